@@ -1,0 +1,50 @@
+// Which ports and locations each element of an instruction uses: the one place from which the
+// assembler's port limits and hazard proofs come.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emulator/isa/geometry.hpp"
+#include "emulator/isa/instruction.hpp"
+
+namespace gdr {
+
+enum class Port : std::uint8_t {
+  RegisterRead,
+  RegisterWrite,
+  LocalAccess,
+  TRead,
+  TWrite,
+  BmAccess
+};
+constexpr unsigned port_count = 6;
+
+/// Accesses a clock that a port takes (twice as many for an element that takes two clocks).
+constexpr std::array<std::uint8_t, port_count> port_limits{2, 1, 1, 1, 1, 1};
+std::string_view port_name(Port port) noexcept;
+
+/// One access of one element: `shorts` consecutive shorts from `address` in `space` (Register,
+/// Local, T, Bm*, or masks).
+struct Access {
+  enum class What : std::uint8_t { Register, Local, T, Bm, BmSource, BmOutput, Mask };
+  What what;
+  bool write;
+  std::uint8_t slot;      ///< 0 multiplier, 1 adder/integer, 2 transfer, 3 predicate
+  std::uint32_t address;  ///< in shorts; of Mask: mask register; of T always 0 or 1
+  std::uint32_t shorts;   ///< how many shorts are touched (T-indirect: its whole range)
+};
+
+/// All accesses of element `element`, reads before writes. What two operands read in common (same
+/// address and width) is listed once. T-indirect operands also read T.
+void accesses_of_element(const Instruction& instruction, unsigned element, const Geometry& geometry,
+                         std::vector<Access>& out);
+
+/// Empty if the instruction keeps every port limit, writes no location twice in one element and
+/// names only locations that the geometry has; else one line saying what is wrong.
+std::string check_ports(const Instruction& instruction, const Geometry& geometry);
+
+}  // namespace gdr

@@ -1,0 +1,101 @@
+// A program: four sections of instructions, and the interface that its declarations give it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "emulator/isa/instruction.hpp"
+#include "emulator/numeric/convert.hpp"
+
+namespace gdr {
+
+/// Init runs when the program is loaded; a run is Start once, Body n times, End once.
+enum class Section : std::uint8_t { Init = 0, Start = 1, Body = 2, End = 3 };
+constexpr unsigned section_count = 4;
+
+/// Transfer type of a variable: which way it goes between host and chip.
+enum class VarKind : std::uint8_t {
+  Target = 0,  ///< `ivar`: one value for each i-particle, to the PEs
+  Source = 1,  ///< `jvar`: one value for each j-item, to the broadcast memory
+  Result = 2,  ///< `fvar`: one value for each i-particle, from the PEs
+  Param = 3,   ///< `param`: one value for all, to the broadcast memory or to every PE
+  Output = 4,  ///< `ovar`: one value for each j-item and block, from the broadcast memory
+};
+
+/// Operations of a reduction network node. Pass takes one block's word.
+enum class Reduce : std::uint8_t {
+  Pass = 0,
+  Fadd = 1,
+  Fmax = 2,
+  Fmin = 3,
+  Iadd = 4,
+  Imax = 5,
+  Imin = 6,
+  Iand = 7,
+  Ior = 8,
+  Ixor = 9
+};
+
+/// A declared variable of the kernel's interface.
+struct Variable {
+  std::string name;
+  VarKind kind = VarKind::Target;
+  Operand location;  ///< element 0 / item 0; `vector` where every element has its own
+  Conversion conversion;
+  Reduce reduce = Reduce::Pass;  ///< results and outputs: how blocks are joined
+  /// Sources: host bits of the value in an item that fills up a group and must contribute nothing.
+  std::uint64_t pad = 0;
+  friend bool operator==(const Variable&, const Variable&) = default;
+};
+
+/// A name that stands for a location or a constant, kept for listings and the disassembler.
+struct Symbol {
+  std::string name;
+  Operand location;
+  friend bool operator==(const Symbol&, const Symbol&) = default;
+};
+
+/// Where an instruction came from. `file` indexes Program::files.
+struct SourceLine {
+  std::uint32_t file = 0;
+  std::uint32_t line = 0;
+  friend bool operator==(const SourceLine&, const SourceLine&) = default;
+};
+
+struct Program {
+  std::string name;
+  std::array<std::vector<Instruction>, section_count> sections;
+  std::array<std::vector<SourceLine>, section_count> lines;  ///< one for each instruction
+  std::vector<std::string> files;
+  std::vector<Variable> variables;  ///< in the order of declaration
+  std::vector<Symbol> symbols;
+
+  std::uint32_t elements = 4;       ///< i-particles a PE holds (1 to 4)
+  std::uint32_t group = 1;          ///< j-items that one pass of the body takes
+  std::uint32_t item_shorts = 0;    ///< size of a j-item in the BM
+  std::uint32_t output_shorts = 0;  ///< size of an output item in the BM
+  std::uint32_t fixed_shorts = 0;   ///< BM below this address does not move: params and scratch
+  double flops = 0;                 ///< counted for one interaction (i with j), by convention
+
+  friend bool operator==(const Program&, const Program&) = default;
+
+  const std::vector<Instruction>& section(Section s) const {
+    return sections[static_cast<unsigned>(s)];
+  }
+  std::vector<Instruction>& section(Section s) { return sections[static_cast<unsigned>(s)]; }
+
+  /// Issue clocks of one pass through a section.
+  std::uint64_t clocks(Section s) const noexcept {
+    std::uint64_t sum = 0;
+    for (const Instruction& i : sections[static_cast<unsigned>(s)]) sum += i.clocks();
+    return sum;
+  }
+  /// Loop-body clocks over elements times the j-items of a body.
+  double clocks_per_interaction() const noexcept {
+    return static_cast<double>(clocks(Section::Body)) / (elements * group);
+  }
+};
+
+}  // namespace gdr
