@@ -1,0 +1,81 @@
+// The state of the machine as plain data: copy, compare, save and restore are one line each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "emulator/isa/geometry.hpp"
+#include "emulator/isa/program.hpp"
+#include "emulator/numeric/words.hpp"
+
+namespace gdr {
+
+/// Memory that begins at a cache line, so that no vector of the host straddles two.
+template <class T>
+struct LineAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t line{64};
+  LineAllocator() = default;
+  template <class U>
+  LineAllocator(const LineAllocator<U>&) noexcept {}
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), line)); }
+  void deallocate(T* p, std::size_t) noexcept { ::operator delete(p, line); }
+  friend bool operator==(LineAllocator, LineAllocator) noexcept { return true; }
+};
+
+/// Shorts of one memory, a 64-bit lane each.
+using LaneMemory = std::vector<std::uint64_t, LineAllocator<std::uint64_t>>;
+
+/// One broadcast block: its PEs' memories and its broadcast memory.
+///
+/// Every memory is an array of shorts (36 bits in a 64-bit lane, the upper 28 bits zero), structure
+/// of arrays: the lanes of all PEs for one address stand side by side, `[address][PE]`. The long at
+/// an even address is the short there (upper half) and the one after it.
+struct BlockState {
+  std::uint32_t number = 0;  ///< of the block in its chip
+  std::uint32_t pes = 0;     ///< PEs of the block
+  LaneMemory registers;      ///< [short address][PE]
+  LaneMemory local;          ///< [short address][PE]
+  LaneMemory t;              ///< [element * 2 + half][PE]
+  LaneMemory masks;          ///< [mask * 4 + element][PE]: all ones, or zero
+  LaneMemory bm;             ///< [short address]
+  Flags flags = no_flags;    ///< sticky, where a run asks for them
+
+  friend bool operator==(const BlockState&, const BlockState&) = default;
+};
+
+/// One chip.
+struct ChipState {
+  Geometry geometry;
+  std::vector<BlockState> blocks;
+  friend bool operator==(const ChipState&, const ChipState&) = default;
+};
+
+/// A chip with all memories zero and all masks clear, as it is when a program is loaded.
+ChipState make_chip(const Geometry& geometry);
+void clear(ChipState& chip) noexcept;
+
+/// The word of a PE's location for an element (Register, Local, T; LocalByT through T). A short
+/// stands in the low 36 bits. `location` must lie in the memory.
+u128 read_location(const BlockState& block, const Operand& location, unsigned pe, unsigned element);
+void write_location(BlockState& block, const Operand& location, unsigned pe, unsigned element,
+                    u128 word);
+
+/// A word of the broadcast memory at an address in shorts.
+u128 read_bm(const BlockState& block, std::uint32_t address, Width width);
+void write_bm(BlockState& block, std::uint32_t address, Width width, u128 word);
+
+/// Where two states first differ, for messages: memory, block, PE, address and both words.
+struct StateDifference {
+  std::string memory;  ///< "register", "local", "t", "mask", "bm", "flags"
+  std::uint32_t block = 0, pe = 0, address = 0;
+  std::uint64_t first = 0, second = 0;
+};
+std::optional<StateDifference> first_difference(const BlockState& a, const BlockState& b);
+
+}  // namespace gdr

@@ -1,0 +1,62 @@
+// What executes programs: one decoded program, several engines, one interface, the same bits.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emulator/chip/state.hpp"
+#include "emulator/isa/program.hpp"
+
+namespace gdr {
+
+/// Host instruction sets that an engine may use.
+enum class Isa : std::uint8_t { Portable, Avx2, Avx512 };
+
+/// What one block is asked to do: a section, `iterations` times over.
+struct BlockRun {
+  Section section = Section::Body;
+  std::uint64_t iterations = 1;
+  std::uint32_t source_base = 0;  ///< BM address (shorts) of the first group of j-items
+  std::uint32_t source_step = 0;  ///< shorts that it advances each time
+  std::uint32_t output_base = 0;  ///< BM address (shorts) of the first group of output items
+  std::uint32_t output_step = 0;
+  bool collect_flags = false;  ///< keep sticky flags in BlockState::flags
+};
+
+/// A program made ready for one engine and geometry. Immutable, and shared by threads.
+class Executable {
+ public:
+  virtual ~Executable() = default;
+  /// Run a section on one block. Different blocks may run at the same time in different threads.
+  /// The caller has checked that all BM addresses lie in the memory.
+  virtual void run(BlockState& block, const BlockRun& run) const = 0;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual std::string_view name() const noexcept = 0;
+  virtual Isa isa() const noexcept = 0;
+  /// Throws gdr::Error (category Program) if the program does not fit the geometry.
+  virtual std::shared_ptr<const Executable> prepare(const Program& program,
+                                                    const Geometry& geometry) const = 0;
+};
+
+/// Names for options: "reference", "vector"; "portable", "avx2", "avx512".
+std::span<const std::string_view> engine_names() noexcept;
+std::string_view isa_name(Isa isa) noexcept;
+std::optional<Isa> find_isa(std::string_view name) noexcept;
+/// Instruction sets this host can run, best first; Portable is always the last.
+std::vector<Isa> host_isas();
+
+/// Make an engine by name. Empty strings mean: what GDR_ENGINE / GDR_ISA say, else the default
+/// ("vector", the best instruction set of the host). Throws gdr::Error (category Usage) for an
+/// unknown name and (category Unsupported) for an instruction set that this host lacks.
+std::unique_ptr<Engine> make_engine(std::string_view name = {}, std::string_view isa = {});
+
+}  // namespace gdr

@@ -1,0 +1,72 @@
+// Instructions translated for the vector engine: rows instead of operands, decided once.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "emulator/chip/state.hpp"
+#include "emulator/engine/vector/strip.hpp"
+#include "emulator/isa/geometry.hpp"
+#include "emulator/isa/program.hpp"
+
+namespace gdr {
+
+/// Which array of rows an operand is in.
+enum class RowBase : std::uint8_t { Registers, Local, T, Constants, BlockNumber, Scratch };
+
+/// Rows of an operand: row number of element 0, rows from an element to the next.
+struct RowRef {
+  RowBase base = RowBase::Constants;
+  std::uint32_t row = 0;
+  std::uint32_t step = 0;
+};
+
+/// A T-indirect operand: its words are collected into scratch rows before anything is computed.
+struct Gather {
+  Width width = Width::Long;
+  std::uint32_t row = 0;  ///< in scratch; element k at row + 2k
+};
+
+/// One arithmetic operation, ready to run.
+struct ArithmeticPlan {
+  bool used = false;
+  StripKernel kernel = nullptr;  ///< null: lane by lane through the scalar arithmetic
+  RowRef a, b, out;
+  bool direct = false;  ///< `out` is the destination itself; nothing is left to be copied
+};
+
+/// How an instruction's results get to their places.
+enum class Way : std::uint8_t {
+  Straight,  ///< the kernels write them there
+  Masked,    ///< as Straight, but through scratch rows, blended under the predicate
+  General,   ///< all reads, then all writes, element by element
+};
+
+/// One instruction, ready to run.
+struct Plan {
+  const Instruction* instruction = nullptr;
+  Way way = Way::General;
+  ArithmeticPlan mul, alu;
+  std::vector<Gather> gathers;
+  std::vector<const Operand*> gathered;  ///< the operand of each gather
+};
+
+/// A program translated for a geometry and a set of kernels.
+struct PlannedProgram {
+  std::vector<Plan> sections[section_count];
+  LaneMemory constants;  ///< rows of immediates and PE numbers
+  std::uint32_t scratch_rows = 0;
+};
+
+/// Scratch rows that every plan may use: results of both slots (hi, lo by element), T-indirect
+/// operands, mask flags, predicates, addresses.
+struct ScratchRows {
+  static constexpr std::uint32_t mul = 0, alu = 8, flags = 16, predicate = 20, gather = 24,
+                                 addresses = 64, count = 76;
+};
+
+/// Translate. `program` must outlive the plan and have passed check_program.
+PlannedProgram plan_program(const Program& program, const Geometry& geometry,
+                            const StripKernels& kernels);
+
+}  // namespace gdr

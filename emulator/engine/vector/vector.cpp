@@ -1,0 +1,439 @@
+#include "emulator/engine/vector/vector.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "emulator/engine/check.hpp"
+#include "emulator/engine/reference/reference.hpp"
+#include "emulator/engine/vector/host_float.hpp"
+#include "emulator/engine/vector/plan.hpp"
+#include "emulator/engine/vector/scalar_strip.hpp"
+#include "emulator/isa/table.hpp"
+
+namespace gdr {
+namespace {
+
+const StripKernels& kernels_for(Isa isa) {
+  switch (isa) {
+    case Isa::Avx512:
+      return avx512_kernels();
+    case Isa::Avx2:
+      return avx2_kernels();
+    case Isa::Portable:
+      break;
+  }
+  return portable_kernels();
+}
+
+/// One block while a section runs on it.
+class BlockRunner {
+ public:
+  BlockRunner(BlockState& block, const PlannedProgram& program, const StripKernels& kernels,
+              const BlockRun& run)
+      : block_(block),
+        kernels_(kernels),
+        pes_(block.pes),
+        source_(run.source_base),
+        output_(run.output_base) {
+    const std::size_t lanes = (program.scratch_rows + 2) * pes_;
+    if (scratch_memory.size() < lanes) scratch_memory.resize(lanes);
+    scratch_ = scratch_memory.data();
+    std::uint64_t* number = scratch_ + program.scratch_rows * pes_;
+    std::fill_n(number, pes_, 0);
+    std::fill_n(number + pes_, pes_, block.number);
+    bases_ = {block.registers.data(),
+              block.local.data(),
+              block.t.data(),
+              const_cast<std::uint64_t*>(program.constants.data()),
+              number,
+              scratch_};
+  }
+
+  /// Find the rows of all operands once: they are the same in every pass through the section.
+  void resolve(const std::vector<Plan>& plans) {
+    strip_memory.clear();
+    for (const Plan& plan : plans) {
+      strip_memory.push_back(plan.mul.used ? strip(*plan.instruction, plan.mul) : Strip{});
+      strip_memory.push_back(plan.alu.used ? strip(*plan.instruction, plan.alu) : Strip{});
+    }
+  }
+
+  void pass(const std::vector<Plan>& plans) const {
+    const Strip* strips = strip_memory.data();
+    for (const Plan& plan : plans) {
+      switch (plan.way) {
+        case Way::Straight:
+          run_straight(plan, strips);
+          break;
+        case Way::Masked:
+          run_masked(plan, strips);
+          break;
+        case Way::General:
+          run_general(plan, strips);
+          break;
+      }
+      strips += 2;
+    }
+  }
+
+  void advance(const BlockRun& run) {
+    source_ += run.source_step;
+    output_ += run.output_step;
+  }
+
+ private:
+  std::uint64_t* row(RowBase base, std::size_t number) const {
+    return bases_[static_cast<std::size_t>(base)] + number * pes_;
+  }
+
+  InputRows input(const RowRef& ref) const {
+    const std::uint64_t* hi = row(ref.base, ref.row);
+    return {hi, hi + pes_, ref.step * pes_};
+  }
+
+  Strip strip(const Instruction& i, const ArithmeticPlan& plan) const {
+    std::uint64_t* out = row(plan.out.base, plan.out.row);
+    return {i.vlen, pes_, input(plan.a), input(plan.b), {out, out + pes_, plan.out.step * pes_}};
+  }
+
+  std::uint64_t* mask_row(unsigned mask, unsigned element) const {
+    return block_.masks.data() + (std::size_t{mask} * max_elements + element) * pes_;
+  }
+
+  std::uint32_t bm_address(const Operand& x, unsigned element) const {
+    const std::uint32_t base = x.space == Space::BmSource   ? source_
+                               : x.space == Space::BmOutput ? output_
+                                                            : 0;
+    return base + x.at(element);
+  }
+
+  /// Compute a slot on its strip; `flags` are the rows for its mask flag, if it sets one.
+  void compute(const Instruction& i, const Arithmetic& slot, const ArithmeticPlan& plan,
+               const Strip& s, std::uint64_t* flags) const {
+    const bool sets_mask = slot.mask.flag != MaskFlag::None;
+    if (plan.kernel == nullptr) {
+      scalar_strip(slot, s, sets_mask ? flags : nullptr);
+      return;
+    }
+    plan.kernel(s);
+    if (!sets_mask) return;
+    const RowTest test = row_test(slot);
+    for (unsigned k = 0; k < i.vlen; ++k) {
+      kernels_.mask(test, s.out.hi + k * s.out.step, s.out.lo + k * s.out.step, flags + k * pes_,
+                    pes_);
+    }
+  }
+
+  static RowTest row_test(const Arithmetic& slot) {
+    const bool negative = slot.mask.flag == MaskFlag::Negative;
+    if (info(slot.op).unit != Unit::Integer) {
+      return negative ? RowTest::FloatNegative : RowTest::FloatZero;
+    }
+    if (slot.width == Width::Short) return negative ? RowTest::ShortNegative : RowTest::ShortZero;
+    return negative ? RowTest::LongNegative : RowTest::LongZero;
+  }
+
+  // --- instructions whose results go straight to their places
+
+  void run_straight(const Plan& plan, const Strip* strips) const {
+    const Instruction& i = *plan.instruction;
+    if (plan.mul.used) {
+      compute(i, i.mul, plan.mul, strips[0], mask_row(0, 0));
+      copy_to_t(i, i.mul, plan.mul);
+    }
+    if (plan.alu.used) {
+      compute(i, i.alu, plan.alu, strips[1], mask_row(i.alu.mask.mask, 0));
+      copy_to_t(i, i.alu, plan.alu);
+    }
+    if (i.move.op == Op::Bget) get_straight(i);
+    if (i.move.op == Op::Bput) put_straight(i);
+  }
+
+  /// The second destination. The first was written by the kernel.
+  void copy_to_t(const Instruction& i, const Arithmetic& slot, const ArithmeticPlan& plan) const {
+    if (slot.t == TTarget::None || (plan.direct && !slot.dst.used())) return;
+    for (unsigned k = 0; k < i.vlen; ++k) {
+      const std::uint64_t* from = row(plan.out.base, plan.out.row + std::size_t{k} * plan.out.step);
+      std::uint64_t* to = row(RowBase::T, k * 2 + (slot.t == TTarget::Lower ? 1U : 0U));
+      std::copy_n(from, pes_ * shorts_in(slot.width), to);
+    }
+  }
+
+  std::uint64_t* location_row(const Operand& x, unsigned element) const {
+    switch (x.space) {
+      case Space::Register:
+        return row(RowBase::Registers, x.at(element));
+      case Space::T:
+        return row(RowBase::T, element * 2 + x.address);
+      default:
+        return row(RowBase::Local, x.at(element));
+    }
+  }
+
+  /// Lanes from an element of a location to the next.
+  std::size_t step_of(const Operand& x) const {
+    if (x.space == Space::T) return 2 * pes_;
+    return x.vector ? shorts_in(x.width) * pes_ : 0;
+  }
+
+  void get_straight(const Instruction& i) const {
+    fill(i, i.vlen, 0, location_row(i.move.pe, 0), step_of(i.move.pe));
+  }
+
+  /// Broadcast words of `elements` elements from `first` on to rows.
+  void fill(const Instruction& i, unsigned elements, unsigned first, std::uint64_t* to,
+            std::size_t to_step) const {
+    const unsigned shorts = shorts_in(i.move.bm.width);
+    kernels_.fill({.elements = elements,
+                   .rows = shorts,
+                   .pes = pes_,
+                   .words = block_.bm.data() + bm_address(i.move.bm, first),
+                   .word_step = i.move.bm.vector ? shorts : 0U,
+                   .to = to,
+                   .to_step = to_step});
+  }
+
+  void put_straight(const Instruction& i) const {
+    for (unsigned k = 0; k < i.vlen; ++k) {
+      const u128 word = read_location(block_, i.move.pe, i.move.pe_number, k);
+      write_bm(block_, bm_address(i.move.bm, k), i.move.bm.width, word);
+    }
+  }
+
+  // --- instructions under a predicate: results in scratch rows, blended into their places
+
+  void run_masked(const Plan& plan, const Strip* strips) const {
+    const Instruction& i = *plan.instruction;
+    if (plan.mul.used) {
+      compute(i, i.mul, plan.mul, strips[0], mask_row(0, 0));
+      blend_slot(i, i.mul, strips[0].out);
+    }
+    if (plan.alu.used) {
+      compute(i, i.alu, plan.alu, strips[1], mask_row(0, 0));
+      blend_slot(i, i.alu, strips[1].out);
+    }
+    if (i.move.op == Op::Bget) {
+      std::uint64_t* from = row(RowBase::Scratch, ScratchRows::mul);
+      fill(i, i.vlen, 0, from, 2 * pes_);
+      blend(i, i.vlen, 0, shorts_in(i.move.pe.width), from, location_row(i.move.pe, 0),
+            step_of(i.move.pe));
+    }
+  }
+
+  void blend_slot(const Instruction& i, const Arithmetic& slot, const OutputRows& from) const {
+    const unsigned rows = shorts_in(slot.width);
+    if (slot.dst.used()) {
+      blend(i, i.vlen, 0, rows, from.hi, location_row(slot.dst, 0), step_of(slot.dst));
+    }
+    if (slot.t != TTarget::None) {
+      blend(i, i.vlen, 0, rows, from.hi, row(RowBase::T, slot.t == TTarget::Lower ? 1U : 0U),
+            2 * pes_);
+    }
+  }
+
+  /// Elements from `first` on, out of scratch rows (two an element), under the instruction's mask.
+  void blend(const Instruction& i, unsigned elements, unsigned first, unsigned rows,
+             const std::uint64_t* from, std::uint64_t* to, std::size_t to_step) const {
+    kernels_.blend({.elements = elements,
+                    .rows = rows,
+                    .pes = pes_,
+                    .mask = mask_row(i.predicate.mask, first),
+                    .value = i.predicate.value,
+                    .from = from,
+                    .to = to,
+                    .from_step = 2 * pes_,
+                    .to_step = to_step});
+  }
+
+  // --- instructions with T-indirect addresses or overlaps: all reads, then all writes
+
+  /// Everything an instruction computed, waiting in scratch.
+  struct Pending {
+    const std::uint64_t* predicate = nullptr;
+    std::array<u128, max_elements> put{};
+  };
+
+  void run_general(const Plan& plan, const Strip* strips) const {
+    const Instruction& i = *plan.instruction;
+    Pending pending;
+    if (i.predicate.used) {
+      std::uint64_t* copy = row(RowBase::Scratch, ScratchRows::predicate);
+      std::copy_n(mask_row(i.predicate.mask, 0), pes_ * i.vlen, copy);
+      pending.predicate = copy;
+    }
+    for (std::size_t g = 0; g < plan.gathers.size(); ++g) {
+      gather(i, *plan.gathered[g], plan.gathers[g].row);
+    }
+    const Operand* targets[3] = {&i.mul.dst, &i.alu.dst, &i.move.pe};
+    for (unsigned t = 0; t < 3; ++t) {
+      if (targets[t]->space == Space::LocalByT) find_addresses(i, *targets[t], t);
+    }
+    if (plan.mul.used) compute(i, i.mul, plan.mul, strips[0], mask_row(0, 0));
+    if (plan.alu.used)
+      compute(i, i.alu, plan.alu, strips[1], row(RowBase::Scratch, ScratchRows::flags));
+    if (i.move.op == Op::Bput) {
+      for (unsigned k = 0; k < i.vlen; ++k) {
+        pending.put[k] = read_location(block_, i.move.pe, i.move.pe_number, k);
+      }
+    }
+    for (unsigned k = 0; k < i.vlen; ++k) commit(plan, pending, k);
+  }
+
+  void gather(const Instruction& i, const Operand& x, std::uint32_t to) const {
+    for (unsigned k = 0; k < i.vlen; ++k) {
+      std::uint64_t* hi = row(RowBase::Scratch, to + 2 * k);
+      for (std::size_t pe = 0; pe < pes_; ++pe) {
+        const u128 word = read_location(block_, x, static_cast<unsigned>(pe), k);
+        const bool wide = x.width == Width::Long;
+        hi[pe] = static_cast<std::uint64_t>(wide ? word >> Short::bit_count : word);
+        hi[pes_ + pe] = wide ? static_cast<std::uint64_t>(word) & Short::mask : 0;
+      }
+    }
+  }
+
+  /// Rows of local memory that a T-indirect destination means, before T may change.
+  void find_addresses(const Instruction& i, const Operand& x, unsigned target) const {
+    const std::size_t unit = shorts_in(x.width);
+    const std::size_t words = block_.local.size() / pes_ / unit;
+    for (unsigned k = 0; k < i.vlen; ++k) {
+      const std::uint64_t* t = row(RowBase::T, k * 2 + 1);
+      std::uint64_t* to = row(RowBase::Scratch, ScratchRows::addresses + target * max_elements + k);
+      for (std::size_t pe = 0; pe < pes_; ++pe) to[pe] = t[pe] % words * unit;
+    }
+  }
+
+  void commit(const Plan& plan, const Pending& pending, unsigned k) const {
+    const Instruction& i = *plan.instruction;
+    const std::uint64_t* predicate =
+        pending.predicate == nullptr ? nullptr : pending.predicate + k * pes_;
+    const std::uint64_t* flags = row(RowBase::Scratch, ScratchRows::flags + k);
+    if (plan.mul.used) commit_slot(i, i.mul, plan.mul, 0, predicate, flags, k);
+    if (plan.alu.used) commit_slot(i, i.alu, plan.alu, 1, predicate, flags, k);
+    if (i.move.op == Op::Bget) commit_get(i, predicate, k);
+    if (i.move.op == Op::Bput) commit_put(i, pending, predicate, k);
+  }
+
+  void commit_slot(const Instruction& i, const Arithmetic& slot, const ArithmeticPlan& plan,
+                   unsigned target, const std::uint64_t* predicate, const std::uint64_t* flags,
+                   unsigned k) const {
+    const std::uint64_t* from = row(plan.out.base, plan.out.row + std::size_t{k} * plan.out.step);
+    const unsigned rows = shorts_in(slot.width);
+    if (slot.dst.used()) write_rows(i, slot.dst, target, predicate, from, rows, k);
+    if (slot.t != TTarget::None) {
+      std::uint64_t* to = row(RowBase::T, k * 2 + (slot.t == TTarget::Lower ? 1U : 0U));
+      for (unsigned r = 0; r < rows; ++r) write_row(i, predicate, from + r * pes_, to + r * pes_);
+    }
+    if (slot.mask.flag != MaskFlag::None) {
+      write_row(i, predicate, flags, mask_row(slot.mask.mask, k));
+    }
+  }
+
+  void write_rows(const Instruction& i, const Operand& dst, unsigned target,
+                  const std::uint64_t* predicate, const std::uint64_t* from, unsigned rows,
+                  unsigned k) const {
+    if (dst.space == Space::LocalByT) {
+      scatter(i, target, predicate, from, rows, k);
+      return;
+    }
+    std::uint64_t* to = location_row(dst, k);
+    for (unsigned r = 0; r < rows; ++r) write_row(i, predicate, from + r * pes_, to + r * pes_);
+  }
+
+  void write_row(const Instruction& i, const std::uint64_t* predicate, const std::uint64_t* from,
+                 std::uint64_t* to) const {
+    if (predicate == nullptr) {
+      std::copy_n(from, pes_, to);
+    } else {
+      kernels_.blend({.elements = 1,
+                      .rows = 1,
+                      .pes = pes_,
+                      .mask = predicate,
+                      .value = i.predicate.value,
+                      .from = from,
+                      .to = to});
+    }
+  }
+
+  void scatter(const Instruction& i, unsigned target, const std::uint64_t* predicate,
+               const std::uint64_t* from, unsigned rows, unsigned k) const {
+    const std::uint64_t* to =
+        row(RowBase::Scratch, ScratchRows::addresses + target * max_elements + k);
+    for (std::size_t pe = 0; pe < pes_; ++pe) {
+      if (predicate != nullptr && (predicate[pe] != 0) != i.predicate.value) continue;
+      for (unsigned r = 0; r < rows; ++r) {
+        block_.local[(to[pe] + r) * pes_ + pe] = from[r * pes_ + pe];
+      }
+    }
+  }
+
+  /// The broadcast word goes through the multiplier's scratch rows, which are free by now.
+  void commit_get(const Instruction& i, const std::uint64_t* predicate, unsigned k) const {
+    std::uint64_t* from = row(RowBase::Scratch, ScratchRows::mul + 2 * k);
+    const unsigned rows = shorts_in(i.move.pe.width);
+    fill(i, 1, k, from, 0);
+    write_rows(i, i.move.pe, 2, predicate, from, rows, k);
+  }
+
+  void commit_put(const Instruction& i, const Pending& pending, const std::uint64_t* predicate,
+                  unsigned k) const {
+    const bool enabled =
+        predicate == nullptr || (predicate[i.move.pe_number] != 0) == i.predicate.value;
+    if (!enabled) return;
+    write_bm(block_, bm_address(i.move.bm, k), i.move.bm.width, pending.put[k]);
+  }
+
+  static thread_local LaneMemory scratch_memory;
+  static thread_local std::vector<Strip> strip_memory;  ///< two for each plan: multiplier, adder
+
+  BlockState& block_;
+  const StripKernels& kernels_;
+  std::size_t pes_;
+  std::uint32_t source_, output_;
+  std::uint64_t* scratch_ = nullptr;
+  std::array<std::uint64_t*, 6> bases_{};
+};
+
+thread_local LaneMemory BlockRunner::scratch_memory;
+thread_local std::vector<Strip> BlockRunner::strip_memory;
+
+class VectorExecutable final : public Executable {
+ public:
+  VectorExecutable(const Program& program, const Geometry& geometry, Isa isa)
+      : program_(program),
+        kernels_(kernels_for(isa)),
+        planned_(plan_program(program_, geometry, kernels_)),
+        reference_(ReferenceEngine{}.prepare(program, geometry)) {}
+
+  void run(BlockState& block, const BlockRun& run) const override {
+    if (run.collect_flags) {
+      // Sticky flags come from the scalar arithmetic, which knows each exception by its exact
+      // cause.
+      reference_->run(block, run);
+      return;
+    }
+    const MachineFloatMode mode;
+    BlockRunner runner(block, planned_, kernels_, run);
+    const std::vector<Plan>& plans = planned_.sections[static_cast<unsigned>(run.section)];
+    runner.resolve(plans);
+    for (std::uint64_t i = 0; i < run.iterations; ++i) {
+      runner.pass(plans);
+      runner.advance(run);
+    }
+  }
+
+ private:
+  Program program_;
+  const StripKernels& kernels_;
+  PlannedProgram planned_;
+  std::shared_ptr<const Executable> reference_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Executable> VectorEngine::prepare(const Program& program,
+                                                        const Geometry& geometry) const {
+  check_program(program, geometry);
+  return std::make_shared<VectorExecutable>(program, geometry, isa_);
+}
+
+}  // namespace gdr

@@ -1,0 +1,21 @@
+// The vector engine: the same bits, over all PEs at once with the host's SIMD units.
+#pragma once
+
+#include "emulator/engine/engine.hpp"
+
+namespace gdr {
+
+class VectorEngine final : public Engine {
+ public:
+  /// The host must have the instruction set (see host_isas()).
+  explicit VectorEngine(Isa isa) : isa_(isa) {}
+  std::string_view name() const noexcept override { return "vector"; }
+  Isa isa() const noexcept override { return isa_; }
+  std::shared_ptr<const Executable> prepare(const Program& program,
+                                            const Geometry& geometry) const override;
+
+ private:
+  Isa isa_;
+};
+
+}  // namespace gdr
