@@ -1,0 +1,46 @@
+// Text to program: the assembler's interface. The language is described in docs/assembler.md.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emulator/assembler/diagnostic.hpp"
+#include "emulator/isa/geometry.hpp"
+#include "emulator/isa/program.hpp"
+
+namespace gdr {
+
+struct AssembleOptions {
+  Geometry geometry;
+  bool stall_is_error = false;            ///< a needed idle clock is an error instead of padding
+  std::vector<std::string> include_dirs;  ///< searched after the including file's own folder
+  std::size_t max_errors = 100;           ///< diagnostics kept; the count goes on
+  std::uint64_t max_expanded_lines = 4'000'000;  ///< that repeats, templates and includes may make
+};
+
+/// What assembling gives: always all diagnostics, and the program where there was no error.
+struct AssembleResult {
+  std::optional<Program> program;
+  Diagnostics diagnostics;
+  bool ok() const noexcept { return program.has_value(); }
+};
+
+/// Assemble a text; `file_name` is used in messages and to find includes.
+AssembleResult assemble(std::string_view text, const std::string& file_name,
+                        const AssembleOptions& options = {});
+/// Read and assemble a file. Throws gdr::Error (Io) if it cannot be read.
+AssembleResult assemble_file(const std::string& path, const AssembleOptions& options = {});
+
+/// Annotated listing: address, encoding, clock, source line, for every section.
+std::string listing(const Program& program, const Diagnostics& sources);
+
+/// Assembly text that assembles to the same object, byte for byte.
+std::string disassemble(const Program& program);
+/// One instruction as text, with plain operand names.
+std::string to_text(const Instruction& instruction);
+
+}  // namespace gdr

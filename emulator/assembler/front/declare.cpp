@@ -1,0 +1,492 @@
+#include "emulator/assembler/front/declare.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "emulator/assembler/front/expression.hpp"
+#include "emulator/assembler/front/location.hpp"
+#include "emulator/assembler/front/statement.hpp"
+
+namespace gdr::assembly {
+namespace {
+
+/// What a kind of variable is and may have: the table of docs/assembler.md.
+struct KindInfo {
+  DeclarationKind kind;
+  const char* name;
+  VarKind variable;
+  bool interface;  ///< has a conversion and goes into Program::variables
+  bool reduced;    ///< needs a reduction
+  Space home;      ///< where it lives without `at`
+  bool vector;
+  const char* places;  ///< what `at` may name, for messages
+};
+constexpr KindInfo kinds[] = {
+    {DeclarationKind::Ivar, "ivar", VarKind::Target, true, false, Space::Local, true,
+     "a vector of registers or of the local memory"},
+    {DeclarationKind::Jvar, "jvar", VarKind::Source, true, false, Space::BmSource, false,
+     "a place in the item, like $ls0"},
+    {DeclarationKind::Fvar, "fvar", VarKind::Result, true, true, Space::Local, true,
+     "a vector of registers or of the local memory"},
+    {DeclarationKind::Param, "param", VarKind::Param, true, false, Space::Bm, false,
+     "a fixed word of the broadcast memory, or a scalar register or local memory word"},
+    {DeclarationKind::Ovar, "ovar", VarKind::Output, true, true, Space::BmOutput, false,
+     "a place in the output item, like $lo0"},
+    {DeclarationKind::Tmp, "tmp", VarKind::Target, false, false, Space::Local, true,
+     "a register, a word of the local memory or T"},
+    {DeclarationKind::Bm, "bm", VarKind::Param, false, false, Space::Bm, false,
+     "a fixed word of the broadcast memory, like $lb0"},
+};
+
+struct ReduceName {
+  std::string_view text;
+  Reduce reduce;
+};
+constexpr ReduceName reductions[] = {
+    {"pass", Reduce::Pass}, {"fadd", Reduce::Fadd}, {"fmax", Reduce::Fmax}, {"fmin", Reduce::Fmin},
+    {"iadd", Reduce::Iadd}, {"imax", Reduce::Imax}, {"imin", Reduce::Imin}, {"iand", Reduce::Iand},
+    {"ior", Reduce::Ior},   {"ixor", Reduce::Ixor},
+};
+
+struct Declaration {
+  const KindInfo* kind = nullptr;
+  Width width = Width::Long;
+  std::vector<Span> names;
+  Conversion conversion;
+  Span conversion_span;
+  std::optional<Reduce> reduce;
+  std::optional<Operand> place;
+  Span place_span;
+  std::uint64_t pad = 0;
+};
+
+/// Letters, digits, `_` and points: how conversions are spelled.
+Span dotted_word(Cursor& c) noexcept {
+  const char* begin = c.p;
+  while (is_word(*c.p) || (*c.p == '.' && c.p < c.end)) ++c.p;
+  return {begin, c.p};
+}
+
+std::optional<Reduce> find_reduce(std::string_view text) noexcept {
+  for (const ReduceName& r : reductions) {
+    if (r.text == text) return r.reduce;
+  }
+  return std::nullopt;
+}
+
+bool parse_width(Assembly& a, Cursor& c, Declaration& d) {
+  c.skip();
+  Cursor ahead = c;
+  const Span word = ahead.word();
+  if (word.text() != "long" && word.text() != "short") {
+    Suggestion suggestion(word.text());
+    for (const std::string_view w : {"long", "short"}) suggestion.consider(w);
+    a.report.error(Code::WidthExpected, c.rest_of_word(),
+                   "`long` or `short` is expected behind " + in_quotes(d.kind->name), {},
+                   suggestion.help());
+    // A misspelt width is passed over, so that the names behind it are declared.
+    if (!suggestion.best().empty()) c = ahead;
+    return word.begin != word.end;
+  }
+  c = ahead;
+  d.width = word.text() == "long" ? Width::Long : Width::Short;
+  return true;
+}
+
+/// Names up to the conversion (or, for kinds without one, to the end or `at`).
+bool parse_names(Assembly& a, Cursor& c, Declaration& d) {
+  for (c.skip(); !c.done(); c.skip()) {
+    Cursor ahead = c;
+    const Span word = dotted_word(ahead);
+    if (word.begin == word.end) {
+      a.report.error(Code::NameExpected, c.rest_of_word(), "a name is expected here");
+      return false;
+    }
+    if (word.text() == "at" || word.text() == "pad" || find_reduce(word.text())) break;
+    if (const auto conversion = find_conversion(word.text())) {
+      if (!d.kind->interface) {
+        a.report.error(Code::ReductionMisplaced, word,
+                       std::string("`") + d.kind->name + "` has no conversion",
+                       "it does not go between host and chip");
+        return false;
+      }
+      d.conversion = *conversion;
+      d.conversion_span = word;
+      c = ahead;
+      break;
+    }
+    if (word.text().find('.') != std::string_view::npos || is_digit(*word.begin)) {
+      a.report.error(Code::NameExpected, word,
+                     in_quotes(word.text()) + " is neither a name nor a conversion");
+      return false;
+    }
+    d.names.push_back(word);
+    c = ahead;
+  }
+  if (d.names.empty()) {
+    a.report.error(Code::NameExpected, c.rest_of_word(), "a name is expected here");
+    return false;
+  }
+  return true;
+}
+
+/// Where the conversion is missing the last "name" may be one that is misspelt.
+void missing_conversion(Assembly& a, Cursor& c, Declaration& d) {
+  const Span last = d.names.back();
+  Suggestion suggestion(last.text());
+  for (const ConversionName& n : conversion_table()) suggestion.consider(n.name);
+  if (!suggestion.best().empty()) {
+    a.report.error(Code::ConversionExpected, last,
+                   "there is no conversion " + in_quotes(last.text()), {}, suggestion.help());
+    d.names.pop_back();
+    return;
+  }
+  a.report.error(Code::ConversionExpected, c.rest_of_word(),
+                 std::string("`") + d.kind->name + "` needs a conversion", {},
+                 "for example f64to72 or f64to36");
+}
+
+bool parse_pad(Assembly& a, Cursor& c, Declaration& d) {
+  c.skip();
+  const char* begin = c.p;
+  Value value;
+  if (!parse_primary(a, c, value)) return false;
+  const Span span{begin, c.p};
+  if (d.kind->kind != DeclarationKind::Jvar) {
+    a.report.error(Code::BadPad, span, "only a jvar has a pad", {},
+                   "it is the value in items that fill up a group");
+    return false;
+  }
+  a.layout.pad_given = true;
+  if (value.hex_digits == 16) {
+    d.pad = static_cast<std::uint64_t>(value.integer);
+    return true;
+  }
+  const HostType host = d.conversion.host;
+  if (host == HostType::F64 || host == HostType::F32) {
+    const Rounded r = round_binary(value.as_binary(), host == HostType::F64 ? 52 : 23,
+                                   host == HostType::F64 ? 11 : 8);
+    if (r.error == RoundError::None) {
+      d.pad = static_cast<std::uint64_t>(r.bits);
+      return true;
+    }
+  } else if (!value.real && value.integer >= -(i128{1} << 63) && value.integer < (i128{1} << 64)) {
+    d.pad = static_cast<std::uint64_t>(value.integer);
+    return true;
+  }
+  a.report.error(Code::BadPad, span, "the pad is no value of the host's type",
+                 "the conversion is " + std::string(conversion_name(d.conversion)));
+  return false;
+}
+
+bool place_possible(const KindInfo& kind, const Operand& x) noexcept {
+  const bool pe = x.space == Space::Register || x.space == Space::Local;
+  switch (kind.kind) {
+    case DeclarationKind::Ivar:
+    case DeclarationKind::Fvar:
+      return pe;
+    case DeclarationKind::Jvar:
+      return x.space == Space::BmSource && !x.vector;
+    case DeclarationKind::Ovar:
+      return x.space == Space::BmOutput && !x.vector;
+    case DeclarationKind::Param:
+      return (pe || x.space == Space::Bm) && !x.vector;
+    case DeclarationKind::Bm:
+      return x.space == Space::Bm && !x.vector;
+    case DeclarationKind::Tmp:
+      return pe || x.space == Space::T;
+  }
+  return false;
+}
+
+bool parse_at(Assembly& a, Cursor& c, Declaration& d) {
+  c.skip();
+  const char* begin = c.p;
+  Location location;
+  if (c.peek() != '$' && !is_word(c.peek())) {
+    a.report.error(Code::PlaceImpossible, c.rest_of_word(), "a location is expected behind `at`");
+    return false;
+  }
+  if (!parse_location(a, c, location)) return false;
+  d.place_span = {begin, c.p};
+  const Operand& x = location.operand;
+  const bool needs_vector =
+      d.kind->interface && d.kind->vector && !x.vector && a.program.elements > 1;
+  if (!place_possible(*d.kind, x) || location.item != 0 || needs_vector || x.width != d.width) {
+    std::string label = "this is " + describe(x);
+    if (place_possible(*d.kind, x) && x.width == d.width)
+      label = "this is a scalar; each of the elements needs a place";
+    a.report.error(Code::PlaceImpossible, d.place_span,
+                   std::string("`") + d.kind->name + " " +
+                       (d.width == Width::Long ? "long" : "short") + "` cannot be here",
+                   std::move(label), std::string("possible is ") + d.kind->places);
+    return false;
+  }
+  d.place = x;
+  return true;
+}
+
+bool parse_tail(Assembly& a, Cursor& c, Declaration& d) {
+  for (c.skip(); !c.done(); c.skip()) {
+    Cursor ahead = c;
+    const Span word = ahead.word();
+    if (word.text() == "at") {
+      c = ahead;
+      if (!parse_at(a, c, d)) return false;
+    } else if (word.text() == "pad") {
+      c = ahead;
+      if (!parse_pad(a, c, d)) return false;
+    } else if (const auto reduce = find_reduce(word.text()); reduce && !d.reduce) {
+      c = ahead;
+      if (!d.kind->reduced) {
+        a.report.error(Code::ReductionMisplaced, word,
+                       std::string("`") + d.kind->name + "` has no reduction",
+                       "only results are joined");
+        return false;
+      }
+      d.reduce = reduce;
+    } else {
+      const Span rest = c.rest_of_word();
+      Suggestion suggestion(word.text());
+      for (const ReduceName& r : reductions) suggestion.consider(r.text);
+      for (const std::string_view w : {"at", "pad"}) suggestion.consider(w);
+      a.report.error(Code::TrailingText, rest, in_quotes(rest.text()) + " does not belong here", {},
+                     suggestion.help());
+      return false;
+    }
+  }
+  return true;
+}
+
+void check_declaration(Assembly& a, Span word, Declaration& d) {
+  if (d.kind->reduced && !d.reduce) {
+    a.report.error(Code::ReductionMissing, word,
+                   std::string("`") + d.kind->name + "` needs a reduction",
+                   "how the blocks' values are joined",
+                   "one of fadd fmax fmin iadd imax imin iand ior ixor pass");
+  }
+  if (d.kind->interface && d.conversion.machine == MachineFormat::FloatLong &&
+      d.width == Width::Short) {
+    a.report.error(Code::ConversionTooWide, d.conversion_span,
+                   "this conversion makes a long, and the variable is short", {},
+                   d.conversion.host == HostType::F32 ? "use f32to36, or declare it long"
+                                                      : "use f64to36, or declare it long");
+  }
+}
+
+/// Next free run of shorts in local memory, or nothing.
+std::optional<std::uint32_t> allocate_local(Assembly& a, std::uint32_t shorts,
+                                            std::uint32_t align) {
+  Layout& l = a.layout;
+  const auto size = static_cast<std::uint32_t>(l.local_taken.size());
+  std::uint32_t at = (l.local_next + align - 1) / align * align;
+  while (at + shorts <= size) {
+    std::uint32_t run = 0;
+    while (run < shorts && !l.local_taken[at + run]) ++run;
+    if (run == shorts) {
+      l.local_next = at + shorts;
+      return at;
+    }
+    at = (at + run + 1 + align - 1) / align * align;
+  }
+  return std::nullopt;
+}
+
+/// Shorts that a variable takes in its memory.
+std::uint32_t size_of(const Assembly& a, const Operand& x) noexcept {
+  return shorts_in(x.width) * (x.vector ? a.program.elements : 1);
+}
+
+bool memory_full(Assembly& a, Span name, Code code, const char* memory, std::uint32_t need,
+                 std::uint32_t have) {
+  a.report.error(code, name,
+                 "there is no place for " + in_quotes(name.text()) + " in the " + memory,
+                 "needs " + std::to_string(need) + " shorts, there are " + std::to_string(have));
+  return false;
+}
+
+bool check_memory(Assembly& a, Span name, const Operand& x) {
+  if (a.unchecked) return true;
+  const Geometry& g = a.options.geometry;
+  const std::uint32_t need = x.address + size_of(a, x);
+  if (x.space == Space::Register && need > g.register_words * 2) {
+    return memory_full(a, name, Code::RegisterFile, "register file", need, g.register_words * 2);
+  }
+  if (x.space == Space::Local && need > g.local_words * 2) {
+    return memory_full(a, name, Code::LocalMemory, "local memory", need, g.local_words * 2);
+  }
+  if (x.space >= Space::Bm && need > g.broadcast_words * 2) {
+    return memory_full(a, name, Code::BroadcastMemory, "broadcast memory", need,
+                       g.broadcast_words * 2);
+  }
+  return true;
+}
+
+/// Take the place that a variable has; warn where an automatic one has it already.
+void reserve(Assembly& a, const Declaration& d, Span name, const Operand& x) {
+  Layout& l = a.layout;
+  const std::uint32_t end = x.address + size_of(a, x);
+  const bool is_long = x.width == Width::Long;
+  if (x.space == Space::Bm) l.fixed_need = std::max(l.fixed_need, end);
+  if (x.space == Space::BmSource) {
+    l.item_need = std::max(l.item_need, end);
+    l.long_in_item = l.long_in_item || is_long;
+  }
+  if (x.space == Space::BmOutput) {
+    l.output_need = std::max(l.output_need, end);
+    l.long_in_output = l.long_in_output || is_long;
+  }
+  if (x.space != Space::Local) return;
+  if (d.place && d.kind->interface) {
+    for (const Assembly::AutomaticPlace& p : a.automatic) {
+      if (p.first >= end || p.last < x.address) continue;
+      Diagnostic& w = a.report.warning(
+          Code::PlaceShared, name,
+          in_quotes(name.text()) + " shares local memory with " + in_quotes(p.name->name), {},
+          "declare explicit places first: the automatic ones keep clear of them");
+      a.report.note(w, p.name->declared, "placed automatically here");
+      break;
+    }
+  }
+  const auto last = std::min<std::size_t>(end, l.local_taken.size());  // unchecked: may reach past
+  for (std::size_t i = x.address; i < last; ++i) l.local_taken[i] = true;
+}
+
+/// The place of the next variable of a declaration. False after an error.
+bool place_variable(Assembly& a, Declaration& d, Span name, std::uint32_t index, Operand& x) {
+  if (d.place) {
+    x = *d.place;
+    if (x.space == Space::T && index > 0) {
+      a.report.error(Code::PlaceImpossible, name, "T has room for one variable");
+      return false;
+    }
+    const std::uint32_t address = x.address + index * size_of(a, x);
+    if (address > largest_field)
+      return memory_full(a, name, Code::LocalMemory, "memory", address, 65536);
+    x.address = static_cast<std::uint16_t>(address);
+    return check_memory(a, name, x);
+  }
+  x.space = d.kind->home;
+  x.width = d.width;
+  x.vector = d.kind->vector;
+  const std::uint32_t unit = shorts_in(d.width);
+  std::uint32_t address = 0;
+  if (x.space == Space::Local) {
+    const std::uint32_t shorts = size_of(a, x);
+    const auto free = allocate_local(a, shorts, unit);
+    if (!free) {
+      const auto size = static_cast<std::uint32_t>(a.layout.local_taken.size());
+      return memory_full(a, name, Code::LocalMemory, "local memory", a.layout.local_next + shorts,
+                         size);
+    }
+    address = *free;
+  } else {
+    const std::uint32_t next = x.space == Space::Bm         ? a.layout.fixed_need
+                               : x.space == Space::BmSource ? a.layout.item_need
+                                                            : a.layout.output_need;
+    address = (next + unit - 1) / unit * unit;
+    if (address > largest_field)
+      return memory_full(a, name, Code::BroadcastMemory, "broadcast memory", address, 65536);
+  }
+  x.address = static_cast<std::uint16_t>(address);
+  return check_memory(a, name, x);
+}
+
+void declare_one(Assembly& a, Declaration& d, Span word, std::uint32_t index) {
+  Operand x;
+  const bool placed = place_variable(a, d, word, index, x);
+  if (!may_declare(a, word)) return;
+  Name& name = a.names.add(word.text());
+  name.kind = NameKind::Location;
+  name.declared = a.report.place(word);
+  name.location = {x, static_cast<std::uint16_t>(x.vector ? a.program.elements : 0), 0};
+  if (!placed) {  // still a name, so that its uses raise no further errors
+    x.address = 0;
+    name.location.operand = x;
+    return;
+  }
+  reserve(a, d, word, x);
+  if (x.space == Space::Local && !d.place) {
+    a.automatic.push_back({x.address, x.address + size_of(a, x) - 1, &name});
+  }
+  if (d.kind->interface) {
+    a.program.variables.push_back(
+        {name.name, d.kind->variable, x, d.conversion, d.reduce.value_or(Reduce::Pass), d.pad});
+  } else {
+    a.program.symbols.push_back({name.name, x});
+  }
+}
+
+}  // namespace
+
+void parse_declaration(Assembly& a, Cursor& c, const Keyword& keyword) {
+  Declaration d;
+  for (const KindInfo& kind : kinds) {
+    if (kind.kind == keyword.declaration) d.kind = &kind;
+  }
+  const Span word{c.p - keyword.text.size(), c.p};
+  if (!parse_width(a, c, d) || !parse_names(a, c, d)) return;
+  const bool conversion_missing = d.kind->interface && d.conversion_span.begin == nullptr;
+  if (conversion_missing) missing_conversion(a, c, d);
+  // The names are declared whatever is wrong with the rest, so that their uses raise no errors.
+  const bool tail = conversion_missing || parse_tail(a, c, d);
+  if (tail && !conversion_missing) check_declaration(a, word, d);
+  if (d.kind->vector) a.layout.elements_used = true;
+  std::uint32_t index = 0;
+  for (const Span name : d.names) declare_one(a, d, name, index++);
+}
+
+void parse_alias(Assembly& a, Cursor& c, bool equals) {
+  Span word;
+  c.skip_spaces();
+  if (!parse_new_name(a, c, word, equals ? "the alias" : "the symbol")) return;
+  c.skip_spaces();
+  if (equals && !c.take('=')) {
+    a.report.error(Code::NameExpected, c.rest_of_word(), "`=` is expected here", {},
+                   "write `alias NAME = LOCATION`");
+    return;
+  }
+  c.skip_spaces();
+  Location location;
+  const char* begin = c.p;
+  if (c.peek() != '$' && !is_word(c.peek())) {
+    a.report.error(Code::BadLocation, c.rest_of_word(), "a location is expected here");
+    return;
+  }
+  if (!parse_location(a, c, location)) return;
+  if (!location.operand.used()) {
+    a.report.error(Code::BadLocation, {begin, c.p}, "`$null` is not a location");
+    return;
+  }
+  expect_end(a, c);
+  Name& name = a.names.add(word.text());
+  name.kind = NameKind::Location;
+  name.location = location;
+  name.declared = a.report.place(word);
+  if (location.item != 0) {
+    a.symbol_fixups.push_back(
+        {static_cast<std::uint32_t>(a.program.symbols.size()), location.item});
+  }
+  a.program.symbols.push_back({name.name, location.operand});
+}
+
+void parse_const(Assembly& a, Cursor& c) {
+  Span word;
+  c.skip_spaces();
+  if (!parse_new_name(a, c, word, "the constant")) return;
+  c.skip_spaces();
+  if (!c.take('=')) {
+    a.report.error(Code::NameExpected, c.rest_of_word(), "`=` is expected here", {},
+                   "write `const NAME = EXPRESSION`");
+    return;
+  }
+  Value value;
+  const bool good = parse_expression(a, c, value);
+  if (good) expect_end(a, c);
+  Name& name = a.names.add(word.text());
+  name.kind = NameKind::Constant;
+  name.value = value;
+  name.declared = a.report.place(word);
+}
+
+}  // namespace gdr::assembly

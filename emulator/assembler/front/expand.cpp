@@ -1,0 +1,250 @@
+#include <algorithm>
+
+#include "emulator/assembler/front/expression.hpp"
+#include "emulator/assembler/front/macros.hpp"
+#include "emulator/assembler/front/statement.hpp"
+
+namespace gdr::assembly {
+namespace {
+
+/// A line being put together, with the map back to where its characters came from.
+struct Builder {
+  const Line& line;
+  std::string& text;
+  std::vector<Segment>& map;
+
+  std::uint32_t source_of(const char* p) const noexcept {
+    const auto at = static_cast<std::uint32_t>(p - line.begin);
+    if (line.map.empty()) return line.offset + at;
+    const Segment* found = &line.map.front();
+    for (const Segment& s : line.map) {
+      if (s.at <= at) found = &s;
+    }
+    return found->copied ? found->source + (at - found->at) : found->source;
+  }
+  void copy(const char* begin, const char* end) {
+    if (begin == end) return;
+    if (line.map.empty()) {
+      map.push_back({static_cast<std::uint32_t>(text.size()), source_of(begin), 0, true});
+    } else {
+      copy_segments(begin, end);
+    }
+    text.append(begin, end);
+  }
+  /// `replacement` for the characters from `begin` to `end` of the line.
+  void replace(const char* begin, const char* end, std::string_view replacement) {
+    const std::uint32_t from = source_of(begin);
+    const auto length = std::max<std::uint32_t>(source_of(end - 1) + 1, from + 1) - from;
+    map.push_back({static_cast<std::uint32_t>(text.size()), from, length, false});
+    text.append(replacement);
+  }
+
+ private:
+  void copy_segments(const char* begin, const char* end) {
+    const auto from = static_cast<std::uint32_t>(begin - line.begin);
+    const auto to = static_cast<std::uint32_t>(end - line.begin);
+    for (std::size_t i = 0; i < line.map.size(); ++i) {
+      Segment s = line.map[i];
+      const std::uint32_t next = i + 1 < line.map.size() ? line.map[i + 1].at : to;
+      if (next <= from || s.at >= to) continue;
+      if (s.at < from) {
+        if (s.copied) s.source += from - s.at;
+        s.at = from;
+      }
+      s.at = s.at - from + static_cast<std::uint32_t>(text.size());
+      map.push_back(s);
+    }
+  }
+};
+
+std::size_t index_of(const std::vector<std::string>& list, std::string_view word) noexcept {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (list[i] == word) return i;
+  }
+  return list.size();
+}
+
+std::string_view trimmed(const char* begin, const char* end) noexcept {
+  while (begin < end && is_blank(*begin)) ++begin;
+  while (end > begin && is_blank(end[-1])) --end;
+  return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+/// The end of `{...}` that begins at p, or null.
+const char* closing_brace(const char* p, const char* end) noexcept {
+  for (++p; p < end; ++p) {
+    if (*p == '}') return p;
+    if (*p == '{' || *p == '\n') return nullptr;
+  }
+  return nullptr;
+}
+
+/// One line of a template's body with the parameters' texts in place of their names.
+void substitute(const Line& line, const Template& made, const std::vector<std::string>& arguments,
+                std::string& text, std::vector<Segment>& map) {
+  Builder build{line, text, map};
+  const char* stop = comment_start(line.begin, line.end);
+  const char* copied = line.begin;
+  for (const char* p = line.begin; p < stop;) {
+    if (*p == '{') {
+      if (const char* close = closing_brace(p, stop)) {
+        const std::size_t k = index_of(made.parameters, trimmed(p + 1, close));
+        if (k < arguments.size()) {
+          build.copy(copied, p);
+          build.replace(p, close + 1, arguments[k]);
+          copied = p = close + 1;
+          continue;
+        }
+      }
+    }
+    const bool starts = is_word(*p) || *p == '$';
+    if (!starts) {
+      ++p;
+      continue;
+    }
+    const char* begin = p++;
+    while (p < stop && is_word(*p)) ++p;
+    const bool behind_point = begin > line.begin && begin[-1] == '.';
+    const std::size_t k =
+        behind_point ? arguments.size()
+                     : index_of(made.parameters, {begin, static_cast<std::size_t>(p - begin)});
+    if (k >= arguments.size()) continue;
+    build.copy(copied, begin);
+    build.replace(begin, p, arguments[k]);
+    copied = p;
+  }
+  build.copy(copied, stop);
+}
+
+/// `(a, b(1,2), c)`: texts between commas outside parentheses and brackets.
+bool parse_arguments(Assembly& a, Cursor& c, std::vector<std::string>& arguments) {
+  const char* open = c.p++;
+  const char* begin = c.p;
+  int depth = 0;
+  for (; c.p < c.end && *c.p != '#'; ++c.p) {
+    const char x = *c.p;
+    if (x == '(' || x == '[') ++depth;
+    const bool last = depth == 0 && x == ')';
+    if (last || (depth == 0 && x == ',')) {
+      const std::string_view text = trimmed(begin, c.p);
+      const bool none = last && arguments.empty() && text.empty();
+      if (!none) arguments.emplace_back(text);
+      begin = c.p + 1;
+    }
+    if (last) {
+      ++c.p;
+      return true;
+    }
+    if (x == ')' || x == ']') --depth;
+  }
+  a.report.error(Code::TemplateArguments, {open, open + 1}, "the parenthesis is not closed", {},
+                 "close the arguments with `)`");
+  return false;
+}
+
+struct Expanded {
+  std::string text;
+  std::vector<Segment> map;
+};
+
+}  // namespace
+
+bool expand_braces(Assembly& a, const Line& line, std::string& text, std::vector<Segment>& map) {
+  Builder build{line, text, map};
+  const char* stop = comment_start(line.begin, line.end);
+  const char* copied = line.begin;
+  for (const char* p = line.begin; p < stop; ++p) {
+    if (*p != '{') continue;
+    const char* close = closing_brace(p, stop);
+    if (close == nullptr) {
+      a.report.error(Code::BadBraces, {p, p + 1}, "the brace is not closed", {},
+                     "write an integer expression in `{}`");
+      return false;
+    }
+    Cursor inner(p + 1, close);
+    Value value;
+    if (!parse_expression(a, inner, value)) return false;
+    inner.skip_spaces();
+    if (inner.p != close || value.real) {
+      a.report.error(Code::BadBraces, {p, close + 1}, "braces hold an integer expression",
+                     value.real ? "this is a real number" : "more than an expression");
+      return false;
+    }
+    build.copy(copied, p);
+    build.replace(p, close + 1, std::to_string(static_cast<long long>(value.integer)));
+    copied = close + 1;
+    p = close;
+  }
+  build.copy(copied, stop);
+  if (text.size() <= longest_expanded_line) return true;
+  a.report.error(
+      Code::LineTooLong, {line.begin, line.begin + 1},
+      "the line expands to more than " + std::to_string(longest_expanded_line) + " characters");
+  return false;
+}
+
+void expand_template(Assembly& a, Cursor& c, Span word, const Name& name) {
+  Template& made = a.templates[name.template_index];
+  std::vector<std::string> arguments;
+  if (!parse_arguments(a, c, arguments)) return;
+  expect_end(a, c);
+  if (arguments.size() != made.parameters.size()) {
+    Diagnostic& d = a.report.error(
+        Code::TemplateArguments, word,
+        in_quotes(name.name) + " takes " + std::to_string(made.parameters.size()) + " arguments",
+        std::to_string(arguments.size()) + " given");
+    a.report.note(d, name.declared, "defined here");
+    return;
+  }
+  if (made.active) {
+    Diagnostic& d = a.report.error(Code::TemplateRecursion, word,
+                                   "the template " + in_quotes(name.name) + " uses itself");
+    a.report.note(d, name.declared, "defined here");
+    return;
+  }
+  if (a.depth >= deepest_nesting) {
+    a.report.error(Code::NestedTooDeeply, word, "repeats, templates and includes nest too deeply");
+    return;
+  }
+  std::vector<Expanded> expanded(made.body.size());
+  std::vector<Line> lines(made.body.size());
+  for (std::size_t i = 0; i < made.body.size(); ++i) {
+    Expanded& e = expanded[i];
+    substitute(made.body[i], made, arguments, e.text, e.map);
+    if (e.map.empty()) e.map.push_back({0, made.body[i].offset, 0, true});
+    a.expanded_characters += e.text.size();
+    if (e.text.size() > longest_expanded_line) {
+      a.report.error(Code::LineTooLong, word,
+                     "a line of this template expands to more than " +
+                         std::to_string(longest_expanded_line) + " characters");
+      return;
+    }
+    lines[i] = made.body[i];
+    lines[i].begin = e.text.data();
+    lines[i].end = e.text.data() + e.text.size();
+    lines[i].map = e.map;
+  }
+  a.expanded_lines += lines.size() + 1;
+  if (a.expanded_lines > a.options.max_expanded_lines ||
+      a.expanded_characters > most_expanded_characters) {
+    if (!a.stopped) {
+      a.report.error(Code::TooManyLines, word,
+                     "the text expands to more than " +
+                         std::to_string(a.options.max_expanded_lines) + " lines",
+                     "the limit is reached in here", "shorten the repeats, or split the kernel");
+    }
+    a.stopped = true;
+    return;
+  }
+  const Frame frame{a.report.frame, name.name, true, 0, a.report.place(word)};
+  made.active = true;
+  ++a.depth;
+  a.report.frame = &frame;
+  LineReader reader{std::span<const Line>(lines)};
+  parse_lines(a, reader);
+  a.report.frame = frame.parent;
+  --a.depth;
+  made.active = false;
+}
+
+}  // namespace gdr::assembly

@@ -1,0 +1,269 @@
+#include "emulator/assembler/front/location.hpp"
+
+#include <array>
+
+#include "emulator/assembler/front/expression.hpp"
+
+namespace gdr::assembly {
+namespace {
+
+struct Prefix {
+  std::string_view text;
+  Space space;
+  Width width;
+  bool numbered;  ///< an address follows
+  std::uint16_t address = 0;
+};
+constexpr Prefix prefixes[] = {
+    {"r", Space::Register, Width::Short, true},
+    {"lr", Space::Register, Width::Long, true},
+    {"m", Space::Local, Width::Short, true},
+    {"lm", Space::Local, Width::Long, true},
+    {"b", Space::Bm, Width::Short, true},
+    {"lb", Space::Bm, Width::Long, true},
+    {"s", Space::BmSource, Width::Short, true},
+    {"ls", Space::BmSource, Width::Long, true},
+    {"o", Space::BmOutput, Width::Short, true},
+    {"lo", Space::BmOutput, Width::Long, true},
+    {"t", Space::T, Width::Long, false},
+    {"th", Space::T, Width::Short, false, 0},
+    {"tl", Space::T, Width::Short, false, 1},
+    {"pe", Space::PeNumber, Width::Long, false},
+    {"bb", Space::BlockNumber, Width::Long, false},
+    {"null", Space::None, Width::Short, false},
+    {"lnull", Space::None, Width::Long, false},
+};
+
+bool bad_location(Assembly& a, const char* begin, Cursor& c, const char* why) {
+  while (is_word(*c.p)) ++c.p;
+  const Span span{begin, c.p};
+  a.report.error(Code::BadLocation, span, in_quotes(span.text()) + " is not a location", why,
+                 "locations are like $r5 $lr6v $lm8 $lm[$t] $t $lb10; see docs/assembler.md");
+  return false;
+}
+
+const Prefix* find_prefix(std::string_view text) noexcept {
+  for (const Prefix& prefix : prefixes) {
+    if (prefix.text == text) return &prefix;
+  }
+  return nullptr;
+}
+
+/// `[$t]` or `[$t:FIRST..LAST]`; the cursor stands on the bracket.
+bool parse_t_indirect(Assembly& a, Cursor& c, const char* begin, Operand& x) {
+  ++c.p;
+  if (!(c.take('$') && c.take('t'))) return bad_location(a, begin, c, "`[$t]` is expected");
+  x.space = Space::LocalByT;
+  if (c.take(']')) return true;
+  if (!c.take(':')) return bad_location(a, begin, c, "`]` or a range like `:16..31` is expected");
+  const std::int64_t units = a.options.geometry.local_words * (x.width == Width::Long ? 1LL : 2LL);
+  const std::int64_t last_unit = a.unchecked ? largest_field : std::min(largest_field, units - 1);
+  const auto first =
+      parse_small_integer(a, c, 0, last_unit, "the T range's first address", Code::BadTRange);
+  if (!first) return false;
+  if (!(c.take('.') && c.take('.'))) return bad_location(a, begin, c, "a range is FIRST..LAST");
+  const auto last =
+      parse_small_integer(a, c, 0, last_unit, "the T range's last address", Code::BadTRange);
+  if (!last) return false;
+  if (!c.take(']')) return bad_location(a, begin, c, "`]` is expected");
+  if (*last < *first || *last == 0) {
+    a.report.error(
+        Code::BadTRange, {begin, c.p}, "the declared range of T is empty",
+        *last == 0 ? "a range of address 0 alone" : "the last address is below the first",
+        *last == 0 ? "write `$lm0` or `$m0`" : "");
+    return false;
+  }
+  x.range_first = static_cast<std::uint16_t>(*first);
+  x.range_last = static_cast<std::uint16_t>(*last);
+  return true;
+}
+
+bool parse_register(Assembly& a, Cursor& c, Location& location) {
+  const char* begin = c.p++;
+  const char* letters = c.p;
+  while (is_word(*c.p) && !is_digit(*c.p)) ++c.p;
+  const Prefix* prefix = find_prefix({letters, static_cast<std::size_t>(c.p - letters)});
+  if (prefix == nullptr) return bad_location(a, begin, c, "no such register or memory");
+  Operand& x = location.operand;
+  x.space = prefix->space;
+  x.width = prefix->width;
+  x.address = prefix->address;
+  if (!prefix->numbered) {
+    if (is_word(*c.p)) return bad_location(a, begin, c, "no address is possible here");
+    return true;
+  }
+  if (*c.p == '[' && x.space == Space::Local) return parse_t_indirect(a, c, begin, x);
+  if (!is_digit(*c.p)) return bad_location(a, begin, c, "an address is missing");
+  std::int64_t address = 0;
+  for (; is_digit(*c.p); ++c.p) address = std::min(address * 10 + (*c.p - '0'), largest_field + 1);
+  if (address > largest_field) return bad_location(a, begin, c, "the address is too large");
+  x.address = static_cast<std::uint16_t>(address);
+  if (*c.p == 'v') {
+    ++c.p;
+    x.vector = true;
+  }
+  if (is_word(*c.p)) return bad_location(a, begin, c, "letters behind the address");
+  if (x.width == Width::Long && address % 2 != 0) {
+    a.report.error(Code::OddLong, {begin, c.p}, "a long stands at an even address",
+                   "address " + std::to_string(address) + " is odd",
+                   "addresses count shorts: write " + std::to_string(address - 1) + " or " +
+                       std::to_string(address + 1));
+    return false;
+  }
+  return true;
+}
+
+bool unknown_name(Assembly& a, Span word) {
+  Suggestion suggestion(word.text());
+  if (a.report.keeps()) {
+    for (const Name& n : a.names.all()) {
+      if (n.kind == NameKind::Location || n.kind == NameKind::Constant) suggestion.consider(n.name);
+    }
+  }
+  std::string help = suggestion.help();
+  if (help.empty() &&
+      find_prefix(word.text().substr(0, word.text().find_first_of("0123456789"))) != nullptr) {
+    help = "registers and memories are written with `$`";
+  }
+  a.report.error(Code::UnknownName, word, "there is no name " + in_quotes(word.text()), {},
+                 std::move(help));
+  return false;
+}
+
+bool bad_suffix(Assembly& a, const char* begin, const Cursor& c, std::string message,
+                std::string help = {}) {
+  a.report.error(Code::BadSuffix, {begin, c.p}, std::move(message), {}, std::move(help));
+  return false;
+}
+
+bool has_address(const Operand& x) noexcept {
+  switch (x.space) {
+    case Space::Register:
+    case Space::Local:
+    case Space::Bm:
+    case Space::BmSource:
+    case Space::BmOutput:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool take_half(Assembly& a, Cursor& c, const char* begin, Operand& x, bool low) {
+  if (x.width != Width::Long) return bad_suffix(a, begin, c, "a short has no halves");
+  if (x.space != Space::T && !has_address(x)) return bad_suffix(a, begin, c, "this has no halves");
+  if (x.vector) {
+    return bad_suffix(a, begin, c, "the halves of a vector do not stand side by side",
+                      "name one element: `NAME[0].hi`");
+  }
+  x.width = Width::Short;
+  x.address = static_cast<std::uint16_t>(x.address + (low ? 1 : 0));
+  return true;
+}
+
+bool parse_dot_suffix(Assembly& a, Cursor& c, const char* begin, Location& location) {
+  ++c.p;
+  const Span word = c.word();
+  const std::string_view text = word.text();
+  Operand& x = location.operand;
+  if (text == "hi" || text == "lo") return take_half(a, c, begin, x, text == "lo");
+  if (text == "v" || text == "s") {
+    if (!has_address(x)) return bad_suffix(a, begin, c, "this is neither vector nor scalar");
+    x.vector = text == "v";
+    return true;
+  }
+  return bad_suffix(a, begin, c,
+                    "there is no suffix " + in_quotes({word.begin - 1, text.size() + 1}),
+                    "possible are .v .s .hi .lo [K] @K");
+}
+
+bool parse_element(Assembly& a, Cursor& c, const char* begin, Location& location) {
+  ++c.p;
+  const std::int64_t last = location.elements != 0 ? location.elements - 1 : largest_field;
+  const auto k = parse_integer(a, c, 0, last, "the element", Code::BadSuffix);
+  if (!k) return false;
+  c.skip_spaces();
+  if (!c.take(']')) return bad_suffix(a, begin, c, "the bracket is not closed");
+  Operand& x = location.operand;
+  const std::int64_t address = x.address + *k * shorts_in(x.width);
+  if (!has_address(x) || address > largest_field)
+    return bad_suffix(a, begin, c, "this has no elements");
+  x.address = static_cast<std::uint16_t>(address);
+  x.vector = false;
+  return true;
+}
+
+bool parse_item(Assembly& a, Cursor& c, const char* begin, Location& location) {
+  ++c.p;
+  const Space space = location.operand.space;
+  if (space != Space::BmSource && space != Space::BmOutput) {
+    return bad_suffix(a, begin, c, "only a jvar or ovar has items", "use [K] for an element");
+  }
+  const std::int64_t last = static_cast<std::int64_t>(a.program.group) - 1;
+  const auto k = parse_small_integer(a, c, 0, last, "the item of the group", Code::BadSuffix);
+  if (!k) return false;
+  location.item = static_cast<std::uint16_t>(*k);
+  return true;
+}
+
+}  // namespace
+
+bool parse_suffixes(Assembly& a, Cursor& c, const char* begin, Location& location) {
+  while (true) {
+    bool good = true;
+    if (*c.p == '.' && c.p < c.end)
+      good = parse_dot_suffix(a, c, begin, location);
+    else if (*c.p == '[')
+      good = parse_element(a, c, begin, location);
+    else if (*c.p == '@')
+      good = parse_item(a, c, begin, location);
+    else
+      return true;
+    if (!good) return false;
+  }
+}
+
+bool parse_location(Assembly& a, Cursor& c, Location& location) {
+  const char* begin = c.p;
+  if (c.peek() == '$') {
+    location = {};
+    if (!parse_register(a, c, location)) return false;
+    return parse_suffixes(a, c, begin, location);
+  }
+  const Span word = c.word();
+  const Name* name = a.names.find(word.text());
+  if (name == nullptr) return unknown_name(a, word);
+  if (name->kind != NameKind::Location) {
+    Diagnostic& d =
+        a.report.error(Code::WrongOperand, word, in_quotes(word.text()) + " is not a location");
+    a.report.note(d, name->declared, "declared here");
+    return false;
+  }
+  location = name->location;
+  return parse_suffixes(a, c, begin, location);
+}
+
+std::string describe(const Operand& x) {
+  const std::string width = x.width == Width::Long ? "a long " : "a short ";
+  switch (x.space) {
+    case Space::None:
+      return "nothing";
+    case Space::Register:
+      return width + "register";
+    case Space::Local:
+    case Space::LocalByT:
+      return width + "location of the local memory";
+    case Space::T:
+      return x.width == Width::Long ? "T" : "half of T";
+    case Space::Immediate:
+      return "a number";
+    case Space::PeNumber:
+      return "the PE's number";
+    case Space::BlockNumber:
+      return "the block's number";
+    default:
+      return width + "word of the broadcast memory";
+  }
+}
+
+}  // namespace gdr::assembly

@@ -1,0 +1,27 @@
+// Operands of arithmetic: locations, fixed inputs and immediates.
+#pragma once
+
+#include <array>
+
+#include "emulator/assembler/front/assembly.hpp"
+#include "emulator/isa/table.hpp"
+
+namespace gdr::assembly {
+
+/// An operand of the source as it stands in the text.
+struct SourceOperand {
+  Span span;
+  bool number = false;
+  Location location;
+  Value value;  ///< where it is a number
+};
+
+/// A location, or a number in any of its forms. False after an error.
+bool parse_operand(Assembly& a, Cursor& c, SourceOperand& operand);
+
+/// Put the operands of an operation into its slot: choose the format of immediates and join them.
+/// `slot.width` is set already. False after an error.
+bool set_operands(Assembly& a, const OpInfo& op, std::array<SourceOperand, 2>& operands,
+                  Arithmetic& slot);
+
+}  // namespace gdr::assembly
