@@ -1,0 +1,99 @@
+// Commands that are worked off together: targets go in, the loop runs, results come out, block by
+// block, in one parallel region. A force call on few sources costs little more than its arithmetic.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "emulator/board/board_state.hpp"
+#include "emulator/board/command.hpp"
+#include "emulator/board/loop_plan.hpp"
+#include "emulator/board/parallel.hpp"
+#include "emulator/board/port_work.hpp"
+
+namespace gdr {
+
+/// Collects checked commands in their order, writes before the run before reads, and executes them
+/// on `flush`; adding one that does not fit this order flushes first. Commands that are not kept
+/// here need a flush before them.
+class Batch {
+ public:
+  /// Results are stored in `results`, from offsets that the reads name.
+  Batch(BoardState& board, std::vector<std::uint64_t>& results)
+      : board_(board), results_(results) {}
+
+  void add_write(const Command& command, const std::uint64_t* records);
+  void add_run(const Command& command, const LoopPlan& plan);
+  void add_read(const Command& command, std::size_t result_offset);
+  void flush();
+  /// Before anything that the run must not see, or that must see what it did, in memory.
+  void flush_run() {
+    if (run_) flush();
+  }
+  /// After another program was loaded: buffers lay items out as the one before had them.
+  void forget_buffers() noexcept {
+    staged_.clear();
+    outputs_.clear();
+  }
+
+ private:
+  static constexpr std::uint64_t items_a_part = 2048;  ///< j-items that one task converts or joins
+
+  struct Write {
+    std::uint64_t chips;
+    TargetSlots slots;
+    const std::uint64_t* records;
+  };
+  struct Read {
+    std::uint64_t chips;
+    TargetSlots slots;
+    std::size_t offset;
+    bool joined;  ///< through the network or over chips, once all blocks are done
+  };
+  struct Run {
+    Command command;
+    LoopPlan plan;
+    std::vector<std::uint32_t> blocks;  ///< of each chip: how many of its blocks run
+  };
+  /// What one block has to do.
+  struct Task {
+    std::uint32_t chip, block;
+    bool runs;
+  };
+  /// A stretch of the run's fills, so that what all blocks share fits a buffer.
+  struct Pass {
+    std::uint64_t first_fill = 0, fills = 0;
+    bool first = true, last = true;
+  };
+
+  std::vector<Task> make_tasks() const;
+  std::vector<Pass> make_passes() const;
+  double estimate(std::size_t tasks) const noexcept;
+  void add_pass(const Pass& pass, const std::vector<Task>& tasks, std::vector<Phase>& phases);
+  void add_joined_reads(std::vector<Phase>& phases);
+
+  bool shares_sources() const noexcept;
+  bool joins_outputs() const noexcept;
+  GroupRange groups_of(const Pass& pass, GroupRange slice) const noexcept;
+  void stage(const Pass& pass, std::uint32_t chip, std::uint64_t part);
+  void work(const Pass& pass, const Task& task);
+  void run_fills(const Pass& pass, const Task& task);
+  void run_section(BlockState& block, Section section) const;
+  void fill_half(const Pass& pass, const Task& task, GroupRange groups, unsigned half,
+                 std::vector<std::uint64_t>& scratch);
+  void keep_outputs(const Pass& pass, const Task& task, GroupRange groups, unsigned half,
+                    std::vector<std::uint64_t>& scratch);
+  void join_pass_outputs(const Pass& pass, std::uint32_t chip, std::uint64_t part);
+
+  BoardState& board_;
+  std::vector<std::uint64_t>& results_;
+  std::vector<Write> writes_;
+  std::vector<Read> reads_;
+  std::optional<Run> run_;
+  std::vector<std::vector<std::uint64_t>> staged_;   ///< of each chip: shorts of a pass's j-items
+  std::vector<std::vector<std::uint64_t>> outputs_;  ///< of each chip: [block][shorts of a pass]
+};
+
+}  // namespace gdr

@@ -1,0 +1,287 @@
+#include "emulator/board/board.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "emulator/assembler/object.hpp"
+#include "emulator/board/batch.hpp"
+#include "emulator/board/board_state.hpp"
+#include "emulator/board/check.hpp"
+#include "gdr/error.hpp"
+
+namespace gdr {
+namespace {
+
+constexpr std::uint64_t word_bytes = 8;
+
+using Payload = std::span<const std::uint64_t>;
+
+void check_geometry(const Geometry& g) {
+  const auto check = [](std::uint64_t value, std::uint64_t most, const char* what) {
+    if (value >= 1 && value <= most) return;
+    throw Error(ErrorCategory::Usage, std::string("a board with ") + std::to_string(value) + " " +
+                                          what + " cannot be made; 1 to " + std::to_string(most) +
+                                          " are possible");
+  };
+  check(g.chips_per_board, GeometryLimits::chips, "chips");
+  check(g.blocks, GeometryLimits::blocks, "blocks a chip");
+  check(g.pes_per_block, GeometryLimits::pes_per_block, "PEs a block");
+  check(g.register_words, GeometryLimits::register_words, "register words");
+  check(g.local_words, GeometryLimits::memory_words, "local memory words");
+  check(g.broadcast_words, GeometryLimits::memory_words, "broadcast memory words");
+  if (!(g.clock_hz > 0))
+    throw Error(ErrorCategory::Usage, "the clock of a board must be above 0 Hz");
+}
+
+}  // namespace
+
+std::uint64_t targets_of(const BoardState& board, const Command& run, std::size_t chip) noexcept {
+  if (run.targets != 0) return run.targets;
+  const std::uint64_t slots = target_slots(board.loaded->program, board.geometry, run.share);
+  const auto& written = board.chips[chip].targets;
+  if (board.loaded->targets.empty() || !written) return slots;
+  return std::min(*written, slots);
+}
+
+struct Board::Impl {
+  BoardState board;
+  WorkCounts counts;
+
+  /// What executing one list needs: everything that ends with it.
+  struct Execution {
+    const CommandList& list;
+    std::vector<std::uint64_t>& results;
+    Batch batch;
+    Timeline timeline;
+  };
+
+  void step(Execution& x, std::size_t index);
+  void load_program(Execution& x, const Command& c, Payload payload);
+  void write_memory(Execution& x, const Command& c, Payload payload);
+  void write_targets(Execution& x, const Command& c, Payload payload);
+  void write_param(Execution& x, const Command& c, Payload payload);
+  void run(Execution& x, const Command& c);
+  void read_targets(Execution& x, const Command& c);
+  void read_memory(Execution& x, const Command& c);
+
+  void run_init();
+  void add_clocks(std::uint64_t chips, const ChipClocks& clocks) noexcept;
+  void finish(const Timeline& timeline) noexcept;
+};
+
+void Board::Impl::add_clocks(std::uint64_t chips, const ChipClocks& clocks) noexcept {
+  for (std::size_t c = 0; c < board.chips.size(); ++c) {
+    if (takes_part(chips, c)) board.chips[c].clocks += clocks;
+  }
+}
+
+/// Chips work side by side: what counts is the busiest one.
+void Board::Impl::finish(const Timeline& timeline) noexcept {
+  ChipClocks most;
+  for (const BoardChip& chip : board.chips) {
+    most.compute = std::max(most.compute, chip.clocks.compute);
+    most.port_in = std::max(most.port_in, chip.clocks.port_in);
+    most.port_out = std::max(most.port_out, chip.clocks.port_out);
+    most.total = std::max(most.total, chip.clocks.total);
+  }
+  counts.compute_clocks = most.compute;
+  counts.port_in_clocks = most.port_in;
+  counts.port_out_clocks = most.port_out;
+  counts.chip_clocks = most.total;
+  counts.predicted_seconds += timeline.seconds();
+}
+
+void Board::Impl::run_init() {
+  const std::size_t blocks = board.geometry.blocks;
+  BlockRun init;
+  init.section = Section::Init;
+  init.source_base = board.loaded->halves.source_base[0];
+  init.output_base = board.loaded->halves.output_base[0];
+  const Phase phase{board.chips.size() * blocks, [&](std::size_t i) {
+                      board.loaded->executable->run(
+                          board.chips[i / blocks].state.blocks[i % blocks], init);
+                    }};
+  run_phases({&phase, 1}, 1);
+}
+
+void Board::Impl::load_program(Execution& x, const Command& c, Payload payload) {
+  std::vector<std::uint8_t> bytes(c.count);
+  if (!bytes.empty()) std::memcpy(bytes.data(), payload.data(), bytes.size());
+  LoadedProgram loaded = gdr::load_program(read_object(bytes), board.geometry, *board.engine);
+  board.loaded = std::move(loaded);
+  for (BoardChip& chip : board.chips) {
+    clear(chip.state);
+    chip.targets.reset();
+  }
+  run_init();
+  const std::uint64_t init = board.loaded->program.clocks(Section::Init);
+  const std::uint64_t all = ~std::uint64_t{0};
+  add_clocks(all, {init, 0, 0, init});
+  x.timeline.load(all, payload.size() * word_bytes, init);
+}
+
+void Board::Impl::write_memory(Execution& x, const Command& c, Payload payload) {
+  x.batch.flush_run();
+  for (std::size_t chip = 0; chip < board.chips.size(); ++chip) {
+    if (takes_part(c.chips, chip)) board.chips[chip].memory.write(c.address, payload);
+  }
+  x.timeline.write_memory(c.chips, payload.size() * word_bytes, c.address, c.address + c.count);
+}
+
+void Board::Impl::write_targets(Execution& x, const Command& c, Payload payload) {
+  x.batch.add_write(c, payload.data());
+  for (std::size_t chip = 0; chip < board.chips.size(); ++chip) {
+    if (!takes_part(c.chips, chip)) continue;
+    auto& targets = board.chips[chip].targets;
+    const std::uint64_t end = c.first + c.count;
+    targets = c.first == 0 ? end : std::max(end, targets.value_or(0));
+  }
+  const ChipClocks clocks = load_clocks(payload.size());
+  add_clocks(c.chips, clocks);
+  x.timeline.load(c.chips, payload.size() * word_bytes, clocks.total);
+}
+
+void Board::Impl::write_param(Execution& x, const Command& c, Payload payload) {
+  x.batch.flush();
+  for (std::size_t chip = 0; chip < board.chips.size(); ++chip) {
+    if (!takes_part(c.chips, chip)) continue;
+    for (BlockState& block : board.chips[chip].state.blocks) {
+      load_param(board.loaded->params[c.variable], board.loaded->program.elements, block,
+                 payload.data());
+    }
+  }
+  const ChipClocks clocks = load_clocks(payload.size());
+  add_clocks(c.chips, clocks);
+  x.timeline.load(c.chips, payload.size() * word_bytes, clocks.total);
+}
+
+void Board::Impl::run(Execution& x, const Command& c) {
+  const LoadedProgram& loaded = *board.loaded;
+  const LoopPlan plan = make_plan(loaded, board.geometry, c.share, c.count);
+  const std::uint64_t output_words = c.count * loaded.layout.output_words *
+                                     output_records(loaded.program, board.geometry, c.share);
+  for (std::size_t chip = 0; chip < board.chips.size(); ++chip) {
+    if (!takes_part(c.chips, chip)) continue;
+    board.chips[chip].memory.reserve(c.output_address, output_words);
+    const std::uint64_t pairs = targets_of(board, c, chip) * c.count;
+    counts.interactions += pairs;
+    counts.flops += static_cast<double>(pairs) * loaded.program.flops;
+  }
+  x.batch.add_run(c, plan);
+  const ChipClocks clocks = plan_clocks(plan, loaded, board.geometry, c.flags);
+  add_clocks(c.chips, clocks);
+  x.timeline.run(c.chips, clocks.total, c.address,
+                 c.address + c.count * loaded.layout.source_words);
+  x.timeline.uses(c.chips, c.output_address, c.output_address + output_words);
+}
+
+void Board::Impl::read_targets(Execution& x, const Command& c) {
+  const std::uint64_t words = c.count * board.loaded->layout.result_words;
+  const std::size_t offset = x.results.size();
+  x.results.resize(offset + words);
+  x.batch.add_read(c, offset);
+  const ChipClocks clocks = read_clocks(words);
+  add_clocks(c.chips, clocks);
+  counts.link_read_bytes += words * word_bytes;
+  x.timeline.read(c.chips, words * word_bytes, clocks.total);
+}
+
+void Board::Impl::read_memory(Execution& x, const Command& c) {
+  x.batch.flush_run();
+  const std::size_t offset = x.results.size();
+  x.results.resize(offset + c.count);
+  const auto chip = static_cast<std::size_t>(std::countr_zero(c.chips));
+  board.chips[chip].memory.read(c.address, std::span(x.results).subspan(offset));
+  counts.link_read_bytes += c.count * word_bytes;
+  x.timeline.read(c.chips, c.count * word_bytes, 0);
+}
+
+void Board::Impl::step(Execution& x, std::size_t index) {
+  const Command& c = x.list.commands[index];
+  const Payload payload = check_command(board, x.list, index);
+  switch (c.kind) {
+    case CommandKind::LoadProgram:
+      x.batch.flush();
+      load_program(x, c, payload);
+      x.batch.forget_buffers();
+      break;
+    case CommandKind::WriteMemory:
+      write_memory(x, c, payload);
+      break;
+    case CommandKind::WriteTargets:
+      write_targets(x, c, payload);
+      break;
+    case CommandKind::WriteParam:
+      write_param(x, c, payload);
+      break;
+    case CommandKind::Run:
+      run(x, c);
+      break;
+    case CommandKind::ReadTargets:
+      read_targets(x, c);
+      break;
+    case CommandKind::ReadMemory:
+      read_memory(x, c);
+      break;
+  }
+  counts.link_write_bytes += payload.size() * word_bytes;
+}
+
+Board::Board(const Geometry& geometry, std::shared_ptr<const Engine> engine, unsigned threads)
+    : impl_(std::make_unique<Impl>()) {
+  check_geometry(geometry);
+  impl_->board.geometry = geometry;
+  impl_->board.engine = std::move(engine);
+  impl_->board.threads = threads;
+  impl_->board.chips.reserve(geometry.chips_per_board);
+  for (std::uint32_t c = 0; c < geometry.chips_per_board; ++c) {
+    impl_->board.chips.push_back(
+        {make_chip(geometry), BoardMemory(geometry.dram_bytes / word_bytes), {}, {}});
+  }
+}
+Board::~Board() = default;
+Board::Board(Board&&) noexcept = default;
+Board& Board::operator=(Board&&) noexcept = default;
+
+void Board::execute(const CommandList& list, std::vector<std::uint64_t>& results) {
+  Impl::Execution x{
+      list, results, Batch(impl_->board, results),
+      Timeline(impl_->board.geometry.chips_per_board, impl_->board.geometry.clock_hz)};
+  try {
+    for (std::size_t i = 0; i < list.commands.size(); ++i) impl_->step(x, i);
+    x.batch.flush();
+  } catch (...) {
+    x.batch.flush();  // what came before the command that was refused
+    impl_->finish(x.timeline);
+    throw;
+  }
+  impl_->finish(x.timeline);
+}
+
+const Geometry& Board::geometry() const noexcept { return impl_->board.geometry; }
+const Engine& Board::engine() const noexcept { return *impl_->board.engine; }
+const Program* Board::program() const noexcept {
+  return impl_->board.loaded ? &impl_->board.loaded->program : nullptr;
+}
+const WorkCounts& Board::counts() const noexcept { return impl_->counts; }
+void Board::reset_counts() noexcept {
+  impl_->counts = {};
+  for (BoardChip& chip : impl_->board.chips) chip.clocks = {};
+}
+
+const ChipState& Board::chip(unsigned number) const {
+  if (number >= impl_->board.chips.size()) {
+    throw Error(ErrorCategory::Device, "chip " + std::to_string(number) +
+                                           " is not there; the board has " +
+                                           std::to_string(impl_->board.chips.size()));
+  }
+  return impl_->board.chips[number].state;
+}
+ChipState& Board::chip(unsigned number) {
+  return const_cast<ChipState&>(static_cast<const Board&>(*this).chip(number));
+}
+
+}  // namespace gdr

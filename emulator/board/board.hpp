@@ -1,0 +1,49 @@
+// The emulated board: chips with their control processors and memories, executing command lists.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "emulator/board/command.hpp"
+#include "emulator/board/time_model.hpp"
+#include "emulator/chip/state.hpp"
+#include "emulator/engine/engine.hpp"
+
+namespace gdr {
+
+class Board {
+ public:
+  /// threads: 0 lets OpenMP decide. Throws gdr::Error (Usage) for a geometry without any chips,
+  /// blocks, PEs or memory, or beyond GeometryLimits.
+  Board(const Geometry& geometry, std::shared_ptr<const Engine> engine, unsigned threads = 0);
+  ~Board();
+  Board(Board&&) noexcept;
+  Board& operator=(Board&&) noexcept;
+
+  /// Execute a list; words that its reads return are appended to `results` in order. Throws
+  /// gdr::Error (Device) for a malformed command before anything of that command has happened, and
+  /// after everything before it has: chip that is not there, address beyond the memory, no program,
+  /// payload too short. An object that cannot be read or does not fit the geometry is refused the
+  /// same way (Program); the program that was loaded before stays.
+  void execute(const CommandList& list, std::vector<std::uint64_t>& results);
+
+  const Geometry& geometry() const noexcept;
+  const Engine& engine() const noexcept;
+  const Program* program() const noexcept;  ///< null before the first LoadProgram
+  /// Since the board was made or reset_counts: whole lists, and what an incomplete one did.
+  const WorkCounts& counts() const noexcept;
+  void reset_counts() noexcept;
+
+  /// Direct sight of a chip's state, for tests, dumps and debuggers. Throws gdr::Error (Device) for
+  /// a chip that is not there.
+  const ChipState& chip(unsigned number) const;
+  ChipState& chip(unsigned number);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gdr

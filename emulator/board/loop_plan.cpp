@@ -1,0 +1,61 @@
+#include "emulator/board/loop_plan.hpp"
+
+#include <array>
+
+namespace gdr {
+
+LoopPlan make_plan(const LoadedProgram& loaded, const Geometry& geometry, Share share,
+                   std::uint64_t items) noexcept {
+  LoopPlan plan;
+  plan.share = share;
+  plan.items = items;
+  plan.group = loaded.program.group;
+  plan.groups = items / plan.group + (items % plan.group != 0 ? 1 : 0);
+  plan.groups_per_half = loaded.halves.groups;
+  plan.slices = share == Share::SourcesOverBlocks ? geometry.blocks : 1;
+  return plan;
+}
+
+namespace {
+
+/// Groups that all slices together have within fill f.
+std::uint64_t groups_of_fill(const LoopPlan& plan, std::uint64_t f) noexcept {
+  // Slices of two lengths only: `longer` of them hold one group more.
+  const std::uint64_t longer = plan.groups % plan.slices;
+  const std::uint64_t shorter_size = plan.groups / plan.slices;
+  const auto within = [&](std::uint64_t size) {
+    const std::uint64_t done = f * plan.groups_per_half;
+    return size > done ? std::min(plan.groups_per_half, size - done) : 0;
+  };
+  return longer * within(shorter_size + 1) + (plan.slices - longer) * within(shorter_size);
+}
+
+}  // namespace
+
+ChipClocks plan_clocks(const LoopPlan& plan, const LoadedProgram& loaded, const Geometry& geometry,
+                       std::uint32_t flags) noexcept {
+  const Program& p = loaded.program;
+  const std::uint64_t body = p.clocks(Section::Body);
+  const std::uint64_t words_in = std::uint64_t{p.group} * loaded.layout.source_words;
+  const std::uint64_t words_out =
+      std::uint64_t{p.group} * loaded.layout.output_words * output_records(p, geometry, plan.share);
+  const GroupRange longest = plan.slice(0);
+  const std::uint64_t fills = plan.fills(longest.count);
+  const auto work = [&](std::uint64_t f, std::uint64_t times) {
+    const std::uint64_t groups = groups_of_fill(plan, f);
+    return HalfWork{times, plan.fill(longest, f).count * body, groups * words_in,
+                    groups * words_out};
+  };
+  // All fills but the last two are alike: shorter slices end at most one group, so one fill,
+  // before.
+  std::array<HalfWork, 3> halves{};
+  if (fills > 2) halves[0] = work(0, fills - 2);
+  if (fills > 1) halves[1] = work(fills - 2, 1);
+  if (fills > 0) halves[2] = work(fills - 1, 1);
+  const std::size_t first = fills > 2 ? 0 : 3 - static_cast<std::size_t>(fills);
+  const std::uint64_t start = (flags & run_start) != 0 ? p.clocks(Section::Start) : 0;
+  const std::uint64_t end = (flags & run_end) != 0 ? p.clocks(Section::End) : 0;
+  return run_clocks(start, std::span(halves).subspan(first), end, geometry.clock_hz);
+}
+
+}  // namespace gdr

@@ -1,0 +1,69 @@
+// The chip's port: link words to machine words and back, many at a time.
+//
+// Equal bit for bit to `to_machine` and `to_host`, which stay the definition; the conversions that
+// forces need have loops of their own, because a call for each value would cost more than the
+// pairs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "emulator/board/command.hpp"
+#include "emulator/chip/reduction.hpp"
+#include "emulator/chip/state.hpp"
+
+namespace gdr {
+
+/// A variable as the port sees it.
+struct PortField {
+  Conversion conversion;
+  Width width = Width::Long;
+  Reduce reduce = Reduce::Pass;
+  Operand location;
+  std::uint32_t half_word = 0;  ///< offset in a record of the link, in 32-bit units
+};
+PortField port_field(const Variable& variable, const LinkLayout::Field& field) noexcept;
+
+/// Records on the link: value i stands in `words + i * stride`.
+struct LinkIn {
+  const std::uint64_t* words;
+  std::size_t stride;
+};
+struct LinkOut {
+  std::uint64_t* words;
+  std::size_t stride;
+};
+
+/// Shorts of the machine: value i stands at `shorts + i * stride`, a long's lower half `lower`
+/// places behind its upper half.
+template <typename Word>
+struct Lanes {
+  Word* shorts;
+  std::size_t stride;
+  std::size_t lower;
+};
+
+/// Converts n values of the host to machine words.
+void port_load(const PortField& field, LinkIn from, std::size_t n,
+               Lanes<std::uint64_t> to) noexcept;
+/// Converts n machine words for the host. The records must be zero where floats are packed.
+void port_store(const PortField& field, Lanes<const std::uint64_t> from, std::size_t n,
+                LinkOut to) noexcept;
+
+/// One value's host bits in a record.
+u128 host_bits(const PortField& field, const std::uint64_t* record) noexcept;
+void put_host_bits(const PortField& field, u128 host, std::uint64_t* record) noexcept;
+
+/// A machine word of the field as the reduction network takes it: long, a short float widened, a
+/// short integer with its sign.
+Long network_word(const PortField& field, u128 word) noexcept;
+/// What the network gave, converted for the host.
+u128 network_to_host(const PortField& field, Long word) noexcept;
+
+/// The lanes of all PEs of a location in register file, local memory or T.
+Lanes<std::uint64_t> pe_lanes(BlockState& block, const Operand& location,
+                              unsigned element) noexcept;
+Lanes<const std::uint64_t> pe_lanes(const BlockState& block, const Operand& location,
+                                    unsigned element) noexcept;
+
+}  // namespace gdr

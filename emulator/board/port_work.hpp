@@ -1,0 +1,59 @@
+// What crosses the ports of one block or chip: targets, j-items, results and output items.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "emulator/board/board_state.hpp"
+#include "emulator/board/loop_plan.hpp"
+
+namespace gdr {
+
+/// Consecutive target slots of a chip and their records on the link.
+struct TargetSlots {
+  Share share{};
+  std::uint64_t first = 0, count = 0;
+};
+
+/// Converts those targets of `records` that stand in this block.
+void load_targets(const LoadedProgram& loaded, BlockState& block, const TargetSlots& slots,
+                  const std::uint64_t* records) noexcept;
+
+/// Converts the results of those slots that stand in this block, past the network (pass).
+void store_results(const LoadedProgram& loaded, const BlockState& block, const TargetSlots& slots,
+                   std::uint64_t* records) noexcept;
+
+/// Results of the slots first..last - 1 joined by the network: over the blocks of a chip where all
+/// hold the same targets, then over the chips, pair by pair in the order of their numbers.
+void join_results(const LoadedProgram& loaded, std::span<const ChipState* const> chips,
+                  const TargetSlots& slots, std::uint64_t first, std::uint64_t last,
+                  std::uint64_t* records);
+
+/// One value to a parameter's place in a block: a word of its BM, or every PE.
+void load_param(const PortField& field, unsigned elements, BlockState& block,
+                const std::uint64_t* record) noexcept;
+
+/// Converts the j-items of `groups` from memory at `address` (item 0 of the run) to shorts, one
+/// item behind the other, filled up to whole groups with pad items.
+void load_sources(const LoadedProgram& loaded, const LoopPlan& plan, const BoardMemory& memory,
+                  std::uint64_t address, GroupRange groups, std::uint64_t* shorts,
+                  std::vector<std::uint64_t>& scratch);
+
+/// Where output items go: items [first, first + count) of the run, from memory word `address` on.
+struct OutputItems {
+  std::uint64_t address = 0, first = 0, count = 0;
+};
+
+/// Converts output items of one block as they stand, one record an item.
+void store_outputs(const LoadedProgram& loaded, const std::uint64_t* shorts,
+                   const OutputItems& items, BoardMemory& memory,
+                   std::vector<std::uint64_t>& scratch);
+
+/// Joins the output items that all blocks made for the same j-items: `shorts` of each block,
+/// `records` (1, or one for each block) an item.
+void join_outputs(const LoadedProgram& loaded, std::span<const std::uint64_t* const> shorts,
+                  std::uint64_t records, const OutputItems& items, BoardMemory& memory,
+                  std::vector<std::uint64_t>& scratch);
+
+}  // namespace gdr

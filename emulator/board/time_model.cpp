@@ -1,0 +1,141 @@
+#include "emulator/board/time_model.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "emulator/board/constants.hpp"
+
+namespace gdr {
+namespace {
+
+constexpr auto clocks_in = static_cast<std::uint64_t>(constants::port_in.value);
+constexpr auto clocks_out = static_cast<std::uint64_t>(constants::port_out.value);
+constexpr double bytes_in_word = 8;
+
+bool has(std::uint64_t mask, std::size_t chip) noexcept { return ((mask >> chip) & 1) != 0; }
+
+/// Clocks in which ports and memory move these words, all three side by side.
+std::uint64_t transfer_clocks(std::uint64_t in, std::uint64_t out, double clock_hz) noexcept {
+  const double seconds = static_cast<double>(in + out) * bytes_in_word / constants::dram.value;
+  // The last bits of a product of decimals must not cost a clock.
+  const double memory = std::ceil(seconds * clock_hz * (1 - 1e-12));
+  return std::max({in * clocks_in, out * clocks_out, static_cast<std::uint64_t>(memory)});
+}
+
+}  // namespace
+
+WorkCounts& WorkCounts::operator+=(const WorkCounts& other) noexcept {
+  compute_clocks += other.compute_clocks;
+  port_in_clocks += other.port_in_clocks;
+  port_out_clocks += other.port_out_clocks;
+  chip_clocks += other.chip_clocks;
+  link_write_bytes += other.link_write_bytes;
+  link_read_bytes += other.link_read_bytes;
+  interactions += other.interactions;
+  flops += other.flops;
+  predicted_seconds += other.predicted_seconds;
+  return *this;
+}
+
+std::span<const TimeConstant> time_constants() noexcept {
+  static constexpr std::array table{constants::chip_clock, constants::port_in,
+                                    constants::port_out,   constants::dram,
+                                    constants::link_write, constants::link_read};
+  return table;
+}
+
+ChipClocks& ChipClocks::operator+=(const ChipClocks& other) noexcept {
+  compute += other.compute;
+  port_in += other.port_in;
+  port_out += other.port_out;
+  total += other.total;
+  return *this;
+}
+
+ChipClocks load_clocks(std::uint64_t words) noexcept {
+  return {0, words * clocks_in, 0, words * clocks_in};
+}
+
+ChipClocks read_clocks(std::uint64_t words) noexcept {
+  return {0, 0, words * clocks_out, words * clocks_out};
+}
+
+ChipClocks run_clocks(std::uint64_t start, std::span<const HalfWork> halves, std::uint64_t end,
+                      double clock_hz) noexcept {
+  ChipClocks sum{start + end, 0, 0, start + end};
+  std::uint64_t words_before = 0;  // results of the half before, which leave during this one
+  for (std::size_t h = 0; h < halves.size(); ++h) {
+    const HalfWork& half = halves[h];
+    if (half.times == 0) continue;
+    if (h == 0) sum.total += transfer_clocks(half.words_in, 0, clock_hz);
+    const std::uint64_t next_fill = h + 1 < halves.size() ? halves[h + 1].words_in : 0;
+    const auto step = [&](std::uint64_t in, std::uint64_t out) {
+      return std::max(half.compute, transfer_clocks(in, out, clock_hz));
+    };
+    // Within equal halves the neighbours are equal too, except before the first, after the last.
+    if (half.times == 1) {
+      sum.total += step(next_fill, words_before);
+    } else {
+      sum.total += step(half.words_in, words_before) + step(next_fill, half.words_out) +
+                   (half.times - 2) * step(half.words_in, half.words_out);
+    }
+    sum.compute += half.times * half.compute;
+    sum.port_in += half.times * half.words_in * clocks_in;
+    sum.port_out += half.times * half.words_out * clocks_out;
+    words_before = half.words_out;
+  }
+  sum.total += transfer_clocks(0, words_before, clock_hz);
+  return sum;
+}
+
+void Timeline::busy(std::uint64_t chips, double from, std::uint64_t clocks) {
+  for (std::size_t c = 0; c < chips_.size(); ++c) {
+    if (has(chips, c)) {
+      chips_[c] = std::max(chips_[c], from) + static_cast<double>(clocks) / clock_hz_;
+    }
+  }
+}
+
+void Timeline::write_memory(std::uint64_t chips, std::uint64_t bytes, std::uint64_t begin,
+                            std::uint64_t end) {
+  for (const Use& use : uses_) {
+    const bool shared = (use.chips & chips) != 0 && use.begin < end && begin < use.end;
+    if (shared) link_write_ = std::max(link_write_, use.until);
+  }
+  link_write_ += static_cast<double>(bytes) / constants::link_write.value;
+}
+
+void Timeline::load(std::uint64_t chips, std::uint64_t bytes, std::uint64_t clocks) {
+  link_write_ += static_cast<double>(bytes) / constants::link_write.value;
+  busy(chips, link_write_, clocks);
+}
+
+void Timeline::run(std::uint64_t chips, std::uint64_t clocks, std::uint64_t begin,
+                   std::uint64_t end) {
+  busy(chips, link_write_, clocks);
+  std::erase_if(uses_, [this](const Use& use) { return use.until <= link_write_; });
+  uses(chips, begin, end);
+}
+
+void Timeline::uses(std::uint64_t chips, std::uint64_t begin, std::uint64_t end) {
+  double until = 0;
+  for (std::size_t c = 0; c < chips_.size(); ++c) {
+    if (has(chips, c)) until = std::max(until, chips_[c]);
+  }
+  if (begin < end) uses_.push_back({chips, begin, end, until});
+}
+
+void Timeline::read(std::uint64_t chips, std::uint64_t bytes, std::uint64_t clocks) {
+  busy(chips, 0, clocks);
+  for (std::size_t c = 0; c < chips_.size(); ++c) {
+    if (has(chips, c)) link_read_ = std::max(link_read_, chips_[c]);
+  }
+  link_read_ += static_cast<double>(bytes) / constants::link_read.value;
+}
+
+double Timeline::seconds() const noexcept {
+  return std::max({link_write_, link_read_, *std::ranges::max_element(chips_)});
+}
+
+}  // namespace gdr

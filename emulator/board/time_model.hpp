@@ -1,0 +1,101 @@
+// Where time goes on a real board: the constants, each with its source, and what a run costs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "emulator/isa/geometry.hpp"
+
+namespace gdr {
+
+/// Work counted while command lists execute; the same in every engine, thread count and host.
+/// Clocks are those of the busiest chip of the board: chips side by side count once.
+struct WorkCounts {
+  std::uint64_t compute_clocks = 0;    ///< PE clocks of all sections
+  std::uint64_t port_in_clocks = 0;    ///< chip input port
+  std::uint64_t port_out_clocks = 0;   ///< chip output port
+  std::uint64_t chip_clocks = 0;       ///< with overlap: the larger of compute and ports a half
+  std::uint64_t link_write_bytes = 0;  ///< host to board
+  std::uint64_t link_read_bytes = 0;   ///< board to host
+  std::uint64_t interactions = 0;      ///< pairs asked for: targets times sources, all chips
+  double flops = 0;                    ///< interactions times the program's count
+  double predicted_seconds = 0;        ///< on the real board, with its link
+  /// Adds everything: work done one after the other.
+  WorkCounts& operator+=(const WorkCounts&) noexcept;
+  friend bool operator==(const WorkCounts&, const WorkCounts&) = default;
+};
+
+/// One constant of the time model.
+struct TimeConstant {
+  std::string_view name;
+  double value;
+  std::string_view unit, source, reason;
+};
+std::span<const TimeConstant> time_constants() noexcept;
+
+/// Clocks of one chip.
+struct ChipClocks {
+  std::uint64_t compute = 0, port_in = 0, port_out = 0;
+  std::uint64_t total = 0;  ///< what passes on the chip: compute and ports overlap within a run
+  ChipClocks& operator+=(const ChipClocks&) noexcept;
+  friend bool operator==(const ChipClocks&, const ChipClocks&) = default;
+};
+
+/// Words through the input port at once: parameters and i-variables.
+ChipClocks load_clocks(std::uint64_t words) noexcept;
+/// Words through the output port at once: results.
+ChipClocks read_clocks(std::uint64_t words) noexcept;
+
+/// One half of the broadcast memories that is filled and worked on: equal ones stand together.
+struct HalfWork {
+  std::uint64_t times = 0;    ///< halves like this, one after the other
+  std::uint64_t compute = 0;  ///< PE clocks
+  std::uint64_t words_in = 0, words_out = 0;
+};
+
+/// Contract, paragraph 5: sections Start and End, the first fill, for each half the larger of its
+/// compute clocks and of the port clocks beside it (the fill of the next half, the results of the
+/// one before), and the last results. `clock_hz` only matters where the memory is slower than the
+/// ports.
+ChipClocks run_clocks(std::uint64_t start, std::span<const HalfWork> halves, std::uint64_t end,
+                      double clock_hz) noexcept;
+
+/// What goes on at the same time while one command list executes: both directions of the link and
+/// every chip. Commands begin in order, each as soon as what it needs is free; all times in seconds
+/// from the beginning of the list.
+class Timeline {
+ public:
+  Timeline(unsigned chips, double clock_hz) : chips_(chips, 0.0), clock_hz_(clock_hz) {}
+
+  /// Link transfer to the board's memories; chips go on meanwhile, but none may still be reading
+  /// the words [begin, end) of its memory. `chips` is a mask.
+  void write_memory(std::uint64_t chips, std::uint64_t bytes, std::uint64_t begin,
+                    std::uint64_t end);
+  /// Link transfer first, then `clocks` on each of the chips.
+  void load(std::uint64_t chips, std::uint64_t bytes, std::uint64_t clocks);
+  /// `clocks` on each of the chips, after all writes so far; they read memory words [begin, end).
+  void run(std::uint64_t chips, std::uint64_t clocks, std::uint64_t begin, std::uint64_t end);
+  /// Memory words [begin, end) that the last run on these chips uses too.
+  void uses(std::uint64_t chips, std::uint64_t begin, std::uint64_t end);
+  /// `clocks` on each of the chips, then, when all are done, a link transfer to the host.
+  void read(std::uint64_t chips, std::uint64_t bytes, std::uint64_t clocks);
+
+  /// When everything is done.
+  double seconds() const noexcept;
+
+ private:
+  struct Use {
+    std::uint64_t chips, begin, end;
+    double until;
+  };
+  void busy(std::uint64_t chips, double from, std::uint64_t clocks);
+
+  std::vector<double> chips_;  ///< when each chip is free
+  std::vector<Use> uses_;      ///< memory that runs read or write
+  double link_write_ = 0, link_read_ = 0;
+  double clock_hz_;
+};
+
+}  // namespace gdr
