@@ -1,0 +1,30 @@
+# What `make install` puts where: program, shared library, headers, gdr.pc and the CMake package.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set_target_properties(gdr_command PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS gdr EXPORT gdrTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS gdr_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/libgdr/include/ ${PROJECT_SOURCE_DIR}/emulator/include/
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+if(TARGET gdr_fortran)
+  # Module files are read by the compiler that wrote them: the source goes along for the others.
+  install(TARGETS gdr_fortran EXPORT gdrTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(FILES ${CMAKE_BINARY_DIR}/libgdr/gdr.mod DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gdr)
+  install(FILES ${PROJECT_SOURCE_DIR}/libgdr/fortran/gdr.f90
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gdr)
+endif()
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gdr)
+install(EXPORT gdrTargets NAMESPACE gdr:: DESTINATION ${package_dir})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/gdrConfig.cmake.in
+                              ${PROJECT_BINARY_DIR}/gdrConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/gdrConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/gdrConfig.cmake ${PROJECT_BINARY_DIR}/gdrConfigVersion.cmake
+        DESTINATION ${package_dir})
+
+# gdr.pc finds its prefix from where it lies, so that an installation may be moved.
+file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/gdr.pc.in ${PROJECT_BINARY_DIR}/gdr.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/gdr.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

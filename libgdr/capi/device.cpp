@@ -1,0 +1,85 @@
+// C interface: errors, devices and statistics.
+#include "gdr/version.hpp"
+#include "libgdr/capi/guard.hpp"
+#include "libgdr/capi/handles.hpp"
+
+namespace gdr::capi {
+namespace {
+
+struct LastError {
+  gdr_status status = GDR_OK;
+  std::string message;
+};
+thread_local LastError last_error;
+
+}  // namespace
+
+gdr_status fail(gdr_status status, const char* message) noexcept {
+  last_error.status = status;
+  try {
+    last_error.message = message;
+  } catch (...) {
+    last_error.message.clear();  // no memory even for the message; the status stands
+  }
+  return status;
+}
+
+}  // namespace gdr::capi
+
+using gdr::capi::guarded;
+using gdr::capi::need;
+
+const char* gdr_version(void) { return gdr::version(); }
+const char* gdr_last_error(void) { return gdr::capi::last_error.message.c_str(); }
+gdr_status gdr_last_status(void) { return gdr::capi::last_error.status; }
+
+gdr_status gdr_device_open(const char* name, gdr_device** device) {
+  return guarded([&] {
+    need(device, "the place for the device");
+    *device = nullptr;
+    gdr::Device opened = gdr::Device::open(name == nullptr ? "" : name);
+    std::string description = opened.description();
+    *device = new gdr_device{std::move(opened), std::move(description)};
+  });
+}
+
+void gdr_device_close(gdr_device* device) { delete device; }
+
+const char* gdr_device_description(gdr_device* device) {
+  return device == nullptr ? "" : device->description.c_str();
+}
+
+gdr_status gdr_device_statistics(const gdr_device* device, gdr_statistics* statistics) {
+  return guarded([&] {
+    need(device, "the device");
+    need(statistics, "the place for the statistics");
+    const gdr::Statistics s = device->device.statistics();
+    *statistics = {s.runs,
+                   s.interactions,
+                   s.flops,
+                   s.compute_clocks,
+                   s.chip_clocks,
+                   s.bytes_to_board,
+                   s.bytes_from_board,
+                   s.predicted_seconds,
+                   s.host_seconds,
+                   s.threads};
+  });
+}
+
+gdr_status gdr_device_reset_statistics(gdr_device* device) {
+  return guarded([&] {
+    need(device, "the device");
+    device->device.reset_statistics();
+  });
+}
+
+gdr_status gdr_device_target_slots(const gdr_device* device, const gdr_kernel* kernel,
+                                   size_t* slots) {
+  return guarded([&] {
+    need(device, "the device");
+    need(kernel, "the kernel");
+    need(slots, "the place for the number");
+    *slots = device->device.target_slots(kernel->kernel);
+  });
+}

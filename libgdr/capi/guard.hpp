@@ -1,0 +1,38 @@
+// The border between exceptions and status codes, and this thread's last error.
+#pragma once
+
+#include <new>
+#include <string>
+
+#include "gdr.h"
+#include "gdr/error.hpp"
+
+namespace gdr::capi {
+
+/// Remember an error of this thread, and return its status.
+gdr_status fail(gdr_status status, const char* message) noexcept;
+
+/// Run `action` and turn whatever it throws into a status.
+template <typename Action>
+gdr_status guarded(Action&& action) noexcept {
+  try {
+    action();
+    return GDR_OK;
+  } catch (const Error& error) {
+    return fail(static_cast<gdr_status>(error.category()), error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(GDR_ERROR_MEMORY, "there is not enough memory");
+  } catch (const std::exception& error) {
+    return fail(GDR_ERROR_INTERNAL, error.what());
+  } catch (...) {
+    return fail(GDR_ERROR_INTERNAL, "an unknown exception");
+  }
+}
+
+/// Throws Error (Usage) for a null pointer.
+inline void need(const void* pointer, const char* what) {
+  if (pointer == nullptr)
+    throw Error(ErrorCategory::Usage, std::string(what) + " is a null pointer");
+}
+
+}  // namespace gdr::capi

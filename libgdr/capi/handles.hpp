@@ -1,0 +1,27 @@
+// What the opaque pointers of the C interface point at.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gdr.h"
+#include "gdr/gdr.hpp"
+
+struct gdr_device {
+  gdr::Device device;
+  std::string description;
+};
+
+struct gdr_kernel {
+  gdr::Kernel kernel;
+};
+
+struct gdr_job {
+  gdr::Job job;
+  std::vector<gdr::NamedInput> inputs;  ///< kept between calls, so that none allocates
+  std::vector<gdr::NamedResult> results;
+};
+
+struct gdr_gravity {
+  gdr::Gravity gravity;
+};

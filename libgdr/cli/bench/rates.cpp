@@ -1,0 +1,100 @@
+// Lines a second of the assembler and of the arithmetic tool, and the fixed cost of a force call.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "emulator/assembler/assembler.hpp"
+#include "gdr/error.hpp"
+#include "gdr/gravity.hpp"
+#include "gdr/kernel.hpp"
+#include "libgdr/cli/bench/figure.hpp"
+#include "libgdr/cli/bench/timing.hpp"
+#include "libgdr/cli/bench/workload.hpp"
+#include "libgdr/cli/fp_lines.hpp"
+
+namespace gdr::bench {
+
+std::vector<Figure> gravity_clocks(const Context&) {
+  const double clocks = Kernel::builtin("gravity").clocks_per_interaction();
+  return {{"gravity, acceleration and potential",
+           clocks,
+           "clocks an interaction",
+           fmt::format("the original took 56: {:.3g} times as fast", 56 / clocks),
+           32.0,
+           true,
+           {}}};
+}
+
+std::vector<Figure> assembler_rate(const Context& context) {
+  constexpr std::size_t lines = 100'000;
+  const std::string text = assembly_text(lines, context.seed);
+  AssembleOptions options;
+  options.geometry.instruction_words = 4 * lines;
+  std::vector<double> rates;
+  for (unsigned k = 0; k < context.repetitions; ++k) {
+    const double seconds = seconds_of([&] {
+      const AssembleResult result = assemble(text, "generated.gds", options);
+      if (!result.ok()) throw Error(ErrorCategory::Internal, result.diagnostics.render());
+    });
+    rates.push_back(static_cast<double>(lines) / seconds);
+  }
+  return {{"assembler",
+           median(rates),
+           "lines/s",
+           fmt::format("{} lines of instructions, hazards proved", lines),
+           500e3,
+           false,
+           {}}};
+}
+
+std::vector<Figure> fp_rate(const Context& context) {
+  constexpr std::size_t lines = 200'000;
+  const std::string text = fp_text(lines, context.seed);
+  std::vector<double> rates;
+  for (unsigned k = 0; k < context.repetitions; ++k) {
+    const double seconds = seconds_of([&] {
+      cli::FpLines evaluator;
+      for (std::size_t at = 0; at < text.size(); at += 1U << 16) {
+        evaluator.feed(std::string_view(text).substr(at, 1U << 16));
+        evaluator.results.clear();
+      }
+      evaluator.finish();
+      if (evaluator.bad_lines() != 0)
+        throw Error(ErrorCategory::Internal, "gdr fp refuses a line: " + evaluator.messages);
+    });
+    rates.push_back(static_cast<double>(lines) / seconds);
+  }
+  return {{"gdr fp",
+           median(rates),
+           "lines/s",
+           fmt::format("{} lines of all operations", lines),
+           200e3,
+           false,
+           {}}};
+}
+
+std::vector<Figure> force_call(const Context& context) {
+  constexpr std::size_t targets = 2048;
+  constexpr unsigned calls = 200;
+  const Sphere sphere = plummer_sphere(targets, context.seed);
+  cli::DeviceChoice choice = context.device;
+  choice.threads = context.threads;
+  Device device = cli::open_device(choice);
+  Gravity gravity(device);
+  std::vector<double> acceleration(3 * targets), potential(targets), times;
+  const double source[3] = {0.1, 0.2, 0.3}, mass = 1;
+  for (unsigned k = 0; k < calls; ++k)
+    times.push_back(seconds_of([&] {
+      gravity.compute_on(targets, sphere.position.data(), 1, source, &mass, 1.0 / 64,
+                         acceleration.data(), potential.data());
+    }));
+  return {{"force call, 2048 targets and one source",
+           median(times) * 1e6,
+           "microseconds",
+           fmt::format("median of {} calls, conversions included", calls),
+           100.0,
+           true,
+           {}}};
+}
+
+}  // namespace gdr::bench

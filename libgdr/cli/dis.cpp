@@ -1,0 +1,42 @@
+// `gdr dis`: an object file back to assembly that assembles to the same object.
+#include <memory>
+#include <string>
+
+#include "emulator/assembler/assembler.hpp"
+#include "emulator/assembler/object.hpp"
+#include "libgdr/cli/command.hpp"
+#include "libgdr/cli/output.hpp"
+#include "libgdr/io/atomic_file.hpp"
+
+namespace gdr::cli {
+namespace {
+
+struct Options {
+  std::string object, text;
+};
+
+int run(const Options& options) {
+  const std::string text = disassemble(read_object_file(options.object));
+  if (options.text.empty() || options.text == "-")
+    write_output(text);
+  else
+    write_file_atomically(options.text, text);
+  return 0;
+}
+
+Action prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("FILE", options->object, "object file (.gdo)")->required();
+  app.add_option("-o,--output", options->text, "file for the assembly text (default: print it)")
+      ->type_name("FILE");
+  return [options] { return run(*options); };
+}
+
+const Registration registration{{.name = "dis",
+                                 .summary = "disassemble an object file",
+                                 .example = "gdr dis gravity.gdo -o gravity_again.gds",
+                                 .group = Group::Kernels,
+                                 .prepare = prepare}};
+
+}  // namespace
+}  // namespace gdr::cli

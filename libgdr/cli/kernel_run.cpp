@@ -1,0 +1,133 @@
+// Running a kernel through the library's own job machinery.
+#include "libgdr/cli/kernel_run.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <atomic>
+#include <filesystem>
+#include <utility>
+
+#include "emulator/assembler/assembler.hpp"
+#include "emulator/assembler/object.hpp"
+#include "gdr/error.hpp"
+#include "libgdr/cli/output.hpp"
+#include "libgdr/device/names.hpp"
+
+namespace gdr::cli {
+namespace {
+
+Program assemble_for(const Geometry& geometry, const std::string& path) {
+  AssembleOptions options;
+  options.geometry = geometry;
+  AssembleResult result = assemble_file(path, options);
+  if (!result.diagnostics.list.empty()) note(result.diagnostics.render(stderr_has_colour()));
+  if (!result.ok()) throw Error(ErrorCategory::Program, path + ": it does not assemble");
+  return std::move(*result.program);
+}
+
+Kernel load_kernel(const Geometry& geometry, const std::string& path) {
+  if (std::filesystem::path(path).extension() == ".gds")
+    return Kernel(assemble_for(geometry, path));
+  return Kernel(read_object_file(path));
+}
+
+std::vector<NamedInput> inputs(const std::vector<Column>& columns) {
+  std::vector<NamedInput> arrays;
+  for (const Column& column : columns) arrays.push_back({column.name, column.input()});
+  return arrays;
+}
+
+std::vector<NamedResult> as_results(std::vector<Column>& columns, std::size_t rows) {
+  std::vector<NamedResult> arrays;
+  for (Column& column : columns) {
+    column.resize(rows);
+    arrays.push_back({column.name, column.output()});
+  }
+  return arrays;
+}
+
+}  // namespace
+
+KernelRun::KernelRun(const DeviceChoice& choice) {
+  const DeviceName device = parse_device_name(choice.device, device_options(choice));
+  const DeviceOptions& o = device.options;
+  const std::shared_ptr<const Engine> engine = make_engine(o.engine, o.isa);
+  core_.geometry = device.geometry;
+  core_.sharing = o.sharing;
+  core_.statistics.engine = engine->name();
+  core_.statistics.isa = isa_name(engine->isa());
+  core_.statistics.threads =
+      o.threads > 0 ? o.threads : static_cast<unsigned>(omp_get_max_threads());
+  for (unsigned b = 0; b < o.boards; ++b)
+    core_.boards.emplace_back(Board(device.geometry, engine, o.threads));
+}
+
+void KernelRun::load(const std::string& path) {
+  const Kernel kernel = load_kernel(core_.geometry, path);
+  const Program& p = kernel.program();
+  data_ = std::make_unique<JobData>(JobData{.number = 1,
+                                            .kernel = kernel,
+                                            .cost = kernel_cost(p),
+                                            .targets_group = link_group(p, VarKind::Target),
+                                            .sources_group = link_group(p, VarKind::Source),
+                                            .results_group = link_group(p, VarKind::Result),
+                                            .outputs_group = link_group(p, VarKind::Output),
+                                            .params_group = link_group(p, VarKind::Param),
+                                            .params = {},
+                                            .targets = {},
+                                            .target_count = 0,
+                                            .sources = {},
+                                            .results = {},
+                                            .outputs = {}});
+  data_->params.assign(2 * data_->params_group.fields.size(), 0);
+}
+
+void KernelRun::set(const std::string& assignment) {
+  const Setting setting = split_setting("--set", assignment);
+  std::vector<Column> params = columns_of(program(), VarKind::Param);
+  std::vector<std::string_view> known;
+  for (std::size_t k = 0; k < params.size(); ++k) {
+    known.push_back(params[k].name);
+    if (params[k].name != setting.name) continue;
+    std::vector<Column> one{params[k]};
+    read_table(setting.value, "--set " + assignment, one);
+    if (one[0].size() != 1)
+      throw Error(ErrorCategory::Usage, fmt::format("--set {}: one value is needed", assignment));
+    data_->params[2 * k] = one[0].words[0];
+    data_->params[2 * k + 1] = one[0].words[1];
+    return;
+  }
+  throw Error(ErrorCategory::Usage, "--set: " + unknown_name("param", setting.name, known));
+}
+
+std::vector<Column> KernelRun::run(const std::vector<Column>& targets, std::size_t target_count,
+                                   const std::vector<Column>& sources, std::size_t source_count) {
+  JobData& d = *data_;
+  check_inputs(d.targets_group, target_count, inputs(targets), true);
+  check_inputs(d.sources_group, source_count, inputs(sources), true);
+  d.target_count = target_count;
+  d.targets.resize(target_count * d.targets_group.words);
+  pack(d.targets_group, target_count, inputs(targets), d.targets.data());
+  pack(d.sources_group, source_count, inputs(sources),
+       d.sources.replace(source_count, d.sources_group.words));
+  std::vector<Column> results = columns_of(program(), VarKind::Result);
+  bind_results(d.results_group, target_count, as_results(results, target_count), d.results);
+  outputs_ = columns_of(program(), VarKind::Output);
+  bind_results(d.outputs_group, source_count, as_results(outputs_, source_count), d.outputs);
+  const std::atomic<bool> abandoned{false};
+  run_job(core_, d, abandoned);
+  return results;
+}
+
+const ChipState& KernelRun::chip(unsigned board, unsigned chip) const {
+  if (board >= core_.boards.size())
+    throw Error(ErrorCategory::Usage,
+                fmt::format("board {}: the device has {}", board, core_.boards.size()));
+  if (chip >= core_.geometry.chips_per_board)
+    throw Error(ErrorCategory::Usage,
+                fmt::format("chip {}: a board has {}", chip, core_.geometry.chips_per_board));
+  return core_.boards[board].board.chip(chip);
+}
+
+}  // namespace gdr::cli

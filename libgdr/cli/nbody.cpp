@@ -1,0 +1,199 @@
+// `gdr nbody`: integrates the particles of a snapshot, every force computed by the device.
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "gdr/error.hpp"
+#include "gdr/kernel.hpp"
+#include "libgdr/cli/command.hpp"
+#include "libgdr/cli/nbody_report.hpp"
+#include "libgdr/cli/options.hpp"
+#include "libgdr/cli/output.hpp"
+#include "libgdr/cli/progress.hpp"
+#include "libgdr/io/atomic_file.hpp"
+#include "libgdr/nbody/interrupt.hpp"
+
+namespace gdr::cli {
+namespace {
+
+struct Options {
+  std::string file, folder = "nbody-out", format;
+  std::string eps, dt, t_end, gravity, snapshot_every, energy_every;
+  DeviceChoice device;
+  bool json = false, compare = false;
+};
+
+std::optional<double> number(const char* option, const std::string& text) {
+  if (text.empty()) return {};
+  return parse_number(option, text);
+}
+
+RunRequest request_from(const Options& options) {
+  RunRequest request;
+  request.softening = number("--eps", options.eps);
+  request.time_step = number("--dt", options.dt);
+  request.gravity = number("--G", options.gravity);
+  request.end_time = number("--t-end", options.t_end);
+  if (!options.snapshot_every.empty())
+    request.snapshot_every = parse_interval("--snapshot-every", options.snapshot_every);
+  if (!options.energy_every.empty())
+    request.energy_every = parse_interval("--energy-every", options.energy_every);
+  return request;
+}
+
+SnapshotFormat format_from(const Options& options) {
+  if (options.format.empty()) return snapshot_format(options.file);
+  for (const SnapshotFormat format : {SnapshotFormat::Hdf5, SnapshotFormat::Text})
+    if (options.format == format_name(format)) return format;
+  throw Error(ErrorCategory::Usage,
+              fmt::format("--format '{}': hdf5 or text is wanted", options.format));
+}
+
+/// What is good to know before, and easily overlooked: on standard error.
+void give_notes(const Snapshot& snapshot, const RunPlan& plan, const RunRequest& request) {
+  if (snapshot.type_counts.at(0) > 0) note("gdr: particles of type 0 (gas) feel gravity only");
+  const auto box = snapshot.header.find("BoxSize");
+  if (box != snapshot.header.end() && box->second != 0)
+    note(fmt::format("gdr: BoxSize {} is not used: boundaries are open", box->second));
+  // Rounding of the time itself is no news; a hundredth of a step is.
+  if (std::abs(plan.end_time() - *request.end_time) > 0.01 * plan.start.time_step)
+    note(fmt::format("gdr: --dt {} does not divide the time: the run ends at {}",
+                     plan.start.time_step, plan.end_time()));
+}
+
+void print_beginning(const Options& options, const Snapshot& snapshot, const RunPlan& plan,
+                     const Device& device) {
+  print("{}: {} particles, t = {}\n", options.file, snapshot.size(), snapshot.time);
+  print("{}\n", device.description());
+  print("leapfrog: {} steps of {} to t = {}, eps {}{}\n\n", plan.steps(), plan.start.time_step,
+        plan.end_time(), plan.start.softening,
+        plan.restarted ? fmt::format(", going on from step {}", plan.start.step) : "");
+  print("{}", energy_heading());
+  flush_output();
+}
+
+/// The same integration with forces in double on the host; `end` is where the device's came to.
+/// Nothing if it is interrupted.
+std::optional<Comparison> compare(Snapshot snapshot, RunPlan plan, const Snapshot& end, bool show) {
+  plan.last_step = end.run->step;
+  Progress progress("in double", static_cast<double>(plan.steps()), show);
+  RunObserver observer;
+  observer.progress = [&](std::int64_t step) {
+    progress.update(static_cast<double>(step - plan.start.step));
+  };
+  observer.stop = [] { return InterruptGuard::received() != 0; };
+  const RunResult result = run_simulation(
+      snapshot, plan, host_forces(plan.start.softening, plan.start.gravity), {}, observer);
+  if (result.stopped) return {};
+  double sum = 0;
+  for (std::size_t k = 0; k < end.position.size(); ++k)
+    sum += std::pow(end.position[k] - snapshot.position[k], 2);
+  return Comparison{result.records.back().energy_error, result.largest_error, result.seconds,
+                    std::sqrt(sum / static_cast<double>(end.size()))};
+}
+
+RunResult integrate(const Options& options, Snapshot& snapshot, const RunPlan& plan, Device& device,
+                    const SnapshotPlace& place) {
+  Progress progress("gdr nbody", static_cast<double>(plan.steps()));
+  RunObserver observer;
+  observer.stop = [] { return InterruptGuard::received() != 0; };
+  observer.progress = [&](std::int64_t step) {
+    progress.update(static_cast<double>(step - plan.start.step));
+  };
+  if (!options.json)
+    observer.energies = [&](const EnergyRecord& record) {
+      progress.clear();
+      print("{}", energy_line(record));
+      flush_output();  // whoever follows a log file sees each line at once
+    };
+  return run_simulation(snapshot, plan,
+                        device_forces(device, plan.start.softening, plan.start.gravity), place,
+                        observer);
+}
+
+/// Costs on the machines that reports speak of. The device's own statistics say it where it is one
+/// of them; on the others the forces are computed once.
+void predict(const Options& options, const Snapshot& snapshot, NbodyReport& report) {
+  const DeviceOptions host = device_options(options.device);
+  const std::string& name = options.device.device;
+  const double eps = report.plan.start.softening;
+  report.one_chip = predict_force_cost(name, host, 1, snapshot.position, snapshot.mass, eps);
+  report.one_board = is_usual_board(name)
+                         ? force_cost(report.statistics)
+                         : predict_force_cost(name, host, 4, snapshot.position, snapshot.mass, eps);
+}
+
+int work(const Options& options) {
+  Snapshot snapshot = read_snapshot(options.file);
+  const RunRequest request = request_from(options);
+  const SnapshotPlace place{options.folder, format_from(options)};
+  NbodyReport report;
+  report.plan = plan_run(snapshot, request);
+  Device device = open_device(options.device);
+  make_writable_folder(options.folder);
+  give_notes(snapshot, report.plan, request);
+  if (!options.json) print_beginning(options, snapshot, report.plan, device);
+
+  const InterruptGuard guard;
+  const Snapshot begin = snapshot;
+  report.file = options.file;
+  report.particles = snapshot.size();
+  report.device = device.description();
+  report.result = integrate(options, snapshot, report.plan, device, place);
+  report.statistics = device.statistics();
+  report.clocks_per_interaction = Kernel::builtin("gravity").clocks_per_interaction();
+  predict(options, snapshot, report);
+  if (options.compare && !report.result.stopped)
+    report.comparison = compare(begin, report.plan, snapshot, !options.json);
+  if (options.json)
+    print("{}\n", report_json(report).dump(2));
+  else
+    print("{}", report_text(report));
+  const bool cut_short = report.result.stopped || (options.compare && !report.comparison);
+  return cut_short ? 128 + InterruptGuard::received() : 0;
+}
+
+Action prepare(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("FILE", o->file, "snapshot: GADGET-style HDF5, or text m x y z vx vy vz")
+      ->required();
+  app.add_option("--eps", o->eps, "softening length, at least 0")->type_name("LENGTH");
+  app.add_option("--dt", o->dt, "time step, above 0")->type_name("TIME");
+  app.add_option("--t-end", o->t_end, "time at which to end")->type_name("TIME");
+  app.add_option("--G", o->gravity, "constant of gravity in the units of the file (default: 1)")
+      ->type_name("G");
+  app.add_option("--out", o->folder, "folder for snapshots, made if need be (default: nbody-out)")
+      ->type_name("DIR");
+  app.add_option("--snapshot-every", o->snapshot_every,
+                 "write snapshots at this interval: a time, or 64steps (default: the end only)")
+      ->type_name("INTERVAL");
+  app.add_option("--energy-every", o->energy_every,
+                 "print energies at this interval (default: a sixteenth of the run)")
+      ->type_name("INTERVAL");
+  app.add_option("--format", o->format, "of snapshots: hdf5, text (default: that of FILE)")
+      ->type_name("NAME");
+  app.add_flag("--compare", o->compare,
+               "integrate in double on the host too, and show both energy drifts");
+  add_device_options(app, o->device);
+  add_json_option(app, o->json);
+  return [o] { return work(*o); };
+}
+
+const Registration registration{
+    {.name = "nbody",
+     .summary = "integrate a star cluster from a snapshot",
+     .example = "gdr nbody examples/data/plummer_1024.hdf5 --eps 0.015625 --dt 0.0009765625 "
+                "--t-end 1 --out run1\n"
+                "gdr nbody run1/snapshot_00001024.hdf5 --t-end 2 --out run1",
+     .group = Group::Simulation,
+     .prepare = prepare,
+     .details =
+         "Leapfrog (kick, drift, kick) with a fixed step. Snapshots know the step, --dt, --eps "
+         "and\n"
+         "--G: a run that starts from one goes on with the same bits as if it had never stopped.\n"
+         "Ctrl-C ends the run after the current step, with a snapshot, a report and exit status\n"
+         "130 (143 for SIGTERM). Where --dt does not divide the time, the run ends at the first\n"
+         "step that reaches --t-end."}};
+
+}  // namespace
+}  // namespace gdr::cli

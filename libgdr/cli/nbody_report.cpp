@@ -1,0 +1,105 @@
+// What `gdr nbody` and `gdr force` say: lines for people.
+#include "libgdr/cli/nbody_report.hpp"
+
+#include <fmt/format.h>
+
+namespace gdr::cli {
+namespace {
+
+std::string row(const char* label, const std::string& text) {
+  return fmt::format("{:<18} {}\n", label, text);
+}
+
+/// "12.3 million", for numbers that nobody counts digits of.
+std::string rounded(double number) {
+  if (number >= 1e9) return fmt::format("{:.3g} thousand million", number * 1e-9);
+  if (number >= 1e6) return fmt::format("{:.4g} million", number * 1e-6);
+  return fmt::format("{:.0f}", number);
+}
+
+std::string prediction(const ForceCost& cost, std::uint64_t calls) {
+  return fmt::format("{:.4g} s for {} force calculations of {} clocks, {:.4g} Gflops",
+                     cost.seconds * static_cast<double>(calls), calls, cost.clocks, cost.gflops());
+}
+
+std::string comparison_text(const NbodyReport& report) {
+  const Comparison& c = *report.comparison;
+  return row("leapfrog in double",
+             fmt::format("energy drift {:+.6e}, largest {:.6e} ({:.3g} s on the host)", c.drift,
+                         c.largest_error, c.seconds)) +
+         row("device / double",
+             fmt::format("energy drift {:.6f}, largest {:.6f}; positions differ by {:.2e} (rms)",
+                         c.drift != 0 ? report.drift() / c.drift : 1.0,
+                         c.largest_error != 0 ? report.result.largest_error / c.largest_error : 1.0,
+                         c.position_difference));
+}
+
+}  // namespace
+
+double NbodyReport::drift() const {
+  return result.records.empty() ? 0.0 : result.records.back().energy_error;
+}
+
+double interactions_per_second(const Statistics& statistics) {
+  return statistics.host_seconds > 0
+             ? static_cast<double>(statistics.interactions) / statistics.host_seconds
+             : 0.0;
+}
+
+std::string statistics_text(const Statistics& s, double clocks_per_interaction) {
+  return row("host", fmt::format("{} engine, {}, {} thread{}", s.engine, s.isa, s.threads,
+                                 s.threads == 1 ? "" : "s")) +
+         row("interactions", fmt::format("{} in {:.3g} s: {} a second",
+                                         rounded(static_cast<double>(s.interactions)),
+                                         s.host_seconds, rounded(interactions_per_second(s)))) +
+         row("clocks", fmt::format("{} a chip, {:.4g} an interaction and PE", s.chip_clocks,
+                                   clocks_per_interaction)) +
+         row("this device", fmt::format("{:.4g} s predicted, {:.4g} Gflops", s.predicted_seconds,
+                                        s.predicted_gflops()));
+}
+
+std::string energy_heading() {
+  return fmt::format("{:>10} {:>12} {:>13} {:>13} {:>13} {:>10} {:>12} {:>9} {:>8}\n", "step",
+                     "time", "kinetic", "potential", "total", "dE/E", "ang. mom.", "cm", "r_half");
+}
+
+std::string energy_line(const EnergyRecord& record) {
+  const Diagnostics& v = record.values;
+  return fmt::format(
+      "{:>10} {:>12.7g} {:>13.9f} {:>13.9f} {:>13.9f} {:>+10.2e} {:>12.6e} {:>9.2e} "
+      "{:>8.5f}\n",
+      record.step, record.time, v.kinetic, v.potential, v.total(), record.energy_error,
+      norm(v.angular_momentum), norm(v.centre_of_mass), v.half_mass_radius);
+}
+
+std::string report_text(const NbodyReport& report) {
+  const RunResult& r = report.result;
+  const std::int64_t steps = r.end.step - report.plan.start.step;
+  std::string text = "\n";
+  if (r.stopped) text += row("stopped", fmt::format("at t = {:.7g} by a signal", r.end.time()));
+  text += row("steps", fmt::format("{} in {:.3g} s of wall time", steps, r.seconds));
+  text += row("energy drift",
+              fmt::format("{:+.6e}, largest {:.6e}, over {:.6g} time units", report.drift(),
+                          r.largest_error, r.end.time() - report.plan.start.start_time));
+  if (report.comparison) text += comparison_text(report);
+  if (!r.records.empty()) {
+    const Diagnostics& a = r.records.front().values;
+    const Diagnostics& b = r.records.back().values;
+    text += row("conserved", fmt::format("momentum to {:.1e}, angular momentum to {:.1e}",
+                                         norm(difference(b.momentum, a.momentum)),
+                                         norm(difference(b.angular_momentum, a.angular_momentum))));
+    text +=
+        row("size", fmt::format("half-mass radius {:.5g} -> {:.5g}, virial ratio {:.4f} -> {:.4f}",
+                                a.half_mass_radius, b.half_mass_radius, a.virial_ratio(),
+                                b.virial_ratio()));
+  }
+  text += statistics_text(report.statistics, report.clocks_per_interaction);
+  text += row("one chip", prediction(report.one_chip, r.force_calls));
+  text += row("one 4-chip board", prediction(report.one_board, r.force_calls));
+  if (!r.snapshots.empty())
+    text +=
+        row("snapshots", fmt::format("{}, the last is {}", r.snapshots.size(), r.snapshots.back()));
+  return text;
+}
+
+}  // namespace gdr::cli

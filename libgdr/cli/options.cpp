@@ -1,0 +1,84 @@
+// Shared options: device, engine, geometry, settings of the form NAME=VALUE.
+#include "libgdr/cli/options.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "gdr/error.hpp"
+
+namespace gdr::cli {
+
+void add_engine_options(CLI::App& app, DeviceChoice& choice) {
+  app.add_option("--engine", choice.engine, "what computes: reference, vector (or GDR_ENGINE)")
+      ->type_name("NAME");
+  app.add_option("--isa", choice.isa, "host instruction set: avx512, avx2, portable (or GDR_ISA)")
+      ->type_name("NAME");
+  app.add_option("--threads", choice.threads, "host threads; 0: one for each core")->type_name("N");
+}
+
+void add_device_options(CLI::App& app, DeviceChoice& choice) {
+  app.add_option("--device", choice.device,
+                 "device, with options: emulator:boards=2,clock=400e6 (or GDR_DEVICE)")
+      ->type_name("NAME");
+  add_engine_options(app, choice);
+}
+
+void add_json_option(CLI::App& app, bool& json) {
+  app.add_flag("--json", json, "results for machines, as one JSON object on standard output");
+}
+
+DeviceOptions device_options(const DeviceChoice& choice) {
+  DeviceOptions options;
+  options.engine = choice.engine;
+  options.isa = choice.isa;
+  options.threads = choice.threads;
+  return options;
+}
+
+Device open_device(const DeviceChoice& choice) {
+  return Device::open(choice.device, device_options(choice));
+}
+
+void add_geometry_option(CLI::App& app, std::vector<std::string>& settings) {
+  app.add_option(
+         "--geometry", settings,
+         "sizes of another machine: blocks, pes, registers, local, bm, chips, instructions, "
+         "dram, clock")
+      ->type_name("FIELD=VALUE,...")
+      ->delimiter(',')
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+Geometry geometry_from(const std::vector<std::string>& settings) {
+  Geometry geometry;
+  for (const std::string& text : settings) {
+    const Setting setting = split_setting("--geometry", text);
+    const std::string wrong = set_geometry_field(geometry, setting.name, setting.value);
+    if (!wrong.empty())
+      throw Error(ErrorCategory::Usage, fmt::format("--geometry {}: {}", text, wrong));
+  }
+  return geometry;
+}
+
+Setting split_setting(std::string_view option, std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0)
+    throw Error(ErrorCategory::Usage, fmt::format("{} '{}': write it as NAME=VALUE", option, text));
+  return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+}
+
+double parse_number(std::string_view what, std::string_view text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  std::string_view digits = text;
+  if (digits.starts_with('+')) digits.remove_prefix(1);
+  const auto [stop, code] = std::from_chars(digits.data(), end, value);
+  if (code != std::errc{} || stop != end || !std::isfinite(value))
+    throw Error(ErrorCategory::Usage, fmt::format("{}: '{}' is not a finite number", what, text));
+  return value;
+}
+
+}  // namespace gdr::cli

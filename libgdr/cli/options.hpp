@@ -1,0 +1,49 @@
+// Options that several commands share, said and understood in one place.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emulator/isa/geometry.hpp"
+#include "gdr/device.hpp"
+
+namespace gdr::cli {
+
+/// --engine, --isa, --threads and --device, as given. Empty: GDR_DEVICE, GDR_ENGINE, GDR_ISA, the
+/// defaults.
+struct DeviceChoice {
+  std::string device;  ///< empty: GDR_DEVICE, else "emulator"
+  std::string engine;
+  std::string isa;
+  unsigned threads = 0;
+};
+
+/// Add --device, --engine, --isa and --threads.
+void add_device_options(CLI::App& app, DeviceChoice& choice);
+/// Add --engine, --isa and --threads only, for commands that bring a device of their own.
+void add_engine_options(CLI::App& app, DeviceChoice& choice);
+/// Add --json: results for machines, on standard output.
+void add_json_option(CLI::App& app, bool& json);
+
+/// The same as the library takes it.
+DeviceOptions device_options(const DeviceChoice& choice);
+/// Open the device that was asked for. Throws Error (Usage, Unsupported or Device).
+Device open_device(const DeviceChoice& choice);
+
+/// Add --geometry FIELD=VALUE[,...], for machines other than the real chip.
+void add_geometry_option(CLI::App& app, std::vector<std::string>& settings);
+/// The geometry that such settings describe. Throws Error (Usage).
+Geometry geometry_from(const std::vector<std::string>& settings);
+
+/// Split `NAME=VALUE`. Throws Error (Usage) naming `option` if there is no `=`.
+struct Setting {
+  std::string name, value;
+};
+Setting split_setting(std::string_view option, std::string_view text);
+
+/// A finite number, all of the text. Throws Error (Usage) naming `what`.
+double parse_number(std::string_view what, std::string_view text);
+
+}  // namespace gdr::cli

@@ -1,0 +1,72 @@
+// Standard streams: buffered writes whose failures become errors.
+#include "libgdr/cli/output.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "gdr/error.hpp"
+
+namespace gdr::cli {
+namespace {
+
+[[noreturn]] void output_failed(int code) {
+  if (code == EPIPE) throw OutputClosed{};
+  throw Error(ErrorCategory::Io,
+              fmt::format("cannot write to standard output: {}", std::strerror(code)));
+}
+
+/// Lines of messages; what standard error cannot take is lost, as there is no one left to tell.
+void write_error_line(std::string_view prefix, std::string_view message) {
+  std::fflush(stdout);  // so that both streams come out in order on one terminal
+  std::string text(prefix);
+  text += message;
+  if (text.empty() || text.back() != '\n') text += '\n';
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+}  // namespace
+
+void write_output(std::string_view text) {
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) output_failed(errno);
+}
+
+void flush_output() {
+  errno = 0;
+  // An earlier failed flush of the buffer leaves only the error flag behind.
+  if (std::fflush(stdout) != 0) output_failed(errno);
+  if (std::ferror(stdout) != 0) output_failed(EIO);
+}
+
+void warn(std::string_view message) { write_error_line("gdr: warning: ", message); }
+void report_error(std::string_view message) { write_error_line("gdr: error: ", message); }
+void note(std::string_view text) { write_error_line("", text); }
+
+bool stdout_is_terminal() noexcept { return isatty(STDOUT_FILENO) == 1; }
+
+bool stderr_is_terminal() noexcept {
+  const char* term = std::getenv("TERM");
+  return isatty(STDERR_FILENO) == 1 && (term == nullptr || std::strcmp(term, "dumb") != 0);
+}
+
+bool stderr_has_colour() noexcept {
+  const char* no_colour = std::getenv("NO_COLOR");
+  return stderr_is_terminal() && (no_colour == nullptr || *no_colour == '\0');
+}
+
+void prepare_standard_streams() noexcept {
+  std::signal(SIGPIPE, SIG_IGN);
+  // Opened the wrong way round on purpose: reading a closed standard input and writing a closed
+  // standard output go on failing, but their numbers are taken.
+  constexpr int wrong_way[3] = {O_WRONLY, O_RDONLY, O_WRONLY};
+  for (int stream = 0; stream < 3; ++stream)
+    if (fcntl(stream, F_GETFD) == -1 && open("/dev/null", wrong_way[stream]) != stream) return;
+}
+
+}  // namespace gdr::cli

@@ -1,0 +1,176 @@
+// Reading and writing tables of numbers.
+#include "libgdr/cli/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+
+#include "gdr/error.hpp"
+
+namespace gdr::cli {
+namespace {
+
+constexpr std::string_view blanks = " \t\r\f\v,;";
+
+/// Where a value stands, for messages.
+struct Place {
+  const std::string& file;
+  std::size_t line, column;
+};
+
+[[noreturn]] void refuse(const Place& place, const std::string& message) {
+  throw Error(ErrorCategory::Input,
+              fmt::format("{}:{}:{}: {}", place.file, place.line, place.column, message));
+}
+
+template <typename Number, typename... Format>
+bool parse_all(std::string_view text, Number& value, Format... format) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto [stop, code] =
+      std::from_chars(text.data(), text.data() + text.size(), value, format...);
+  return code == std::errc{} && stop == text.data() + text.size();
+}
+
+std::uint64_t parse_float(const Column& column, std::string_view text, const Place& place) {
+  double value = 0;
+  if (!parse_all(text, value))
+    refuse(place, fmt::format("'{}' is not a number (column '{}')", text, column.name));
+  if (!std::isfinite(value))
+    refuse(place, fmt::format("'{}' is {} must be finite", column.name,
+                              std::isnan(value) ? "not a number; it" : "infinite; it"));
+  if (column.type == HostNumber::F64) return std::bit_cast<std::uint64_t>(value);
+  const auto narrow = static_cast<float>(value);
+  if (!std::isfinite(narrow))
+    refuse(place, fmt::format("'{}' is too large for the 32-bit float '{}'", text, column.name));
+  return std::bit_cast<std::uint32_t>(narrow);
+}
+
+std::uint64_t parse_integer(const Column& column, std::string_view text, const Place& place) {
+  std::int64_t value = 0;
+  std::uint64_t bits = 0;
+  if (text.starts_with("0x") && parse_all(text.substr(2), bits, 16)) return bits;
+  if (!parse_all(text, value))
+    refuse(place, fmt::format("'{}' is not a 64-bit integer (column '{}')", text, column.name));
+  return static_cast<std::uint64_t>(value);
+}
+
+u128 parse_raw(const Column& column, std::string_view text, const Place& place) {
+  if (text.starts_with("0x")) text.remove_prefix(2);
+  const std::size_t digits = column.width == Width::Long ? 18 : 9;
+  std::uint64_t high = 0, low = 0;
+  const std::size_t cut = digits == 18 ? 9 : 0;
+  const bool good =
+      text.size() == digits && (cut == 0 || parse_all(text.substr(0, cut), high, 16)) &&
+      parse_all(text.substr(cut), low, 16) && text.find('+') == std::string_view::npos;
+  if (!good)
+    refuse(place,
+           fmt::format("'{}': the raw word '{}' needs {} hex digits", text, column.name, digits));
+  return (u128{high} << 36) | low;
+}
+
+void append(Column& column, std::string_view text, const Place& place) {
+  u128 bits = 0;
+  if (column.type == HostNumber::Raw)
+    bits = parse_raw(column, text, place);
+  else
+    bits = column.type == HostNumber::I64 ? parse_integer(column, text, place)
+                                          : parse_float(column, text, place);
+  column.words.push_back(static_cast<std::uint64_t>(bits));
+  column.words.push_back(static_cast<std::uint64_t>(bits >> 64));
+}
+
+void read_row(std::string_view line, const std::string& file, std::size_t number,
+              std::vector<Column>& columns) {
+  std::size_t filled = 0, at = line.find_first_not_of(blanks);
+  while (at != std::string_view::npos) {
+    const std::size_t end = std::min(line.find_first_of(blanks, at), line.size());
+    const Place place{file, number, at + 1};
+    if (filled == columns.size())
+      refuse(place, fmt::format("more than {} values in a line; the kernel declares no more",
+                                columns.size()));
+    append(columns[filled++], line.substr(at, end - at), place);
+    at = line.find_first_not_of(blanks, end);
+  }
+  if (filled != 0 && filled != columns.size())
+    refuse({file, number, line.size() + 1},
+           fmt::format("{} values in a line, {} are needed; '{}' is missing", filled,
+                       columns.size(), columns[filled].name));
+}
+
+}  // namespace
+
+ConstArray Column::input() const noexcept {
+  ConstArray array;
+  array.data = words.data();
+  array.type = type;
+  array.stride = stride;
+  return array;
+}
+
+MutableArray Column::output() noexcept {
+  MutableArray array;
+  array.data = words.data();
+  array.type = type;
+  array.stride = stride;
+  return array;
+}
+
+std::vector<Column> columns_of(const Program& program, VarKind kind) {
+  std::vector<Column> columns;
+  for (const Variable& v : program.variables)
+    if (v.kind == kind)
+      columns.push_back({v.name, static_cast<HostNumber>(v.conversion.host), v.location.width, {}});
+  return columns;
+}
+
+std::size_t row_count(const std::vector<Column>& columns) noexcept {
+  return columns.empty() ? 0 : columns.front().size();
+}
+
+void read_table(std::string_view text, const std::string& file, std::vector<Column>& columns) {
+  std::size_t number = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    read_row(line.substr(0, line.find('#')), file, ++number, columns);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+std::string value_text(const Column& column, std::size_t row) {
+  const std::uint64_t low = column.words[2 * row], high = column.words[2 * row + 1];
+  switch (column.type) {
+    case HostNumber::F64:
+      return fmt::format("{:.16e}", std::bit_cast<double>(low));
+    case HostNumber::F32:
+      return fmt::format("{:.16e}", std::bit_cast<float>(static_cast<std::uint32_t>(low)));
+    case HostNumber::I64:
+      return fmt::format("{}", static_cast<std::int64_t>(low));
+    case HostNumber::Raw:
+      break;
+  }
+  const u128 word = (u128{high} << 64) | low;
+  const auto upper = static_cast<std::uint64_t>(word >> 36);
+  const auto lower = static_cast<std::uint64_t>(word) & Short::mask;
+  return column.width == Width::Long ? fmt::format("{:09x}{:09x}", upper, lower)
+                                     : fmt::format("{:09x}", lower);
+}
+
+std::string write_table(const std::vector<Column>& columns) {
+  std::string text = "#";
+  for (const Column& column : columns) text += " " + column.name;
+  text += '\n';
+  for (std::size_t row = 0; row < row_count(columns); ++row) {
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (c != 0) text += ' ';
+      text += value_text(columns[c], row);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace gdr::cli

@@ -1,0 +1,219 @@
+// Moving values between strided arrays and link words. A link word is 64 bits; fields stand in it
+// in units of 32, lower half first.
+#include "libgdr/device/arrays.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "gdr/error.hpp"
+#include "libgdr/device/names.hpp"
+
+namespace gdr {
+namespace {
+
+static_assert(std::endian::native == std::endian::little,
+              "fields are addressed in 32-bit halves, lower half first");
+
+constexpr std::string_view role_names[] = {"ivar", "jvar", "fvar", "param", "ovar"};
+constexpr std::string_view type_names[] = {"float64", "float32", "int64", "raw"};
+
+std::string_view type_name(HostNumber type) { return type_names[static_cast<unsigned>(type)]; }
+
+template <typename T>
+T load(const void* base, std::ptrdiff_t stride, std::size_t index) {
+  T value;
+  std::memcpy(&value, static_cast<const char*>(base) + static_cast<std::ptrdiff_t>(index) * stride,
+              sizeof value);
+  return value;
+}
+
+template <typename T>
+void store(void* base, std::ptrdiff_t stride, std::size_t index, T value) {
+  std::memcpy(static_cast<char*>(base) + static_cast<std::ptrdiff_t>(index) * stride, &value,
+              sizeof value);
+}
+
+/// What a float32 variable would do to a double is the user's to decide, and an integer is no
+/// float; everything that keeps the value is allowed.
+bool input_fits(const LinkField& field, HostNumber given) {
+  if (field.type == given) return true;
+  if (field.type == HostNumber::F64) return given == HostNumber::F32;
+  return field.type == HostNumber::Raw && field.half_words == 2 && given == HostNumber::I64;
+}
+
+/// A result may go to a narrower float array: the user declared that array.
+bool result_fits(const LinkField& field, HostNumber wanted) {
+  const auto is_float = [](HostNumber t) { return t == HostNumber::F64 || t == HostNumber::F32; };
+  if (is_float(field.type) && is_float(wanted)) return true;
+  return input_fits(field, wanted);
+}
+
+const LinkField& find_field(const LinkGroup& group, std::string_view name) {
+  for (const LinkField& field : group.fields)
+    if (field.name == name) return field;
+  std::vector<std::string_view> known;
+  for (const LinkField& field : group.fields) known.push_back(field.name);
+  throw Error(ErrorCategory::Usage, unknown_name(group.role, name, known));
+}
+
+[[noreturn]] void wrong_type(const LinkGroup& group, const LinkField& field, HostNumber given) {
+  throw Error(ErrorCategory::Usage,
+              std::string(group.role) + " \"" + field.name + "\" is " +
+                  std::string(type_name(field.type)) + ", the array given for it is " +
+                  std::string(type_name(given)) + "; give an array of the declared type");
+}
+
+void check_pointer(const LinkGroup& group, std::string_view name, const void* data, std::size_t n) {
+  if (data == nullptr && n > 0)
+    throw Error(ErrorCategory::Usage, "the array of " + std::string(group.role) + " \"" +
+                                          std::string(name) + "\" is a null pointer");
+}
+
+template <typename Named>
+void refuse_twice(const LinkGroup& group, std::span<const Named> arrays) {
+  for (std::size_t k = 1; k < arrays.size(); ++k)
+    for (std::size_t m = 0; m < k; ++m)
+      if (arrays[k].name == arrays[m].name)
+        throw Error(ErrorCategory::Usage, std::string(group.role) + " \"" +
+                                              std::string(arrays[k].name) + "\" is given twice");
+}
+
+void refuse_missing(const LinkGroup& group, std::span<const NamedInput> arrays) {
+  std::string missing;
+  for (const LinkField& field : group.fields) {
+    bool found = false;
+    for (const NamedInput& a : arrays) found = found || a.name == field.name;
+    if (!found) missing += (missing.empty() ? "\"" : ", \"") + field.name + "\"";
+  }
+  if (!missing.empty())
+    throw Error(ErrorCategory::Usage, "no array is given for " + std::string(group.role) + " " +
+                                          missing + "; every one needs values");
+}
+
+/// An exponent of all ones marks infinities and NaNs. The loop has no early exit, so that it runs
+/// at the speed of the memory; the culprit is looked for only when there is one.
+template <typename Bits>
+void check_finite(const NamedInput& input, std::size_t n, Bits exponent_mask) {
+  unsigned found = 0;
+  for (std::size_t i = 0; i < n; ++i)
+    found |= (load<Bits>(input.array.data, input.array.stride, i) & exponent_mask) == exponent_mask;
+  if (found == 0) return;
+  for (std::size_t i = 0; i < n; ++i) {
+    if ((load<Bits>(input.array.data, input.array.stride, i) & exponent_mask) != exponent_mask)
+      continue;
+    const double value = sizeof(Bits) == 8 ? load<double>(input.array.data, input.array.stride, i)
+                                           : load<float>(input.array.data, input.array.stride, i);
+    throw Error(ErrorCategory::Input, "\"" + std::string(input.name) + "\"[" + std::to_string(i) +
+                                          "] is " +
+                                          (std::isnan(value) ? "not a number" : "infinite") +
+                                          "; all values must be finite");
+  }
+}
+
+template <typename From, typename To>
+void pack_column(const ConstArray& a, std::size_t n, std::size_t group_halves, std::uint32_t* out) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const To value = static_cast<To>(load<From>(a.data, a.stride, i));
+    std::memcpy(out + i * group_halves, &value, sizeof value);
+  }
+}
+
+template <typename From, typename To>
+void unpack_column(const MutableArray& a, std::size_t first, std::size_t n,
+                   std::size_t group_halves, const std::uint32_t* in) {
+  for (std::size_t i = 0; i < n; ++i) {
+    From value;
+    std::memcpy(&value, in + i * group_halves, sizeof value);
+    store(a.data, a.stride, first + i, static_cast<To>(value));
+  }
+}
+
+struct TwoWords {
+  std::uint64_t low, high;
+};
+
+}  // namespace
+
+LinkGroup link_group(const Program& program, VarKind kind) {
+  const LinkLayout layout = link_layout(program);
+  const std::vector<LinkLayout::Field>* const fields[] = {
+      &layout.targets, &layout.sources, &layout.results, &layout.params, &layout.outputs};
+  const std::uint32_t words[] = {layout.target_words, layout.source_words, layout.result_words, 0,
+                                 layout.output_words};
+  LinkGroup group;
+  group.role = role_names[static_cast<unsigned>(kind)];
+  group.words = words[static_cast<unsigned>(kind)];
+  for (const LinkLayout::Field& f : *fields[static_cast<unsigned>(kind)]) {
+    const Variable& v = program.variables[f.variable];
+    group.fields.push_back(
+        {v.name, static_cast<HostNumber>(v.conversion.host), f.half_word, f.half_words});
+  }
+  return group;
+}
+
+void check_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
+                  bool all) {
+  refuse_twice(group, arrays);
+  for (const NamedInput& input : arrays) {
+    const LinkField& field = find_field(group, input.name);
+    if (!input_fits(field, input.array.type)) wrong_type(group, field, input.array.type);
+    check_pointer(group, input.name, input.array.data, n);
+  }
+  if (all) refuse_missing(group, arrays);
+  for (const NamedInput& input : arrays) {
+    if (input.array.type == HostNumber::F64)
+      check_finite<std::uint64_t>(input, n, 0x7FF0'0000'0000'0000U);
+    if (input.array.type == HostNumber::F32) check_finite<std::uint32_t>(input, n, 0x7F80'0000U);
+  }
+}
+
+void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
+          std::uint64_t* words) {
+  for (const NamedInput& input : arrays) {
+    const LinkField& field = find_field(group, input.name);
+    const std::size_t halves = std::size_t{group.words} * 2;
+    std::uint32_t* const out = reinterpret_cast<std::uint32_t*>(words) + field.half_word;
+    if (field.half_words == 4)
+      pack_column<TwoWords, TwoWords>(input.array, n, halves, out);
+    else if (field.half_words == 1)
+      pack_column<float, float>(input.array, n, halves, out);
+    else if (input.array.type == HostNumber::F32)
+      pack_column<float, double>(input.array, n, halves, out);
+    else
+      pack_column<std::uint64_t, std::uint64_t>(input.array, n, halves, out);
+  }
+}
+
+void bind_results(const LinkGroup& group, std::size_t n, std::span<const NamedResult> results,
+                  std::vector<ResultBinding>& bindings) {
+  refuse_twice(group, results);
+  bindings.clear();
+  for (const NamedResult& result : results) {
+    const LinkField& field = find_field(group, result.name);
+    if (!result_fits(field, result.array.type)) wrong_type(group, field, result.array.type);
+    check_pointer(group, result.name, result.array.data, n);
+    bindings.push_back({field, result.array});
+  }
+}
+
+void unpack(const LinkGroup& group, std::span<const ResultBinding> bindings, std::size_t first,
+            std::size_t n, const std::uint64_t* words) {
+  for (const ResultBinding& b : bindings) {
+    const std::size_t halves = std::size_t{group.words} * 2;
+    const std::uint32_t* const in =
+        reinterpret_cast<const std::uint32_t*>(words) + b.field.half_word;
+    const bool to_float = b.array.type == HostNumber::F32;
+    if (b.field.half_words == 4)
+      unpack_column<TwoWords, TwoWords>(b.array, first, n, halves, in);
+    else if (b.field.half_words == 1)
+      to_float ? unpack_column<float, float>(b.array, first, n, halves, in)
+               : unpack_column<float, double>(b.array, first, n, halves, in);
+    else if (to_float)
+      unpack_column<double, float>(b.array, first, n, halves, in);
+    else
+      unpack_column<std::uint64_t, std::uint64_t>(b.array, first, n, halves, in);
+  }
+}
+
+}  // namespace gdr

@@ -1,0 +1,56 @@
+// Between the user's arrays and the words of the link: names matched, types checked, values moved.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "emulator/board/command.hpp"
+#include "gdr/device.hpp"
+
+namespace gdr {
+
+/// One variable of a kernel together with the place of its values in a group of link words.
+struct LinkField {
+  std::string name;
+  HostNumber type = HostNumber::F64;
+  std::uint32_t half_word = 0;   ///< offset in the group, in 32-bit units
+  std::uint32_t half_words = 2;  ///< size of a value, in 32-bit units
+};
+
+/// All variables of one role: the values of one target, item or result lie in `words` link words.
+struct LinkGroup {
+  std::string_view role;  ///< for messages: "ivar", "jvar", "fvar"
+  std::vector<LinkField> fields;
+  std::uint32_t words = 0;
+};
+
+LinkGroup link_group(const Program& program, VarKind kind);
+
+/// Check names, types and values of input arrays against a group; nothing is written. Throws Error
+/// (Usage) for a name that is unknown, given twice or (where `all` is asked for) missing, a null
+/// pointer, or a type that would lose bits; Error (Input) for a NaN or an infinity, with index.
+void check_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
+                  bool all);
+
+/// Write the arrays' values into `words`, group by group. The arrays have been checked.
+void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
+          std::uint64_t* words);
+
+/// A result array bound to the field that fills it.
+struct ResultBinding {
+  LinkField field;
+  MutableArray array;
+};
+
+/// Match result names to fields, into `bindings`. Throws Error (Usage) like check_inputs.
+void bind_results(const LinkGroup& group, std::size_t n, std::span<const NamedResult> results,
+                  std::vector<ResultBinding>& bindings);
+
+/// Write n groups of link words to elements first, first + 1, ... of the bound arrays.
+void unpack(const LinkGroup& group, std::span<const ResultBinding> bindings, std::size_t first,
+            std::size_t n, const std::uint64_t* words);
+
+}  // namespace gdr

@@ -1,0 +1,274 @@
+// Batches of targets, pieces of sources, commands in order. A list goes out when it is worth it: at
+// the end of a batch, and after every piece of a long loop, so that work can be abandoned.
+#include "libgdr/device/board_run.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "emulator/isa/program.hpp"
+#include "gdr/error.hpp"
+
+namespace gdr {
+namespace {
+
+/// Interactions between two looks at `abandoned`: a fraction of a second in the vector engine.
+constexpr std::size_t piece_interactions = std::size_t{1} << 26;
+/// Words that one write command carries at most, which bounds the host memory of a list.
+constexpr std::size_t write_words = std::size_t{1} << 21;
+
+constexpr std::size_t round_down(std::size_t n, std::size_t unit) { return n / unit * unit; }
+
+/// Part of `wanted` that lies in `have`.
+IndexRange overlap(IndexRange have, IndexRange wanted) {
+  const std::size_t first = std::max(have.first, wanted.first);
+  const std::size_t end = std::min(have.first + have.count, wanted.first + wanted.count);
+  return {first, end > first ? end - first : 0};
+}
+
+}  // namespace
+
+BoardRun::BoardRun(const DeviceCore& device, BoardSlot& slot, JobData& job, Share share,
+                   const std::atomic<bool>& abandoned)
+    : device_(device),
+      slot_(slot),
+      job_(job),
+      share_(share),
+      abandoned_(abandoned),
+      chips_(device.geometry.chips_per_board) {
+  const Geometry& g = device.geometry;
+  output_words_ = job.output_items.record_words() * output_records(job.kernel.program(), g, share);
+  const std::size_t item_words = job.sources_group.words + output_words_;
+  const std::uint64_t memory_words = g.dram_bytes / sizeof(std::uint64_t);
+  capacity_ = source_capacity(share, chips_, memory_words, item_words);
+  output_base_ = source_capacity(Share::TargetsOverBlocks, 1, memory_words, item_words) *
+                 job.sources_group.words;
+  // A piece ends where a group does, in every block, so that cutting adds no padding.
+  const bool split = share == Share::SourcesOverBlocks;
+  const std::size_t unit = std::size_t{job.cost.group} * (split ? g.blocks : 1);
+  const std::size_t of_item =
+      std::size_t{g.pes_per_block} * job.cost.elements * chips_ * (split ? 1 : g.blocks);
+  piece_ = std::max(unit, round_down(piece_interactions / of_item, unit));
+  if (capacity_ == 0)
+    throw Error(ErrorCategory::Device, "the memory of a chip (" + std::to_string(g.dram_bytes) +
+                                           " bytes) does not hold one source of kernel \"" +
+                                           job.kernel.name() + "\"; give the device more dram");
+  // Equal parts are easier to place than an uneven last one, where a range fills several memories.
+  capacity_ = std::max(unit, round_down(capacity_, unit * (split ? chips_ : 1)));
+}
+
+Command& BoardRun::add(CommandKind kind) {
+  Command& command = slot_.list.commands.emplace_back();
+  command.kind = kind;
+  command.chips = all_chips(chips_);
+  command.share = share_;
+  command.payload = slot_.list.payload.size();
+  return command;
+}
+
+void BoardRun::add_payload(Command& command, const std::uint64_t* words, std::size_t n) {
+  command.payload = slot_.list.payload.size();
+  command.payload_words = n;
+  slot_.list.payload.insert(slot_.list.payload.end(), words, words + n);
+}
+
+void BoardRun::flush() {
+  if (abandoned_) throw Error(ErrorCategory::Device, "the work was abandoned before it was done");
+  slot_.words.clear();
+  slot_.board.execute(slot_.list, slot_.words);
+  slot_.list.commands.clear();
+  slot_.list.payload.clear();
+  if (sent_) slot_.resident = *sent_;
+  sent_.reset();
+}
+
+void BoardRun::load_program() {
+  if (slot_.loaded && &slot_.loaded->program() == &job_.kernel.program()) return;
+  slot_.loaded.reset();
+  slot_.resident = {};
+  const std::vector<std::uint8_t>& object = job_.kernel.object();
+  std::vector<std::uint64_t> words((object.size() + 7) / 8, 0);
+  std::memcpy(words.data(), object.data(), object.size());
+  Command& command = add(CommandKind::LoadProgram);
+  command.share = {};
+  command.count = object.size();
+  add_payload(command, words.data(), words.size());
+  flush();
+  slot_.loaded = job_.kernel;
+}
+
+void BoardRun::write_params() {
+  for (std::size_t k = 0; k < job_.params_group.fields.size(); ++k) {
+    Command& command = add(CommandKind::WriteParam);
+    command.share = {};
+    command.variable = static_cast<std::uint32_t>(k);
+    add_payload(command, job_.params.data() + 2 * k,
+                (job_.params_group.fields[k].half_words + 1) / 2);
+  }
+}
+
+IndexRange BoardRun::deal(std::size_t n, unsigned chip) const {
+  if (share_ == Share::SourcesOverBlocks) return {0, n};
+  const std::size_t part = targets_of_chip(job_.cost, device_.geometry, n);
+  const std::size_t first = std::min(n, chip * part);
+  return {first, std::min(n - first, part)};
+}
+
+void BoardRun::write_targets(std::size_t first, std::size_t n) {
+  const std::size_t words = job_.targets_group.words;
+  const bool split = share_ == Share::SourcesOverBlocks;
+  for (unsigned chip = 0; chip < (split ? 1 : chips_); ++chip) {
+    const IndexRange part = deal(n, chip);
+    if (part.count == 0) break;
+    Command& command = add(CommandKind::WriteTargets);
+    if (!split) command.chips = std::uint64_t{1} << chip;
+    command.count = part.count;
+    add_payload(command, job_.targets.data() + (first + part.first) * words, part.count * words);
+    if (output_words_ == 0) continue;
+    // Outputs join what all PEs hold: those without a target hold zeros, not what was there before.
+    command.count = target_slots(job_.kernel.program(), device_.geometry, share_);
+    command.payload_words = command.count * words;
+    slot_.list.payload.resize(command.payload + command.payload_words, 0);
+  }
+}
+
+void BoardRun::send_segment(const Segment& segment, IndexRange wanted) {
+  const std::size_t words = job_.sources_group.words;
+  if (words == 0) return;
+  IndexRange part = overlap(segment.sources, wanted);
+  const std::size_t at_once = std::max<std::size_t>(1, write_words / words);
+  while (part.count > 0) {
+    const std::size_t n = std::min(part.count, at_once);
+    Command& command = add(CommandKind::WriteMemory);
+    command.share = {};
+    command.chips = segment.chips;
+    command.address = (segment.place + part.first - segment.sources.first) * words;
+    command.count = n * words;
+    add_payload(command, job_.sources.words() + part.first * words, n * words);
+    if (n == at_once) flush();
+    part = {part.first + n, part.count - n};
+  }
+}
+
+/// Everything, or, where the board has an earlier state of these same sources, what changed since.
+void BoardRun::send_sources(IndexRange range) {
+  const SourceStore& sources = job_.sources;
+  const bool whole = range.count == sources.count();
+  const SourceVersion now{job_.number, sources.generation(), sources.log().size(), share_};
+  const SourceVersion had = slot_.resident;
+  const bool known =
+      whole && had.job == now.job && had.generation == now.generation && had.share == share_;
+  if (known && had.changes == now.changes) return;
+  slot_.resident = {};
+  for (const Segment& segment : place_sources(share_, chips_, range)) {
+    if (!known) send_segment(segment, range);
+    for (std::size_t k = had.changes; known && k < now.changes; ++k)
+      send_segment(segment, sources.log()[k]);
+  }
+  if (whole) sent_ = now;
+}
+
+void BoardRun::add_run(std::uint64_t chips, std::size_t place, std::size_t count,
+                       std::uint32_t flags) {
+  Command& command = add(CommandKind::Run);
+  command.chips = chips;
+  command.address = place * job_.sources_group.words;
+  if (output_words_ > 0) command.output_address = output_base_ + place * output_words_;
+  command.count = count;
+  command.flags = flags;
+}
+
+/// The loop over sources that lie in the memories: Start before the first of the run, End after the
+/// last, on every chip that takes part whether it has sources or not.
+void BoardRun::loop(IndexRange range, bool is_first, bool is_last) {
+  const bool split = share_ == Share::SourcesOverBlocks;
+  const std::size_t each = split ? range.count / chips_ : range.count;
+  const std::size_t rest = split ? range.count % chips_ : 0;
+  std::uint32_t start = is_first ? run_start : 0U;
+  for (std::size_t place = 0;;) {
+    const std::size_t n = std::min(each - place, piece_);
+    const bool last = place + n == each;
+    const bool end = last && rest == 0 && is_last;
+    add_run(active_, place, n, start | (end ? run_end : 0U));
+    start = 0;
+    place += n;
+    if (last) break;
+    flush();
+  }
+  if (rest == 0) return;
+  add_run(all_chips(static_cast<unsigned>(rest)), each, 1, 0);
+  if (is_last) add_run(active_, 0, 0, run_end);
+}
+
+/// Output items of these sources from every chip that worked on them.
+void BoardRun::read_outputs(IndexRange range, bool first_batch) {
+  if (job_.outputs.empty()) return;
+  const std::size_t records = output_words_ / job_.output_items.record_words();
+  for (const Segment& segment : place_sources(share_, chips_, range)) {
+    bool fresh = first_batch;
+    for (unsigned chip = 0; chip < chips_; ++chip) {
+      const std::uint64_t bit = std::uint64_t{1} << chip;
+      if ((segment.chips & active_ & bit) == 0) continue;
+      Command& command = add(CommandKind::ReadMemory);
+      command.share = {};
+      command.chips = bit;
+      command.address = output_base_ + segment.place * output_words_;
+      command.count = segment.sources.count * output_words_;
+      flush();
+      job_.output_items.add(segment.sources.first, segment.sources.count, slot_.words.data(),
+                            records, fresh);
+      fresh = false;
+    }
+  }
+}
+
+void BoardRun::read_targets(std::size_t first, std::size_t n) {
+  const bool split = share_ == Share::SourcesOverBlocks;
+  for (unsigned chip = 0; chip < (split ? 1 : chips_); ++chip) {
+    const IndexRange part = deal(n, chip);
+    if (part.count == 0) break;
+    Command& command = add(CommandKind::ReadTargets);
+    if (!split) command.chips = std::uint64_t{1} << chip;
+    if (split) command.flags = read_combine;
+    command.count = part.count;
+  }
+  flush();
+  // Chips answer in order and targets are dealt out in order: the words are those of n targets.
+  unpack(job_.results_group, job_.results, first, n, slot_.words.data());
+}
+
+void BoardRun::batch(std::size_t first, std::size_t n) {
+  active_ = 0;
+  for (unsigned chip = 0; chip < chips_; ++chip)
+    if (deal(n, chip).count > 0) active_ |= std::uint64_t{1} << chip;
+  write_params();
+  write_targets(first, n);
+  const std::size_t total = job_.sources.count();
+  for (std::size_t done = 0; done == 0 || done < total;) {
+    const IndexRange range{done, std::min(total - done, capacity_)};
+    send_sources(range);
+    loop(range, done == 0, done + range.count == total);
+    read_outputs(range, first == 0);
+    done += range.count;
+    if (total == 0) break;
+  }
+  read_targets(first, n);
+}
+
+void BoardRun::run(std::size_t first, std::size_t n) {
+  slot_.list.commands.clear();
+  slot_.list.payload.clear();
+  try {
+    load_program();
+    const std::size_t slots = board_slots(job_.cost, device_.geometry, share_);
+    for (std::size_t done = 0; done < n; done += std::min(n - done, slots))
+      batch(first + done, std::min(n - done, slots));
+  } catch (...) {
+    slot_.list = {};
+    slot_.loaded.reset();
+    slot_.resident = {};
+    throw;
+  }
+}
+
+}  // namespace gdr

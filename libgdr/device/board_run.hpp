@@ -1,0 +1,53 @@
+// One run of a job on one board: writes the command lists and brings the results back.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <optional>
+
+#include "libgdr/device/core.hpp"
+
+namespace gdr {
+
+class BoardRun {
+ public:
+  BoardRun(const DeviceCore& device, BoardSlot& slot, JobData& job, Share share,
+           const std::atomic<bool>& abandoned);
+
+  /// Compute targets first .. first + n - 1, in as many batches as the board needs. Target 0 is in
+  /// the first batch of the whole run.
+  void run(std::size_t first, std::size_t n);
+
+ private:
+  void batch(std::size_t first, std::size_t n);
+  void load_program();
+  void write_params();
+  void write_targets(std::size_t first, std::size_t n);
+  void loop(IndexRange range, bool is_first, bool is_last);
+  void send_sources(IndexRange range);
+  void send_segment(const Segment& segment, IndexRange wanted);
+  void read_outputs(IndexRange range, bool first_batch);
+  void read_targets(std::size_t first, std::size_t n);
+
+  Command& add(CommandKind kind);
+  void add_payload(Command& command, const std::uint64_t* words, std::size_t n);
+  void add_run(std::uint64_t chips, std::size_t place, std::size_t count, std::uint32_t flags);
+  void flush();
+  /// The targets of a chip when n are dealt out.
+  IndexRange deal(std::size_t n, unsigned chip) const;
+
+  const DeviceCore& device_;
+  BoardSlot& slot_;
+  JobData& job_;
+  const Share share_;
+  const std::atomic<bool>& abandoned_;
+  const unsigned chips_;
+  std::optional<SourceVersion> sent_;  ///< what the board holds once the list has been executed
+  std::uint64_t active_ = 0;           ///< chips that have targets in this batch
+  std::size_t output_words_;           ///< that an item leaves in a chip's memory
+  std::uint64_t output_base_;          ///< memory address of output items
+  std::size_t capacity_;               ///< sources that the memories take at once
+  std::size_t piece_;                  ///< items of a chip between two looks at `abandoned`
+};
+
+}  // namespace gdr

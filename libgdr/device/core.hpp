@@ -1,0 +1,63 @@
+// What stands behind Device and Job: the boards with what they hold, the queue, the counters.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "emulator/board/board.hpp"
+#include "gdr/device.hpp"
+#include "libgdr/device/arrays.hpp"
+#include "libgdr/device/outputs.hpp"
+#include "libgdr/device/queue.hpp"
+#include "libgdr/device/sharing.hpp"
+#include "libgdr/device/sources.hpp"
+
+namespace gdr {
+
+/// A board, the list that is being written for it, and what it is known to hold. `loaded` and
+/// `resident` are cleared before a list goes out and set after it has been executed, so that a
+/// failure in the middle leaves nothing that is believed and not so.
+struct BoardSlot {
+  Board board;
+  CommandList list;
+  std::vector<std::uint64_t> words;  ///< what the reads of the last list returned
+  std::optional<Kernel> loaded;
+  SourceVersion resident;
+};
+
+/// An open device. Jobs share it, so that one that outlives its Device finds it closed, not gone.
+struct DeviceCore {
+  Geometry geometry;  ///< of every board
+  std::vector<BoardSlot> boards;
+  Sharing sharing = Sharing::Auto;
+  WorkQueue queue;
+  std::atomic<std::uint64_t> jobs{0};  ///< jobs made so far; numbers them from 1
+
+  std::mutex counters;  ///< guards `statistics`
+  Statistics statistics;
+};
+
+/// The data of a job, as the worker sees it.
+struct JobData {
+  std::uint64_t number = 0;
+  Kernel kernel;
+  KernelCost cost;
+  LinkGroup targets_group, sources_group, results_group, outputs_group, params_group;
+  std::vector<std::uint64_t> params;   ///< two words for each param, zero until set
+  std::vector<std::uint64_t> targets;  ///< link words
+  std::size_t target_count = 0;
+  SourceStore sources;
+  std::vector<ResultBinding> results, outputs;
+  OutputJoin output_items = {};
+};
+
+/// Run a job on all boards of a device, in this thread: batches of targets, pieces of sources, and
+/// results into the user's arrays. Looks at `abandoned` between pieces, and throws Error (Device)
+/// when it is set. Everything the boards counted goes into the statistics, also when it fails.
+void run_job(DeviceCore& device, JobData& job, const std::atomic<bool>& abandoned);
+
+}  // namespace gdr

@@ -1,0 +1,164 @@
+// Jobs: the user's arrays in, a run in this thread or in the background, results out.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include "gdr/error.hpp"
+#include "libgdr/device/job_impl.hpp"
+#include "libgdr/device/names.hpp"
+
+namespace gdr {
+namespace {
+
+[[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
+
+/// Numbers of elements whose words no vector could hold come from a wrong sign or a wrong unit.
+void check_count(std::size_t n, std::uint32_t words, const char* what) {
+  constexpr std::size_t most = std::numeric_limits<std::size_t>::max() / 1024;
+  if (n > most / std::max(1U, words))
+    usage(std::to_string(n) + " " + what + " are more than any memory holds");
+}
+
+/// A double as the host bits of a param, whatever its declared type.
+std::uint64_t param_bits(const LinkField& field, double value) {
+  if (!std::isfinite(value))
+    throw Error(ErrorCategory::Input, "param \"" + field.name + "\" must be finite");
+  if (field.type == HostNumber::F64) return std::bit_cast<std::uint64_t>(value);
+  if (field.type == HostNumber::F32) {
+    const auto narrow = static_cast<float>(value);
+    if (!std::isfinite(narrow))
+      throw Error(ErrorCategory::Input, "param \"" + field.name + "\" is float32 and cannot hold " +
+                                            std::to_string(value));
+    return std::bit_cast<std::uint32_t>(narrow);
+  }
+  if (value != std::nearbyint(value) || std::abs(value) > 0x1p63 || value == 0x1p63)
+    throw Error(ErrorCategory::Input,
+                "param \"" + field.name + "\" takes a whole number of 64 bits");
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
+}
+
+}  // namespace
+
+Job::Impl::Impl(std::shared_ptr<DeviceCore> device, const Kernel& k)
+    : core(std::move(device)),
+      data{++core->jobs,
+           k,
+           kernel_cost(k.program()),
+           link_group(k.program(), VarKind::Target),
+           link_group(k.program(), VarKind::Source),
+           link_group(k.program(), VarKind::Result),
+           link_group(k.program(), VarKind::Output),
+           link_group(k.program(), VarKind::Param),
+           {},
+           {},
+           0,
+           {},
+           {},
+           {}} {
+  data.params.assign(2 * data.params_group.fields.size(), 0);
+  work.body = [this] { run_job(*core, data, work.abandoned); };
+}
+
+void Job::Impl::bind(std::span<const NamedResult> results) {
+  // Names of outputs go to theirs, all others to the results, which know what to say.
+  const auto is_output = [&](const NamedResult& r) {
+    return std::ranges::any_of(data.outputs_group.fields,
+                               [&](const LinkField& f) { return f.name == r.name; });
+  };
+  std::vector<NamedResult> wanted(results.begin(), results.end());
+  const auto outputs = std::ranges::stable_partition(wanted, std::not_fn(is_output));
+  bind_results(data.results_group, data.target_count, {wanted.begin(), outputs.begin()},
+               data.results);
+  bind_results(data.outputs_group, data.sources.count(), outputs, data.outputs);
+}
+
+Job::Job(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Job::~Job() = default;
+Job::Job(Job&&) noexcept = default;
+Job& Job::operator=(Job&&) noexcept = default;
+
+void Job::set(std::string_view name, double value) {
+  impl_->settle();
+  JobData& d = impl_->data;
+  std::vector<std::string_view> known;
+  for (std::size_t k = 0; k < d.params_group.fields.size(); ++k) {
+    const LinkField& field = d.params_group.fields[k];
+    if (field.name == name) {
+      d.params[2 * k] = param_bits(field, value);
+      return;
+    }
+    known.push_back(field.name);
+  }
+  usage(unknown_name("param", name, known));
+}
+
+void Job::sources(std::size_t n, std::span<const NamedInput> arrays) {
+  impl_->settle();
+  JobData& d = impl_->data;
+  check_count(n, d.sources_group.words, "sources");
+  check_inputs(d.sources_group, n, arrays, true);
+  pack(d.sources_group, n, arrays, d.sources.replace(n, d.sources_group.words));
+}
+
+void Job::update_sources(std::size_t first, std::size_t n, std::span<const NamedInput> arrays) {
+  impl_->settle();
+  JobData& d = impl_->data;
+  const std::size_t have = d.sources.count();
+  if (first > have || n > have - first)
+    usage("sources " + std::to_string(first) + " to " + std::to_string(first + n) +
+          " shall be replaced, but there are " + std::to_string(have) +
+          "; give all with sources()");
+  check_inputs(d.sources_group, n, arrays, false);
+  d.sources.touch({first, n});
+  pack(d.sources_group, n, arrays, d.sources.words() + first * d.sources_group.words);
+}
+
+void Job::targets(std::size_t n, std::span<const NamedInput> arrays) {
+  impl_->settle();
+  JobData& d = impl_->data;
+  check_count(n, d.targets_group.words, "targets");
+  check_inputs(d.targets_group, n, arrays, true);
+  d.targets.resize(n * d.targets_group.words);
+  d.target_count = n;
+  pack(d.targets_group, n, arrays, d.targets.data());
+}
+
+void Job::run(std::span<const NamedResult> results) {
+  impl_->settle();
+  impl_->bind(results);
+  impl_->core->queue.run(impl_->work);
+}
+
+void Job::start(std::span<const NamedResult> results) {
+  impl_->settle();
+  impl_->bind(results);
+  impl_->core->queue.submit(impl_->work);
+}
+
+void Job::sources(std::size_t n, std::initializer_list<NamedInput> arrays) {
+  sources(n, std::span(arrays.begin(), arrays.size()));
+}
+void Job::update_sources(std::size_t first, std::size_t n,
+                         std::initializer_list<NamedInput> arrays) {
+  update_sources(first, n, std::span(arrays.begin(), arrays.size()));
+}
+void Job::targets(std::size_t n, std::initializer_list<NamedInput> arrays) {
+  targets(n, std::span(arrays.begin(), arrays.size()));
+}
+void Job::run(std::initializer_list<NamedResult> results) {
+  run(std::span(results.begin(), results.size()));
+}
+void Job::start(std::initializer_list<NamedResult> results) {
+  start(std::span(results.begin(), results.size()));
+}
+
+bool Job::ready() const { return impl_->core->queue.ready(impl_->work); }
+void Job::wait() { impl_->settle(); }
+
+std::size_t Job::target_count() const noexcept { return impl_->data.target_count; }
+std::size_t Job::source_count() const noexcept { return impl_->data.sources.count(); }
+
+}  // namespace gdr

@@ -1,0 +1,26 @@
+// What stands behind a Job: its data, its place in the queue, and the device it runs on.
+#pragma once
+
+#include <memory>
+
+#include "libgdr/device/core.hpp"
+
+namespace gdr {
+
+struct Job::Impl {
+  Impl(std::shared_ptr<DeviceCore> device, const Kernel& k);
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() { core->queue.abandon(work); }
+
+  /// Wait for what was started; only then may the data be touched.
+  void settle() { core->queue.wait(work); }
+  /// Check and bind the result arrays of a run.
+  void bind(std::span<const NamedResult> results);
+
+  std::shared_ptr<DeviceCore> core;
+  JobData data;
+  Work work;
+};
+
+}  // namespace gdr

@@ -1,0 +1,97 @@
+// Kernels: from text, file or object to a program with a described interface.
+#include "gdr/kernel.hpp"
+
+#include <filesystem>
+#include <utility>
+
+#include "emulator/assembler/assembler.hpp"
+#include "emulator/assembler/object.hpp"
+#include "emulator/isa/program.hpp"
+#include "gdr/error.hpp"
+#include "kernels/builtin.hpp"
+#include "libgdr/device/names.hpp"
+
+namespace gdr {
+
+struct KernelData {
+  Program program;
+  std::vector<KernelVariable> variables;
+  std::vector<std::uint8_t> object;
+};
+
+namespace {
+
+constexpr Role roles[] = {Role::Target, Role::Source, Role::Result, Role::Param, Role::Output};
+constexpr HostNumber host_numbers[] = {HostNumber::F64, HostNumber::F32, HostNumber::I64,
+                                       HostNumber::Raw};
+constexpr const char* reductions[] = {"pass", "fadd", "fmax", "fmin", "iadd",
+                                      "imax", "imin", "iand", "ior",  "ixor"};
+
+KernelVariable describe(const Variable& v) {
+  KernelVariable out;
+  out.name = v.name;
+  out.role = roles[static_cast<unsigned>(v.kind)];
+  out.type = host_numbers[static_cast<unsigned>(v.conversion.host)];
+  out.conversion = conversion_name(v.conversion);
+  if (v.conversion.machine == MachineFormat::Fixed)
+    out.conversion.append(".").append(std::to_string(v.conversion.point));
+  if (v.kind == VarKind::Result || v.kind == VarKind::Output)
+    out.reduction = reductions[static_cast<unsigned>(v.reduce)];
+  out.host_bytes = half_words(v.conversion, v.location.width) * sizeof(std::uint32_t);
+  return out;
+}
+
+Kernel checked(AssembleResult result) {
+  if (!result.ok()) throw Error(ErrorCategory::Program, result.diagnostics.render());
+  return Kernel(std::move(*result.program));
+}
+
+}  // namespace
+
+Kernel::Kernel(Program program) {
+  auto data = std::make_shared<KernelData>();
+  data->object = write_object(program);
+  for (const Variable& v : program.variables) data->variables.push_back(describe(v));
+  data->program = std::move(program);
+  data_ = std::move(data);
+}
+
+Kernel Kernel::assemble(std::string_view text, const std::string& name) {
+  return checked(gdr::assemble(text, name));
+}
+
+Kernel Kernel::load(const std::string& path) {
+  if (std::filesystem::path(path).extension() == ".gdo") return Kernel(read_object_file(path));
+  return checked(assemble_file(path));
+}
+
+Kernel Kernel::from_object(const void* bytes, std::size_t size, const std::string& name) {
+  if (bytes == nullptr && size > 0)
+    throw Error(ErrorCategory::Usage, "the object's bytes are a null pointer");
+  return Kernel(read_object({static_cast<const std::uint8_t*>(bytes), size}, name));
+}
+
+Kernel Kernel::builtin(std::string_view name) {
+  for (const BuiltinKernel& k : builtin_kernels())
+    if (k.name == name) return assemble(k.source, std::string(k.name) + ".gds");
+  const std::vector<std::string> known = builtin_names();
+  throw Error(ErrorCategory::Usage,
+              unknown_name("kernel of the library", name, {known.begin(), known.end()}));
+}
+
+std::vector<std::string> Kernel::builtin_names() {
+  std::vector<std::string> names;
+  for (const BuiltinKernel& k : builtin_kernels()) names.emplace_back(k.name);
+  return names;
+}
+
+const std::string& Kernel::name() const noexcept { return data_->program.name; }
+const std::vector<KernelVariable>& Kernel::variables() const noexcept { return data_->variables; }
+double Kernel::clocks_per_interaction() const noexcept {
+  return data_->program.clocks_per_interaction();
+}
+double Kernel::flops_per_interaction() const noexcept { return data_->program.flops; }
+const Program& Kernel::program() const noexcept { return data_->program; }
+const std::vector<std::uint8_t>& Kernel::object() const noexcept { return data_->object; }
+
+}  // namespace gdr

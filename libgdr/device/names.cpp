@@ -1,0 +1,157 @@
+// Device names and the wording for names that are not known.
+#include "libgdr/device/names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <numeric>
+
+#include "emulator/engine/engine.hpp"
+#include "gdr/error.hpp"
+
+namespace gdr {
+namespace {
+
+constexpr std::string_view geometry_options[] = {
+    "chips", "blocks", "pes", "registers", "local", "bm", "dram", "instructions", "clock"};
+constexpr std::string_view device_options[] = {"engine", "isa", "boards", "threads", "sharing"};
+constexpr unsigned most_boards = 64, most_threads = 4096;
+
+struct SharingName {
+  std::string_view name;
+  Sharing sharing;
+};
+constexpr SharingName sharing_names[] = {{"auto", Sharing::Auto},
+                                         {"targets", Sharing::TargetsOverBlocks},
+                                         {"sources", Sharing::SourcesOverBlocks}};
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+[[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
+
+std::string quoted(std::string_view text) { return fmt::format("\"{}\"", text); }
+
+unsigned parse_count(std::string_view option, std::string_view value, unsigned least,
+                     unsigned most) {
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc{} || end != value.data() + value.size() || number < least || number > most)
+    usage("device option " + std::string(option) + "=" + std::string(value) +
+          ": give a number from " + std::to_string(least) + " to " + std::to_string(most));
+  return number;
+}
+
+Sharing parse_sharing(std::string_view value) {
+  std::vector<std::string_view> known;
+  for (const SharingName& s : sharing_names) {
+    if (s.name == value) return s.sharing;
+    known.push_back(s.name);
+  }
+  usage(unknown_name("value of the device option sharing", value, known));
+}
+
+void require_known(std::string_view what, std::string_view value,
+                   const std::vector<std::string_view>& known) {
+  if (std::find(known.begin(), known.end(), value) == known.end())
+    usage(unknown_name(what, value, known));
+}
+
+void set_option(DeviceName& device, std::string_view option, std::string_view value) {
+  if (option == "engine") {
+    const auto names = engine_names();
+    require_known("engine", value, {names.begin(), names.end()});
+    device.options.engine = value;
+  } else if (option == "isa") {
+    require_known("instruction set", value, {"portable", "avx2", "avx512"});
+    device.options.isa = value;
+  } else if (option == "boards") {
+    device.options.boards = parse_count(option, value, 1, most_boards);
+  } else if (option == "threads") {
+    device.options.threads = parse_count(option, value, 0, most_threads);
+  } else if (option == "sharing") {
+    device.options.sharing = parse_sharing(value);
+  } else if (std::find(std::begin(geometry_options), std::end(geometry_options), option) !=
+             std::end(geometry_options)) {
+    const std::string wrong = set_geometry_field(device.geometry, option, value);
+    if (!wrong.empty()) usage("device option " + wrong);
+  } else {
+    usage(unknown_name("device option", option, device_option_names()));
+  }
+}
+
+}  // namespace
+
+std::optional<std::string_view> nearest_name(std::string_view name,
+                                             const std::vector<std::string_view>& known) {
+  std::optional<std::string_view> best;
+  std::size_t best_distance = std::max<std::size_t>(1, name.size() / 2) + 1;
+  for (std::string_view candidate : known) {
+    const std::size_t distance = edit_distance(name, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string unknown_name(std::string_view what, std::string_view name,
+                         const std::vector<std::string_view>& known) {
+  std::string text = "unknown " + std::string(what) + " " + quoted(name);
+  if (const auto near = nearest_name(name, known)) text += "; did you mean " + quoted(*near) + "?";
+  text += known.empty() ? " (there are none)" : " (known: ";
+  for (std::size_t k = 0; k < known.size(); ++k)
+    text += std::string(k > 0 ? ", " : "") + std::string(known[k]);
+  return known.empty() ? text : text + ")";
+}
+
+std::vector<std::string_view> device_option_names() {
+  std::vector<std::string_view> names(std::begin(device_options), std::end(device_options));
+  names.insert(names.end(), std::begin(geometry_options), std::end(geometry_options));
+  return names;
+}
+
+DeviceName parse_device_name(std::string_view name, const DeviceOptions& options) {
+  DeviceName device;
+  device.options = options;
+  if (name.empty())
+    if (const char* variable = std::getenv("GDR_DEVICE")) name = variable;
+  if (name.empty()) name = "emulator";
+  const std::size_t colon = name.find(':');
+  const std::string_view kind = name.substr(0, colon);
+  if (kind != "emulator") usage(unknown_name("device", kind, {"emulator"}));
+  std::string_view rest = colon == std::string_view::npos ? "" : name.substr(colon + 1);
+  while (!rest.empty()) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view item = rest.substr(0, comma);
+    rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
+    const std::size_t equals = item.find('=');
+    if (equals == std::string_view::npos)
+      usage("device option " + quoted(item) +
+            " has no value; write option=value, separated by commas");
+    set_option(device, item.substr(0, equals), item.substr(equals + 1));
+  }
+  if (device.options.boards < 1 || device.options.boards > most_boards)
+    usage("a device has from 1 to " + std::to_string(most_boards) + " boards, not " +
+          std::to_string(device.options.boards));
+  if (device.options.threads > most_threads)
+    usage("a device uses at most " + std::to_string(most_threads) + " threads");
+  return device;
+}
+
+}  // namespace gdr

@@ -1,0 +1,35 @@
+// Names that users write: what to say about an unknown one, and the device name with its options.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emulator/isa/geometry.hpp"
+#include "gdr/device.hpp"
+
+namespace gdr {
+
+/// The known name with the fewest edits to `name`, or nothing if none is near.
+std::optional<std::string_view> nearest_name(std::string_view name,
+                                             const std::vector<std::string_view>& known);
+
+/// `unknown WHAT "name"; did you mean "other"? (known: a, b, c)`
+std::string unknown_name(std::string_view what, std::string_view name,
+                         const std::vector<std::string_view>& known);
+
+/// A device name taken apart: the options it holds override those that were given beside it.
+struct DeviceName {
+  Geometry geometry;
+  DeviceOptions options;
+};
+
+/// Parse "emulator[:option=value,...]". An empty name means GDR_DEVICE, else "emulator". Throws
+/// Error (Usage) for an unknown device, option or value, with the nearest known one.
+DeviceName parse_device_name(std::string_view name, const DeviceOptions& options);
+
+/// Names of the options that a device name may hold, for messages and help.
+std::vector<std::string_view> device_option_names();
+
+}  // namespace gdr

@@ -1,0 +1,41 @@
+// Output items (`ovar`): one value for each source, joined over all that worked on it.
+//
+// The network joins the blocks of a chip. What different chips and batches of targets leave for the
+// same source is joined here, first targets first, by the reduction that the kernel declares and in
+// the machine's arithmetic; so the bits do not depend on how many boards shared the targets.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "emulator/board/port.hpp"
+
+namespace gdr {
+
+class OutputJoin {
+ public:
+  OutputJoin() = default;
+  explicit OutputJoin(const Program& program);
+
+  /// Words of an item's record on the link; 0 where the kernel has no outputs.
+  std::uint32_t record_words() const noexcept { return words_; }
+
+  /// Start anew for n sources.
+  void begin(std::size_t n);
+  /// Take the items of sources first .. first + n - 1, each of `records` records of which the first
+  /// counts (more than one come from a `pass`, one for each block). `fresh`: nothing came before.
+  void add(std::size_t first, std::size_t n, const std::uint64_t* words, std::size_t records,
+           bool fresh);
+  /// The records of all sources.
+  const std::uint64_t* words() const noexcept { return joined_.data(); }
+
+ private:
+  void join(std::uint64_t* record, const std::uint64_t* other);
+
+  std::vector<PortField> fields_;
+  std::uint32_t words_ = 0;
+  std::vector<std::uint64_t> joined_, scratch_;
+};
+
+}  // namespace gdr

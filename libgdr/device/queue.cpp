@@ -1,0 +1,114 @@
+// The work queue: one mutex guards everything, one condition tells of every change.
+#include "libgdr/device/queue.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "gdr/error.hpp"
+
+namespace gdr {
+
+void WorkQueue::require_open() const {
+  if (closed_) throw Error(ErrorCategory::Device, "the device of this job has been closed");
+}
+
+void WorkQueue::execute(Work& work, std::unique_lock<std::mutex>& lock) {
+  running_ = &work;
+  work.state = Work::State::Running;
+  lock.unlock();
+  std::exception_ptr error;
+  try {
+    work.body();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  lock.lock();
+  work.error = std::move(error);
+  work.state = Work::State::Done;
+  running_ = nullptr;
+  changed_.notify_all();
+}
+
+void WorkQueue::finish(Work& work, std::unique_lock<std::mutex>& lock) {
+  changed_.wait(lock,
+                [&] { return work.state == Work::State::Done || work.state == Work::State::Idle; });
+  work.state = Work::State::Idle;
+  if (std::exception_ptr error = std::exchange(work.error, nullptr)) {
+    lock.unlock();
+    std::rethrow_exception(error);
+  }
+}
+
+void WorkQueue::run(Work& work) {
+  std::unique_lock lock(mutex_);
+  require_open();
+  work.abandoned = false;
+  if (running_ == nullptr && queue_.empty()) {
+    execute(work, lock);
+  } else {
+    lock.unlock();
+    submit(work);
+    lock.lock();
+  }
+  finish(work, lock);
+}
+
+void WorkQueue::submit(Work& work) {
+  const std::unique_lock lock(mutex_);
+  require_open();
+  work.abandoned = false;
+  if (!thread_.joinable()) thread_ = std::thread([this] { loop(); });
+  queue_.push_back(&work);
+  work.state = Work::State::Queued;
+  changed_.notify_all();
+}
+
+bool WorkQueue::ready(const Work& work) const {
+  const std::unique_lock lock(mutex_);
+  return work.state == Work::State::Idle || work.state == Work::State::Done;
+}
+
+void WorkQueue::wait(Work& work) {
+  std::unique_lock lock(mutex_);
+  finish(work, lock);
+}
+
+void WorkQueue::abandon(Work& work) noexcept {
+  std::unique_lock lock(mutex_);
+  work.abandoned = true;
+  std::erase(queue_, &work);
+  if (work.state == Work::State::Queued) work.state = Work::State::Idle;
+  changed_.wait(lock, [&] { return work.state != Work::State::Running; });
+  work.state = Work::State::Idle;
+  work.error = nullptr;
+}
+
+void WorkQueue::close() noexcept {
+  std::unique_lock lock(mutex_);
+  closed_ = true;
+  const auto lost = std::make_exception_ptr(
+      Error(ErrorCategory::Device, "the device was closed before this work was done"));
+  for (Work* work : queue_) {
+    work->error = lost;
+    work->state = Work::State::Done;
+  }
+  queue_.clear();
+  if (running_ != nullptr) running_->abandoned = true;
+  changed_.notify_all();
+  changed_.wait(lock, [&] { return running_ == nullptr; });
+  lock.unlock();
+  if (thread_.joinable()) thread_.join();
+}
+
+void WorkQueue::loop() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return closed_ || (!queue_.empty() && running_ == nullptr); });
+    if (closed_) return;
+    Work* const work = queue_.front();
+    queue_.pop_front();
+    execute(*work, lock);
+  }
+}
+
+}  // namespace gdr

@@ -1,0 +1,63 @@
+// One queue of work for a device: done one after the other, by the caller where nobody is ahead of
+// it, else by a background thread.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace gdr {
+
+/// A piece of work that can be submitted again and again, one submission at a time. The body looks
+/// at `abandoned` between steps and returns early when it is set.
+struct Work {
+  std::function<void()> body;
+  std::atomic<bool> abandoned{false};
+
+ private:
+  friend class WorkQueue;
+  enum class State { Idle, Queued, Running, Done };
+  State state = State::Idle;  ///< guarded by the queue's mutex
+  std::exception_ptr error;   ///< what the body threw; set when Done
+};
+
+class WorkQueue {
+ public:
+  WorkQueue() = default;
+  WorkQueue(const WorkQueue&) = delete;
+  WorkQueue& operator=(const WorkQueue&) = delete;
+  ~WorkQueue() { close(); }
+
+  /// Do it now in this thread if nothing is queued or running, else after what is; return when it
+  /// is done. Throws what the body threw. The work must be idle. Throws Error (Device) when closed.
+  void run(Work& work);
+  /// Do it in the background. The work must be idle.
+  void submit(Work& work);
+  /// True if it is not queued and not running.
+  bool ready(const Work& work) const;
+  /// Wait until it is done, and throw what its body threw (once). Does nothing for idle work.
+  void wait(Work& work);
+  /// Take it off the queue, or ask it to stop and wait until it has. Never throws.
+  void abandon(Work& work) noexcept;
+  /// Abandon everything and end the background thread.
+  void close() noexcept;
+
+ private:
+  void loop();
+  void execute(Work& work, std::unique_lock<std::mutex>& lock);
+  void finish(Work& work, std::unique_lock<std::mutex>& lock);
+  void require_open() const;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Work*> queue_;
+  Work* running_ = nullptr;
+  bool closed_ = false;
+  std::thread thread_;
+};
+
+}  // namespace gdr

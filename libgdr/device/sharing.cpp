@@ -1,0 +1,100 @@
+// The cost of both ways, in chip clocks.
+//
+// A batch of targets costs
+//   loading:   one port clock a link word of its targets. Where blocks have targets of their own, a
+//              chip loads its share; where all blocks have the same, every chip loads all of them;
+//   sections:  Start and End once;
+//   the loop:  the larger of compute (body clocks a group of sources that a block sees) and port
+//              (one clock a source word that enters the chip), as the halves of the broadcast
+//              memory are filled while the PEs compute, and the first fill, which nothing hides;
+//   results:   two port clocks a result word; the network joins blocks on the way, chips are joined
+//              on the board, so that a chip delivers what its batch holds either way.
+// The host link carries the same words both ways and does not enter the choice.
+#include "libgdr/device/sharing.hpp"
+
+#include <algorithm>
+
+#include "gdr/error.hpp"
+
+namespace gdr {
+namespace {
+
+constexpr std::size_t divide_up(std::size_t a, std::size_t b) {
+  return a / b + (a % b != 0 ? 1 : 0);
+}
+
+/// Items that half a broadcast memory takes: a link word fills about one long word.
+std::size_t items_of_half(const KernelCost& kernel, const Geometry& geometry) {
+  return std::max<std::size_t>(1, geometry.broadcast_words / 2 / std::max(1U, kernel.source_words));
+}
+
+}  // namespace
+
+KernelCost kernel_cost(const Program& program) {
+  const LinkLayout layout = link_layout(program);
+  KernelCost cost;
+  cost.start_clocks = program.clocks(Section::Start);
+  cost.body_clocks = program.clocks(Section::Body);
+  cost.end_clocks = program.clocks(Section::End);
+  cost.elements = program.elements;
+  cost.group = program.group;
+  cost.target_words = layout.target_words;
+  cost.source_words = layout.source_words;
+  cost.result_words = layout.result_words;
+  for (const Variable& v : program.variables)
+    if (v.kind == VarKind::Result && v.reduce == Reduce::Pass) cost.joinable = false;
+  return cost;
+}
+
+std::size_t board_slots(const KernelCost& kernel, const Geometry& geometry, Share share) noexcept {
+  const std::size_t of_block = std::size_t{geometry.pes_per_block} * kernel.elements;
+  if (share == Share::SourcesOverBlocks) return of_block;
+  return of_block * geometry.blocks * geometry.chips_per_board;
+}
+
+std::size_t targets_of_chip(const KernelCost& kernel, const Geometry& geometry,
+                            std::size_t n) noexcept {
+  const std::size_t of_block = std::size_t{geometry.pes_per_block} * kernel.elements;
+  return divide_up(divide_up(n, of_block), geometry.chips_per_board) * of_block;
+}
+
+double predicted_clocks(const KernelCost& kernel, const Geometry& geometry, Share share,
+                        std::size_t targets, std::size_t sources) noexcept {
+  const bool split = share == Share::SourcesOverBlocks;
+  const std::size_t chips = geometry.chips_per_board;
+  const std::size_t batches = divide_up(targets, board_slots(kernel, geometry, share));
+  const std::size_t of_chip = split ? divide_up(sources, chips) : sources;
+  const std::size_t of_block = split ? divide_up(of_chip, geometry.blocks) : sources;
+  const std::size_t fill =
+      std::min(of_chip, items_of_half(kernel, geometry) * (split ? geometry.blocks : 1));
+  const double compute = static_cast<double>(divide_up(of_block, kernel.group)) *
+                         static_cast<double>(kernel.body_clocks);
+  const double port = static_cast<double>(of_chip) * kernel.source_words;
+  const double batch = static_cast<double>(kernel.start_clocks + kernel.end_clocks) +
+                       std::max(compute, port) + static_cast<double>(fill) * kernel.source_words;
+  const std::size_t loaded =
+      split ? targets : std::min(targets, targets_of_chip(kernel, geometry, targets));
+  const double moved =
+      static_cast<double>(loaded) * (kernel.target_words + 2.0 * kernel.result_words);
+  return static_cast<double>(batches) * batch + moved;
+}
+
+Share choose_share(const KernelCost& kernel, const Geometry& geometry, Sharing wanted,
+                   std::size_t targets, std::size_t sources) {
+  if (wanted == Sharing::TargetsOverBlocks) return Share::TargetsOverBlocks;
+  if (wanted == Sharing::SourcesOverBlocks) {
+    if (!kernel.joinable)
+      throw Error(ErrorCategory::Usage,
+                  "sources cannot be split over the blocks: a result of this kernel is declared "
+                  "\"pass\", so there is no way to join it; use sharing=targets");
+    return Share::SourcesOverBlocks;
+  }
+  if (!kernel.joinable) return Share::TargetsOverBlocks;
+  const double by_targets =
+      predicted_clocks(kernel, geometry, Share::TargetsOverBlocks, targets, sources);
+  const double by_sources =
+      predicted_clocks(kernel, geometry, Share::SourcesOverBlocks, targets, sources);
+  return by_sources < by_targets ? Share::SourcesOverBlocks : Share::TargetsOverBlocks;
+}
+
+}  // namespace gdr

@@ -1,0 +1,49 @@
+// Keeping, versioning and placing sources.
+#include "libgdr/device/sources.hpp"
+
+#include <algorithm>
+
+namespace gdr {
+namespace {
+/// Beyond this many changes everything is sent again; boards seldom lag further behind.
+constexpr std::size_t longest_log = 256;
+}  // namespace
+
+std::uint64_t* SourceStore::replace(std::size_t n, std::uint32_t item_words) {
+  words_.resize(n * item_words);
+  count_ = n;
+  item_words_ = item_words;
+  ++generation_;
+  log_.clear();
+  return words_.data();
+}
+
+void SourceStore::touch(IndexRange range) {
+  if (range.count == 0) return;
+  if (log_.size() == longest_log) {
+    ++generation_;
+    log_.clear();
+  }
+  log_.push_back(range);
+}
+
+std::vector<Segment> place_sources(Share share, unsigned chips, IndexRange range) {
+  if (range.count == 0) return {};
+  if (share == Share::TargetsOverBlocks) return {{all_chips(chips), 0, range}};
+  const std::size_t part = range.count / chips;
+  const auto rest = static_cast<unsigned>(range.count % chips);
+  std::vector<Segment> segments;
+  for (unsigned c = 0; c < chips && part > 0; ++c)
+    segments.push_back({std::uint64_t{1} << c, 0, {range.first + c * part, part}});
+  for (unsigned c = 0; c < rest; ++c)
+    segments.push_back({std::uint64_t{1} << c, part, {range.first + chips * part + c, 1}});
+  return segments;
+}
+
+std::size_t source_capacity(Share share, unsigned chips, std::uint64_t memory_words,
+                            std::size_t words) {
+  const std::size_t of_chip = memory_words / std::max<std::size_t>(1, words);
+  return share == Share::SourcesOverBlocks ? of_chip * chips : of_chip;
+}
+
+}  // namespace gdr

@@ -1,0 +1,519 @@
+! The Fortran interface of libgdr: a module over the C one (gdr.h), with Fortran strings and arrays.
+!
+!   use gdr
+!   type(gdr_device) :: device
+!   type(gdr_gravity) :: gravity
+!   integer :: status
+!   call gdr_device_open("emulator", device, status)
+!   call gdr_gravity_create(device, gravity, status)
+!   call gdr_gravity_compute(gravity, n, x, m, eps, acc, pot, status)  ! x(3,n) m(n) acc(3,n) pot(n)
+!   if (status /= gdr_ok) print *, gdr_last_error()
+!
+! `status` is gdr_ok or the kind of the error; gdr_last_error() is its message. Arrays of a job are
+! given by gdr_array: a kernel's name for them, and the array. They must be contiguous and have the
+! attribute target; a component of an array of derived type is given with its stride in bytes.
+module gdr
+  use, intrinsic :: iso_c_binding
+  implicit none
+  private
+
+  integer, parameter, public :: gdr_ok = 0, gdr_error_usage = 1, gdr_error_input = 2, &
+       gdr_error_program = 3, gdr_error_io = 4, gdr_error_device = 5, gdr_error_unsupported = 6, &
+       gdr_error_internal = 7, gdr_error_memory = 8
+  integer(c_int), parameter :: type_f64 = 0, type_f32 = 1, type_i64 = 2
+
+  ! Handles. They are closed or freed by the caller, once.
+  type, public :: gdr_device
+     private
+     type(c_ptr) :: handle = c_null_ptr
+  end type gdr_device
+  type, public :: gdr_kernel
+     private
+     type(c_ptr) :: handle = c_null_ptr
+  end type gdr_kernel
+  type, public :: gdr_job
+     private
+     type(c_ptr) :: handle = c_null_ptr
+  end type gdr_job
+  type, public :: gdr_gravity
+     private
+     type(c_ptr) :: handle = c_null_ptr
+  end type gdr_gravity
+
+  integer, parameter :: longest_name = 63
+
+  ! A kernel's variable with the array for it.
+  type, public :: gdr_named_array
+     private
+     character(kind=c_char) :: name(longest_name + 1) = c_null_char
+     type(c_ptr) :: data = c_null_ptr
+     integer(c_int) :: type = type_f64
+     integer(c_intptr_t) :: stride = 0
+  end type gdr_named_array
+
+  ! As in gdr.h: what the device did since it was opened or the statistics were reset.
+  type, bind(c), public :: gdr_statistics
+     integer(c_int64_t) :: runs, interactions
+     real(c_double) :: flops
+     integer(c_int64_t) :: compute_clocks, chip_clocks, bytes_to_board, bytes_from_board
+     real(c_double) :: predicted_seconds, host_seconds
+     integer(c_int) :: threads
+  end type gdr_statistics
+
+  ! gdr_input and gdr_result of gdr.h, which are alike.
+  type, bind(c) :: c_array
+     type(c_ptr) :: name, data
+     integer(c_int) :: type
+     integer(c_intptr_t) :: stride
+  end type c_array
+
+  ! An array for a variable: gdr_array("xj", x), or, with a stride of 32 bytes,
+  ! gdr_array("xj", p(1)%x, 32).
+  interface gdr_array
+     module procedure array_f64, array_f32, array_i64, scalar_f64, scalar_f32, scalar_i64
+  end interface gdr_array
+
+  public :: gdr_array, gdr_version, gdr_last_error
+  public :: gdr_device_open, gdr_device_close, gdr_device_statistics, gdr_device_reset_statistics
+  public :: gdr_kernel_assemble, gdr_kernel_load, gdr_kernel_builtin, gdr_kernel_free
+  public :: gdr_job_create, gdr_job_free, gdr_job_set, gdr_job_sources, gdr_job_update_sources
+  public :: gdr_job_targets, gdr_job_run, gdr_job_start, gdr_job_wait, gdr_job_ready
+  public :: gdr_gravity_create, gdr_gravity_free, gdr_gravity_compute, gdr_gravity_compute_on
+
+  interface
+     function c_version() bind(c, name="gdr_version") result(text)
+       import :: c_ptr
+       type(c_ptr) :: text
+     end function c_version
+     function c_last_error() bind(c, name="gdr_last_error") result(text)
+       import :: c_ptr
+       type(c_ptr) :: text
+     end function c_last_error
+     function c_strlen(text) bind(c, name="strlen") result(length)
+       import :: c_ptr, c_size_t
+       type(c_ptr), value :: text
+       integer(c_size_t) :: length
+     end function c_strlen
+
+     function c_device_open(name, device) bind(c, name="gdr_device_open") result(status)
+       import :: c_char, c_ptr, c_int
+       character(kind=c_char), intent(in) :: name(*)
+       type(c_ptr), intent(out) :: device
+       integer(c_int) :: status
+     end function c_device_open
+     subroutine c_device_close(device) bind(c, name="gdr_device_close")
+       import :: c_ptr
+       type(c_ptr), value :: device
+     end subroutine c_device_close
+     function c_device_statistics(device, statistics) bind(c, name="gdr_device_statistics") &
+          result(status)
+       import :: c_ptr, c_int, gdr_statistics
+       type(c_ptr), value :: device
+       type(gdr_statistics), intent(out) :: statistics
+       integer(c_int) :: status
+     end function c_device_statistics
+     function c_device_reset(device) bind(c, name="gdr_device_reset_statistics") result(status)
+       import :: c_ptr, c_int
+       type(c_ptr), value :: device
+       integer(c_int) :: status
+     end function c_device_reset
+
+     function c_kernel_assemble(text, name, kernel) bind(c, name="gdr_kernel_assemble") &
+          result(status)
+       import :: c_char, c_ptr, c_int
+       character(kind=c_char), intent(in) :: text(*), name(*)
+       type(c_ptr), intent(out) :: kernel
+       integer(c_int) :: status
+     end function c_kernel_assemble
+     function c_kernel_load(path, kernel) bind(c, name="gdr_kernel_load") result(status)
+       import :: c_char, c_ptr, c_int
+       character(kind=c_char), intent(in) :: path(*)
+       type(c_ptr), intent(out) :: kernel
+       integer(c_int) :: status
+     end function c_kernel_load
+     function c_kernel_builtin(name, kernel) bind(c, name="gdr_kernel_builtin") result(status)
+       import :: c_char, c_ptr, c_int
+       character(kind=c_char), intent(in) :: name(*)
+       type(c_ptr), intent(out) :: kernel
+       integer(c_int) :: status
+     end function c_kernel_builtin
+     subroutine c_kernel_free(kernel) bind(c, name="gdr_kernel_free")
+       import :: c_ptr
+       type(c_ptr), value :: kernel
+     end subroutine c_kernel_free
+
+     function c_job_create(device, kernel, job) bind(c, name="gdr_job_create") result(status)
+       import :: c_ptr, c_int
+       type(c_ptr), value :: device, kernel
+       type(c_ptr), intent(out) :: job
+       integer(c_int) :: status
+     end function c_job_create
+     subroutine c_job_free(job) bind(c, name="gdr_job_free")
+       import :: c_ptr
+       type(c_ptr), value :: job
+     end subroutine c_job_free
+     function c_job_set(job, name, value) bind(c, name="gdr_job_set") result(status)
+       import :: c_ptr, c_char, c_double, c_int
+       type(c_ptr), value :: job
+       character(kind=c_char), intent(in) :: name(*)
+       real(c_double), value :: value
+       integer(c_int) :: status
+     end function c_job_set
+     function c_job_sources(job, n, arrays, count) bind(c, name="gdr_job_sources") result(status)
+       import :: c_ptr, c_size_t, c_int, c_array
+       type(c_ptr), value :: job
+       integer(c_size_t), value :: n, count
+       type(c_array), intent(in) :: arrays(*)
+       integer(c_int) :: status
+     end function c_job_sources
+     function c_job_update(job, first, n, arrays, count) bind(c, name="gdr_job_update_sources") &
+          result(status)
+       import :: c_ptr, c_size_t, c_int, c_array
+       type(c_ptr), value :: job
+       integer(c_size_t), value :: first, n, count
+       type(c_array), intent(in) :: arrays(*)
+       integer(c_int) :: status
+     end function c_job_update
+     function c_job_targets(job, n, arrays, count) bind(c, name="gdr_job_targets") result(status)
+       import :: c_ptr, c_size_t, c_int, c_array
+       type(c_ptr), value :: job
+       integer(c_size_t), value :: n, count
+       type(c_array), intent(in) :: arrays(*)
+       integer(c_int) :: status
+     end function c_job_targets
+     function c_job_run(job, arrays, count) bind(c, name="gdr_job_run") result(status)
+       import :: c_ptr, c_size_t, c_int, c_array
+       type(c_ptr), value :: job
+       type(c_array), intent(in) :: arrays(*)
+       integer(c_size_t), value :: count
+       integer(c_int) :: status
+     end function c_job_run
+     function c_job_start(job, arrays, count) bind(c, name="gdr_job_start") result(status)
+       import :: c_ptr, c_size_t, c_int, c_array
+       type(c_ptr), value :: job
+       type(c_array), intent(in) :: arrays(*)
+       integer(c_size_t), value :: count
+       integer(c_int) :: status
+     end function c_job_start
+     function c_job_wait(job) bind(c, name="gdr_job_wait") result(status)
+       import :: c_ptr, c_int
+       type(c_ptr), value :: job
+       integer(c_int) :: status
+     end function c_job_wait
+     function c_job_ready(job) bind(c, name="gdr_job_ready") result(ready)
+       import :: c_ptr, c_int
+       type(c_ptr), value :: job
+       integer(c_int) :: ready
+     end function c_job_ready
+
+     function c_gravity_create(device, gravity) bind(c, name="gdr_gravity_create") result(status)
+       import :: c_ptr, c_int
+       type(c_ptr), value :: device
+       type(c_ptr), intent(out) :: gravity
+       integer(c_int) :: status
+     end function c_gravity_create
+     subroutine c_gravity_free(gravity) bind(c, name="gdr_gravity_free")
+       import :: c_ptr
+       type(c_ptr), value :: gravity
+     end subroutine c_gravity_free
+     function c_gravity_compute(gravity, n, position, mass, eps, acceleration, potential) &
+          bind(c, name="gdr_gravity_compute") result(status)
+       import :: c_ptr, c_size_t, c_double, c_int
+       type(c_ptr), value :: gravity
+       integer(c_size_t), value :: n
+       real(c_double), intent(in) :: position(*), mass(*)
+       real(c_double), value :: eps
+       real(c_double), intent(inout) :: acceleration(*), potential(*)
+       integer(c_int) :: status
+     end function c_gravity_compute
+     function c_gravity_compute_on(gravity, n_targets, target_position, n_sources, position, mass, &
+          eps, acceleration, potential) bind(c, name="gdr_gravity_compute_on") result(status)
+       import :: c_ptr, c_size_t, c_double, c_int
+       type(c_ptr), value :: gravity
+       integer(c_size_t), value :: n_targets, n_sources
+       real(c_double), intent(in) :: target_position(*), position(*), mass(*)
+       real(c_double), value :: eps
+       real(c_double), intent(inout) :: acceleration(*), potential(*)
+       integer(c_int) :: status
+     end function c_gravity_compute_on
+  end interface
+
+contains
+
+  ! A C string as a Fortran one.
+  function text_at(pointer) result(text)
+    type(c_ptr), intent(in) :: pointer
+    character(len=:), allocatable :: text
+    character(kind=c_char), pointer :: letters(:)
+    integer :: k
+    call c_f_pointer(pointer, letters, [c_strlen(pointer)])
+    allocate (character(len=size(letters)) :: text)
+    do k = 1, size(letters)
+       text(k:k) = letters(k)
+    end do
+  end function text_at
+
+  ! Version of the library.
+  function gdr_version() result(text)
+    character(len=:), allocatable :: text
+    text = text_at(c_version())
+  end function gdr_version
+
+  ! Message of this thread's last error.
+  function gdr_last_error() result(text)
+    character(len=:), allocatable :: text
+    text = text_at(c_last_error())
+  end function gdr_last_error
+
+  ! ---- arrays -----------------------------------------------------------------------------------
+
+  function named(name, data, type, stride) result(array)
+    character(len=*), intent(in) :: name
+    type(c_ptr), intent(in) :: data
+    integer(c_int), intent(in) :: type
+    integer, intent(in), optional :: stride
+    type(gdr_named_array) :: array
+    integer :: k
+    do k = 1, min(len_trim(name), longest_name)
+       array%name(k) = name(k:k)
+    end do
+    array%data = data
+    array%type = type
+    if (present(stride)) array%stride = int(stride, c_intptr_t)
+  end function named
+
+  function array_f64(name, values) result(array)
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in), target, contiguous :: values(:)
+    type(gdr_named_array) :: array
+    array = named(name, c_loc(values), type_f64)
+  end function array_f64
+
+  function array_f32(name, values) result(array)
+    character(len=*), intent(in) :: name
+    real(c_float), intent(in), target, contiguous :: values(:)
+    type(gdr_named_array) :: array
+    array = named(name, c_loc(values), type_f32)
+  end function array_f32
+
+  function array_i64(name, values) result(array)
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in), target, contiguous :: values(:)
+    type(gdr_named_array) :: array
+    array = named(name, c_loc(values), type_i64)
+  end function array_i64
+
+  function scalar_f64(name, first, stride) result(array)
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in), target :: first
+    integer, intent(in) :: stride
+    type(gdr_named_array) :: array
+    array = named(name, c_loc(first), type_f64, stride)
+  end function scalar_f64
+
+  function scalar_f32(name, first, stride) result(array)
+    character(len=*), intent(in) :: name
+    real(c_float), intent(in), target :: first
+    integer, intent(in) :: stride
+    type(gdr_named_array) :: array
+    array = named(name, c_loc(first), type_f32, stride)
+  end function scalar_f32
+
+  function scalar_i64(name, first, stride) result(array)
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in), target :: first
+    integer, intent(in) :: stride
+    type(gdr_named_array) :: array
+    array = named(name, c_loc(first), type_i64, stride)
+  end function scalar_i64
+
+  function c_arrays(arrays) result(list)
+    type(gdr_named_array), intent(in), target :: arrays(:)
+    type(c_array) :: list(size(arrays))
+    integer :: k
+    do k = 1, size(arrays)
+       list(k) = c_array(c_loc(arrays(k)%name), arrays(k)%data, arrays(k)%type, arrays(k)%stride)
+    end do
+  end function c_arrays
+
+  ! ---- devices ----------------------------------------------------------------------------------
+
+  ! Open a device: "emulator", or with options "emulator:boards=2"; "" is what GDR_DEVICE says.
+  subroutine gdr_device_open(name, device, status)
+    character(len=*), intent(in) :: name
+    type(gdr_device), intent(out) :: device
+    integer, intent(out) :: status
+    status = c_device_open(trim(name)//c_null_char, device%handle)
+  end subroutine gdr_device_open
+
+  subroutine gdr_device_close(device)
+    type(gdr_device), intent(inout) :: device
+    call c_device_close(device%handle)
+    device%handle = c_null_ptr
+  end subroutine gdr_device_close
+
+  subroutine gdr_device_statistics(device, statistics, status)
+    type(gdr_device), intent(in) :: device
+    type(gdr_statistics), intent(out) :: statistics
+    integer, intent(out) :: status
+    status = c_device_statistics(device%handle, statistics)
+  end subroutine gdr_device_statistics
+
+  subroutine gdr_device_reset_statistics(device, status)
+    type(gdr_device), intent(in) :: device
+    integer, intent(out) :: status
+    status = c_device_reset(device%handle)
+  end subroutine gdr_device_reset_statistics
+
+  ! ---- kernels ----------------------------------------------------------------------------------
+
+  ! Assemble a text; lines end with new_line("a").
+  subroutine gdr_kernel_assemble(text, name, kernel, status)
+    character(len=*), intent(in) :: text, name
+    type(gdr_kernel), intent(out) :: kernel
+    integer, intent(out) :: status
+    status = c_kernel_assemble(text//c_null_char, trim(name)//c_null_char, kernel%handle)
+  end subroutine gdr_kernel_assemble
+
+  ! Read an object file (.gdo), or assemble a source file.
+  subroutine gdr_kernel_load(path, kernel, status)
+    character(len=*), intent(in) :: path
+    type(gdr_kernel), intent(out) :: kernel
+    integer, intent(out) :: status
+    status = c_kernel_load(trim(path)//c_null_char, kernel%handle)
+  end subroutine gdr_kernel_load
+
+  ! A kernel of the library by name.
+  subroutine gdr_kernel_builtin(name, kernel, status)
+    character(len=*), intent(in) :: name
+    type(gdr_kernel), intent(out) :: kernel
+    integer, intent(out) :: status
+    status = c_kernel_builtin(trim(name)//c_null_char, kernel%handle)
+  end subroutine gdr_kernel_builtin
+
+  subroutine gdr_kernel_free(kernel)
+    type(gdr_kernel), intent(inout) :: kernel
+    call c_kernel_free(kernel%handle)
+    kernel%handle = c_null_ptr
+  end subroutine gdr_kernel_free
+
+  ! ---- jobs -------------------------------------------------------------------------------------
+
+  subroutine gdr_job_create(device, kernel, job, status)
+    type(gdr_device), intent(in) :: device
+    type(gdr_kernel), intent(in) :: kernel
+    type(gdr_job), intent(out) :: job
+    integer, intent(out) :: status
+    status = c_job_create(device%handle, kernel%handle, job%handle)
+  end subroutine gdr_job_create
+
+  subroutine gdr_job_free(job)
+    type(gdr_job), intent(inout) :: job
+    call c_job_free(job%handle)
+    job%handle = c_null_ptr
+  end subroutine gdr_job_free
+
+  subroutine gdr_job_set(job, name, value, status)
+    type(gdr_job), intent(in) :: job
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in) :: value
+    integer, intent(out) :: status
+    status = c_job_set(job%handle, trim(name)//c_null_char, value)
+  end subroutine gdr_job_set
+
+  subroutine gdr_job_sources(job, n, arrays, status)
+    type(gdr_job), intent(in) :: job
+    integer, intent(in) :: n
+    type(gdr_named_array), intent(in), target :: arrays(:)
+    integer, intent(out) :: status
+    status = c_job_sources(job%handle, int(n, c_size_t), c_arrays(arrays), &
+         size(arrays, kind=c_size_t))
+  end subroutine gdr_job_sources
+
+  ! Replace n sources from number `first` (the first source is 1) on.
+  subroutine gdr_job_update_sources(job, first, n, arrays, status)
+    type(gdr_job), intent(in) :: job
+    integer, intent(in) :: first, n
+    type(gdr_named_array), intent(in), target :: arrays(:)
+    integer, intent(out) :: status
+    status = c_job_update(job%handle, int(first - 1, c_size_t), int(n, c_size_t), &
+         c_arrays(arrays), size(arrays, kind=c_size_t))
+  end subroutine gdr_job_update_sources
+
+  subroutine gdr_job_targets(job, n, arrays, status)
+    type(gdr_job), intent(in) :: job
+    integer, intent(in) :: n
+    type(gdr_named_array), intent(in), target :: arrays(:)
+    integer, intent(out) :: status
+    status = c_job_targets(job%handle, int(n, c_size_t), c_arrays(arrays), &
+         size(arrays, kind=c_size_t))
+  end subroutine gdr_job_targets
+
+  ! Compute, and fill the arrays of results.
+  subroutine gdr_job_run(job, results, status)
+    type(gdr_job), intent(in) :: job
+    type(gdr_named_array), intent(in), target :: results(:)
+    integer, intent(out) :: status
+    status = c_job_run(job%handle, c_arrays(results), size(results, kind=c_size_t))
+  end subroutine gdr_job_run
+
+  ! The same in the background; the result arrays need the attribute asynchronous or target.
+  subroutine gdr_job_start(job, results, status)
+    type(gdr_job), intent(in) :: job
+    type(gdr_named_array), intent(in), target :: results(:)
+    integer, intent(out) :: status
+    status = c_job_start(job%handle, c_arrays(results), size(results, kind=c_size_t))
+  end subroutine gdr_job_start
+
+  subroutine gdr_job_wait(job, status)
+    type(gdr_job), intent(in) :: job
+    integer, intent(out) :: status
+    status = c_job_wait(job%handle)
+  end subroutine gdr_job_wait
+
+  function gdr_job_ready(job) result(ready)
+    type(gdr_job), intent(in) :: job
+    logical :: ready
+    ready = c_job_ready(job%handle) /= 0
+  end function gdr_job_ready
+
+  ! ---- gravity ----------------------------------------------------------------------------------
+
+  subroutine gdr_gravity_create(device, gravity, status)
+    type(gdr_device), intent(in) :: device
+    type(gdr_gravity), intent(out) :: gravity
+    integer, intent(out) :: status
+    status = c_gravity_create(device%handle, gravity%handle)
+  end subroutine gdr_gravity_create
+
+  subroutine gdr_gravity_free(gravity)
+    type(gdr_gravity), intent(inout) :: gravity
+    call c_gravity_free(gravity%handle)
+    gravity%handle = c_null_ptr
+  end subroutine gdr_gravity_free
+
+  ! Accelerations(3,n) and potentials(n) of n particles on one another.
+  subroutine gdr_gravity_compute(gravity, n, position, mass, eps, acceleration, potential, status)
+    type(gdr_gravity), intent(in) :: gravity
+    integer, intent(in) :: n
+    real(c_double), intent(in) :: position(3, n), mass(n), eps
+    real(c_double), intent(inout) :: acceleration(3, n), potential(n)
+    integer, intent(out) :: status
+    status = c_gravity_compute(gravity%handle, int(n, c_size_t), position, mass, eps, &
+         acceleration, potential)
+  end subroutine gdr_gravity_compute
+
+  ! The same of n_sources particles on n_targets other places.
+  subroutine gdr_gravity_compute_on(gravity, n_targets, target_position, n_sources, position, &
+       mass, eps, acceleration, potential, status)
+    type(gdr_gravity), intent(in) :: gravity
+    integer, intent(in) :: n_targets, n_sources
+    real(c_double), intent(in) :: target_position(3, n_targets), position(3, n_sources)
+    real(c_double), intent(in) :: mass(n_sources), eps
+    real(c_double), intent(inout) :: acceleration(3, n_targets), potential(n_targets)
+    integer, intent(out) :: status
+    status = c_gravity_compute_on(gravity%handle, int(n_targets, c_size_t), target_position, &
+         int(n_sources, c_size_t), position, mass, eps, acceleration, potential)
+  end subroutine gdr_gravity_compute_on
+
+end module gdr

@@ -1,0 +1,176 @@
+/* The C interface of libgdr: the same reach as the C++ one (gdr/gdr.hpp), in C99.
+ *
+ * Every function that can fail returns a gdr_status: GDR_OK (0), or the kind of the error; the
+ * message of this thread's last error is in gdr_last_error(). Handles are opaque pointers; closing
+ * or freeing a null one does nothing. A null pointer where something is needed gives
+ * GDR_ERROR_USAGE. No exception ever leaves this interface.
+ *
+ *   gdr_device *device;
+ *   gdr_kernel *kernel;
+ *   gdr_job *job;
+ *   gdr_device_open("emulator", &device);
+ *   gdr_kernel_builtin("gravity", &kernel);
+ *   gdr_job_create(device, kernel, &job);
+ *   gdr_job_set(job, "eps2", 1e-4);
+ *   gdr_job_sources(job, n, sources, 5);
+ *   gdr_job_targets(job, n, targets, 4);
+ *   if (gdr_job_run(job, results, 4) != GDR_OK) puts(gdr_last_error());
+ */
+#ifndef GDR_H
+#define GDR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Kinds of error. Usage: a wrong name, option or argument. Input: data that cannot be worked on, as
+ * a NaN. Program: a kernel that does not assemble, load or fit. Io: a file. Device: one that cannot
+ * be opened, or failed. Unsupported: what this build or host cannot do. Memory: none left.
+ * Internal: a defect of the library. */
+typedef enum gdr_status {
+  GDR_OK = 0,
+  GDR_ERROR_USAGE = 1,
+  GDR_ERROR_INPUT = 2,
+  GDR_ERROR_PROGRAM = 3,
+  GDR_ERROR_IO = 4,
+  GDR_ERROR_DEVICE = 5,
+  GDR_ERROR_UNSUPPORTED = 6,
+  GDR_ERROR_INTERNAL = 7,
+  GDR_ERROR_MEMORY = 8
+} gdr_status;
+
+/* Type of the numbers in a user's array. GDR_RAW: machine bits in 64-bit words, low word first; one
+ * for a short variable, two for a long one. */
+typedef enum gdr_type { GDR_F64 = 0, GDR_F32 = 1, GDR_I64 = 2, GDR_RAW = 3 } gdr_type;
+
+/* What a variable of a kernel is for. */
+typedef enum gdr_role {
+  GDR_TARGET = 0,
+  GDR_SOURCE = 1,
+  GDR_RESULT = 2,
+  GDR_PARAM = 3,
+  GDR_OUTPUT = 4
+} gdr_role;
+
+/* A kernel's variable by name, with an array where it lies: the first element, the type, and the
+ * distance from one element to the next in bytes (0: packed). */
+typedef struct gdr_input {
+  const char* name;
+  const void* data;
+  gdr_type type;
+  ptrdiff_t stride;
+} gdr_input;
+
+typedef struct gdr_result {
+  const char* name;
+  void* data;
+  gdr_type type;
+  ptrdiff_t stride;
+} gdr_result;
+
+/* One variable of a kernel's interface. The strings live as long as the kernel. */
+typedef struct gdr_variable {
+  const char* name;
+  gdr_role role;
+  gdr_type type;
+  const char* conversion; /* as declared: "f64to72" */
+  const char* reduction;  /* results and outputs: "fadd"; "" for the others */
+  size_t host_bytes;      /* size of one value in the user's array */
+} gdr_variable;
+
+/* Counted since the device was opened or its statistics were reset; see gdr/statistics.hpp. */
+typedef struct gdr_statistics {
+  uint64_t runs;           /* loops started */
+  uint64_t interactions;   /* pairs asked for: targets times sources */
+  double flops;            /* interactions times the kernel's declared count */
+  uint64_t compute_clocks; /* of the PEs; chips work side by side */
+  uint64_t chip_clocks;    /* with the ports */
+  uint64_t bytes_to_board; /* over the host link */
+  uint64_t bytes_from_board;
+  double predicted_seconds; /* on the real board, transfers included */
+  double host_seconds;      /* measured: wall time inside the emulator */
+  unsigned threads;
+} gdr_statistics;
+
+typedef struct gdr_device gdr_device;
+typedef struct gdr_kernel gdr_kernel;
+typedef struct gdr_job gdr_job;
+typedef struct gdr_gravity gdr_gravity;
+
+/* The library's version: "0.1.0". */
+const char* gdr_version(void);
+/* Message of this thread's last error, "" if there was none. It lives until the next error of this
+ * thread. */
+const char* gdr_last_error(void);
+/* Kind of this thread's last error. A call that succeeds leaves both as they are. */
+gdr_status gdr_last_status(void);
+
+/* Open a device: "emulator", or with options "emulator:engine=vector,boards=2"; null or "" means
+ * what GDR_DEVICE says, else "emulator". One device may be used by one thread at a time. */
+gdr_status gdr_device_open(const char* name, gdr_device** device);
+/* Close it. Work that is still running is abandoned; jobs may be freed before or after. */
+void gdr_device_close(gdr_device* device);
+/* One line about it; lives until the device is closed. "" for a null device. */
+const char* gdr_device_description(gdr_device* device);
+gdr_status gdr_device_statistics(const gdr_device* device, gdr_statistics* statistics);
+gdr_status gdr_device_reset_statistics(gdr_device* device);
+/* Targets that all boards hold at once when they are spread over the blocks. */
+gdr_status gdr_device_target_slots(const gdr_device* device, const gdr_kernel* kernel,
+                                   size_t* slots);
+
+/* A kernel from assembly text, a file (.gdo: an object, else a source), the bytes of an object
+ * file, or the library's own by name. `name` stands in messages; null means "kernel". */
+gdr_status gdr_kernel_assemble(const char* text, const char* name, gdr_kernel** kernel);
+gdr_status gdr_kernel_load(const char* path, gdr_kernel** kernel);
+gdr_status gdr_kernel_object(const void* bytes, size_t size, gdr_kernel** kernel);
+gdr_status gdr_kernel_builtin(const char* name, gdr_kernel** kernel);
+/* Free it; jobs made from it keep what they need. */
+void gdr_kernel_free(gdr_kernel* kernel);
+/* Name of the kernel ("" for null), number of its variables (0 for null), and one of them. */
+const char* gdr_kernel_name(const gdr_kernel* kernel);
+size_t gdr_kernel_variable_count(const gdr_kernel* kernel);
+gdr_status gdr_kernel_variable(const gdr_kernel* kernel, size_t index, gdr_variable* variable);
+/* Clocks of the loop body, and operations counted, for one interaction. */
+gdr_status gdr_kernel_cost(const gdr_kernel* kernel, double* clocks, double* flops);
+
+/* A job: a kernel on a device with its parameters, sources and targets. */
+gdr_status gdr_job_create(gdr_device* device, const gdr_kernel* kernel, gdr_job** job);
+/* Free it; work that is still running is abandoned. */
+void gdr_job_free(gdr_job* job);
+/* Set a `param`; those never set are 0. */
+gdr_status gdr_job_set(gdr_job* job, const char* name, double value);
+/* Give values of all `jvar`s (sources) or `ivar`s (targets): `count` arrays of n values each. They
+ * have been read when the call returns. */
+gdr_status gdr_job_sources(gdr_job* job, size_t n, const gdr_input* arrays, size_t count);
+gdr_status gdr_job_targets(gdr_job* job, size_t n, const gdr_input* arrays, size_t count);
+/* Replace n sources from index `first` on; variables that are not named keep their values. */
+gdr_status gdr_job_update_sources(gdr_job* job, size_t first, size_t n, const gdr_input* arrays,
+                                  size_t count);
+/* Compute, and fill the arrays of results. */
+gdr_status gdr_job_run(gdr_job* job, const gdr_result* results, size_t count);
+/* The same in the background. The arrays are filled when gdr_job_wait (or the next call on this
+ * job) returns, and errors come from there. */
+gdr_status gdr_job_start(gdr_job* job, const gdr_result* results, size_t count);
+gdr_status gdr_job_wait(gdr_job* job);
+/* 1 if nothing is running for this job, 0 if something is; 1 for null. */
+int gdr_job_ready(const gdr_job* job);
+
+/* Softened gravity, G = 1, of particles on one another, or of sources on other places; see
+ * gdr/gravity.hpp. Positions and accelerations are triples; a result may be null. */
+gdr_status gdr_gravity_create(gdr_device* device, gdr_gravity** gravity);
+void gdr_gravity_free(gdr_gravity* gravity);
+gdr_status gdr_gravity_compute(gdr_gravity* gravity, size_t n, const double* position,
+                               const double* mass, double eps, double* acceleration,
+                               double* potential);
+gdr_status gdr_gravity_compute_on(gdr_gravity* gravity, size_t n_targets, const double* target,
+                                  size_t n_sources, const double* source, const double* mass,
+                                  double eps, double* acceleration, double* potential);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GDR_H */

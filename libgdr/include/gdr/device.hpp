@@ -1,0 +1,164 @@
+// Devices: open one by name, give it a kernel, send targets and sources, run, collect.
+//
+//   gdr::Device device = gdr::Device::open("emulator");
+//   gdr::Job job = device.job(gdr::Kernel::builtin("gravity"));
+//   job.set("eps2", 1e-4);
+//   job.sources(n, {{"xj", x}, {"yj", y}, {"zj", z}, {"mj", m}});
+//   job.targets(n, {{"xi", x}, {"yi", y}, {"zi", z}});
+//   job.run({{"ax", ax}, {"ay", ay}, {"az", az}, {"pot", pot}});
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gdr/kernel.hpp"
+#include "gdr/statistics.hpp"
+
+namespace gdr {
+
+/// An array of the user's, where it lies: first element, type, and the distance from one element to
+/// the next in bytes (so that a member of a structure is an array too). Nothing is copied until the
+/// call that sends or fills it.
+struct ConstArray {
+  const void* data = nullptr;
+  HostNumber type = HostNumber::F64;
+  std::ptrdiff_t stride = sizeof(double);
+
+  ConstArray() = default;
+  ConstArray(const double* p, std::ptrdiff_t stride_bytes = sizeof(double))
+      : data(p), type(HostNumber::F64), stride(stride_bytes) {}
+  ConstArray(const float* p, std::ptrdiff_t stride_bytes = sizeof(float))
+      : data(p), type(HostNumber::F32), stride(stride_bytes) {}
+  ConstArray(const std::int64_t* p, std::ptrdiff_t stride_bytes = sizeof(std::int64_t))
+      : data(p), type(HostNumber::I64), stride(stride_bytes) {}
+  ConstArray(const std::vector<double>& v) : ConstArray(v.data()) {}
+};
+
+/// The same for results.
+struct MutableArray {
+  void* data = nullptr;
+  HostNumber type = HostNumber::F64;
+  std::ptrdiff_t stride = sizeof(double);
+
+  MutableArray() = default;
+  MutableArray(double* p, std::ptrdiff_t stride_bytes = sizeof(double))
+      : data(p), type(HostNumber::F64), stride(stride_bytes) {}
+  MutableArray(float* p, std::ptrdiff_t stride_bytes = sizeof(float))
+      : data(p), type(HostNumber::F32), stride(stride_bytes) {}
+  MutableArray(std::int64_t* p, std::ptrdiff_t stride_bytes = sizeof(std::int64_t))
+      : data(p), type(HostNumber::I64), stride(stride_bytes) {}
+  MutableArray(std::vector<double>& v) : MutableArray(v.data()) {}
+};
+
+/// A kernel's variable by name, with the user's array for it.
+struct NamedInput {
+  std::string_view name;
+  ConstArray array;
+};
+struct NamedResult {
+  std::string_view name;
+  MutableArray array;
+};
+
+/// How the PEs are shared out (see docs/library.md). Auto picks the one with the smaller predicted
+/// time from the numbers of targets and sources; results differ in the last bits, as the order of
+/// the sum does.
+enum class Sharing { Auto, TargetsOverBlocks, SourcesOverBlocks };
+
+/// How a device is opened. Every field may also be given in the name: "emulator:engine=vector,
+/// isa=avx2,boards=2,threads=1,blocks=4,pes=8,clock=400e6,sharing=targets".
+struct DeviceOptions {
+  std::string engine;  ///< empty: GDR_ENGINE, else "vector"
+  std::string isa;     ///< empty: GDR_ISA, else the best of the host
+  unsigned boards = 1;
+  unsigned threads = 0;  ///< 0: as OpenMP decides
+  Sharing sharing = Sharing::Auto;
+};
+
+class Job;
+
+/// An open device. Movable; several may be open. One Device may be used by one thread at a time;
+/// work that was submitted runs in the background.
+class Device {
+ public:
+  /// Open "emulator", or "emulator:" with options as in "emulator:boards=2,engine=vector"; an empty
+  /// name means what GDR_DEVICE says, else "emulator". What the name says counts more than
+  /// `options`. Throws Error (Usage) for an unknown name, option or value, with the nearest known
+  /// one, and Error (Unsupported) for an instruction set that this host lacks.
+  static Device open(std::string_view name = {}, const DeviceOptions& options = {});
+  ~Device();
+  Device(Device&&) noexcept;
+  Device& operator=(Device&&) noexcept;
+
+  /// A job: a kernel on this device with its parameters, sources and targets. The device must
+  /// outlive it. Several jobs may exist; each keeps its own data.
+  Job job(const Kernel& kernel);
+
+  /// Targets that all boards hold at once when they are spread over the blocks.
+  std::size_t target_slots(const Kernel& kernel) const;
+  Statistics statistics() const;
+  void reset_statistics();
+  /// One line: "emulator: 1 board of 4 chips, vector engine, avx512".
+  std::string description() const;
+
+ private:
+  friend class Job;
+  struct Impl;
+  explicit Device(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Work for a device. Any numbers of targets and sources: larger than the memories, not a multiple
+/// of anything, or zero (results are then what section Start leaves).
+class Job {
+ public:
+  ~Job();
+  Job(Job&&) noexcept;
+  Job& operator=(Job&&) noexcept;
+
+  /// Set a `param`. Throws Error (Usage) for an unknown name. Params that were never set are 0.
+  void set(std::string_view name, double value);
+  /// Give all `jvar`s: one value of each for n sources. Arrays are converted and kept by the
+  /// device, so the call may return before they are sent but not before they are read. Throws Error
+  /// (Usage) naming a variable that is missing, unknown or of another type, Error (Input) for a NaN
+  /// or an infinity in a floating-point array, with name and index.
+  void sources(std::size_t n, std::span<const NamedInput> arrays);
+  void sources(std::size_t n, std::initializer_list<NamedInput> arrays);
+  /// Replace n sources from index `first` on; those before and after stay, and so do the values of
+  /// variables that are not named. Only what changed is sent. Errors as above, and Error (Usage)
+  /// for a range that ends behind the last source.
+  void update_sources(std::size_t first, std::size_t n, std::span<const NamedInput> arrays);
+  void update_sources(std::size_t first, std::size_t n, std::initializer_list<NamedInput> arrays);
+  /// Give all `ivar`s: one value of each for n targets.
+  void targets(std::size_t n, std::span<const NamedInput> arrays);
+  void targets(std::size_t n, std::initializer_list<NamedInput> arrays);
+
+  /// Compute, and fill the result arrays: of an `fvar` one value for each target, of an `ovar` one
+  /// for each source. What is not named is not fetched. Throws Error (Usage) for a wrong name or
+  /// type.
+  void run(std::span<const NamedResult> results);
+  void run(std::initializer_list<NamedResult> results);
+  /// The same in the background: the host is free meanwhile. The arrays are filled when `wait` (or
+  /// the next call on this job) returns; an error is thrown there.
+  void start(std::span<const NamedResult> results);
+  void start(std::initializer_list<NamedResult> results);
+  bool ready() const;
+  void wait();
+
+  std::size_t target_count() const noexcept;
+  std::size_t source_count() const noexcept;
+
+ private:
+  friend class Device;
+  struct Impl;
+  explicit Job(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gdr

@@ -1,0 +1,8 @@
+// The library's C++ interface in one include.
+#pragma once
+
+#include "gdr/device.hpp"
+#include "gdr/error.hpp"
+#include "gdr/gravity.hpp"
+#include "gdr/kernel.hpp"
+#include "gdr/statistics.hpp"

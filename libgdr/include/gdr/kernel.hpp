@@ -1,0 +1,62 @@
+// Kernels: assembled programs with the interface that their declarations give them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gdr {
+
+struct Program;
+
+/// What a variable of a kernel is for.
+enum class Role { Target, Source, Result, Param, Output };
+
+/// Type of the host's numbers for a variable. A Raw value is the machine's bits in 64-bit words,
+/// low word first: one for a short location, two for a long one.
+enum class HostNumber { F64, F32, I64, Raw };
+
+/// One variable of a kernel's interface, in the order of declaration.
+struct KernelVariable {
+  std::string name;
+  Role role;
+  HostNumber type;
+  std::string conversion;      ///< as declared: "f64to72"
+  std::string reduction;       ///< results and outputs: "fadd"; empty for the others
+  std::size_t host_bytes = 8;  ///< size of one value in the user's array: 4, 8, or 16 (a raw long)
+};
+
+/// An assembled kernel. Cheap to copy; immutable; may be used by any number of devices and threads.
+class Kernel {
+ public:
+  /// Assemble a text. Throws Error (Program) whose message holds every diagnostic, rendered.
+  static Kernel assemble(std::string_view text, const std::string& name = "kernel");
+  /// Read an object file (.gdo) or assemble a source file (any other name).
+  static Kernel load(const std::string& path);
+  /// The kernel in the `size` bytes of an object file that lie in memory. Throws Error (Program)
+  /// naming what is wrong with them.
+  static Kernel from_object(const void* bytes, std::size_t size,
+                            const std::string& name = "object");
+  /// A kernel of the library by name: "gravity". Throws Error (Usage) naming those there are.
+  static Kernel builtin(std::string_view name);
+  static std::vector<std::string> builtin_names();
+  explicit Kernel(Program program);
+
+  const std::string& name() const noexcept;
+  const std::vector<KernelVariable>& variables() const noexcept;
+  /// Clocks of the loop body for one interaction and PE.
+  double clocks_per_interaction() const noexcept;
+  /// Floating-point operations counted for one interaction, by the field's convention.
+  double flops_per_interaction() const noexcept;
+  const Program& program() const noexcept;
+  /// The bytes of this kernel's object file (.gdo).
+  const std::vector<std::uint8_t>& object() const noexcept;
+
+ private:
+  std::shared_ptr<const struct KernelData> data_;
+};
+
+}  // namespace gdr

@@ -1,0 +1,31 @@
+// What a device did: work, traffic and the time it would take on the real board.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace gdr {
+
+/// Counted since the device was opened or its statistics were reset. Clocks, bytes and predicted
+/// seconds depend on the program and the volumes alone: the same in every engine and thread count.
+struct Statistics {
+  std::uint64_t runs = 0;            ///< loops started
+  std::uint64_t interactions = 0;    ///< pairs asked for: targets times sources
+  double flops = 0;                  ///< interactions times the kernel's declared count
+  std::uint64_t compute_clocks = 0;  ///< clocks of the PEs (chips work side by side)
+  std::uint64_t chip_clocks = 0;     ///< with the ports: the larger of both for every half filled
+  std::uint64_t bytes_to_board = 0;  ///< over the host link
+  std::uint64_t bytes_from_board = 0;
+  double predicted_seconds = 0;  ///< on the real board, transfers included
+  double host_seconds = 0;       ///< measured: wall time inside the emulator
+  std::string engine;            ///< "reference", "vector"
+  std::string isa;               ///< "portable", "avx2", "avx512"
+  unsigned threads = 1;
+
+  /// Predicted Gflops on the board: flops / predicted_seconds / 1e9 (0 before any run).
+  double predicted_gflops() const noexcept {
+    return predicted_seconds > 0 ? flops / predicted_seconds * 1e-9 : 0.0;
+  }
+};
+
+}  // namespace gdr

@@ -1,0 +1,29 @@
+// Files that are there whole or not at all.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace gdr {
+
+/// Put `content` in the place of `path`: a temporary file in the same folder, written, synced to
+/// the disk, then renamed over it. A failure removes the temporary file and leaves what was at
+/// `path`. A device or a pipe (/dev/stdout) is written to directly. Throws Error (Io) naming the
+/// path.
+void write_file_atomically(const std::string& path, std::span<const char> content);
+
+/// Make `folder` (and those above it), and prove that files can be made in it. Throws Error (Io).
+void make_writable_folder(const std::string& folder);
+
+/// Throws Error (Io) unless a file can be made at `path`: its folder is there and can be written
+/// to, and `path` is no folder.
+void check_writable(const std::string& path);
+
+/// The whole content of a file. Throws Error (Io) naming the path.
+std::string read_file(const std::string& path);
+
+/// "cannot ACTION 'PATH': REASON", with the reason of an errno value.
+std::string io_message(std::string_view action, const std::string& path, int error_number);
+
+}  // namespace gdr

@@ -1,0 +1,178 @@
+// Reading GADGET-style HDF5 snapshots, of other codes too.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "libgdr/io/gadget.hpp"
+#include "libgdr/io/hdf5_reader.hpp"
+
+namespace gdr {
+namespace {
+
+std::string group_name(std::size_t type) { return fmt::format("PartType{}", type); }
+
+/// A number for each type from the header; types beyond its end have 0.
+struct PerType {
+  bool given = false;
+  std::vector<double> values;
+  double operator[](std::size_t type) const { return type < values.size() ? values[type] : 0; }
+};
+
+PerType per_type(const hdf5::Reader& file, const std::string& name) {
+  if (!file.has("Header")) return {};
+  auto values = file.attribute("Header", name);
+  return values ? PerType{true, std::move(*values)} : PerType{};
+}
+
+void refuse_parts(const hdf5::Reader& file) {
+  if (!file.has("Header")) return;
+  const auto files = file.integer_attribute("Header", "NumFilesPerSnapshot");
+  if (files && *files > 1)
+    file.fail(
+        "Header/NumFilesPerSnapshot",
+        fmt::format("this is one of {} files of a snapshot; join them into one first", *files));
+}
+
+/// Particles of a type, by its Coordinates, which must have the shape (n, 3).
+std::size_t count_by_coordinates(const hdf5::Reader& file, std::size_t type) {
+  const std::string dataset = group_name(type) + "/Coordinates";
+  if (!file.has(dataset))
+    file.fail(group_name(type), "lacks the dataset Coordinates, shape (n, 3)");
+  const auto shape = file.shape(dataset);
+  if (shape.size() != 2 || shape[1] != 3)
+    file.fail(dataset, fmt::format("has the shape ({}); (n, 3) is wanted", fmt::join(shape, ", ")));
+  return shape[0];
+}
+
+/// Some codes write groups without particles, with nothing in them.
+bool has_nothing(const hdf5::Reader& file, const std::string& group) {
+  return !file.has(group + "/Velocities") && !file.has(group + "/Masses") &&
+         !file.has(group + "/ParticleIDs");
+}
+
+std::vector<std::size_t> count_particles(const hdf5::Reader& file) {
+  const PerType in_header = per_type(file, "NumPart_ThisFile");
+  std::vector<std::size_t> counts;
+  for (std::size_t type = 0; type < max_particle_types; ++type) {
+    const double expected = in_header[type];
+    std::size_t found = 0;
+    if (file.has(group_name(type))) {
+      const bool empty = !file.has(group_name(type) + "/Coordinates") &&
+                         (in_header.given ? expected == 0 : has_nothing(file, group_name(type)));
+      found = empty ? 0 : count_by_coordinates(file, type);
+    }
+    if (in_header.given && static_cast<double>(found) != expected)
+      file.fail("Header/NumPart_ThisFile",
+                fmt::format("gives {} particles of type {}, but {} has {}", expected, type,
+                            group_name(type), found));
+    counts.push_back(found);
+  }
+  while (counts.size() > usual_particle_types && counts.back() == 0) counts.pop_back();
+  return counts;
+}
+
+/// Append a dataset of `width` numbers for each of `count` particles.
+void append(const hdf5::Reader& file, const std::string& dataset, std::size_t count,
+            std::size_t width, std::vector<double>& to) {
+  const auto shape = file.shape(dataset);
+  const bool column = width == 1 && shape.size() == 1 && shape[0] == count;
+  const bool matrix = shape.size() == 2 && shape[0] == count && shape[1] == width;
+  if (!column && !matrix)
+    file.fail(dataset, fmt::format("has the shape ({}); ({}) is wanted", fmt::join(shape, ", "),
+                                   width == 1 ? fmt::format("{}", count)
+                                              : fmt::format("{}, {}", count, width)));
+  const std::vector<double> values = file.doubles(dataset);
+  to.insert(to.end(), values.begin(), values.end());
+}
+
+void append_masses(const hdf5::Reader& file, std::size_t type, std::size_t count,
+                   const PerType& mass_table, Snapshot& snapshot) {
+  const std::string dataset = group_name(type) + "/Masses";
+  if (file.has(dataset)) return append(file, dataset, count, 1, snapshot.mass);
+  if (mass_table[type] == 0)
+    file.fail(group_name(type), fmt::format("lacks the dataset Masses, and Header/MassTable has no "
+                                            "mass for type {} either",
+                                            type));
+  snapshot.mass.insert(snapshot.mass.end(), count, mass_table[type]);
+}
+
+/// Ids of all types, or of none: some with and some without could not be told apart afterwards.
+void read_ids(const hdf5::Reader& file, Snapshot& snapshot) {
+  bool large_unsigned = false;
+  for (std::size_t type = 0; type < snapshot.type_counts.size(); ++type) {
+    const std::size_t count = snapshot.type_counts[type];
+    const std::string dataset = group_name(type) + "/ParticleIDs";
+    if (count == 0 || !file.has(dataset)) continue;
+    const bool is_signed = file.number_class(dataset) == hdf5::NumberClass::Signed;
+    const std::vector<std::uint64_t> ids = file.integers(dataset, is_signed);
+    if (ids.size() != count)
+      file.fail(dataset, fmt::format("has {} ids for {} particles", ids.size(), count));
+    snapshot.id.insert(snapshot.id.end(), ids.begin(), ids.end());
+    snapshot.signed_ids |= is_signed;
+    if (!is_signed)
+      large_unsigned |= std::any_of(ids.begin(), ids.end(), [](auto id) { return id >> 63 != 0; });
+  }
+  const std::size_t n = snapshot.size();
+  if (!snapshot.id.empty() && snapshot.id.size() != n)
+    file.fail("ParticleIDs", "some types have ids and some have none; give ids to all or to none");
+  if (snapshot.signed_ids && large_unsigned)
+    file.fail("ParticleIDs",
+              "signed ids of one type and unsigned ids above 2^63 of another do not fit "
+              "one type of number; renumber them");
+  for (std::size_t i = snapshot.id.size(); i < n; ++i) snapshot.id.push_back(i + 1);
+}
+
+void read_header(const hdf5::Reader& file, Snapshot& snapshot) {
+  if (!file.has("Header")) return;
+  if (const auto time = file.attribute("Header", "Time")) snapshot.time = time->front();
+  if (!std::isfinite(snapshot.time)) file.fail("Header/Time", "is not a finite number");
+  for (const char* name : kept_header)
+    if (const auto value = file.attribute("Header", name)) snapshot.header[name] = value->front();
+}
+
+/// The state of a run, if the file is ours. Another code may have moved the particles on and kept
+/// the group: then the times disagree, and it is not a run to continue.
+void read_run(const hdf5::Reader& file, Snapshot& snapshot) {
+  if (!file.has("GDR") || !file.has_attribute("GDR", "Step")) return;
+  RunState run;
+  run.step = file.integer_attribute("GDR", "Step").value_or(0);
+  for (const RunAttribute& attribute : run_attributes) {
+    const auto value = file.attribute("GDR", attribute.name);
+    if (!value) file.fail("GDR", fmt::format("lacks the attribute {}", attribute.name));
+    run.*attribute.number = value->front();
+  }
+  const bool sound = std::isfinite(run.start_time) && run.time_step > 0 && run.step >= 0 &&
+                     std::isfinite(run.time_step) && run.softening >= 0;
+  if (sound && run.time() == snapshot.time) snapshot.run = run;
+}
+
+}  // namespace
+
+Snapshot read_gadget(const std::string& path, Velocities velocities) {
+  const hdf5::Reader file(path);
+  refuse_parts(file);
+  Snapshot snapshot;
+  snapshot.type_counts = count_particles(file);
+  const PerType mass_table = per_type(file, "MassTable");
+  std::size_t types = 0;
+  for (std::size_t type = 0; type < snapshot.type_counts.size(); ++type) {
+    const std::size_t count = snapshot.type_counts[type];
+    if (count == 0) continue;
+    ++types;
+    const std::string group = group_name(type);
+    append(file, group + "/Coordinates", count, 3, snapshot.position);
+    append_masses(file, type, count, mass_table, snapshot);
+    if (velocities == Velocities::Ignored) continue;
+    if (!file.has(group + "/Velocities"))
+      file.fail(group, "lacks the dataset Velocities, shape (n, 3)");
+    append(file, group + "/Velocities", count, 3, snapshot.velocity);
+  }
+  if (types == 0) file.fail("PartType0, PartType1, ...", "no particles in any of them");
+  read_ids(file, snapshot);
+  read_header(file, snapshot);
+  read_run(file, snapshot);
+  return snapshot;
+}
+
+}  // namespace gdr

@@ -1,0 +1,158 @@
+// Reading HDF5 files through a few plain calls: failures are gdr::Error, with file and dataset.
+#include "libgdr/io/hdf5_reader.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "gdr/error.hpp"
+#include "libgdr/io/atomic_file.hpp"
+
+namespace gdr::hdf5 {
+namespace {
+
+/// A dataset may claim any size, whatever the file's: refuse what the machine cannot hold.
+bool fits_in_memory(hssize_t values) {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = ::sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page_bytes <= 0) return true;
+  return static_cast<double>(values) * 8 <
+         static_cast<double>(pages) * static_cast<double>(page_bytes);
+}
+
+NumberClass class_of(hid_t type) {
+  switch (H5Tget_class(type)) {
+    case H5T_FLOAT:
+      return NumberClass::Float;
+    case H5T_INTEGER:
+      return H5Tget_sign(type) == H5T_SGN_NONE ? NumberClass::Unsigned : NumberClass::Signed;
+    default:
+      return NumberClass::Other;
+  }
+}
+
+}  // namespace
+
+bool Reader::recognises(const std::string& file) {
+  // HDF5 does not say why it cannot open a file, the system does.
+  const int probe = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  char first = 0;
+  const ssize_t got = probe < 0 ? -1 : ::read(probe, &first, 1);
+  const int reason = errno;
+  if (probe >= 0) ::close(probe);
+  if (got < 0) throw Error(ErrorCategory::Io, io_message("read", file, reason));
+  silence();
+  return H5Fis_hdf5(file.c_str()) > 0;
+}
+
+Reader::Reader(const std::string& file) : file_(file) {
+  if (!recognises(file))
+    throw Error(ErrorCategory::Input, fmt::format("'{}' is not an HDF5 file", file));
+  handle_ = Handle(H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  if (!handle_)
+    throw Error(ErrorCategory::Input,
+                fmt::format("'{}' is a damaged HDF5 file, or one cut short ({}); fetch it again",
+                            file, last_failure()));
+}
+
+void Reader::fail(const std::string& where, const std::string& what) const {
+  throw Error(ErrorCategory::Input, fmt::format("{}: {}: {}", file_, where, what));
+}
+
+bool Reader::has(const std::string& path) const {
+  // H5Lexists wants every group on the way to be there.
+  for (std::size_t slash = path.find('/'); slash != std::string::npos;
+       slash = path.find('/', slash + 1))
+    if (H5Lexists(handle_.get(), path.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) return false;
+  return H5Lexists(handle_.get(), path.c_str(), H5P_DEFAULT) > 0 &&
+         H5Oexists_by_name(handle_.get(), path.c_str(), H5P_DEFAULT) > 0;
+}
+
+bool Reader::has_attribute(const std::string& object, const std::string& name) const {
+  return H5Aexists_by_name(handle_.get(), object.c_str(), name.c_str(), H5P_DEFAULT) > 0;
+}
+
+Handle Reader::open_dataset(const std::string& dataset) const {
+  Handle handle(H5Dopen2(handle_.get(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!handle) fail(dataset, fmt::format("cannot be opened as a dataset ({})", last_failure()));
+  return handle;
+}
+
+std::vector<hsize_t> Reader::shape(const std::string& dataset) const {
+  const Handle handle = open_dataset(dataset);
+  const Handle space(H5Dget_space(handle.get()), H5Sclose);
+  const int rank = H5Sget_simple_extent_ndims(space.get());
+  if (rank < 0) fail(dataset, "has no shape");
+  std::vector<hsize_t> sizes(static_cast<std::size_t>(rank));
+  H5Sget_simple_extent_dims(space.get(), sizes.data(), nullptr);
+  return sizes;
+}
+
+NumberClass Reader::number_class(const std::string& dataset) const {
+  const Handle handle = open_dataset(dataset);
+  const Handle type(H5Dget_type(handle.get()), H5Tclose);
+  return class_of(type.get());
+}
+
+template <typename T>
+std::vector<T> Reader::read(const std::string& dataset, hid_t memory_type) const {
+  const Handle handle = open_dataset(dataset);
+  const Handle space(H5Dget_space(handle.get()), H5Sclose);
+  const hssize_t count = H5Sget_simple_extent_npoints(space.get());
+  if (count < 0) fail(dataset, "has no size");
+  if (!fits_in_memory(count))
+    fail(dataset, fmt::format("{} numbers are more than this machine can hold", count));
+  std::vector<T> values(static_cast<std::size_t>(count));
+  if (count > 0 &&
+      H5Dread(handle.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
+    fail(dataset, fmt::format("cannot be read ({}): damaged, or packed by a filter that this HDF5 "
+                              "library lacks; repack it with h5repack -f NONE",
+                              last_failure()));
+  return values;
+}
+
+std::vector<double> Reader::doubles(const std::string& dataset) const {
+  if (number_class(dataset) == NumberClass::Other) fail(dataset, "does not hold numbers");
+  return read<double>(dataset, H5T_NATIVE_DOUBLE);
+}
+
+std::vector<std::uint64_t> Reader::integers(const std::string& dataset, bool as_signed) const {
+  const NumberClass kind = number_class(dataset);
+  if (kind != NumberClass::Signed && kind != NumberClass::Unsigned)
+    fail(dataset, "does not hold integers");
+  return read<std::uint64_t>(dataset, as_signed ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64);
+}
+
+std::optional<std::vector<double>> Reader::attribute(const std::string& object,
+                                                     const std::string& name) const {
+  if (!has_attribute(object, name)) return {};
+  const std::string where = object + "/" + name;
+  const Handle handle(
+      H5Aopen_by_name(handle_.get(), object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+      H5Aclose);
+  const Handle type(H5Aget_type(handle.get()), H5Tclose);
+  const Handle space(H5Aget_space(handle.get()), H5Sclose);
+  const hssize_t count = H5Sget_simple_extent_npoints(space.get());
+  if (class_of(type.get()) == NumberClass::Other || count < 1)
+    fail(where, "does not hold a number");
+  std::vector<double> values(static_cast<std::size_t>(count));
+  if (H5Aread(handle.get(), H5T_NATIVE_DOUBLE, values.data()) < 0)
+    fail(where, fmt::format("cannot be read ({})", last_failure()));
+  return values;
+}
+
+std::optional<std::int64_t> Reader::integer_attribute(const std::string& object,
+                                                      const std::string& name) const {
+  const auto values = attribute(object, name);
+  if (!values) return {};
+  const double value = values->front();
+  // Integers up to 2^53 pass through a double unchanged: more steps or files there never are.
+  if (!(value >= -9007199254740992.0 && value <= 9007199254740992.0))
+    fail(object + "/" + name, fmt::format("{} is out of range", value));
+  return static_cast<std::int64_t>(value);
+}
+
+}  // namespace gdr::hdf5

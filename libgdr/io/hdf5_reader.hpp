@@ -1,0 +1,48 @@
+// Reading HDF5 files through a few plain calls: failures are gdr::Error, with file and dataset.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libgdr/io/hdf5_handle.hpp"
+
+namespace gdr::hdf5 {
+
+/// What kind of numbers a dataset or an attribute holds.
+enum class NumberClass { Float, Signed, Unsigned, Other };
+
+/// A file open for reading. Paths inside it have no leading slash: "PartType1/Coordinates".
+class Reader {
+ public:
+  /// Throws Error (Io or Input) for a file that is missing, no HDF5 file, or damaged.
+  explicit Reader(const std::string& file);
+
+  /// True if the content of the file is HDF5. Throws Error (Io) if it cannot be read.
+  static bool recognises(const std::string& file);
+
+  bool has(const std::string& path) const;
+  bool has_attribute(const std::string& object, const std::string& name) const;
+  std::vector<hsize_t> shape(const std::string& dataset) const;
+  NumberClass number_class(const std::string& dataset) const;
+  /// All values of a dataset, in row-major order, converted from its type (of either byte order).
+  std::vector<double> doubles(const std::string& dataset) const;
+  std::vector<std::uint64_t> integers(const std::string& dataset, bool as_signed) const;
+  /// All values of a numerical attribute; nothing if it is not there. Throws for other types.
+  std::optional<std::vector<double>> attribute(const std::string& object,
+                                               const std::string& name) const;
+  std::optional<std::int64_t> integer_attribute(const std::string& object,
+                                                const std::string& name) const;
+  /// Throws Error (Input): "FILE: WHERE: WHAT".
+  [[noreturn]] void fail(const std::string& where, const std::string& what) const;
+
+ private:
+  Handle open_dataset(const std::string& dataset) const;
+  template <typename T>
+  std::vector<T> read(const std::string& dataset, hid_t memory_type) const;
+  std::string file_;
+  Handle handle_;
+};
+
+}  // namespace gdr::hdf5

@@ -1,0 +1,101 @@
+// Reading and writing snapshots of either format.
+#include "libgdr/io/snapshot.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <new>
+
+#include "gdr/error.hpp"
+#include "libgdr/io/atomic_file.hpp"
+#include "libgdr/io/gadget.hpp"
+#include "libgdr/io/hdf5_reader.hpp"
+#include "libgdr/io/text_snapshot.hpp"
+
+namespace gdr {
+namespace {
+
+bool named_as_hdf5(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  return ending == ".hdf5" || ending == ".h5" || ending == ".hdf";
+}
+
+[[noreturn]] void refuse(const std::string& path, const char* what) {
+  throw Error(ErrorCategory::Input, fmt::format("'{}' {}", path, what));
+}
+
+/// What is wrong with a file that is not HDF5, if it cannot be a text either.
+void check_text(const std::string& path, std::string_view content) {
+  if (content.empty()) refuse(path, "is empty");
+  if (named_as_hdf5(path))
+    refuse(path, "is not an HDF5 file, or a damaged one, in spite of its name");
+  if (content.find('\0') != std::string_view::npos)
+    refuse(path,
+           "is neither HDF5 nor text; convert binary snapshots (GADGET formats 1 and 2, say) to "
+           "HDF5 first");
+}
+
+}  // namespace
+
+SnapshotFormat snapshot_format(const std::string& path) {
+  return hdf5::Reader::recognises(path) ? SnapshotFormat::Hdf5 : SnapshotFormat::Text;
+}
+
+Snapshot read_snapshot(const std::string& path, Velocities velocities) {
+  try {
+    Snapshot snapshot;
+    if (snapshot_format(path) == SnapshotFormat::Hdf5) {
+      snapshot = read_gadget(path, velocities);
+    } else {
+      const std::string content = read_file(path);
+      check_text(path, content);
+      snapshot = parse_text_snapshot(content, path);
+    }
+    check_finite(snapshot, path);
+    return snapshot;
+  } catch (const std::bad_alloc&) {
+    refuse(path, "holds more than this machine's memory");
+  }
+}
+
+void write_snapshot(const std::string& path, const Snapshot& snapshot, SnapshotFormat format) {
+  if (format == SnapshotFormat::Text)
+    write_file_atomically(path, text_snapshot(snapshot));
+  else
+    write_file_atomically(path, gadget_image(snapshot));
+}
+
+void check_finite(const Snapshot& snapshot, const std::string& file) {
+  struct Quantity {
+    const char* name;
+    const std::vector<double>& values;
+    std::size_t width;
+  };
+  const std::array<Quantity, 3> quantities = {{{"position", snapshot.position, 3},
+                                               {"velocity", snapshot.velocity, 3},
+                                               {"mass", snapshot.mass, 1}}};
+  for (const Quantity& quantity : quantities)
+    for (std::size_t k = 0; k < quantity.values.size(); ++k) {
+      if (std::isfinite(quantity.values[k])) continue;
+      const std::size_t particle = k / quantity.width;
+      const std::string component = quantity.width == 1 ? "" : std::string(1, "xyz"[k % 3]) + " ";
+      throw Error(ErrorCategory::Input,
+                  fmt::format("{}: {}{} of particle {} (id {}) is {}; take it out or mend it", file,
+                              component, quantity.name, particle, id_text(snapshot, particle),
+                              quantity.values[k]));
+    }
+}
+
+std::string id_text(const Snapshot& snapshot, std::size_t particle) {
+  const std::uint64_t id = snapshot.id.at(particle);
+  return snapshot.signed_ids ? fmt::format("{}", static_cast<std::int64_t>(id))
+                             : fmt::format("{}", id);
+}
+
+const char* format_name(SnapshotFormat format) noexcept {
+  return format == SnapshotFormat::Hdf5 ? "hdf5" : "text";
+}
+
+}  // namespace gdr

@@ -1,0 +1,66 @@
+// A snapshot: the particles of a simulation at one time, and where the run that wrote it stands.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gdr {
+
+/// What a run needs to go on with the same bits: time is start_time + step * time_step, exactly.
+struct RunState {
+  double start_time = 0;  ///< time of step 0
+  double time_step = 0;
+  std::int64_t step = 0;  ///< steps done since start_time
+  double softening = 0;
+  double gravity = 1;       ///< constant of gravity
+  double start_energy = 0;  ///< total energy at step 0, which drifts are relative to
+
+  double time() const noexcept { return start_time + static_cast<double>(step) * time_step; }
+  friend bool operator==(const RunState&, const RunState&) = default;
+};
+
+/// Particles in file order: those of type 0 first, then type 1, and so on. Units are the user's.
+struct Snapshot {
+  double time = 0;
+  std::vector<std::size_t> type_counts;  ///< particles of each type (GADGET's PartType0, 1, ...)
+  std::vector<double> position;          ///< n triples
+  std::vector<double> velocity;          ///< n triples; empty where the file was read without
+  std::vector<double> mass;
+  std::vector<std::uint64_t> id;  ///< bit patterns: of signed numbers where signed_ids
+  bool signed_ids = false;
+  /// Scalars of the header that runs hand on as they found them: BoxSize, Redshift, ...
+  std::map<std::string, double> header;
+  std::optional<RunState> run;  ///< in files that `gdr nbody` wrote
+
+  std::size_t size() const noexcept { return mass.size(); }
+};
+
+/// Type names go from PartType0 to the one before this.
+constexpr std::size_t max_particle_types = 16;
+/// Number of types that every GADGET header has room for.
+constexpr std::size_t usual_particle_types = 6;
+
+enum class Velocities { Needed, Ignored };
+enum class SnapshotFormat { Hdf5, Text };
+
+/// Read a snapshot of either format, told by its content. Throws Error (Io) for a file that cannot
+/// be read, Error (Input) for one that is no snapshot, has no particles, or holds a NaN or an
+/// infinity; the message names file, dataset or line, and the particle.
+Snapshot read_snapshot(const std::string& path, Velocities velocities = Velocities::Needed);
+/// Tell the format by the content of the file, with the same errors.
+SnapshotFormat snapshot_format(const std::string& path);
+/// Write a snapshot, atomically: a failure leaves what was there. Throws Error (Io).
+void write_snapshot(const std::string& path, const Snapshot& snapshot, SnapshotFormat format);
+
+/// Throws Error (Input) naming `file` and the first particle with a number that is not finite.
+void check_finite(const Snapshot& snapshot, const std::string& file);
+/// The particle's id as text, in the signedness of the file.
+std::string id_text(const Snapshot& snapshot, std::size_t particle);
+/// "hdf5" or "text".
+const char* format_name(SnapshotFormat format) noexcept;
+
+}  // namespace gdr

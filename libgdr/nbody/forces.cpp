@@ -1,0 +1,59 @@
+// Where an integrator gets its forces from: a device, or the host itself.
+#include "libgdr/nbody/forces.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+
+#include "gdr/error.hpp"
+#include "gdr/gravity.hpp"
+#include "libgdr/nbody/direct_sum.hpp"
+
+namespace gdr {
+namespace {
+
+/// Masses times the constant of gravity: the kernels know G = 1 only.
+std::vector<double> scaled(std::span<const double> mass, double gravity) {
+  std::vector<double> result(mass.begin(), mass.end());
+  for (double& m : result) m *= gravity;
+  return result;
+}
+
+}  // namespace
+
+ForceLaw device_forces(Device& device, double eps, double gravity) {
+  auto kernel = std::make_shared<Gravity>(device);
+  return [kernel, eps, gravity](std::span<const double> position, std::span<const double> mass,
+                                std::span<double> acceleration, std::span<double> potential) {
+    const std::vector<double> gm = scaled(mass, gravity);
+    kernel->compute(gm.size(), position.data(), gm.data(), eps, acceleration.data(),
+                    potential.data());
+    check_forces(acceleration, potential);
+  };
+}
+
+ForceLaw host_forces(double eps, double gravity) {
+  return [eps, gravity](std::span<const double> position, std::span<const double> mass,
+                        std::span<double> acceleration, std::span<double> potential) {
+    direct_sum(position, scaled(mass, gravity), eps, acceleration, potential);
+    check_forces(acceleration, potential);
+  };
+}
+
+void check_forces(std::span<const double> acceleration, std::span<const double> potential) {
+  for (std::size_t i = 0; i < potential.size(); ++i) {
+    const double* a = acceleration.data() + 3 * i;
+    if (std::isfinite(a[0]) && std::isfinite(a[1]) && std::isfinite(a[2]) &&
+        std::isfinite(potential[i]))
+      continue;
+    throw Error(
+        ErrorCategory::Input,
+        fmt::format("the force on particle {} is not finite ({} {} {}, potential {}): numbers "
+                    "too large, or particles too close for this softening; choose units in "
+                    "which positions and masses are near 1, or a larger eps",
+                    i, a[0], a[1], a[2], potential[i]));
+  }
+}
+
+}  // namespace gdr

@@ -1,0 +1,47 @@
+// What one force calculation would take on a machine of another size than the one at work.
+#include "libgdr/nbody/prediction.hpp"
+
+#include <cstdlib>
+#include <vector>
+
+#include "gdr/gravity.hpp"
+
+namespace gdr {
+namespace {
+
+/// The name that Device::open understands an empty one as.
+std::string full_name(const std::string& device_name) {
+  if (!device_name.empty()) return device_name;
+  const char* variable = std::getenv("GDR_DEVICE");
+  return variable != nullptr && *variable != '\0' ? variable : "emulator";
+}
+
+}  // namespace
+
+ForceCost force_cost(const Statistics& statistics) {
+  if (statistics.runs == 0) return {};
+  const auto runs = static_cast<double>(statistics.runs);
+  return {statistics.chip_clocks / statistics.runs, statistics.predicted_seconds / runs,
+          statistics.flops / runs};
+}
+
+bool is_usual_board(const std::string& device_name) {
+  const std::string name = full_name(device_name);
+  return name.find("chips=") == std::string::npos && name.find("boards=") == std::string::npos;
+}
+
+ForceCost predict_force_cost(const std::string& device_name, const DeviceOptions& options,
+                             unsigned chips, std::span<const double> position,
+                             std::span<const double> mass, double eps) {
+  // Of an option that is given twice the later one holds.
+  const std::string name = full_name(device_name);
+  const char joint = name.find(':') == std::string::npos ? ':' : ',';
+  Device device = Device::open(name + joint + "boards=1,chips=" + std::to_string(chips), options);
+  Gravity gravity(device);
+  std::vector<double> acceleration(3 * mass.size()), potential(mass.size());
+  gravity.compute(mass.size(), position.data(), mass.data(), eps, acceleration.data(),
+                  potential.data());
+  return force_cost(device.statistics());
+}
+
+}  // namespace gdr

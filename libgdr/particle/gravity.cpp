@@ -1,0 +1,141 @@
+// Gravity on a device: the kernel "gravity" fed from triples of doubles.
+#include "gdr/gravity.hpp"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "gdr/error.hpp"
+
+namespace gdr {
+namespace {
+
+constexpr std::ptrdiff_t triple = 3 * sizeof(double);
+
+[[noreturn]] void bad_input(const std::string& message) {
+  throw Error(ErrorCategory::Input, message);
+}
+
+/// eps^2 as the chip will have it: exact zero only for eps = 0.
+double checked_square(double eps) {
+  if (!std::isfinite(eps) || eps < 0)
+    bad_input("the softening must be finite and not negative, it is " + std::to_string(eps));
+  const double square = eps * eps;
+  if (!std::isfinite(square) || (eps > 0 && square < std::numeric_limits<double>::min()))
+    bad_input("the square of the softening is out of the range of a double; scale the units");
+  return square;
+}
+
+void check_pointers(std::size_t n, const double* position, const double* mass, const char* what) {
+  if (n > 0 && (position == nullptr || mass == nullptr))
+    throw Error(ErrorCategory::Usage, std::string("the array of ") + what + " is a null pointer");
+}
+
+/// Columns x, y, z of triples and the masses; a NaN is named by particle and coordinate here, where
+/// the job would only know its own variables.
+void check_particles(std::size_t n, const double* position, const double* mass, const char* what) {
+  bool good = true;
+  for (std::size_t k = 0; k < 3 * n; ++k) good &= std::isfinite(position[k]);
+  for (std::size_t i = 0; mass != nullptr && i < n; ++i) good &= std::isfinite(mass[i]);
+  if (good) return;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t k = 0; k < 3; ++k)
+      if (!std::isfinite(position[3 * i + k]))
+        bad_input(std::string(what) + " " + std::to_string(i) + ": coordinate " + "xyz"[k] +
+                  (std::isnan(position[3 * i + k]) ? " is not a number" : " is infinite"));
+    if (mass != nullptr && !std::isfinite(mass[i]))
+      bad_input(std::string(what) + " " + std::to_string(i) + ": its mass is not finite");
+  }
+}
+
+/// Accelerations come as triples (stride 3), potentials one by one.
+void check_results(std::size_t n, const double* values, std::size_t each, const char* what) {
+  if (values == nullptr) return;
+  bool good = true;
+  for (std::size_t k = 0; k < each * n; ++k) good &= std::isfinite(values[k]);
+  for (std::size_t k = 0; !good && k < each * n; ++k)
+    if (!std::isfinite(values[k]))
+      bad_input(std::string("the ") + what + " of particle " + std::to_string(k / each) +
+                " is not finite: it stands too close to another particle, or positions and masses "
+                "are out of the range of the chip's numbers; use a softening, or scale the units");
+}
+
+}  // namespace
+
+struct Gravity::Impl {
+  Job job;
+  std::vector<std::int64_t> ids;     ///< 0, 1, 2, ...
+  std::vector<std::int64_t> no_ids;  ///< -1, -1, ...: equal to no source's id
+  std::vector<NamedResult> results;
+
+  /// Coordinate k of triples; null stays null, which is allowed where there are none.
+  static ConstArray column(const double* x, int k) { return {x == nullptr ? x : x + k, triple}; }
+
+  /// Enough ids for n particles.
+  void number(std::size_t n) {
+    if (ids.size() >= n) return;
+    ids.resize(n);
+    std::iota(ids.begin(), ids.end(), std::int64_t{0});
+  }
+  void set_sources(std::size_t n, const double* x, const double* mass) {
+    number(n);
+    job.sources(n, {{"xj", column(x, 0)},
+                    {"yj", column(x, 1)},
+                    {"zj", column(x, 2)},
+                    {"mj", mass},
+                    {"idj", ids.data()}});
+  }
+  void set_targets(std::size_t n, const double* x, const std::int64_t* target_ids) {
+    job.targets(
+        n, {{"xi", column(x, 0)}, {"yi", column(x, 1)}, {"zi", column(x, 2)}, {"idi", target_ids}});
+  }
+  void run(std::size_t n, double square, double* acceleration, double* potential) {
+    results.clear();
+    if (acceleration != nullptr) {
+      results.push_back({"ax", {acceleration, triple}});
+      results.push_back({"ay", {acceleration + 1, triple}});
+      results.push_back({"az", {acceleration + 2, triple}});
+    }
+    if (potential != nullptr) results.push_back({"pot", potential});
+    job.set("eps2", square);
+    job.run(results);
+    check_results(n, acceleration, 3, "acceleration");
+    check_results(n, potential, 1, "potential");
+  }
+};
+
+Gravity::Gravity(Device& device)
+    : impl_(new Impl{device.job(Kernel::builtin("gravity")), {}, {}, {}}) {}
+Gravity::~Gravity() = default;
+Gravity::Gravity(Gravity&&) noexcept = default;
+Gravity& Gravity::operator=(Gravity&&) noexcept = default;
+
+void Gravity::compute(std::size_t n, const double* position, const double* mass, double eps,
+                      double* acceleration, double* potential) {
+  if (n == 0) bad_input("there are no particles");
+  check_pointers(n, position, mass, "particles");
+  const double square = checked_square(eps);
+  check_particles(n, position, mass, "particle");
+  impl_->set_sources(n, position, mass);
+  impl_->set_targets(n, position, impl_->ids.data());
+  impl_->run(n, square, acceleration, potential);
+}
+
+void Gravity::compute_on(std::size_t n_targets, const double* target, std::size_t n_sources,
+                         const double* source, const double* mass, double eps, double* acceleration,
+                         double* potential) {
+  check_pointers(n_targets, target, target, "targets");
+  check_pointers(n_sources, source, mass, "sources");
+  const double square = checked_square(eps);
+  check_particles(n_targets, target, nullptr, "target");
+  check_particles(n_sources, source, mass, "source");
+  if (impl_->no_ids.size() < n_targets) impl_->no_ids.resize(n_targets, -1);
+  impl_->set_sources(n_sources, source, mass);
+  if (n_targets == 0) return;
+  impl_->set_targets(n_targets, target, impl_->no_ids.data());
+  impl_->run(n_targets, square, acceleration, potential);
+}
+
+}  // namespace gdr
