@@ -1,0 +1,45 @@
+// Short ways to assemble a text in a test and to look at what came out.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emulator/assembler/assembler.hpp"
+#include "support/catch.hpp"
+
+namespace gdr::test {
+
+/// The program of a text that must assemble.
+inline Program program_of(std::string_view text, const AssembleOptions& options = {}) {
+  AssembleResult result = assemble(text, "test.gds", options);
+  INFO(result.diagnostics.render());
+  REQUIRE(result.ok());
+  return *std::move(result.program);
+}
+
+/// The only instruction of a line in the body.
+inline Instruction instruction_of(const std::string& line, const std::string& before = {}) {
+  const Program program = program_of(before + "\n.body\n" + line + "\n");
+  REQUIRE(program.section(Section::Body).size() == 1);
+  return program.section(Section::Body).front();
+}
+
+/// The codes of all diagnostics of a text, in order.
+inline std::vector<unsigned> codes_of(std::string_view text, const AssembleOptions& options = {}) {
+  std::vector<unsigned> codes;
+  for (const Diagnostic& d : assemble(text, "test.gds", options).diagnostics.list)
+    codes.push_back(d.code);
+  return codes;
+}
+
+/// A section as text: one letter an instruction (I, or the idle clocks as a digit).
+inline std::string shape_of(const Program& program, Section section) {
+  std::string out;
+  for (const Instruction& i : program.section(section)) {
+    out += i.idle() ? static_cast<char>('0' + i.vlen) : 'I';
+  }
+  return out;
+}
+
+}  // namespace gdr::test

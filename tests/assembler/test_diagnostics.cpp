@@ -1,0 +1,122 @@
+// Every diagnostic: its example provokes it, its page is true, its text has the promised form.
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "assembler/support.hpp"
+#include "emulator/assembler/diagnostics/page.hpp"
+
+namespace gdr::test {
+namespace {
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+}  // namespace
+
+TEST_CASE("each example of the diagnostic table provokes its code first") {
+  std::set<unsigned> seen;
+  for (const DiagnosticInfo& info : diagnostic_table()) {
+    AssembleOptions options;
+    options.stall_is_error = true;
+    const AssembleResult result = assemble(info.example, "example.gds", options);
+    INFO("GDR" << info.code << ": " << info.title << "\n" << result.diagnostics.render());
+    REQUIRE(!result.diagnostics.list.empty());
+    const Diagnostic& first = result.diagnostics.list.front();
+    CHECK(first.code == info.code);
+    CHECK(first.range.line >= 1);
+    CHECK(first.range.column >= 1);
+    CHECK(first.range.column_end > first.range.column);
+    CHECK(seen.insert(info.code).second);
+    CHECK(!info.explanation.empty());
+  }
+  CHECK(seen.size() > 60);
+}
+
+TEST_CASE("docs/diagnostics.md is what the table says") {
+  CHECK(read_file(std::string(GDR_SOURCE_DIR) + "/docs/diagnostics.md") == diagnostics_page());
+}
+
+TEST_CASE("a diagnostic shows place, line, caret range, note and help") {
+  AssembleOptions options;
+  options.stall_is_error = true;
+  const AssembleResult r =
+      assemble(".body\nvlen 1\nfsub $r0 $r20 $r30\nfmul $r2 $r40 $r0\n", "g.gds", options);
+  CHECK(r.diagnostics.render() ==
+        "g.gds:4:15: error[GDR4003]: `$r0` is read 3 clocks before it is ready\n"
+        "    4 | fmul $r2 $r40 $r0\n"
+        "      |               ^~~ line 3 writes it; it can be read 4 clocks later\n"
+        "g.gds:3:1: note: written here\n"
+        "   help: let the assembler pad, or put an independent instruction between\n");
+}
+
+TEST_CASE("all errors of a file are found in one run, in the order of the lines") {
+  const std::string text =
+      "ivar long x f64to73\njvar lnog m f64to36\n.body\n fmull $r0 $r1 $r2\n fadd $r0 y $r2\n fadd "
+      "$r99 $r0 $r1\n"
+      " bget $lr0 m\n.bodyy\n";
+  CHECK(codes_of(text) == std::vector<unsigned>{2005, 2004, 3001, 3002, 5002, 1101});
+}
+
+TEST_CASE("misspelt words get a suggestion") {
+  const auto help_of = [](std::string_view text) {
+    const AssembleResult r = assemble(text, "t.gds");
+    REQUIRE(!r.diagnostics.list.empty());
+    return r.diagnostics.list.front().help;
+  };
+  CHECK(help_of(".body\nfmull $r0 $r1 $r2\n") == "did you mean `fmul`?");
+  CHECK(help_of("tmp long velocity\n.body\nfadd $lr0 velocty $lr2\n") ==
+        "did you mean `velocity`?");
+  CHECK(help_of(".strat\n") == "did you mean `.start`?");
+  CHECK(help_of("ivar long x f64to37\n") == "did you mean `f64to36`?");
+  CHECK(help_of("fvar long x f64to72 fad\n") == "did you mean `fadd`?");
+}
+
+TEST_CASE("the number kept is bounded, the count is not") {
+  std::string text = ".body\n";
+  for (int i = 0; i < 500; ++i) text += "fadd $r0 nothing $r1\n";
+  AssembleOptions options;
+  options.max_errors = 7;
+  const AssembleResult r = assemble(text, "t.gds", options);
+  CHECK(r.diagnostics.list.size() == 7);
+  CHECK(r.diagnostics.error_count == 500);
+  CHECK(r.diagnostics.render().find("... and 493 more errors") != std::string::npos);
+}
+
+TEST_CASE("errors in templates and repeats point at the template and at its use") {
+  const AssembleResult r = assemble(
+      ".template double(X)\n  fadd X X nothing\n.endtemplate\n.body\n.repeat k = 2, 2\n  "
+      "double($lr{2*k})\n.endrepeat\n",
+      "t.gds");
+  REQUIRE(r.diagnostics.list.size() == 1);
+  const Diagnostic& d = r.diagnostics.list.front();
+  CHECK(d.range.line == 2);
+  CHECK(d.range.column == 12);
+  REQUIRE(d.notes.size() == 2);
+  CHECK(d.notes[0].range.line == 6);
+  CHECK(d.notes[1].message == "in this repeat, with k = 2");
+}
+
+TEST_CASE("odd bytes neither stop the assembler nor reach the terminal") {
+  const std::string text =
+      std::string(".body\nfadd $r0 ") + '\0' + "\x1b[31m\xff\xc3 $r1\r\nfadd $r0 $r1 $r2";
+  const AssembleResult r = assemble(text, "t.gds");
+  CHECK(r.diagnostics.error_count == 1);
+  for (const char c : r.diagnostics.render())
+    CHECK((c == '\n' || static_cast<unsigned char>(c) >= ' '));
+}
+
+TEST_CASE("a very long line is shown in part") {
+  const AssembleResult r = assemble(
+      ".body\nfadd $r0 $r1 " + std::string(5000, ' ') + "nothing # " + std::string(9000, 'x'),
+      "t.gds");
+  const std::string text = r.diagnostics.render();
+  CHECK(text.size() < 1000);
+  CHECK(text.find("nothing") != std::string::npos);
+}
+
+}  // namespace gdr::test

@@ -1,0 +1,194 @@
+// What the network and the board join: results of blocks and chips, output items.
+#include "board/programs.hpp"
+#include "emulator/chip/reduction.hpp"
+#include "support/catch.hpp"
+
+using namespace gdr;
+using namespace gdr::test;
+
+namespace {
+
+std::vector<double> values(std::size_t n, double first) {
+  std::vector<double> v;
+  for (std::size_t i = 0; i < n; ++i) {
+    v.push_back(first + static_cast<double>((i * 37) % 23) * 0.7071067811865476);
+  }
+  return v;
+}
+
+std::uint64_t host(Long word) {
+  Flags flags = no_flags;
+  return bits(double_from_long(word, flags));
+}
+
+Long product(double a, double b, double add) {
+  Flags flags = no_flags;
+  const Long p = fmul(long_from_double(a), long_from_double(b), Width::Long, flags);
+  return fadd(p, long_from_double(add), Width::Long, flags);
+}
+
+}  // namespace
+
+TEST_CASE("Blocks are joined by the reduction of the variable", "[board]") {
+  const auto op = GENERATE(Reduce::Pass, Reduce::Fadd, Reduce::Fmax, Reduce::Fmin, Reduce::Iadd,
+                           Reduce::Imax, Reduce::Imin, Reduce::Iand, Reduce::Ior, Reduce::Ixor);
+  CAPTURE(static_cast<int>(op));
+  PairOptions options;
+  options.reduce = op;
+  Rig rig(small_geometry(1, 5, 2));
+  const auto masses = values(17, -4);
+  rig.load(pair_program(options));
+  rig.write(1, 0, masses);
+  rig.targets(1, Share::SourcesOverBlocks, {1.5, -2.5});
+  rig.run(1, Share::SourcesOverBlocks, 0, masses.size());
+  rig.read(1, Share::SourcesOverBlocks, 2);
+  const auto results = rig.execute();
+  // 17 groups over 5 blocks: 4 4 3 3 3.
+  const std::size_t first[] = {0, 4, 8, 11, 14, 17};
+  const double x[] = {1.5, -2.5};
+  for (std::size_t i = 0; i < 2; ++i) {
+    std::vector<Long> leaves;
+    for (std::size_t b = 0; b < 5; ++b) {
+      leaves.push_back(pair_sum(x[i], masses, first[b], first[b + 1] - first[b]));
+    }
+    Flags flags = no_flags;
+    REQUIRE(results[2 * i] == host(reduce_tree(op, leaves, flags)));
+  }
+}
+
+TEST_CASE("The board joins the words of its chips before conversion", "[board]") {
+  const auto share = GENERATE(Share::TargetsOverBlocks, Share::SourcesOverBlocks);
+  const auto mask = GENERATE(std::uint64_t{7}, std::uint64_t{6}, std::uint64_t{1});
+  CAPTURE(static_cast<int>(share), mask);
+  Rig rig(small_geometry(3, 3, 2));
+  rig.load(pair_program());
+  const std::vector<double> x = {0.1, 0.2, 0.3, 1e-9, -5, 6, 7, 1e15};
+  rig.targets(7, share, x);
+  std::vector<std::vector<double>> masses;
+  for (std::size_t c = 0; c < 3; ++c) {
+    masses.push_back(values(10 + c, static_cast<double>(c)));
+    rig.write(std::uint64_t{1} << c, 0, masses[c]);
+    rig.run(std::uint64_t{1} << c, share, 0, masses[c].size());
+  }
+  rig.read(mask, share, x.size(), read_combine);
+  const auto results = rig.execute();
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    Flags flags = no_flags;
+    std::vector<Long> chips;
+    std::uint64_t passes = 0;
+    for (std::size_t c = 0; c < 3; ++c) {
+      if (((mask >> c) & 1) == 0) continue;
+      const std::size_t n = masses[c].size();
+      passes += n;
+      std::vector<Long> blocks = {pair_sum(x[i], masses[c], 0, n)};
+      if (share == Share::SourcesOverBlocks) {
+        const std::size_t one = n / 3 + (n % 3 > 0);
+        const std::size_t two = one + n / 3 + (n % 3 > 1);
+        blocks = {pair_sum(x[i], masses[c], 0, one), pair_sum(x[i], masses[c], one, two - one),
+                  pair_sum(x[i], masses[c], two, n - two)};
+      }
+      chips.push_back(reduce_tree(Reduce::Fadd, blocks, flags));
+    }
+    REQUIRE(results[2 * i] == host(reduce_tree(Reduce::Fadd, chips, flags)));
+    REQUIRE(results[2 * i + 1] == passes);
+  }
+}
+
+TEST_CASE("Output items are joined over the blocks that see the same source", "[board]") {
+  const auto op = GENERATE(Reduce::Fmax, Reduce::Fadd, Reduce::Pass);
+  const auto group = GENERATE(1u, 2u);
+  const auto n = GENERATE(std::size_t{1}, std::size_t{7}, std::size_t{50});
+  CAPTURE(static_cast<int>(op), group, n);
+  PairOptions options;
+  options.outputs = true;
+  options.group = group;
+  options.output_reduce = op;
+  const Geometry g = small_geometry();
+  Rig rig(g);
+  const auto masses = values(n, 2);
+  const auto x = values(60, -1);
+  rig.load(pair_program(options));
+  rig.add(CommandKind::WriteParam, 1, {bits(3.0)});
+  rig.write(1, 0, masses);
+  rig.targets(1, Share::TargetsOverBlocks, x);
+  rig.run(1, Share::TargetsOverBlocks, 0, n);
+  rig.list.commands.back().output_address = 1000;
+  const std::size_t records = op == Reduce::Pass ? g.blocks : 1;
+  Command& read = rig.add(CommandKind::ReadMemory);
+  read.address = 999;
+  read.count = n * records + 2;
+  const auto words = rig.execute();
+  REQUIRE(words.front() == 0);
+  REQUIRE(words.back() == 0);  // pads leave nothing
+  for (std::size_t j = 0; j < n; ++j) {
+    std::vector<Long> leaves;
+    for (std::size_t b = 0; b < g.blocks; ++b) {
+      leaves.push_back(product(masses[j], 3, x[b * 20 + 2 * 4]));
+    }
+    Flags flags = no_flags;
+    for (std::size_t r = 0; r < records; ++r) {
+      const Long expected = op == Reduce::Pass ? leaves[r] : reduce_tree(op, leaves, flags);
+      REQUIRE(words[1 + j * records + r] == host(expected));
+    }
+  }
+}
+
+TEST_CASE("Output items of shared sources come from the block that had the source", "[board]") {
+  const auto n = GENERATE(std::size_t{1}, std::size_t{2}, std::size_t{47});
+  PairOptions options;
+  options.outputs = true;
+  options.output_reduce = GENERATE(Reduce::Fadd, Reduce::Pass);
+  options.group = 2;
+  Rig rig(small_geometry());
+  const auto masses = values(n, 2);
+  rig.load(pair_program(options));
+  rig.add(CommandKind::WriteParam, 1, {bits(0.5)});
+  rig.write(1, 500, masses);
+  rig.targets(1, Share::SourcesOverBlocks, values(20, 9));
+  rig.run(1, Share::SourcesOverBlocks, 500, n);
+  Command& read = rig.add(CommandKind::ReadMemory);
+  read.count = n + 1;
+  const auto words = rig.execute();
+  for (std::size_t j = 0; j < n; ++j) {
+    REQUIRE(words[j] == host(product(masses[j], 0.5, values(20, 9)[8])));
+  }
+  REQUIRE(words[n] == 0);
+}
+
+TEST_CASE("The same bits with any number of threads", "[board]") {
+  const auto share = GENERATE(Share::TargetsOverBlocks, Share::SourcesOverBlocks);
+  const bool outputs = GENERATE(false, true);
+  PairOptions options;
+  options.outputs = outputs;
+  options.group = 2;
+  const Geometry g = small_geometry(2, 4, 6, 64);
+  std::vector<std::vector<std::uint64_t>> results;
+  std::vector<ChipState> states;
+  WorkCounts counts[3];
+  const unsigned threads[] = {1, 2, 7};
+  for (std::size_t t = 0; t < 3; ++t) {
+    Rig rig(g, "vector", threads[t]);
+    rig.load(pair_program(options));
+    const std::size_t n = 6001;
+    rig.write(3, 0, values(n, 0.1));
+    rig.targets(1, share, values(20, 3));
+    rig.targets(2, share, values(24, 4));
+    rig.run(3, share, 0, n);
+    rig.list.commands.back().output_address = 50000;
+    rig.read(1, share, 20);
+    rig.read(2, share, 24);
+    rig.read(3, share, 20, read_combine);
+    Command& read = rig.add(CommandKind::ReadMemory, 2);
+    read.address = 50000;
+    read.count = outputs ? n : 0;
+    results.push_back(rig.execute());
+    states.push_back(rig.board.chip(1));
+    counts[t] = rig.board.counts();
+  }
+  REQUIRE(results[0] == results[1]);
+  REQUIRE(results[0] == results[2]);
+  REQUIRE(states[0] == states[1]);
+  REQUIRE(states[0] == states[2]);
+  REQUIRE(counts[0] == counts[1]);
+  REQUIRE(counts[0] == counts[2]);
+}

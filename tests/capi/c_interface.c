@@ -1,0 +1,197 @@
+/* The C interface from C99: every function used well and badly. */
+#include <gdr.h>
+#include <math.h>
+#include <string.h>
+
+#include "check.h"
+
+/* The original library's names are free for a program to define. */
+void gdr_init(void);
+void gdr_free(void);
+int gdrsetboardid(int id);
+void gdr_dgemm_(void);
+void gdr_init(void) {}
+void gdr_free(void) {}
+int gdrsetboardid(int id) { return id; }
+void gdr_dgemm_(void) {}
+
+static const char* const device_name = "emulator:threads=1,chips=2,blocks=2,pes=3";
+
+static const char* const text =
+    ".kernel spring\n"
+    ".flops 3\n"
+    "ivar long xi f64to72\n"
+    "jvar long xj mj f64to72\n"
+    "param long k f64to72\n"
+    "fvar long force f64to72 fadd at $lr24v\n"
+    ".start\n"
+    "  upass force 0\n"
+    ".body\n"
+    "  vlen 1\n"
+    "  bget $lr0 xj\n"
+    "  bget $lr2 mj\n"
+    "  bget $lr4 k\n"
+    "  vlen 4\n"
+    "  fsub $lr8v $lr0 xi\n"
+    "  dmul $lr8v $lr8v $lr2\n"
+    "  dmul $lr8v $lr8v $lr4\n"
+    "  fadd force force $lr8v\n";
+
+enum { n = 40 };
+
+struct particle {
+  double x;
+  float m;
+  double force;
+};
+static struct particle p[n];
+
+static void check_forces(double k) {
+  int i, j;
+  for (i = 0; i < n; ++i) {
+    double force = 0;
+    for (j = 0; j < n; ++j) force += k * (double)p[j].m * (p[j].x - p[i].x);
+    CHECK(p[i].force == force);
+  }
+}
+
+static void test_kernels(void) {
+  gdr_kernel* kernel = NULL;
+  gdr_variable v;
+  double clocks = 0, flops = 0;
+  CHECK(gdr_kernel_assemble(text, "spring.gds", &kernel) == GDR_OK);
+  CHECK(strcmp(gdr_kernel_name(kernel), "spring") == 0);
+  CHECK(gdr_kernel_variable_count(kernel) == 5);
+  CHECK(gdr_kernel_variable(kernel, 4, &v) == GDR_OK);
+  CHECK(strcmp(v.name, "force") == 0 && v.role == GDR_RESULT && v.type == GDR_F64);
+  CHECK(strcmp(v.reduction, "fadd") == 0 && strcmp(v.conversion, "f64to72") == 0);
+  CHECK(v.host_bytes == 8);
+  CHECK(gdr_kernel_variable(kernel, 5, &v) == GDR_ERROR_USAGE);
+  CHECK(gdr_kernel_cost(kernel, &clocks, &flops) == GDR_OK && clocks > 0 && flops == 3);
+  gdr_kernel_free(kernel);
+  CHECK(gdr_kernel_assemble("nonsense here\n", NULL, &kernel) == GDR_ERROR_PROGRAM);
+  CHECK(kernel == NULL && strlen(gdr_last_error()) > 0);
+  CHECK(gdr_last_status() == GDR_ERROR_PROGRAM);
+  CHECK(gdr_kernel_load("/no/such/file.gds", &kernel) == GDR_ERROR_IO);
+  CHECK(gdr_kernel_object("short", 5, &kernel) == GDR_ERROR_PROGRAM);
+  CHECK(gdr_kernel_builtin("gravitate", &kernel) == GDR_ERROR_USAGE);
+  CHECK(gdr_kernel_assemble(NULL, NULL, &kernel) == GDR_ERROR_USAGE);
+  CHECK(gdr_kernel_assemble(text, NULL, NULL) == GDR_ERROR_USAGE);
+}
+
+static void test_job(gdr_device* device) {
+  gdr_kernel* kernel = NULL;
+  gdr_job* job = NULL;
+  gdr_statistics s;
+  size_t slots = 0;
+  int i;
+  gdr_input sources[2], target;
+  gdr_result result;
+  for (i = 0; i < n; ++i) {
+    p[i].x = (double)(i * i % 31) / 8;
+    p[i].m = (float)(i % 5) / 4;
+  }
+  sources[0].name = "xj", sources[0].data = &p[0].x, sources[0].type = GDR_F64;
+  sources[1].name = "mj", sources[1].data = &p[0].m, sources[1].type = GDR_F32;
+  sources[0].stride = sources[1].stride = target.stride = result.stride = sizeof p[0];
+  target.name = "xi", target.data = &p[0].x, target.type = GDR_F64;
+  result.name = "force", result.data = &p[0].force, result.type = GDR_F64;
+
+  CHECK(gdr_kernel_assemble(text, NULL, &kernel) == GDR_OK);
+  CHECK(gdr_device_target_slots(device, kernel, &slots) == GDR_OK && slots == 2 * 2 * 3 * 4);
+  CHECK(gdr_job_create(device, kernel, &job) == GDR_OK);
+  gdr_kernel_free(kernel);
+  CHECK(gdr_job_set(job, "k", 0.5) == GDR_OK);
+  CHECK(gdr_job_sources(job, n, sources, 2) == GDR_OK);
+  CHECK(gdr_job_targets(job, n, &target, 1) == GDR_OK);
+  CHECK(gdr_device_reset_statistics(device) == GDR_OK);
+  CHECK(gdr_job_run(job, &result, 1) == GDR_OK);
+  check_forces(0.5);
+  CHECK(gdr_device_statistics(device, &s) == GDR_OK);
+  CHECK(s.runs == 1 && s.interactions == n * n && s.flops == 3.0 * n * n && s.chip_clocks > 0);
+
+  p[7].m = 3;
+  sources[1].data = &p[7].m;
+  CHECK(gdr_job_update_sources(job, 7, 1, sources + 1, 1) == GDR_OK);
+  CHECK(gdr_job_start(job, &result, 1) == GDR_OK);
+  CHECK(gdr_job_wait(job) == GDR_OK);
+  CHECK(gdr_job_ready(job) == 1);
+  check_forces(0.5);
+
+  /* wrong use: a code and a message each, and nothing lost */
+  CHECK(gdr_job_set(job, "kk", 1) == GDR_ERROR_USAGE);
+  CHECK(strstr(gdr_last_error(), "\"k\"") != NULL);
+  CHECK(gdr_job_set(job, "k", (double)NAN) == GDR_ERROR_INPUT);
+  CHECK(gdr_job_set(job, NULL, 1) == GDR_ERROR_USAGE);
+  CHECK(gdr_job_set(NULL, "k", 1) == GDR_ERROR_USAGE);
+  CHECK(gdr_job_sources(job, n, sources, 1) == GDR_ERROR_USAGE);
+  CHECK(gdr_job_sources(job, n, NULL, 1) == GDR_ERROR_USAGE);
+  CHECK(gdr_job_update_sources(job, n, 1, sources + 1, 1) == GDR_ERROR_USAGE);
+  sources[1].type = (gdr_type)17;
+  CHECK(gdr_job_update_sources(job, 0, 1, sources + 1, 1) == GDR_ERROR_USAGE);
+  sources[1].type = GDR_RAW, sources[1].stride = 0;
+  CHECK(gdr_job_update_sources(job, 0, 1, sources + 1, 1) == GDR_ERROR_USAGE);
+  result.name = NULL;
+  CHECK(gdr_job_run(job, &result, 1) == GDR_ERROR_USAGE);
+  result.name = "force", result.data = NULL;
+  CHECK(gdr_job_run(job, &result, 1) == GDR_ERROR_USAGE);
+  result.data = &p[0].force;
+  CHECK(gdr_job_run(job, &result, 1) == GDR_OK);
+  check_forces(0.5);
+  gdr_job_free(job);
+}
+
+static void test_gravity(gdr_device* device) {
+  gdr_gravity* gravity = NULL;
+  const double x[6] = {0, 0, 0, 1, 0, 0}, m[2] = {1, 2};
+  double bad[6] = {0, 0, 0, 1, 0, 0}, acc[6], pot[2];
+  CHECK(gdr_gravity_create(device, &gravity) == GDR_OK);
+  CHECK(gdr_gravity_compute(gravity, 2, x, m, 0, acc, pot) == GDR_OK);
+  CHECK(fabs(acc[0] - 2) < 1e-6 && fabs(acc[3] + 1) < 1e-6 && acc[1] == 0 && acc[5] == 0);
+  CHECK(fabs(pot[0] + 2) < 1e-6 && fabs(pot[1] + 1) < 1e-6);
+  CHECK(gdr_gravity_compute_on(gravity, 1, x, 1, x + 3, m, 0, acc, NULL) == GDR_OK);
+  CHECK(fabs(acc[0] - 1) < 1e-6);
+  bad[4] = (double)INFINITY;
+  CHECK(gdr_gravity_compute(gravity, 2, bad, m, 0, acc, pot) == GDR_ERROR_INPUT);
+  CHECK(strstr(gdr_last_error(), "particle 1") != NULL);
+  CHECK(gdr_gravity_compute(gravity, 2, x, m, -1, acc, pot) == GDR_ERROR_INPUT);
+  CHECK(gdr_gravity_compute(gravity, 0, x, m, 0, acc, pot) == GDR_ERROR_INPUT);
+  CHECK(gdr_gravity_compute(gravity, 2, NULL, m, 0, acc, pot) == GDR_ERROR_USAGE);
+  CHECK(gdr_gravity_compute(NULL, 2, x, m, 0, acc, pot) == GDR_ERROR_USAGE);
+  gdr_gravity_free(gravity);
+}
+
+static void test_nulls(void) {
+  gdr_device* device = NULL;
+  gdr_job* job = NULL;
+  gdr_statistics s;
+  CHECK(gdr_device_open("emulatr", &device) == GDR_ERROR_USAGE && device == NULL);
+  CHECK(gdr_device_open("emulator", NULL) == GDR_ERROR_USAGE);
+  CHECK(gdr_device_statistics(NULL, &s) == GDR_ERROR_USAGE);
+  CHECK(gdr_job_create(NULL, NULL, &job) == GDR_ERROR_USAGE);
+  CHECK(gdr_gravity_create(NULL, NULL) == GDR_ERROR_USAGE);
+  CHECK(gdr_job_wait(NULL) == GDR_ERROR_USAGE);
+  CHECK(gdr_job_run(NULL, NULL, 0) == GDR_ERROR_USAGE);
+  CHECK(gdr_job_ready(NULL) == 1);
+  CHECK(gdr_kernel_variable_count(NULL) == 0);
+  CHECK(strcmp(gdr_kernel_name(NULL), "") == 0);
+  CHECK(strcmp(gdr_device_description(NULL), "") == 0);
+  gdr_device_close(NULL);
+  gdr_kernel_free(NULL);
+  gdr_job_free(NULL);
+  gdr_gravity_free(NULL);
+}
+
+int main(void) {
+  gdr_device* device = NULL;
+  CHECK(strlen(gdr_version()) > 0);
+  CHECK(strcmp(gdr_last_error(), "") == 0);
+  CHECK(gdr_device_open(device_name, &device) == GDR_OK);
+  CHECK(strstr(gdr_device_description(device), "1 board of 2 chips") != NULL);
+  test_kernels();
+  test_job(device);
+  test_gravity(device);
+  test_nulls();
+  gdr_device_close(device);
+  return failures;
+}

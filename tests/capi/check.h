@@ -1,0 +1,18 @@
+/* A check that says where it failed and is counted; test programs return how many failed. */
+#ifndef GDR_TEST_CHECK_H
+#define GDR_TEST_CHECK_H
+
+#include <stdio.h>
+
+static int failures = 0;
+
+#define CHECK(condition)                                                             \
+  do {                                                                               \
+    if (!(condition)) {                                                              \
+      ++failures;                                                                    \
+      printf("%s:%d: failed: %s (last error: %s)\n", __FILE__, __LINE__, #condition, \
+             gdr_last_error());                                                      \
+    }                                                                                \
+  } while (0)
+
+#endif

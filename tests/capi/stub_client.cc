@@ -1,0 +1,2 @@
+// The same client in C++.
+#include "stub_client.c"

@@ -1,0 +1,152 @@
+// `gdr asm`, `gdr dis` and `gdr stub` from outside.
+#include <string>
+
+#include "cli/shell.hpp"
+#include "support/catch.hpp"
+
+namespace gdr::test {
+namespace {
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// A program with three mistakes.
+const char* const wrong_source = R"(.kernel wrong
+.body
+    fadd $lr0v $lr0v nothing
+    fmull $r0v $r4v $r8v
+    fadd $lr1v $lr4v $lr8v
+)";
+
+}  // namespace
+
+TEST_CASE("gdr asm writes an object and says how fast the kernel is") {
+  const Shell shell;
+  shell.write("sums.gds", sums_kernel);
+  const Outcome result = shell.run("gdr asm sums.gds -o out.gdo");
+  CHECK(result.status == 0);
+  CHECK(result.err.empty());
+  CHECK(has(result.out, "out.gdo: sums, "));
+  CHECK(has(result.out, "clocks an interaction"));
+  CHECK(shell.exists("out.gdo"));
+  CHECK(shell.run("gdr asm sums.gds -q").out.empty());
+  CHECK(shell.read("sums.gdo") == shell.read("out.gdo"));
+}
+
+TEST_CASE("gdr asm shows every mistake and writes nothing") {
+  const Shell shell;
+  shell.write("wrong.gds", wrong_source);
+  shell.write("wrong.gdo", "precious");
+  const Outcome result = shell.run("gdr asm wrong.gds");
+  CHECK(result.status == 1);
+  CHECK(result.out.empty());
+  CHECK(has(result.err, "wrong.gds:3:"));
+  CHECK(has(result.err, "wrong.gds:4:"));
+  CHECK(has(result.err, "wrong.gds:5:"));
+  CHECK(has(result.err, "error[GDR"));
+  CHECK(has(result.err, "^"));
+  CHECK(has(result.err, "gdr: error: wrong.gds: 3 errors, no object written"));
+  CHECK_FALSE(has(result.err, "\x1b["));  // no colours in a file
+  CHECK(shell.read("wrong.gdo") == "precious");
+}
+
+TEST_CASE("gdr asm -l lists addresses, encodings and source lines") {
+  const Shell shell;
+  shell.write("sums.gds", sums_kernel);
+  const Outcome printed = shell.run("gdr asm sums.gds -l -");
+  CHECK(printed.status == 0);
+  CHECK(has(printed.out, "bget  $lr0 mj"));
+  CHECK(has(printed.out, "fadd  total total $lr16v"));
+  CHECK(shell.run("gdr asm sums.gds -l list.txt").status == 0);
+  CHECK(shell.read("list.txt") == printed.out);
+}
+
+TEST_CASE("gdr asm --stalls error refuses what pad repairs") {
+  const Shell shell;
+  shell.write("stall.gds",
+              ".kernel stall\n.body\n    vlen 1\n    fadd $lr0 $lr2 $lr4\n"
+              "    fadd $lr6 $lr0 $lr4\n");
+  CHECK(shell.run("gdr asm stall.gds").status == 0);
+  const Outcome refused = shell.run("gdr asm stall.gds --stalls error");
+  CHECK(refused.status == 1);
+  CHECK(has(refused.err, "stall.gds:5:"));
+  CHECK(shell.run("gdr asm stall.gds --stalls maybe").status == 2);
+}
+
+TEST_CASE("gdr asm -I finds included files; --geometry changes what fits") {
+  const Shell shell;
+  REQUIRE(shell.run("mkdir parts").status == 0);
+  shell.write("parts/part.gds", "    fadd $lr48v $lr48v 1.0\n");
+  shell.write("main.gds", ".kernel main\n.body\n.include \"part.gds\"\n");
+  CHECK(shell.run("gdr asm main.gds").status == 1);
+  CHECK(shell.run("gdr asm main.gds -I parts").status == 0);
+  CHECK(shell.run("gdr asm main.gds -I parts --geometry registers=16").status == 1);
+  const Outcome unknown = shell.run("gdr asm main.gds -I parts --geometry wheels=4");
+  CHECK(unknown.status == 2);
+  CHECK(has(unknown.err, "wheels"));
+  CHECK(shell.run("gdr asm main.gds -I parts --geometry registers").status == 2);
+}
+
+TEST_CASE("files that cannot be read or written, and the source itself as output") {
+  const Shell shell;
+  shell.write("sums.gds", sums_kernel);
+  const Outcome missing = shell.run("gdr asm nowhere.gds");
+  CHECK(missing.status == 1);
+  CHECK(has(missing.err, "nowhere.gds"));
+  const Outcome unwritable = shell.run("gdr asm sums.gds -o no/such/folder/k.gdo");
+  CHECK(unwritable.status == 1);
+  CHECK(has(unwritable.err, "no/such/folder"));
+  const Outcome onto_itself = shell.run("gdr asm sums.gds -o ./sums.gds");
+  CHECK(onto_itself.status == 2);
+  CHECK(shell.read("sums.gds") == sums_kernel);
+  CHECK(shell.run("gdr asm . -o k.gdo").status == 1);
+  CHECK(shell.run("gdr asm sums.gds -q -o k.gdo -l /dev/full").status == 1);
+}
+
+TEST_CASE("gdr dis gives assembly that assembles to the same object") {
+  const Shell shell;
+  shell.write("sums.gds", sums_kernel);
+  REQUIRE(shell.run("gdr asm sums.gds -o first.gdo").status == 0);
+  REQUIRE(shell.run("gdr dis first.gdo -o again.gds").status == 0);
+  REQUIRE(shell.run("gdr asm again.gds -o second.gdo").status == 0);
+  CHECK(shell.read("first.gdo") == shell.read("second.gdo"));
+  CHECK(shell.run("gdr dis first.gdo").out == shell.read("again.gds"));
+}
+
+TEST_CASE("gdr dis refuses damaged objects") {
+  const Shell shell;
+  shell.write("sums.gds", sums_kernel);
+  REQUIRE(shell.run("gdr asm sums.gds -o k.gdo").status == 0);
+  const std::string object = shell.read("k.gdo");
+  shell.write("short.gdo", object.substr(0, object.size() / 2));
+  shell.write("empty.gdo", "");
+  std::string bent = object;
+  bent[bent.size() / 2] = static_cast<char>(bent[bent.size() / 2] ^ 1);
+  shell.write("bent.gdo", bent);
+  for (const std::string name : {"short.gdo", "empty.gdo", "bent.gdo", "sums.gds", "missing.gdo"}) {
+    const Outcome result = shell.run("gdr dis " + name);
+    INFO(name << ": " << result.err);
+    CHECK(result.status == 1);
+    CHECK(result.out.empty());
+    CHECK(has(result.err, "gdr: error: "));
+    CHECK(has(result.err, name));
+  }
+}
+
+TEST_CASE("gdr stub writes a header that a C compiler takes") {
+  const Shell shell;
+  shell.write("sums.gds", sums_kernel);
+  REQUIRE(shell.run("gdr asm sums.gds -o k.gdo").status == 0);
+  REQUIRE(shell.run("gdr stub k.gdo -o k.h").status == 0);
+  CHECK(shell.run("gdr stub k.gdo").out == shell.read("k.h"));
+  shell.write("use.c", "#include \"k.h\"\nint main(void) { return 0; }\n");
+  const std::string include = std::string(" -I ") + GDR_SOURCE_DIR + "/libgdr/include";
+  const Outcome compiled =
+      shell.run("cc -std=c99 -Wall -Wextra -Werror -fsyntax-only use.c" + include);
+  INFO(compiled.err);
+  CHECK(compiled.status == 0);
+  CHECK(shell.run("gdr stub k.gdo --prefix 9lives").status == 2);
+}
+
+}  // namespace gdr::test

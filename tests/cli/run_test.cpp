@@ -1,0 +1,191 @@
+// `gdr run`: tables in, tables out, statistics, and what can be wrong with them.
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/shell.hpp"
+#include "support/catch.hpp"
+
+namespace gdr::test {
+namespace {
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// Numbers of a table, comments left out.
+std::vector<double> numbers(const std::string& text) {
+  std::vector<double> values;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    for (std::string word; words >> word;) values.push_back(std::stod(word));
+  }
+  return values;
+}
+
+/// The kernel `sums` with three targets and four sources: sum of (mj - xi) * scale.
+struct Sums : Shell {
+  Sums() {
+    write("sums.gds", sums_kernel);
+    write("i.txt", "# targets\n0\n1.5   # the second\n\n-2\n");
+    write("j.txt", "1 # a source\n2\n4\n8\n");
+    REQUIRE(run("gdr asm -q sums.gds").status == 0);
+  }
+};
+
+const std::vector<double> sums_at_scale_2{30, 18, 46};
+
+}  // namespace
+
+TEST_CASE("gdr run computes what the kernel says") {
+  const Sums shell;
+  const Outcome printed = shell.run("gdr run sums.gdo --i i.txt --j j.txt --set scale=2");
+  CHECK(printed.status == 0);
+  CHECK(printed.err.empty());
+  CHECK(printed.out.starts_with("# total\n"));
+  CHECK(numbers(printed.out) == sums_at_scale_2);
+  const Outcome filed = shell.run("gdr run sums.gds --i i.txt --j j.txt --set scale=2 -o out.txt");
+  CHECK(filed.status == 0);
+  CHECK(filed.out.empty());
+  CHECK(shell.read("out.txt") == printed.out);
+}
+
+TEST_CASE("gdr run writes output items, a row a source") {
+  const Sums shell;
+  shell.write("twice.gds",
+              ".kernel twice\nvlen 1\njvar long mj f64to72\novar long double_mj f64to72 pass\n"
+              ".body\n bget $lr8 mj\n fadd $lr10 $lr8 $lr8\n bput double_mj $lr10 0\n");
+  const Outcome done = shell.run("gdr run twice.gds --j j.txt --outputs items.txt");
+  CHECK(done.err.empty());
+  REQUIRE(done.status == 0);
+  CHECK(numbers(shell.read("items.txt")) == std::vector<double>{2, 4, 8, 16});
+  const auto json = nlohmann::json::parse(shell.run("gdr run twice.gds --j j.txt --json").out);
+  CHECK(json["items"]["double_mj"] == std::vector<double>{2, 4, 8, 16});
+}
+
+TEST_CASE("gdr run gives the same on every engine, instruction set and sharing") {
+  const Sums shell;
+  const std::string line = "gdr run sums.gdo --i i.txt --j j.txt --set scale=0.1 ";
+  const std::string right = shell.run(line + "--engine reference").out;
+  CHECK(numbers(right).size() == 3);
+  CHECK(shell.run(line + "--engine vector").out == right);
+  CHECK(shell.run(line + "--engine vector --isa portable").out == right);
+  CHECK(shell.run(line + "--threads 1").out == right);
+  CHECK(shell.run(line + "--device emulator:boards=2").out == right);
+  CHECK(shell.run(line + "--device emulator:blocks=2,pes=2,chips=1,sharing=targets").status == 0);
+}
+
+TEST_CASE("results have 17 significant digits") {
+  const Sums shell;
+  shell.write("one.txt", "0.1\n");
+  shell.write("zero.txt", "0\n");
+  const Outcome result = shell.run("gdr run sums.gdo --i zero.txt --j one.txt --set scale=1");
+  const std::string number = result.out.substr(std::string("# total\n").size());
+  CHECK(number.find('.') == 1);
+  CHECK(number.find('e') == 1 + 1 + 16);
+}
+
+TEST_CASE("params that are not set are zero; unknown and odd ones are refused") {
+  const Sums shell;
+  const std::string line = "gdr run sums.gdo --i i.txt --j j.txt ";
+  CHECK(numbers(shell.run(line).out) == std::vector<double>{0, 0, 0});
+  const Outcome unknown = shell.run(line + "--set scal=2");
+  CHECK(unknown.status == 2);
+  CHECK(has(unknown.err, "scale"));
+  CHECK(shell.run(line + "--set scale").status == 2);
+  CHECK(shell.run(line + "--set scale=").status == 2);
+  CHECK(shell.run(line + "--set scale=two").status == 1);
+  CHECK(shell.run(line + "--set scale=nan").status == 1);
+  CHECK(shell.run(line + "--set 'scale=1 2'").status != 0);
+}
+
+TEST_CASE("tables that do not fit name file, line and column") {
+  const Sums shell;
+  const auto refused = [&](const std::string& text) {
+    shell.write("bad.txt", text);
+    const Outcome result = shell.run("gdr run sums.gdo --i bad.txt --j j.txt -o never.txt");
+    CHECK(result.status == 1);
+    CHECK_FALSE(shell.exists("never.txt"));
+    return result.err;
+  };
+  CHECK(has(refused("1\n2 3\n"), "bad.txt:2:3: more than 1 value"));
+  CHECK(has(refused("1\nx\n"), "bad.txt:2:1: 'x' is not a number"));
+  CHECK(has(refused("1\n\n nan\n"), "bad.txt:3:2: 'xi' is not a number"));
+  CHECK(has(refused("inf\n"), "bad.txt:1:1: 'xi' is infinite"));
+  CHECK(has(refused("1e999\n"), "bad.txt:1:1:"));
+  CHECK(has(refused("1.5.2\n"), "bad.txt:1:1:"));
+}
+
+TEST_CASE("no targets and no sources are no error") {
+  const Sums shell;
+  shell.write("none.txt", "# nothing\n");
+  const Outcome targets = shell.run("gdr run sums.gdo --i none.txt --j j.txt");
+  CHECK(targets.status == 0);
+  CHECK(numbers(targets.out).empty());
+  const Outcome sources = shell.run("gdr run sums.gdo --i i.txt --j none.txt --set scale=2");
+  CHECK(sources.status == 0);
+  CHECK(numbers(sources.out) == std::vector<double>{0, 0, 0});
+}
+
+TEST_CASE("missing and unreadable files") {
+  const Sums shell;
+  const Outcome no_j = shell.run("gdr run sums.gdo --i i.txt");
+  CHECK(no_j.status == 2);
+  CHECK(has(no_j.err, "--j is missing: a file with columns mj"));
+  CHECK(shell.run("gdr run sums.gdo --i i.txt --j nowhere.txt").status == 1);
+  CHECK(shell.run("gdr run nowhere.gdo --i i.txt --j j.txt").status == 1);
+  const Outcome unwritable = shell.run("gdr run sums.gdo --i i.txt --j j.txt -o no/such/out.txt");
+  CHECK(unwritable.status == 1);
+  CHECK(has(unwritable.err, "no/such/out.txt"));
+  CHECK(shell.run("gdr run sums.gdo --i i.txt --j j.txt -o /dev/full").status == 1);
+  CHECK(shell.run("gdr run sums.gdo --i i.txt --j j.txt >/dev/full").status == 1);
+}
+
+TEST_CASE("--stats and --json tell clocks, traffic and time") {
+  const Sums shell;
+  const Outcome text = shell.run("gdr run sums.gdo --i i.txt --j j.txt --stats");
+  CHECK(text.status == 0);
+  CHECK(has(text.err, "interactions"));
+  CHECK(numbers(text.out).size() == 3);
+
+  const Outcome printed = shell.run("gdr run sums.gdo --i i.txt --j j.txt --set scale=2 --json");
+  const auto json = nlohmann::json::parse(printed.out);
+  CHECK(json["kernel"] == "sums");
+  CHECK(json["results"]["total"].get<std::vector<double>>() == sums_at_scale_2);
+  CHECK(json["statistics"]["interactions"] == 12);
+  CHECK(shell.run("gdr run sums.gdo --i i.txt --j j.txt --json -o -").status == 2);
+  const Outcome filed = shell.run("gdr run sums.gdo --i i.txt --j j.txt --json -o out.txt");
+  CHECK_FALSE(nlohmann::json::parse(filed.out).contains("results"));
+}
+
+TEST_CASE("integers and raw words go through unchanged") {
+  const Shell shell;
+  shell.write("copy.gds", R"(.kernel copy
+ivar long ki i64int
+ivar short wi raw
+ivar long li raw
+fvar long ko i64int iadd at $lr0v
+fvar short wo raw ior at $r16v
+fvar long lo raw ior at $lr24v
+.start
+    ipass ko ki
+    ipass wo wi
+    ipass lo li
+)");
+  const std::string rows =
+      "9223372036854775807 123456789 fedcba987654321012\n"
+      "-9223372036854775808 fffffffff 000000000000000001\n";
+  shell.write("i.txt", rows);
+  const Outcome result = shell.run("gdr run copy.gds --i i.txt --device emulator:sharing=targets");
+  INFO(result.err);
+  CHECK(result.status == 0);
+  CHECK(result.out == "# ko wo lo\n" + rows);
+  shell.write("i.txt", "9223372036854775808 123456789 fedcba987654321012\n");
+  CHECK(shell.run("gdr run copy.gds --i i.txt").status == 1);
+  shell.write("i.txt", "1 12345678 fedcba987654321012\n");
+  CHECK(has(shell.run("gdr run copy.gds --i i.txt").err, "9 hex digits"));
+}
+
+}  // namespace gdr::test

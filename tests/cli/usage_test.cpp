@@ -1,0 +1,124 @@
+// Wrong usage: exit status 2, a message that says what is wrong, the nearest right name.
+#include <string>
+
+#include "cli/shell.hpp"
+#include "support/catch.hpp"
+
+namespace gdr::test {
+namespace {
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("gdr --version") {
+  const Shell shell;
+  const Outcome version = shell.run("gdr --version");
+  CHECK(version.status == 0);
+  CHECK(version.out.starts_with("gdr "));
+  CHECK(version.err.empty());
+}
+
+TEST_CASE("no command, an unknown command") {
+  const Shell shell;
+  const Outcome nothing = shell.run("gdr");
+  CHECK(nothing.status == 2);
+  CHECK(nothing.out.empty());
+  CHECK(has(nothing.err, "gdr: error: a command is missing"));
+
+  const Outcome misspelt = shell.run("gdr nboby file");
+  CHECK(misspelt.status == 2);
+  CHECK(has(misspelt.err, "gdr: error: unknown command 'nboby'; did you mean 'nbody'?"));
+
+  const Outcome odd = shell.run("gdr frobnicate");
+  CHECK(odd.status == 2);
+  CHECK(has(odd.err, "unknown command 'frobnicate'"));
+  CHECK_FALSE(has(odd.err, "did you mean"));
+}
+
+TEST_CASE("unknown options name the nearest one, also where something is missing") {
+  const Shell shell;
+  const Outcome top = shell.run("gdr --verison");
+  CHECK(top.status == 2);
+  CHECK(has(top.err, "unknown option '--verison' of 'gdr'; did you mean '--version'?"));
+
+  const Outcome option = shell.run("gdr run k.gdo --stat");
+  CHECK(option.status == 2);
+  CHECK(has(option.err, "unknown option '--stat' of 'gdr run'; did you mean '--stats'?"));
+
+  // -o is missing, too, but the misspelt option is the better thing to say.
+  const Outcome before = shell.run("gdr force file --esp 0.1");
+  CHECK(before.status == 2);
+  CHECK(has(before.err, "unknown option '--esp' of 'gdr force'; did you mean '--eps'?"));
+
+  const Outcome with_value = shell.run("gdr info --engin=vector");
+  CHECK(with_value.status == 2);
+  CHECK(has(with_value.err, "unknown option '--engin' of 'gdr info'; did you mean '--engine'?"));
+}
+
+TEST_CASE("missing and superfluous arguments") {
+  const Shell shell;
+  const Outcome missing = shell.run("gdr dis");
+  CHECK(missing.status == 2);
+  CHECK(has(missing.err, "gdr: error: gdr dis: FILE is required"));
+
+  const Outcome many = shell.run("gdr dis a b");
+  CHECK(many.status == 2);
+  CHECK(has(many.err, "unexpected argument 'b' of 'gdr dis'"));
+
+  const Outcome value = shell.run("gdr info --threads lots");
+  CHECK(value.status == 2);
+  CHECK(has(value.err, "threads"));
+  CHECK(shell.run("gdr info --threads -1").status == 2);
+}
+
+TEST_CASE("unknown engines, instruction sets and devices are wrong usage") {
+  const Shell shell;
+  const Outcome engine = shell.run("gdr info --engine vectr");
+  CHECK(engine.status == 2);
+  CHECK(has(engine.err, "vector"));
+  const Outcome isa = shell.run("gdr info --isa avx3");
+  CHECK(isa.status == 2);
+  CHECK(has(isa.err, "avx2"));
+  const Outcome device = shell.run("gdr info --device emulater");
+  CHECK(device.status == 2);
+  CHECK(has(device.err, "emulator"));
+  const Outcome by_environment = shell.run("GDR_ENGINE=vectr gdr info");
+  CHECK(by_environment.status == 2);
+  CHECK(has(by_environment.err, "vectr"));
+  const Outcome benchmark = shell.run("gdr bench gravitty");
+  CHECK(benchmark.status == 2);
+  CHECK(has(benchmark.err, "gravity"));
+}
+
+TEST_CASE("the environment chooses the engine, an option overrides it") {
+  const Shell shell;
+  const Outcome environment = shell.run("GDR_ENGINE=reference gdr info");
+  CHECK(environment.status == 0);
+  CHECK(has(environment.out, "reference engine"));
+  const Outcome option =
+      shell.run("GDR_ENGINE=reference GDR_ISA=portable gdr info --engine vector");
+  CHECK(option.status == 0);
+  CHECK(has(option.out, "vector engine, portable"));
+}
+
+TEST_CASE("output that cannot be written is an error") {
+  const Shell shell;
+  const Outcome full = shell.run("gdr --help >/dev/full");
+  CHECK(full.status == 1);
+  CHECK(has(full.err, "gdr: error: cannot write to standard output: No space left on device"));
+  const Outcome closed = shell.run("gdr info >&-");
+  CHECK(closed.status == 1);
+  CHECK(has(closed.err, "cannot write to standard output"));
+}
+
+TEST_CASE("a reader that goes away ends the command quietly") {
+  const Shell shell;
+  // The reader is gone before anything is written.
+  const Outcome piped = shell.run("{ sleep 0.2; gdr info --json; echo status $? >&2; } | true");
+  CHECK(piped.err == "status 141\n");
+}
+
+}  // namespace gdr::test

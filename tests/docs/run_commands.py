@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Runs every command that README and the guides show.
+
+The fenced blocks marked `sh` of a page are run line by line in one scratch folder that looks like
+the top of the tree (its files are links), with the built `gdr` first in PATH. `make TARGET` is
+checked to be a target (running the tests inside the tests would not end); `git clone` and `cd` of a
+clone are taken as said. A block marked `console` shows output: its lines after `$ ` are run as well.
+
+usage: run_commands.py SOURCE_DIR GDR_PROGRAM PAGE...
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+TIMEOUT_S = 300
+
+
+def commands(page: str) -> list[tuple[int, str]]:
+    """(line number, command) of every command line of a page, continuation lines joined."""
+    found, language, pending, start = [], None, "", 0
+    with open(page, encoding="utf-8") as text:
+        for number, line in enumerate(text, 1):
+            fence = re.match(r"\s*```(\w*)", line)
+            if fence:
+                language = None if language is not None else fence.group(1)
+                pending = ""
+                continue
+            if language not in ("sh", "console"):
+                continue
+            line = line.rstrip("\n")
+            if language == "console" and not pending:
+                if not line.lstrip().startswith("$ "):
+                    continue
+                line = line.lstrip()[2:]
+            if not pending:
+                start = number
+            pending += line
+            if pending.endswith("\\"):
+                pending = pending[:-1]
+                continue
+            if pending.strip() and not pending.strip().startswith("#"):
+                found.append((start, pending.strip()))
+            pending = ""
+    return found
+
+
+def how_to_run(command: str, source: str) -> str | None:
+    """The command as the test runs it; None if there is nothing to run."""
+    if re.match(r"(git clone|cd) ", command):
+        return None
+    if re.match(r"(\w+=\S+ )*make\b", command):
+        return re.sub(r"\bmake\b", f"make -n -C '{source}'", command, count=1) + " >/dev/null"
+    return command
+
+
+def main() -> int:
+    source, gdr, *pages = sys.argv[1:]
+    environment = dict(os.environ)
+    environment["PATH"] = os.path.dirname(os.path.abspath(gdr)) + os.pathsep + environment["PATH"]
+    environment["MAKEFLAGS"] = ""
+    passed = failed = 0
+    for page in pages:
+        with tempfile.TemporaryDirectory() as scratch:
+            for name in os.listdir(source):
+                if not name.startswith(".git"):
+                    os.symlink(os.path.join(source, name), os.path.join(scratch, name))
+            for number, shown in commands(page):
+                command = how_to_run(shown, source)
+                if command is None:
+                    continue
+                run = subprocess.run(
+                    ["bash", "-c", "set -o pipefail; " + command],
+                    cwd=scratch, env=environment, timeout=TIMEOUT_S, check=False,
+                    stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+                )
+                if run.returncode == 0:
+                    passed += 1
+                    continue
+                failed += 1
+                where = os.path.relpath(page, source)
+                print(f"{where}:{number}: status {run.returncode}: {shown}")
+                print(run.stdout[-2000:] + run.stderr[-2000:])
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

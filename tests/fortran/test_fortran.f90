@@ -1,0 +1,123 @@
+! The Fortran module: gravity, a job of its own with a kernel from a string, arrays with strides,
+! and errors. Stops with 1 if any check fails.
+program test_fortran
+  use, intrinsic :: iso_c_binding
+  use gdr
+  implicit none
+
+  character(len=1), parameter :: nl = new_line("a")
+  character(len=*), parameter :: spring = ".kernel spring"//nl//".flops 3"//nl// &
+       "ivar long xi f64to72"//nl//"jvar long xj f64to72"//nl//"jvar long mj f64to72"//nl// &
+       "jvar long idj i64int"//nl//"param long k f64to72"//nl// &
+       "fvar long force f64to72 fadd at $lr24v"//nl//"fvar long ids i64int iadd at $lr32v"//nl// &
+       ".start"//nl//"upass force 0"//nl//"upass ids 0"//nl//".body"//nl//"vlen 1"//nl// &
+       "bget $lr0 xj"//nl//"bget $lr2 mj"//nl//"bget $lr4 k"//nl//"bget $lr6 idj"//nl// &
+       "vlen 4"//nl// &
+       "fsub $lr8v $lr0 xi"//nl//"dmul $lr8v $lr8v $lr2"//nl//"dmul $lr8v $lr8v $lr4"//nl// &
+       "fadd force force $lr8v"//nl//"iadd ids ids $lr6"//nl
+
+  integer, parameter :: n = 30
+  type, bind(c) :: particle
+     real(c_double) :: x
+     real(c_float) :: m
+     real(c_double) :: force
+     integer(c_int64_t) :: id, ids
+  end type particle
+
+  type(particle), target :: p(n)
+  type(gdr_device) :: device
+  type(gdr_gravity) :: gravity
+  type(gdr_statistics) :: statistics
+  real(c_double) :: x(3, 2), m(2), acc(3, 2), pot(2)
+  integer :: status, failures = 0
+
+  call gdr_device_open("emulater", device, status)
+  call check(status == gdr_error_usage, "an unknown device")
+  call check(index(gdr_last_error(), "emulator") > 0, "its message")
+  call gdr_device_open("emulator:threads=1,chips=2,blocks=2,pes=3", device, status)
+  call check(status == gdr_ok, "open")
+  call check(len(gdr_version()) > 0, "version")
+
+  call gdr_gravity_create(device, gravity, status)
+  call check(status == gdr_ok, "gravity")
+  x = reshape([0d0, 0d0, 0d0, 0d0, 2d0, 0d0], [3, 2])
+  m = [1d0, 4d0]
+  call gdr_gravity_compute(gravity, 2, x, m, 0d0, acc, pot, status)
+  call check(status == gdr_ok, "compute")
+  call check(all(abs(acc - reshape([0d0, 1d0, 0d0, 0d0, -0.25d0, 0d0], [3, 2])) < 1d-6), "acc")
+  call check(all(abs(pot - [-2d0, -0.5d0]) < 1d-6), "pot")
+  call gdr_gravity_compute_on(gravity, 1, x, 2, x, m, 0d0, acc, pot, status)
+  call check(status == gdr_ok .and. abs(acc(2, 1) - 1d0) < 1d-6, "compute_on")
+  call gdr_gravity_compute(gravity, 2, x, m, -1d0, acc, pot, status)
+  call check(status == gdr_error_input, "a negative softening")
+  call gdr_gravity_free(gravity)
+
+  call gdr_device_reset_statistics(device, status)
+  call test_job()
+  call gdr_device_statistics(device, statistics, status)
+  call check(status == gdr_ok .and. statistics%runs == 2, "runs")
+  call check(statistics%interactions == 2 * n * n, "interactions")
+  call gdr_device_close(device)
+  if (failures > 0) stop 1
+
+contains
+
+  subroutine check(good, what)
+    logical, intent(in) :: good
+    character(len=*), intent(in) :: what
+    if (good) return
+    failures = failures + 1
+    print *, "failed: ", what, " (last error: ", gdr_last_error(), ")"
+  end subroutine check
+
+  subroutine test_job()
+    type(gdr_kernel) :: kernel
+    type(gdr_job) :: job
+    real(c_double), target :: force(n)
+    integer :: i, step
+    do i = 1, n
+       p(i) = particle(mod(i * i, 17) / 4d0, mod(i, 5) / 8.0, 0d0, int(i, c_int64_t), 0_c_int64_t)
+    end do
+    step = int(storage_size(p) / 8)
+    call gdr_kernel_assemble(spring, "spring", kernel, status)
+    call check(status == gdr_ok, "assemble")
+    call gdr_job_create(device, kernel, job, status)
+    call check(status == gdr_ok, "job")
+    call gdr_kernel_free(kernel)
+    call gdr_job_set(job, "k", 0.5d0, status)
+    call check(status == gdr_ok, "set")
+    call gdr_job_sources(job, n, [gdr_array("xj", p(1)%x, step), gdr_array("mj", p(1)%m, step), &
+         gdr_array("idj", p(1)%id, step)], status)
+    call check(status == gdr_ok, "sources")
+    call gdr_job_targets(job, n, [gdr_array("xi", p(1)%x, step)], status)
+    call check(status == gdr_ok, "targets")
+    call gdr_job_run(job, [gdr_array("force", p(1)%force, step), &
+         gdr_array("ids", p(1)%ids, step)], status)
+    call check(status == gdr_ok, "run")
+    call check(all(p%force == expected()), "forces")
+    call check(all(p%ids == n * (n + 1) / 2), "ids")
+
+    p(7)%m = 2
+    call gdr_job_update_sources(job, 7, 1, [gdr_array("mj", p(7)%m, step)], status)
+    call check(status == gdr_ok, "update")
+    call gdr_job_start(job, [gdr_array("force", force)], status)
+    call check(status == gdr_ok, "start")
+    call gdr_job_wait(job, status)
+    call check(status == gdr_ok .and. gdr_job_ready(job), "wait")
+    call check(all(force == expected()), "forces after an update")
+    call gdr_job_set(job, "kk", 1d0, status)
+    call check(status == gdr_error_usage, "an unknown param")
+    call gdr_job_free(job)
+  end subroutine test_job
+
+  function expected() result(force)
+    real(c_double) :: force(n)
+    integer :: i, j
+    force = 0
+    do i = 1, n
+       do j = 1, n
+          force(i) = force(i) + 0.5d0 * p(j)%m * (p(j)%x - p(i)%x)
+       end do
+    end do
+  end function expected
+end program test_fortran

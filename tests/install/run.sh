@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Installs a build into a fresh prefix, moves it, and builds a client against it outside the tree:
+# with find_package, with pkg-config, and runs the installed program.
+# usage: run.sh BUILD_DIR SOURCE_DIR
+set -eu
+build=$1
+source=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cmake --install "$build" --prefix "$work/first" >"$work/log" || { cat "$work/log"; exit 1; }
+mv "$work/first" "$work/moved"  # nothing in it may remember where it was
+
+cp -r "$source/tests/install/client" "$work/client"
+cmake -S "$work/client" -B "$work/client/build" -DCMAKE_PREFIX_PATH="$work/moved" >"$work/log" 2>&1 ||
+  { cat "$work/log"; exit 1; }
+cmake --build "$work/client/build" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+"$work/client/build/client"
+
+pc=$(dirname "$(find "$work/moved" -name gdr.pc)")
+read -ra flags <<<"$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs gdr)"
+libdir=$(PKG_CONFIG_PATH=$pc pkg-config --variable=libdir gdr)
+${CXX:-c++} -std=c++20 "$work/client/client.cpp" "${flags[@]}" -o "$work/pc_client"
+LD_LIBRARY_PATH=$libdir "$work/pc_client"
+
+env -u LD_LIBRARY_PATH "$work/moved/bin/gdr" --version
+echo "1 passed, 0 failed"

@@ -1,0 +1,168 @@
+// Snapshot files that cannot be used: each error names the file, the place and the reason.
+#include <cmath>
+#include <filesystem>
+
+#include "expect_error.hpp"
+#include "foreign_file.hpp"
+#include "libgdr/io/snapshot.hpp"
+#include "temporary_folder.hpp"
+
+namespace gdr::test {
+namespace {
+
+const std::vector<double> places = {1, 2, 3, 4, 5, 6};
+
+/// A file with one type, two particles; the parts in `without` are left out.
+void make_file(const std::string& path, const std::string& without = "") {
+  ForeignFile file(path);
+  file.group("Header");
+  file.group("PartType1");
+  if (without != "Coordinates") file.doubles("PartType1/Coordinates", {2, 3}, places);
+  if (without != "Velocities") file.doubles("PartType1/Velocities", {2, 3}, places);
+  if (without != "Masses") file.doubles("PartType1/Masses", {2}, {1, 2});
+}
+
+void expect_input(const std::string& path, std::vector<std::string> words) {
+  words.push_back(path);
+  expect_error(ErrorCategory::Input, words, [&] { read_snapshot(path); });
+}
+
+TEST_CASE("files that are missing, folders, empty, or of another kind") {
+  const TemporaryFolder folder;
+  const auto expect_io = [](const std::string& path, const std::string& word) {
+    expect_error(ErrorCategory::Io, {path, word}, [&] { read_snapshot(path); });
+  };
+  expect_io(folder.file("none.hdf5"), "No such file");
+  expect_io(folder.path(), "directory");
+  expect_input(folder.make("empty", ""), {"empty"});
+  expect_input(folder.make("text.hdf5", "1 0 0 0 0 0 0\n"), {"not an HDF5 file"});
+  expect_input(folder.make("binary", std::string("\0\1\0\0HEAD", 8)), {"neither HDF5 nor text"});
+}
+
+TEST_CASE("an HDF5 file cut short or overwritten in the middle is refused, wherever") {
+  const TemporaryFolder folder;
+  make_file(folder.file("whole.hdf5"));
+  const std::string whole = content_of(folder.file("whole.hdf5"));
+  REQUIRE_NOTHROW(read_snapshot(folder.file("whole.hdf5")));
+  for (const std::size_t size : {9U, 100U, 500U, 1000U, 2000U, 4000U})
+    if (size < whole.size()) expect_input(folder.make("short.hdf5", whole.substr(0, size)), {});
+  std::string damaged = whole;
+  for (std::size_t k = 64; k < 800 && k < damaged.size(); ++k) damaged[k] = '\x5a';
+  expect_input(folder.make("damaged.hdf5", damaged), {});
+}
+
+TEST_CASE("a dataset that is missing is named") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("part.hdf5");
+  for (const std::string name : {"Coordinates", "Velocities", "Masses"}) {
+    make_file(path, name);
+    expect_input(path, {"PartType1", name});
+  }
+}
+
+TEST_CASE("wrong shapes and types are named with the shape that is wanted") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("shape.hdf5");
+  const auto with = [&](auto add) {
+    ForeignFile file(path);
+    file.group("PartType1");
+    add(file);
+  };
+  with([](ForeignFile& f) { f.doubles("PartType1/Coordinates", {6}, places); });
+  expect_input(path, {"PartType1/Coordinates", "(6)", "(n, 3)"});
+  with([](ForeignFile& f) { f.doubles("PartType1/Coordinates", {3, 2}, places); });
+  expect_input(path, {"PartType1/Coordinates", "(3, 2)"});
+  with([](ForeignFile& f) { f.text("PartType1/Coordinates", "here"); });
+  expect_input(path, {"PartType1/Coordinates", "numbers"});
+  with([](ForeignFile& f) { f.huge("PartType1/Coordinates"); });
+  expect_input(path, {"PartType1/Coordinates", "more than"});
+  with([](ForeignFile& f) {
+    f.doubles("PartType1/Coordinates", {2, 3}, places);
+    f.doubles("PartType1/Masses", {3}, {1, 2, 3});
+  });
+  expect_input(path, {"PartType1/Masses", "(3)", "(2)"});
+  with([](ForeignFile& f) {
+    f.doubles("PartType1/Coordinates", {2, 3}, places);
+    f.doubles("PartType1/Masses", {2}, {1, 2});
+    f.doubles("PartType1/Velocities", {1, 3}, {1, 2, 3});
+  });
+  expect_input(path, {"PartType1/Velocities", "(1, 3)", "(2, 3)"});
+}
+
+TEST_CASE("ids that do not fit the particles") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("ids.hdf5");
+  const auto with = [&](auto add) {
+    make_file(path);
+    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+    const auto ids = [&](hsize_t count, hid_t type) {
+      const hid_t space = H5Screate_simple(1, &count, nullptr);
+      H5Dclose(H5Dcreate2(file, "PartType1/ParticleIDs", type, space, H5P_DEFAULT, H5P_DEFAULT,
+                          H5P_DEFAULT));
+      H5Sclose(space);
+    };
+    add(ids);
+    H5Fclose(file);
+  };
+  with([](auto ids) { ids(3, H5T_STD_I32LE); });
+  expect_input(path, {"PartType1/ParticleIDs", "3 ids for 2"});
+  with([](auto ids) { ids(2, H5T_IEEE_F64LE); });
+  expect_input(path, {"PartType1/ParticleIDs", "integers"});
+}
+
+TEST_CASE("a header that contradicts the particles") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("header.hdf5");
+  const auto with = [&](const std::string& name, const std::vector<double>& values) {
+    ForeignFile file(path);
+    file.group("Header");
+    file.attribute("Header", name, values, H5T_IEEE_F64LE);
+    file.group("PartType1");
+    file.doubles("PartType1/Coordinates", {2, 3}, places);
+    file.doubles("PartType1/Velocities", {2, 3}, places);
+    file.doubles("PartType1/Masses", {2}, {1, 2});
+  };
+  with("NumPart_ThisFile", {0, 3, 0, 0, 0, 0});
+  expect_input(path, {"NumPart_ThisFile", "3 particles of type 1", "has 2"});
+  with("NumPart_ThisFile", {5, 2, 0, 0, 0, 0});
+  expect_input(path, {"NumPart_ThisFile", "5 particles of type 0"});
+  with("NumFilesPerSnapshot", {4});
+  expect_input(path, {"one of 4 files", "join"});
+  with("Time", {std::nan("")});
+  expect_input(path, {"Time", "finite"});
+}
+
+TEST_CASE("no particles at all") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("nobody.hdf5");
+  { ForeignFile file(path); }
+  expect_input(path, {"no particles"});
+  {
+    ForeignFile file(path);
+    file.group("PartType1");
+    file.doubles("PartType1/Coordinates", {0, 3}, {});
+  }
+  expect_input(path, {"no particles"});
+}
+
+TEST_CASE("numbers that are not finite name quantity, particle and id") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("nan.hdf5");
+  const auto with = [&](std::vector<double> x, std::vector<double> v, std::vector<double> m) {
+    ForeignFile file(path);
+    file.group("PartType1");
+    file.doubles("PartType1/Coordinates", {2, 3}, x);
+    file.doubles("PartType1/Velocities", {2, 3}, v);
+    file.doubles("PartType1/Masses", {2}, m);
+    file.ids("PartType1/ParticleIDs", {40, 41}, H5T_STD_U32LE);
+  };
+  with({1, 2, 3, 4, std::nan(""), 6}, places, {1, 1});
+  expect_input(path, {"y position of particle 1 (id 41)", "nan"});
+  with(places, {1, 2, -INFINITY, 4, 5, 6}, {1, 1});
+  expect_input(path, {"z velocity of particle 0 (id 40)", "-inf"});
+  with(places, places, {1, INFINITY});
+  expect_input(path, {"mass of particle 1 (id 41)", "inf"});
+}
+
+}  // namespace
+}  // namespace gdr::test

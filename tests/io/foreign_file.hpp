@@ -1,0 +1,84 @@
+// HDF5 files as other codes write them, made with the C library itself and none of our code.
+#pragma once
+
+#include <hdf5.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace gdr::test {
+
+/// Numbers are given as doubles or 64-bit integers and stored in the type that is asked for.
+class ForeignFile {
+ public:
+  explicit ForeignFile(const std::string& path)
+      : file_(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT)) {}
+  ~ForeignFile() { H5Fclose(file_); }
+  ForeignFile(const ForeignFile&) = delete;
+  ForeignFile& operator=(const ForeignFile&) = delete;
+
+  void group(const std::string& name) {
+    H5Gclose(H5Gcreate2(file_, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  }
+  void doubles(const std::string& name, const std::vector<hsize_t>& shape,
+               const std::vector<double>& values, hid_t type = H5T_IEEE_F64LE,
+               bool packed = false) {
+    dataset(name, shape, type, H5T_NATIVE_DOUBLE, values.data(), packed);
+  }
+  void ids(const std::string& name, const std::vector<long long>& values, hid_t type) {
+    dataset(name, {values.size()}, type, H5T_NATIVE_LLONG, values.data(), false);
+  }
+  void raw_ids(const std::string& name, const std::vector<unsigned long long>& values, hid_t type) {
+    dataset(name, {values.size()}, type, H5T_NATIVE_ULLONG, values.data(), false);
+  }
+  void attribute(const std::string& object, const std::string& name,
+                 const std::vector<double>& values, hid_t type) {
+    const hsize_t count = values.size();
+    const hid_t space = count == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &count, nullptr);
+    const hid_t handle = H5Acreate_by_name(file_, object.c_str(), name.c_str(), type, space,
+                                           H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    H5Awrite(handle, H5T_NATIVE_DOUBLE, values.data());
+    H5Aclose(handle);
+    H5Sclose(space);
+  }
+  /// A dataset of text, where numbers belong.
+  void text(const std::string& name, const std::string& value) {
+    const hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, value.size());
+    dataset(name, {1, 3}, type, type, std::string(3 * value.size(), 'x').c_str(), false);
+    H5Tclose(type);
+  }
+  /// A dataset that claims more numbers than any machine holds; none is stored.
+  void huge(const std::string& name) {
+    const hsize_t shape[2] = {hsize_t{1} << 50, 3}, chunk[2] = {1024, 3};
+    const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(properties, 2, chunk);
+    const hid_t space = H5Screate_simple(2, shape, nullptr);
+    H5Dclose(H5Dcreate2(file_, name.c_str(), H5T_IEEE_F64LE, space, H5P_DEFAULT, properties,
+                        H5P_DEFAULT));
+    H5Sclose(space);
+    H5Pclose(properties);
+  }
+
+ private:
+  void dataset(const std::string& name, const std::vector<hsize_t>& shape, hid_t file_type,
+               hid_t memory_type, const void* values, bool packed) {
+    const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    if (packed) {
+      H5Pset_chunk(properties, static_cast<int>(shape.size()), shape.data());
+      H5Pset_deflate(properties, 6);
+    }
+    const hid_t space = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);
+    const hid_t handle =
+        H5Dcreate2(file_, name.c_str(), file_type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+    H5Dwrite(handle, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+    H5Dclose(handle);
+    H5Sclose(space);
+    H5Pclose(properties);
+  }
+
+  hid_t file_;
+};
+
+}  // namespace gdr::test

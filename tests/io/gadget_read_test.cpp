@@ -1,0 +1,145 @@
+// Snapshots of other codes: types, number formats, headers that are short of things.
+#include <limits>
+
+#include "foreign_file.hpp"
+#include "libgdr/io/snapshot.hpp"
+#include "support/catch.hpp"
+#include "temporary_folder.hpp"
+
+namespace gdr::test {
+namespace {
+
+const std::vector<double> two_places = {1, 2, 3, 4, 5, 6};
+const std::vector<double> two_velocities = {.5, .25, .125, -1, -2, -3};
+
+/// Two particles of one type with everything but a header.
+void add_type(ForeignFile& file, const std::string& group, double mass) {
+  file.group(group);
+  file.doubles(group + "/Coordinates", {2, 3}, two_places);
+  file.doubles(group + "/Velocities", {2, 3}, two_velocities);
+  file.doubles(group + "/Masses", {2}, {mass, mass * 2});
+}
+
+TEST_CASE("a file without a header, ids or masses in a table") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("plain.hdf5");
+  {
+    ForeignFile file(path);
+    add_type(file, "PartType1", 0.5);
+  }
+  const Snapshot s = read_snapshot(path);
+  CHECK(s.time == 0);
+  CHECK(s.size() == 2);
+  CHECK(s.position == two_places);
+  CHECK(s.velocity == two_velocities);
+  CHECK(s.mass == std::vector<double>{0.5, 1});
+  CHECK(s.id == std::vector<std::uint64_t>{1, 2});
+  CHECK(s.type_counts == std::vector<std::size_t>{0, 2, 0, 0, 0, 0});
+  CHECK_FALSE(s.run.has_value());
+}
+
+TEST_CASE("types stand in their order, with ids of any kind") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("types.hdf5");
+  {
+    ForeignFile file(path);
+    add_type(file, "PartType4", 4);  // made first: the order is that of the types
+    file.ids("PartType4/ParticleIDs", {-7, 8}, H5T_STD_I32LE);
+    add_type(file, "PartType0", 1);
+    file.ids("PartType0/ParticleIDs", {3, 1}, H5T_STD_U64BE);
+    file.group("PartType2");  // empty groups are found in the wild
+  }
+  const Snapshot s = read_snapshot(path);
+  CHECK(s.type_counts == std::vector<std::size_t>{2, 0, 0, 0, 2, 0});
+  CHECK(s.mass == std::vector<double>{1, 2, 4, 8});
+  CHECK(s.signed_ids);
+  CHECK(id_text(s, 0) == "3");
+  CHECK(id_text(s, 2) == "-7");
+  CHECK(id_text(s, 3) == "8");
+}
+
+TEST_CASE("unsigned ids keep all 64 bits") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("ids.hdf5");
+  constexpr auto largest = std::numeric_limits<unsigned long long>::max();
+  {
+    ForeignFile file(path);
+    add_type(file, "PartType1", 1);
+    file.raw_ids("PartType1/ParticleIDs", {largest, 1ULL << 63}, H5T_STD_U64LE);
+  }
+  const Snapshot s = read_snapshot(path);
+  CHECK_FALSE(s.signed_ids);
+  CHECK(s.id == std::vector<std::uint64_t>{largest, 1ULL << 63});
+}
+
+TEST_CASE("float32, either byte order, integers and packed datasets become doubles") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("float.hdf5");
+  {
+    ForeignFile file(path);
+    file.group("PartType1");
+    file.doubles("PartType1/Coordinates", {2, 3}, {0.1, 2, 3, 4, 5, 6}, H5T_IEEE_F32LE, true);
+    file.doubles("PartType1/Velocities", {2, 3}, {0.1, 2, 3, 4, 5, 6}, H5T_IEEE_F32BE);
+    file.doubles("PartType1/Masses", {2, 1}, {3, 4}, H5T_STD_I16BE);
+  }
+  const Snapshot s = read_snapshot(path);
+  CHECK(s.position[0] == static_cast<double>(0.1F));
+  CHECK(s.velocity[0] == static_cast<double>(0.1F));
+  CHECK(s.velocity[5] == 6);
+  CHECK(s.mass == std::vector<double>{3, 4});
+}
+
+TEST_CASE("MassTable gives the masses of a type without a dataset") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("table.hdf5");
+  {
+    ForeignFile file(path);
+    file.group("Header");
+    file.attribute("Header", "MassTable", {0, 0.25, 9, 0, 0, 0}, H5T_IEEE_F32LE);
+    file.attribute("Header", "NumPart_ThisFile", {0, 2, 2, 0, 0, 0}, H5T_STD_U32LE);
+    file.attribute("Header", "Time", {3.5}, H5T_IEEE_F64BE);
+    file.attribute("Header", "BoxSize", {100}, H5T_STD_I32LE);
+    file.group("PartType1");
+    file.doubles("PartType1/Coordinates", {2, 3}, two_places);
+    file.doubles("PartType1/Velocities", {2, 3}, two_velocities);
+    add_type(file, "PartType2", 2);  // its own masses go before the table
+  }
+  const Snapshot s = read_snapshot(path);
+  CHECK(s.mass == std::vector<double>{0.25, 0.25, 2, 4});
+  CHECK(s.time == 3.5);
+  CHECK(s.header.at("BoxSize") == 100);
+  CHECK(s.header.count("Redshift") == 0);
+}
+
+TEST_CASE("forces need no velocities") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("still.hdf5");
+  {
+    ForeignFile file(path);
+    file.group("PartType3");
+    file.doubles("PartType3/Coordinates", {2, 3}, two_places);
+    file.doubles("PartType3/Masses", {2}, {1, 1});
+  }
+  const Snapshot s = read_snapshot(path, Velocities::Ignored);
+  CHECK(s.size() == 2);
+  CHECK(s.velocity.empty());
+  CHECK_THROWS(read_snapshot(path));
+}
+
+TEST_CASE("more types than GADGET has, as newer codes write") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("seven.hdf5");
+  {
+    ForeignFile file(path);
+    file.group("Header");
+    file.attribute("Header", "NumPart_ThisFile", {0, 0, 0, 0, 0, 0, 2}, H5T_STD_I64LE);
+    add_type(file, "PartType6", 1);
+  }
+  const Snapshot s = read_snapshot(path);
+  CHECK(s.type_counts == std::vector<std::size_t>{0, 0, 0, 0, 0, 0, 2});
+  write_snapshot(folder.file("again.hdf5"), s, SnapshotFormat::Hdf5);
+  CHECK(read_snapshot(folder.file("again.hdf5")).type_counts == s.type_counts);
+}
+
+}  // namespace
+}  // namespace gdr::test

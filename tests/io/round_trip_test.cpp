@@ -1,0 +1,103 @@
+// What we write is read back with the same bits, and equal states make equal files.
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "expect_error.hpp"
+#include "libgdr/io/snapshot.hpp"
+#include "libgdr/io/text_snapshot.hpp"
+#include "temporary_folder.hpp"
+
+namespace gdr::test {
+namespace {
+
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
+
+/// Finite doubles of every exponent.
+double any_double(std::mt19937_64& random) {
+  for (;;) {
+    const std::uint64_t bits = random();
+    double value = 0;
+    std::memcpy(&value, &bits, sizeof value);
+    if (value - value == 0) return value;
+  }
+}
+
+Snapshot random_snapshot() {
+  std::mt19937_64 random(7);
+  Snapshot s;
+  s.type_counts = {5, 0, 3, 0, 0, 2};
+  for (int i = 0; i < 10; ++i) {
+    s.mass.push_back(any_double(random));
+    s.id.push_back(random());
+    for (int k = 0; k < 3; ++k) s.position.push_back(any_double(random));
+    for (int k = 0; k < 3; ++k) s.velocity.push_back(any_double(random));
+  }
+  s.position[0] = -0.0;
+  s.position[1] = std::numeric_limits<double>::denorm_min();
+  s.position[2] = -std::numeric_limits<double>::max();
+  s.header = {{"BoxSize", 0.0}, {"HubbleParam", 0.7}, {"Redshift", 0.1}};
+  s.run = RunState{0.1, 1.0 / 3, 12345, 0.01, 43007.1, -0.2470779999999999};
+  s.time = s.run->time();
+  return s;
+}
+
+TEST_CASE("HDF5: everything comes back, and equal states are equal bytes") {
+  const TemporaryFolder folder;
+  const Snapshot s = random_snapshot();
+  write_snapshot(folder.file("a.hdf5"), s, SnapshotFormat::Hdf5);
+  const Snapshot back = read_snapshot(folder.file("a.hdf5"));
+  CHECK(same_bits(back.position, s.position));
+  CHECK(same_bits(back.velocity, s.velocity));
+  CHECK(same_bits(back.mass, s.mass));
+  CHECK(back.id == s.id);
+  CHECK(back.type_counts == s.type_counts);
+  CHECK(back.time == s.time);
+  CHECK(back.header == s.header);
+  REQUIRE(back.run.has_value());
+  CHECK(*back.run == *s.run);
+
+  write_snapshot(folder.file("b.hdf5"), back, SnapshotFormat::Hdf5);
+  CHECK(content_of(folder.file("a.hdf5")) == content_of(folder.file("b.hdf5")));
+}
+
+TEST_CASE("HDF5: signed ids stay signed") {
+  const TemporaryFolder folder;
+  Snapshot s = random_snapshot();
+  s.signed_ids = true;
+  s.id[3] = static_cast<std::uint64_t>(-5);
+  write_snapshot(folder.file("a.hdf5"), s, SnapshotFormat::Hdf5);
+  const Snapshot back = read_snapshot(folder.file("a.hdf5"));
+  CHECK(back.signed_ids);
+  CHECK(back.id == s.id);
+  CHECK(id_text(back, 3) == "-5");
+}
+
+TEST_CASE("text: numbers and the state of the run come back") {
+  const TemporaryFolder folder;
+  const Snapshot s = random_snapshot();
+  write_snapshot(folder.file("a.txt"), s, SnapshotFormat::Text);
+  const Snapshot back = read_snapshot(folder.file("a.txt"));
+  CHECK(same_bits(back.position, s.position));
+  CHECK(same_bits(back.velocity, s.velocity));
+  CHECK(same_bits(back.mass, s.mass));
+  CHECK(back.time == s.time);
+  REQUIRE(back.run.has_value());
+  CHECK(*back.run == *s.run);
+  CHECK(snapshot_format(folder.file("a.txt")) == SnapshotFormat::Text);
+}
+
+TEST_CASE("a run whose time was changed by another program is not continued") {
+  const TemporaryFolder folder;
+  Snapshot s = random_snapshot();
+  s.time += 1;
+  write_snapshot(folder.file("a.hdf5"), s, SnapshotFormat::Hdf5);
+  CHECK_FALSE(read_snapshot(folder.file("a.hdf5")).run.has_value());
+  expect_error(ErrorCategory::Input, {"start_time + step * time_step"},
+               [&] { parse_text_snapshot(text_snapshot(s), "a.txt"); });
+}
+
+}  // namespace
+}  // namespace gdr::test

@@ -1,0 +1,64 @@
+// Plain text snapshots: what is accepted, and errors with line and column.
+#include "libgdr/io/text_snapshot.hpp"
+
+#include <limits>
+
+#include "expect_error.hpp"
+
+namespace gdr::test {
+namespace {
+
+void expect_at(const std::string& place, const std::string& word, const std::string& text) {
+  INFO(text);
+  expect_error(ErrorCategory::Input, {place, word}, [&] { parse_text_snapshot(text, "f.txt"); });
+}
+
+TEST_CASE("lines, comments, blanks and line ends of any kind") {
+  const Snapshot s = parse_text_snapshot(
+      "# a cluster\n\n  1 2 3 4 5 6 7 # the first\r\n\t+1e-3\t-0 .5 5. 1E2 1e-320 7", "f.txt");
+  REQUIRE(s.size() == 2);
+  CHECK(s.mass == std::vector<double>{1, 1e-3});
+  CHECK(s.position == std::vector<double>{2, 3, 4, -0.0, .5, 5});
+  CHECK(s.velocity == std::vector<double>{5, 6, 7, 100, 1e-320, 7});
+  CHECK(s.id == std::vector<std::uint64_t>{1, 2});
+  CHECK(s.type_counts == std::vector<std::size_t>{0, 2, 0, 0, 0, 0});
+  CHECK(s.time == 0);
+}
+
+TEST_CASE("numbers below the smallest become zero") {
+  CHECK(parse_text_snapshot("1 1e-5000 0 0 0 0 0", "f.txt").position[0] == 0);
+}
+
+TEST_CASE("the time of a snapshot") {
+  const Snapshot s = parse_text_snapshot("#gdr: time = 2.5\n1 0 0 0 0 0 0\n", "f.txt");
+  CHECK(s.time == 2.5);
+  CHECK_FALSE(s.run.has_value());
+}
+
+TEST_CASE("missing columns and missing particles") {
+  expect_at("f.txt:1:15", "vz missing", "1 2 3 4 5 6   \n");
+  expect_at("f.txt", "no particles", "#\n# nothing\n");
+  expect_at("f.txt", "no particles", "");
+}
+
+TEST_CASE("bad words are shown where they stand") {
+  expect_at("f.txt:2:3", "'x' is not a number", "1 2 3 4 5 6 7\n1 x 3 4 5 6 7\n");
+  expect_at("f.txt:1:15", "more than the seven columns", "1 2 3 4 5 6 7 8\n");
+  expect_at("f.txt:1:1", "separate the columns by blanks", "1,2,3,4,5,6,7\n");
+  expect_at("f.txt:1:3", "not a finite number", "1 nan 3 4 5 6 7\n");
+  expect_at("f.txt:1:3", "not a finite number", "1 1e999 3 4 5 6 7\n");
+  expect_at("f.txt:1:1", "not a number", "0x10 2 3 4 5 6 7\n");
+  expect_at("f.txt:1:1", "not a number", "+-1 2 3 4 5 6 7\n");
+  expect_at("f.txt:1:1", "not a number", "- 2 3 4 5 6 7\n");
+}
+
+TEST_CASE("state lines are checked") {
+  expect_at("f.txt:1:", "unknown name 'tme'", "#gdr: tme = 1\n1 0 0 0 0 0 0\n");
+  expect_at("f.txt:1:", "name = number", "#gdr: time 1\n1 0 0 0 0 0 0\n");
+  expect_at("f.txt:1:", "nothing may follow", "#gdr: time = 1 s\n1 0 0 0 0 0 0\n");
+  expect_at("f.txt:1:", "number of steps", "#gdr: step = 1.5\n1 0 0 0 0 0 0\n");
+  expect_at("f.txt:1:", "is not a number", "#gdr: time =\n1 0 0 0 0 0 0\n");
+}
+
+}  // namespace
+}  // namespace gdr::test

@@ -1,0 +1,270 @@
+// Jobs: any number of targets and sources, in any layout, both ways of sharing, against plain sums.
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "gdr/error.hpp"
+#include "library/kernels.hpp"
+#include "support/catch.hpp"
+
+using namespace library_test;
+
+namespace {
+
+void check_sums(const std::string& device, std::size_t ni, std::size_t nj) {
+  INFO(device << " ni " << ni << " nj " << nj);
+  const SpringInput in = exact_input(ni, nj);
+  CHECK(run_on(device, in) == spring_reference(in));
+}
+
+std::string error_of(const std::function<void()>& action, gdr::ErrorCategory category) {
+  try {
+    action();
+  } catch (const gdr::Error& error) {
+    CHECK(error.category() == category);
+    return error.what();
+  }
+  FAIL("no error");
+  return {};
+}
+
+bool says(const std::string& message, const std::string& part) {
+  INFO(message);
+  return message.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("sums are exact for all sizes around the edges of a machine, both ways") {
+  for (const char* sharing : {",sharing=targets", ",sharing=sources", ""})
+    for (std::size_t ni : {1, 11, 12, 13, 47, 48, 49, 100})
+      for (std::size_t nj : {0, 1, 2, 3, 4, 5, 63, 130}) check_sums(tiny + sharing, ni, nj);
+}
+
+TEST_CASE("other geometries, odd numbers of everything") {
+  for (const char* sharing : {",sharing=targets", ",sharing=sources"}) {
+    check_sums("emulator:threads=1,chips=1,blocks=1,pes=1" + std::string(sharing), 9, 21);
+    check_sums("emulator:threads=1,chips=3,blocks=5,pes=7,bm=16" + std::string(sharing), 431, 333);
+    check_sums("emulator:threads=1,chips=5,blocks=3,pes=2,boards=3" + std::string(sharing), 250,
+               77);
+    check_sums("emulator:threads=1,boards=2" + std::string(sharing), 300, 200);
+  }
+}
+
+TEST_CASE("sources larger than the chips' memories are streamed in pieces") {
+  // 4096 bytes hold 256 sources of two words.
+  for (const char* sharing : {",sharing=targets", ",sharing=sources"})
+    for (std::size_t nj : {255, 256, 257, 511, 512, 513, 1025, 3000})
+      check_sums(tiny + ",dram=4096" + sharing, 50, nj);
+}
+
+TEST_CASE("no targets is no work, no sources leaves what Start leaves") {
+  gdr::Device device = gdr::Device::open(tiny);
+  gdr::Job job = device.job(spring());
+  give(job, exact_input(0, 10));
+  CHECK_NOTHROW(run(job));
+  CHECK(device.statistics().runs == 0);
+  give(job, exact_input(5, 0));
+  CHECK(run(job).force == std::vector<double>(5, 0.0));
+  gdr::Job untouched = device.job(spring());
+  CHECK_NOTHROW(untouched.run({}));
+}
+
+TEST_CASE("members of structures and float arrays are arrays too") {
+  struct Particle {
+    float mass;
+    double x;
+    char tag;
+    double force;
+    float small_force;
+  };
+  std::vector<Particle> p(37);
+  const std::vector<double> x = exact_values(p.size(), 4), m = exact_values(p.size(), 5);
+  for (std::size_t i = 0; i < p.size(); ++i) p[i] = {static_cast<float>(m[i]), x[i], 'a', 0, 0};
+  gdr::Device device = gdr::Device::open(tiny);
+  gdr::Job job = device.job(spring());
+  constexpr std::ptrdiff_t step = sizeof(Particle);
+  job.set("k", 1);
+  job.sources(p.size(), {{"mj", {&p[0].mass, step}}, {"xj", {&p[0].x, step}}});
+  job.targets(p.size(), {{"xi", {&p[0].x, step}}});
+  job.run({{"force", {&p[0].force, step}}});
+  const SpringResult expected = spring_reference({x, x, m, 1});
+  std::vector<double> backwards(p.size());
+  job.run({{"force", {&backwards.back(), -static_cast<std::ptrdiff_t>(sizeof(double))}}});
+  std::vector<float> narrow(p.size());
+  job.run({{"force", narrow.data()}});
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    CHECK(p[i].force == expected.force[i]);
+    CHECK(p[i].tag == 'a');
+    CHECK(backwards[p.size() - 1 - i] == expected.force[i]);
+    CHECK(narrow[i] == static_cast<float>(expected.force[i]));
+  }
+}
+
+TEST_CASE("float and integer variables, and groups filled up with pads") {
+  const gdr::Kernel kernel = gdr::Kernel::assemble(typed_text, "typed.gds");
+  for (const char* sharing : {",sharing=targets", ",sharing=sources"})
+    for (std::size_t nj : {1, 2, 5, 8, 33}) {
+      gdr::Device device = gdr::Device::open(tiny + sharing);
+      gdr::Job job = device.job(kernel);
+      const SpringInput in = exact_input(29, nj);
+      const std::vector<float> xi(in.xi.begin(), in.xi.end()), xj(in.xj.begin(), in.xj.end());
+      std::vector<std::int64_t> idi(29, 0), idj(nj), idsum(29);
+      for (std::size_t j = 0; j < nj; ++j)
+        idj[j] = (std::int64_t{1} << 40) * static_cast<std::int64_t>(j) - 5;
+      job.sources(nj, {{"xj", xj.data()}, {"mj", in.mj}, {"idj", idj.data()}});
+      job.targets(29, {{"xi", xi.data()}, {"idi", idi.data()}});
+      std::vector<double> force(29);
+      job.run({{"force", force}, {"idsum", idsum.data()}});
+      const SpringResult expected = spring_reference({in.xi, in.xj, in.mj, 1});
+      const auto n = static_cast<std::int64_t>(nj);
+      for (std::size_t i = 0; i < 29; ++i) {
+        CHECK(force[i] == expected.force[i]);
+        CHECK(idsum[i] == (std::int64_t{1} << 40) * (n * (n - 1) / 2) - 5 * n);
+      }
+    }
+}
+
+TEST_CASE("updated sources take effect, and are all that is sent") {
+  for (const char* sharing : {",sharing=targets", ",sharing=sources"}) {
+    gdr::Device device = gdr::Device::open(tiny + sharing);
+    gdr::Job job = device.job(spring());
+    SpringInput in = exact_input(20, 103);
+    give(job, in);
+    CHECK(run(job) == spring_reference(in));
+    device.reset_statistics();
+    CHECK(run(job) == spring_reference(in));
+    const std::uint64_t resident = device.statistics().bytes_to_board;
+    for (const auto& [first, n] :
+         {std::pair<std::size_t, std::size_t>{0, 1}, {100, 3}, {17, 61}, {50, 0}}) {
+      const std::vector<double> fresh = exact_values(n, static_cast<unsigned>(first + 9));
+      std::copy(fresh.begin(), fresh.end(), in.mj.begin() + static_cast<std::ptrdiff_t>(first));
+      job.update_sources(first, n, {{"mj", fresh}});
+      device.reset_statistics();
+      CHECK(run(job) == spring_reference(in));
+      CHECK(device.statistics().bytes_to_board == resident + n * 16);
+    }
+    CHECK(says(error_of(
+                   [&] {
+                     job.update_sources(100, 4, {{"mj", in.mj}});
+                   },
+                   gdr::ErrorCategory::Usage),
+               "103"));
+    CHECK(run(job) == spring_reference(in));
+  }
+}
+
+TEST_CASE("many updates between runs") {
+  gdr::Device device = gdr::Device::open(tiny);
+  gdr::Job job = device.job(spring());
+  SpringInput in = exact_input(5, 40);
+  give(job, in);
+  CHECK(run(job) == spring_reference(in));
+  for (unsigned k = 0; k < 1000; ++k) {
+    in.xj[k % 40] = exact_values(1, k)[0];
+    job.update_sources(k % 40, 1, {{"xj", &in.xj[k % 40]}});
+  }
+  CHECK(run(job) == spring_reference(in));
+}
+
+TEST_CASE("jobs on one device keep their own data") {
+  gdr::Device device = gdr::Device::open(tiny);
+  gdr::Job a = device.job(spring()), b = device.job(spring());
+  gdr::Job c = device.job(gdr::Kernel::assemble(spring_text));
+  const SpringInput in_a = exact_input(10, 20);
+  SpringInput in_b = exact_input(30, 40);
+  in_b.k = 2;
+  give(a, in_a);
+  give(b, in_b);
+  give(c, in_a);
+  for (int round = 0; round < 2; ++round) {
+    CHECK(run(a) == spring_reference(in_a));
+    CHECK(run(b) == spring_reference(in_b));
+    CHECK(run(c) == spring_reference(in_a));
+  }
+}
+
+TEST_CASE("wrong names, types, pointers and numbers are refused by name, and nothing is lost") {
+  gdr::Device device = gdr::Device::open(tiny);
+  gdr::Job job = device.job(spring());
+  const SpringInput in = exact_input(4, 6);
+  give(job, in);
+  using gdr::ErrorCategory;
+  const std::vector<std::int64_t> whole(6);
+  const std::vector<double> v(6, 1.0);
+  std::vector<double> out(6);
+  const auto nan = std::numeric_limits<double>::quiet_NaN();
+  const auto inf = std::numeric_limits<float>::infinity();
+  CHECK(says(error_of([&] { job.set("kk", 1); }, ErrorCategory::Usage), "did you mean \"k\"?"));
+  CHECK(says(error_of([&] { job.set("k", nan); }, ErrorCategory::Input), "\"k\""));
+  CHECK(says(error_of([&] { job.sources(6, {{"xj", v}}); }, ErrorCategory::Usage), "\"mj\""));
+  CHECK(says(error_of([&] { job.sources(6, {}); }, ErrorCategory::Usage), "\"xj\", \"mj\""));
+  CHECK(says(error_of(
+                 [&] {
+                   job.sources(6, {{"xj", v}, {"mj", v}, {"xj", v}});
+                 },
+                 ErrorCategory::Usage),
+             "\"xj\" is given twice"));
+  CHECK(says(error_of(
+                 [&] {
+                   job.sources(6, {{"xj", v}, {"mk", v}});
+                 },
+                 ErrorCategory::Usage),
+             "did you mean \"mj\"?"));
+  CHECK(says(error_of(
+                 [&] {
+                   job.sources(6, {{"xj", whole.data()}, {"mj", v}});
+                 },
+                 ErrorCategory::Usage),
+             "int64"));
+  CHECK(says(error_of(
+                 [&] {
+                   job.sources(6, {{"xj", v}, {"mj", gdr::ConstArray{}}});
+                 },
+                 ErrorCategory::Usage),
+             "null"));
+  std::vector<double> bad = v;
+  bad[4] = nan;
+  CHECK(says(error_of(
+                 [&] {
+                   job.sources(6, {{"xj", v}, {"mj", bad}});
+                 },
+                 ErrorCategory::Input),
+             "\"mj\"[4] is not a number"));
+  std::vector<float> floats(6, 1.0F);
+  floats[2] = -inf;
+  CHECK(says(error_of(
+                 [&] {
+                   job.targets(6, {{"xi", floats.data()}});
+                 },
+                 ErrorCategory::Input),
+             "\"xi\"[2] is infinite"));
+  CHECK(says(error_of(
+                 [&] {
+                   job.run({{"farce", out}});
+                 },
+                 ErrorCategory::Usage),
+             "did you mean \"force\"?"));
+  CHECK(says(error_of(
+                 [&] {
+                   job.run({{"force", gdr::MutableArray{}}});
+                 },
+                 ErrorCategory::Usage),
+             "null"));
+  CHECK(says(error_of(
+                 [&] {
+                   job.sources(~std::size_t{0}, {{"xj", v}, {"mj", v}});
+                 },
+                 ErrorCategory::Usage),
+             "memory"));
+  CHECK(run(job) == spring_reference(in));
+}
+
+TEST_CASE("a kernel that does not fit the machine says so") {
+  gdr::Device device = gdr::Device::open("emulator:threads=1,registers=8");
+  gdr::Job job = device.job(spring());
+  const SpringInput in = exact_input(4, 6);
+  give(job, in);
+  error_of([&] { run(job); }, gdr::ErrorCategory::Program);
+  error_of([&] { run(job); }, gdr::ErrorCategory::Program);
+}

@@ -1,0 +1,195 @@
+// `gdr nbody` from outside: restarts, interruption, reports, energies, and its errors.
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "command.hpp"
+#include "io/temporary_folder.hpp"
+#include "libgdr/io/snapshot.hpp"
+#include "support/catch.hpp"
+
+namespace gdr::test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// `gdr nbody FILE` with the physics that the figures are for, and more words.
+Words nbody(const std::string& file, const Words& more) {
+  Words words = {"nbody", file};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+Words plummer(const Words& more) {
+  Words words = nbody(example("plummer_1024.hdf5"), {"--eps", "0.015625", "--dt", "0.0009765625"});
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("a run that is interrupted and restarted has the bytes of one that is not") {
+  const TemporaryFolder folder;
+  const std::string whole = folder.file("whole"), parts = folder.file("parts");
+  const Outcome straight = run_gdr(plummer({"--t-end", "0.03125", "--out", whole}));
+  INFO(straight.errors);
+  REQUIRE(straight.status == 0);
+  const Outcome first = run_gdr(plummer({"--t-end", "0.0136", "--out", parts, "--threads", "1"}));
+  REQUIRE(first.status == 0);
+  CHECK(contains(first.errors, "does not divide"));
+  const Outcome second =
+      run_gdr({"nbody", parts + "/snapshot_00000014.hdf5", "--t-end", "0.03125", "--out", parts,
+               "--isa", "portable", "--snapshot-every", "8steps"});
+  INFO(second.errors);
+  REQUIRE(second.status == 0);
+  CHECK(contains(second.output, "going on from step 14"));
+  CHECK(content_of(whole + "/snapshot_00000032.hdf5") ==
+        content_of(parts + "/snapshot_00000032.hdf5"));
+  CHECK(std::filesystem::exists(parts + "/snapshot_00000016.hdf5"));
+  CHECK(std::filesystem::exists(parts + "/snapshot_00000024.hdf5"));
+}
+
+TEST_CASE("Ctrl-C and kill end a run cleanly, with a snapshot to go on from") {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const TemporaryFolder folder;
+    const Outcome outcome = interrupt_gdr(
+        plummer({"--t-end", "1000", "--energy-every", "1steps", "--out", folder.path()}), signal,
+        8);
+    INFO(outcome.errors);
+    CHECK(outcome.status == 128 + signal);
+    CHECK(contains(outcome.output, "stopped"));
+    CHECK(contains(outcome.output, "energy drift"));
+    const std::vector<std::string> names = folder.names();
+    REQUIRE(names.size() == 1);
+    const Snapshot state = read_snapshot(folder.file(names[0]));
+    REQUIRE(state.run.has_value());
+    CHECK(state.run->step > 0);
+    const Outcome rest = run_gdr({"nbody", folder.file(names[0]), "--t-end",
+                                  std::to_string(state.time), "--out", folder.path()});
+    CHECK(rest.status == 0);
+  }
+}
+
+TEST_CASE("the report for machines, with the energies that leapfrog in double has") {
+  const TemporaryFolder folder;
+  const Outcome outcome = run_gdr(plummer({"--t-end", "0.0625", "--out", folder.path(), "--json",
+                                           "--compare", "--energy-every", "0.015625"}));
+  INFO(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  const auto json = nlohmann::json::parse(outcome.output);
+  CHECK(json.at("particles") == 1024);
+  CHECK(json.at("last_step") == 64);
+  CHECK(json.at("end_time") == 0.0625);
+  CHECK(json.at("force_calculations") == 65);
+  CHECK(json.at("interactions") == 65 * 1024 * 1024);
+  REQUIRE(json.at("energies").size() == 5);
+  CHECK(json.at("energies")[1].at("step") == 16);
+  // The reference file's energies at the start.
+  CHECK(json.at("energies")[0].at("kinetic") == Approx(0.248804).epsilon(1e-5));
+  CHECK(json.at("energies")[0].at("potential") == Approx(-0.487149).epsilon(1e-5));
+  const double largest = json.at("largest_energy_error");
+  CHECK(largest > 0);
+  CHECK(largest < 1e-4);
+  CHECK(largest == Approx(double(json.at("double").at("largest_energy_error"))).epsilon(0.01));
+  CHECK(json.at("one_chip").at("gflops") > 1);
+  // Four chips take less time than one, and not less than a quarter.
+  const double ratio = double(json.at("one_chip").at("clocks_per_force_calculation")) /
+                       double(json.at("one_board").at("clocks_per_force_calculation"));
+  CHECK(ratio > 1);
+  CHECK(ratio <= 4);
+  CHECK(json.at("clocks_per_interaction") > 0);
+  CHECK(json.at("clocks_per_interaction") <= 32);
+  REQUIRE(json.at("snapshots").size() == 1);
+  CHECK(std::filesystem::exists(std::string(json.at("snapshots")[0])));
+}
+
+TEST_CASE("text in, text out") {
+  const TemporaryFolder folder;
+  const std::string file = folder.make("two.txt", "0.5 0.5 0 0 0 0.5 0\n0.5 -0.5 0 0 0 -0.5 0\n");
+  // A circular orbit: half a turn later the two have changed places.
+  const Outcome outcome = run_gdr({"nbody", file, "--eps", "0", "--dt", "0.001", "--t-end",
+                                   "3.141592653589793", "--out", folder.file("run")});
+  INFO(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  const Snapshot end = read_snapshot(folder.file("run/snapshot_00003142.txt"));
+  CHECK(end.position[0] == Approx(-0.5).epsilon(1e-4));
+  CHECK(end.position[3] == Approx(0.5).epsilon(1e-4));
+  const Outcome hdf5 = run_gdr({"nbody", file, "--eps", "0", "--dt", "0.5", "--t-end", "1",
+                                "--format", "hdf5", "--out", folder.file("other")});
+  CHECK(hdf5.status == 0);
+  CHECK(read_snapshot(folder.file("other/snapshot_00000002.hdf5")).size() == 2);
+}
+
+TEST_CASE("one particle moves on a straight line") {
+  const TemporaryFolder folder;
+  const std::string file = folder.make("one.txt", "1 0 0 0 1 2 3\n");
+  const Outcome outcome = run_gdr(
+      {"nbody", file, "--eps", "0", "--dt", "0.25", "--t-end", "1", "--out", folder.file("run")});
+  INFO(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  CHECK(read_snapshot(folder.file("run/snapshot_00000004.txt")).position ==
+        std::vector<double>{1, 2, 3});
+}
+
+TEST_CASE("errors of gdr nbody: status, message, and nothing written") {
+  const TemporaryFolder folder;
+  const std::string input = example("plummer_1024.hdf5"), out = folder.file("out");
+  const auto fails = [&](int status, const std::string& word, const Words& words) {
+    const Outcome outcome = run_gdr(words);
+    INFO(word << "\n" << outcome.errors);
+    CHECK(outcome.status == status);
+    CHECK(contains(outcome.errors, word));
+    CHECK(outcome.output.empty());
+    CHECK_FALSE(std::filesystem::exists(out));
+  };
+  const Words where = {"--out", out};
+  const auto with = [&](const std::string& file, Words more) {
+    more.insert(more.end(), where.begin(), where.end());
+    return nbody(file, more);
+  };
+  fails(2, "--eps is needed", with(input, {"--dt", "0.1", "--t-end", "1"}));
+  fails(2, "--dt is needed", with(input, {"--eps", "0.1", "--t-end", "1"}));
+  fails(2, "--t-end is needed", with(input, {"--eps", "0.1", "--dt", "0.1"}));
+  fails(2, "--dt", with(input, {"--eps", "0.1", "--dt", "-0.1", "--t-end", "1"}));
+  fails(2, "--dt", with(input, {"--eps", "0.1", "--dt", "soon", "--t-end", "1"}));
+  fails(2, "before the time", with(input, {"--eps", "0.1", "--dt", "0.1", "--t-end", "-1"}));
+  fails(2, "--format",
+        with(input, {"--eps", "0.1", "--dt", "0.1", "--t-end", "1", "--format", "x"}));
+  fails(2, "--tend", with(input, {"--eps", "0.1", "--dt", "0.1", "--tend", "1"}));
+  fails(2, "engine",
+        with(input, {"--eps", "0.1", "--dt", "0.1", "--t-end", "1", "--engine", "fast"}));
+  fails(1, "No such file",
+        with(folder.file("none"), {"--eps", "0.1", "--dt", "0.1", "--t-end", "1"}));
+  fails(1, "no particles",
+        with(example("plummer_1024_reference.hdf5"),
+             {"--eps", "0.1", "--dt", "0.1", "--t-end", "1"}));
+  const std::string file = folder.make("file", "x");
+  fails(1, "cannot make the folder",
+        nbody(input, {"--eps", "0.1", "--dt", "0.1", "--t-end", "1", "--out", file + "/out"}));
+}
+
+TEST_CASE("a disk that fills up ends the run with an error, and leaves no half file") {
+  const TemporaryFolder folder;
+  const Outcome outcome = run_gdr_on_full_disk(
+      plummer({"--t-end", "0.01", "--snapshot-every", "4steps", "--out", folder.path()}), 30000);
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.errors, folder.file("snapshot_00000000.hdf5")));
+  CHECK(folder.names().empty());
+}
+
+TEST_CASE("a state that leaves the range of the numbers is kept as it was before") {
+  const TemporaryFolder folder;
+  const std::string file = folder.make("far.txt", "1e300 1e300 0 0 0 0 0\n1e300 0 0 0 1e300 0 0\n");
+  const Outcome outcome = run_gdr({"nbody", file, "--eps", "0", "--dt", "1e10", "--t-end", "1e11",
+                                   "--out", folder.file("run")});
+  INFO(outcome.output << outcome.errors);
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.errors, "particle"));
+}
+
+}  // namespace
+}  // namespace gdr::test

@@ -1,0 +1,111 @@
+// The grid of times: whole steps, restarts on the same grid, and what is refused.
+#include "libgdr/nbody/plan.hpp"
+
+#include <cmath>
+
+#include "io/expect_error.hpp"
+
+namespace gdr::test {
+namespace {
+
+RunRequest request(double eps, double dt, double t_end) {
+  RunRequest r;
+  r.softening = eps;
+  r.time_step = dt;
+  r.end_time = t_end;
+  return r;
+}
+
+Snapshot at_time(double time) {
+  Snapshot s;
+  s.time = time;
+  s.mass = {1};
+  return s;
+}
+
+void refused(const Snapshot& s, const RunRequest& r, const std::string& word) {
+  expect_error(ErrorCategory::Usage, {word}, [&] { plan_run(s, r); });
+}
+
+TEST_CASE("steps until the end") {
+  CHECK(plan_run(at_time(0), request(0, 1.0 / 1024, 1)).last_step == 1024);
+  CHECK(plan_run(at_time(0), request(0, 0.1, 1)).last_step == 10);
+  CHECK(plan_run(at_time(0.3), request(0, 0.1, 0.9)).last_step == 6);
+  CHECK(plan_run(at_time(0), request(0, 1e-3, 10)).last_step == 10000);
+  // Where dt does not divide, the first step that reaches the end.
+  const RunPlan over = plan_run(at_time(0), request(0, 0.3, 1));
+  CHECK(over.last_step == 4);
+  CHECK(over.end_time() == Approx(1.2));
+  CHECK(plan_run(at_time(2), request(0, 0.3, 2)).steps() == 0);
+}
+
+TEST_CASE("a restart goes on with grid, softening and energy of the run") {
+  Snapshot s = at_time(0);
+  s.run = RunState{0, 0.1, 7, 0.01, 2, -0.25};
+  s.time = s.run->time();
+  RunRequest r;
+  r.end_time = 2;
+  const RunPlan plan = plan_run(s, r);
+  CHECK(plan.restarted);
+  CHECK(plan.start == *s.run);
+  CHECK(plan.last_step == 20);
+  r.time_step = 0.1;  // the same again is no change
+  CHECK(plan_run(s, r).restarted);
+  r.time_step = 0.05;
+  const RunPlan other = plan_run(s, r);
+  CHECK_FALSE(other.restarted);
+  CHECK(other.start.start_time == s.time);
+  CHECK(other.start.step == 0);
+  CHECK(other.start.softening == 0.01);
+  CHECK(other.start.gravity == 2);
+  CHECK(other.last_step == 26);
+}
+
+TEST_CASE("times do not add up errors") {
+  RunState run{0.1, 0.1, 0, 0, 1, 0};
+  run.step = 1000000;
+  CHECK(run.time() == 0.1 + 1000000 * 0.1);
+}
+
+TEST_CASE("what is missing or out of range is refused by name") {
+  refused(at_time(0), request(-1, 0.1, 1), "--eps");
+  refused(at_time(0), request(NAN, 0.1, 1), "--eps");
+  refused(at_time(0), request(0, 0, 1), "--dt");
+  refused(at_time(0), request(0, -0.1, 1), "--dt");
+  refused(at_time(0), request(0, INFINITY, 1), "--dt");
+  refused(at_time(1), request(0, 0.1, 0.5), "before the time of the snapshot");
+  refused(at_time(0), request(0, 1e-300, 1), "too many");
+  refused(at_time(0), request(0, 0.1, INFINITY), "--t-end");
+  RunRequest r = request(0, 0.1, 1);
+  r.gravity = 0;
+  refused(at_time(0), r, "--G");
+  r = request(0, 0.1, 1);
+  r.softening.reset();
+  refused(at_time(0), r, "--eps is needed");
+  r = request(0, 0.1, 1);
+  r.time_step.reset();
+  refused(at_time(0), r, "--dt is needed");
+  r = request(0, 0.1, 1);
+  r.end_time.reset();
+  refused(at_time(0), r, "--t-end is needed");
+}
+
+TEST_CASE("intervals are times or steps") {
+  RunRequest r = request(0, 0.25, 10);
+  CHECK(plan_run(at_time(0), r).snapshot_every == 0);
+  r.snapshot_every = parse_interval("--snapshot-every", "0.5");
+  r.energy_every = parse_interval("--energy-every", "3steps");
+  CHECK(plan_run(at_time(0), r).snapshot_every == 2);
+  CHECK(plan_run(at_time(0), r).energy_every == 3);
+  r.snapshot_every = parse_interval("--snapshot-every", "1e-9");  // shorter than a step: each one
+  CHECK(plan_run(at_time(0), r).snapshot_every == 1);
+  for (const char* bad :
+       {"", "0", "-1", "nan", "inf", "x", "1.5steps", "steps", "0steps", "1 steps"}) {
+    INFO(bad);
+    expect_error(ErrorCategory::Usage, {"--snapshot-every", "64steps"},
+                 [&] { parse_interval("--snapshot-every", bad); });
+  }
+}
+
+}  // namespace
+}  // namespace gdr::test

@@ -1,0 +1,174 @@
+// Whole runs with the host's forces: restarts, snapshots, stopping, and failures on the way.
+#include "libgdr/nbody/run.hpp"
+
+#include <filesystem>
+#include <random>
+
+#include "io/expect_error.hpp"
+#include "io/temporary_folder.hpp"
+
+namespace gdr::test {
+namespace {
+
+Snapshot cloud() {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> normal;
+  Snapshot s;
+  s.time = 0.5;
+  s.type_counts = {0, 20, 0, 0, 12, 0};
+  for (std::size_t i = 0; i < 32; ++i) {
+    s.mass.push_back(1.0 / 32);
+    s.id.push_back(1000 - i);
+    for (int k = 0; k < 3; ++k) s.position.push_back(normal(random));
+    for (int k = 0; k < 3; ++k) s.velocity.push_back(0.3 * normal(random));
+  }
+  return s;
+}
+
+RunPlan plan(const Snapshot& s, double t_end, const char* snapshot_every = nullptr) {
+  RunRequest r;
+  r.softening = 0.05;
+  r.time_step = 0.01;
+  r.end_time = t_end;
+  if (snapshot_every) r.snapshot_every = parse_interval("", snapshot_every);
+  return plan_run(s, r);
+}
+
+TEST_CASE("a run in pieces has the bytes of a run in one, in either format") {
+  for (const SnapshotFormat format : {SnapshotFormat::Hdf5, SnapshotFormat::Text}) {
+    const TemporaryFolder one, pieces;
+    Snapshot s = cloud();
+    const RunResult whole =
+        run_simulation(s, plan(s, 1.5, "10steps"), host_forces(0.05), {one.path(), format});
+    REQUIRE(whole.snapshots.size() == 11);
+
+    Snapshot first = cloud();
+    run_simulation(first, plan(first, 0.87), host_forces(0.05), {pieces.path(), format});
+    Snapshot second = read_snapshot(SnapshotPlace{pieces.path(), format}.path(37));
+    RunRequest go_on;
+    go_on.end_time = 1.5;
+    go_on.snapshot_every = parse_interval("", "10steps");
+    const RunPlan rest = plan_run(second, go_on);
+    CHECK(rest.restarted);
+    const RunResult result =
+        run_simulation(second, rest, host_forces(0.05), {pieces.path(), format});
+    for (const std::int64_t step : {40, 50, 90, 100}) {
+      INFO("step " << step);
+      CHECK(content_of(SnapshotPlace{one.path(), format}.path(step)) ==
+            content_of(SnapshotPlace{pieces.path(), format}.path(step)));
+    }
+    CHECK(result.records.back().energy_error == whole.records.back().energy_error);
+  }
+}
+
+TEST_CASE("types and ids go through a run") {
+  const TemporaryFolder folder;
+  Snapshot s = cloud();
+  run_simulation(s, plan(s, 0.52), host_forces(0.05), {folder.path()});
+  const Snapshot end = read_snapshot(SnapshotPlace{folder.path()}.path(2));
+  CHECK(end.type_counts == cloud().type_counts);
+  CHECK(end.id == cloud().id);
+  CHECK(end.mass == cloud().mass);
+  CHECK(end.time == s.time);
+  CHECK(end.position != cloud().position);
+}
+
+TEST_CASE("energies are those of the steps, relative to the first") {
+  Snapshot s = cloud();
+  RunPlan p = plan(s, 0.6);
+  p.energy_every = 4;
+  const RunResult result = run_simulation(s, p, host_forces(0.05), {});
+  REQUIRE(result.records.size() == 4);
+  const std::int64_t steps[] = {0, 4, 8, 10};
+  for (std::size_t k = 0; k < 4; ++k) CHECK(result.records[k].step == steps[k]);
+  CHECK(result.records[0].energy_error == 0);
+  CHECK(result.records[3].time == p.end_time());
+  CHECK(result.largest_error >= std::abs(result.records[3].energy_error));
+  CHECK(result.largest_error < 1e-3);
+  CHECK(result.force_calls == 11);
+}
+
+TEST_CASE("a stopped run leaves a snapshot from which it goes on") {
+  const TemporaryFolder folder, other;
+  Snapshot s = cloud();
+  RunObserver observer;
+  std::int64_t seen = 0;
+  observer.progress = [&](std::int64_t step) { seen = step; };
+  observer.stop = [&] { return seen == 13; };
+  const RunResult result =
+      run_simulation(s, plan(s, 1.5), host_forces(0.05), {folder.path()}, observer);
+  CHECK(result.stopped);
+  CHECK(result.end.step == 13);
+  CHECK(result.records.back().step == 13);
+  Snapshot again = read_snapshot(SnapshotPlace{folder.path()}.path(13));
+  RunRequest go_on;
+  go_on.end_time = 0.7;
+  run_simulation(again, plan_run(again, go_on), host_forces(0.05), {folder.path()});
+  Snapshot straight = cloud();
+  run_simulation(straight, plan(straight, 0.7), host_forces(0.05), {other.path()});
+  CHECK(content_of(SnapshotPlace{folder.path()}.path(20)) ==
+        content_of(SnapshotPlace{other.path()}.path(20)));
+}
+
+/// Forces that work `good` times.
+ForceLaw failing_forces(int good) {
+  return [good, host = host_forces(0.05)](auto x, auto m, auto a, auto phi) mutable {
+    if (good-- <= 0) throw Error(ErrorCategory::Device, "the board is gone");
+    host(x, m, a, phi);
+  };
+}
+
+TEST_CASE("forces that fail leave the last complete step in a snapshot") {
+  const TemporaryFolder folder, other;
+  Snapshot s = cloud();
+  expect_error(ErrorCategory::Device, {"the board is gone", "in step 5", "snapshot_00000004"},
+               [&] { run_simulation(s, plan(s, 1.5), failing_forces(5), {folder.path()}); });
+  Snapshot straight = cloud();
+  run_simulation(straight, plan(straight, 0.54), host_forces(0.05), {other.path()});
+  CHECK(content_of(SnapshotPlace{folder.path()}.path(4)) ==
+        content_of(SnapshotPlace{other.path()}.path(4)));
+}
+
+TEST_CASE("a folder that goes away: the state is kept elsewhere, and the error says where") {
+  const TemporaryFolder folder;
+  const std::string place = folder.file("run");
+  std::filesystem::create_directory(place);
+  Snapshot s = cloud();
+  RunObserver observer;
+  observer.saved = [&](const std::string&) { std::filesystem::remove_all(place); };
+  std::string message;
+  try {
+    run_simulation(s, plan(s, 1.5, "10steps"), host_forces(0.05), {place}, observer);
+    FAIL("no error");
+  } catch (const Error& error) {
+    CHECK(error.category() == ErrorCategory::Io);
+    message = error.what();
+  }
+  INFO(message);
+  CHECK(message.find("at step 10") != std::string::npos);
+  const std::size_t begin = message.find("kept in '");
+  REQUIRE(begin != std::string::npos);
+  const std::size_t end = message.find('\'', begin + 9);
+  const std::string kept = message.substr(begin + 9, end - begin - 9);
+  const Snapshot state = read_snapshot(kept);
+  REQUIRE(state.run.has_value());
+  CHECK(state.run->step == 10);
+  std::filesystem::remove(kept);
+}
+
+TEST_CASE("an observer that throws ends the run, with a snapshot") {
+  const TemporaryFolder folder;
+  struct Closed {};
+  Snapshot s = cloud();
+  RunPlan p = plan(s, 1.5);
+  p.energy_every = 6;
+  RunObserver observer;
+  observer.energies = [](const EnergyRecord& record) {
+    if (record.step == 12) throw Closed{};
+  };
+  CHECK_THROWS_AS(run_simulation(s, p, host_forces(0.05), {folder.path()}, observer), Closed);
+  CHECK(read_snapshot(SnapshotPlace{folder.path()}.path(12)).run->step == 12);
+}
+
+}  // namespace
+}  // namespace gdr::test

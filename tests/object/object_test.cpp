@@ -1,0 +1,286 @@
+// Object files: what is written comes back, and nothing that is damaged is accepted.
+#include "emulator/assembler/object.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include "gdr/error.hpp"
+#include "object/object_bytes.hpp"
+#include "support/catch.hpp"
+#include "support/random_program.hpp"
+
+namespace {
+
+using namespace gdr;
+using namespace gdr::test;
+
+Program random_object(std::uint64_t seed) {
+  Program program = random_case(seed).program;
+  Draw draw(seed);
+  add_interface(program, draw);
+  return program;
+}
+
+/// The message with which bytes are refused, or "accepted".
+std::string refusal(const std::vector<std::uint8_t>& bytes) {
+  try {
+    read_object(bytes, "k.gdo");
+  } catch (const Error& error) {
+    CHECK(error.category() == ErrorCategory::Program);
+    return error.what();
+  }
+  return "accepted";
+}
+
+/// The message with which a program is refused by the writer.
+std::string defect(const Program& program) {
+  try {
+    write_object(program);
+  } catch (const Error& error) {
+    CHECK(error.category() == ErrorCategory::Program);
+    return error.what();
+  }
+  return "accepted";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("a program comes back from its object file") {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const Program program = random_object(seed);
+    const auto bytes = write_object(program);
+    const Program back = read_object(bytes);
+    REQUIRE(back == program);
+    REQUIRE(write_object(back) == bytes);
+  }
+}
+
+TEST_CASE("the empty program has an object file") {
+  CHECK(read_object(write_object(Program{})) == Program{});
+}
+
+TEST_CASE("the bytes of a small object file are those of the documentation") {
+  Program p;
+  p.name = "k";
+  p.elements = 2;
+  p.flops = 1;
+  p.item_shorts = 2;
+  p.variables.push_back({"x",
+                         VarKind::Source,
+                         {Space::BmSource, Width::Long, false, 0},
+                         {HostType::F64, MachineFormat::FloatLong, 0},
+                         Reduce::Pass,
+                         0x0102});
+  const auto bytes = write_object(p);
+  const std::vector<std::uint8_t> info{
+      'I', 'N', 'F', 'O', 0,   0, 0,    0,    33, 0, 0, 0, 0, 0, 0, 0,  // chunk
+      1,   0,   0,   0,   'k', 2, 0,    0,    0,  1, 0, 0, 0, 2, 0, 0,
+      0,   0,   0,   0,   0,   0, 0,    0,    0,                      // sizes
+      0,   0,   0,   0,   0,   0, 0xf0, 0x3f, 0,  0, 0, 0, 0, 0, 0};  // flops, gap
+  REQUIRE(bytes.size() == 24 + 6 * 16 + 40 + 16 + 0 + 8 + 32 + 8);
+  CHECK(std::equal(info.begin(), info.end(), bytes.begin() + 24));
+  const std::vector<std::uint8_t> vars{1, 0, 0, 0, 1, 0, 0, 0, 'x', 1, 9, 1, 0, 0, 0, 0,
+                                       0, 0, 0, 0, 0, 0, 0, 2, 1,   0, 0, 0, 0, 0, 0};
+  CHECK(std::search(bytes.begin(), bytes.end(), vars.begin(), vars.end()) != bytes.end());
+}
+
+TEST_CASE("every cut of an object file is refused") {
+  const auto bytes = write_object(random_object(7));
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    const auto text = refusal({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)});
+    const bool named = contains(text, "cut short") || contains(text, "not an object file");
+    if (!named) FAIL("length " << length << ": " << text);
+  }
+  auto longer = bytes;
+  longer.push_back(0);
+  CHECK(contains(refusal(longer), "bytes behind the end"));
+}
+
+TEST_CASE("every single changed bit of an object file is refused") {
+  const auto bytes = write_object(random_object(3));
+  for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+    auto damaged = bytes;
+    damaged[bit / 8] = static_cast<std::uint8_t>(damaged[bit / 8] ^ (1U << (bit % 8)));
+    if (refusal(damaged) == "accepted") FAIL("bit " << bit);
+  }
+}
+
+TEST_CASE("an object file says what is wrong with its header") {
+  auto bytes = write_object(random_object(1));
+  CHECK(contains(refusal({}), "not an object file"));
+  CHECK(contains(refusal({'h', 'e', 'l', 'l', 'o'}), "not an object file"));
+  bytes[8] = 9;
+  CHECK(contains(refusal(bytes), "k.gdo: at byte 8: object version 9"));
+  bytes[8] = 1;
+  bytes[30] ^= 1;
+  CHECK(contains(refusal(bytes), "checksum"));
+}
+
+TEST_CASE("with the checksum made good, damage is refused or is another object") {
+  // One chunk after the other: what a reader must find out without the checksum's help.
+  const auto bytes = write_object(random_object(11));
+  Draw draw(5);
+  unsigned refused = 0;
+  for (unsigned n = 0; n < 20000; ++n) {
+    auto damaged = bytes;
+    for (unsigned k = draw.between(1, 3); k > 0; --k) {
+      const std::size_t at = 24 + draw.below(damaged.size() - 24);
+      damaged[at] = static_cast<std::uint8_t>(draw.chance(50) ? draw.bits() : damaged[at] + 1U);
+    }
+    make_checksum_good(damaged);
+    try {
+      const Program program = read_object(damaged);
+      REQUIRE(write_object(program) == damaged);
+    } catch (const Error&) {
+      ++refused;
+    }
+  }
+  CHECK(refused > 1000);
+}
+
+TEST_CASE("a claimed length never decides how much is allocated") {
+  Program p;
+  p.name = "k";
+  auto bytes = write_object(p);
+  // The counts of CODE, FILE, VARS and SYMS, and the length of the kernel's name, as 2^32 - 1.
+  for (const char* tag : {"INFO", "CODE", "FILE", "VARS", "SYMS"}) {
+    auto damaged = bytes;
+    const std::string text = tag;
+    auto at = std::search(damaged.begin(), damaged.end(), text.begin(), text.end());
+    REQUIRE(at != damaged.end());
+    std::fill(at + 16, at + 20, std::uint8_t{0xff});
+    make_checksum_good(damaged);
+    CHECK(contains(refusal(damaged), "cut short"));
+    // And the length of the chunk itself.
+    damaged = bytes;
+    at = std::search(damaged.begin(), damaged.end(), text.begin(), text.end());
+    std::fill(at + 8, at + 16, std::uint8_t{0xff});
+    make_checksum_good(damaged);
+    CHECK(contains(refusal(damaged), "cut short"));
+  }
+}
+
+TEST_CASE("programs that mean nothing get no object file") {
+  const auto with = [](auto change) {
+    Program p;
+    p.name = "k";
+    p.item_shorts = p.output_shorts = p.fixed_shorts = 8;
+    p.variables.push_back({"x",
+                           VarKind::Target,
+                           {Space::Local, Width::Long, true, 0},
+                           {HostType::F64, MachineFormat::FloatLong, 0},
+                           Reduce::Pass,
+                           0});
+    p.symbols.push_back({"s", {Space::T, Width::Short, false, 1}});
+    p.section(Section::Body).push_back({});
+    p.lines[2].push_back({});
+    REQUIRE(defect(p) == "accepted");
+    change(p);
+    return defect(p);
+  };
+  CHECK(contains(with([](Program& p) { p.elements = 0; }), "0 elements"));
+  CHECK(contains(with([](Program& p) { p.elements = 5; }), "5 elements"));
+  CHECK(contains(with([](Program& p) { p.group = 0; }), "group of 0"));
+  CHECK(contains(with([](Program& p) { p.group = 70000; }), "group of 70000"));
+  CHECK(contains(with([](Program& p) { p.group = 4096, p.item_shorts = 18; }),
+                 "larger than the largest"));
+  CHECK(contains(with([](Program& p) { p.item_shorts = 65538; }), "65538 shorts"));
+  CHECK(contains(with([](Program& p) { p.flops = -1; }), "flop count"));
+  CHECK(contains(with([](Program& p) { p.flops = -0.0; }), "flop count"));
+  CHECK(contains(with([](Program& p) { p.flops = std::nan(""); }), "flop count"));
+  CHECK(contains(with([](Program& p) { p.name = std::string("a\0b", 3); }), "kernel's name"));
+  CHECK(contains(with([](Program& p) { p.variables[0].name = "1x"; }), "not one"));
+  CHECK(contains(with([](Program& p) { p.variables[0].name = ""; }), "not one"));
+  CHECK(contains(with([](Program& p) { p.variables[0].name = "s"; }), "'s' stands twice"));
+  for (const char* word :
+       {"fadd", "nop", "ivar", "vlen", "alias", "f64to72", "at", "pad", "pass"}) {
+    const std::string said = "'" + std::string(word) + "' is a word of the assembly language";
+    CHECK(contains(with([&](Program& p) { p.variables[0].name = word; }), said));
+    CHECK(contains(with([&](Program& p) { p.symbols[0].name = word; }), said));
+  }
+  CHECK(contains(with([](Program& p) { p.files.emplace_back(); }), "file table"));
+  CHECK(contains(with([](Program& p) { p.lines[2][0] = {0, 5}; }), "names file 0 of 0"));
+  CHECK(contains(with([](Program& p) { p.lines[2].push_back({}); }), "source lines"));
+  CHECK(contains(with([](Program& p) { p.sections[2][0].vlen = 5; }), "vector length"));
+  CHECK(contains(with([](Program& p) { p.symbols[0].location.address = 2; }), "two halves"));
+  CHECK(
+      contains(with([](Program& p) { p.symbols[0].location.space = Space::None; }), "no location"));
+  CHECK(contains(with([](Program& p) { p.symbols[0].location.range_last = 2; }), "range"));
+  const auto variable = [&](auto change) {
+    return with([&](Program& p) { change(p.variables[0]); });
+  };
+  CHECK(contains(variable([](Variable& v) { v.location.space = Space::Bm; }),
+                 "registers or in local"));
+  CHECK(contains(variable([](Variable& v) { v.location.vector = false; }), "place of its own"));
+  CHECK(contains(variable([](Variable& v) { v.location.address = 3; }), "odd address"));
+  CHECK(contains(variable([](Variable& v) { v.reduce = Reduce::Fadd; }), "reduction"));
+  CHECK(contains(variable([](Variable& v) { v.pad = 1; }), "pad"));
+  CHECK(contains(variable([](Variable& v) { v.conversion.host = HostType::Raw; }), "conversion"));
+  CHECK(contains(variable([](Variable& v) { v.conversion.point = 1; }), "binary point"));
+  CHECK(contains(variable([](Variable& v) { v.location.width = Width::Short; }), "makes a long"));
+  CHECK(contains(variable([](Variable& v) { v.kind = VarKind::Param; }), "one value for all"));
+  CHECK(contains(with([](Program& p) {
+                   Instruction bget;
+                   bget.move.op = Op::Bget;
+                   bget.move.pe = {Space::Register, Width::Long, true, 0};
+                   bget.move.bm = {Space::BmSource, Width::Long, false, 0};
+                   p.section(Section::Start).push_back(bget);
+                 }),
+                 "outside the loop's body"));
+  const auto source = [&](std::uint16_t address, std::uint32_t item) {
+    return with([&](Program& p) {
+      p.item_shorts = item;
+      p.variables[0].kind = VarKind::Source;
+      p.variables[0].location = {Space::BmSource, Width::Long, false, address};
+    });
+  };
+  CHECK(source(6, 8) == "accepted");
+  CHECK(contains(source(8, 8), "beyond the j-item"));
+  CHECK(contains(source(0, 3), "odd number of shorts"));
+}
+
+TEST_CASE("object files on disk are replaced at once or not at all") {
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("gdr-object-test-" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  const std::string path = (folder / "k.gdo").string();
+  const Program first = random_object(1);
+  const Program second = random_object(2);
+  write_object_file(path, first);
+  CHECK(read_object_file(path) == first);
+  write_object_file(path, second);
+  CHECK(read_object_file(path) == second);
+
+  Program bad = second;
+  bad.elements = 9;
+  CHECK_THROWS_AS(write_object_file(path, bad), Error);
+  CHECK(read_object_file(path) == second);
+  CHECK_THROWS_AS(write_object_file((folder / "none" / "k.gdo").string(), first), Error);
+  // A folder in the file's place: the rename fails, and nothing is left behind.
+  std::filesystem::create_directory(folder / "taken.gdo");
+  CHECK_THROWS_AS(write_object_file((folder / "taken.gdo").string(), first), Error);
+  const auto entries = std::distance(std::filesystem::directory_iterator(folder), {});
+  CHECK(entries == 2);
+
+  try {
+    read_object_file((folder / "missing.gdo").string());
+    FAIL("a missing file was read");
+  } catch (const Error& error) {
+    CHECK(error.category() == ErrorCategory::Io);
+    CHECK(contains(error.what(), "missing.gdo"));
+  }
+  CHECK_THROWS_AS(read_object_file(folder.string()), Error);
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
