@@ -1,0 +1,59 @@
+# Set up, build, try, test. CMake does the work (see CMakePresets.json); this file makes sure that
+# what it needs is there.
+PRESET ?= release
+PREFIX ?= /usr/local
+BUILD := build/$(PRESET)
+GDR := $(BUILD)/libgdr/gdr
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
+.PHONY: help setup build demo test bench format check-format install sanitize docs clean
+
+help:
+	@echo "make demo               build, and integrate a star cluster on the emulated chip"
+	@echo "make test               build, and run every test"
+	@echo "make build              build the library, the command and the tests"
+	@echo "make bench              measure what README quotes"
+	@echo "make install PREFIX=DIR install program, library, headers and package files"
+	@echo "make format             format the sources"
+	@echo "make sanitize           tests under the address, undefined and thread sanitizers (long)"
+	@echo "make docs               write the generated pages of docs/ anew"
+	@echo "PRESET=developer        as above with warnings as errors; also debug, asan, tsan"
+
+setup:
+	@cmake/setup.sh
+
+build: setup
+	@mkdir -p build && cmake --preset $(PRESET) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@cmake --build --preset $(PRESET) -j $(JOBS)
+
+demo: build
+	@examples/demo.sh $(GDR)
+
+test: build
+	@ctest --preset $(PRESET) -j $(JOBS)
+
+bench: build
+	@$(GDR) bench
+
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+sanitize:
+	@$(MAKE) --no-print-directory test PRESET=asan
+	@$(MAKE) --no-print-directory test PRESET=tsan
+
+SOURCES = git ls-files '*.cpp' '*.hpp' '*.h' '*.c'
+format:
+	@cmake/setup.sh clang-format
+	@$(SOURCES) | xargs clang-format -i
+	@git diff --stat
+
+check-format:
+	@cmake/setup.sh clang-format
+	@$(SOURCES) | xargs clang-format --dry-run -Werror
+
+docs: build
+	@cmake --build --preset $(PRESET) --target gdr_docs
+
+clean:
+	rm -rf build
