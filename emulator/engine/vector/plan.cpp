@@ -24,7 +24,10 @@ class Planner {
     p.instruction = &i;
     p.mul = arithmetic(i.mul, ScratchRows::mul, p);
     p.alu = arithmetic(i.alu, ScratchRows::alu, p);
-    if (!order_matters(i)) p.way = i.predicate.used ? Way::Masked : Way::Straight;
+    p.adder_first = !slots_may_follow(i, false) && slots_may_follow(i, true);
+    if (p.adder_first || slots_may_follow(i, false)) {
+      p.way = i.predicate.used ? Way::Masked : Way::Straight;
+    }
     if (p.way == Way::Straight) {
       make_direct(i.mul, p.mul);
       make_direct(i.alu, p.alu);
@@ -152,7 +155,7 @@ class Planner {
     }
   }
 
-  static bool order_matters(const Instruction& i);
+  static bool slots_may_follow(const Instruction& i, bool adder_first);
 
   const Geometry& geometry_;
   const StripKernels& kernels_;
@@ -193,43 +196,46 @@ bool any_pair(const std::vector<Touch>& x, const std::vector<Touch>& y, Conditio
   });
 }
 
-/// False if computing the multiplier's elements in order, then the adder's, then the transfer's,
-/// each straight into its place, gives what the rule gives: all reads before all writes. The
-/// second copy of a result to T comes last in its slot, masks come last in theirs.
-bool Planner::order_matters(const Instruction& i) {
-  if (uses_t_address(i)) return true;
-  if (i.predicate.used && (i.move.op == Op::Bput || i.alu.mask.flag != MaskFlag::None)) return true;
-  for (const Arithmetic* op : {&i.mul, &i.alu}) {
-    // A copy to T or a mask is made from the rows of every element: all of them must still be
-    // there.
-    const bool needs_all = op->t != TTarget::None || op->mask.flag != MaskFlag::None;
-    const bool one_row = op->dst.used() && !op->dst.vector && op->dst.space != Space::T;
-    if (needs_all && one_row && i.vlen > 1) return true;
-  }
+/// True if computing the multiplier's elements in order, then the adder's (or the other way round),
+/// then the transfer's, each straight into its place, gives what the rule gives: all reads before
+/// all writes. The second copy of a result to T comes last in its slot, a mask last in its.
+bool Planner::slots_may_follow(const Instruction& i, bool adder_first) {
+  if (uses_t_address(i)) return false;
+  // Under a predicate the transfer comes after the adder's mask, and reads one PE's bit at a time.
+  const bool sets_mask = i.alu.mask.flag != MaskFlag::None;
+  if (i.predicate.used && (i.move.op == Op::Bput || (sets_mask && i.move.used()))) return false;
+  if (i.predicate.used && sets_mask && adder_first) return false;
+  std::array<const Arithmetic*, 2> order{&i.mul, &i.alu};
+  if (adder_first) std::swap(order[0], order[1]);
   std::array<std::vector<Touch>, 3> reads;
   std::array<std::vector<Touch>, 3> writes;
-  for (unsigned k = 0; k < i.vlen; ++k) {
-    unsigned slot = 0;
-    for (const Arithmetic* op : {&i.mul, &i.alu}) {
-      touch(op->a, k, reads[slot]);
-      touch(op->b, k, reads[slot]);
-      touch(op->dst, k, writes[slot]);
-      touch_t(op->t, k, writes[slot]);
-      ++slot;
+  for (unsigned slot = 0; slot < 2; ++slot) {
+    const Arithmetic& op = *order[slot];
+    // A copy to T or a mask is made from the rows of every element: all of them must still be there.
+    const bool needs_all = op.t != TTarget::None || op.mask.flag != MaskFlag::None;
+    const bool one_row = op.dst.used() && !op.dst.vector && op.dst.space != Space::T;
+    if (needs_all && one_row && i.vlen > 1) return false;
+    for (unsigned k = 0; k < i.vlen; ++k) {
+      touch(op.a, k, reads[slot]);
+      touch(op.b, k, reads[slot]);
+      touch(op.dst, k, writes[slot]);
+      touch_t(op.t, k, writes[slot]);
     }
+  }
+  for (unsigned k = 0; k < i.vlen; ++k) {
     touch(i.move.pe, k, i.move.op == Op::Bput ? reads[2] : writes[2]);
   }
   const auto always = [](const Touch&, const Touch&) { return true; };
   for (unsigned earlier = 0; earlier < 3; ++earlier) {
     // Within a slot: an element must not read what an element before it wrote.
     const auto later = [](const Touch& w, const Touch& r) { return r.element > w.element; };
-    if (any_pair(writes[earlier], reads[earlier], later)) return true;
+    if (any_pair(writes[earlier], reads[earlier], later)) return false;
     for (unsigned after = earlier + 1; after < 3; ++after) {
-      if (any_pair(writes[earlier], reads[after], always)) return true;
-      if (any_pair(writes[earlier], writes[after], always)) return true;
+      if (any_pair(writes[earlier], reads[after], always)) return false;
+      if (any_pair(writes[earlier], writes[after], always)) return false;
     }
   }
-  return false;
+  return true;
 }
 
 }  // namespace

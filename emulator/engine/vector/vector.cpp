@@ -137,16 +137,17 @@ class BlockRunner {
 
   void run_straight(const Plan& plan, const Strip* strips) const {
     const Instruction& i = *plan.instruction;
-    if (plan.mul.used) {
-      compute(i, i.mul, plan.mul, strips[0], mask_row(0, 0));
-      copy_to_t(i, i.mul, plan.mul);
-    }
-    if (plan.alu.used) {
-      compute(i, i.alu, plan.alu, strips[1], mask_row(i.alu.mask.mask, 0));
-      copy_to_t(i, i.alu, plan.alu);
-    }
+    if (plan.mul.used && !plan.adder_first) straight_slot(i, i.mul, plan.mul, strips[0]);
+    if (plan.alu.used) straight_slot(i, i.alu, plan.alu, strips[1]);
+    if (plan.mul.used && plan.adder_first) straight_slot(i, i.mul, plan.mul, strips[0]);
     if (i.move.op == Op::Bget) get_straight(i);
     if (i.move.op == Op::Bput) put_straight(i);
+  }
+
+  void straight_slot(const Instruction& i, const Arithmetic& slot, const ArithmeticPlan& plan,
+                     const Strip& s) const {
+    compute(i, slot, plan, s, mask_row(slot.mask.mask, 0));
+    copy_to_t(i, slot, plan);
   }
 
   /// The second destination. The first was written by the kernel.
@@ -204,19 +205,26 @@ class BlockRunner {
 
   void run_masked(const Plan& plan, const Strip* strips) const {
     const Instruction& i = *plan.instruction;
-    if (plan.mul.used) {
-      compute(i, i.mul, plan.mul, strips[0], mask_row(0, 0));
-      blend_slot(i, i.mul, strips[0].out);
-    }
-    if (plan.alu.used) {
-      compute(i, i.alu, plan.alu, strips[1], mask_row(0, 0));
-      blend_slot(i, i.alu, strips[1].out);
-    }
+    if (plan.mul.used && !plan.adder_first) masked_slot(i, i.mul, plan.mul, strips[0]);
+    if (plan.alu.used) masked_slot(i, i.alu, plan.alu, strips[1]);
+    if (plan.mul.used && plan.adder_first) masked_slot(i, i.mul, plan.mul, strips[0]);
     if (i.move.op == Op::Bget) {
       std::uint64_t* from = row(RowBase::Scratch, ScratchRows::mul);
       fill(i, i.vlen, 0, from, 2 * pes_);
       blend(i, i.vlen, 0, shorts_in(i.move.pe.width), from, location_row(i.move.pe, 0),
             step_of(i.move.pe));
+    }
+  }
+
+  /// Blended last, a mask may be the predicate itself.
+  void masked_slot(const Instruction& i, const Arithmetic& slot, const ArithmeticPlan& plan,
+                   const Strip& s) const {
+    std::uint64_t* flags = row(RowBase::Scratch, ScratchRows::flags);
+    compute(i, slot, plan, s, flags);
+    blend_slot(i, slot, s.out);
+    if (slot.mask.flag == MaskFlag::None) return;
+    for (unsigned k = 0; k < i.vlen; ++k) {
+      blend(i, 1, k, 1, flags + k * pes_, mask_row(slot.mask.mask, k), 0);
     }
   }
 
