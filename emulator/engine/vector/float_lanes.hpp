@@ -38,8 +38,7 @@ struct FloatLanes {
   template <bool IsLong>
   static Fields<L> unpack(Word w) {
     const V exponent = exponent_of(w.hi);
-    const V fraction = L::and_(w.hi, L::set(fraction_mask));
-    const V leading = L::or_(fraction, L::set(fraction_mask + 1));
+    const V leading = L::and_or(w.hi, L::set(fraction_mask), L::set(fraction_mask + 1));
     V significand = L::template shl<36>(leading);
     if constexpr (IsLong) significand = L::or_(significand, w.lo);
     return {exponent, L::keep(L::ne(exponent, L::set(0)), significand)};
@@ -136,7 +135,7 @@ struct FloatLanes {
   static Word multiply_one_pass(Word a, Word b) {
     const Fields<L> x = unpack<ALong>(a);
     const V mask = L::set((1U << 25) - 1);
-    const V factor = L::or_(L::and_(b.hi, L::set(fraction_mask)), L::set(fraction_mask + 1));
+    const V factor = L::and_or(b.hi, L::set(fraction_mask), L::set(fraction_mask + 1));
     const V upper = L::template shr<36>(x.significand);
     V n = L::template shl<14>(L::mul32(upper, factor));
     if constexpr (ALong) {
@@ -189,13 +188,24 @@ struct FloatLanes {
 
   static V as_double(V hi) { return L::template shl<28>(hi); }
 
+  /// The bits of a double rounded to 25 significant bits: half is added, and a tie made even. (The
+  /// last bit could be shifted out and added instead, but shifts are dear.)
+  static V round_to_short(V d) {
+    const V half = L::set(1U << 27);
+    const V r = L::template shr<28>(L::add(d, half));
+    const M tie = L::eq(L::and_(d, L::set((1U << 28) - 1)), half);
+    return L::select(tie, L::and_(r, L::set(short_mask - 1)), r);
+  }
+
   /// A double rounded to short. Rounding a sum first to 53, then to 25 bits is harmless: 53 is at
   /// least 2 x 25 + 2. The carry of rounding up gives infinity where it should.
   static V short_from_double(V d) {
-    const V odd = L::and_(L::template shr<28>(d), L::set(1));
-    const V r = L::template shr<28>(L::add(L::add(d, L::set((1U << 27) - 1)), odd));
-    return L::select(L::is_nan(d), L::set(nan_hi), r);
+    return L::select(L::is_nan(d), L::set(nan_hi), round_to_short(d));
   }
+
+  /// The exponent of a double where it stands, and a count of binades there: shifts are dear.
+  static V exponent_in_place(V d) { return L::and_(d, L::set(0x7ff0000000000000)); }
+  static constexpr std::uint64_t place(std::uint64_t binades) { return binades << 52; }
 
   /// A long as doubles: its value cut to 53 bits, and 256 times the rest, of the same sign.
   struct Pair {
@@ -209,7 +219,7 @@ struct FloatLanes {
       const V upper = L::or_(L::template shl<28>(w.hi), L::template shr<8>(w.lo));
       // 2^e (1 + n 2^-52) - 2^e is n times the last place of `upper`; n 2^-60 is what was cut.
       const V power = L::and_(upper, L::set(0xfff0000000000000));
-      return {upper, L::sub_double(L::or_(power, L::and_(w.lo, L::set(255))), power)};
+      return {upper, L::sub_double(L::and_or(w.lo, L::set(255), power), power)};
     }
   }
 
@@ -232,11 +242,10 @@ struct FloatLanes {
     const V rest = L::sub_double(x.rest, y.rest);
     const V sum = L::add_double(s, L::fma_double(rest, L::set(0x3f70000000000000), error));
 
-    const V odd = L::and_(L::template shr<28>(sum), L::set(1));
-    out = L::template shr<28>(L::add(L::add(sum, L::set((1U << 27) - 1)), odd));
+    out = round_to_short(sum);
 
-    const V exponent = L::and_(L::template shr<52>(sum), L::set(2047));
-    const M in_range = L::both(L::lt(L::set(127), exponent), L::lt(exponent, L::set(2047)));
+    const M in_range = L::lt_unsigned(L::sub(exponent_in_place(sum), L::set(place(128))),
+                                      L::set(place(2047 - 128)));
     const V from_tie = L::and_(L::sub(sum, L::set((1U << 27) - 1)), L::set((1U << 28) - 1));
     const M no_tie = L::lt(L::set(2), from_tie);
     M equal = L::eq(a.hi, b.hi);
@@ -270,25 +279,25 @@ struct FloatLanes {
     // 2^40 keeps the sum positive while the carry or borrow is taken out of it.
     const V low = L::add(L::template shl<8>(L::and_(s, L::set((1U << 28) - 1))),
                          L::add(places, L::set(std::uint64_t{1} << 40)));
-    const V carried = L::add(L::template shr<28>(s), L::sub(L::template shr<36>(low), L::set(16)));
+    const V cut = L::template shr<28>(s);
+    const V carried = L::add(cut, L::sub(L::template shr<36>(low), L::set(16)));
 
-    const V es = L::and_(L::template shr<52>(s), L::set(2047));
-    const V ea = exponent_of(a.hi);
-    const V eb = exponent_of(b.hi);
+    const V es = exponent_in_place(s);
+    const V ea = exponent_in_place(x.upper);
+    const V eb = exponent_in_place(y);
     const V none = L::set(0);
     const M a_zero = L::eq(ea, none);
     const M b_zero = L::eq(eb, none);
-    const V a_below = L::sub(es, ea);
-    const M a_near = L::both(L::lt(a_below, L::set(40)), L::lt(L::set(~std::uint64_t{2}), a_below));
-    const M b_near = L::lt(L::sub(es, eb), L::set(76));
-    const M in_range = L::both(L::lt(L::set(127), es), L::lt(es, L::set(2046)));
+    const M a_near = L::lt_unsigned(L::add(L::sub(es, ea), L::set(place(2))), L::set(place(42)));
+    const M b_near = L::lt(L::sub(es, eb), L::set(place(76)));
+    const M in_range = L::lt_unsigned(L::sub(es, L::set(place(128))), L::set(place(2046 - 128)));
+    const V moved_out = L::and_(L::xor_(carried, cut), L::set(infinity_hi));
     // A power of two may be what s was rounded up to: then the places are half as large.
-    const M on_edge = L::both(L::eq(s, power), L::ne(L::template shl<1>(tail), none));
-    const M same_binade = L::both(L::eq(exponent_of(carried), es), L::not_(on_edge));
+    const M same_binade = L::both(L::eq(moved_out, none), L::ne(s, power));
     const M sure = L::both(L::both(in_range, same_binade),
                            L::both(L::either(a_zero, a_near), L::either(b_zero, b_near)));
     const M zero = L::both(a_zero, b_zero);
-    out.hi = L::select(zero, L::template shr<28>(s), carried);
+    out.hi = L::select(zero, cut, carried);
     out.lo = L::select(zero, none, L::and_(low, L::set(short_mask)));
     return L::not_(L::either(sure, zero));
   }

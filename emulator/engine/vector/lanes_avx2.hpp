@@ -25,6 +25,7 @@ struct Avx2Lanes {
   static V and_(V a, V b) { return _mm256_and_si256(a, b); }
   static V or_(V a, V b) { return _mm256_or_si256(a, b); }
   static V xor_(V a, V b) { return _mm256_xor_si256(a, b); }
+  static V and_or(V a, V mask, V b) { return or_(and_(a, mask), b); }
   template <int N>
   static V shl(V a) {
     return _mm256_slli_epi64(a, N);
@@ -51,6 +52,10 @@ struct Avx2Lanes {
   static M eq(V a, V b) { return _mm256_cmpeq_epi64(a, b); }
   static M ne(V a, V b) { return _mm256_xor_si256(_mm256_cmpeq_epi64(a, b), set(~0ULL)); }
   static M lt(V a, V b) { return _mm256_cmpgt_epi64(b, a); }
+  static M lt_unsigned(V a, V b) {
+    const V top = set(std::uint64_t{1} << 63);
+    return lt(xor_(a, top), xor_(b, top));
+  }
   static M both(M a, M b) { return _mm256_and_si256(a, b); }
   static M either(M a, M b) { return _mm256_or_si256(a, b); }
   static M not_(M a) { return _mm256_xor_si256(a, set(~0ULL)); }

@@ -21,6 +21,7 @@ struct Avx512Lanes {
   static V and_(V a, V b) { return _mm512_and_si512(a, b); }
   static V or_(V a, V b) { return _mm512_or_si512(a, b); }
   static V xor_(V a, V b) { return _mm512_xor_si512(a, b); }
+  static V and_or(V a, V mask, V b) { return _mm512_ternarylogic_epi64(a, mask, b, 0xea); }
   template <int N>
   static V shl(V a) {
     return _mm512_slli_epi64(a, N);
@@ -36,6 +37,7 @@ struct Avx512Lanes {
   static M eq(V a, V b) { return _mm512_cmpeq_epi64_mask(a, b); }
   static M ne(V a, V b) { return _mm512_cmpneq_epi64_mask(a, b); }
   static M lt(V a, V b) { return _mm512_cmplt_epi64_mask(a, b); }
+  static M lt_unsigned(V a, V b) { return _mm512_cmplt_epu64_mask(a, b); }
   static M both(M a, M b) { return _kand_mask8(a, b); }
   static M either(M a, M b) { return _kor_mask8(a, b); }
   static M not_(M a) { return _knot_mask8(a); }

@@ -21,6 +21,8 @@ struct ScalarLanes {
   static V and_(V a, V b) { return a & b; }
   static V or_(V a, V b) { return a | b; }
   static V xor_(V a, V b) { return a ^ b; }
+  /// (a & mask) | b.
+  static V and_or(V a, V mask, V b) { return (a & mask) | b; }
   template <int N>
   static V shl(V a) {
     return a << N;
@@ -38,6 +40,7 @@ struct ScalarLanes {
   static M ne(V a, V b) { return a != b; }
   /// Signed comparison a < b.
   static M lt(V a, V b) { return static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b); }
+  static M lt_unsigned(V a, V b) { return a < b; }
   static M both(M a, M b) { return a && b; }
   static M either(M a, M b) { return a || b; }
   static V select(M m, V yes, V no) { return m ? yes : no; }

@@ -46,7 +46,8 @@ enum class Way : std::uint8_t {
 struct Plan {
   const Instruction* instruction = nullptr;
   Way way = Way::General;
-  bool adder_first = false;  ///< Straight, Masked: the adder's slot is computed before the multiplier's
+  bool adder_first =
+      false;  ///< Straight, Masked: the adder's slot is computed before the multiplier's
   ArithmeticPlan mul, alu;
   std::vector<Gather> gathers;
   std::vector<const Operand*> gathered;  ///< the operand of each gather
