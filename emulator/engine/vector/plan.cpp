@@ -211,7 +211,8 @@ bool Planner::slots_may_follow(const Instruction& i, bool adder_first) {
   std::array<std::vector<Touch>, 3> writes;
   for (unsigned slot = 0; slot < 2; ++slot) {
     const Arithmetic& op = *order[slot];
-    // A copy to T or a mask is made from the rows of every element: all of them must still be there.
+    // A copy to T or a mask is made from the rows of every element: all of them must still be
+    // there.
     const bool needs_all = op.t != TTarget::None || op.mask.flag != MaskFlag::None;
     const bool one_row = op.dst.used() && !op.dst.vector && op.dst.space != Space::T;
     if (needs_all && one_row && i.vlen > 1) return false;
