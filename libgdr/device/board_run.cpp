@@ -12,7 +12,7 @@
 namespace gdr {
 namespace {
 
-/// Interactions between two looks at `abandoned`: a fraction of a second in the vector engine.
+/// Interactions between two looks at `abandoned`: about a second in the vector engine.
 constexpr std::size_t piece_interactions = std::size_t{1} << 26;
 /// Words that one write command carries at most, which bounds the host memory of a list.
 constexpr std::size_t write_words = std::size_t{1} << 21;
