@@ -93,23 +93,6 @@ class Collector {
   std::vector<Access>& out_;
 };
 
-Port port_of(const Access& access) noexcept {
-  switch (access.what) {
-    case Access::What::Register:
-      return access.write ? Port::RegisterWrite : Port::RegisterRead;
-    case Access::What::T:
-      return access.write ? Port::TWrite : Port::TRead;
-    case Access::What::Local:
-      return Port::LocalAccess;
-    default:
-      return Port::BmAccess;
-  }
-}
-
-bool overlap(const Access& a, const Access& b) noexcept {
-  return a.what == b.what && a.address < b.address + b.shorts && b.address < a.address + a.shorts;
-}
-
 /// Shorts that a memory has, or 0 where the geometry sets no limit.
 std::uint32_t size_of(Access::What what, const Geometry& geometry) noexcept {
   switch (what) {
@@ -160,6 +143,23 @@ std::string check_element(const std::vector<Access>& accesses, unsigned stride,
 }
 
 }  // namespace
+
+Port port_of(const Access& access) noexcept {
+  switch (access.what) {
+    case Access::What::Register:
+      return access.write ? Port::RegisterWrite : Port::RegisterRead;
+    case Access::What::T:
+      return access.write ? Port::TWrite : Port::TRead;
+    case Access::What::Local:
+      return Port::LocalAccess;
+    default:
+      return Port::BmAccess;
+  }
+}
+
+bool overlap(const Access& a, const Access& b) noexcept {
+  return a.what == b.what && a.address < b.address + b.shorts && b.address < a.address + a.shorts;
+}
 
 std::string_view port_name(Port port) noexcept {
   constexpr std::array<std::string_view, port_count> names{"register file reads",

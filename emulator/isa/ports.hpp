@@ -38,6 +38,11 @@ struct Access {
   std::uint32_t shorts;   ///< how many shorts are touched (T-indirect: its whole range)
 };
 
+/// The port that an access of a memory goes through (masks have none).
+Port port_of(const Access& access) noexcept;
+/// Whether two accesses touch a short in common.
+bool overlap(const Access& a, const Access& b) noexcept;
+
 /// All accesses of element `element`, reads before writes. What two operands read in common (same
 /// address and width) is listed once. T-indirect operands also read T.
 void accesses_of_element(const Instruction& instruction, unsigned element, const Geometry& geometry,

@@ -70,19 +70,6 @@ Instruction assembled_example(const OpInfo& op) {
   return result.program->section(Section::Body).front();
 }
 
-Port port_of(const Access& access) {
-  switch (access.what) {
-    case Access::What::Register:
-      return access.write ? Port::RegisterWrite : Port::RegisterRead;
-    case Access::What::Local:
-      return Port::LocalAccess;
-    case Access::What::T:
-      return access.write ? Port::TWrite : Port::TRead;
-    default:
-      return Port::BmAccess;
-  }
-}
-
 std::string ports_text(const Instruction& instruction) {
   std::vector<Access> accesses;
   accesses_of_element(instruction, 0, Geometry{}, accesses);

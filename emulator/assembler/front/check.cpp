@@ -1,3 +1,4 @@
+// Port limits of an instruction, with messages that point at the accesses.
 #include <algorithm>
 
 #include "emulator/assembler/front/instruction.hpp"
@@ -5,23 +6,6 @@
 
 namespace gdr::assembly {
 namespace {
-
-Port port_of(const Access& access) noexcept {
-  switch (access.what) {
-    case Access::What::Register:
-      return access.write ? Port::RegisterWrite : Port::RegisterRead;
-    case Access::What::T:
-      return access.write ? Port::TWrite : Port::TRead;
-    case Access::What::Local:
-      return Port::LocalAccess;
-    default:
-      return Port::BmAccess;
-  }
-}
-
-bool overlap(const Access& a, const Access& b) noexcept {
-  return a.what == b.what && a.address < b.address + b.shorts && b.address < a.address + a.shorts;
-}
 
 bool uses_port(const Operand& x, bool write, Port port) noexcept {
   switch (x.space) {
