@@ -5,6 +5,7 @@
 
 #include "emulator/engine/check.hpp"
 #include "emulator/engine/reference/reference.hpp"
+#include "emulator/engine/vector/doubles/run.hpp"
 #include "emulator/engine/vector/host_float.hpp"
 #include "emulator/engine/vector/plan.hpp"
 #include "emulator/engine/vector/scalar_strip.hpp"
@@ -23,6 +24,21 @@ const StripKernels& kernels_for(Isa isa) {
       break;
   }
   return portable_kernels();
+}
+
+/// The kernels on doubles, where the host has them and its flags hold.
+const DoublesKernels* trusted_doubles([[maybe_unused]] Isa isa) {
+#if defined(__x86_64__)
+  if (isa == Isa::Avx512) {
+    static const bool hold = host_flags_hold(doubles_kernels_avx512());
+    return hold ? &doubles_kernels_avx512() : nullptr;
+  }
+  if (isa == Isa::Avx2) {
+    static const bool hold = host_flags_hold(doubles_kernels_avx2());
+    return hold ? &doubles_kernels_avx2() : nullptr;
+  }
+#endif
+  return nullptr;
 }
 
 /// One block while a section runs on it.
@@ -410,7 +426,16 @@ class VectorExecutable final : public Executable {
       : program_(program),
         kernels_(kernels_for(isa)),
         planned_(plan_program(program_, geometry, kernels_)),
-        reference_(ReferenceEngine{}.prepare(program, geometry)) {}
+        reference_(ReferenceEngine{}.prepare(program, geometry)),
+        doubles_(trusted_doubles(isa)) {
+    if (doubles_ == nullptr) return;
+    for (unsigned s = 0; s < section_count; ++s) {
+      for (const bool heads : {false, true}) {
+        sections_[s][heads] = translate_to_doubles(program_, static_cast<Section>(s), geometry,
+                                                   *doubles_, heads);
+      }
+    }
+  }
 
   void run(BlockState& block, const BlockRun& run) const override {
     if (run.collect_flags) {
@@ -419,7 +444,9 @@ class VectorExecutable final : public Executable {
       reference_->run(block, run);
       return;
     }
+    if (run.iterations == 0) return;
     const MachineFloatMode mode;
+    if (doubles_ != nullptr && on_doubles(block, run)) return;
     BlockRunner runner(block, planned_, kernels_, run);
     const std::vector<Plan>& plans = planned_.sections[static_cast<unsigned>(run.section)];
     runner.resolve(plans);
@@ -430,10 +457,22 @@ class VectorExecutable final : public Executable {
   }
 
  private:
+  /// True if the run is done. Longs are first taken to have no tails, then with them.
+  bool on_doubles(BlockState& block, const BlockRun& run) const {
+    const auto& section = sections_[static_cast<unsigned>(run.section)];
+    if (!section[0].usable) return false;
+    std::uint64_t failure = has_tail;
+    if (section[1].usable) failure = run_on_doubles(section[1], *doubles_, block, run);
+    if (failure == has_tail) failure = run_on_doubles(section[0], *doubles_, block, run);
+    return failure == 0;
+  }
+
   Program program_;
   const StripKernels& kernels_;
   PlannedProgram planned_;
   std::shared_ptr<const Executable> reference_;
+  const DoublesKernels* doubles_;  ///< null: integers only
+  std::array<std::array<DoublesSection, 2>, section_count> sections_;  ///< [section][heads]
 };
 
 }  // namespace

@@ -1,0 +1,464 @@
+// Kernels on doubles made from a host's exact steps: included by one file for each instruction set.
+#pragma once
+
+#include <utility>
+
+#include "emulator/engine/vector/doubles/batch.hpp"
+#include "emulator/engine/vector/doubles/op.hpp"
+
+namespace gdr {
+
+template <class H>
+struct DoublesMaker {
+  using D = typename H::D;
+  using M = typename H::M;
+
+  static double* at(const DoublesRun& run, std::size_t offset) {
+    return reinterpret_cast<double*>(run.frame + offset);
+  }
+
+  /// A value being worked on. `t` is not used where the form has no tail.
+  struct Value {
+    D h, t;
+  };
+
+  template <Form F>
+  static Value load(const double* lanes, const double* tail, std::size_t i) {
+    if constexpr (F == Form::Pair) {
+      return {H::load(lanes + i), H::load(tail + i)};
+    } else {
+      return {H::load(lanes + i), H::set(0)};
+    }
+  }
+
+  /// Calls work(pointers of one element) for all elements; pointers of an operand move by its step.
+  struct Rows {
+    const double *a, *a_tail, *b, *b_tail;
+    double *out, *out_tail;
+  };
+  template <class Work>
+  static void for_each_vector(const DoublesOp& op, const DoublesRun& run, Work work) {
+    Rows r{at(run, op.a.lanes), at(run, op.a.tail),    at(run, op.b.lanes),
+           at(run, op.b.tail),  at(run, op.out.lanes), at(run, op.out.tail)};
+    const std::size_t a = op.a.step / sizeof(double), b = op.b.step / sizeof(double),
+                      o = op.out.step / sizeof(double);
+    const std::size_t lanes = op.lanes;
+    for (unsigned k = op.elements;;) {
+      for (std::size_t i = 0; i < lanes; i += H::width) work(r, i);
+      if (--k == 0) return;
+      r = {r.a + a, r.a_tail + a, r.b + b, r.b_tail + b, r.out + o, r.out_tail + o};
+    }
+  }
+
+  // --- sums
+
+  template <bool Subtract, Form A, Form B>
+  static void exact_sum(H& host, const Value& a, const Value& b, D& s, D& t) {
+    H::template two_sum<Subtract>(a.h, b.h, s, t);
+    if constexpr (A == Form::Pair && B == Form::Pair) {
+      t = host.add_proved(t, Subtract ? host.sub_proved(a.t, b.t) : host.add_proved(a.t, b.t));
+    } else if constexpr (A == Form::Pair) {
+      t = host.add_proved(t, a.t);
+    } else if constexpr (B == Form::Pair) {
+      t = Subtract ? host.sub_proved(t, b.t) : host.add_proved(t, b.t);
+    }
+  }
+
+  template <bool Subtract, Form A, Form B, bool Long>
+  static void sum(const DoublesOp& op, DoublesRun& run) {
+    H host;
+    for_each_vector(op, run, [&host](const Rows& r, std::size_t i) GDR_INLINE {
+      const Value a = load<A>(r.a, r.a_tail, i);
+      const Value b = load<B>(r.b, r.b_tail, i);
+      if constexpr (!Long && A == Form::Short && B == Form::Short) {
+        H::store(r.out + i, H::round_short(H::template short_sum<Subtract>(a.h, b.h)));
+      } else if constexpr (!Long && A != Form::Pair && B != Form::Pair) {
+        H::store(r.out + i, H::round_short(H::template odd_sum<Subtract>(a.h, b.h)));
+      } else {
+        D s, t;
+        exact_sum<Subtract, A, B>(host, a, b, s, t);
+        if constexpr (Long) {
+          D h, l;
+          host.round_long(s, t, h, l);
+          H::store(r.out + i, H::template sum_sign<Subtract>(h, a.h, b.h));
+          H::store(r.out_tail + i, l);
+        } else {
+          const D odd = H::template sum_sign<Subtract>(H::odd_tail(s, t), a.h, b.h);
+          H::store(r.out + i, H::round_short(odd));
+        }
+      }
+    });
+    if (host.failed()) run.failure |= inexact;
+  }
+
+  // --- products
+
+  /// The leading bits that the multiplier sees of an operand: 50, or 25 of the second in one pass.
+  template <Form F, std::uint64_t Dropped>
+  static D cut(const Value& x) {
+    if constexpr (F == Form::Short) return x.h;
+    const D h = F == Form::Pair ? H::head(x.h, x.t) : x.h;
+    return H::and_(h, H::set_bits(~Dropped));
+  }
+
+  template <bool TwoPasses, Form A, Form B, bool Long>
+  static void product(const DoublesOp& op, DoublesRun& run) {
+    H host;
+    constexpr std::uint64_t low3 = 7;
+    constexpr std::uint64_t low28 = (std::uint64_t{1} << 28) - 1;
+    constexpr bool exact = A == Form::Short && B == Form::Short;
+    for_each_vector(op, run, [&host](const Rows& r, std::size_t i) GDR_INLINE {
+      const D a = cut<A, low3>(load<A>(r.a, r.a_tail, i));
+      const D b = cut<B, TwoPasses ? low3 : low28>(load<B>(r.b, r.b_tail, i));
+      if constexpr (exact && !Long) {
+        H::store(r.out + i, H::round_short(H::short_product(a, b)));
+      } else if constexpr (exact) {
+        H::store(r.out + i, H::mul(a, b));
+        H::store(r.out_tail + i, H::set(0));
+      } else if constexpr (Long) {
+        D h, l;
+        host.long_product(a, b, h, l);
+        H::store(r.out + i, h);
+        H::store(r.out_tail + i, l);
+      } else {
+        H::store(r.out + i, H::round_short(H::odd_product(a, b)));
+      }
+    });
+    if (host.failed()) run.failure |= inexact;
+  }
+
+  // --- the larger, the smaller, conversions
+
+  /// Pairs of equal value have equal halves once they are normalized.
+  template <Form F>
+  static Value normalized(Value x) {
+    if constexpr (F != Form::Pair) return x;
+    const D h = H::head(x.h, x.t);
+    return {h, H::add(H::sub(x.h, h), x.t)};
+  }
+
+  template <bool Long, Form F>
+  static void store_rounded(const Rows& r, std::size_t i, const Value& x) {
+    if constexpr (Long) {
+      H::store(r.out + i, x.h);
+      H::store(r.out_tail + i, x.t);
+    } else if constexpr (F == Form::Pair) {
+      const D odd = H::odd_tail(x.h, x.t);
+      H::store(r.out + i, H::round_short(H::or_(odd, H::and_(x.h, H::set_bits(H::sign)))));
+    } else {
+      H::store(r.out + i, H::round_short(x.h));
+    }
+  }
+
+  template <bool Smaller, Form A, Form B, bool Long>
+  static void extreme(const DoublesOp& op, DoublesRun& run) {
+    constexpr Form wider = A == Form::Pair || B == Form::Pair ? Form::Pair : Form::Head;
+    constexpr bool shorts = A == Form::Short && B == Form::Short && !Long;
+    unsigned failed = 0;
+    for_each_vector(op, run, [&failed](const Rows& r, std::size_t i) GDR_INLINE {
+      const Value a = normalized<A>(load<A>(r.a, r.a_tail, i));
+      const Value b = normalized<B>(load<B>(r.b, r.b_tail, i));
+      // A NaN among shorts may stand for an infinity; a true infinity is as good as a number.
+      failed |= H::any(shorts ? H::unordered(a.h, b.h)
+                              : H::either(H::beyond(a.h), H::beyond(b.h)));
+      const M same = H::equal(a.h, b.h);
+      const M less =
+          H::either(H::less(a.h, b.h), H::both(same, H::less(a.t, b.t)));
+      Value x{H::select(less, Smaller ? a.h : b.h, Smaller ? b.h : a.h),
+              H::select(less, Smaller ? a.t : b.t, Smaller ? b.t : a.t)};
+      // Zeros are equal to the host; of -0 and +0 the first is the smaller.
+      const D zero = Smaller ? H::or_(a.h, b.h) : H::and_(a.h, b.h);
+      x.h = H::select(H::equal(x.h, H::set(0)), H::and_(zero, H::set_bits(H::sign)), x.h);
+      if constexpr (shorts) {
+        H::store(r.out + i, x.h);
+      } else {
+        store_rounded<Long, wider>(r, i, x);
+      }
+    });
+    if (failed != 0) run.failure |= inexact;
+  }
+
+  template <Form A, bool Long>
+  static void convert(const DoublesOp& op, DoublesRun& run) {
+    for_each_vector(op, run, [](const Rows& r, std::size_t i) GDR_INLINE {
+      Value x = load<A>(r.a, r.a_tail, i);
+      // A word with exponent 0 is a zero, whatever its fraction; so are the host's subnormals.
+      if constexpr (A == Form::Short && Long) x.h = H::round_short(x.h);
+      store_rounded<Long, A>(r, i, x);
+    });
+  }
+
+  // --- integers
+
+  static constexpr std::uint64_t short_bits = ~((std::uint64_t{1} << 28) - 1);
+  static D keep_short(D x) { return H::and_(x, H::set_bits(short_bits)); }
+
+  /// A short's bits are the upper ones of the lane: sums wrap and comparisons see the sign.
+  template <int Op>
+  static D integer_lane(D a, D b) {
+    if constexpr (Op == 0) return H::bits_add(a, b);
+    if constexpr (Op == 1) return H::bits_sub(a, b);
+    if constexpr (Op == 2) return H::and_(a, b);
+    if constexpr (Op == 3) return H::or_(a, b);
+    if constexpr (Op == 4) return H::xor_(a, b);
+    if constexpr (Op == 5) return H::xor_(a, H::set_bits(short_bits));
+    if constexpr (Op == 6) return H::shlv(a, H::template shr<28>(b));
+    if constexpr (Op == 7) return keep_short(H::shrv(a, H::template shr<28>(b)));
+    if constexpr (Op == 8) {
+      // Shift the complement where the sign is set: what comes in is then ones.
+      const D fill = H::ones(H::bits_less(a, H::set(0)));
+      return keep_short(H::xor_(H::shrv(H::xor_(a, fill), H::template shr<28>(b)), fill));
+    }
+    const D flip = H::set_bits(Op >= 11 ? H::sign : 0);
+    const M less = H::bits_less(H::xor_(a, flip), H::xor_(b, flip));
+    if constexpr (Op == 9 || Op == 11) return H::select(less, b, a);
+    if constexpr (Op == 10 || Op == 12) return H::select(less, a, b);
+    return a;
+  }
+
+  template <int Op>
+  static void integer(const DoublesOp& op, DoublesRun& run) {
+    for_each_vector(op, run, [](const Rows& r, std::size_t i) GDR_INLINE {
+      H::store(r.out + i, integer_lane<Op>(H::load(r.a + i), H::load(r.b + i)));
+    });
+  }
+
+  // --- masks
+
+  template <bool Integer, bool Zero>
+  static void test(const DoublesOp& op, DoublesRun& run) {
+    unsigned failed = 0;
+    for_each_vector(op, run, [&failed](const Rows& r, std::size_t i) GDR_INLINE {
+      const D a = H::load(r.a + i);
+      const D nought = H::set(0);
+      M m;
+      if constexpr (Integer) {
+        m = Zero ? H::bits_equal(a, nought) : H::bits_less(a, nought);
+      } else {
+        failed |= H::any(H::unordered(a, a));
+        m = Zero ? H::equal(a, nought) : H::less(a, nought);
+      }
+      H::store(r.out + i, H::ones(m));
+    });
+    if (failed != 0) run.failure |= inexact;
+  }
+
+  static void check(const DoublesOp& op, DoublesRun& run) {
+    unsigned failed = 0;
+    for_each_vector(op, run, [&failed](const Rows& r, std::size_t i) GDR_INLINE {
+      failed |= H::any(H::unordered(H::load(r.a + i), H::load(r.a + i)));
+    });
+    if (failed != 0) run.failure |= inexact;
+  }
+
+  // --- moves
+
+  template <bool Tail>
+  static void copy(const DoublesOp& op, DoublesRun& run) {
+    for_each_vector(op, run, [](const Rows& r, std::size_t i) GDR_INLINE {
+      H::store(r.out + i, H::load(r.a + i));
+      if constexpr (Tail) H::store(r.out_tail + i, H::load(r.a_tail + i));
+    });
+  }
+
+  template <bool Tail>
+  static void blend(const DoublesOp& op, DoublesRun& run) {
+    const double* mask = at(run, op.mask.lanes);
+    const double* row = mask;
+    const std::size_t step = op.mask.step / sizeof(double);
+    const std::size_t lanes = op.lanes;
+    const bool value = op.value;
+    Rows r{at(run, op.a.lanes),   at(run, op.a.tail),    nullptr, nullptr,
+           at(run, op.out.lanes), at(run, op.out.tail)};
+    for (unsigned k = 0; k < op.elements; ++k) {
+      for (std::size_t i = 0; i < lanes; i += H::width) {
+        M m = H::mask(H::load(row + i));
+        if (!value) m = H::not_(m);
+        H::store(r.out + i, H::select(m, H::load(r.a + i), H::load(r.out + i)));
+        if constexpr (Tail) {
+          H::store(r.out_tail + i, H::select(m, H::load(r.a_tail + i), H::load(r.out_tail + i)));
+        }
+      }
+      row += step;
+      const std::size_t a = op.a.step / sizeof(double), o = op.out.step / sizeof(double);
+      r = {r.a + a, r.a_tail + a, nullptr, nullptr, r.out + o, r.out_tail + o};
+    }
+  }
+
+  // --- between words and doubles
+
+  static constexpr std::uint64_t fraction60 = (std::uint64_t{1} << 52) - 1;
+
+  /// h and l of longs given as two shorts in the low 36 bits of lanes. Infinities, NaN and zeros
+  /// with a fraction are not for doubles.
+  template <bool Tail>
+  static Value pair_of(D hi, D lo, std::uint64_t& failure) {
+    const D h = H::or_(H::template shl<28>(hi), H::template shr<8>(lo));
+    const D low = H::and_(lo, H::set_bits(255));
+    const D power = H::and_(h, H::set_bits(H::sign | H::exponent));
+    const D fraction = H::or_(H::and_(h, H::set_bits(fraction60)), low);
+    const D field = H::and_(power, H::set_bits(H::exponent));
+    const M none = H::bits_equal(field, H::set(0));
+    const M dirty = H::both(none, H::not_(H::bits_equal(fraction, H::set(0))));
+    const M special = H::bits_equal(field, H::set_bits(H::exponent));
+    if (H::any(H::either(dirty, special)) != 0) failure |= inexact;
+    if constexpr (!Tail) {
+      if (H::any(H::not_(H::bits_equal(low, H::set(0)))) != 0) failure |= has_tail;
+      return {h, H::set(0)};
+    }
+    // power is 2^e with h's sign; in units of its 60th place.
+    return {h, H::mul(H::mul(H::to_double(low), H::set(0x1p-60)), power)};
+  }
+
+  /// The two shorts of a pair, the number's 61 bits cut apart.
+  static void shorts_of(Value x, D& hi, D& lo, std::uint64_t& failure) {
+    const Value n = normalized<Form::Pair>(x);
+    const D field = H::and_(n.h, H::set_bits(H::exponent));
+    // 2^-e as a double: biased 2046 - E. Beyond 2^1022 there is none.
+    const D inverse = H::bits_sub(H::set_bits(std::uint64_t{2046} << 52), field);
+    const M far = H::not_(H::less(field, H::set_bits(std::uint64_t{2045} << 52)));
+    if (H::any(far) != 0) failure |= inexact;
+    const D unit = H::mul(H::mul(H::magnitude(n.t), H::set(0x1p60)), inverse);
+    const D low = H::to_integer(H::select(H::equal(n.t, H::set(0)), H::set(0), unit));
+    hi = H::template shr<28>(n.h);
+    lo = H::or_(H::template shl<8>(H::and_(n.h, H::set_bits((1U << 28) - 1))), low);
+  }
+
+  template <bool Tail>
+  static void split(const DoublesOp& op, DoublesRun& run) {
+    std::uint64_t failure = 0;
+    for_each_vector(op, run, [&failure](const Rows& r, std::size_t i) GDR_INLINE {
+      D hi, lo;
+      shorts_of({H::load(r.a + i), Tail ? H::load(r.a_tail + i) : H::set(0)}, hi, lo, failure);
+      H::store(r.out + i, H::template shl<28>(hi));
+      H::store(r.out_tail + i, H::template shl<28>(lo));
+    });
+    run.failure |= failure;
+  }
+
+  static void join(const DoublesOp& op, DoublesRun& run) {
+    std::uint64_t failure = 0;
+    for_each_vector(op, run, [&failure](const Rows& r, std::size_t i) GDR_INLINE {
+      const Value x = pair_of<true>(H::template shr<28>(H::load(r.a + i)),
+                                    H::template shr<28>(H::load(r.a_tail + i)), failure);
+      H::store(r.out + i, x.h);
+      H::store(r.out_tail + i, x.t);
+    });
+    run.failure |= failure;
+  }
+
+  template <Form F>
+  static void fill(const DoublesOp& op, DoublesRun& run) {
+    const std::uint64_t* word = run.memory[op.memory] + op.address;
+    Value x{H::template shl<28>(H::set_bits(word[0])), H::set(0)};
+    if constexpr (F != Form::Short) {
+      std::uint64_t failure = 0;
+      x = pair_of<F == Form::Pair>(H::set_bits(word[0]), H::set_bits(word[1]), failure);
+      run.failure |= failure;
+    }
+    double* lanes = at(run, op.out.lanes);
+    double* tail = at(run, op.out.tail);
+    const std::size_t count = op.lanes;
+    for (std::size_t i = 0; i < count; i += H::width) {
+      H::store(lanes + i, x.h);
+      if constexpr (F == Form::Pair) H::store(tail + i, x.t);
+    }
+  }
+
+  template <Form F>
+  static std::uint64_t import(const StateRows& rows) {
+    std::uint64_t failure = 0;
+    for (std::size_t i = 0; i < rows.padded; i += H::width) {
+      const std::size_t left = rows.pes > i ? rows.pes - i : 0;
+      const D hi = H::load_some(rows.hi + i, left, rows.hi[0]);
+      Value x{H::template shl<28>(hi), H::set(0)};
+      if constexpr (F != Form::Short) {
+        x = pair_of<F == Form::Pair>(hi, H::load_some(rows.lo + i, left, rows.lo[0]), failure);
+      }
+      H::store(rows.lanes + i, x.h);
+      if constexpr (F == Form::Pair) H::store(rows.tail + i, x.t);
+    }
+    return failure;
+  }
+
+  template <Form F>
+  static std::uint64_t export_(const StateRows& rows) {
+    std::uint64_t failure = 0;
+    for (std::size_t i = 0; i < rows.pes; i += H::width) {
+      const D h = H::load(rows.lanes + i);
+      D hi = H::template shr<28>(h), lo = H::set(0);
+      if constexpr (F != Form::Short) {
+        shorts_of({h, F == Form::Pair ? H::load(rows.tail + i) : H::set(0)}, hi, lo, failure);
+        H::store_some(rows.lo + i, rows.pes - i, lo);
+      } else if (rows.float_result && H::any(H::unordered(h, h)) != 0) {
+        failure |= inexact;
+      }
+      H::store_some(rows.hi + i, rows.pes - i, hi);
+    }
+    return failure;
+  }
+
+  // --- the table
+
+  template <bool Second>
+  static constexpr void set_binary(DoublesKernels& k) {
+    const auto set = [&]<Form A, Form B>() {
+      constexpr auto a = static_cast<unsigned>(A), b = static_cast<unsigned>(B);
+      k.sum[Second][a][b][0] = sum<Second, A, B, false>;
+      k.sum[Second][a][b][1] = sum<Second, A, B, true>;
+      k.product[Second][a][b][0] = product<Second, A, B, false>;
+      k.product[Second][a][b][1] = product<Second, A, B, true>;
+      k.extreme[Second][a][b][0] = extreme<Second, A, B, false>;
+      k.extreme[Second][a][b][1] = extreme<Second, A, B, true>;
+    };
+    const auto row = [&]<Form A>() {
+      set.template operator()<A, Form::Short>();
+      set.template operator()<A, Form::Head>();
+      set.template operator()<A, Form::Pair>();
+    };
+    row.template operator()<Form::Short>();
+    row.template operator()<Form::Head>();
+    row.template operator()<Form::Pair>();
+  }
+
+  template <Form F>
+  static constexpr void set_unary(DoublesKernels& k) {
+    constexpr auto f = static_cast<unsigned>(F);
+    k.convert[f][0] = convert<F, false>;
+    k.convert[f][1] = convert<F, true>;
+    k.fill[f] = fill<F>;
+    k.import[f] = import<F>;
+    k.export_[f] = export_<F>;
+  }
+
+  template <int... Op>
+  static constexpr void set_integer(DoublesKernels& k, std::integer_sequence<int, Op...>) {
+    ((k.integer[Op] = integer<Op>), ...);
+  }
+
+  static constexpr DoublesKernels make() {
+    DoublesKernels k{};
+    set_binary<false>(k);
+    set_binary<true>(k);
+    set_unary<Form::Short>(k);
+    set_unary<Form::Head>(k);
+    set_unary<Form::Pair>(k);
+    set_integer(k, std::make_integer_sequence<int, 15>());
+    k.test[0][0] = test<false, false>;
+    k.test[0][1] = test<false, true>;
+    k.test[1][0] = test<true, false>;
+    k.test[1][1] = test<true, true>;
+    k.copy[0] = copy<false>;
+    k.copy[1] = copy<true>;
+    k.blend[0] = blend<false>;
+    k.blend[1] = blend<true>;
+    k.check = check;
+    k.split[0] = split<false>;
+    k.split[1] = split<true>;
+    k.join = join;
+    k.proving_flags = H::proving_flags;
+    return k;
+  }
+};
+
+}  // namespace gdr

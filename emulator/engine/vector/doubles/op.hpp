@@ -1,0 +1,92 @@
+// What a kernel on doubles works on: strips of a frame, an operation at a time.
+//
+// Plain data without inline functions: the kernels are compiled once for each instruction set of
+// the host, and nothing that they share with the rest of the program may be compiled twice.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gdr {
+
+/// How a word stands in lanes of doubles.
+///
+/// Short: one double whose bits are the short's 36 and 28 zeros below. Head: a long whose low eight
+/// fraction bits are zero, so that its upper 64 bits are a double of the same value. Pair: a double
+/// h and a double l; h + l is the long's value exactly, and |l| is at most one unit in the last
+/// place of h.
+enum class Form : std::uint8_t { Short = 0, Head = 1, Pair = 2 };
+constexpr unsigned form_count = 3;
+
+/// Why a run on doubles does not count, as bits.
+enum DoublesFailure : std::uint64_t {
+  has_tail = 1,  ///< a Head has low bits: doubles will do, but only with tails
+  inexact = 2,   ///< something that doubles cannot show to be right
+};
+
+/// What a section's operations share while they run on one block.
+struct DoublesRun {
+  std::byte* frame = nullptr;
+  std::uint64_t* memory[3] = {};  ///< broadcast memory: fixed words, current j-items, outputs
+  std::uint64_t failure = 0;      ///< bits of DoublesFailure; flags of the host come on top
+  std::uint64_t put[8] = {};      ///< words on their way to the broadcast memory (upper, lower)
+  std::uint64_t put_enabled = 0;  ///< bit k: element k's word may go there
+};
+
+struct DoublesOp;
+using DoublesKernel = void (*)(const DoublesOp& op, DoublesRun& run);
+
+/// Lanes of an operand as byte offsets in the frame; `tail` is the l of a pair, or the lower of two
+/// rows of shorts. `step` leads from an element to the next.
+struct LanePlace {
+  std::uint32_t lanes = 0, tail = 0, step = 0;
+};
+
+/// One operation on `elements` rows of lanes.
+struct DoublesOp {
+  DoublesKernel kernel = nullptr;
+  std::uint32_t elements = 0;
+  std::uint32_t lanes = 0;  ///< of a row, a multiple of 32
+  LanePlace a, b, out;
+  LanePlace mask;             ///< the predicate, or the mask that is made
+  bool value = true;          ///< the predicate's bit that lets a write through
+  std::uint8_t memory = 0;    ///< transfers: which of DoublesRun::memory
+  std::uint8_t element = 0;   ///< transfers to the memory: which word of `put`
+  std::uint32_t address = 0;  ///< transfers: in shorts from there
+  std::uint32_t lane = 0;     ///< transfers to the memory: the PE
+};
+
+/// Rows of the machine's state on their way to or from a frame, for one element or PE row.
+struct StateRows {
+  std::uint64_t *hi = nullptr, *lo = nullptr;  ///< shorts of the state, `pes` lanes each
+  double *lanes = nullptr, *tail = nullptr;    ///< of the frame
+  std::size_t pes = 0, padded = 0;  ///< lanes from `pes` on repeat the first: they raise no flags
+  bool float_result = false;        ///< export of a short: may stand for more than it shows
+};
+/// Both return bits of DoublesFailure.
+using StateKernel = std::uint64_t (*)(const StateRows& rows);
+
+/// Kernels of one instruction set. Sums and products: [operation][form of a][form of b][long out].
+struct DoublesKernels {
+  DoublesKernel sum[2][form_count][form_count][2];      ///< fadd, fsub
+  DoublesKernel product[2][form_count][form_count][2];  ///< fmul, dmul
+  DoublesKernel extreme[2][form_count][form_count][2];  ///< fmax, fmin
+  DoublesKernel convert[form_count][2];                 ///< fcvt
+  /// Short integer operations, by position in the table after Iadd.
+  DoublesKernel integer[15];
+  /// `a` to the mask's lanes: [integer][negative, zero].
+  DoublesKernel test[2][2];
+  DoublesKernel copy[2];        ///< rows as they are: without and with tails
+  DoublesKernel blend[2];       ///< the same where the predicate lets it
+  DoublesKernel fill[3];        ///< a word of the broadcast memory to all lanes, by form
+  DoublesKernel check;          ///< fails if a lane of `a` is not a number
+  DoublesKernel split[2];       ///< head or pair to two rows of shorts
+  DoublesKernel join;           ///< two rows of shorts to a pair
+  StateKernel import[form_count], export_[form_count];
+  unsigned proving_flags;  ///< of MXCSR: set at the end of a run, they say that it failed
+};
+
+const DoublesKernels& doubles_kernels_avx2() noexcept;
+const DoublesKernels& doubles_kernels_avx512() noexcept;
+
+}  // namespace gdr

@@ -1,0 +1,164 @@
+#include "emulator/engine/vector/doubles/run.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace gdr {
+namespace {
+
+/// Frames are kept from run to run: one for each thread, as large as the largest so far.
+thread_local std::vector<double, LineAllocator<double>> frame_memory;
+
+#if defined(__x86_64__)
+constexpr unsigned all_flags = 0x3f;
+unsigned raised_flags() { return _mm_getcsr() & all_flags; }
+void clear_flags() { _mm_setcsr(_mm_getcsr() & ~all_flags); }
+#else
+unsigned raised_flags() { return 0; }
+void clear_flags() {}
+#endif
+
+LaneMemory& memory_of(BlockState& block, StateMemory memory) {
+  switch (memory) {
+    case StateMemory::Registers:
+      return block.registers;
+    case StateMemory::Local:
+      return block.local;
+    case StateMemory::T:
+      return block.t;
+    case StateMemory::Masks:
+      break;
+  }
+  return block.masks;
+}
+
+/// One section on one block, while it runs.
+class Frame {
+ public:
+  Frame(const DoublesSection& section, const DoublesKernels& kernels, BlockState& block)
+      : section_(section), kernels_(kernels), block_(block) {
+    const std::size_t doubles = section.frame_bytes / sizeof(double);
+    if (frame_memory.size() < doubles) frame_memory.resize(doubles);
+    base_ = frame_memory.data();
+  }
+
+  std::uint64_t import() {
+    for (const ConstantRow& c : section_.constants) fill_constant(c);
+    std::uint64_t failure = 0;
+    for (const StateLink& link : section_.imports) {
+      if (link.memory == StateMemory::Masks) {
+        copy_mask_in(link);
+      } else {
+        failure |= kernels_.import[static_cast<unsigned>(link.form)](rows(link));
+      }
+    }
+    return failure;
+  }
+
+  void pass(std::uint64_t passes, DoublesRun& run, const BlockRun& steps) {
+    run.frame = reinterpret_cast<std::byte*>(base_);
+    run.memory[0] = block_.bm.data();
+    run.memory[1] = block_.bm.data() + steps.source_base;
+    run.memory[2] = block_.bm.data() + steps.output_base;
+    for (std::uint64_t n = 0; n < passes; ++n) {
+      for (const DoublesOp& op : section_.ops) op.kernel(op, run);
+      run.memory[1] += steps.source_step;
+      run.memory[2] += steps.output_step;
+    }
+  }
+
+  /// Whether all results have words; writes nothing but scratch.
+  std::uint64_t export_to(std::vector<std::uint64_t>& words) {
+    words.resize(2 * block_.pes * section_.exports.size());
+    std::uint64_t failure = 0;
+    std::uint64_t* next = words.data();
+    for (const StateLink& link : section_.exports) {
+      if (link.memory != StateMemory::Masks) {
+        StateRows r = rows(link);
+        r.hi = next;
+        r.lo = next + block_.pes;
+        failure |= kernels_.export_[static_cast<unsigned>(link.form)](r);
+      }
+      next += 2 * block_.pes;
+    }
+    return failure;
+  }
+
+  void commit(const std::vector<std::uint64_t>& words) {
+    const std::uint64_t* next = words.data();
+    for (const StateLink& link : section_.exports) {
+      std::uint64_t* to = state_row(link);
+      if (link.memory == StateMemory::Masks) {
+        std::memcpy(to, lanes(link.lanes), block_.pes * sizeof *to);
+      } else {
+        std::copy_n(next, block_.pes * (link.form == Form::Short ? 1 : 2), to);
+      }
+      next += 2 * block_.pes;
+    }
+  }
+
+ private:
+  double* lanes(std::uint32_t offset) const { return base_ + offset / sizeof(double); }
+
+  std::uint64_t* state_row(const StateLink& link) const {
+    return memory_of(block_, link.memory).data() + std::size_t{link.row} * block_.pes;
+  }
+
+  StateRows rows(const StateLink& link) const {
+    std::uint64_t* state = state_row(link);
+    return {state,           state + block_.pes, lanes(link.lanes), lanes(link.tail), block_.pes,
+            section_.row_lanes, link.float_result};
+  }
+
+  void copy_mask_in(const StateLink& link) const {
+    const std::uint64_t* from = state_row(link);
+    auto* to = reinterpret_cast<std::uint64_t*>(lanes(link.lanes));
+    std::copy_n(from, block_.pes, to);
+    std::fill(to + block_.pes, to + section_.row_lanes, from[0]);
+  }
+
+  void fill_constant(const ConstantRow& c) const {
+    auto* to = reinterpret_cast<std::uint64_t*>(lanes(c.lanes));
+    if (c.kind == ConstantRow::Kind::PeNumber) {
+      for (std::size_t pe = 0; pe < section_.row_lanes; ++pe) {
+        to[pe] = (pe < block_.pes ? pe : 0) << 28;
+      }
+      return;
+    }
+    const std::uint64_t number = std::uint64_t{block_.number} << 28;
+    std::fill_n(to, section_.row_lanes, c.kind == ConstantRow::Kind::Bits ? c.bits : number);
+  }
+
+  const DoublesSection& section_;
+  const DoublesKernels& kernels_;
+  BlockState& block_;
+  double* base_ = nullptr;
+};
+
+}  // namespace
+
+std::uint64_t run_on_doubles(const DoublesSection& section, const DoublesKernels& kernels,
+                             BlockState& block, const BlockRun& run) {
+  thread_local std::vector<std::uint64_t> words;
+  Frame frame(section, kernels, block);
+  LaneMemory saved;
+  if (section.writes_memory) saved = block.bm;
+  clear_flags();
+  DoublesRun state;
+  state.failure = frame.import();
+  if (state.failure == 0) frame.pass(run.iterations, state, run);
+  if (state.failure == 0) state.failure = frame.export_to(words);
+  if ((raised_flags() & kernels.proving_flags) != 0) state.failure |= inexact;
+  if (state.failure == 0) {
+    frame.commit(words);
+  } else if (section.writes_memory) {
+    block.bm = std::move(saved);
+  }
+  return state.failure;
+}
+
+}  // namespace gdr

@@ -1,0 +1,85 @@
+// Whether the host's exceptions can be trusted: sums with known answers and known flags.
+#include <array>
+#include <cmath>
+
+#include "emulator/engine/vector/doubles/run.hpp"
+#include "emulator/engine/vector/host_float.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace gdr {
+namespace {
+
+/// Frame of one row for each of h, l, b and the results.
+struct Bench {
+  alignas(64) std::array<double, 5 * 32> rows{};
+  DoublesOp op;
+  DoublesRun run;
+
+  Bench(double h, double l, double b) {
+    for (std::size_t i = 0; i < 32; ++i) {
+      rows[i] = h;
+      rows[32 + i] = l;
+      rows[64 + i] = b;
+    }
+    constexpr auto row = static_cast<std::uint32_t>(32 * sizeof(double));
+    op.elements = 1;
+    op.lanes = 32;
+    op.a = {0, row, row};
+    op.b = {2 * row, 2 * row, row};
+    op.out = {3 * row, 4 * row, row};
+    run.frame = reinterpret_cast<std::byte*>(rows.data());
+  }
+
+  /// True if the kernel says, by flags or otherwise, that the result holds.
+  bool proved(DoublesKernel kernel, unsigned proving_flags) {
+#if defined(__x86_64__)
+    _mm_setcsr(_mm_getcsr() & ~0x3fU);
+    kernel(op, run);
+    return (_mm_getcsr() & proving_flags) == 0 && run.failure == 0;
+#else
+    (void)kernel, (void)proving_flags;
+    return false;
+#endif
+  }
+  double h() const { return rows[96]; }
+  double l() const { return rows[128]; }
+};
+
+bool sums_hold(const DoublesKernels& k) {
+  const auto& add = k.sum[0][static_cast<unsigned>(Form::Pair)][static_cast<unsigned>(Form::Short)];
+  Bench exact(1.5, 0x1p-55, 0x1.8p-20);
+  if (!exact.proved(add[1], k.proving_flags)) return false;
+  if (exact.h() != 1.5 + 0x1.8p-20 || exact.l() != 0x1p-55) return false;
+  Bench rounded(1.5, 0x1p-55, 0x1.000002p-59);  // ends below the 60th place, and rounds there
+  if (!rounded.proved(add[1], k.proving_flags)) return false;
+  if (rounded.h() != 1.5 || rounded.l() != 0x1p-55 + 0x1p-59) return false;
+  Bench far(1.5, 0x1p-55, 0x1.000002p-150);  // the tail would need more than a double
+  if (far.proved(add[1], k.proving_flags)) return false;
+  Bench tiny(0x1p-1018, 0, 0x1p-1022);
+  if (tiny.proved(add[1], k.proving_flags)) return false;
+  Bench overflow(0x1p1023, 0, 0x1p1023);
+  return !overflow.proved(add[1], k.proving_flags) || std::isnan(overflow.h());
+}
+
+bool shorts_hold(const DoublesKernels& k) {
+  const DoublesKernel mul = k.product[0][0][0][0];
+  const DoublesKernel add = k.sum[0][0][0][0];
+  Bench tie(1.0, 0, 0x1p-25);
+  if (!tie.proved(add, k.proving_flags) || tie.h() != 1.0) return false;
+  Bench up(1.0 + 0x1p-24, 0, 0x1p-25);
+  if (!up.proved(add, k.proving_flags) || up.h() != 1.0 + 0x1p-23) return false;
+  Bench zero(-0.0, 0, 0x1.8p3);
+  return zero.proved(mul, k.proving_flags) && std::signbit(zero.h()) && zero.h() == 0;
+}
+
+}  // namespace
+
+bool host_flags_hold(const DoublesKernels& kernels) {
+  const MachineFloatMode mode;
+  return sums_hold(kernels) && shorts_hold(kernels);
+}
+
+}  // namespace gdr

@@ -1,0 +1,706 @@
+#include "emulator/engine/vector/doubles/translate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "emulator/engine/vector/doubles/word_states.hpp"
+#include "emulator/engine/vector/slot_order.hpp"
+#include "emulator/isa/table.hpp"
+#include "emulator/isa/validate.hpp"
+
+namespace gdr {
+namespace {
+
+/// An operation whose places are still rows.
+struct RowOp {
+  DoublesOp op;
+  RowSpan a, b, out, mask = no_rows;
+};
+
+/// A row of the state and its rows here.
+struct RowLink {
+  StateLink link;
+  RowSpan rows;
+};
+
+/// What the words are taken to be when a pass begins.
+struct Entry {
+  std::vector<WordState> words;
+};
+
+/// Thrown where a section cannot be translated; the text says why.
+struct Unusable {
+  std::string why;
+};
+
+constexpr std::uint64_t short_field = std::uint64_t{2047} << 52;
+
+/// A value that an operation reads or has computed.
+struct Source {
+  Form form = Form::Short;
+  RowSpan rows = no_rows;
+};
+
+/// Transfers to the broadcast memory: a lane's word is read before anything is written.
+void read_lane(const DoublesOp& op, DoublesRun& run) {
+  std::uint64_t bits;
+  std::memcpy(&bits, run.frame + op.a.lanes + op.lane * sizeof bits, sizeof bits);
+  run.put[op.element] = bits >> 28;
+}
+void write_word_out(const DoublesOp& op, DoublesRun& run) {
+  run.memory[op.memory][op.address] = run.put[op.element];
+}
+void write_masked_word(const DoublesOp& op, DoublesRun& run) {
+  std::uint64_t mask;
+  std::memcpy(&mask, run.frame + op.mask.lanes + op.lane * sizeof mask, sizeof mask);
+  if ((mask != 0) == op.value) write_word_out(op, run);
+}
+
+/// One pass over a section with given states at its beginning.
+class Translator {
+ public:
+  Translator(const std::vector<Instruction>& section, const Geometry& geometry,
+             const DoublesKernels& kernels, bool heads, const Entry& entry)
+      : section_(section),
+        kernels_(kernels),
+        numbers_(geometry),
+        uses_(section, numbers_),
+        heads_(heads),
+        entry_(entry),
+        words_(entry.words),
+        imported_(numbers_.count()),
+        written_(numbers_.count()),
+        mask_defined_(mask_registers * max_elements),
+        mask_imported_(mask_registers * max_elements),
+        mask_written_(mask_registers * max_elements) {
+    lanes_ = (geometry.pes_per_block + 31) / 32 * 32;
+  }
+
+  void translate() {
+    for (number_ = 0; number_ < section_.size(); ++number_) {
+      try {
+        if (!section_[number_].idle()) instruction(section_[number_]);
+      } catch (Unusable& u) {
+        throw Unusable{"instruction " + std::to_string(number_) + ": " + u.why};
+      }
+    }
+    for (std::uint32_t w = 0; w < words_.size(); ++w) {
+      if (imports(w) && words_[w].rep != entry_.words[w].rep) convert(w, entry_.words[w].rep);
+    }
+  }
+
+  /// True if the states at the end are what the pass began with; else `entry` is weakened.
+  bool settled(Entry& entry) const {
+    bool same = true;
+    for (std::uint32_t w = 0; w < words_.size(); ++w) {
+      if (!imports(w)) continue;
+      WordState& e = entry.words[w];
+      const WordState& now = words_[w];
+      const WordState before = e;
+      if (e.rep == Rep::Long) e.head = e.head && now.head;
+      for (unsigned half = 0; half < 2; ++half) {
+        e.floats[half] = e.floats[half] || (e.rep == Rep::Shorts && now.floats[half]);
+      }
+      same = same && e == before;
+    }
+    return same;
+  }
+
+  DoublesSection finish() const;
+
+ private:
+  std::vector<RowLink> links(bool import) const;
+  std::pair<StateMemory, std::uint32_t> state_row(std::uint32_t w) const;
+
+  // --- rows
+
+  bool imports(std::uint32_t w) const { return imported_[w][0] || imported_[w][1]; }
+
+  RowSpan short_rows(WordHalf at, unsigned stride) const {
+    return {{RowKind::Short, numbers_.short_row(at.word, at.half)}, {}, false, stride};
+  }
+  /// The tail of a word without one is a row of zeros.
+  static RowSpan long_rows(std::uint32_t word, unsigned stride) {
+    return {{RowKind::Head, word}, {RowKind::Tail, word}, true, stride};
+  }
+  static RowSpan scratch_rows(unsigned strip, Rep rep) {
+    return {{RowKind::Scratch, 8 * strip},
+            {RowKind::Scratch, 8 * strip + 4},
+            rep == Rep::Long,
+            1};
+  }
+  static std::uint64_t tail_of(std::uint64_t head, std::uint64_t low) {
+    const double power = std::bit_cast<double>(head & (short_field | std::uint64_t{1} << 63));
+    return low == 0 ? 0 : std::bit_cast<std::uint64_t>(static_cast<double>(low) * 0x1p-60 * power);
+  }
+  RowSpan constant(std::uint64_t head, std::uint64_t tail) {
+    const RowSpan h = constant(head), t = constant(tail);
+    return {h.lanes, t.lanes, true, 0};
+  }
+  RowSpan constant(std::uint64_t bits, ConstantRow::Kind kind = ConstantRow::Kind::Bits) {
+    const auto same = [&](const ConstantRow& c) { return c.bits == bits && c.kind == kind; };
+    auto found = std::find_if(constants_.begin(), constants_.end(), same);
+    if (found == constants_.end()) {
+      constants_.push_back({0, bits, kind});
+      found = constants_.end() - 1;
+    }
+    const auto n = static_cast<std::uint32_t>(found - constants_.begin());
+    return {{RowKind::Constant, n}, {}, false, 0};
+  }
+
+  DoublesOp& emit(DoublesKernel kernel, unsigned elements, const RowSpan& out, const RowSpan& a,
+                  const RowSpan& b = no_rows) {
+    RowOp o{{}, a, b, out, no_rows};
+    o.op.kernel = kernel;
+    o.op.elements = elements;
+    o.op.lanes = lanes_;
+    ops_.push_back(o);
+    return ops_.back().op;
+  }
+
+  // --- words
+
+  void need(std::uint32_t w, unsigned half) {
+    if (!words_[w].defined[half]) imported_[w][half] = true;
+  }
+
+  /// Bring a word's rows into a form. Its old rows stay as they are.
+  void convert(std::uint32_t w, Rep rep) {
+    WordState& word = words_[w];
+    if (word.rep == rep) return;
+    need(w, 0);
+    need(w, 1);
+    const RowSpan pair = long_rows(w, 0);
+    const RowSpan upper = short_rows({w, 0}, 0);
+    const RowSpan shorts{upper.lanes, short_rows({w, 1}, 0).lanes, true, 0};
+    if (rep == Rep::Shorts) {
+      emit(kernels_.split[word.head ? 0 : 1], 1, shorts, pair);
+    } else {
+      for (unsigned half = 0; half < 2; ++half) prove_number(w, half);
+      emit(kernels_.join, 1, pair, shorts);
+    }
+    word.rep = rep;
+    word.head = false;
+    word.floats[0] = word.floats[1] = false;
+  }
+
+  /// A short that stands for its bits from here on: NaN might have stood for something else.
+  void prove_number(std::uint32_t w, unsigned half) {
+    if (!words_[w].floats[half]) return;
+    emit(kernels_.check, 1, no_rows, short_rows({w, half}, 0));
+    words_[w].floats[half] = false;
+  }
+
+  // --- operands
+
+  /// Rows of a location in a form, converted where they have another one.
+  Source read_location(const Operand& x, unsigned elements, Rep rep, bool low_half = false) {
+    const bool by_element = x.space == Space::T || x.vector;
+    const WordHalf at = word_of(numbers_, x, 0);
+    bool tails = false;
+    for (unsigned k = 0; k < (by_element ? elements : 1); ++k) {
+      const WordHalf h = word_of(numbers_, x, k);
+      convert(h.word, rep);
+      if (x.width == Width::Long) {
+        need(h.word, 0);
+        need(h.word, 1);
+      } else {
+        need(h.word, h.half);
+      }
+      tails = tails || (rep == Rep::Long && !words_[h.word].head);
+    }
+    if (rep == Rep::Shorts) {
+      if (!low_half) return {Form::Short, short_rows(at, by_element ? 1 : 0)};
+      // Words stand two rows apart, in T one.
+      const unsigned stride = x.space == Space::T ? 1 : 2;
+      return {Form::Short, short_rows({at.word, 1}, by_element ? stride : 0)};
+    }
+    return {tails ? Form::Pair : Form::Head, long_rows(at.word, by_element ? 1 : 0)};
+  }
+
+  Source read_float(const Arithmetic& slot, const Operand& x, unsigned elements) {
+    switch (x.space) {
+      case Space::Register:
+      case Space::Local:
+      case Space::T:
+        return read_location(x, elements, x.width == Width::Long ? Rep::Long : Rep::Shorts);
+      case Space::Immediate:
+        return x.width == Width::Short
+                   ? Source{Form::Short, constant(static_cast<std::uint64_t>(slot.immediate.bits)
+                                                  << 28)}
+                   : long_constant(slot.immediate);
+      default:
+        throw Unusable{"a float operand that is neither a location nor a constant"};
+    }
+  }
+
+  Source long_constant(Long word) {
+    const auto head = static_cast<std::uint64_t>(word.bits >> 8);
+    const auto low = static_cast<std::uint64_t>(word.bits) & 255;
+    const std::uint64_t field = head & short_field;
+    const bool dirty = field == 0 && ((head << 12) | low) != 0;
+    if (field == short_field || dirty) throw Unusable{"a long constant that is no number"};
+    if (low == 0) return {Form::Head, constant(head, tail_of(0, 0))};
+    return {Form::Pair, constant(head, tail_of(head, low))};
+  }
+
+  Source read_short(const Arithmetic& slot, const Operand& x, unsigned elements) {
+    switch (x.space) {
+      case Space::Register:
+      case Space::Local:
+      case Space::T:
+        return read_location(x, elements, Rep::Shorts, x.width == Width::Long);
+      case Space::Immediate:
+        return {Form::Short, constant(static_cast<std::uint64_t>(slot.immediate.bits) << 28)};
+      case Space::PeNumber:
+        return {Form::Short, constant(0, ConstantRow::Kind::PeNumber)};
+      case Space::BlockNumber:
+        return {Form::Short, constant(0, ConstantRow::Kind::BlockNumber)};
+      default:
+        throw Unusable{"an operand that T addresses"};
+    }
+  }
+
+  /// Whether an operand's shorts may be floats whose NaN stands for something else.
+  bool may_be_float(const Operand& x, unsigned elements) const {
+    return any_half(x, elements, [&](WordHalf h) { return words_[h.word].floats[h.half]; });
+  }
+  template <class Test>
+  bool any_half(const Operand& x, unsigned elements, Test test) const {
+    if (x.space != Space::Register && x.space != Space::Local && x.space != Space::T) return false;
+    for (unsigned k = 0; k < elements; ++k) {
+      WordHalf h = word_of(numbers_, x, k);
+      if (x.width == Width::Long) h.half = 1;
+      if (test(h)) return true;
+    }
+    return false;
+  }
+
+  void prove_numbers(const Operand& x, unsigned elements, const Source& source) {
+    if (!may_be_float(x, elements)) return;
+    emit(kernels_.check, source.rows.stride == 0 ? 1 : elements, no_rows, source.rows);
+    any_half(x, elements, [&](WordHalf h) {
+      words_[h.word].floats[h.half] = false;
+      return false;
+    });
+  }
+
+  // --- destinations
+
+  /// What a result is, as far as its words have to know.
+  struct Result {
+    Rep rep = Rep::Shorts;
+    bool head = false;
+    bool is_float = false;
+  };
+
+  /// A word, or half of it, is written. With `keep`, only where a mask says so.
+  void write_word(WordHalf h, Width width, const Result& r, bool keep) {
+    WordState& word = words_[h.word];
+    const bool whole = width == Width::Long;
+    if (keep || !whole) convert(h.word, r.rep);
+    word.rep = r.rep;
+    word.head = r.rep == Rep::Long && r.head && (!keep || word.head);
+    for (unsigned half = 0; half < 2; ++half) {
+      if (!whole && half != h.half) continue;
+      if (keep) need(h.word, half);
+      const bool before = keep && word.floats[half];
+      word.floats[half] = r.rep == Rep::Shorts && (r.is_float || before);
+      word.defined[half] = word.defined[half] || !keep;
+      written_[h.word][half] = true;
+    }
+  }
+
+  RowSpan write_location(const Operand& x, unsigned elements, const Result& r, bool keep) {
+    const unsigned stride = x.space == Space::T || x.vector ? 1 : 0;
+    for (unsigned k = 0; k < elements; ++k) {
+      write_word(word_of(numbers_, x, k), x.width, r, keep);
+    }
+    const WordHalf at = word_of(numbers_, x, 0);
+    return r.rep == Rep::Long ? long_rows(at.word, stride) : short_rows(at, stride);
+  }
+
+  static Operand t_operand(TTarget t, Width width) {
+    return {Space::T, width, false, static_cast<std::uint16_t>(t == TTarget::Lower ? 1 : 0)};
+  }
+
+  // --- instructions
+
+  struct Slot {
+    const Arithmetic* slot = nullptr;
+    Source a, b;
+    Result result;
+    DoublesKernel kernel = nullptr;
+    RowSpan out;
+  };
+
+  void instruction(const Instruction& i) {
+    if (uses_t_address(i)) throw Unusable{"T addresses local memory"};
+    if (writes_meet(i)) throw Unusable{"two slots write the same place"};
+    const SlotOrder order = i.predicate.used ? SlotOrder::Neither : slot_order(i);
+    Slot mul = prepare(i.mul, i.vlen);
+    Slot alu = prepare(i.alu, i.vlen);
+    if (i.move.op == Op::Bput) read_put(i);
+    if (i.predicate.used) need_mask(i.predicate.mask, i.vlen);
+    const bool straight = order != SlotOrder::Neither;
+    if (order == SlotOrder::AdderFirst) {
+      compute(i, alu, 1, straight);
+      compute(i, mul, 0, straight);
+    } else {
+      compute(i, mul, 0, straight);
+      compute(i, alu, 1, straight);
+    }
+    commit(i, mul, straight);
+    commit(i, alu, straight);
+    if (i.move.op == Op::Bget) get(i);
+    if (i.move.op == Op::Bput) write_put(i);
+    if (alu.slot != nullptr) set_mask(i, alu);
+  }
+
+  Slot prepare(const Arithmetic& slot, unsigned vlen) {
+    Slot s;
+    if (!slot.used()) return s;
+    s.slot = &slot;
+    if (info(slot.op).unit == Unit::Integer) {
+      prepare_integer(s, vlen);
+    } else {
+      prepare_float(s, vlen);
+    }
+    return s;
+  }
+
+  void prepare_float(Slot& s, unsigned vlen) {
+    const Arithmetic& slot = *s.slot;
+    const bool wide = slot.width == Width::Long;
+    s.a = read_float(slot, slot.a, vlen);
+    if (slot.b.used()) s.b = read_float(slot, slot.b, vlen);
+    const auto a = static_cast<unsigned>(s.a.form), b = static_cast<unsigned>(s.b.form);
+    const unsigned out = wide ? 1 : 0;
+    s.result = {wide ? Rep::Long : Rep::Shorts, false, !wide};
+    switch (slot.op) {
+      case Op::Fadd:
+      case Op::Fsub:
+        s.kernel = kernels_.sum[slot.op == Op::Fsub][a][b][out];
+        break;
+      case Op::Fmul:
+      case Op::Dmul:
+        s.kernel = kernels_.product[slot.op == Op::Dmul][a][b][out];
+        break;
+      case Op::Fmax:
+      case Op::Fmin:
+        s.kernel = kernels_.extreme[slot.op == Op::Fmin][a][b][out];
+        break;
+      default:
+        s.kernel = kernels_.convert[a][out];
+        break;
+    }
+    floats_ = true;
+  }
+
+  void prepare_integer(Slot& s, unsigned vlen) {
+    const Arithmetic& slot = *s.slot;
+    if (slot.mask.flag == MaskFlag::Carry) throw Unusable{"a mask from a carry"};
+    const bool pass = slot.op == Op::Ipass || slot.op == Op::Upass;
+    if (slot.width == Width::Long) {
+      if (!pass || slot.a.width != Width::Long || slot.mask.flag != MaskFlag::None) {
+        throw Unusable{"an integer operation on longs"};
+      }
+      prepare_long_move(s, vlen);
+      return;
+    }
+    s.a = read_short(slot, slot.a, vlen);
+    if (slot.b.used()) s.b = read_short(slot, slot.b, vlen);
+    s.result = {Rep::Shorts, false, false};
+    if (pass) {
+      s.result.is_float = may_be_float(slot.a, vlen);
+    } else {
+      prove_numbers(slot.a, vlen, s.a);
+      if (slot.b.used()) prove_numbers(slot.b, vlen, s.b);
+    }
+    s.kernel = kernels_.integer[static_cast<int>(slot.op) - static_cast<int>(Op::Iadd)];
+    if (!slot.b.used()) s.b = s.a;
+  }
+
+  void prepare_long_move(Slot& s, unsigned vlen) {
+    const Arithmetic& slot = *s.slot;
+    if (slot.a.space == Space::Immediate) {
+      s.a = long_constant(slot.immediate);
+    } else {
+      s.a = read_float(slot, slot.a, vlen);
+    }
+    s.result = {Rep::Long, s.a.form == Form::Head, false};
+    s.kernel = kernels_.copy[1];
+  }
+
+  /// Results go straight to their place if nothing else of the instruction still needs that.
+  void compute(const Instruction& i, Slot& s, unsigned strip, bool straight) {
+    if (s.slot == nullptr) return;
+    const Arithmetic& slot = *s.slot;
+    if (!straight || (!slot.dst.used() && slot.t == TTarget::None)) {
+      s.out = scratch_rows(strip, s.result.rep);
+    } else {
+      const Operand first = slot.dst.used() ? slot.dst : t_operand(slot.t, slot.width);
+      s.out = write_location(first, i.vlen, s.result, false);
+    }
+    emit(s.kernel, i.vlen, s.out, s.a.rows, s.b.rows);
+  }
+
+  /// What is left to do: results from scratch to their places, second copies to T.
+  void commit(const Instruction& i, const Slot& s, bool straight) {
+    if (s.slot == nullptr) return;
+    const Arithmetic& slot = *s.slot;
+    if (slot.dst.used() && !straight) move(i, s.out, slot.dst, s.result);
+    if (slot.t != TTarget::None && !(straight && !slot.dst.used())) {
+      move(i, s.out, t_operand(slot.t, slot.width), s.result);
+    }
+  }
+
+  /// Rows to a location, under the instruction's predicate.
+  void move(const Instruction& i, const RowSpan& from, const Operand& to, const Result& r) {
+    const RowSpan out = write_location(to, i.vlen, r, i.predicate.used);
+    if (i.predicate.used) {
+      blend(i, i.vlen, 0, from, out);
+    } else {
+      emit(kernels_.copy[from.has_tail ? 1 : 0], i.vlen, out, from);
+    }
+  }
+
+  void blend(const Instruction& i, unsigned elements, unsigned first, const RowSpan& from,
+             const RowSpan& to) {
+    emit(kernels_.blend[from.has_tail ? 1 : 0], elements, to, from).value = i.predicate.value;
+    ops_.back().mask = mask_rows(i.predicate.mask, first);
+  }
+
+  static RowSpan mask_rows(unsigned mask, unsigned first) {
+    return {{RowKind::Mask, mask * max_elements + first}, {}, false, 1};
+  }
+
+  void need_mask(unsigned mask, unsigned elements) {
+    for (unsigned k = 0; k < elements; ++k) {
+      const unsigned row = mask * max_elements + k;
+      if (!mask_defined_[row]) mask_imported_[row] = true;
+    }
+  }
+
+  void set_mask(const Instruction& i, const Slot& s) {
+    const MaskTarget target = s.slot->mask;
+    if (target.flag == MaskFlag::None) return;
+    const bool integer = info(s.slot->op).unit == Unit::Integer;
+    const bool zero = target.flag == MaskFlag::Zero;
+    const DoublesKernel kernel = kernels_.test[integer ? 1 : 0][zero ? 1 : 0];
+    RowSpan from = s.out;
+    from.has_tail = false;
+    const RowSpan rows = mask_rows(target.mask, 0);
+    if (i.predicate.used) {
+      need_mask(target.mask, i.vlen);
+      const RowSpan flags{{RowKind::Scratch, 24}, {}, false, 1};
+      emit(kernel, i.vlen, flags, from);
+      blend(i, i.vlen, 0, flags, rows);
+    } else {
+      emit(kernel, i.vlen, rows, from);
+    }
+    for (unsigned k = 0; k < i.vlen; ++k) {
+      const unsigned row = target.mask * max_elements + k;
+      mask_written_[row] = true;
+      if (!i.predicate.used) mask_defined_[row] = true;
+    }
+  }
+
+  // --- the broadcast memory
+
+  static std::uint8_t memory_of(const Operand& bm) {
+    return bm.space == Space::BmSource ? 1 : bm.space == Space::BmOutput ? 2 : 0;
+  }
+
+  void get(const Instruction& i) {
+    for (unsigned k = 0; k < i.vlen; ++k) {
+      const WordHalf h = word_of(numbers_, i.move.pe, k);
+      const std::uint32_t address = i.move.bm.at(k);
+      if (i.move.pe.width == Width::Short) {
+        fill(i, k, h, Width::Short, {Rep::Shorts, false, false}, address);
+      } else if (uses_.next(h.word, number_) == Rep::Long) {
+        fill(i, k, h, Width::Long, {Rep::Long, heads_, false}, address);
+      } else {
+        fill(i, k, {h.word, 0}, Width::Short, {Rep::Shorts, false, false}, address);
+        fill(i, k, {h.word, 1}, Width::Short, {Rep::Shorts, false, false}, address + 1);
+      }
+    }
+  }
+
+  /// One word to all PEs, for one element.
+  void fill(const Instruction& i, unsigned k, WordHalf h, Width width, const Result& r,
+            std::uint32_t address) {
+    write_word(h, width, r, i.predicate.used);
+    const RowSpan to = r.rep == Rep::Long ? long_rows(h.word, 0) : short_rows(h, 0);
+    const Form form = r.rep == Rep::Shorts ? Form::Short : r.head ? Form::Head : Form::Pair;
+    const RowSpan out = i.predicate.used ? scratch_rows(2, r.rep) : to;
+    DoublesOp& op = emit(kernels_.fill[static_cast<unsigned>(form)], 1, out, no_rows);
+    op.memory = memory_of(i.move.bm);
+    op.address = address;
+    if (i.predicate.used) blend(i, 1, k, out, to);
+  }
+
+  /// The PE's word of each element, as shorts, on its way to the memory.
+  void read_put(const Instruction& i) {
+    const Operand& x = i.move.pe;
+    for (unsigned k = 0; k < i.vlen; ++k) {
+      const WordHalf h = word_of(numbers_, x, k);
+      const bool whole = x.width == Width::Long;
+      if (whole) convert(h.word, Rep::Shorts);
+      for (unsigned half = whole ? 0 : h.half; half < (whole ? 2 : h.half + 1); ++half) {
+        convert(h.word, Rep::Shorts);
+        need(h.word, half);
+        prove_number(h.word, half);
+        DoublesOp& op = emit(read_lane, 1, no_rows, short_rows({h.word, half}, 0));
+        op.lane = i.move.pe_number;
+        op.element = static_cast<std::uint8_t>(2 * k + (whole ? half : 0));
+      }
+    }
+  }
+
+  void write_put(const Instruction& i) {
+    const unsigned shorts = shorts_in(i.move.pe.width);
+    for (unsigned k = 0; k < i.vlen; ++k) {
+      for (unsigned half = 0; half < shorts; ++half) {
+        DoublesOp& op = emit(i.predicate.used ? write_masked_word : write_word_out, 1, no_rows, no_rows);
+        op.memory = memory_of(i.move.bm);
+        op.address = i.move.bm.at(k) + half;
+        op.element = static_cast<std::uint8_t>(2 * k + half);
+        op.lane = i.move.pe_number;
+        op.value = i.predicate.value;
+        if (i.predicate.used) ops_.back().mask = mask_rows(i.predicate.mask, k);
+      }
+    }
+    writes_memory_ = true;
+  }
+
+  const std::vector<Instruction>& section_;
+  const DoublesKernels& kernels_;
+  WordNumbers numbers_;
+  WordUses uses_;
+  bool heads_;
+  const Entry& entry_;
+  std::vector<WordState> words_;
+  std::vector<std::array<bool, 2>> imported_, written_;
+  std::vector<bool> mask_defined_, mask_imported_, mask_written_;
+  std::uint32_t lanes_ = 0;
+  std::size_t number_ = 0;
+  bool floats_ = false, writes_memory_ = false;
+  std::vector<RowOp> ops_;
+  std::vector<ConstantRow> constants_;
+};
+
+/// The rows of all words and masks that a pass takes from the state, or leaves there.
+std::vector<RowLink> Translator::links(bool import) const {
+  std::vector<RowLink> list;
+  const auto& chosen = import ? imported_ : written_;
+  for (std::uint32_t w = 0; w < words_.size(); ++w) {
+    if (!chosen[w][0] && !chosen[w][1]) continue;
+    const WordState& word = import ? entry_.words[w] : words_[w];
+    const auto [memory, row] = state_row(w);
+    if (word.rep == Rep::Long) {
+      list.push_back({{memory, row, word.head ? Form::Head : Form::Pair, 0, 0, false},
+                      long_rows(w, 0)});
+      continue;
+    }
+    for (unsigned half = 0; half < 2; ++half) {
+      if (!chosen[w][half]) continue;
+      list.push_back({{memory, row + half, Form::Short, 0, 0, word.floats[half]},
+                      short_rows({w, half}, 0)});
+    }
+  }
+  const std::vector<bool>& masks = import ? mask_imported_ : mask_written_;
+  for (std::uint32_t m = 0; m < masks.size(); ++m) {
+    if (masks[m]) {
+      list.push_back({{StateMemory::Masks, m, Form::Short, 0, 0, false}, mask_rows(0, m)});
+    }
+  }
+  return list;
+}
+
+/// Which memory of the state a word is in, and its row there.
+std::pair<StateMemory, std::uint32_t> Translator::state_row(std::uint32_t w) const {
+  if (w >= numbers_.first_t()) return {StateMemory::T, 2 * (w - numbers_.first_t())};
+  if (w >= numbers_.registers) return {StateMemory::Local, 2 * (w - numbers_.registers)};
+  return {StateMemory::Registers, 2 * w};
+}
+
+DoublesSection Translator::finish() const {
+  DoublesSection out;
+  RowLayout layout;
+  for (const RowOp& o : ops_) {
+    for (const RowSpan* span : {&o.a, &o.b, &o.out, &o.mask}) layout.use(*span, o.op.elements);
+  }
+  const auto imports = links(true), exports = links(false);
+  for (const auto* list : {&imports, &exports}) {
+    for (const RowLink& l : *list) layout.use(l.rows, 1);
+  }
+  out.row_lanes = lanes_;
+  out.frame_bytes = layout.assign(lanes_ * static_cast<std::uint32_t>(sizeof(double)));
+  for (const RowOp& o : ops_) {
+    DoublesOp op = o.op;
+    op.a = layout.place(o.a);
+    op.b = layout.place(o.b);
+    op.out = layout.place(o.out);
+    op.mask = layout.place(o.mask);
+    out.ops.push_back(op);
+  }
+  for (const auto& [from, to] : {std::pair{&imports, &out.imports}, {&exports, &out.exports}}) {
+    for (const RowLink& l : *from) {
+      StateLink link = l.link;
+      const LanePlace place = layout.place(l.rows);
+      link.lanes = place.lanes;
+      link.tail = place.tail;
+      to->push_back(link);
+    }
+  }
+  for (std::uint32_t n = 0; n < constants_.size(); ++n) {
+    const RowSpan row{{RowKind::Constant, n}, {}, false, 0};
+    if (!layout.has(row.lanes)) continue;
+    out.constants.push_back(constants_[n]);
+    out.constants.back().lanes = layout.offset(row.lanes);
+  }
+  out.writes_memory = writes_memory_;
+  out.usable = floats_;
+  if (!floats_) out.reason = "no operation on floats";
+  return out;
+}
+
+Entry first_entry(const std::vector<Instruction>& section, const Geometry& geometry, bool heads) {
+  const WordNumbers numbers(geometry);
+  const WordUses uses(section, numbers);
+  Entry entry;
+  entry.words.resize(numbers.count());
+  for (std::uint32_t w = 0; w < numbers.count(); ++w) {
+    entry.words[w].rep = uses.first(w);
+    entry.words[w].head = entry.words[w].rep == Rep::Long && heads;
+  }
+  return entry;
+}
+
+}  // namespace
+
+DoublesSection translate_to_doubles(const Program& program, Section which,
+                                    const Geometry& geometry, const DoublesKernels& kernels,
+                                    bool heads) {
+  const std::vector<Instruction>& section = program.section(which);
+  DoublesSection out;
+  try {
+    Entry entry = first_entry(section, geometry, heads);
+    // States only ever get weaker, so this ends.
+    for (;;) {
+      Translator translator(section, geometry, kernels, heads, entry);
+      translator.translate();
+      Entry weaker = entry;
+      if (translator.settled(weaker)) return translator.finish();
+      entry = weaker;
+    }
+  } catch (const Unusable& u) {
+    out.reason = u.why;
+  }
+  return out;
+}
+
+}  // namespace gdr

@@ -1,0 +1,51 @@
+// A section of a program as operations on strips of doubles.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "emulator/engine/vector/doubles/op.hpp"
+#include "emulator/isa/geometry.hpp"
+#include "emulator/isa/program.hpp"
+
+namespace gdr {
+
+/// Memories of the machine's state that have rows in a frame.
+enum class StateMemory : std::uint8_t { Registers, Local, T, Masks };
+
+/// A row of the state and its place in the frame: a short, or a long with the row after it.
+struct StateLink {
+  StateMemory memory = StateMemory::Registers;
+  std::uint32_t row = 0;  ///< as in BlockState: the short address, of masks mask * 4 + element
+  Form form = Form::Short;
+  std::uint32_t lanes = 0, tail = 0;  ///< byte offsets in the frame
+  bool float_result = false;          ///< a short that an operation on floats has left
+};
+
+/// A row that does not change: the same bits in every lane, or the PE's number (an integer short).
+struct ConstantRow {
+  std::uint32_t lanes = 0;
+  std::uint64_t bits = 0;
+  enum class Kind : std::uint8_t { Bits, PeNumber, BlockNumber } kind = Kind::Bits;
+};
+
+/// One section, translated. Immutable.
+struct DoublesSection {
+  bool usable = false;
+  std::string reason;  ///< why not: which instruction, what about it
+  std::vector<DoublesOp> ops;
+  std::vector<StateLink> imports, exports;
+  std::vector<ConstantRow> constants;
+  std::uint32_t row_lanes = 0;    ///< PEs, filled up to whole batches
+  std::uint32_t frame_bytes = 0;  ///< from 0 on
+  bool writes_memory = false;     ///< puts words to the broadcast memory
+};
+
+/// Translate a section that check_program has accepted. With `heads`, longs from outside are taken
+/// to have no tails (what comes from host doubles has none); a run finds out if that is wrong.
+DoublesSection translate_to_doubles(const Program& program, Section section,
+                                    const Geometry& geometry, const DoublesKernels& kernels,
+                                    bool heads);
+
+}  // namespace gdr

@@ -1,0 +1,58 @@
+// What a translator knows of every word of a PE at a point of a section.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "emulator/engine/vector/doubles/rows.hpp"
+#include "emulator/isa/program.hpp"
+
+namespace gdr {
+
+/// The form that the rows of a word have: a long as h and l, or two shorts.
+enum class Rep : std::uint8_t { Shorts, Long };
+
+/// One long word (register file, local memory or T) at one point of a section.
+struct WordState {
+  Rep rep = Rep::Shorts;
+  bool head = false;            ///< Long: has no tail
+  bool floats[2] = {};          ///< Shorts: left by an operation on floats
+  bool defined[2] = {};         ///< written in this pass, whatever a mask says
+  friend bool operator==(const WordState&, const WordState&) = default;
+};
+
+/// A location of an operand's element: a word, and which half if the operand is short.
+struct WordHalf {
+  std::uint32_t word = 0;
+  unsigned half = 0;
+};
+
+/// Register, Local and T operands only.
+inline WordHalf word_of(const WordNumbers& numbers, const Operand& x, unsigned element) {
+  if (x.space == Space::T) return {numbers.first_t() + element, x.address};
+  const unsigned address = x.at(element);
+  return {(x.space == Space::Local ? numbers.registers : 0) + address / 2, address % 2};
+}
+
+/// Which form each word is wanted in, access by access. Moves of whole longs want none: they take
+/// the form that comes next.
+class WordUses {
+ public:
+  WordUses(const std::vector<Instruction>& section, const WordNumbers& numbers);
+  /// The form that the first access after an instruction wants; past the end, the first of all
+  /// (the next pass). Shorts if there is none: they are a word's bits as they are.
+  Rep next(std::uint32_t word, std::size_t instruction) const;
+  Rep first(std::uint32_t word) const;
+
+ private:
+  struct Use {
+    std::size_t instruction;
+    Rep rep;
+  };
+  void add_slot(const Arithmetic& slot, unsigned vlen, std::size_t number);
+  void add(const Operand& x, unsigned vlen, Rep rep, std::size_t number);
+  WordNumbers numbers_;
+  std::vector<std::vector<Use>> uses_;  ///< [word]
+};
+
+}  // namespace gdr
