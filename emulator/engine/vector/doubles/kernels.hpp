@@ -33,20 +33,35 @@ struct DoublesMaker {
 
   /// Calls work(pointers of one element) for all elements; pointers of an operand move by its step.
   struct Rows {
-    const double *a, *a_tail, *b, *b_tail;
+    const double *a, *a_tail, *b, *b_tail, *mask;
     double *out, *out_tail;
   };
+
+  /// When a kernel writes.
+  enum class When { Always, IfClear, IfSet };
+  template <When W>
+  static void put(const Rows& r, double* to, std::size_t i, const D& x) {
+    if constexpr (W == When::Always) {
+      H::store(to + i, x);
+    } else {
+      const M m = H::mask(H::load(r.mask + i));
+      const D old = H::load(to + i);
+      H::store(to + i, W == When::IfSet ? H::select(m, x, old) : H::select(m, old, x));
+    }
+  }
+
   template <class Work>
   static void for_each_vector(const DoublesOp& op, const DoublesRun& run, Work work) {
-    Rows r{at(run, op.a.lanes), at(run, op.a.tail),    at(run, op.b.lanes),
-           at(run, op.b.tail),  at(run, op.out.lanes), at(run, op.out.tail)};
+    Rows r{at(run, op.a.lanes),    at(run, op.a.tail),    at(run, op.b.lanes), at(run, op.b.tail),
+           at(run, op.mask.lanes), at(run, op.out.lanes), at(run, op.out.tail)};
     const std::size_t a = op.a.step / sizeof(double), b = op.b.step / sizeof(double),
-                      o = op.out.step / sizeof(double);
+                      m = op.mask.step / sizeof(double), o = op.out.step / sizeof(double);
     const std::size_t lanes = op.lanes;
     for (unsigned k = op.elements;;) {
       for (std::size_t i = 0; i < lanes; i += H::width) work(r, i);
       if (--k == 0) return;
-      r = {r.a + a, r.a_tail + a, r.b + b, r.b_tail + b, r.out + o, r.out_tail + o};
+      r = {r.a + a,    r.a_tail + a, r.b + b,         r.b_tail + b,
+           r.mask + m, r.out + o,    r.out_tail + o};
     }
   }
 
@@ -64,27 +79,27 @@ struct DoublesMaker {
     }
   }
 
-  template <bool Subtract, Form A, Form B, bool Long>
+  template <bool Subtract, Form A, Form B, bool Long, When W>
   static void sum(const DoublesOp& op, DoublesRun& run) {
     H host;
     for_each_vector(op, run, [&host](const Rows& r, std::size_t i) GDR_INLINE {
       const Value a = load<A>(r.a, r.a_tail, i);
       const Value b = load<B>(r.b, r.b_tail, i);
       if constexpr (!Long && A == Form::Short && B == Form::Short) {
-        H::store(r.out + i, H::round_short(H::template short_sum<Subtract>(a.h, b.h)));
+        put<W>(r, r.out, i, H::round_short(H::template short_sum<Subtract>(a.h, b.h)));
       } else if constexpr (!Long && A != Form::Pair && B != Form::Pair) {
-        H::store(r.out + i, H::round_short(H::template odd_sum<Subtract>(a.h, b.h)));
+        put<W>(r, r.out, i, H::round_short(H::template odd_sum<Subtract>(a.h, b.h)));
       } else {
         D s, t;
         exact_sum<Subtract, A, B>(host, a, b, s, t);
         if constexpr (Long) {
           D h, l;
           host.round_long(s, t, h, l);
-          H::store(r.out + i, H::template sum_sign<Subtract>(h, a.h, b.h));
-          H::store(r.out_tail + i, l);
+          put<W>(r, r.out, i, H::template sum_sign<Subtract>(h, a.h, b.h));
+          put<W>(r, r.out_tail, i, l);
         } else {
           const D odd = H::template sum_sign<Subtract>(H::odd_tail(s, t), a.h, b.h);
-          H::store(r.out + i, H::round_short(odd));
+          put<W>(r, r.out, i, H::round_short(odd));
         }
       }
     });
@@ -101,7 +116,7 @@ struct DoublesMaker {
     return H::and_(h, H::set_bits(~Dropped));
   }
 
-  template <bool TwoPasses, Form A, Form B, bool Long>
+  template <bool TwoPasses, Form A, Form B, bool Long, When W>
   static void product(const DoublesOp& op, DoublesRun& run) {
     H host;
     constexpr std::uint64_t low3 = 7;
@@ -111,17 +126,17 @@ struct DoublesMaker {
       const D a = cut<A, low3>(load<A>(r.a, r.a_tail, i));
       const D b = cut<B, TwoPasses ? low3 : low28>(load<B>(r.b, r.b_tail, i));
       if constexpr (exact && !Long) {
-        H::store(r.out + i, H::round_short(H::short_product(a, b)));
+        put<W>(r, r.out, i, H::round_short(H::short_product(a, b)));
       } else if constexpr (exact) {
-        H::store(r.out + i, H::mul(a, b));
-        H::store(r.out_tail + i, H::set(0));
+        put<W>(r, r.out, i, H::mul(a, b));
+        put<W>(r, r.out_tail, i, H::set(0));
       } else if constexpr (Long) {
         D h, l;
         host.long_product(a, b, h, l);
-        H::store(r.out + i, h);
-        H::store(r.out_tail + i, l);
+        put<W>(r, r.out, i, h);
+        put<W>(r, r.out_tail, i, l);
       } else {
-        H::store(r.out + i, H::round_short(H::odd_product(a, b)));
+        put<W>(r, r.out, i, H::round_short(H::odd_product(a, b)));
       }
     });
     if (host.failed()) run.failure |= inexact;
@@ -261,28 +276,12 @@ struct DoublesMaker {
     });
   }
 
-  template <bool Tail>
+  template <bool Tail, When W>
   static void blend(const DoublesOp& op, DoublesRun& run) {
-    const double* mask = at(run, op.mask.lanes);
-    const double* row = mask;
-    const std::size_t step = op.mask.step / sizeof(double);
-    const std::size_t lanes = op.lanes;
-    const bool value = op.value;
-    Rows r{at(run, op.a.lanes),   at(run, op.a.tail),    nullptr, nullptr,
-           at(run, op.out.lanes), at(run, op.out.tail)};
-    for (unsigned k = 0; k < op.elements; ++k) {
-      for (std::size_t i = 0; i < lanes; i += H::width) {
-        M m = H::mask(H::load(row + i));
-        if (!value) m = H::not_(m);
-        H::store(r.out + i, H::select(m, H::load(r.a + i), H::load(r.out + i)));
-        if constexpr (Tail) {
-          H::store(r.out_tail + i, H::select(m, H::load(r.a_tail + i), H::load(r.out_tail + i)));
-        }
-      }
-      row += step;
-      const std::size_t a = op.a.step / sizeof(double), o = op.out.step / sizeof(double);
-      r = {r.a + a, r.a_tail + a, nullptr, nullptr, r.out + o, r.out_tail + o};
-    }
+    for_each_vector(op, run, [](const Rows& r, std::size_t i) GDR_INLINE {
+      put<W>(r, r.out, i, H::load(r.a + i));
+      if constexpr (Tail) put<W>(r, r.out_tail, i, H::load(r.a_tail + i));
+    });
   }
 
   // --- between words and doubles
@@ -356,13 +355,10 @@ struct DoublesMaker {
       x = pair_of<F == Form::Pair>(H::set_bits(word[0]), H::set_bits(word[1]), failure);
       run.failure |= failure;
     }
-    double* lanes = at(run, op.out.lanes);
-    double* tail = at(run, op.out.tail);
-    const std::size_t count = op.lanes;
-    for (std::size_t i = 0; i < count; i += H::width) {
-      H::store(lanes + i, x.h);
-      if constexpr (F == Form::Pair) H::store(tail + i, x.t);
-    }
+    for_each_vector(op, run, [&x](const Rows& r, std::size_t i) GDR_INLINE {
+      H::store(r.out + i, x.h);
+      if constexpr (F != Form::Short) H::store(r.out_tail + i, x.t);
+    });
   }
 
   template <Form F>
@@ -376,7 +372,7 @@ struct DoublesMaker {
         x = pair_of<F == Form::Pair>(hi, H::load_some(rows.lo + i, left, rows.lo[0]), failure);
       }
       H::store(rows.lanes + i, x.h);
-      if constexpr (F == Form::Pair) H::store(rows.tail + i, x.t);
+      if constexpr (F != Form::Short) H::store(rows.tail + i, x.t);
     }
     return failure;
   }
@@ -404,10 +400,11 @@ struct DoublesMaker {
   static constexpr void set_binary(DoublesKernels& k) {
     const auto set = [&]<Form A, Form B>() {
       constexpr auto a = static_cast<unsigned>(A), b = static_cast<unsigned>(B);
-      k.sum[Second][a][b][0] = sum<Second, A, B, false>;
-      k.sum[Second][a][b][1] = sum<Second, A, B, true>;
-      k.product[Second][a][b][0] = product<Second, A, B, false>;
-      k.product[Second][a][b][1] = product<Second, A, B, true>;
+      constexpr auto always = When::Always;
+      k.sum[Second][a][b][0].always = sum<Second, A, B, false, always>;
+      k.sum[Second][a][b][1].always = sum<Second, A, B, true, always>;
+      k.product[Second][a][b][0].always = product<Second, A, B, false, always>;
+      k.product[Second][a][b][1].always = product<Second, A, B, true, always>;
       k.extreme[Second][a][b][0] = extreme<Second, A, B, false>;
       k.extreme[Second][a][b][1] = extreme<Second, A, B, true>;
     };
@@ -419,6 +416,15 @@ struct DoublesMaker {
     row.template operator()<Form::Short>();
     row.template operator()<Form::Head>();
     row.template operator()<Form::Pair>();
+  }
+
+  /// What kernels do all the time under a predicate: shorts, and sums of shorts in a long.
+  template <bool Second, When W>
+  static constexpr void set_masked(DoublesKernels& k) {
+    constexpr unsigned value = W == When::IfSet ? 1 : 0;
+    k.sum[Second][0][0][0].under[value] = sum<Second, Form::Short, Form::Short, false, W>;
+    k.sum[Second][2][0][1].under[value] = sum<Second, Form::Pair, Form::Short, true, W>;
+    k.product[Second][0][0][0].under[value] = product<Second, Form::Short, Form::Short, false, W>;
   }
 
   template <Form F>
@@ -440,6 +446,10 @@ struct DoublesMaker {
     DoublesKernels k{};
     set_binary<false>(k);
     set_binary<true>(k);
+    set_masked<false, When::IfClear>(k);
+    set_masked<false, When::IfSet>(k);
+    set_masked<true, When::IfClear>(k);
+    set_masked<true, When::IfSet>(k);
     set_unary<Form::Short>(k);
     set_unary<Form::Head>(k);
     set_unary<Form::Pair>(k);
@@ -450,8 +460,10 @@ struct DoublesMaker {
     k.test[1][1] = test<true, true>;
     k.copy[0] = copy<false>;
     k.copy[1] = copy<true>;
-    k.blend[0] = blend<false>;
-    k.blend[1] = blend<true>;
+    k.blend[0][0] = blend<false, When::IfClear>;
+    k.blend[0][1] = blend<false, When::IfSet>;
+    k.blend[1][0] = blend<true, When::IfClear>;
+    k.blend[1][1] = blend<true, When::IfSet>;
     k.check = check;
     k.split[0] = split<false>;
     k.split[1] = split<true>;

@@ -66,18 +66,25 @@ struct StateRows {
 /// Both return bits of DoublesFailure.
 using StateKernel = std::uint64_t (*)(const StateRows& rows);
 
+/// A kernel, and the same writing only where a predicate of the value false or true lets it (null
+/// where that takes a blend of its own).
+struct MaskableKernel {
+  DoublesKernel always = nullptr;
+  DoublesKernel under[2] = {};
+};
+
 /// Kernels of one instruction set. Sums and products: [operation][form of a][form of b][long out].
 struct DoublesKernels {
-  DoublesKernel sum[2][form_count][form_count][2];      ///< fadd, fsub
-  DoublesKernel product[2][form_count][form_count][2];  ///< fmul, dmul
-  DoublesKernel extreme[2][form_count][form_count][2];  ///< fmax, fmin
+  MaskableKernel sum[2][form_count][form_count][2];      ///< fadd, fsub
+  MaskableKernel product[2][form_count][form_count][2];  ///< fmul, dmul
+  DoublesKernel extreme[2][form_count][form_count][2];   ///< fmax, fmin
   DoublesKernel convert[form_count][2];                 ///< fcvt
   /// Short integer operations, by position in the table after Iadd.
   DoublesKernel integer[15];
   /// `a` to the mask's lanes: [integer][negative, zero].
   DoublesKernel test[2][2];
   DoublesKernel copy[2];        ///< rows as they are: without and with tails
-  DoublesKernel blend[2];       ///< the same where the predicate lets it
+  DoublesKernel blend[2][2];    ///< the same where the predicate lets it: [tails][value]
   DoublesKernel fill[3];        ///< a word of the broadcast memory to all lanes, by form
   DoublesKernel check;          ///< fails if a lane of `a` is not a number
   DoublesKernel split[2];       ///< head or pair to two rows of shorts

@@ -300,7 +300,7 @@ class Translator {
   void write_word(WordHalf h, Width width, const Result& r, bool keep) {
     WordState& word = words_[h.word];
     const bool whole = width == Width::Long;
-    if (keep || !whole) convert(h.word, r.rep);
+    if (keep || (!whole && uses_.lives({h.word, 1 - h.half}, number_))) convert(h.word, r.rep);
     word.rep = r.rep;
     word.head = r.rep == Rep::Long && r.head && (!keep || word.head);
     for (unsigned half = 0; half < 2; ++half) {
@@ -322,24 +322,21 @@ class Translator {
     return r.rep == Rep::Long ? long_rows(at.word, stride) : short_rows(at, stride);
   }
 
-  static Operand t_operand(TTarget t, Width width) {
-    return {Space::T, width, false, static_cast<std::uint16_t>(t == TTarget::Lower ? 1 : 0)};
-  }
-
   // --- instructions
 
   struct Slot {
     const Arithmetic* slot = nullptr;
     Source a, b;
     Result result;
-    DoublesKernel kernel = nullptr;
+    MaskableKernel kernel;
     RowSpan out;
+    bool direct = false;  ///< `out` is the first destination itself
   };
 
   void instruction(const Instruction& i) {
     if (uses_t_address(i)) throw Unusable{"T addresses local memory"};
     if (writes_meet(i)) throw Unusable{"two slots write the same place"};
-    const SlotOrder order = i.predicate.used ? SlotOrder::Neither : slot_order(i);
+    const SlotOrder order = slot_order(i);
     Slot mul = prepare(i.mul, i.vlen);
     Slot alu = prepare(i.alu, i.vlen);
     if (i.move.op == Op::Bput) read_put(i);
@@ -352,8 +349,8 @@ class Translator {
       compute(i, mul, 0, straight);
       compute(i, alu, 1, straight);
     }
-    commit(i, mul, straight);
-    commit(i, alu, straight);
+    commit(i, mul);
+    commit(i, alu);
     if (i.move.op == Op::Bget) get(i);
     if (i.move.op == Op::Bput) write_put(i);
     if (alu.slot != nullptr) set_mask(i, alu);
@@ -382,18 +379,18 @@ class Translator {
     switch (slot.op) {
       case Op::Fadd:
       case Op::Fsub:
-        s.kernel = kernels_.sum[slot.op == Op::Fsub][a][b][out];
+        s.kernel = kernels_.sum[slot.op == Op::Fsub ? 1 : 0][a][b][out];
         break;
       case Op::Fmul:
       case Op::Dmul:
-        s.kernel = kernels_.product[slot.op == Op::Dmul][a][b][out];
+        s.kernel = kernels_.product[slot.op == Op::Dmul ? 1 : 0][a][b][out];
         break;
       case Op::Fmax:
       case Op::Fmin:
-        s.kernel = kernels_.extreme[slot.op == Op::Fmin][a][b][out];
+        s.kernel.always = kernels_.extreme[slot.op == Op::Fmin ? 1 : 0][a][b][out];
         break;
       default:
-        s.kernel = kernels_.convert[a][out];
+        s.kernel.always = kernels_.convert[a][out];
         break;
     }
     floats_ = true;
@@ -419,7 +416,7 @@ class Translator {
       prove_numbers(slot.a, vlen, s.a);
       if (slot.b.used()) prove_numbers(slot.b, vlen, s.b);
     }
-    s.kernel = kernels_.integer[static_cast<int>(slot.op) - static_cast<int>(Op::Iadd)];
+    s.kernel.always = kernels_.integer[static_cast<int>(slot.op) - static_cast<int>(Op::Iadd)];
     if (!slot.b.used()) s.b = s.a;
   }
 
@@ -431,28 +428,35 @@ class Translator {
       s.a = read_float(slot, slot.a, vlen);
     }
     s.result = {Rep::Long, s.a.form == Form::Head, false};
-    s.kernel = kernels_.copy[1];
+    s.kernel.always = kernels_.copy[1];
   }
 
-  /// Results go straight to their place if nothing else of the instruction still needs that.
+  /// Results go straight to their place if nothing else of the instruction still needs that, and
+  /// if there is a kernel that heeds the predicate.
   void compute(const Instruction& i, Slot& s, unsigned strip, bool straight) {
     if (s.slot == nullptr) return;
     const Arithmetic& slot = *s.slot;
-    if (!straight || (!slot.dst.used() && slot.t == TTarget::None)) {
+    const DoublesKernel kernel =
+        i.predicate.used ? s.kernel.under[i.predicate.value ? 1 : 0] : s.kernel.always;
+    s.direct = straight && kernel != nullptr && (slot.dst.used() || slot.t != TTarget::None);
+    if (!s.direct) {
       s.out = scratch_rows(strip, s.result.rep);
-    } else {
-      const Operand first = slot.dst.used() ? slot.dst : t_operand(slot.t, slot.width);
-      s.out = write_location(first, i.vlen, s.result, false);
+      emit(s.kernel.always, i.vlen, s.out, s.a.rows, s.b.rows);
+      return;
     }
-    emit(s.kernel, i.vlen, s.out, s.a.rows, s.b.rows);
+    const Operand first = slot.dst.used() ? slot.dst : t_operand(slot.t, slot.width);
+    s.out = write_location(first, i.vlen, s.result, i.predicate.used);
+    emit(kernel, i.vlen, s.out, s.a.rows, s.b.rows);
+    if (i.predicate.used) ops_.back().mask = mask_rows(i.predicate.mask, 0);
   }
 
-  /// What is left to do: results from scratch to their places, second copies to T.
-  void commit(const Instruction& i, const Slot& s, bool straight) {
+  /// What is left to do: results from scratch to their places, second copies to T. Where a predicate
+  /// let nothing through, a place that was written straight has nothing for T either.
+  void commit(const Instruction& i, const Slot& s) {
     if (s.slot == nullptr) return;
     const Arithmetic& slot = *s.slot;
-    if (slot.dst.used() && !straight) move(i, s.out, slot.dst, s.result);
-    if (slot.t != TTarget::None && !(straight && !slot.dst.used())) {
+    if (slot.dst.used() && !s.direct) move(i, s.out, slot.dst, s.result);
+    if (slot.t != TTarget::None && (slot.dst.used() || !s.direct)) {
       move(i, s.out, t_operand(slot.t, slot.width), s.result);
     }
   }
@@ -469,7 +473,7 @@ class Translator {
 
   void blend(const Instruction& i, unsigned elements, unsigned first, const RowSpan& from,
              const RowSpan& to) {
-    emit(kernels_.blend[from.has_tail ? 1 : 0], elements, to, from).value = i.predicate.value;
+    emit(kernels_.blend[from.has_tail ? 1 : 0][i.predicate.value ? 1 : 0], elements, to, from);
     ops_.back().mask = mask_rows(i.predicate.mask, first);
   }
 
@@ -515,6 +519,12 @@ class Translator {
   }
 
   void get(const Instruction& i) {
+    const bool strip = !i.predicate.used && !i.move.bm.vector && i.move.pe.width == Width::Short &&
+                       (i.move.pe.vector || i.move.pe.space == Space::T);
+    if (strip) {
+      fill_strip(i);
+      return;
+    }
     for (unsigned k = 0; k < i.vlen; ++k) {
       const WordHalf h = word_of(numbers_, i.move.pe, k);
       const std::uint32_t address = i.move.bm.at(k);
@@ -527,6 +537,15 @@ class Translator {
         fill(i, k, {h.word, 1}, Width::Short, {Rep::Shorts, false, false}, address + 1);
       }
     }
+  }
+
+  /// One short to all PEs and elements: their rows stand one after the other.
+  void fill_strip(const Instruction& i) {
+    const RowSpan to =
+        write_location(i.move.pe, i.vlen, {Rep::Shorts, false, false}, false);
+    DoublesOp& op = emit(kernels_.fill[static_cast<unsigned>(Form::Short)], i.vlen, to, no_rows);
+    op.memory = memory_of(i.move.bm);
+    op.address = i.move.bm.address;
   }
 
   /// One word to all PEs, for one element.

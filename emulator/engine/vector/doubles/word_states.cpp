@@ -16,12 +16,13 @@ Rep rep_of(Width width) { return width == Width::Long ? Rep::Long : Rep::Shorts;
 }  // namespace
 
 WordUses::WordUses(const std::vector<Instruction>& section, const WordNumbers& numbers)
-    : numbers_(numbers), uses_(numbers.count()) {
+    : numbers_(numbers), uses_(numbers.count()), accesses_(2 * numbers.count()) {
   for (std::size_t n = 0; n < section.size(); ++n) {
     const Instruction& i = section[n];
     add_slot(i.mul, i.vlen, n);
     add_slot(i.alu, i.vlen, n);
     if (i.move.used() && i.move.pe.width == Width::Short) add(i.move.pe, i.vlen, Rep::Shorts, n);
+    add_accesses(i, n);
   }
 }
 
@@ -52,6 +53,41 @@ Rep WordUses::next(std::uint32_t word, std::size_t instruction) const {
 
 Rep WordUses::first(std::uint32_t word) const {
   return uses_[word].empty() ? Rep::Shorts : uses_[word].front().rep;
+}
+
+void WordUses::add_accesses(const Instruction& i, std::size_t number) {
+  const Access read{number, true};
+  for (const Arithmetic* slot : {&i.mul, &i.alu}) {
+    add_access(slot->a, i.vlen, read);
+    add_access(slot->b, i.vlen, read);
+  }
+  if (i.move.op == Op::Bput) add_access(i.move.pe, i.vlen, read);
+  const Access write{number, i.predicate.used};
+  for (const Arithmetic* slot : {&i.mul, &i.alu}) {
+    add_access(slot->dst, i.vlen, write);
+    if (slot->t != TTarget::None) add_access(t_operand(slot->t, slot->width), i.vlen, write);
+  }
+  if (i.move.op == Op::Bget) add_access(i.move.pe, i.vlen, write);
+}
+
+void WordUses::add_access(const Operand& x, unsigned vlen, Access access) {
+  if (!is_location(x)) return;
+  for (unsigned k = 0; k < vlen; ++k) {
+    const WordHalf h = word_of(numbers_, x, k);
+    for (unsigned half = 0; half < 2; ++half) {
+      if (x.width == Width::Short && half != h.half) continue;
+      accesses_[2 * h.word + half].push_back(access);
+    }
+  }
+}
+
+bool WordUses::lives(WordHalf h, std::size_t instruction) const {
+  for (const Access& a : accesses_[2 * h.word + h.half]) {
+    // Within an instruction all reads come before all writes.
+    if (a.instruction == instruction && !a.read) return false;
+    if (a.instruction > instruction) return a.read;
+  }
+  return true;
 }
 
 }  // namespace gdr

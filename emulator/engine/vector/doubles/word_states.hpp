@@ -34,6 +34,11 @@ inline WordHalf word_of(const WordNumbers& numbers, const Operand& x, unsigned e
   return {(x.space == Space::Local ? numbers.registers : 0) + address / 2, address % 2};
 }
 
+/// The second destination as an operand.
+inline Operand t_operand(TTarget t, Width width) {
+  return {Space::T, width, false, static_cast<std::uint16_t>(t == TTarget::Lower ? 1 : 0)};
+}
+
 /// Which form each word is wanted in, access by access. Moves of whole longs want none: they take
 /// the form that comes next.
 class WordUses {
@@ -43,16 +48,26 @@ class WordUses {
   /// (the next pass). Shorts if there is none: they are a word's bits as they are.
   Rep next(std::uint32_t word, std::size_t instruction) const;
   Rep first(std::uint32_t word) const;
+  /// False if a half is written after all before anything reads it, in an instruction or behind it
+  /// in the same pass.
+  bool lives(WordHalf h, std::size_t instruction) const;
 
  private:
   struct Use {
     std::size_t instruction;
     Rep rep;
   };
+  struct Access {
+    std::size_t instruction;
+    bool read;  ///< or written in part: a mask may keep what was there
+  };
+  void add_accesses(const Instruction& i, std::size_t number);
+  void add_access(const Operand& x, unsigned vlen, Access access);
   void add_slot(const Arithmetic& slot, unsigned vlen, std::size_t number);
   void add(const Operand& x, unsigned vlen, Rep rep, std::size_t number);
   WordNumbers numbers_;
-  std::vector<std::vector<Use>> uses_;  ///< [word]
+  std::vector<std::vector<Use>> uses_;         ///< [word]
+  std::vector<std::vector<Access>> accesses_;  ///< [word * 2 + half]
 };
 
 }  // namespace gdr
