@@ -28,6 +28,8 @@ struct HostAvx2 {
   D doubt = set(0);  ///< a lane with any bit but the sign set is in doubt
   bool failed() const { return any(not_(bits_equal(magnitude(doubt), set(0)))) != 0; }
 
+  static void leave() { _mm256_zeroupper(); }
+
   GDR_INLINE static D load(const double* p) {
     return batch_of<vectors>([p](std::size_t k) GDR_INLINE { return _mm256_load_pd(p + 4 * k); });
   }

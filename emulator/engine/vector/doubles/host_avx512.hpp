@@ -28,6 +28,8 @@ struct HostAvx512 {
   static constexpr std::uint64_t sign = std::uint64_t{1} << 63;
   static constexpr std::uint64_t exponent = std::uint64_t{2047} << 52;
 
+  static void leave() { _mm256_zeroupper(); }
+
   GDR_INLINE static D load(const double* p) {
     return batch_of<vectors>([p](std::size_t k) GDR_INLINE { return _mm512_load_pd(p + 8 * k); });
   }
@@ -118,7 +120,9 @@ struct HostAvx512 {
   GDR_INLINE static D short_sum(const D& a, const D& b) {
     return Subtract ? sub_round<nearest>(a, b) : add_round<nearest>(a, b);
   }
-  GDR_INLINE static D short_product(const D& a, const D& b) { return mul_round<nearest>(a, b); }
+  /// Exact but for under- and overflow, whose flags send the run to the integers: rare, and the
+  /// ordinary instruction takes an operand from memory, which the one with static rounding cannot.
+  GDR_INLINE static D short_product(const D& a, const D& b) { return mul(a, b); }
 
   /// a + b (a - b) rounded to odd: what rounds it again to fewer bits rounds the exact sum.
   template <bool Subtract>

@@ -56,12 +56,16 @@ struct DoublesMaker {
            at(run, op.mask.lanes), at(run, op.out.lanes), at(run, op.out.tail)};
     const std::size_t a = op.a.step / sizeof(double), b = op.b.step / sizeof(double),
                       m = op.mask.step / sizeof(double), o = op.out.step / sizeof(double);
-    const std::size_t lanes = op.lanes;
-    for (unsigned k = op.elements;;) {
-      for (std::size_t i = 0; i < lanes; i += H::width) work(r, i);
-      if (--k == 0) return;
+    const auto next = [&]() GDR_INLINE {
       r = {r.a + a,    r.a_tail + a, r.b + b,         r.b_tail + b,
            r.mask + m, r.out + o,    r.out_tail + o};
+    };
+    if (op.lanes == H::width) [[likely]] {  // the chip's own 32 PEs: one loop less
+      for (unsigned k = op.elements; k > 0; --k, next()) work(r, 0);
+      return;
+    }
+    for (unsigned k = op.elements; k > 0; --k, next()) {
+      for (std::size_t i = 0; i < op.lanes; i += H::width) work(r, i);
     }
   }
 
@@ -79,7 +83,7 @@ struct DoublesMaker {
     }
   }
 
-  template <bool Subtract, Form A, Form B, bool Long, When W>
+  template <bool Subtract, Form A, Form B, bool Long, When W, bool PlusZero = false>
   static void sum(const DoublesOp& op, DoublesRun& run) {
     H host;
     for_each_vector(op, run, [&host](const Rows& r, std::size_t i) GDR_INLINE {
@@ -95,7 +99,8 @@ struct DoublesMaker {
         if constexpr (Long) {
           D h, l;
           host.round_long(s, t, h, l);
-          put<W>(r, r.out, i, H::template sum_sign<Subtract>(h, a.h, b.h));
+          if constexpr (!PlusZero) h = H::template sum_sign<Subtract>(h, a.h, b.h);
+          put<W>(r, r.out, i, h);
           put<W>(r, r.out_tail, i, l);
         } else {
           const D odd = H::template sum_sign<Subtract>(H::odd_tail(s, t), a.h, b.h);
@@ -349,16 +354,23 @@ struct DoublesMaker {
   template <Form F>
   static void fill(const DoublesOp& op, DoublesRun& run) {
     const std::uint64_t* word = run.memory[op.memory] + op.address;
-    Value x{H::template shl<28>(H::set_bits(word[0])), H::set(0)};
-    if constexpr (F != Form::Short) {
-      std::uint64_t failure = 0;
-      x = pair_of<F == Form::Pair>(H::set_bits(word[0]), H::set_bits(word[1]), failure);
-      run.failure |= failure;
+    double* out = at(run, op.out.lanes);
+    double* tail = at(run, op.out.tail);
+    for (unsigned k = 0; k < op.elements; ++k) {
+      Value x{H::template shl<28>(H::set_bits(word[0])), H::set(0)};
+      if constexpr (F != Form::Short) {
+        std::uint64_t failure = 0;
+        x = pair_of<F == Form::Pair>(H::set_bits(word[0]), H::set_bits(word[1]), failure);
+        run.failure |= failure;
+      }
+      for (std::size_t i = 0; i < op.lanes; i += H::width) {
+        H::store(out + i, x.h);
+        if constexpr (F != Form::Short) H::store(tail + i, x.t);
+      }
+      word += op.address_step;
+      out += op.out.step / sizeof(double);
+      tail += op.out.step / sizeof(double);
     }
-    for_each_vector(op, run, [&x](const Rows& r, std::size_t i) GDR_INLINE {
-      H::store(r.out + i, x.h);
-      if constexpr (F != Form::Short) H::store(r.out_tail + i, x.t);
-    });
   }
 
   template <Form F>
@@ -370,6 +382,9 @@ struct DoublesMaker {
       Value x{H::template shl<28>(hi), H::set(0)};
       if constexpr (F != Form::Short) {
         x = pair_of<F == Form::Pair>(hi, H::load_some(rows.lo + i, left, rows.lo[0]), failure);
+      }
+      if (rows.plus_zero && H::any(H::bits_equal(x.h, H::set_bits(H::sign))) != 0) {
+        failure |= has_tail;
       }
       H::store(rows.lanes + i, x.h);
       if constexpr (F != Form::Short) H::store(rows.tail + i, x.t);
@@ -408,6 +423,8 @@ struct DoublesMaker {
       k.extreme[Second][a][b][0] = extreme<Second, A, B, false>;
       k.extreme[Second][a][b][1] = extreme<Second, A, B, true>;
     };
+    k.accumulate[Second].always =
+        sum<Second, Form::Pair, Form::Short, true, When::Always, true>;
     const auto row = [&]<Form A>() {
       set.template operator()<A, Form::Short>();
       set.template operator()<A, Form::Head>();
@@ -424,6 +441,7 @@ struct DoublesMaker {
     constexpr unsigned value = W == When::IfSet ? 1 : 0;
     k.sum[Second][0][0][0].under[value] = sum<Second, Form::Short, Form::Short, false, W>;
     k.sum[Second][2][0][1].under[value] = sum<Second, Form::Pair, Form::Short, true, W>;
+    k.accumulate[Second].under[value] = sum<Second, Form::Pair, Form::Short, true, W, true>;
     k.product[Second][0][0][0].under[value] = product<Second, Form::Short, Form::Short, false, W>;
   }
 
@@ -468,6 +486,7 @@ struct DoublesMaker {
     k.split[0] = split<false>;
     k.split[1] = split<true>;
     k.join = join;
+    k.leave = H::leave;
     k.proving_flags = H::proving_flags;
     return k;
   }

@@ -20,7 +20,7 @@ constexpr unsigned form_count = 3;
 
 /// Why a run on doubles does not count, as bits.
 enum DoublesFailure : std::uint64_t {
-  has_tail = 1,  ///< a Head has low bits: doubles will do, but only with tails
+  has_tail = 1,  ///< a Head has low bits, or a sum began at -0: the cautious translation will do
   inexact = 2,   ///< something that doubles cannot show to be right
 };
 
@@ -53,6 +53,7 @@ struct DoublesOp {
   std::uint8_t memory = 0;    ///< transfers: which of DoublesRun::memory
   std::uint8_t element = 0;   ///< transfers to the memory: which word of `put`
   std::uint32_t address = 0;  ///< transfers: in shorts from there
+  std::uint32_t address_step = 0;  ///< fills: from an element to the next
   std::uint32_t lane = 0;     ///< transfers to the memory: the PE
 };
 
@@ -62,6 +63,7 @@ struct StateRows {
   double *lanes = nullptr, *tail = nullptr;    ///< of the frame
   std::size_t pes = 0, padded = 0;  ///< lanes from `pes` on repeat the first: they raise no flags
   bool float_result = false;        ///< export of a short: may stand for more than it shows
+  bool plus_zero = false;           ///< import of a long: -0 is not expected
 };
 /// Both return bits of DoublesFailure.
 using StateKernel = std::uint64_t (*)(const StateRows& rows);
@@ -76,6 +78,8 @@ struct MaskableKernel {
 /// Kernels of one instruction set. Sums and products: [operation][form of a][form of b][long out].
 struct DoublesKernels {
   MaskableKernel sum[2][form_count][form_count][2];      ///< fadd, fsub
+  /// The same, long from a pair and a short, where the pair is never -0: accumulation.
+  MaskableKernel accumulate[2];
   MaskableKernel product[2][form_count][form_count][2];  ///< fmul, dmul
   DoublesKernel extreme[2][form_count][form_count][2];   ///< fmax, fmin
   DoublesKernel convert[form_count][2];                 ///< fcvt
@@ -90,6 +94,7 @@ struct DoublesKernels {
   DoublesKernel split[2];       ///< head or pair to two rows of shorts
   DoublesKernel join;           ///< two rows of shorts to a pair
   StateKernel import[form_count], export_[form_count];
+  void (*leave)();  ///< to be called after the last kernel: leaves the wide registers clean
   unsigned proving_flags;  ///< of MXCSR: set at the end of a run, they say that it failed
 };
 

@@ -69,6 +69,7 @@ class Frame {
       run.memory[1] += steps.source_step;
       run.memory[2] += steps.output_step;
     }
+    kernels_.leave();
   }
 
   /// Whether all results have words; writes nothing but scratch.
@@ -111,7 +112,7 @@ class Frame {
   StateRows rows(const StateLink& link) const {
     std::uint64_t* state = state_row(link);
     return {state,           state + block_.pes, lanes(link.lanes), lanes(link.tail), block_.pes,
-            section_.row_lanes, link.float_result};
+            section_.row_lanes, link.float_result, link.plus_zero};
   }
 
   void copy_mask_in(const StateLink& link) const {
@@ -152,6 +153,7 @@ std::uint64_t run_on_doubles(const DoublesSection& section, const DoublesKernels
   state.failure = frame.import();
   if (state.failure == 0) frame.pass(run.iterations, state, run);
   if (state.failure == 0) state.failure = frame.export_to(words);
+  kernels.leave();
   if ((raised_flags() & kernels.proving_flags) != 0) state.failure |= inexact;
   if (state.failure == 0) {
     frame.commit(words);

@@ -41,6 +41,7 @@ constexpr std::uint64_t short_field = std::uint64_t{2047} << 52;
 struct Source {
   Form form = Form::Short;
   RowSpan rows = no_rows;
+  bool plus_zero = false;  ///< a long that is never -0
 };
 
 /// Transfers to the broadcast memory: a lane's word is read before anything is written.
@@ -99,7 +100,10 @@ class Translator {
       WordState& e = entry.words[w];
       const WordState& now = words_[w];
       const WordState before = e;
-      if (e.rep == Rep::Long) e.head = e.head && now.head;
+      if (e.rep == Rep::Long) {
+        e.head = e.head && now.head;
+        e.plus_zero = e.plus_zero && now.plus_zero;
+      }
       for (unsigned half = 0; half < 2; ++half) {
         e.floats[half] = e.floats[half] || (e.rep == Rep::Shorts && now.floats[half]);
       }
@@ -182,7 +186,7 @@ class Translator {
       emit(kernels_.join, 1, pair, shorts);
     }
     word.rep = rep;
-    word.head = false;
+    word.head = word.plus_zero = false;
     word.floats[0] = word.floats[1] = false;
   }
 
@@ -199,7 +203,7 @@ class Translator {
   Source read_location(const Operand& x, unsigned elements, Rep rep, bool low_half = false) {
     const bool by_element = x.space == Space::T || x.vector;
     const WordHalf at = word_of(numbers_, x, 0);
-    bool tails = false;
+    bool tails = false, plus_zero = rep == Rep::Long;
     for (unsigned k = 0; k < (by_element ? elements : 1); ++k) {
       const WordHalf h = word_of(numbers_, x, k);
       convert(h.word, rep);
@@ -210,6 +214,7 @@ class Translator {
         need(h.word, h.half);
       }
       tails = tails || (rep == Rep::Long && !words_[h.word].head);
+      plus_zero = plus_zero && words_[h.word].plus_zero;
     }
     if (rep == Rep::Shorts) {
       if (!low_half) return {Form::Short, short_rows(at, by_element ? 1 : 0)};
@@ -217,7 +222,7 @@ class Translator {
       const unsigned stride = x.space == Space::T ? 1 : 2;
       return {Form::Short, short_rows({at.word, 1}, by_element ? stride : 0)};
     }
-    return {tails ? Form::Pair : Form::Head, long_rows(at.word, by_element ? 1 : 0)};
+    return {tails ? Form::Pair : Form::Head, long_rows(at.word, by_element ? 1 : 0), plus_zero};
   }
 
   Source read_float(const Arithmetic& slot, const Operand& x, unsigned elements) {
@@ -242,8 +247,8 @@ class Translator {
     const std::uint64_t field = head & short_field;
     const bool dirty = field == 0 && ((head << 12) | low) != 0;
     if (field == short_field || dirty) throw Unusable{"a long constant that is no number"};
-    if (low == 0) return {Form::Head, constant(head, tail_of(0, 0))};
-    return {Form::Pair, constant(head, tail_of(head, low))};
+    const bool plus_zero = head != std::uint64_t{1} << 63;
+    return {low == 0 ? Form::Head : Form::Pair, constant(head, tail_of(head, low)), plus_zero};
   }
 
   Source read_short(const Arithmetic& slot, const Operand& x, unsigned elements) {
@@ -294,6 +299,7 @@ class Translator {
     Rep rep = Rep::Shorts;
     bool head = false;
     bool is_float = false;
+    bool plus_zero = false;
   };
 
   /// A word, or half of it, is written. With `keep`, only where a mask says so.
@@ -303,6 +309,7 @@ class Translator {
     if (keep || (!whole && uses_.lives({h.word, 1 - h.half}, number_))) convert(h.word, r.rep);
     word.rep = r.rep;
     word.head = r.rep == Rep::Long && r.head && (!keep || word.head);
+    word.plus_zero = r.rep == Rep::Long && r.plus_zero && (!keep || word.plus_zero);
     for (unsigned half = 0; half < 2; ++half) {
       if (!whole && half != h.half) continue;
       if (keep) need(h.word, half);
@@ -379,7 +386,7 @@ class Translator {
     switch (slot.op) {
       case Op::Fadd:
       case Op::Fsub:
-        s.kernel = kernels_.sum[slot.op == Op::Fsub ? 1 : 0][a][b][out];
+        prepare_sum(s, slot.op == Op::Fsub ? 1 : 0, out);
         break;
       case Op::Fmul:
       case Op::Dmul:
@@ -394,6 +401,15 @@ class Translator {
         break;
     }
     floats_ = true;
+  }
+
+  /// Where one side is never -0, no sum is.
+  void prepare_sum(Slot& s, unsigned subtract, unsigned out) {
+    s.kernel = kernels_.sum[subtract][static_cast<unsigned>(s.a.form)]
+                           [static_cast<unsigned>(s.b.form)][out];
+    s.result.plus_zero = s.a.plus_zero || (subtract == 0 && s.b.plus_zero);
+    const bool accumulates = s.a.form == Form::Pair && s.b.form == Form::Short && out == 1;
+    if (accumulates && s.a.plus_zero) s.kernel = kernels_.accumulate[subtract];
   }
 
   void prepare_integer(Slot& s, unsigned vlen) {
@@ -427,7 +443,7 @@ class Translator {
     } else {
       s.a = read_float(slot, slot.a, vlen);
     }
-    s.result = {Rep::Long, s.a.form == Form::Head, false};
+    s.result = {Rep::Long, s.a.form == Form::Head, false, s.a.plus_zero};
     s.kernel.always = kernels_.copy[1];
   }
 
@@ -548,6 +564,24 @@ class Translator {
     op.address = i.move.bm.address;
   }
 
+  /// Fills of rows that stand behind one another, from words that do, are one.
+  bool joins_last_fill(const RowSpan& out, const DoublesOp& op, unsigned shorts) {
+    if (ops_.empty()) return false;
+    RowOp& last = ops_.back();
+    if (last.op.kernel != op.kernel || last.op.memory != op.memory) return false;
+    const auto behind = [&](RowId a, RowId b) {
+      return a.kind == b.kind && b.number == a.number + last.op.elements;
+    };
+    const bool rows = behind(last.out.lanes, out.lanes) &&
+                      (!out.has_tail || behind(last.out.tail, out.tail));
+    const bool words = op.address == last.op.address + shorts * last.op.elements;
+    if (!rows || !words || (last.op.elements > 1 && last.op.address_step != shorts)) return false;
+    last.out.stride = 1;
+    last.op.address_step = shorts;
+    ++last.op.elements;
+    return true;
+  }
+
   /// One word to all PEs, for one element.
   void fill(const Instruction& i, unsigned k, WordHalf h, Width width, const Result& r,
             std::uint32_t address) {
@@ -555,9 +589,14 @@ class Translator {
     const RowSpan to = r.rep == Rep::Long ? long_rows(h.word, 0) : short_rows(h, 0);
     const Form form = r.rep == Rep::Shorts ? Form::Short : r.head ? Form::Head : Form::Pair;
     const RowSpan out = i.predicate.used ? scratch_rows(2, r.rep) : to;
-    DoublesOp& op = emit(kernels_.fill[static_cast<unsigned>(form)], 1, out, no_rows);
+    DoublesOp op;
+    op.kernel = kernels_.fill[static_cast<unsigned>(form)];
     op.memory = memory_of(i.move.bm);
     op.address = address;
+    if (!i.predicate.used && joins_last_fill(out, op, form == Form::Short ? 1 : 2)) return;
+    DoublesOp& emitted = emit(op.kernel, 1, out, no_rows);
+    emitted.memory = op.memory;
+    emitted.address = op.address;
     if (i.predicate.used) blend(i, 1, k, out, to);
   }
 
@@ -620,20 +659,21 @@ std::vector<RowLink> Translator::links(bool import) const {
     const WordState& word = import ? entry_.words[w] : words_[w];
     const auto [memory, row] = state_row(w);
     if (word.rep == Rep::Long) {
-      list.push_back({{memory, row, word.head ? Form::Head : Form::Pair, 0, 0, false},
+      list.push_back({{memory, row, word.head ? Form::Head : Form::Pair, 0, 0, false,
+                       import && word.plus_zero},
                       long_rows(w, 0)});
       continue;
     }
     for (unsigned half = 0; half < 2; ++half) {
       if (!chosen[w][half]) continue;
-      list.push_back({{memory, row + half, Form::Short, 0, 0, word.floats[half]},
+      list.push_back({{memory, row + half, Form::Short, 0, 0, word.floats[half], false},
                       short_rows({w, half}, 0)});
     }
   }
   const std::vector<bool>& masks = import ? mask_imported_ : mask_written_;
   for (std::uint32_t m = 0; m < masks.size(); ++m) {
     if (masks[m]) {
-      list.push_back({{StateMemory::Masks, m, Form::Short, 0, 0, false}, mask_rows(0, m)});
+      list.push_back({{StateMemory::Masks, m, Form::Short, 0, 0, false, false}, mask_rows(0, m)});
     }
   }
   return list;
@@ -694,7 +734,7 @@ Entry first_entry(const std::vector<Instruction>& section, const Geometry& geome
   entry.words.resize(numbers.count());
   for (std::uint32_t w = 0; w < numbers.count(); ++w) {
     entry.words[w].rep = uses.first(w);
-    entry.words[w].head = entry.words[w].rep == Rep::Long && heads;
+    entry.words[w].head = entry.words[w].plus_zero = entry.words[w].rep == Rep::Long && heads;
   }
   return entry;
 }

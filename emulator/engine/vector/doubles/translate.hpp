@@ -21,6 +21,7 @@ struct StateLink {
   Form form = Form::Short;
   std::uint32_t lanes = 0, tail = 0;  ///< byte offsets in the frame
   bool float_result = false;          ///< a short that an operation on floats has left
+  bool plus_zero = false;             ///< a long that is taken never to be -0
 };
 
 /// A row that does not change: the same bits in every lane, or the PE's number (an integer short).
@@ -43,7 +44,8 @@ struct DoublesSection {
 };
 
 /// Translate a section that check_program has accepted. With `heads`, longs from outside are taken
-/// to have no tails (what comes from host doubles has none); a run finds out if that is wrong.
+/// to have no tails (what comes from host doubles has none), and those that were in the PEs before
+/// not to be -0; a run finds out if that is wrong.
 DoublesSection translate_to_doubles(const Program& program, Section section,
                                     const Geometry& geometry, const DoublesKernels& kernels,
                                     bool heads);
