@@ -19,8 +19,7 @@ struct Touch {
 
 void touch(const Operand& x, unsigned element, std::vector<Touch>& list) {
   const std::uint32_t count = shorts_in(x.width);
-  if (x.space == Space::Register)
-    list.push_back({Space::Register, x.at(element), count, element});
+  if (x.space == Space::Register) list.push_back({Space::Register, x.at(element), count, element});
   if (x.space == Space::Local) list.push_back({Space::Local, x.at(element), count, element});
   if (x.space == Space::T) list.push_back({Space::T, element * 2 + x.address, count, element});
 }

@@ -431,8 +431,8 @@ class VectorExecutable final : public Executable {
     if (doubles_ == nullptr) return;
     for (unsigned s = 0; s < section_count; ++s) {
       for (const bool heads : {false, true}) {
-        sections_[s][heads] = translate_to_doubles(program_, static_cast<Section>(s), geometry,
-                                                   *doubles_, heads);
+        sections_[s][heads] =
+            translate_to_doubles(program_, static_cast<Section>(s), geometry, *doubles_, heads);
       }
     }
   }
@@ -471,7 +471,7 @@ class VectorExecutable final : public Executable {
   const StripKernels& kernels_;
   PlannedProgram planned_;
   std::shared_ptr<const Executable> reference_;
-  const DoublesKernels* doubles_;  ///< null: integers only
+  const DoublesKernels* doubles_;                                      ///< null: integers only
   std::array<std::array<DoublesSection, 2>, section_count> sections_;  ///< [section][heads]
 };
 

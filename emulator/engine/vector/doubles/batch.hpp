@@ -40,7 +40,8 @@ constexpr Lifted<Step> lift(Step step) {
   return {step};
 }
 
-/// Calls work(x.v[k], k) for each vector: written out, since a loop over `v` would put it in memory.
+/// Calls work(x.v[k], k) for each vector: written out, since a loop over `v` would put it in
+/// memory.
 template <class T, std::size_t N, class Work>
 GDR_INLINE constexpr void for_each_of(const Batch<T, N>& x, Work work) {
   [&]<std::size_t... K>(std::index_sequence<K...>) GDR_INLINE { (work(x.v[K], K), ...); }

@@ -78,8 +78,7 @@ struct HostAvx2 {
   static constexpr auto and_ = lift([](V a, V b) GDR_INLINE { return _mm256_and_pd(a, b); });
   static constexpr auto or_ = lift([](V a, V b) GDR_INLINE { return _mm256_or_pd(a, b); });
   static constexpr auto xor_ = lift([](V a, V b) GDR_INLINE { return _mm256_xor_pd(a, b); });
-  static constexpr auto and_not =
-      lift([](V a, V b) GDR_INLINE { return _mm256_andnot_pd(b, a); });
+  static constexpr auto and_not = lift([](V a, V b) GDR_INLINE { return _mm256_andnot_pd(b, a); });
 
   /// A sum that must be exact: then each term is the difference of the sum and the other.
   GDR_INLINE D add_proved(const D& a, const D& b) {
@@ -116,6 +115,12 @@ struct HostAvx2 {
     } else {
       e = add(sub(b, b_part), sub(a, a_part));
     }
+  }
+  /// s + t = a + tail + b (a + tail - b).
+  template <bool Subtract>
+  GDR_INLINE void two_sum_tail(const D& a, const D& tail, const D& b, D& s, D& t) {
+    two_sum<Subtract>(a, b, s, t);
+    t = add_proved(t, tail);
   }
   /// The sum (difference) of two zeros is -0 if both (the first and the second's negative) are; the
   /// steps above lose that. A sum of negative numbers is negative anyhow.
@@ -210,11 +215,11 @@ struct HostAvx2 {
   static constexpr auto bits_sub =
       lift([](V a, V b) GDR_INLINE { return from(_mm256_sub_epi64(bits(a), bits(b))); });
   template <int N>
-  static constexpr auto shl =
-      lift([](V a) GDR_INLINE { return from(_mm256_slli_epi64(bits(a), N)); });
+  static constexpr auto shl = lift([](V a)
+                                       GDR_INLINE { return from(_mm256_slli_epi64(bits(a), N)); });
   template <int N>
-  static constexpr auto shr =
-      lift([](V a) GDR_INLINE { return from(_mm256_srli_epi64(bits(a), N)); });
+  static constexpr auto shr = lift([](V a)
+                                       GDR_INLINE { return from(_mm256_srli_epi64(bits(a), N)); });
   static constexpr auto shlv =
       lift([](V a, V n) GDR_INLINE { return from(_mm256_sllv_epi64(bits(a), bits(n))); });
   static constexpr auto shrv =

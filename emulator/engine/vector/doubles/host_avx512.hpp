@@ -46,17 +46,15 @@ struct HostAvx512 {
     });
   }
   static void store_some(std::uint64_t* p, std::size_t n, const D& x) {
-    for_each_of(x, [=](V v, std::size_t k) GDR_INLINE {
-      _mm512_mask_storeu_epi64(p + 8 * k, first(n, k), bits(v));
-    });
+    for_each_of(x, [=](V v, std::size_t k)
+                       GDR_INLINE { _mm512_mask_storeu_epi64(p + 8 * k, first(n, k), bits(v)); });
   }
   GDR_INLINE static D set(double x) {
     return batch_of<vectors>([x](std::size_t) GDR_INLINE { return _mm512_set1_pd(x); });
   }
   GDR_INLINE static D set_bits(std::uint64_t x) {
-    return batch_of<vectors>([x](std::size_t) GDR_INLINE {
-      return from(_mm512_set1_epi64(static_cast<long long>(x)));
-    });
+    return batch_of<vectors>(
+        [x](std::size_t) GDR_INLINE { return from(_mm512_set1_epi64(static_cast<long long>(x))); });
   }
   GDR_INLINE static __m512i bits(V a) { return _mm512_castpd_si512(a); }
   GDR_INLINE static V from(__m512i a) { return _mm512_castsi512_pd(a); }
@@ -78,20 +76,25 @@ struct HostAvx512 {
   static constexpr int up = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
   static constexpr int truncate = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
   template <int Mode>
-  static constexpr auto add_round =
-      lift([](V a, V b) GDR_INLINE { return _mm512_add_round_pd(a, b, Mode); });
+  static constexpr auto add_round = lift([](V a, V b) GDR_INLINE {
+    return _mm512_add_round_pd(a, b, Mode);
+  });
   template <int Mode>
-  static constexpr auto sub_round =
-      lift([](V a, V b) GDR_INLINE { return _mm512_sub_round_pd(a, b, Mode); });
+  static constexpr auto sub_round = lift([](V a, V b) GDR_INLINE {
+    return _mm512_sub_round_pd(a, b, Mode);
+  });
   template <int Mode>
-  static constexpr auto mul_round =
-      lift([](V a, V b) GDR_INLINE { return _mm512_mul_round_pd(a, b, Mode); });
+  static constexpr auto mul_round = lift([](V a, V b) GDR_INLINE {
+    return _mm512_mul_round_pd(a, b, Mode);
+  });
   template <int Mode>
-  static constexpr auto fma_round =
-      lift([](V a, V b, V c) GDR_INLINE { return _mm512_fmadd_round_pd(a, b, c, Mode); });
+  static constexpr auto fma_round = lift([](V a, V b, V c) GDR_INLINE {
+    return _mm512_fmadd_round_pd(a, b, c, Mode);
+  });
   template <int Mode>
-  static constexpr auto fnma_round =
-      lift([](V a, V b, V c) GDR_INLINE { return _mm512_fnmadd_round_pd(a, b, c, Mode); });
+  static constexpr auto fnma_round = lift([](V a, V b, V c) GDR_INLINE {
+    return _mm512_fnmadd_round_pd(a, b, c, Mode);
+  });
 
   // --- bits
   static constexpr auto and_ =
@@ -148,11 +151,23 @@ struct HostAvx512 {
       e = add(sub(b, b_part), sub(a, a_part));
     }
   }
+  /// s + t = a + tail + b (a + tail - b). The tail goes to the part that is ready first.
+  template <bool Subtract>
+  GDR_INLINE static void two_sum_tail(const D& a, const D& tail, const D& b, D& s, D& t) {
+    static constexpr auto larger =
+        lift([](V x, V y) GDR_INLINE { return _mm512_range_pd(x, y, 0x7); });
+    static constexpr auto smaller =
+        lift([](V x, V y) GDR_INLINE { return _mm512_range_pd(x, y, 0x6); });
+    const D c = Subtract ? xor_(b, set_bits(sign)) : b;
+    const D big = larger(a, c), small = smaller(a, c);
+    s = add_round<nearest>(big, small);
+    t = add(sub(small, sub(s, big)), tail);
+  }
   /// The sum (difference) of two zeros is -0 if both (the first and the second's negative) are; the
   /// steps above lose that. A sum of negative numbers is negative anyhow.
   template <bool Subtract>
   GDR_INLINE static D sum_sign(const D& h, const D& a, const D& b) {
-    return or_(h, logic<Subtract ? 0x20 : 0x80>(a, b, set_bits(sign)));
+    return or_(h, logic < Subtract ? 0x20 : 0x80 > (a, b, set_bits(sign)));
   }
 
   /// x with its last bit set where the mask says so.
@@ -229,11 +244,11 @@ struct HostAvx512 {
   static constexpr auto bits_sub =
       lift([](V a, V b) GDR_INLINE { return from(_mm512_sub_epi64(bits(a), bits(b))); });
   template <int N>
-  static constexpr auto shl =
-      lift([](V a) GDR_INLINE { return from(_mm512_slli_epi64(bits(a), N)); });
+  static constexpr auto shl = lift([](V a)
+                                       GDR_INLINE { return from(_mm512_slli_epi64(bits(a), N)); });
   template <int N>
-  static constexpr auto shr =
-      lift([](V a) GDR_INLINE { return from(_mm512_srli_epi64(bits(a), N)); });
+  static constexpr auto shr = lift([](V a)
+                                       GDR_INLINE { return from(_mm512_srli_epi64(bits(a), N)); });
   static constexpr auto shlv =
       lift([](V a, V n) GDR_INLINE { return from(_mm512_sllv_epi64(bits(a), bits(n))); });
   static constexpr auto shrv =

@@ -57,8 +57,7 @@ struct DoublesMaker {
     const std::size_t a = op.a.step / sizeof(double), b = op.b.step / sizeof(double),
                       m = op.mask.step / sizeof(double), o = op.out.step / sizeof(double);
     const auto next = [&]() GDR_INLINE {
-      r = {r.a + a,    r.a_tail + a, r.b + b,         r.b_tail + b,
-           r.mask + m, r.out + o,    r.out_tail + o};
+      r = {r.a + a, r.a_tail + a, r.b + b, r.b_tail + b, r.mask + m, r.out + o, r.out_tail + o};
     };
     if (op.lanes == H::width) [[likely]] {  // the chip's own 32 PEs: one loop less
       for (unsigned k = op.elements; k > 0; --k, next()) work(r, 0);
@@ -73,18 +72,21 @@ struct DoublesMaker {
 
   template <bool Subtract, Form A, Form B>
   static void exact_sum(H& host, const Value& a, const Value& b, D& s, D& t) {
-    H::template two_sum<Subtract>(a.h, b.h, s, t);
     if constexpr (A == Form::Pair && B == Form::Pair) {
-      t = host.add_proved(t, Subtract ? host.sub_proved(a.t, b.t) : host.add_proved(a.t, b.t));
+      const D tail = Subtract ? host.sub_proved(a.t, b.t) : host.add_proved(a.t, b.t);
+      host.template two_sum_tail<Subtract>(a.h, tail, b.h, s, t);
     } else if constexpr (A == Form::Pair) {
-      t = host.add_proved(t, a.t);
+      host.template two_sum_tail<Subtract>(a.h, a.t, b.h, s, t);
     } else if constexpr (B == Form::Pair) {
-      t = Subtract ? host.sub_proved(t, b.t) : host.add_proved(t, b.t);
+      const D tail = Subtract ? H::xor_(b.t, H::set_bits(H::sign)) : b.t;
+      host.template two_sum_tail<Subtract>(a.h, tail, b.h, s, t);
+    } else {
+      H::template two_sum<Subtract>(a.h, b.h, s, t);
     }
   }
 
   template <bool Subtract, Form A, Form B, bool Long, When W, bool PlusZero = false>
-  static void sum(const DoublesOp& op, DoublesRun& run) {
+  GDR_INLINE static void sum(const DoublesOp& op, DoublesRun& run) {
     H host;
     for_each_vector(op, run, [&host](const Rows& r, std::size_t i) GDR_INLINE {
       const Value a = load<A>(r.a, r.a_tail, i);
@@ -122,14 +124,14 @@ struct DoublesMaker {
   }
 
   template <bool TwoPasses, Form A, Form B, bool Long, When W>
-  static void product(const DoublesOp& op, DoublesRun& run) {
+  GDR_INLINE static void product(const DoublesOp& op, DoublesRun& run) {
     H host;
     constexpr std::uint64_t low3 = 7;
     constexpr std::uint64_t low28 = (std::uint64_t{1} << 28) - 1;
     constexpr bool exact = A == Form::Short && B == Form::Short;
     for_each_vector(op, run, [&host](const Rows& r, std::size_t i) GDR_INLINE {
       const D a = cut<A, low3>(load<A>(r.a, r.a_tail, i));
-      const D b = cut<B, TwoPasses ? low3 : low28>(load<B>(r.b, r.b_tail, i));
+      const D b = cut < B, TwoPasses ? low3 : low28 > (load<B>(r.b, r.b_tail, i));
       if constexpr (exact && !Long) {
         put<W>(r, r.out, i, H::round_short(H::short_product(a, b)));
       } else if constexpr (exact) {
@@ -171,7 +173,7 @@ struct DoublesMaker {
   }
 
   template <bool Smaller, Form A, Form B, bool Long>
-  static void extreme(const DoublesOp& op, DoublesRun& run) {
+  GDR_INLINE static void extreme(const DoublesOp& op, DoublesRun& run) {
     constexpr Form wider = A == Form::Pair || B == Form::Pair ? Form::Pair : Form::Head;
     constexpr bool shorts = A == Form::Short && B == Form::Short && !Long;
     unsigned failed = 0;
@@ -179,11 +181,9 @@ struct DoublesMaker {
       const Value a = normalized<A>(load<A>(r.a, r.a_tail, i));
       const Value b = normalized<B>(load<B>(r.b, r.b_tail, i));
       // A NaN among shorts may stand for an infinity; a true infinity is as good as a number.
-      failed |= H::any(shorts ? H::unordered(a.h, b.h)
-                              : H::either(H::beyond(a.h), H::beyond(b.h)));
+      failed |= H::any(shorts ? H::unordered(a.h, b.h) : H::either(H::beyond(a.h), H::beyond(b.h)));
       const M same = H::equal(a.h, b.h);
-      const M less =
-          H::either(H::less(a.h, b.h), H::both(same, H::less(a.t, b.t)));
+      const M less = H::either(H::less(a.h, b.h), H::both(same, H::less(a.t, b.t)));
       Value x{H::select(less, Smaller ? a.h : b.h, Smaller ? b.h : a.h),
               H::select(less, Smaller ? a.t : b.t, Smaller ? b.t : a.t)};
       // Zeros are equal to the host; of -0 and +0 the first is the smaller.
@@ -199,7 +199,7 @@ struct DoublesMaker {
   }
 
   template <Form A, bool Long>
-  static void convert(const DoublesOp& op, DoublesRun& run) {
+  GDR_INLINE static void convert(const DoublesOp& op, DoublesRun& run) {
     for_each_vector(op, run, [](const Rows& r, std::size_t i) GDR_INLINE {
       Value x = load<A>(r.a, r.a_tail, i);
       // A word with exponent 0 is a zero, whatever its fraction; so are the host's subnormals.
@@ -237,7 +237,7 @@ struct DoublesMaker {
   }
 
   template <int Op>
-  static void integer(const DoublesOp& op, DoublesRun& run) {
+  GDR_INLINE static void integer(const DoublesOp& op, DoublesRun& run) {
     for_each_vector(op, run, [](const Rows& r, std::size_t i) GDR_INLINE {
       H::store(r.out + i, integer_lane<Op>(H::load(r.a + i), H::load(r.b + i)));
     });
@@ -246,7 +246,7 @@ struct DoublesMaker {
   // --- masks
 
   template <bool Integer, bool Zero>
-  static void test(const DoublesOp& op, DoublesRun& run) {
+  GDR_INLINE static void test(const DoublesOp& op, DoublesRun& run) {
     unsigned failed = 0;
     for_each_vector(op, run, [&failed](const Rows& r, std::size_t i) GDR_INLINE {
       const D a = H::load(r.a + i);
@@ -263,7 +263,7 @@ struct DoublesMaker {
     if (failed != 0) run.failure |= inexact;
   }
 
-  static void check(const DoublesOp& op, DoublesRun& run) {
+  GDR_INLINE static void check(const DoublesOp& op, DoublesRun& run) {
     unsigned failed = 0;
     for_each_vector(op, run, [&failed](const Rows& r, std::size_t i) GDR_INLINE {
       failed |= H::any(H::unordered(H::load(r.a + i), H::load(r.a + i)));
@@ -274,7 +274,7 @@ struct DoublesMaker {
   // --- moves
 
   template <bool Tail>
-  static void copy(const DoublesOp& op, DoublesRun& run) {
+  GDR_INLINE static void copy(const DoublesOp& op, DoublesRun& run) {
     for_each_vector(op, run, [](const Rows& r, std::size_t i) GDR_INLINE {
       H::store(r.out + i, H::load(r.a + i));
       if constexpr (Tail) H::store(r.out_tail + i, H::load(r.a_tail + i));
@@ -282,7 +282,7 @@ struct DoublesMaker {
   }
 
   template <bool Tail, When W>
-  static void blend(const DoublesOp& op, DoublesRun& run) {
+  GDR_INLINE static void blend(const DoublesOp& op, DoublesRun& run) {
     for_each_vector(op, run, [](const Rows& r, std::size_t i) GDR_INLINE {
       put<W>(r, r.out, i, H::load(r.a + i));
       if constexpr (Tail) put<W>(r, r.out_tail, i, H::load(r.a_tail + i));
@@ -329,7 +329,7 @@ struct DoublesMaker {
   }
 
   template <bool Tail>
-  static void split(const DoublesOp& op, DoublesRun& run) {
+  GDR_INLINE static void split(const DoublesOp& op, DoublesRun& run) {
     std::uint64_t failure = 0;
     for_each_vector(op, run, [&failure](const Rows& r, std::size_t i) GDR_INLINE {
       D hi, lo;
@@ -340,7 +340,7 @@ struct DoublesMaker {
     run.failure |= failure;
   }
 
-  static void join(const DoublesOp& op, DoublesRun& run) {
+  GDR_INLINE static void join(const DoublesOp& op, DoublesRun& run) {
     std::uint64_t failure = 0;
     for_each_vector(op, run, [&failure](const Rows& r, std::size_t i) GDR_INLINE {
       const Value x = pair_of<true>(H::template shr<28>(H::load(r.a + i)),
@@ -352,7 +352,7 @@ struct DoublesMaker {
   }
 
   template <Form F>
-  static void fill(const DoublesOp& op, DoublesRun& run) {
+  GDR_INLINE static void fill(const DoublesOp& op, DoublesRun& run) {
     const std::uint64_t* word = run.memory[op.memory] + op.address;
     double* out = at(run, op.out.lanes);
     double* tail = at(run, op.out.tail);
@@ -411,20 +411,29 @@ struct DoublesMaker {
 
   // --- the table
 
+  /// A kernel that goes on to the next operation itself: a jump of its own for each kernel is what
+  /// the host predicts best.
+  template <DoublesKernel Kernel>
+  static void chained(const DoublesOp& op, DoublesRun& run) {
+    Kernel(op, run);
+    const DoublesOp& next = *(&op + 1);
+    next.kernel(next, run);
+  }
+
   template <bool Second>
   static constexpr void set_binary(DoublesKernels& k) {
     const auto set = [&]<Form A, Form B>() {
       constexpr auto a = static_cast<unsigned>(A), b = static_cast<unsigned>(B);
       constexpr auto always = When::Always;
-      k.sum[Second][a][b][0].always = sum<Second, A, B, false, always>;
-      k.sum[Second][a][b][1].always = sum<Second, A, B, true, always>;
-      k.product[Second][a][b][0].always = product<Second, A, B, false, always>;
-      k.product[Second][a][b][1].always = product<Second, A, B, true, always>;
-      k.extreme[Second][a][b][0] = extreme<Second, A, B, false>;
-      k.extreme[Second][a][b][1] = extreme<Second, A, B, true>;
+      k.sum[Second][a][b][0].always = chained<sum<Second, A, B, false, always>>;
+      k.sum[Second][a][b][1].always = chained<sum<Second, A, B, true, always>>;
+      k.product[Second][a][b][0].always = chained<product<Second, A, B, false, always>>;
+      k.product[Second][a][b][1].always = chained<product<Second, A, B, true, always>>;
+      k.extreme[Second][a][b][0] = chained<extreme<Second, A, B, false>>;
+      k.extreme[Second][a][b][1] = chained<extreme<Second, A, B, true>>;
     };
     k.accumulate[Second].always =
-        sum<Second, Form::Pair, Form::Short, true, When::Always, true>;
+        chained<sum<Second, Form::Pair, Form::Short, true, When::Always, true>>;
     const auto row = [&]<Form A>() {
       set.template operator()<A, Form::Short>();
       set.template operator()<A, Form::Head>();
@@ -439,25 +448,27 @@ struct DoublesMaker {
   template <bool Second, When W>
   static constexpr void set_masked(DoublesKernels& k) {
     constexpr unsigned value = W == When::IfSet ? 1 : 0;
-    k.sum[Second][0][0][0].under[value] = sum<Second, Form::Short, Form::Short, false, W>;
-    k.sum[Second][2][0][1].under[value] = sum<Second, Form::Pair, Form::Short, true, W>;
-    k.accumulate[Second].under[value] = sum<Second, Form::Pair, Form::Short, true, W, true>;
-    k.product[Second][0][0][0].under[value] = product<Second, Form::Short, Form::Short, false, W>;
+    k.sum[Second][0][0][0].under[value] = chained<sum<Second, Form::Short, Form::Short, false, W>>;
+    k.sum[Second][2][0][1].under[value] = chained<sum<Second, Form::Pair, Form::Short, true, W>>;
+    k.accumulate[Second].under[value] =
+        chained<sum<Second, Form::Pair, Form::Short, true, W, true>>;
+    k.product[Second][0][0][0].under[value] =
+        chained<product<Second, Form::Short, Form::Short, false, W>>;
   }
 
   template <Form F>
   static constexpr void set_unary(DoublesKernels& k) {
     constexpr auto f = static_cast<unsigned>(F);
-    k.convert[f][0] = convert<F, false>;
-    k.convert[f][1] = convert<F, true>;
-    k.fill[f] = fill<F>;
-    k.import[f] = import<F>;
+    k.convert[f][0] = chained<convert<F, false>>;
+    k.convert[f][1] = chained<convert<F, true>>;
+    k.fill[f] = chained<fill<F>>;
+    k.import[f] = import <F>;
     k.export_[f] = export_<F>;
   }
 
   template <int... Op>
   static constexpr void set_integer(DoublesKernels& k, std::integer_sequence<int, Op...>) {
-    ((k.integer[Op] = integer<Op>), ...);
+    ((k.integer[Op] = chained<integer<Op>>), ...);
   }
 
   static constexpr DoublesKernels make() {
@@ -472,20 +483,20 @@ struct DoublesMaker {
     set_unary<Form::Head>(k);
     set_unary<Form::Pair>(k);
     set_integer(k, std::make_integer_sequence<int, 15>());
-    k.test[0][0] = test<false, false>;
-    k.test[0][1] = test<false, true>;
-    k.test[1][0] = test<true, false>;
-    k.test[1][1] = test<true, true>;
-    k.copy[0] = copy<false>;
-    k.copy[1] = copy<true>;
-    k.blend[0][0] = blend<false, When::IfClear>;
-    k.blend[0][1] = blend<false, When::IfSet>;
-    k.blend[1][0] = blend<true, When::IfClear>;
-    k.blend[1][1] = blend<true, When::IfSet>;
-    k.check = check;
-    k.split[0] = split<false>;
-    k.split[1] = split<true>;
-    k.join = join;
+    k.test[0][0] = chained<test<false, false>>;
+    k.test[0][1] = chained<test<false, true>>;
+    k.test[1][0] = chained<test<true, false>>;
+    k.test[1][1] = chained<test<true, true>>;
+    k.copy[0] = chained<copy<false>>;
+    k.copy[1] = chained<copy<true>>;
+    k.blend[0][0] = chained<blend<false, When::IfClear>>;
+    k.blend[0][1] = chained<blend<false, When::IfSet>>;
+    k.blend[1][0] = chained<blend<true, When::IfClear>>;
+    k.blend[1][1] = chained<blend<true, When::IfSet>>;
+    k.check = chained<check>;
+    k.split[0] = chained<split<false>>;
+    k.split[1] = chained<split<true>>;
+    k.join = chained<join>;
     k.leave = H::leave;
     k.proving_flags = H::proving_flags;
     return k;

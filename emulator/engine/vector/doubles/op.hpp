@@ -33,6 +33,7 @@ struct DoublesRun {
   std::uint64_t put_enabled = 0;  ///< bit k: element k's word may go there
 };
 
+/// Works on an operation and goes on to the one behind it in the array; the last one stops.
 struct DoublesOp;
 using DoublesKernel = void (*)(const DoublesOp& op, DoublesRun& run);
 
@@ -48,13 +49,13 @@ struct DoublesOp {
   std::uint32_t elements = 0;
   std::uint32_t lanes = 0;  ///< of a row, a multiple of 32
   LanePlace a, b, out;
-  LanePlace mask;             ///< the predicate, or the mask that is made
-  bool value = true;          ///< the predicate's bit that lets a write through
-  std::uint8_t memory = 0;    ///< transfers: which of DoublesRun::memory
-  std::uint8_t element = 0;   ///< transfers to the memory: which word of `put`
-  std::uint32_t address = 0;  ///< transfers: in shorts from there
+  LanePlace mask;                  ///< the predicate, or the mask that is made
+  bool value = true;               ///< the predicate's bit that lets a write through
+  std::uint8_t memory = 0;         ///< transfers: which of DoublesRun::memory
+  std::uint8_t element = 0;        ///< transfers to the memory: which word of `put`
+  std::uint32_t address = 0;       ///< transfers: in shorts from there
   std::uint32_t address_step = 0;  ///< fills: from an element to the next
-  std::uint32_t lane = 0;     ///< transfers to the memory: the PE
+  std::uint32_t lane = 0;          ///< transfers to the memory: the PE
 };
 
 /// Rows of the machine's state on their way to or from a frame, for one element or PE row.
@@ -77,24 +78,24 @@ struct MaskableKernel {
 
 /// Kernels of one instruction set. Sums and products: [operation][form of a][form of b][long out].
 struct DoublesKernels {
-  MaskableKernel sum[2][form_count][form_count][2];      ///< fadd, fsub
+  MaskableKernel sum[2][form_count][form_count][2];  ///< fadd, fsub
   /// The same, long from a pair and a short, where the pair is never -0: accumulation.
   MaskableKernel accumulate[2];
   MaskableKernel product[2][form_count][form_count][2];  ///< fmul, dmul
   DoublesKernel extreme[2][form_count][form_count][2];   ///< fmax, fmin
-  DoublesKernel convert[form_count][2];                 ///< fcvt
+  DoublesKernel convert[form_count][2];                  ///< fcvt
   /// Short integer operations, by position in the table after Iadd.
   DoublesKernel integer[15];
   /// `a` to the mask's lanes: [integer][negative, zero].
   DoublesKernel test[2][2];
-  DoublesKernel copy[2];        ///< rows as they are: without and with tails
-  DoublesKernel blend[2][2];    ///< the same where the predicate lets it: [tails][value]
-  DoublesKernel fill[3];        ///< a word of the broadcast memory to all lanes, by form
-  DoublesKernel check;          ///< fails if a lane of `a` is not a number
-  DoublesKernel split[2];       ///< head or pair to two rows of shorts
-  DoublesKernel join;           ///< two rows of shorts to a pair
+  DoublesKernel copy[2];      ///< rows as they are: without and with tails
+  DoublesKernel blend[2][2];  ///< the same where the predicate lets it: [tails][value]
+  DoublesKernel fill[3];      ///< a word of the broadcast memory to all lanes, by form
+  DoublesKernel check;        ///< fails if a lane of `a` is not a number
+  DoublesKernel split[2];     ///< head or pair to two rows of shorts
+  DoublesKernel join;         ///< two rows of shorts to a pair
   StateKernel import[form_count], export_[form_count];
-  void (*leave)();  ///< to be called after the last kernel: leaves the wide registers clean
+  void (*leave)();         ///< to be called after the last kernel: leaves the wide registers clean
   unsigned proving_flags;  ///< of MXCSR: set at the end of a run, they say that it failed
 };
 

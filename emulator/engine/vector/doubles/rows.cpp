@@ -32,8 +32,7 @@ std::uint32_t RowLayout::assign(std::uint32_t row_bytes) {
 
 LanePlace RowLayout::place(const RowSpan& span) const {
   if (!span.used) return {};
-  return {offset(span.lanes), span.has_tail ? offset(span.tail) : 0,
-          span.stride * row_bytes_};
+  return {offset(span.lanes), span.has_tail ? offset(span.tail) : 0, span.stride * row_bytes_};
 }
 
 }  // namespace gdr

@@ -65,7 +65,7 @@ class Frame {
     run.memory[1] = block_.bm.data() + steps.source_base;
     run.memory[2] = block_.bm.data() + steps.output_base;
     for (std::uint64_t n = 0; n < passes; ++n) {
-      for (const DoublesOp& op : section_.ops) op.kernel(op, run);
+      section_.ops.front().kernel(section_.ops.front(), run);
       run.memory[1] += steps.source_step;
       run.memory[2] += steps.output_step;
     }
@@ -111,8 +111,8 @@ class Frame {
 
   StateRows rows(const StateLink& link) const {
     std::uint64_t* state = state_row(link);
-    return {state,           state + block_.pes, lanes(link.lanes), lanes(link.tail), block_.pes,
-            section_.row_lanes, link.float_result, link.plus_zero};
+    return {state,      state + block_.pes, lanes(link.lanes), lanes(link.tail),
+            block_.pes, section_.row_lanes, link.float_result, link.plus_zero};
   }
 
   void copy_mask_in(const StateLink& link) const {

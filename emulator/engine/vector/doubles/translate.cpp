@@ -44,19 +44,31 @@ struct Source {
   bool plus_zero = false;  ///< a long that is never -0
 };
 
+void go_on(const DoublesOp& op, DoublesRun& run) {
+  const DoublesOp& next = *(&op + 1);
+  next.kernel(next, run);
+}
+void stop(const DoublesOp&, DoublesRun&) {}
+
 /// Transfers to the broadcast memory: a lane's word is read before anything is written.
 void read_lane(const DoublesOp& op, DoublesRun& run) {
   std::uint64_t bits;
   std::memcpy(&bits, run.frame + op.a.lanes + op.lane * sizeof bits, sizeof bits);
   run.put[op.element] = bits >> 28;
+  go_on(op, run);
 }
-void write_word_out(const DoublesOp& op, DoublesRun& run) {
+void write_word(const DoublesOp& op, DoublesRun& run) {
   run.memory[op.memory][op.address] = run.put[op.element];
+}
+void write_always(const DoublesOp& op, DoublesRun& run) {
+  write_word(op, run);
+  go_on(op, run);
 }
 void write_masked_word(const DoublesOp& op, DoublesRun& run) {
   std::uint64_t mask;
   std::memcpy(&mask, run.frame + op.mask.lanes + op.lane * sizeof mask, sizeof mask);
-  if ((mask != 0) == op.value) write_word_out(op, run);
+  if ((mask != 0) == op.value) write_word(op, run);
+  go_on(op, run);
 }
 
 /// One pass over a section with given states at its beginning.
@@ -130,10 +142,7 @@ class Translator {
     return {{RowKind::Head, word}, {RowKind::Tail, word}, true, stride};
   }
   static RowSpan scratch_rows(unsigned strip, Rep rep) {
-    return {{RowKind::Scratch, 8 * strip},
-            {RowKind::Scratch, 8 * strip + 4},
-            rep == Rep::Long,
-            1};
+    return {{RowKind::Scratch, 8 * strip}, {RowKind::Scratch, 8 * strip + 4}, rep == Rep::Long, 1};
   }
   static std::uint64_t tail_of(std::uint64_t head, std::uint64_t low) {
     const double power = std::bit_cast<double>(head & (short_field | std::uint64_t{1} << 63));
@@ -233,8 +242,8 @@ class Translator {
         return read_location(x, elements, x.width == Width::Long ? Rep::Long : Rep::Shorts);
       case Space::Immediate:
         return x.width == Width::Short
-                   ? Source{Form::Short, constant(static_cast<std::uint64_t>(slot.immediate.bits)
-                                                  << 28)}
+                   ? Source{Form::Short,
+                            constant(static_cast<std::uint64_t>(slot.immediate.bits) << 28)}
                    : long_constant(slot.immediate);
       default:
         throw Unusable{"a float operand that is neither a location nor a constant"};
@@ -405,8 +414,9 @@ class Translator {
 
   /// Where one side is never -0, no sum is.
   void prepare_sum(Slot& s, unsigned subtract, unsigned out) {
-    s.kernel = kernels_.sum[subtract][static_cast<unsigned>(s.a.form)]
-                           [static_cast<unsigned>(s.b.form)][out];
+    s.kernel =
+        kernels_
+            .sum[subtract][static_cast<unsigned>(s.a.form)][static_cast<unsigned>(s.b.form)][out];
     s.result.plus_zero = s.a.plus_zero || (subtract == 0 && s.b.plus_zero);
     const bool accumulates = s.a.form == Form::Pair && s.b.form == Form::Short && out == 1;
     if (accumulates && s.a.plus_zero) s.kernel = kernels_.accumulate[subtract];
@@ -466,8 +476,8 @@ class Translator {
     if (i.predicate.used) ops_.back().mask = mask_rows(i.predicate.mask, 0);
   }
 
-  /// What is left to do: results from scratch to their places, second copies to T. Where a predicate
-  /// let nothing through, a place that was written straight has nothing for T either.
+  /// What is left to do: results from scratch to their places, second copies to T. Where a
+  /// predicate let nothing through, a place that was written straight has nothing for T either.
   void commit(const Instruction& i, const Slot& s) {
     if (s.slot == nullptr) return;
     const Arithmetic& slot = *s.slot;
@@ -557,8 +567,7 @@ class Translator {
 
   /// One short to all PEs and elements: their rows stand one after the other.
   void fill_strip(const Instruction& i) {
-    const RowSpan to =
-        write_location(i.move.pe, i.vlen, {Rep::Shorts, false, false}, false);
+    const RowSpan to = write_location(i.move.pe, i.vlen, {Rep::Shorts, false, false}, false);
     DoublesOp& op = emit(kernels_.fill[static_cast<unsigned>(Form::Short)], i.vlen, to, no_rows);
     op.memory = memory_of(i.move.bm);
     op.address = i.move.bm.address;
@@ -572,8 +581,8 @@ class Translator {
     const auto behind = [&](RowId a, RowId b) {
       return a.kind == b.kind && b.number == a.number + last.op.elements;
     };
-    const bool rows = behind(last.out.lanes, out.lanes) &&
-                      (!out.has_tail || behind(last.out.tail, out.tail));
+    const bool rows =
+        behind(last.out.lanes, out.lanes) && (!out.has_tail || behind(last.out.tail, out.tail));
     const bool words = op.address == last.op.address + shorts * last.op.elements;
     if (!rows || !words || (last.op.elements > 1 && last.op.address_step != shorts)) return false;
     last.out.stride = 1;
@@ -622,7 +631,8 @@ class Translator {
     const unsigned shorts = shorts_in(i.move.pe.width);
     for (unsigned k = 0; k < i.vlen; ++k) {
       for (unsigned half = 0; half < shorts; ++half) {
-        DoublesOp& op = emit(i.predicate.used ? write_masked_word : write_word_out, 1, no_rows, no_rows);
+        DoublesOp& op =
+            emit(i.predicate.used ? write_masked_word : write_always, 1, no_rows, no_rows);
         op.memory = memory_of(i.move.bm);
         op.address = i.move.bm.at(k) + half;
         op.element = static_cast<std::uint8_t>(2 * k + half);
@@ -706,6 +716,7 @@ DoublesSection Translator::finish() const {
     op.mask = layout.place(o.mask);
     out.ops.push_back(op);
   }
+  out.ops.emplace_back().kernel = stop;
   for (const auto& [from, to] : {std::pair{&imports, &out.imports}, {&exports, &out.exports}}) {
     for (const RowLink& l : *from) {
       StateLink link = l.link;
@@ -741,9 +752,8 @@ Entry first_entry(const std::vector<Instruction>& section, const Geometry& geome
 
 }  // namespace
 
-DoublesSection translate_to_doubles(const Program& program, Section which,
-                                    const Geometry& geometry, const DoublesKernels& kernels,
-                                    bool heads) {
+DoublesSection translate_to_doubles(const Program& program, Section which, const Geometry& geometry,
+                                    const DoublesKernels& kernels, bool heads) {
   const std::vector<Instruction>& section = program.section(which);
   DoublesSection out;
   try {

@@ -34,8 +34,8 @@ struct ConstantRow {
 /// One section, translated. Immutable.
 struct DoublesSection {
   bool usable = false;
-  std::string reason;  ///< why not: which instruction, what about it
-  std::vector<DoublesOp> ops;
+  std::string reason;          ///< why not: which instruction, what about it
+  std::vector<DoublesOp> ops;  ///< one pass; the last one stops
   std::vector<StateLink> imports, exports;
   std::vector<ConstantRow> constants;
   std::uint32_t row_lanes = 0;    ///< PEs, filled up to whole batches

@@ -15,10 +15,10 @@ enum class Rep : std::uint8_t { Shorts, Long };
 /// One long word (register file, local memory or T) at one point of a section.
 struct WordState {
   Rep rep = Rep::Shorts;
-  bool head = false;            ///< Long: has no tail
-  bool plus_zero = false;       ///< Long: is never -0
-  bool floats[2] = {};          ///< Shorts: left by an operation on floats
-  bool defined[2] = {};         ///< written in this pass, whatever a mask says
+  bool head = false;       ///< Long: has no tail
+  bool plus_zero = false;  ///< Long: is never -0
+  bool floats[2] = {};     ///< Shorts: left by an operation on floats
+  bool defined[2] = {};    ///< written in this pass, whatever a mask says
   friend bool operator==(const WordState&, const WordState&) = default;
 };
 
