@@ -1,0 +1,28 @@
+// Engines with a defect that somebody might make.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "emulator/engine/engine.hpp"
+
+namespace gdr::test {
+
+/// Changes what an instruction left; `state` is what it should leave.
+using Defect = std::function<void(const Instruction& instruction, BlockState& state)>;
+
+/// Runs the vector engine one instruction at a time, with a defect after each.
+class DefectiveEngine final : public Engine {
+ public:
+  explicit DefectiveEngine(Defect defect, Isa isa = Isa::Portable);
+  std::string_view name() const noexcept override { return "defective"; }
+  Isa isa() const noexcept override { return isa_; }
+  std::shared_ptr<const Executable> prepare(const Program& program,
+                                            const Geometry& geometry) const override;
+
+ private:
+  Defect defect_;
+  Isa isa_;
+};
+
+}  // namespace gdr::test
