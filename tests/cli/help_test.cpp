@@ -11,7 +11,7 @@ namespace gdr::test {
 namespace {
 
 const char* const command_names[] = {"asm",  "bench", "dis", "force", "fp",
-                                     "info", "nbody", "run", "stub"};
+                                     "info", "nbody", "run", "selftest", "stub"};
 
 void check_baseline(const std::string& name, const std::string& text) {
   const std::filesystem::path path =
