@@ -10,6 +10,15 @@ BlockState run_case(const Engine& engine, const Case& test) {
     BlockRun run = test.run;
     run.section = section;
     if (section != Section::Body) run.iterations = 1;
+    const bool split = section == Section::Body && test.split > 0 && test.split < run.iterations;
+    if (split) {
+      run.iterations = test.split;
+      executable->run(state, run);
+      const auto done = static_cast<std::uint32_t>(test.split);
+      run.source_base += done * run.source_step;
+      run.output_base += done * run.output_step;
+      run.iterations = test.run.iterations - test.split;
+    }
     executable->run(state, run);
   }
   return state;

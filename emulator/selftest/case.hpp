@@ -14,7 +14,8 @@ struct Case {
   Geometry geometry;
   Program program;
   BlockState state;
-  BlockRun run;  ///< its `section` means nothing
+  BlockRun run;             ///< its `section` means nothing
+  std::uint64_t split = 0;  ///< the body runs this many times, then the rest: two runs
 };
 
 /// The state that an engine leaves. Throws gdr::Error if the engine refuses the program.

@@ -82,7 +82,7 @@ void place_run(Draw& draw, Case& test) {
   test.run.output_step = p.output_shorts * p.group;
   const std::uint32_t group = test.run.source_step + test.run.output_step;
   const std::uint32_t fit = group == 0 ? 100 : (room - 2) / group;
-  const std::uint32_t wanted = draw.chance(30) ? draw.between(1, 3) : draw.between(1, 150);
+  const std::uint32_t wanted = draw.chance(75) ? draw.between(1, 9) : draw.between(10, 150);
   test.run.iterations = std::max(1U, std::min(fit, wanted));
   test.run.source_base = p.fixed_shorts + p.fixed_shorts % 2;
   test.run.output_base =

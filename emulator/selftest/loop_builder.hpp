@@ -27,6 +27,7 @@ struct LoopStyle {
   unsigned integer_chance = 5;   ///< that a step is integer work on float patterns
   unsigned transfer_chance = 5;  ///< that a step stores into the broadcast memory, or reads that
   unsigned pair_chance = 40;     ///< that both arithmetic slots of an instruction are used
+  unsigned vlen = max_elements;  ///< of every instruction; 0: drawn for each
   bool feedback = false;         ///< sums may feed what is summed up
   bool halves = false;           ///< shorts are read as longs, and longs as shorts, now and then
 };
@@ -40,6 +41,8 @@ class LoopBuilder {
  public:
   /// Broadcast memory below this address (in shorts) is scratch of the loop.
   static constexpr std::uint32_t scratch_shorts = 8;
+  /// Bound that is taken for sums.
+  static constexpr int sum_level = 40;
   /// Size of an output item.
   static constexpr std::uint32_t output_shorts = 4;
 
@@ -86,6 +89,7 @@ class LoopBuilder {
   void write(Draft& draft, Place& place);
   void forget_t();
   void emit(std::initializer_list<Draft> drafts);
+  unsigned elements();
   void emit_move(Op op, const Operand& pe, const Operand& bm, unsigned vlen);
 
   Draw& draw_;

@@ -22,6 +22,7 @@ LoopStyle random_style(Draw& draw) {
   style.integer_chance = draw.pick({0U, 0U, 6U, 15U});
   style.transfer_chance = draw.pick({0U, 0U, 5U});
   style.pair_chance = draw.pick({0U, 40U, 80U});
+  style.vlen = draw.chance(80) ? max_elements : draw.below(max_elements);
   style.feedback = draw.chance(15);
   style.halves = draw.chance(15);
   style.immediates = draw.chance(60)
@@ -65,14 +66,23 @@ void draw_items(Draw& draw, Case& test, const std::vector<ItemField>& fields,
 /// Iterations, with source items after the scratch and the output items after those.
 void place_run(Draw& draw, Case& test) {
   BlockRun& run = test.run;
-  run.iterations = draw.chance(15) ? draw.pick({100U, 200U, 300U})
-                                   : draw.pick({1U, 2U, 3U, 7U, 8U, 16U, 17U, 33U, 64U});
+  // Short loops are many in the time of a long one.
+  run.iterations = draw.pick({1U, 2U, 3U, 5U, 8U, 13U, 16U, 17U, 33U});
+  if (draw.chance(10)) run.iterations = draw.pick({64U, 100U, 200U});
+  if (draw.below(200) == 0) run.iterations = 1000;
   run.source_base = LoopBuilder::scratch_shorts;
   run.source_step = test.program.item_shorts;
   const auto count = static_cast<std::uint32_t>(run.iterations);
   run.output_base = run.source_base + count * run.source_step;
   run.output_step = draw.chance(50) ? LoopBuilder::output_shorts : 0;
   run.collect_flags = draw.chance(10);
+  if (draw.chance(25)) test.split = draw.below(run.iterations);
+}
+
+/// Broadcast memory up to the end of the last output item.
+std::uint32_t shorts_of_run(const Case& test) {
+  const auto passes = static_cast<std::uint32_t>(test.run.iterations - 1);
+  return test.run.output_base + passes * test.run.output_step + LoopBuilder::output_shorts;
 }
 
 }  // namespace
@@ -81,10 +91,9 @@ Case loop_case(std::uint64_t seed) {
   Draw draw(seed);
   Case test;
   test.geometry.blocks = 1;
-  test.geometry.pes_per_block = draw.chance(60) ? 32 : draw.pick({1U, 3U, 8U, 33U, 40U, 64U});
+  test.geometry.pes_per_block = draw.chance(60) ? 32 : draw.pick({1U, 3U, 8U, 33U, 40U, 64U, 130U});
   test.geometry.register_words = 128;
   test.geometry.local_words = 64;
-  test.geometry.broadcast_words = 4096;
   test.program.name = "loop";
   test.program.fixed_shorts = LoopBuilder::scratch_shorts;
   test.program.output_shorts = LoopBuilder::output_shorts;
@@ -95,6 +104,7 @@ Case loop_case(std::uint64_t seed) {
   builder.write_body(draw.between(3, 30));
   builder.write_frame();
   place_run(draw, test);
+  test.geometry.broadcast_words = shorts_of_run(test) / 2 + 1;
   test.state = empty_block(test.geometry);
   if (draw.chance(30)) randomize(test.state, draw, draw.pick({inputs.mood, Mood::Hostile}));
   draw_places(draw, test.state, builder.starting_places(), inputs.mood);

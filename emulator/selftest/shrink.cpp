@@ -50,6 +50,7 @@ class Shrinker {
   }
 
   void drop_iterations() {
+    if (test_.split > 0) attempt([](Case& t) { t.split = 0; });
     while (test_.run.iterations > 1) {
       if (attempt([](Case& t) { t.run.iterations /= 2; })) continue;
       if (attempt([](Case& t) { --t.run.iterations; })) continue;
@@ -71,6 +72,7 @@ class Shrinker {
         t.program.lines[static_cast<unsigned>(done)].clear();
       }
       t.run.iterations -= count;
+      t.split -= std::min(t.split, count);
       t.run.source_base += static_cast<std::uint32_t>(count) * t.run.source_step;
       t.run.output_base += static_cast<std::uint32_t>(count) * t.run.output_step;
     });

@@ -9,6 +9,7 @@ namespace gdr::selftest {
 namespace {
 
 constexpr std::uint64_t fraction_mask = (std::uint64_t{1} << 60) - 1;
+constexpr u128 sign_bit = u128{1} << 71;
 constexpr std::uint32_t bias = 1023, top_exponent = 2046, special = 2047;
 
 constexpr std::array<std::string_view, mood_count> mood_names{
@@ -99,7 +100,7 @@ Long near_equal(Draw& draw, Long a) {
   const unsigned unit = draw.pick({0U, 0U, 7U, 8U, 36U});
   const u128 step = u128{draw.below(5)} << unit;
   const u128 bits = draw.chance(50) ? a.bits + step : a.bits - step;
-  const u128 sign = draw.chance(50) ? 0 : u128{1} << 71;
+  const u128 sign = draw.chance(50) ? 0 : sign_bit;
   return {(bits & Long::mask) ^ sign};
 }
 
@@ -114,6 +115,20 @@ Long sum_tie(Draw& draw, Long a) {
       with_exponent(word_of(draw.bits(), bias, tie_fraction(draw)), exponent + draw.below(5) - 2);
   Flags flags = no_flags;
   return fsub(tie, a, Width::Long, flags);
+}
+
+/// b for which the biased exponents of a and b add up to `sum`; or for which the product lies next
+/// to a power of two, so that rounding decides on which side of it.
+Long product_partner(Draw& draw, Long a, std::int64_t sum) {
+  const std::int64_t exponent = sum - exponent_of(a);
+  const Mood mood = draw.pick({Mood::Moderate, Mood::Sparse});
+  if (draw.chance(60)) return with_exponent(draw_word(draw, mood), exponent);
+  Flags flags = no_flags;
+  const double fraction = double_from_long(with_exponent(Long{a.bits & ~sign_bit}, bias), flags);
+  Long b = long_from_double(1 / fraction);
+  if (draw.chance(60)) b = fcvt(b, Width::Short, flags);
+  b.bits += u128{draw.below(3)} << draw.pick({0U, 8U, 36U});
+  return with_exponent(b, exponent + draw.below(2));
 }
 
 }  // namespace
@@ -214,12 +229,10 @@ WordPair draw_pair(Draw& draw, const PairKind& kind) {
       pair.b = with_exponent(draw_word(draw, Mood::Sparse), exponent - draw.between(20, 66));
       break;
     case Relation::ProductLow:  // the biased exponent of a product is the sum's minus the bias
-      pair.b = with_exponent(draw_word(draw, draw.pick({Mood::Moderate, Mood::Sparse})),
-                             std::int64_t{bias} + 1 + off - exponent);
+      pair.b = product_partner(draw, a, std::int64_t{bias} + 1 + off);
       break;
     case Relation::ProductHigh:
-      pair.b = with_exponent(draw_word(draw, draw.pick({Mood::Moderate, Mood::Sparse})),
-                             std::int64_t{bias} + top_exponent - 1 - off - exponent);
+      pair.b = product_partner(draw, a, std::int64_t{bias} + top_exponent - 1 - off);
       break;
     case Relation::Independent:
       pair.b = draw_word(draw, kind.mood);

@@ -18,9 +18,9 @@ using selftest::Divergence;
 using selftest::Failure;
 
 /// The failure that a self-test of a defective engine must end with.
-Failure failure_of(Defect defect, std::string_view category, std::uint64_t cases = 3000) {
+Failure failure_of(const Defect& defect, std::string_view category, std::uint64_t cases = 3000) {
   std::vector<std::unique_ptr<Engine>> engines;
-  engines.push_back(std::make_unique<DefectiveEngine>(std::move(defect)));
+  engines.push_back(std::make_unique<DefectiveEngine>(defect));
   selftest::Options options;
   options.category = category;
   options.cases = cases;
@@ -182,7 +182,7 @@ TEST_CASE("the report has the seed, both words, the operands and a program that 
 TEST_CASE("the same seed finds the same defect again") {
   const Failure first = failure_of(rare_product, "loops");
   std::vector<std::unique_ptr<Engine>> engines;
-  engines.push_back(std::make_unique<DefectiveEngine>(rare_product));
+  engines.push_back(std::make_unique<DefectiveEngine>(Defect(rare_product)));
   selftest::Options options;
   options.category = "loops";
   options.seed = first.seed;

@@ -11,10 +11,16 @@ namespace gdr::test {
 /// Changes what an instruction left; `state` is what it should leave.
 using Defect = std::function<void(const Instruction& instruction, BlockState& state)>;
 
+/// What a defective unit makes of two operands, given the right result. Floats are widened;
+/// integers are of the operation's width.
+using WrongResult = std::function<Long(const Arithmetic& slot, Long a, Long b, Long right)>;
+
 /// Runs the vector engine one instruction at a time, with a defect after each.
 class DefectiveEngine final : public Engine {
  public:
   explicit DefectiveEngine(Defect defect, Isa isa = Isa::Portable);
+  /// The same for a defect that looks at operands.
+  explicit DefectiveEngine(WrongResult wrong, Isa isa = Isa::Portable);
   std::string_view name() const noexcept override { return "defective"; }
   Isa isa() const noexcept override { return isa_; }
   std::shared_ptr<const Executable> prepare(const Program& program,
@@ -22,6 +28,7 @@ class DefectiveEngine final : public Engine {
 
  private:
   Defect defect_;
+  WrongResult wrong_;
   Isa isa_;
 };
 

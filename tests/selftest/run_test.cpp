@@ -34,7 +34,7 @@ TEST_CASE("every engine leaves the state of the reference") {
   const std::vector<Program> library = kernels();
   selftest::Options options;
   options.kernels = library;
-  options.seconds = 5;
+  options.seconds = 4;
   const selftest::Outcome outcome = selftest::run(engines, options);
   if (outcome.failure) FAIL(selftest::failure_text(*outcome.failure));
   REQUIRE(outcome.counts.size() == 4);
