@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -16,11 +15,10 @@
 #include "libgdr/cli/options.hpp"
 #include "libgdr/cli/output.hpp"
 #include "libgdr/cli/progress.hpp"
+#include "libgdr/cli/selftest_report.hpp"
 
 namespace gdr::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Options {
   double minutes = 1.0 / 6;
@@ -57,68 +55,6 @@ std::vector<Program> library_kernels() {
   return programs;
 }
 
-std::string command_of(const selftest::Failure& failure) {
-  return fmt::format("gdr selftest --only {} --seed {} --cases 1 --isa {}", failure.category,
-                     failure.seed, isa_name(failure.isa));
-}
-
-Json divergence_json(const selftest::Divergence& d) {
-  return {{"section", selftest::section_name(d.section)},
-          {"iteration", d.iteration},
-          {"instruction", d.instruction},
-          {"text", d.text},
-          {"alone", d.alone},
-          {"pe", d.pe},
-          {"element", d.element < 0 ? Json() : Json(d.element)},
-          {"memory", d.memory},
-          {"address", d.address},
-          {"place", d.place},
-          {"reference", selftest::word_text(d.expected, d.width)},
-          {"engine", selftest::word_text(d.got, d.width)},
-          {"operands", d.operands}};
-}
-
-Json failure_json(const selftest::Failure& f) {
-  return {{"category", f.category},
-          {"seed", f.seed},
-          {"engine", f.engine},
-          {"isa", isa_name(f.isa)},
-          {"case", f.what},
-          {"first", divergence_json(f.first)},
-          {"shrunk", divergence_json(f.in_shrunk)},
-          {"program", disassemble(f.shrunk.program)},
-          {"repeat", command_of(f)}};
-}
-
-void print_json(const Options& options, const std::vector<std::unique_ptr<Engine>>& engines,
-                const selftest::Outcome& outcome) {
-  Json json{{"seed", options.seed}, {"engines", Json::array()}, {"counts", Json::array()}};
-  for (const auto& engine : engines) {
-    json["engines"].push_back({{"engine", engine->name()}, {"isa", isa_name(engine->isa())}});
-  }
-  for (const selftest::Count& c : outcome.counts) {
-    json["counts"].push_back(
-        {{"category", c.category}, {"programs", c.cases}, {"operations", c.operations}});
-  }
-  json["same"] = !outcome.failure.has_value();
-  if (outcome.failure) json["failure"] = failure_json(*outcome.failure);
-  write_output(json.dump(2) + "\n");
-}
-
-void print_counts(const Options& options, const std::vector<std::unique_ptr<Engine>>& engines,
-                  const selftest::Outcome& outcome) {
-  std::string names;
-  for (const auto& engine : engines) {
-    names +=
-        fmt::format("{}{}/{}", names.empty() ? "" : ", ", engine->name(), isa_name(engine->isa()));
-  }
-  print("{} against reference, seed {}\n", names, options.seed);
-  for (const selftest::Count& c : outcome.counts) {
-    print("  {:<12}{:>10} programs {:>16} operations the same\n", c.category, c.cases,
-          c.operations);
-  }
-}
-
 int run(const Options& options) {
   if (!(options.minutes > 0)) {
     throw Error(ErrorCategory::Usage, "--minutes: the time must be more than 0");
@@ -141,15 +77,8 @@ int run(const Options& options) {
     todo.progress = [&progress](double done) { progress.update(done); };
     outcome = selftest::run(engines, todo);
   }
-  if (options.json) {
-    print_json(options, engines, outcome);
-  } else {
-    print_counts(options, engines, outcome);
-    if (outcome.failure) {
-      print("\n{}\nrepeat with: {}\n", selftest::failure_text(*outcome.failure),
-            command_of(*outcome.failure));
-    }
-  }
+  const SelftestReport report{options.seed, engines, outcome};
+  write_output(options.json ? selftest_json(report) : selftest_text(report));
   return outcome.failure ? 1 : 0;
 }
 
