@@ -19,8 +19,10 @@ help:
 	@echo "make docs               write the generated pages of docs/ anew"
 	@echo "PRESET=developer        as above with warnings as errors; also debug, asan, tsan"
 
+# The thread sanitizer needs an OpenMP that tells it of barriers: LLVM's (see HACKING.md).
+PACKAGES_tsan = clang libclang-rt-dev libomp-dev
 setup:
-	@cmake/setup.sh
+	@cmake/setup.sh $(PACKAGES_$(PRESET))
 
 build: setup
 	@mkdir -p build && cmake --preset $(PRESET) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }

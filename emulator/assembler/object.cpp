@@ -22,7 +22,7 @@ namespace {
 // The bytes of the magic that are no letters catch transfers that changed line ends or cut bit 7.
 constexpr std::array<std::uint8_t, 8> magic{0x89, 'G', 'D', 'O', '\r', '\n', 0x1a, '\n'};
 constexpr std::uint32_t version = 1;
-constexpr std::size_t header_bytes = 24, chunk_header_bytes = 16, alignment = 8;
+constexpr std::size_t header_bytes = 24, alignment = 8;
 constexpr std::size_t operand_bytes = 9, line_bytes = 8, instruction_bytes = 64;
 constexpr std::size_t least_string = 4, least_symbol = least_string + operand_bytes;
 constexpr std::size_t least_variable = least_symbol + 1 + 3 + 1 + 8;

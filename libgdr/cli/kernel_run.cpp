@@ -60,7 +60,7 @@ KernelRun::KernelRun(const DeviceChoice& choice) {
   core_.statistics.threads =
       o.threads > 0 ? o.threads : static_cast<unsigned>(omp_get_max_threads());
   for (unsigned b = 0; b < o.boards; ++b)
-    core_.boards.emplace_back(Board(device.geometry, engine, o.threads));
+    core_.boards.push_back({Board(device.geometry, engine, o.threads), {}, {}, {}, {}});
 }
 
 void KernelRun::load(const std::string& path) {

@@ -69,10 +69,9 @@ void Job::Impl::bind(std::span<const NamedResult> results) {
                                [&](const LinkField& f) { return f.name == r.name; });
   };
   std::vector<NamedResult> wanted(results.begin(), results.end());
-  const auto outputs = std::ranges::stable_partition(wanted, std::not_fn(is_output));
-  bind_results(data.results_group, data.target_count, {wanted.begin(), outputs.begin()},
-               data.results);
-  bind_results(data.outputs_group, data.sources.count(), outputs, data.outputs);
+  const auto outputs = std::stable_partition(wanted.begin(), wanted.end(), std::not_fn(is_output));
+  bind_results(data.results_group, data.target_count, {wanted.begin(), outputs}, data.results);
+  bind_results(data.outputs_group, data.sources.count(), {outputs, wanted.end()}, data.outputs);
 }
 
 Job::Job(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

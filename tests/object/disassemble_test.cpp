@@ -24,7 +24,7 @@ void check_round_trip(const Program& program) {
 TEST_CASE("the disassembly of any program assembles to the same object") {
   for (std::uint64_t seed = 0; seed < 1500; ++seed) {
     INFO("seed " << seed);
-    Program program = random_case(seed, seed % 4 != 0).program;
+    Program program = selftest::program_case(seed, seed % 4 != 0).program;
     Draw draw(seed);
     add_interface(program, draw);
     check_round_trip(program);
@@ -36,7 +36,7 @@ TEST_CASE("the disassembly of every immediate assembles to the same object") {
   Program program;
   auto& body = program.section(Section::Body);
   for (unsigned n = 0; n < 4000; ++n) {
-    const Long word = random_word(draw);
+    const Long word = selftest::hard_word(draw);
     Instruction i;
     const Width width = draw.pick({Width::Short, Width::Long});
     i.alu.op = draw.pick({Op::Fadd, Op::Iadd, Op::Fmax, Op::Ishl});

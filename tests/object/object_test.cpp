@@ -23,7 +23,7 @@ using namespace gdr;
 using namespace gdr::test;
 
 Program random_object(std::uint64_t seed) {
-  Program program = random_case(seed).program;
+  Program program = selftest::program_case(seed, true).program;
   Draw draw(seed);
   add_interface(program, draw);
   return program;

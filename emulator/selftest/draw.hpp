@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <random>
 
-namespace gdr::test {
+namespace gdr::selftest {
 
 class Draw {
  public:
@@ -30,4 +30,4 @@ class Draw {
   std::mt19937_64 engine_;
 };
 
-}  // namespace gdr::test
+}  // namespace gdr::selftest

@@ -1,0 +1,116 @@
+// A kernel of a library on random values of its variables, without board and host.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "emulator/selftest/generators.hpp"
+
+namespace gdr::selftest {
+namespace {
+
+/// What the values of one variable are drawn from.
+struct Values {
+  const Variable* variable = nullptr;
+  Mood mood = Mood::Moderate;
+  bool positive = false;
+};
+
+/// Host bits of a value: a number of the mood, or a small integer, so that ids meet.
+u128 host_value(Draw& draw, const Values& values) {
+  Long word = draw_word(draw, values.mood);
+  if (values.positive) word.bits &= Long::mask >> 1;
+  switch (values.variable->conversion.host) {
+    case HostType::F64:
+      return word.bits >> 8;
+    case HostType::F32: {
+      Flags flags = no_flags;
+      return to_host({HostType::F32, MachineFormat::FloatLong, 0}, Width::Long, word.bits, flags);
+    }
+    case HostType::I64:
+      return draw.below(40);
+    case HostType::Raw:
+      break;
+  }
+  return word.bits;
+}
+
+u128 machine_value(Draw& draw, const Values& values) {
+  Flags flags = no_flags;
+  const Variable& v = *values.variable;
+  return to_machine(v.conversion, v.location.width, host_value(draw, values), flags);
+}
+
+/// Sources are items in the broadcast memory, one after the other.
+void draw_sources(Draw& draw, Case& test, const Values& values) {
+  const Variable& v = *values.variable;
+  const std::uint64_t items = test.run.iterations * test.program.group;
+  for (std::uint64_t n = 0; n < items; ++n) {
+    const auto item =
+        test.run.source_base + static_cast<std::uint32_t>(n) * test.program.item_shorts;
+    write_bm(test.state, item + v.location.address, v.location.width, machine_value(draw, values));
+  }
+}
+
+void draw_in_pes(Draw& draw, BlockState& block, const Values& values) {
+  const Variable& v = *values.variable;
+  const bool each = v.kind == VarKind::Target;
+  const u128 same = machine_value(draw, values);
+  for (unsigned pe = 0; pe < block.pes; ++pe) {
+    for (unsigned element = 0; element < max_elements; ++element) {
+      write_location(block, v.location, pe, element, each ? machine_value(draw, values) : same);
+    }
+  }
+}
+
+void draw_variable(Draw& draw, Case& test, const Values& values) {
+  const Variable& v = *values.variable;
+  if (v.kind == VarKind::Source) {
+    draw_sources(draw, test, values);
+  } else if (v.kind == VarKind::Param && v.location.space == Space::Bm) {
+    write_bm(test.state, v.location.address, v.location.width, machine_value(draw, values));
+  } else if (v.kind == VarKind::Target || v.kind == VarKind::Param) {
+    draw_in_pes(draw, test.state, values);
+  }
+}
+
+/// As many groups of items as are wanted or fit, sources before outputs.
+void place_run(Draw& draw, Case& test) {
+  const Program& p = test.program;
+  const std::uint32_t room = test.geometry.broadcast_words * 2 - p.fixed_shorts;
+  test.run.source_step = p.item_shorts * p.group;
+  test.run.output_step = p.output_shorts * p.group;
+  const std::uint32_t group = test.run.source_step + test.run.output_step;
+  const std::uint32_t fit = group == 0 ? 100 : (room - 2) / group;
+  const std::uint32_t wanted = draw.chance(75) ? draw.between(1, 9) : draw.between(10, 150);
+  test.run.iterations = std::max(1U, std::min(fit, wanted));
+  test.run.source_base = p.fixed_shorts + p.fixed_shorts % 2;
+  test.run.output_base =
+      test.run.source_base + static_cast<std::uint32_t>(test.run.iterations) * test.run.source_step;
+  test.run.output_base += test.run.output_base % 2;
+}
+
+}  // namespace
+
+Case kernel_case(const Program& kernel, std::uint64_t seed) {
+  Draw draw(seed);
+  Case test;
+  test.program = kernel;
+  test.geometry.blocks = 1;
+  test.geometry.pes_per_block = draw.chance(70) ? 32 : draw.pick({1U, 3U, 8U, 40U});
+  place_run(draw, test);
+  test.state = empty_block(test.geometry);
+  test.run.collect_flags = draw.chance(10);
+  // Mostly all variables are of moderate size; else all of one mood, or each of its own.
+  const Mood common = draw.chance(50) ? Mood::Moderate : random_mood(draw);
+  const bool mixed = draw.chance(20);
+  for (const Variable& v : test.program.variables) {
+    const bool positive = v.kind == VarKind::Param || draw.chance(30);
+    draw_variable(draw, test, {&v, mixed ? random_mood(draw) : common, positive});
+  }
+  test.what = fmt::format("kernel {}, {} passes, {} numbers", kernel.name, test.run.iterations,
+                          mixed ? "mixed" : mood_name(common));
+  return test;
+}
+
+}  // namespace gdr::selftest

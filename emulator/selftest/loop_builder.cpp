@@ -1,0 +1,229 @@
+#include "emulator/selftest/loop_builder.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "emulator/selftest/random_instruction.hpp"
+
+namespace gdr::selftest {
+namespace {
+
+constexpr int input_level = 9;  // what moods of moderate size keep
+
+Operand at(Space space, Width width, bool vector, std::uint32_t address) {
+  return {space, width, vector, static_cast<std::uint16_t>(address), 0, 0};
+}
+
+}  // namespace
+
+LoopBuilder::LoopBuilder(Draw& draw, Case& test, const LoopStyle& style)
+    : draw_(draw), test_(test), style_(style) {
+  lay_out_items();
+  lay_out_places();
+}
+
+Operand LoopBuilder::take_registers(Width width, bool vector) {
+  const unsigned shorts = shorts_in(width) * (vector ? max_elements : 1);
+  // Longs stand at even addresses.
+  if (width == Width::Long) next_register_ += next_register_ % 2;
+  const Operand where = at(Space::Register, width, vector, next_register_);
+  next_register_ += shorts;
+  return where;
+}
+
+/// Longs first, then shorts, each side by side, as one transfer of several elements fetches them.
+void LoopBuilder::lay_out_items() {
+  const unsigned longs = draw_.between(0, 3), shorts = draw_.between(longs == 0 ? 1 : 0, 3);
+  std::uint32_t address = 0;
+  for (unsigned n = 0; n < longs + shorts; ++n) {
+    const Width width = n < longs ? Width::Long : Width::Short;
+    const Operand in_register = take_registers(width, false);
+    fields_.push_back({at(Space::BmSource, width, false, address), in_register});
+    inputs_.push_back({in_register, input_level, true});
+    address += shorts_in(width);
+  }
+  test_.program.item_shorts = address + address % 2;
+}
+
+void LoopBuilder::lay_out_places() {
+  const auto width = [this] {
+    return draw_.chance(style_.long_chance) ? Width::Long : Width::Short;
+  };
+  std::uint32_t local = 0;
+  for (unsigned n = draw_.between(1, 3); n > 0; --n) {  // targets
+    const Width w = width();
+    inputs_.push_back({at(Space::Local, w, draw_.chance(80), local), input_level, true});
+    local += shorts_in(w) * max_elements;
+    local += local % 2;
+  }
+  for (unsigned n = draw_.between(1, 3); n > 0; --n) {
+    const Width w = draw_.chance(85) ? Width::Long : Width::Short;
+    sums_.push_back({take_registers(w, true), sum_level, true});
+  }
+  for (unsigned n = draw_.between(3, 6); n > 0; --n) {
+    temporaries_.push_back({take_registers(width(), draw_.chance(90))});
+  }
+  temporaries_.push_back({at(Space::Local, width(), true, local + 8)});
+  if (draw_.chance(40)) {
+    temporaries_.push_back({at(Space::T, Width::Long, false, 0)});
+  } else {
+    temporaries_.push_back({at(Space::T, Width::Short, false, 0)});
+    temporaries_.push_back({at(Space::T, Width::Short, false, 1)});
+  }
+  scratch_ = {at(Space::Bm, width(), false, 0)};
+}
+
+std::vector<Operand> LoopBuilder::starting_places() const {
+  std::vector<Operand> list;
+  for (const Place& place : inputs_) list.push_back(place.where);
+  for (const Place& place : sums_) list.push_back(place.where);
+  return list;
+}
+
+// --- instructions
+
+unsigned LoopBuilder::elements() {
+  return style_.vlen != 0 ? style_.vlen : draw_.between(1, max_elements);
+}
+
+void LoopBuilder::emit_move(Op op, const Operand& pe, const Operand& bm, unsigned vlen) {
+  Instruction i;
+  i.vlen = static_cast<std::uint8_t>(vlen);
+  i.move.op = op;
+  i.move.pe = pe;
+  i.move.bm = bm;
+  if (op == Op::Bput) {
+    i.move.pe_number = static_cast<std::uint16_t>(draw_.below(test_.geometry.pes_per_block));
+  }
+  append(test_.program, Section::Body, i);
+}
+
+/// One instruction for drafts of different slots; under a predicate only where what stays is known.
+void LoopBuilder::emit(std::initializer_list<Draft> drafts) {
+  Instruction i;
+  i.vlen = static_cast<std::uint8_t>(elements());
+  bool known = true;
+  for (const Draft& draft : drafts) {
+    (draft.multiplier ? i.mul : i.alu) = draft.slot;
+    known = known && (draft.to == nullptr || draft.to->written);
+  }
+  if (drafts.size() > 1 && writes_twice(i, test_.geometry)) {
+    for (const Draft& draft : drafts) emit({draft});
+    return;
+  }
+  const bool predicated = known && masks_set_ > 0 && draw_.chance(3 * style_.mask_chance);
+  if (predicated) {
+    i.predicate = {true, draw_.chance(50), static_cast<std::uint8_t>(draw_.below(masks_set_))};
+  }
+  append(test_.program, Section::Body, i);
+  for (const Draft& draft : drafts) {
+    if (draft.slot.t != TTarget::None) forget_t();
+    if (draft.to == nullptr) continue;
+    draft.to->level = predicated ? std::max(draft.to->level, draft.level) : draft.level;
+    draft.to->written = true;
+  }
+}
+
+void LoopBuilder::fetch_item() {
+  for (std::size_t n = 0; n < fields_.size();) {
+    std::size_t end = n;
+    const Width width = fields_[n].in_item.width;
+    while (end < fields_.size() && fields_[end].in_item.width == width && end - n < max_elements) {
+      ++end;
+    }
+    Operand to = fields_[n].in_register, from = fields_[n].in_item;
+    to.vector = from.vector = end - n > 1;
+    emit_move(Op::Bget, to, from, static_cast<unsigned>(end - n));
+    n = end;
+  }
+}
+
+// --- operands
+
+const Place* LoopBuilder::source(int largest_level) {
+  if (draw_.chance(8)) return nullptr;
+  std::vector<const Place*> fit;
+  for (const auto* places : {&inputs_, &temporaries_, &temporaries_, &sums_}) {
+    if (places == &sums_ && !style_.feedback) continue;
+    for (const Place& place : *places) {
+      if (place.written && place.level <= largest_level) fit.push_back(&place);
+    }
+  }
+  return fit.empty() ? nullptr : fit[draw_.below(fit.size())];
+}
+
+/// The same place, or its beginning as a word of the other width.
+Operand LoopBuilder::view(const Operand& where) {
+  Operand seen = where;
+  if (!style_.halves || !draw_.chance(20)) return seen;
+  if (where.width == Width::Long) {
+    seen.width = Width::Short;
+    if (where.space == Space::T || draw_.chance(30)) {
+      seen.address = static_cast<std::uint16_t>(seen.address + draw_.below(2));
+    }
+  } else if (where.address % 2 == 0) {
+    seen.width = Width::Long;
+  }
+  return seen;
+}
+
+int LoopBuilder::read(Operand& operand, Arithmetic& slot, const Place* place) {
+  if (place != nullptr) {
+    operand = view(place->where);
+    return place->level;
+  }
+  // Both operands of a slot can be immediates only if they are the same.
+  const bool shared = &operand == &slot.b && slot.a.space == Space::Immediate;
+  const bool wide = shared ? slot.a.width == Width::Long : draw_.chance(style_.long_chance);
+  operand.space = Space::Immediate;
+  operand.width = wide ? Width::Long : Width::Short;
+  if (!shared) {
+    const Long word = draw_word(draw_, style_.immediates);
+    slot.immediate = wide ? word : Long{upper_half(word).bits};
+  }
+  return input_level;
+}
+
+Place& LoopBuilder::temporary() { return temporaries_[draw_.below(temporaries_.size())]; }
+Place& LoopBuilder::accumulator() { return sums_[draw_.below(sums_.size())]; }
+
+void LoopBuilder::write(Draft& draft, Place& place) {
+  draft.to = &place;
+  draft.slot.dst = place.where;
+  draft.slot.width = place.where.width;
+  if (place.where.space == Space::T || !draw_.chance(10)) return;
+  const bool whole = draft.slot.width == Width::Long;
+  draft.slot.t = whole ? TTarget::Whole : draw_.pick({TTarget::Upper, TTarget::Lower});
+}
+
+/// What T held is gone, and a bound of what it holds now is not kept.
+void LoopBuilder::forget_t() {
+  for (Place& t : temporaries_) {
+    if (t.where.space == Space::T) t.written = false;
+  }
+}
+
+void LoopBuilder::write_frame() {
+  const bool clear = draw_.chance(50), scale = draw_.chance(40);
+  for (const Place& place : sums_) {
+    Instruction i;
+    i.vlen = max_elements;
+    if (clear) {
+      i.alu.op = Op::Ipass;
+      i.alu.width = place.where.width;
+      i.alu.dst = place.where;
+      i.alu.a = at(Space::Immediate, place.where.width, false, 0);
+      append(test_.program, Section::Start, i);
+    }
+    if (!scale) continue;
+    i.alu = {};
+    i.mul.op = Op::Dmul;
+    i.mul.width = place.where.width;
+    i.mul.dst = i.mul.a = place.where;
+    i.mul.b = at(Space::Immediate, Width::Long, false, 0);
+    i.mul.immediate = draw_word(draw_, Mood::Moderate);
+    append(test_.program, Section::End, i);
+  }
+}
+
+}  // namespace gdr::selftest

@@ -1,0 +1,190 @@
+// The steps that loops are made of.
+#include <algorithm>
+
+#include "emulator/isa/table.hpp"
+#include "emulator/selftest/loop_builder.hpp"
+
+namespace gdr::selftest {
+namespace {
+
+constexpr int largest_factor = 60;
+constexpr u128 sign_of_short = u128{1} << 35, sign_of_long = u128{1} << 71;
+
+Operand at(Space space, Width width) { return {space, width, false, 0, 0, 0}; }
+
+}  // namespace
+
+LoopBuilder::Draft LoopBuilder::product() {
+  Draft draft;
+  draft.multiplier = true;
+  draft.slot.op = draw_.chance(20) ? Op::Dmul : Op::Fmul;
+  draft.level = read(draft.slot.a, draft.slot, source(largest_factor));
+  if (draw_.chance(20)) {
+    draft.slot.b = draft.slot.a;
+    draft.level *= 2;
+  } else {
+    draft.level += read(draft.slot.b, draft.slot, source(largest_factor));
+  }
+  write(draft, temporary());
+  return draft;
+}
+
+LoopBuilder::Draft LoopBuilder::sum() {
+  Draft draft;
+  if (draw_.chance(35)) {
+    Place& to = accumulator();
+    draft.slot.op = draw_.pick({Op::Fadd, Op::Fadd, Op::Fsub});
+    draft.slot.a = to.where;
+    read(draft.slot.b, draft.slot, source(largest_factor));
+    if (draft.slot.op == Op::Fadd && draw_.chance(30)) std::swap(draft.slot.a, draft.slot.b);
+    draft.level = sum_level;
+    write(draft, to);
+    return draft;
+  }
+  draft.slot.op = draw_.pick(
+      {Op::Fadd, Op::Fadd, Op::Fadd, Op::Fsub, Op::Fsub, Op::Fsub, Op::Fmax, Op::Fmin, Op::Fcvt});
+  draft.level = read(draft.slot.a, draft.slot, source(2 * largest_factor));
+  if (info(draft.slot.op).operands == 2) {
+    draft.level =
+        1 + std::max(draft.level, read(draft.slot.b, draft.slot, source(2 * largest_factor)));
+  }
+  write(draft, temporary());
+  if (draw_.chance(style_.mask_chance)) {
+    draft.slot.mask = {draw_.pick({MaskFlag::Negative, MaskFlag::Zero}),
+                       static_cast<std::uint8_t>(draw_.below(2))};
+    // A predicate may use a mask from now on; both are clear, or random, before.
+    masks_set_ = 2;
+  }
+  return draft;
+}
+
+void LoopBuilder::arithmetic_step() {
+  if (draw_.chance(style_.pair_chance)) {
+    const Draft first = product();
+    emit({first, sum()});
+  } else {
+    emit({draw_.chance(50) ? product() : sum()});
+  }
+}
+
+/// y = magic - (x^2 >> 1) on bit patterns: near 1 / |x|.
+void LoopBuilder::reciprocal_root_seed() {
+  Place* work = nullptr;
+  for (Place& place : temporaries_) {
+    if (place.where.width == Width::Short) work = &place;
+  }
+  if (work == nullptr) return;
+  Draft square;
+  square.multiplier = true;
+  square.slot.op = Op::Fmul;
+  read(square.slot.a, square.slot, &inputs_[draw_.below(inputs_.size())]);
+  square.slot.b = square.slot.a;
+  square.slot.dst = work->where;
+  square.slot.width = Width::Short;
+  Draft half;
+  half.slot = {Op::Ishr, Width::Short, work->where, TTarget::None, {}, work->where, {}, Long{1}};
+  half.slot.b = at(Space::Immediate, Width::Short);
+  Draft seed;
+  seed.slot = half.slot;
+  seed.slot.op = Op::Isub;
+  seed.slot.a = half.slot.b;
+  seed.slot.b = work->where;
+  seed.slot.immediate = Long{0x5fe400000};
+  seed.to = work;
+  seed.level = largest_factor;
+  emit({square});
+  emit({half});
+  emit({seed});
+}
+
+/// Moves, signs and powers of two by the integer unit: floats as bit patterns.
+void LoopBuilder::integer_step() {
+  if (draw_.chance(30)) return reciprocal_root_seed();
+  const Place* from = source(largest_factor);
+  if (from == nullptr) return;
+  std::vector<Place*> fit;
+  for (Place& place : temporaries_) {
+    if (place.where.width == from->where.width) fit.push_back(&place);
+  }
+  if (fit.empty()) return;
+  const bool wide = from->where.width == Width::Long;
+  const u128 sign = wide ? sign_of_long : sign_of_short;
+  Draft draft;
+  draft.slot.op = draw_.pick({Op::Ipass, Op::Upass, Op::Ixor, Op::Iand, Op::Ior, Op::Iadd});
+  draft.slot.a = from->where;
+  draft.level = from->level;
+  if (info(draft.slot.op).operands == 2) {
+    draft.slot.b = at(Space::Immediate, from->where.width);
+    draft.slot.immediate = Long{draft.slot.op == Op::Iand ? sign - 1 : sign};
+  }
+  if (draft.slot.op == Op::Iadd) {  // times 2^k
+    const unsigned k = draw_.between(1, 8);
+    draft.slot.immediate = Long{u128{k} << (wide ? 60 : 24)};
+    draft.level += static_cast<int>(k);
+  }
+  write(draft, *fit[draw_.below(fit.size())]);
+  emit({draft});
+}
+
+void LoopBuilder::transfer_step() {
+  const Place* from = source(largest_factor);
+  if (from == nullptr) return;
+  if (draw_.chance(50)) {
+    const Operand to = at(Space::BmOutput, from->where.width);
+    const bool whole = from->where.vector && shorts_in(to.width) * 2 <= output_shorts;
+    Operand words = to;
+    words.vector = whole && draw_.chance(50);
+    emit_move(Op::Bput, from->where, words, words.vector ? 2 : 1);
+    return;
+  }
+  if (from->where.width == scratch_.where.width) {
+    emit_move(Op::Bput, from->where, scratch_.where, draw_.between(1, max_elements));
+    scratch_.level = from->level;
+    scratch_.written = true;
+  }
+  for (Place& place : temporaries_) {
+    if (!scratch_.written || place.where.width != scratch_.where.width) continue;
+    emit_move(Op::Bget, place.where, scratch_.where, elements());
+    place.level = scratch_.level;
+    place.written = true;
+    return;
+  }
+}
+
+/// A mask from a comparison, or from the number of the PE.
+void LoopBuilder::mask_step() {
+  Draft draft;
+  Arithmetic& slot = draft.slot;
+  slot.mask = {draw_.pick({MaskFlag::Negative, MaskFlag::Zero}),
+               static_cast<std::uint8_t>(draw_.below(2))};
+  slot.width = draw_.chance(50) ? Width::Long : Width::Short;
+  if (draw_.chance(40)) {
+    slot.op = Op::Isub;
+    slot.a = at(Space::PeNumber, Width::Long);
+    slot.b = at(Space::Immediate, slot.width);
+    slot.immediate = Long{draw_.below(test_.geometry.pes_per_block)};
+  } else {
+    slot.op = draw_.pick({Op::Fsub, Op::Fadd, Op::Fmax, Op::Fmin});
+    read(slot.a, slot, source(2 * largest_factor));
+    read(slot.b, slot, source(2 * largest_factor));
+  }
+  masks_set_ = 2;
+  emit({draft});
+}
+
+void LoopBuilder::write_body(unsigned steps) {
+  fetch_item();
+  for (unsigned n = 0; n < steps; ++n) {
+    if (draw_.chance(style_.integer_chance)) {
+      integer_step();
+    } else if (draw_.chance(style_.transfer_chance)) {
+      transfer_step();
+    } else if (draw_.chance(style_.mask_chance / 2)) {
+      mask_step();
+    } else {
+      arithmetic_step();
+    }
+  }
+}
+
+}  // namespace gdr::selftest

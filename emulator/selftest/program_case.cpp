@@ -1,0 +1,79 @@
+// Random programs: everything the instruction table has, side by side.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "emulator/selftest/generators.hpp"
+#include "emulator/selftest/random_instruction.hpp"
+
+namespace gdr::selftest {
+namespace {
+
+/// Items that fit for all iterations, at a base and with steps that keep longs at even addresses.
+/// Returns their size.
+std::uint32_t place_items(Draw& draw, const Case& test, std::uint32_t& base, std::uint32_t& step) {
+  const std::uint32_t bm = test.geometry.broadcast_words * 2;
+  step = 2 * draw.below(std::min<std::uint32_t>(bm / 8, 8) + 1);
+  const auto moved = step * static_cast<std::uint32_t>(test.run.iterations - 1);
+  const std::uint32_t size = 2 * draw.between(1, std::min<std::uint32_t>((bm - moved) / 2, 10));
+  base = 2 * draw.below((bm - moved - size) / 2 + 1);
+  return size;
+}
+
+}  // namespace
+
+void randomize(BlockState& block, Draw& draw, Mood mood) {
+  for (auto* memory : {&block.registers, &block.local, &block.t}) {
+    const std::size_t pes = block.pes;
+    for (std::size_t address = 0; address + 1 < memory->size() / pes; address += 2) {
+      for (std::size_t pe = 0; pe < pes; ++pe) {
+        const Long word = draw_word(draw, mood);
+        (*memory)[address * pes + pe] = upper_half(word).bits;
+        (*memory)[(address + 1) * pes + pe] =
+            draw.chance(50) ? lower_half(word).bits : upper_half(draw_word(draw, mood)).bits;
+      }
+    }
+  }
+  for (auto& mask : block.masks) mask = draw.chance(50) ? ~std::uint64_t{0} : 0;
+  for (auto& word : block.bm) {
+    const Long drawn = draw_word(draw, mood);
+    word = draw.chance(50) ? upper_half(drawn).bits : lower_half(drawn).bits;
+  }
+}
+
+Case program_case(std::uint64_t seed, bool keep_ports) {
+  Draw draw(seed);
+  Case test;
+  test.geometry = random_geometry(draw);
+  test.run.iterations = draw.between(1, 4);
+  ItemSizes items;
+  items.source = place_items(draw, test, test.run.source_base, test.run.source_step);
+  items.output = place_items(draw, test, test.run.output_base, test.run.output_step);
+  test.run.collect_flags = draw.chance(30);
+
+  const Mood mood = draw.chance(30) ? Mood::Hostile : random_mood(draw);
+  Style style;
+  style.immediates = mood;
+  style.keep_ports = keep_ports;
+  style.float_chance = draw.pick({0U, 0U, 80U, 100U});
+  style.long_chance = draw.pick({50U, 50U, 50U, 0U, 100U});
+  style.indirect_chance = draw.pick({0U, 25U});
+  test.program.name = "random";
+  test.program.item_shorts = items.source;
+  test.program.output_shorts = items.output;
+  const unsigned length = draw.between(1, 24);
+  for (unsigned n = 0; n < length; ++n) {
+    append(test.program, Section::Body, random_instruction(draw, test.geometry, items, style));
+  }
+  test.state = empty_block(test.geometry);
+  test.state.number = draw.below(test.geometry.blocks);
+  randomize(test.state, draw, mood);
+  test.what = fmt::format("{} random instructions, {} numbers{}", length, mood_name(mood),
+                          keep_ports ? "" : ", past the port limits");
+  return test;
+}
+
+// The assembler refuses programs that break port limits, the engines need not.
+Case program_case(std::uint64_t seed) { return program_case(seed, seed % 4 != 3); }
+
+}  // namespace gdr::selftest

@@ -1,0 +1,165 @@
+#include "emulator/selftest/selftest.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <exception>
+
+#include "emulator/engine/reference/reference.hpp"
+#include "emulator/selftest/generators.hpp"
+#include "emulator/selftest/shrink.hpp"
+#include "gdr/error.hpp"
+
+namespace gdr::selftest {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::array<std::string_view, 4> names{"operations", "programs", "loops", "kernels"};
+/// Shares of the time.
+constexpr std::array<double, names.size()> shares{0.45, 0.25, 0.22, 0.08};
+enum Category : std::size_t { Operations, Programs, Loops, Kernels };
+
+Case draw_case(std::size_t category, std::uint64_t seed, std::span<const Program> kernels) {
+  switch (category) {
+    case Operations:
+      return operation_case(seed);
+    case Programs:
+      return program_case(seed);
+    case Loops:
+      return loop_case(seed);
+    default:
+      return kernel_case(kernels[seed % kernels.size()], seed);
+  }
+}
+
+/// One run; its threads draw cases until time or number is reached, or one finds a difference.
+class Run {
+ public:
+  Run(const std::vector<std::unique_ptr<Engine>>& engines, const Options& options)
+      : engines_(engines), options_(options) {
+    for (std::size_t c = 0; c < names.size(); ++c) {
+      const bool wanted = options.category.empty() || options.category == names[c];
+      wanted_[c] = wanted && (c != Kernels || !options.kernels.empty());
+    }
+  }
+
+  Outcome go() {
+    const int threads =
+        options_.threads > 0 ? static_cast<int>(options_.threads) : omp_get_max_threads();
+#pragma omp parallel num_threads(threads)
+    work();
+    if (error_) std::rethrow_exception(error_);
+    Outcome outcome;
+    for (std::size_t c = 0; c < names.size(); ++c) {
+      if (wanted_[c])
+        outcome.counts.push_back({names[c], tallies_[c].cases, tallies_[c].operations});
+    }
+    outcome.failure = std::move(failure_);
+    return outcome;
+  }
+
+ private:
+  struct Tally {
+    std::atomic<std::uint64_t> started{0}, cases{0}, operations{0}, nanoseconds{0};
+  };
+
+  void work() {
+    try {
+      for (std::size_t category; !done_ && (category = next()) != names.size();) {
+        const auto start = Clock::now();
+        test(category, options_.seed + tallies_[category].started++);
+        tallies_[category].nanoseconds +=
+            static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count());
+        report();
+      }
+    } catch (...) {
+#pragma omp critical(gdr_selftest)
+      if (!error_) error_ = std::current_exception();
+      done_ = true;
+    }
+  }
+
+  /// The category that is furthest behind its share; names.size() when all is done.
+  std::size_t next() {
+    const bool late = options_.cases == 0 && seconds() >= options_.seconds;
+    std::size_t best = names.size();
+    double least = 0;
+    for (std::size_t c = 0; c < names.size(); ++c) {
+      const bool enough = options_.cases != 0 ? tallies_[c].started >= options_.cases : late;
+      if (!wanted_[c] || enough) continue;
+      const double used = static_cast<double>(tallies_[c].nanoseconds) / shares[c];
+      if (best == names.size() || used < least) {
+        best = c;
+        least = used;
+      }
+    }
+    return best;
+  }
+
+  void test(std::size_t category, std::uint64_t seed) {
+    const Case drawn = draw_case(category, seed, options_.kernels);
+    const BlockState expected = run_case(reference_, drawn);
+    for (const auto& engine : engines_) {
+      if (run_case(*engine, drawn) == expected) continue;
+      if (!done_.exchange(true)) explain(category, seed, *engine, drawn);
+      return;
+    }
+    ++tallies_[category].cases;
+    tallies_[category].operations += operations_of(drawn);
+  }
+
+  void explain(std::size_t category, std::uint64_t seed, const Engine& engine, const Case& drawn) {
+    Failure f;
+    f.category = names[category];
+    f.seed = seed;
+    f.engine = engine.name();
+    f.isa = engine.isa();
+    f.what = drawn.what;
+    f.first = find_divergence(reference_, engine, drawn).value_or(Divergence{});
+    f.shrunk = shrink(reference_, engine, drawn);
+    f.in_shrunk = find_divergence(reference_, engine, f.shrunk).value_or(Divergence{});
+    failure_ = std::move(f);
+  }
+
+  void report() {
+    if (!options_.progress) return;
+    double gone = seconds();
+    if (options_.cases != 0) {
+      gone = 0;
+      for (const Tally& tally : tallies_) gone += static_cast<double>(tally.cases);
+    }
+#pragma omp critical(gdr_selftest)
+    options_.progress(gone);
+  }
+
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  const std::vector<std::unique_ptr<Engine>>& engines_;
+  const Options& options_;
+  const ReferenceEngine reference_;
+  const Clock::time_point start_ = Clock::now();
+  std::array<bool, names.size()> wanted_{};
+  std::array<Tally, names.size()> tallies_;
+  std::atomic<bool> done_ = false;
+  std::exception_ptr error_;
+  std::optional<Failure> failure_;  // written by the thread that set done_ first
+};
+
+}  // namespace
+
+std::span<const std::string_view> category_names() noexcept { return names; }
+
+Outcome run(const std::vector<std::unique_ptr<Engine>>& engines, const Options& options) {
+  if (!options.category.empty() &&
+      std::find(names.begin(), names.end(), options.category) == names.end()) {
+    throw Error(ErrorCategory::Usage, "there are no cases named '" + std::string(options.category) +
+                                          "'; there are operations, programs, loops and kernels");
+  }
+  return Run(engines, options).go();
+}
+
+}  // namespace gdr::selftest

@@ -1,0 +1,35 @@
+// Engines with a defect that somebody might make.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "emulator/engine/engine.hpp"
+
+namespace gdr::test {
+
+/// Changes what an instruction left; `state` is what it should leave.
+using Defect = std::function<void(const Instruction& instruction, BlockState& state)>;
+
+/// What a defective unit makes of two operands, given the right result. Floats are widened;
+/// integers are of the operation's width.
+using WrongResult = std::function<Long(const Arithmetic& slot, Long a, Long b, Long right)>;
+
+/// Runs the vector engine one instruction at a time, with a defect after each.
+class DefectiveEngine final : public Engine {
+ public:
+  explicit DefectiveEngine(Defect defect, Isa isa = Isa::Portable);
+  /// The same for a defect that looks at operands.
+  explicit DefectiveEngine(WrongResult wrong, Isa isa = Isa::Portable);
+  std::string_view name() const noexcept override { return "defective"; }
+  Isa isa() const noexcept override { return isa_; }
+  std::shared_ptr<const Executable> prepare(const Program& program,
+                                            const Geometry& geometry) const override;
+
+ private:
+  Defect defect_;
+  WrongResult wrong_;
+  Isa isa_;
+};
+
+}  // namespace gdr::test

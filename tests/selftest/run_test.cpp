@@ -1,0 +1,84 @@
+// Every engine and instruction set of this host leaves the state of the reference. The long run is
+// `gdr selftest --minutes M`.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "emulator/assembler/assembler.hpp"
+#include "emulator/selftest/selftest.hpp"
+#include "gdr/error.hpp"
+#include "kernels/builtin.hpp"
+#include "support/catch.hpp"
+
+namespace gdr::test {
+namespace {
+
+std::vector<std::unique_ptr<Engine>> vector_engines() {
+  std::vector<std::unique_ptr<Engine>> engines;
+  for (const Isa isa : host_isas()) engines.push_back(make_engine("vector", isa_name(isa)));
+  return engines;
+}
+
+std::vector<Program> kernels() {
+  std::vector<Program> list;
+  for (const BuiltinKernel& kernel : builtin_kernels()) {
+    list.push_back(assemble(kernel.source, "kernel").program.value());
+  }
+  return list;
+}
+
+}  // namespace
+
+TEST_CASE("every engine leaves the state of the reference") {
+  const auto engines = vector_engines();
+  const std::vector<Program> library = kernels();
+  selftest::Options options;
+  options.kernels = library;
+  options.seconds = 4;
+  const selftest::Outcome outcome = selftest::run(engines, options);
+  if (outcome.failure) FAIL(selftest::failure_text(*outcome.failure));
+  REQUIRE(outcome.counts.size() == 4);
+  for (const selftest::Count& count : outcome.counts) {
+    INFO(count.category);
+    CHECK(count.cases > 0);
+    CHECK(count.operations > count.cases);
+  }
+}
+
+TEST_CASE("a number of cases is run exactly, whatever the threads") {
+  const auto engines = vector_engines();
+  const std::vector<Program> library = kernels();
+  std::uint64_t operations = 0;
+  for (const unsigned threads : {1U, 3U}) {
+    selftest::Options options;
+    options.kernels = library;
+    options.cases = 7;
+    options.threads = threads;
+    double last = 0;
+    options.progress = [&last](double done) { last = std::max(last, done); };
+    const selftest::Outcome outcome = selftest::run(engines, options);
+    REQUIRE_FALSE(outcome.failure.has_value());
+    std::uint64_t sum = 0;
+    for (const selftest::Count& count : outcome.counts) {
+      CHECK(count.cases == 7);
+      sum += count.operations;
+    }
+    CHECK((operations == 0 || operations == sum));
+    operations = sum;
+    CHECK(last == 28);
+  }
+}
+
+TEST_CASE("one category alone, and none that there is not") {
+  const auto engines = vector_engines();
+  selftest::Options options;
+  options.cases = 2;
+  options.category = "loops";
+  const selftest::Outcome outcome = selftest::run(engines, options);
+  REQUIRE(outcome.counts.size() == 1);
+  CHECK(outcome.counts[0].category == "loops");
+  options.category = "loop";
+  CHECK_THROWS_AS(selftest::run(engines, options), Error);
+}
+
+}  // namespace gdr::test
