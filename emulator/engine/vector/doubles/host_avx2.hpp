@@ -89,7 +89,7 @@ struct HostAvx2 {
   GDR_INLINE D sub_proved(const D& a, const D& b) { return add_proved(a, xor_(b, set_bits(sign))); }
 
   /// Rounded to 25 bits, ties to even, the sign of a zero kept. Infinite and huge (2^995 and
-  /// beyond) values become NaN, which no later step turns into a number.
+  /// beyond) values become NaN or an infinity, which no sum or product turns into a number.
   ///
   /// x - 1.5 2^(e+28) has its last place where the short has it; its rounding is the short's.
   GDR_INLINE static D round_short(const D& x) {

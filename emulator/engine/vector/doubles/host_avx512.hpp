@@ -109,7 +109,7 @@ struct HostAvx512 {
   });
 
   /// Rounded to 25 bits, ties to even, the sign of a zero kept. Infinite and huge (2^995 and
-  /// beyond) values become NaN, which no later step turns into a number.
+  /// beyond) values become NaN or an infinity, which no sum or product turns into a number.
   ///
   /// x - 1.5 2^(e+28) has its last place where the short has it; its rounding is the short's.
   /// Adding the constant again is exact; rounding down there gives a zero the sign of x.
@@ -151,15 +151,14 @@ struct HostAvx512 {
       e = add(sub(b, b_part), sub(a, a_part));
     }
   }
-  /// s + t = a + tail + b (a + tail - b). The tail goes to the part that is ready first.
+  /// s + t = a + tail + b (a + tail - b), the smaller of a and b added to the larger.
   template <bool Subtract>
   GDR_INLINE static void two_sum_tail(const D& a, const D& tail, const D& b, D& s, D& t) {
     static constexpr auto larger =
         lift([](V x, V y) GDR_INLINE { return _mm512_range_pd(x, y, 0x7); });
-    static constexpr auto smaller =
-        lift([](V x, V y) GDR_INLINE { return _mm512_range_pd(x, y, 0x6); });
     const D c = Subtract ? xor_(b, set_bits(sign)) : b;
-    const D big = larger(a, c), small = smaller(a, c);
+    const D big = larger(a, c);
+    const D small = logic<0x96>(a, c, big);  // the other one; a NaN too, which `larger` passes over
     s = add_round<nearest>(big, small);
     t = add(sub(small, sub(s, big)), tail);
   }

@@ -180,7 +180,7 @@ struct DoublesMaker {
     for_each_vector(op, run, [&failed](const Rows& r, std::size_t i) GDR_INLINE {
       const Value a = normalized<A>(load<A>(r.a, r.a_tail, i));
       const Value b = normalized<B>(load<B>(r.b, r.b_tail, i));
-      // A NaN among shorts may stand for an infinity; a true infinity is as good as a number.
+      // Shorts have been looked at before, where that was needed: an infinity is a true one.
       failed |= H::any(shorts ? H::unordered(a.h, b.h) : H::either(H::beyond(a.h), H::beyond(b.h)));
       const M same = H::equal(a.h, b.h);
       const M less = H::either(H::less(a.h, b.h), H::both(same, H::less(a.t, b.t)));
@@ -255,7 +255,7 @@ struct DoublesMaker {
       if constexpr (Integer) {
         m = Zero ? H::bits_equal(a, nought) : H::bits_less(a, nought);
       } else {
-        failed |= H::any(H::unordered(a, a));
+        failed |= H::any(H::beyond(a));
         m = Zero ? H::equal(a, nought) : H::less(a, nought);
       }
       H::store(r.out + i, H::ones(m));
@@ -266,7 +266,7 @@ struct DoublesMaker {
   GDR_INLINE static void check(const DoublesOp& op, DoublesRun& run) {
     unsigned failed = 0;
     for_each_vector(op, run, [&failed](const Rows& r, std::size_t i) GDR_INLINE {
-      failed |= H::any(H::unordered(H::load(r.a + i), H::load(r.a + i)));
+      failed |= H::any(H::beyond(H::load(r.a + i)));
     });
     if (failed != 0) run.failure |= inexact;
   }
@@ -401,7 +401,7 @@ struct DoublesMaker {
       if constexpr (F != Form::Short) {
         shorts_of({h, F == Form::Pair ? H::load(rows.tail + i) : H::set(0)}, hi, lo, failure);
         H::store_some(rows.lo + i, rows.pes - i, lo);
-      } else if (rows.float_result && H::any(H::unordered(h, h)) != 0) {
+      } else if (rows.float_result && H::any(H::beyond(h)) != 0) {
         failure |= inexact;
       }
       H::store_some(rows.hi + i, rows.pes - i, hi);

@@ -91,7 +91,7 @@ struct DoublesKernels {
   DoublesKernel copy[2];      ///< rows as they are: without and with tails
   DoublesKernel blend[2][2];  ///< the same where the predicate lets it: [tails][value]
   DoublesKernel fill[3];      ///< a word of the broadcast memory to all lanes, by form
-  DoublesKernel check;        ///< fails if a lane of `a` is not a number
+  DoublesKernel check;        ///< fails if a lane of `a` is infinite or no number
   DoublesKernel split[2];     ///< head or pair to two rows of shorts
   DoublesKernel join;         ///< two rows of shorts to a pair
   StateKernel import[form_count], export_[form_count];

@@ -199,7 +199,7 @@ class Translator {
     word.floats[0] = word.floats[1] = false;
   }
 
-  /// A short that stands for its bits from here on: NaN might have stood for something else.
+  /// A short that stands for its bits from here on: an infinity or NaN might not have.
   void prove_number(std::uint32_t w, unsigned half) {
     if (!words_[w].floats[half]) return;
     emit(kernels_.check, 1, no_rows, short_rows({w, half}, 0));
@@ -277,7 +277,7 @@ class Translator {
     }
   }
 
-  /// Whether an operand's shorts may be floats whose NaN stands for something else.
+  /// Whether an operand's shorts may be floats whose infinities and NaN stand for something else.
   bool may_be_float(const Operand& x, unsigned elements) const {
     return any_half(x, elements, [&](WordHalf h) { return words_[h.word].floats[h.half]; });
   }
@@ -403,6 +403,7 @@ class Translator {
         break;
       case Op::Fmax:
       case Op::Fmin:
+        prepare_extreme(s, vlen);
         s.kernel.always = kernels_.extreme[slot.op == Op::Fmin ? 1 : 0][a][b][out];
         break;
       default:
@@ -410,6 +411,15 @@ class Translator {
         break;
     }
     floats_ = true;
+  }
+
+  /// What may stand for something else must not be compared. Of shorts one is taken as it is.
+  void prepare_extreme(Slot& s, unsigned vlen) {
+    const Arithmetic& slot = *s.slot;
+    if (s.a.form == Form::Short) prove_numbers(slot.a, vlen, s.a);
+    if (s.b.form == Form::Short) prove_numbers(slot.b, vlen, s.b);
+    const bool shorts = s.a.form == Form::Short && s.b.form == Form::Short;
+    if (shorts && slot.width == Width::Short) s.result.is_float = false;
   }
 
   /// Where one side is never -0, no sum is.
