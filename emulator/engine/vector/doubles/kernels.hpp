@@ -51,7 +51,7 @@ struct DoublesMaker {
   }
 
   template <class Work>
-  static void for_each_vector(const DoublesOp& op, const DoublesRun& run, Work work) {
+  GDR_INLINE static void for_each_vector(const DoublesOp& op, const DoublesRun& run, Work work) {
     Rows r{at(run, op.a.lanes),    at(run, op.a.tail),    at(run, op.b.lanes), at(run, op.b.tail),
            at(run, op.mask.lanes), at(run, op.out.lanes), at(run, op.out.tail)};
     const std::size_t a = op.a.step / sizeof(double), b = op.b.step / sizeof(double),
@@ -236,10 +236,26 @@ struct DoublesMaker {
     return a;
   }
 
-  template <int Op>
+  /// With `Checked`, `a` is looked at as by `check` first.
+  template <int Op, bool Checked>
   GDR_INLINE static void integer(const DoublesOp& op, DoublesRun& run) {
+    unsigned failed = 0;
+    for_each_vector(op, run, [&failed](const Rows& r, std::size_t i) GDR_INLINE {
+      const D a = H::load(r.a + i);
+      if constexpr (Checked) failed |= H::any(H::beyond(a));
+      H::store(r.out + i, integer_lane<Op>(a, H::load(r.b + i)));
+    });
+    if (Checked && failed != 0) run.failure |= inexact;
+  }
+
+  /// The mask of an integer result that nobody keeps.
+  template <int Op, bool Zero>
+  GDR_INLINE static void integer_test(const DoublesOp& op, DoublesRun& run) {
     for_each_vector(op, run, [](const Rows& r, std::size_t i) GDR_INLINE {
-      H::store(r.out + i, integer_lane<Op>(H::load(r.a + i), H::load(r.b + i)));
+      const D x = integer_lane<Op>(H::load(r.a + i), H::load(r.b + i));
+      const D nought = H::set(0);
+      const M m = Zero ? H::bits_equal(x, nought) : H::bits_less(x, nought);
+      H::store(r.out + i, H::ones(m));
     });
   }
 
@@ -468,7 +484,10 @@ struct DoublesMaker {
 
   template <int... Op>
   static constexpr void set_integer(DoublesKernels& k, std::integer_sequence<int, Op...>) {
-    ((k.integer[Op] = chained<integer<Op>>), ...);
+    ((k.integer[Op] = chained<integer<Op, false>>), ...);
+    ((k.integer_checked[Op] = chained<integer<Op, true>>), ...);
+    ((k.integer_test[Op][0] = chained<integer_test<Op, false>>), ...);
+    ((k.integer_test[Op][1] = chained<integer_test<Op, true>>), ...);
   }
 
   static constexpr DoublesKernels make() {

@@ -86,6 +86,8 @@ struct DoublesKernels {
   DoublesKernel convert[form_count][2];                  ///< fcvt
   /// Short integer operations, by position in the table after Iadd.
   DoublesKernel integer[15];
+  DoublesKernel integer_checked[15];  ///< the same, `a` looked at as by `check`
+  DoublesKernel integer_test[15][2];  ///< only the mask of the result: [negative, zero]
   /// `a` to the mask's lanes: [integer][negative, zero].
   DoublesKernel test[2][2];
   DoublesKernel copy[2];      ///< rows as they are: without and with tails

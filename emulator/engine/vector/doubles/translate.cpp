@@ -295,6 +295,9 @@ class Translator {
   void prove_numbers(const Operand& x, unsigned elements, const Source& source) {
     if (!may_be_float(x, elements)) return;
     emit(kernels_.check, source.rows.stride == 0 ? 1 : elements, no_rows, source.rows);
+    note_proved(x, elements);
+  }
+  void note_proved(const Operand& x, unsigned elements) {
     any_half(x, elements, [&](WordHalf h) {
       words_[h.word].floats[h.half] = false;
       return false;
@@ -347,6 +350,7 @@ class Translator {
     MaskableKernel kernel;
     RowSpan out;
     bool direct = false;  ///< `out` is the first destination itself
+    bool tested = false;  ///< nothing but the mask's lanes was made
   };
 
   void instruction(const Instruction& i) {
@@ -446,13 +450,20 @@ class Translator {
     s.a = read_short(slot, slot.a, vlen);
     if (slot.b.used()) s.b = read_short(slot, slot.b, vlen);
     s.result = {Rep::Shorts, false, false};
+    const auto n = static_cast<unsigned>(slot.op) - static_cast<unsigned>(Op::Iadd);
+    s.kernel.always = kernels_.integer[n];
     if (pass) {
       s.result.is_float = may_be_float(slot.a, vlen);
     } else {
-      prove_numbers(slot.a, vlen, s.a);
       if (slot.b.used()) prove_numbers(slot.b, vlen, s.b);
+      if (only_tested(slot)) {
+        prove_numbers(slot.a, vlen, s.a);
+        s.kernel.always = kernels_.integer_test[n][slot.mask.flag == MaskFlag::Zero ? 1 : 0];
+      } else if (may_be_float(slot.a, vlen)) {
+        s.kernel.always = kernels_.integer_checked[n];
+        note_proved(slot.a, vlen);
+      }
     }
-    s.kernel.always = kernels_.integer[static_cast<int>(slot.op) - static_cast<int>(Op::Iadd)];
     if (!slot.b.used()) s.b = s.a;
   }
 
@@ -472,6 +483,12 @@ class Translator {
   void compute(const Instruction& i, Slot& s, unsigned strip, bool straight) {
     if (s.slot == nullptr) return;
     const Arithmetic& slot = *s.slot;
+    s.tested = only_tested(slot) && (slot.op != Op::Ipass && slot.op != Op::Upass);
+    if (s.tested) {  // no predicate reads a mask that it sets itself before the end
+      const RowSpan to = i.predicate.used ? flag_rows() : mask_rows(slot.mask.mask, 0);
+      emit(s.kernel.always, i.vlen, to, s.a.rows, s.b.rows);
+      return;
+    }
     const DoublesKernel kernel =
         i.predicate.used ? s.kernel.under[i.predicate.value ? 1 : 0] : s.kernel.always;
     s.direct = straight && kernel != nullptr && (slot.dst.used() || slot.t != TTarget::None);
@@ -489,7 +506,7 @@ class Translator {
   /// What is left to do: results from scratch to their places, second copies to T. Where a
   /// predicate let nothing through, a place that was written straight has nothing for T either.
   void commit(const Instruction& i, const Slot& s) {
-    if (s.slot == nullptr) return;
+    if (s.slot == nullptr || s.tested) return;
     const Arithmetic& slot = *s.slot;
     if (slot.dst.used() && !s.direct) move(i, s.out, slot.dst, s.result);
     if (slot.t != TTarget::None && (slot.dst.used() || !s.direct)) {
@@ -524,22 +541,28 @@ class Translator {
     }
   }
 
+  /// Integer results that are wanted for their mask alone; then no result is written anywhere.
+  static bool only_tested(const Arithmetic& slot) {
+    return info(slot.op).unit == Unit::Integer && slot.width == Width::Short &&
+           slot.mask.flag != MaskFlag::None && !slot.dst.used() && slot.t == TTarget::None;
+  }
+  static RowSpan flag_rows() { return {{RowKind::Scratch, 24}, {}, false, 1}; }
+
   void set_mask(const Instruction& i, const Slot& s) {
     const MaskTarget target = s.slot->mask;
     if (target.flag == MaskFlag::None) return;
     const bool integer = info(s.slot->op).unit == Unit::Integer;
     const bool zero = target.flag == MaskFlag::Zero;
-    const DoublesKernel kernel = kernels_.test[integer ? 1 : 0][zero ? 1 : 0];
-    RowSpan from = s.out;
-    from.has_tail = false;
     const RowSpan rows = mask_rows(target.mask, 0);
+    if (!s.tested) {
+      RowSpan from = s.out;
+      from.has_tail = false;
+      emit(kernels_.test[integer ? 1 : 0][zero ? 1 : 0], i.vlen,
+           i.predicate.used ? flag_rows() : rows, from);
+    }
     if (i.predicate.used) {
       need_mask(target.mask, i.vlen);
-      const RowSpan flags{{RowKind::Scratch, 24}, {}, false, 1};
-      emit(kernel, i.vlen, flags, from);
-      blend(i, i.vlen, 0, flags, rows);
-    } else {
-      emit(kernel, i.vlen, rows, from);
+      blend(i, i.vlen, 0, flag_rows(), rows);
     }
     for (unsigned k = 0; k < i.vlen; ++k) {
       const unsigned row = target.mask * max_elements + k;
