@@ -14,8 +14,8 @@ namespace gdr::bench {
 namespace {
 
 constexpr double eps = 1.0 / 64;
-constexpr std::size_t most_particles = 8192;  // what one board of four chips holds at once
-constexpr double wanted_seconds = 1.0;        // of one repetition, at most
+constexpr std::size_t most_particles = 16384;
+constexpr double wanted_seconds = 4.0;  // of one repetition, at most
 
 /// One engine with one instruction set, as it was asked for or as the host has it.
 struct Path {
