@@ -1,6 +1,7 @@
 // What executes programs: one decoded program, several engines, one interface, the same bits.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -28,6 +29,18 @@ struct BlockRun {
   bool collect_flags = false;  ///< keep sticky flags in BlockState::flags
 };
 
+/// What an engine with numerics of its own made of a section. Exact engines leave it as it is.
+struct SectionNote {
+  bool compiled = false;  ///< runs in host numbers
+  std::string reason;     ///< why not (instruction, source line, what), or only in part; else empty
+  std::uint64_t runs = 0;        ///< in host numbers, since the program was made ready
+  std::uint64_t exact_runs = 0;  ///< on the exact engine instead
+  std::uint64_t code_bytes = 0;  ///< of machine code made so far; none on the portable path
+  double compile_seconds = 0;    ///< spent making it
+};
+/// By section, as in Program::sections.
+using ExecutableNotes = std::array<SectionNote, section_count>;
+
 /// A program made ready for one engine and geometry. Immutable, and shared by threads.
 class Executable {
  public:
@@ -35,6 +48,8 @@ class Executable {
   /// Run a section on one block. Different blocks may run at the same time in different threads.
   /// The caller has checked that all BM addresses lie in the memory.
   virtual void run(BlockState& block, const BlockRun& run) const = 0;
+  /// How it runs; engines with exact numerics have nothing to say.
+  virtual ExecutableNotes notes() const { return {}; }
 };
 
 class Engine {
@@ -47,7 +62,8 @@ class Engine {
                                                     const Geometry& geometry) const = 0;
 };
 
-/// Names for options: "reference", "vector"; "portable", "avx2", "avx512".
+/// Names for options: "reference", "vector", "native", "native-float"; "portable", "avx2",
+/// "avx512".
 std::span<const std::string_view> engine_names() noexcept;
 std::string_view isa_name(Isa isa) noexcept;
 std::optional<Isa> find_isa(std::string_view name) noexcept;
