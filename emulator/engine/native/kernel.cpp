@@ -101,6 +101,11 @@ std::map<std::uint32_t, Splitter::Part> Splitter::parts() {
       made_.constants.emplace_back(r, value);
       continue;
     }
+    const LeafKey from = LeafKey::unpack(g_[value].bits);
+    if (is_leaf(g_[value].op) && from.take == Take::Bits && d_.roots[r].key.delay == 0) {
+      made_.moves.push_back({d_.roots[r].key.place, g_[value].op, from.place});
+      continue;
+    }
     const std::uint32_t part =
         is_private(value) ? find(node_of(value)) : static_cast<std::uint32_t>(size_ + r);
     parts[part].roots.push_back(r);

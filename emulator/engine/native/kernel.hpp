@@ -37,9 +37,18 @@ struct Kernel {
   std::vector<KernelInstance> instances;
 };
 
+/// A short that goes from one place to another as it is, whatever it means.
+struct MovedShort {
+  std::uint32_t to = 0;  ///< cell
+  NodeOp from = NodeOp::Input;
+  std::uint32_t place = 0;
+  friend bool operator==(const MovedShort&, const MovedShort&) = default;
+};
+
 /// A section in pieces.
 struct SplitSection {
   std::vector<Kernel> kernels;
+  std::vector<MovedShort> moves;
   std::vector<std::pair<std::size_t, Ref>>
       constants;  ///< roots that are constants, with their value
 };

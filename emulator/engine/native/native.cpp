@@ -32,6 +32,16 @@ class NativeExecutable final : public Executable {
     native::run_section(*section, program_->map, block, run);
   }
 
+  std::size_t stream_bytes() const noexcept override {
+    const auto& body = program_->parts[static_cast<unsigned>(Section::Body)].section;
+    return body ? body->stream_bytes() : 0;
+  }
+  bool convert_sources(const std::uint64_t* shorts, std::size_t groups, std::uint32_t step,
+                       std::byte* to) const noexcept override {
+    const auto& body = program_->parts[static_cast<unsigned>(Section::Body)].section;
+    return native::convert_sources(*body, shorts, groups, step, to);
+  }
+
   ExecutableNotes notes() const override {
     ExecutableNotes notes;
     for (unsigned s = 0; s < section_count; ++s) {

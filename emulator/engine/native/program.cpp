@@ -95,6 +95,7 @@ CompiledSection::CompiledSection(const SectionModel& model, const Demand& demand
     : loops_(loops), target_(target) {
   SplitSection pieces = split(model, demand);
   kernels_ = std::move(pieces.kernels);
+  moves_ = std::move(pieces.moves);
   for (const auto& [number, value] : pieces.constants) {
     const Root& root = demand.roots[number];
     constants_.push_back(constant_root(root, model.graph[value], negated(value)));
@@ -109,6 +110,18 @@ CompiledSection::CompiledSection(const SectionModel& model, const Demand& demand
   }
   for (const PutWord& put : model.puts) puts_.push_back({put.address, put.pe, put.width});
   collect_words();
+  check_precision();
+}
+
+/// Doubles take over where floats cannot do it.
+void CompiledSection::check_precision() {
+  if (target_.precision != Precision::Float) return;
+  try {
+    for (const Kernel& kernel : kernels_) make_code(kernel, 0, target_);
+  } catch (const Unsupported& e) {
+    remark_ = std::string("doubles instead of floats: ") + e.what();
+    target_.precision = Precision::Double;
+  }
 }
 
 void CompiledSection::collect_words() {
@@ -184,14 +197,9 @@ std::unique_ptr<CompiledKernels> CompiledSection::compile(std::uint64_t zero_wor
     }
     return made;
   } catch (const Unsupported& e) {
-    if (made->target.isa == Isa::Portable && precision == Precision::Double) throw;
-    remark_ = e.what();
+    if (made->target.isa == Isa::Portable) throw;
+    remark_ = std::string("portable path: ") + e.what();
   }
-  if (precision == Precision::Float) {
-    remark_ = "doubles instead of floats: " + remark_;
-    return compile(zero_words, Precision::Double);
-  }
-  remark_ = "portable path: " + remark_;
   made->kernels.clear();
   made->target.isa = Isa::Portable;
   for (const Kernel& kernel : kernels_) {

@@ -46,6 +46,7 @@ class CompiledSection {
   bool loops() const noexcept { return loops_; }
   const std::vector<Kernel>& kernels() const noexcept { return kernels_; }
   const std::vector<ConstantRoot>& constants() const noexcept { return constants_; }
+  const std::vector<MovedShort>& moves() const noexcept { return moves_; }
   const std::vector<PutTarget>& puts() const noexcept { return puts_; }
   const WordTable& source_words() const noexcept { return source_words_; }
   const WordTable& uniform_words() const noexcept { return uniform_words_; }
@@ -55,9 +56,13 @@ class CompiledSection {
   /// numbers. They stand in for lanes that do not count.
   std::uint64_t zero_candidates() const noexcept { return zero_candidates_; }
   /// The code for a set of zero words; made now if need be. Falls back from machine code to the
-  /// portable path, and from floats to doubles, where one of them cannot do it.
+  /// portable path where the code generator cannot do it.
   const CompiledKernels& code(std::uint64_t zero_words, Precision precision) const;
+  /// Of the numbers: what was asked for, or doubles where floats cannot do it.
   Precision precision() const noexcept { return target_.precision; }
+  std::size_t stream_bytes() const noexcept {
+    return source_words_.words.size() * target_.lane_bytes();
+  }
 
   std::size_t code_bytes() const noexcept { return code_bytes_; }
   double compile_seconds() const noexcept { return compile_seconds_; }
@@ -66,6 +71,7 @@ class CompiledSection {
 
  private:
   std::unique_ptr<CompiledKernels> compile(std::uint64_t zero_words, Precision precision) const;
+  void check_precision();
   KernelCode make_code(const Kernel& kernel, std::uint64_t zero_words, Target target) const;
   void collect_words();
 
@@ -73,6 +79,7 @@ class CompiledSection {
   Target target_;
   std::vector<Kernel> kernels_;
   std::vector<ConstantRoot> constants_;
+  std::vector<MovedShort> moves_;
   std::vector<PutTarget> puts_;
   WordTable source_words_, uniform_words_;
   std::uint64_t zero_candidates_ = 0;

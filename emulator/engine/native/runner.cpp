@@ -1,7 +1,9 @@
 #include "emulator/engine/native/runner.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <utility>
 
 namespace gdr::native {
 namespace {
@@ -11,7 +13,7 @@ using Bytes = std::vector<std::byte, LineAllocator<std::byte>>;
 /// Memory of one thread, kept from run to run.
 struct Scratch {
   Bytes items, source, uniforms, spills;
-  std::vector<std::uint64_t> put_words;
+  std::vector<std::uint64_t> put_words, moved;
 };
 
 void grow(Bytes& bytes, std::size_t size) {
@@ -22,14 +24,20 @@ class SectionRun {
  public:
   SectionRun(const CompiledSection& section, const CellMap& map, BlockState& block,
              const BlockRun& run)
-      : s_(section), map_(map), block_(block), run_(run), code_(nullptr) {}
+      : s_(section), map_(map), block_(block), run_(run), code_(nullptr), live_(block.pes) {
+    // A word for the broadcast memory may come from any PE.
+    if (run.live_pes != 0 && section.puts().empty()) live_ = std::min(live_, run.live_pes);
+  }
 
   void passes(std::uint64_t count, std::uint32_t source_base) {
     source_base_ = source_base;
     count_ = count;
+    // What a stream holds was seen to fit.
     if (!prepare(s_.precision())) prepare(Precision::Double);
     for (std::size_t k = 0; k < s_.kernels().size(); ++k) execute(k);
+    gather_moved();
     for (std::size_t k = 0; k < s_.kernels().size(); ++k) leave(k);
+    leave_moved();
     leave_constants();
     put_words();
   }
@@ -43,6 +51,7 @@ class SectionRun {
   bool prepare(Precision precision);
   std::uint64_t zero_words() const;
   bool take_words();
+  void widen_stream();
   bool take_state();
   bool take_instance(const CompiledKernels::One& one, const KernelInstance& instance,
                      std::byte* items);
@@ -50,12 +59,14 @@ class SectionRun {
   void leave(std::size_t k);
   void leave_instance(const CompiledKernels::One& one, const KernelInstance& instance,
                       const std::byte* items);
+  void gather_moved();
+  void leave_moved();
   void leave_constants();
   void put_words();
   std::uint64_t* put_row(LeafKey key, unsigned word);
 
   std::size_t lanes() const { return code_->target.lanes(); }
-  std::size_t chunks() const { return (block_.pes + lanes() - 1) / lanes(); }
+  std::size_t chunks() const { return (live_ + lanes() - 1) / lanes(); }
   Precision precision() const { return code_->target.precision; }
 
   static thread_local Scratch scratch_;
@@ -64,9 +75,11 @@ class SectionRun {
   BlockState& block_;
   const BlockRun& run_;
   const CompiledKernels* code_;
+  const std::byte* source_ = nullptr;
   std::vector<Place> places_;
   std::uint64_t count_ = 1;
   std::uint32_t source_base_ = 0;
+  std::uint32_t live_;  ///< PEs that are worked on
 };
 
 thread_local Scratch SectionRun::scratch_;
@@ -75,6 +88,21 @@ WordsIn memory_words(const BlockState& block, Take take, std::uint32_t address,
                      std::size_t stride) {
   const std::uint64_t* first = block.bm.data() + address;
   return {first, take == Take::Long ? first + 1 : first, stride};
+}
+
+/// Words of groups of items, one group behind the other.
+bool convert(const std::vector<LeafKey>& words, Precision precision, const std::uint64_t* shorts,
+             std::size_t groups, std::uint32_t step, std::byte* to) noexcept {
+  const std::size_t lane = precision == Precision::Float ? 4 : 8;
+  bool fits = true;
+  for (std::size_t w = 0; w < words.size(); ++w) {
+    const std::uint64_t* first = shorts + words[w].place;
+    const WordsIn in{first, words[w].take == Take::Long ? first + 1 : first, step};
+    fits =
+        words_to_lanes(words[w].take, precision, in, groups, to + w * lane, words.size() * lane) &&
+        fits;
+  }
+  return fits;
 }
 
 std::uint64_t SectionRun::zero_words() const {
@@ -113,7 +141,6 @@ bool SectionRun::take_words() {
   const auto& uniforms = s_.uniform_words().words;
   const auto& sources = s_.source_words().words;
   grow(scratch_.uniforms, uniforms.size() * lane);
-  grow(scratch_.source, sources.size() * lane * count_);
   bool fits = true;
   for (std::size_t w = 0; w < uniforms.size(); ++w) {
     const auto words = memory_words(block_, uniforms[w].take, uniforms[w].place, 0);
@@ -121,14 +148,36 @@ bool SectionRun::take_words() {
                           scratch_.uniforms.data() + w * lane, lane) &&
            fits;
   }
-  for (std::size_t w = 0; w < sources.size(); ++w) {
-    const auto words =
-        memory_words(block_, sources[w].take, source_base_ + sources[w].place, run_.source_step);
-    fits = words_to_lanes(sources[w].take, precision(), words, count_,
-                          scratch_.source.data() + w * lane, sources.size() * lane) &&
-           fits;
+  source_ = run_.stream.groups;
+  if (source_ != nullptr) {
+    if (precision() != s_.precision()) widen_stream();
+    return fits;
   }
-  return fits;
+  grow(scratch_.source, sources.size() * lane * count_);
+  source_ = scratch_.source.data();
+  return convert(sources, precision(), block_.bm.data() + source_base_, count_, run_.source_step,
+                 scratch_.source.data()) &&
+         fits;
+}
+
+/// A stream of floats for code on doubles: integers of the state did not fit beside floats.
+void SectionRun::widen_stream() {
+  const auto& words = s_.source_words().words;
+  grow(scratch_.source, words.size() * sizeof(double) * count_);
+  for (std::size_t i = 0; i < words.size() * count_; ++i) {
+    std::uint64_t wide = 0;
+    if (words[i % words.size()].take == Take::Bits) {
+      std::int32_t integer = 0;
+      std::memcpy(&integer, source_ + i * sizeof integer, sizeof integer);
+      wide = static_cast<std::uint64_t>(std::int64_t{integer}) << short_shift;
+    } else {
+      float number = 0;
+      std::memcpy(&number, source_ + i * sizeof number, sizeof number);
+      wide = std::bit_cast<std::uint64_t>(static_cast<double>(number));
+    }
+    std::memcpy(scratch_.source.data() + i * sizeof wide, &wide, sizeof wide);
+  }
+  source_ = scratch_.source.data();
 }
 
 bool SectionRun::take_state() {
@@ -160,7 +209,7 @@ bool SectionRun::take_instance(const CompiledKernels::One& one, const KernelInst
     for (std::size_t c = 0; c < chunks(); ++c) {
       std::byte* const to = items + c * layout.bytes() + offset;
       const std::size_t first = c * lanes();
-      const std::size_t count = std::min(lanes(), block_.pes - first);
+      const std::size_t count = std::min(lanes(), live_ - first);
       if (count < lanes()) std::memset(to, 0, layout.vector_bytes);
       if (key.take == Take::PeNumber || key.take == Take::BlockNumber) {
         for (std::size_t i = 0; i < count; ++i) {
@@ -185,10 +234,9 @@ void SectionRun::execute(std::size_t k) {
   for (std::size_t i = 0; i < places_[k].items; i += copies) {
     std::byte* const at = items + i * one.code.layout.bytes();
     if (one.portable) {
-      one.portable->run(at, scratch_.source.data(), scratch_.uniforms.data(), count_);
+      one.portable->run(at, source_, scratch_.uniforms.data(), count_);
     } else {
-      one.machine.function(at, scratch_.source.data(), scratch_.uniforms.data(), count_,
-                           scratch_.spills.data());
+      one.machine.function(at, source_, scratch_.uniforms.data(), count_, scratch_.spills.data());
     }
   }
 }
@@ -223,10 +271,38 @@ void SectionRun::leave_instance(const CompiledKernels::One& one, const KernelIns
     }
     for (std::size_t c = 0; c < chunks(); ++c) {
       const std::size_t first = c * lanes();
-      const std::size_t count = std::min(lanes(), block_.pes - first);
+      const std::size_t count = std::min(lanes(), live_ - first);
       lanes_to_words(key.take, precision(), items + c * layout.bytes() + layout.output(n), count,
                      {rows.upper + first, rows.lower + first});
     }
+  }
+}
+
+/// Shorts that only change their place: out of the state as the section found it, or out of the
+/// last group of items.
+void SectionRun::gather_moved() {
+  scratch_.moved.resize(s_.moves().size() * block_.pes);
+  std::uint64_t* to = scratch_.moved.data();
+  for (const MovedShort& move : s_.moves()) {
+    if (move.from == NodeOp::Input) {
+      std::copy_n(cell_row(block_, map_, {Take::Bits, move.place, 0}), block_.pes, to);
+    } else {
+      std::uint64_t base = 0;
+      if (move.from == NodeOp::Source) {
+        base = run_.stream.groups != nullptr ? run_.stream.last_group
+                                             : source_base_ + (count_ - 1) * run_.source_step;
+      }
+      std::fill_n(to, block_.pes, block_.bm[base + move.place]);
+    }
+    to += block_.pes;
+  }
+}
+
+void SectionRun::leave_moved() {
+  const std::uint64_t* from = scratch_.moved.data();
+  for (const MovedShort& move : s_.moves()) {
+    std::copy_n(from, block_.pes, cell_row(block_, map_, {Take::Bits, move.to, 0}));
+    from += block_.pes;
   }
 }
 
@@ -272,6 +348,11 @@ void run_section(const CompiledSection& section, const CellMap& map, BlockState&
     section_run.passes(1, source);
     source += run.source_step;
   }
+}
+
+bool convert_sources(const CompiledSection& section, const std::uint64_t* shorts,
+                     std::size_t groups, std::uint32_t step, std::byte* to) noexcept {
+  return convert(section.source_words().words, section.precision(), shorts, groups, step, to);
 }
 
 }  // namespace gdr::native

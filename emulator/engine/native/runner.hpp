@@ -10,4 +10,8 @@ namespace gdr::native {
 void run_section(const CompiledSection& section, const CellMap& map, BlockState& block,
                  const BlockRun& run);
 
+/// As Executable::convert_sources.
+bool convert_sources(const CompiledSection& section, const std::uint64_t* shorts,
+                     std::size_t groups, std::uint32_t step, std::byte* to) noexcept;
+
 }  // namespace gdr::native
