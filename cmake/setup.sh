@@ -4,7 +4,8 @@
 set -eu
 
 packages=(cmake ninja-build g++ gfortran pkg-config ccache python3 catch2 libeigen3-dev libhdf5-dev
-          libcli11-dev libfmt-dev nlohmann-json3-dev libmpfr-dev libgmp-dev zlib1g-dev "$@")
+          libcli11-dev libfmt-dev libxbyak-dev nlohmann-json3-dev libmpfr-dev libgmp-dev zlib1g-dev
+          "$@")
 
 if ! command -v dpkg-query >/dev/null; then
   # Another distribution: CMake will name what it does not find.

@@ -29,10 +29,11 @@ void Batch::add_run(const Command& c, const LoopPlan& plan) {
   const std::uint64_t in_block =
       lanes / (c.share == Share::TargetsOverBlocks ? board_.geometry.blocks : 1);
   const bool all = c.share == Share::SourcesOverBlocks || !board_.loaded->outputs.empty();
-  Run run{c, plan, {}};
+  Run run{c, plan, {}, {}};
   for (std::size_t chip = 0; chip < board_.chips.size(); ++chip) {
     const std::uint64_t targets = targets_of(board_, c, chip);
     const std::uint64_t blocks = all ? board_.geometry.blocks : parts(targets, in_block);
+    run.targets.push_back(targets);
     run.blocks.push_back(takes_part(c.chips, chip) ? static_cast<std::uint32_t>(blocks) : 0);
   }
   run_ = std::move(run);
@@ -136,6 +137,14 @@ void Batch::add_pass(const Pass& pass, const std::vector<Task>& tasks, std::vect
     for (auto& buffer : staged_) {
       const std::uint64_t size = items * board_.loaded->program.item_shorts;
       if (buffer.size() < size) buffer.resize(size);
+    }
+    if (takes_streams()) {
+      if (streams_.size() < chips) streams_.resize(chips);
+      for (Stream& stream : streams_) {
+        stream.usable = true;
+        stream.groups.resize(std::max<std::size_t>(
+            stream.groups.size(), groups.count * board_.loaded->executable->stream_bytes()));
+      }
     }
     const std::uint64_t n = parts(groups.count, parts(items_a_part, run_->plan.group));
     phases.push_back({chips * n, [this, pass, n](std::size_t i) {

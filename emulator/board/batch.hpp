@@ -2,7 +2,10 @@
 // block, in one parallel region. A force call on few sources costs little more than its arithmetic.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -35,6 +38,7 @@ class Batch {
   /// After another program was loaded: buffers lay items out as the one before had them.
   void forget_buffers() noexcept {
     staged_.clear();
+    streams_.clear();
     outputs_.clear();
   }
 
@@ -55,7 +59,8 @@ class Batch {
   struct Run {
     Command command;
     LoopPlan plan;
-    std::vector<std::uint32_t> blocks;  ///< of each chip: how many of its blocks run
+    std::vector<std::uint32_t> blocks;   ///< of each chip: how many of its blocks run
+    std::vector<std::uint64_t> targets;  ///< of each chip: slots that count
   };
   /// What one block has to do.
   struct Task {
@@ -79,8 +84,14 @@ class Batch {
   GroupRange groups_of(const Pass& pass, GroupRange slice) const noexcept;
   void stage(const Pass& pass, std::uint32_t chip, std::uint64_t part);
   void work(const Pass& pass, const Task& task);
+  void run_loop(const Pass& pass, const Task& task);
   void run_fills(const Pass& pass, const Task& task);
-  void run_section(BlockState& block, Section section) const;
+  bool takes_streams() const noexcept;
+  void run_stream(const Pass& pass, const Task& task);
+  void run_own_stream(const Pass& pass, const Task& task);
+  void run_groups(const Task& task, std::uint64_t groups, SourceStream stream);
+  std::uint32_t live_pes(const Task& task) const noexcept;
+  void run_section(const Task& task, Section section) const;
   void fill_half(const Pass& pass, const Task& task, GroupRange groups, unsigned half,
                  std::vector<std::uint64_t>& scratch);
   void keep_outputs(const Pass& pass, const Task& task, GroupRange groups, unsigned half,
@@ -92,7 +103,13 @@ class Batch {
   std::vector<Write> writes_;
   std::vector<Read> reads_;
   std::optional<Run> run_;
+  /// j-items of a pass, converted for the engine.
+  struct Stream {
+    std::vector<std::byte> groups;
+    std::atomic<bool> usable = true;  ///< the engine could take all of them
+  };
   std::vector<std::vector<std::uint64_t>> staged_;   ///< of each chip: shorts of a pass's j-items
+  std::deque<Stream> streams_;                       ///< of each chip
   std::vector<std::vector<std::uint64_t>> outputs_;  ///< of each chip: [block][shorts of a pass]
 };
 

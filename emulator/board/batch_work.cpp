@@ -22,8 +22,14 @@ void Batch::stage(const Pass& pass, std::uint32_t chip, std::uint64_t part) {
   const std::uint64_t size = (items_a_part + plan.group - 1) / plan.group;
   const GroupRange groups{all.first + part * size, std::min(size, all.count - part * size)};
   std::vector<std::uint64_t> scratch;
+  const std::uint32_t step = board_.loaded->halves.source_step;
+  std::uint64_t* const shorts = staged_[chip].data() + part * size * step;
   load_sources(*board_.loaded, plan, board_.chips[chip].memory, run_->command.address, groups,
-               staged_[chip].data() + part * size * board_.loaded->halves.source_step, scratch);
+               shorts, scratch);
+  if (!takes_streams()) return;
+  const Executable& executable = *board_.loaded->executable;
+  std::byte* const to = streams_[chip].groups.data() + part * size * executable.stream_bytes();
+  if (!executable.convert_sources(shorts, groups.count, step, to)) streams_[chip].usable = false;
 }
 
 void Batch::work(const Pass& pass, const Task& task) {
@@ -34,9 +40,9 @@ void Batch::work(const Pass& pass, const Task& task) {
     }
   }
   if (task.runs) {
-    if (pass.first && (run_->command.flags & run_start) != 0) run_section(block, Section::Start);
-    run_fills(pass, task);
-    if (pass.last && (run_->command.flags & run_end) != 0) run_section(block, Section::End);
+    if (pass.first && (run_->command.flags & run_start) != 0) run_section(task, Section::Start);
+    run_loop(pass, task);
+    if (pass.last && (run_->command.flags & run_end) != 0) run_section(task, Section::End);
   }
   if (!pass.last) return;
   for (const Read& r : reads_) {
@@ -45,14 +51,107 @@ void Batch::work(const Pass& pass, const Task& task) {
   }
 }
 
-void Batch::run_section(BlockState& block, Section section) const {
+/// PEs of a block up to the last one with a target that counts.
+std::uint32_t Batch::live_pes(const Task& task) const noexcept {
+  const std::uint64_t elements = board_.loaded->program.elements;
+  const std::uint64_t pes = board_.geometry.pes_per_block;
+  const bool shared = run_->plan.share == Share::SourcesOverBlocks;
+  const std::uint64_t before = shared ? 0 : task.block * pes * elements;
+  const std::uint64_t slots = std::max(run_->targets[task.chip], before) - before;
+  // A block that runs without a target does so for what it leaves elsewhere.
+  if (slots == 0) return 0;
+  return static_cast<std::uint32_t>(std::min(pes, (slots + elements - 1) / elements));
+}
+
+void Batch::run_section(const Task& task, Section section) const {
+  BlockState& block = board_.chips[task.chip].state.blocks[task.block];
   const BmHalves& halves = board_.loaded->halves;
   BlockRun run;
   run.section = section;
   run.source_base = halves.source_base[0];
   run.output_base = halves.output_base[0];
   run.collect_flags = (run_->command.flags & run_flags) != 0;
+  run.live_pes = live_pes(task);
   board_.loaded->executable->run(block, run);
+}
+
+/// The loop over the j-items of a pass: as the engine takes them.
+void Batch::run_loop(const Pass& pass, const Task& task) {
+  if (!takes_streams()) return run_fills(pass, task);
+  if (!shares_sources()) return run_own_stream(pass, task);
+  if (!streams_[task.chip].usable) return run_fills(pass, task);
+  run_stream(pass, task);
+}
+
+bool Batch::takes_streams() const noexcept {
+  return board_.loaded->executable->stream_bytes() != 0 && !board_.loaded->sources.empty() &&
+         board_.loaded->outputs.empty() && (run_->command.flags & run_flags) == 0;
+}
+
+void Batch::run_groups(const Task& task, std::uint64_t groups, SourceStream stream) {
+  BlockRun run;
+  run.section = Section::Body;
+  run.iterations = groups;
+  run.stream = stream;
+  run.live_pes = live_pes(task);
+  board_.loaded->executable->run(board_.chips[task.chip].state.blocks[task.block], run);
+}
+
+/// All of a pass at once. The memory's halves get what they would hold at its end.
+void Batch::run_stream(const Pass& pass, const Task& task) {
+  const LoopPlan& plan = run_->plan;
+  const BmHalves& halves = board_.loaded->halves;
+  const GroupRange slice = plan.slice(task.block);
+  const GroupRange all = groups_of(pass, slice);
+  if (all.count == 0) return;
+  const std::uint64_t end = std::min(plan.fills(slice.count), pass.first_fill + pass.fills);
+  std::vector<std::uint64_t> unused;
+  std::uint32_t last = 0;
+  for (std::uint64_t f = std::max(pass.first_fill + 2, end) - 2; f < end; ++f) {
+    const GroupRange groups = plan.fill(slice, f);
+    const auto half = static_cast<unsigned>(f % 2);
+    fill_half(pass, task, groups, half, unused);
+    last = halves.source_base[half] +
+           static_cast<std::uint32_t>(groups.count - 1) * halves.source_step;
+  }
+  run_groups(task, all.count, {streams_[task.chip].groups.data(), last});
+}
+
+/// The same where every block has a slice of its own: some fills at a time, in the memory of the
+/// thread that works on it.
+void Batch::run_own_stream(const Pass& pass, const Task& task) {
+  constexpr std::uint64_t fills_at_once = 32;
+  thread_local std::vector<std::uint64_t> shorts, scratch;
+  thread_local std::vector<std::byte> stream;
+  const LoopPlan& plan = run_->plan;
+  const BmHalves& halves = board_.loaded->halves;
+  BoardChip& chip = board_.chips[task.chip];
+  const Executable& executable = *board_.loaded->executable;
+  const GroupRange slice = plan.slice(task.block);
+  const std::uint64_t end = std::min(plan.fills(slice.count), pass.first_fill + pass.fills);
+  for (std::uint64_t f = pass.first_fill; f < end; f += fills_at_once) {
+    const std::uint64_t last_fill = std::min(end, f + fills_at_once) - 1;
+    GroupRange groups = plan.fill(slice, f);
+    const GroupRange last = plan.fill(slice, last_fill);
+    groups.count = last.first + last.count - groups.first;
+    shorts.resize(std::max<std::size_t>(shorts.size(), groups.count * halves.source_step));
+    stream.resize(std::max<std::size_t>(stream.size(), groups.count * executable.stream_bytes()));
+    load_sources(*board_.loaded, plan, chip.memory, run_->command.address, groups, shorts.data(),
+                 scratch);
+    if (!executable.convert_sources(shorts.data(), groups.count, halves.source_step,
+                                    stream.data())) {
+      return run_fills({f, end - f, pass.first, pass.last}, task);
+    }
+    std::uint32_t last_group = 0;
+    for (std::uint64_t g = std::max(f + 1, last_fill) - 1; g <= last_fill; ++g) {
+      const GroupRange fill = plan.fill(slice, g);
+      const std::uint32_t base = halves.source_base[g % 2];
+      std::copy_n(shorts.data() + (fill.first - groups.first) * halves.source_step,
+                  fill.count * halves.source_step, chip.state.blocks[task.block].bm.data() + base);
+      last_group = base + static_cast<std::uint32_t>(fill.count - 1) * halves.source_step;
+    }
+    run_groups(task, groups.count, {stream.data(), last_group});
+  }
 }
 
 void Batch::run_fills(const Pass& pass, const Task& task) {
@@ -74,6 +173,7 @@ void Batch::run_fills(const Pass& pass, const Task& task) {
     run.output_base = halves.output_base[half];
     run.output_step = halves.output_step;
     run.collect_flags = (run_->command.flags & run_flags) != 0;
+    run.live_pes = live_pes(task);
     board_.loaded->executable->run(block, run);
     if (!board_.loaded->outputs.empty()) keep_outputs(pass, task, groups, half, scratch);
   }

@@ -1,6 +1,8 @@
 // What executes programs: one decoded program, several engines, one interface, the same bits.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -17,6 +19,13 @@ namespace gdr {
 /// Host instruction sets that an engine may use.
 enum class Isa : std::uint8_t { Portable, Avx2, Avx512 };
 
+/// j-items that an engine took over beforehand (Executable::convert_sources), for a run longer than
+/// what the broadcast memory holds.
+struct SourceStream {
+  const std::byte* groups = nullptr;  ///< of the run, one behind the other; null: there is none
+  std::uint32_t last_group = 0;  ///< BM address (shorts) where the last group stands nevertheless
+};
+
 /// What one block is asked to do: a section, `iterations` times over.
 struct BlockRun {
   Section section = Section::Body;
@@ -26,7 +35,24 @@ struct BlockRun {
   std::uint32_t output_base = 0;  ///< BM address (shorts) of the first group of output items
   std::uint32_t output_step = 0;
   bool collect_flags = false;  ///< keep sticky flags in BlockState::flags
+  /// Body only, instead of source_base and source_step, which then count for nothing.
+  SourceStream stream;
+  /// PEs 0 .. live_pes - 1 hold targets that count; 0: all do. Engines with fast numerics may leave
+  /// the others as they are.
+  std::uint32_t live_pes = 0;
 };
+
+/// What an engine with numerics of its own made of a section. Exact engines leave it as it is.
+struct SectionNote {
+  bool compiled = false;  ///< runs in host numbers
+  std::string reason;     ///< why not (instruction, source line, what), or only in part; else empty
+  std::uint64_t runs = 0;        ///< in host numbers, since the program was made ready
+  std::uint64_t exact_runs = 0;  ///< on the exact engine instead
+  std::uint64_t code_bytes = 0;  ///< of machine code made so far; none on the portable path
+  double compile_seconds = 0;    ///< spent making it
+};
+/// By section, as in Program::sections.
+using ExecutableNotes = std::array<SectionNote, section_count>;
 
 /// A program made ready for one engine and geometry. Immutable, and shared by threads.
 class Executable {
@@ -35,6 +61,16 @@ class Executable {
   /// Run a section on one block. Different blocks may run at the same time in different threads.
   /// The caller has checked that all BM addresses lie in the memory.
   virtual void run(BlockState& block, const BlockRun& run) const = 0;
+  /// Bytes that a group of j-items takes in a SourceStream; 0 where the engine takes none.
+  virtual std::size_t stream_bytes() const noexcept { return 0; }
+  /// Takes over groups of j-items, as they would stand in the broadcast memory, `step` shorts from
+  /// one to the next. False if this engine cannot hold them: they must go through the memory.
+  virtual bool convert_sources(const std::uint64_t* /*shorts*/, std::size_t /*groups*/,
+                               std::uint32_t /*step*/, std::byte* /*to*/) const noexcept {
+    return false;
+  }
+  /// How it runs; engines with exact numerics have nothing to say.
+  virtual ExecutableNotes notes() const { return {}; }
 };
 
 class Engine {
@@ -47,7 +83,8 @@ class Engine {
                                                     const Geometry& geometry) const = 0;
 };
 
-/// Names for options: "reference", "vector"; "portable", "avx2", "avx512".
+/// Names for options: "reference", "vector", "native", "native-float"; "portable", "avx2",
+/// "avx512".
 std::span<const std::string_view> engine_names() noexcept;
 std::string_view isa_name(Isa isa) noexcept;
 std::optional<Isa> find_isa(std::string_view name) noexcept;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "emulator/engine/engine.hpp"
+#include "emulator/engine/native/native.hpp"
 #include "emulator/engine/reference/reference.hpp"
 #include "emulator/engine/vector/vector.hpp"
 #include "gdr/error.hpp"
@@ -11,7 +12,7 @@
 namespace gdr {
 namespace {
 
-constexpr std::array<std::string_view, 2> engines{"reference", "vector"};
+constexpr std::array<std::string_view, 4> engines{"reference", "vector", "native", "native-float"};
 constexpr std::array<std::string_view, 3> isas{"portable", "avx2", "avx512"};
 
 std::string_view or_environment(std::string_view value, const char* variable) {
@@ -79,6 +80,10 @@ std::unique_ptr<Engine> make_engine(std::string_view name, std::string_view isa)
   const Isa chosen = choose_isa(or_environment(isa, "GDR_ISA"));
   if (name.empty() || name == "vector") return std::make_unique<VectorEngine>(chosen);
   if (name == "reference") return std::make_unique<ReferenceEngine>();
+  if (name == "native") return std::make_unique<NativeEngine>(chosen);
+  if (name == "native-float") {
+    return std::make_unique<NativeEngine>(chosen, native::Precision::Float);
+  }
   throw Error(ErrorCategory::Usage,
               "engine '" + std::string(name) + "' is not known; there are " + list(engines));
 }

@@ -1,0 +1,267 @@
+#include "emulator/engine/native/graph.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+namespace gdr::native {
+namespace {
+
+double number_of(std::uint64_t bits) { return std::bit_cast<double>(bits); }
+std::uint64_t bits_of(double value) { return std::bit_cast<std::uint64_t>(value); }
+
+/// The larger or the smaller; NaN if either is NaN.
+double extreme(double a, double b, bool largest) {
+  if (std::isnan(a) || std::isnan(b)) return std::nan("");
+  return (a > b) == largest ? a : b;
+}
+
+std::uint64_t round_to_short(std::uint64_t bits) {
+  const std::uint64_t odd = (bits >> short_shift) & 1;
+  return (bits + ((std::uint64_t{1} << (short_shift - 1)) - 1) + odd) & short_mask;
+}
+
+std::uint64_t shift(NodeOp op, std::uint64_t a, std::uint64_t count) {
+  if (op == NodeOp::ShiftArith) {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(a) >>
+                                      std::min<std::uint64_t>(count, 63));
+  }
+  if (count > 63) return 0;
+  return op == NodeOp::ShiftLeft ? a << count : a >> count;
+}
+
+std::uint64_t mask_word(bool value) { return value ? ~std::uint64_t{0} : 0; }
+
+double fma_of(const Node& n, double a, double b, double c) {
+  if ((n.detail & fma_negate_product) != 0) a = -a;
+  if ((n.detail & fma_negate_addend) != 0) c = -c;
+  return std::fma(a, b, c);
+}
+
+bool commutes(NodeOp op) {
+  switch (op) {
+    case NodeOp::Add:
+    case NodeOp::Mul:
+    case NodeOp::IntAdd:
+    case NodeOp::And:
+    case NodeOp::Or:
+    case NodeOp::Xor:
+    case NodeOp::BitsEqual:
+    case NodeOp::Both:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+unsigned operand_count(NodeOp op) noexcept {
+  switch (op) {
+    case NodeOp::Constant:
+    case NodeOp::Input:
+    case NodeOp::Source:
+    case NodeOp::Uniform:
+      return 0;
+    case NodeOp::Round:
+    case NodeOp::Rsqrt:
+    case NodeOp::Recip:
+    case NodeOp::RsqrtEstimate:
+    case NodeOp::RecipEstimate:
+    case NodeOp::Sqrt:
+    case NodeOp::AsBits:
+    case NodeOp::AsNumber:
+    case NodeOp::Negative:
+    case NodeOp::IsZero:
+    case NodeOp::BitsNegative:
+      return 1;
+    case NodeOp::Fma:
+    case NodeOp::Select:
+      return 3;
+    default:
+      return 2;
+  }
+}
+
+bool is_leaf(NodeOp op) noexcept { return operand_count(op) == 0; }
+
+std::uint64_t evaluate(const Node& n, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+  const double x = number_of(a);
+  const double y = number_of(b);
+  switch (n.op) {
+    case NodeOp::Constant:
+    case NodeOp::Input:
+    case NodeOp::Source:
+    case NodeOp::Uniform:
+      return n.bits;
+    case NodeOp::Add:
+      return bits_of(x + y);
+    case NodeOp::Sub:
+      return bits_of(x - y);
+    case NodeOp::Mul:
+      return bits_of(x * y);
+    case NodeOp::Fma:
+      return bits_of(fma_of(n, x, y, number_of(c)));
+    case NodeOp::Max:
+      return bits_of(extreme(x, y, true));
+    case NodeOp::Min:
+      return bits_of(extreme(x, y, false));
+    case NodeOp::Round:
+      return round_to_short(a);
+    case NodeOp::Rsqrt:
+      return bits_of(number_of(n.bits) / std::sqrt(x));
+    case NodeOp::Recip:
+      return bits_of(number_of(n.bits) / x);
+    case NodeOp::RsqrtEstimate:
+      return bits_of(1 / std::sqrt(x));
+    case NodeOp::RecipEstimate:
+      return bits_of(1 / x);
+    case NodeOp::Divide:
+      return bits_of(x / y);
+    case NodeOp::Sqrt:
+      return bits_of(std::sqrt(x));
+    case NodeOp::Select:
+      return a != 0 ? b : c;
+    case NodeOp::AsBits:
+    case NodeOp::AsNumber:
+      return a;
+    case NodeOp::IntAdd:
+      return a + b;
+    case NodeOp::IntSub:
+      return a - b;
+    case NodeOp::And:
+    case NodeOp::Both:
+      return a & b;
+    case NodeOp::Or:
+      return a | b;
+    case NodeOp::Xor:
+      return a ^ b;
+    case NodeOp::ShiftLeft:
+    case NodeOp::ShiftRight:
+    case NodeOp::ShiftArith:
+      return shift(n.op, a, b >> short_shift);
+    case NodeOp::SignedMax:
+      return static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b) ? b : a;
+    case NodeOp::SignedMin:
+      return static_cast<std::int64_t>(b) < static_cast<std::int64_t>(a) ? b : a;
+    case NodeOp::UnsignedMax:
+      return std::max(a, b);
+    case NodeOp::UnsignedMin:
+      return std::min(a, b);
+    case NodeOp::Negative:
+      return mask_word(x < 0);
+    case NodeOp::IsZero:
+      return mask_word(x == 0);
+    case NodeOp::BitsNegative:
+      return mask_word((a >> 63) != 0);
+    case NodeOp::BitsEqual:
+      return mask_word(a == b);
+    case NodeOp::BitsAtLeast:
+      return mask_word(a >= b);
+  }
+  return 0;
+}
+
+std::size_t Graph::Hash::operator()(const Node& n) const noexcept {
+  std::uint64_t h = n.bits + (static_cast<std::uint64_t>(n.op) << 8) +
+                    static_cast<std::uint64_t>(n.kind) + (std::uint64_t{n.detail} << 16);
+  for (const Ref r : {n.a, n.b, n.c}) h = (h ^ (h >> 29) ^ r) * 0x9e3779b97f4a7c15U;
+  return h ^ (h >> 32);
+}
+
+Graph::Graph() { always_ = constant(Kind::Mask, ~std::uint64_t{0}); }
+
+Ref Graph::add(Node node) {
+  // The smaller operand first: a * b and b * a are one.
+  if (commutes(node.op) && node.a > node.b) std::swap(node.a, node.b);
+  const auto [found, is_new] =
+      known_.try_emplace(node, ref_to(static_cast<std::uint32_t>(nodes_.size())));
+  if (is_new) nodes_.push_back(node);
+  return found->second;
+}
+
+Ref Graph::constant(Kind kind, std::uint64_t bits) {
+  return add({NodeOp::Constant, kind, 0, no_ref, no_ref, no_ref, bits});
+}
+
+Ref Graph::number(double value) { return constant(Kind::Number, bits_of(value)); }
+
+Ref Graph::leaf(NodeOp op, LeafKey key) {
+  Kind kind = Kind::Bits;
+  if (key.take == Take::Long || key.take == Take::Short) kind = Kind::Number;
+  if (key.take == Take::Mask) kind = Kind::Mask;
+  return add({op, kind, 0, no_ref, no_ref, no_ref, key.packed()});
+}
+
+Ref Graph::op(NodeOp op, Kind kind, Ref a, Ref b, Ref c, std::uint8_t detail) {
+  const Node node{op, kind, detail, a, b, c, 0};
+  bool constant_operands = true;
+  for (const Ref r : {a, b, c})
+    constant_operands = constant_operands && (r == no_ref || is_constant(r));
+  if (!constant_operands) return add(node);
+  const auto value = [&](Ref r) -> std::uint64_t {
+    if (r == no_ref) return 0;
+    return negated(r) ? ~(*this)[r].bits : (*this)[r].bits;
+  };
+  const std::uint64_t result = evaluate(node, value(a), value(b), value(c));
+  if (kind == Kind::Mask) return result != 0 ? always_ : complement(always_);
+  return constant(kind, result);
+}
+
+Ref Graph::both(Ref a, Ref b) {
+  const Ref never = complement(always_);
+  if (a == b || b == always_) return a;
+  if (a == always_) return b;
+  if (a == never || b == never || a == complement(b)) return never;
+  return op(NodeOp::Both, Kind::Mask, a, b);
+}
+
+Ref Graph::select(Ref mask, Ref yes, Ref no) {
+  if (mask == always_ || yes == no) return yes;
+  if (mask == complement(always_)) return no;
+  const Kind kind = (*this)[yes].kind;
+  if (kind == Kind::Mask) {
+    const Ref first = both(mask, yes);
+    const Ref second = both(complement(mask), no);
+    // One of them is often empty, or the other way round a single "both".
+    if (second == complement(always_)) return first;
+    if (no == complement(mask)) return complement(both(mask, complement(yes)));
+    return complement(both(complement(first), complement(second)));
+  }
+  if (negated(mask)) return op(NodeOp::Select, kind, complement(mask), no, yes);
+  return op(NodeOp::Select, kind, mask, yes, no);
+}
+
+Ref Graph::rebuilt(const Node& node, Ref a, Ref b, Ref c) {
+  switch (node.op) {
+    case NodeOp::Both:
+      return both(a, b);
+    case NodeOp::Select:
+      return select(a, b, c);
+    case NodeOp::AsBits:
+      return as_bits(a);
+    case NodeOp::AsNumber:
+      return as_number(a);
+    case NodeOp::Fma:
+    case NodeOp::Rsqrt:
+    case NodeOp::Recip:
+      return add({node.op, node.kind, node.detail, a, b, c, node.bits});
+    default:
+      return is_leaf(node.op) ? add(node) : op(node.op, node.kind, a, b, c, node.detail);
+  }
+}
+
+Ref Graph::as_bits(Ref number) {
+  const Node node = (*this)[number];
+  if (node.op == NodeOp::AsNumber) return node.a;
+  return op(NodeOp::AsBits, Kind::Bits, number);
+}
+
+Ref Graph::as_number(Ref bits) {
+  const Node node = (*this)[bits];
+  if (node.op == NodeOp::AsBits) return node.a;
+  return op(NodeOp::AsNumber, Kind::Number, bits);
+}
+
+}  // namespace gdr::native

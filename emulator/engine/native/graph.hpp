@@ -1,0 +1,161 @@
+// What a section computes, as a graph of values: the form in which the native engine thinks.
+//
+// A node is one value of one PE, in every lane alike. Each element of an instruction makes its own
+// nodes. Numbers are host doubles (or floats); a short's 36 bits are the upper 36 bits of a double,
+// so that bits and short numbers pass into one another for nothing.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace gdr::native {
+
+/// What a program does that host numbers cannot represent. Never leaves the engine: the section
+/// runs on the exact engine and the text becomes its note.
+class Unsupported : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+enum class Kind : std::uint8_t { Number, Bits, Mask };
+
+enum class NodeOp : std::uint8_t {
+  // leaves
+  Constant,  ///< `bits`: a double's, or a short's at the top
+  Input,     ///< a location of the PE when the pass begins; `bits`: key
+  Source,    ///< a word of the group of j-items, the same for all PEs; `bits`: key
+  Uniform,   ///< a word of the broadcast memory that stays where it is; `bits`: key
+  // numbers
+  Add,
+  Sub,
+  Mul,
+  Fma,  ///< a * b + c; `detail`: FmaSign
+  Max,
+  Min,
+  Round,          ///< to the 25 significant bits of a short
+  Rsqrt,          ///< scale / sqrt(a); `bits`: the scale; `detail`: Accuracy
+  Recip,          ///< scale / a
+  RsqrtEstimate,  ///< the host's, some bits of 1 / sqrt(a)
+  RecipEstimate,
+  Divide,
+  Sqrt,
+  // numbers or bits
+  Select,    ///< a (mask) ? b : c
+  AsBits,    ///< all 64 bits of a number
+  AsNumber,  ///< the double that has these bits
+  // bits
+  IntAdd,
+  IntSub,
+  And,
+  Or,
+  Xor,
+  ShiftLeft,   ///< b: a count, in the bits of a short
+  ShiftRight,  ///< without keeping the low 28 bits zero
+  ShiftArith,
+  SignedMax,
+  SignedMin,
+  UnsignedMax,
+  UnsignedMin,
+  // masks
+  Negative,      ///< number below zero
+  IsZero,        ///< number of either sign
+  BitsNegative,  ///< the top bit
+  BitsEqual,
+  BitsAtLeast,  ///< a >= b, unsigned
+  Both,         ///< a and b
+};
+
+/// Signs of a fused multiply-add: bit 0 negates the product, bit 1 the addend.
+enum FmaSign : std::uint8_t { fma_plain = 0, fma_negate_product = 1, fma_negate_addend = 2 };
+
+/// Relative error that a reciprocal (square root) may have.
+enum class Accuracy : std::uint8_t { Short, Double };
+
+/// `detail` of sums and products whose result is a short: they need no more accuracy than that.
+constexpr std::uint8_t short_result = 1;
+
+/// A node, or the complement of a mask: index * 2 + 1.
+using Ref = std::uint32_t;
+constexpr Ref no_ref = ~Ref{0};
+constexpr std::uint32_t node_of(Ref r) noexcept { return r >> 1; }
+constexpr bool negated(Ref r) noexcept { return (r & 1) != 0; }
+constexpr Ref complement(Ref r) noexcept { return r ^ 1; }
+constexpr Ref ref_to(std::uint32_t node) noexcept { return node << 1; }
+
+struct Node {
+  NodeOp op = NodeOp::Constant;
+  Kind kind = Kind::Number;
+  std::uint8_t detail = 0;
+  Ref a = no_ref, b = no_ref, c = no_ref;
+  std::uint64_t bits = 0;
+  friend bool operator==(const Node&, const Node&) = default;
+};
+
+/// How a word of the state or of the broadcast memory is taken.
+enum class Take : std::uint8_t { Long, Short, Bits, Mask, PeNumber, BlockNumber };
+
+/// Key of a leaf: where the word stands (a cell of the PE, an address in the BM) and how it is
+/// taken; of a source also how many passes ago its group was at hand.
+struct LeafKey {
+  Take take = Take::Long;
+  std::uint32_t place = 0;
+  std::uint32_t delay = 0;
+  friend bool operator==(const LeafKey&, const LeafKey&) = default;
+  std::uint64_t packed() const noexcept {
+    return (std::uint64_t{delay} << 48) | (static_cast<std::uint64_t>(take) << 32) | place;
+  }
+  static LeafKey unpack(std::uint64_t bits) noexcept {
+    return {static_cast<Take>((bits >> 32) & 0xff), static_cast<std::uint32_t>(bits),
+            static_cast<std::uint32_t>(bits >> 48)};
+  }
+};
+
+/// Bits of a short stand this far up.
+constexpr unsigned short_shift = 28;
+constexpr std::uint64_t short_mask = ~std::uint64_t{0} << short_shift;
+
+unsigned operand_count(NodeOp op) noexcept;
+bool is_leaf(NodeOp op) noexcept;
+
+/// Nodes in an order in which operands come first. Equal nodes are one, constants are folded.
+class Graph {
+ public:
+  const Node& operator[](Ref r) const noexcept { return nodes_[node_of(r)]; }
+  std::size_t size() const noexcept { return nodes_.size(); }
+  const std::vector<Node>& nodes() const noexcept { return nodes_; }
+
+  Ref add(Node node);
+  Ref constant(Kind kind, std::uint64_t bits);
+  Ref number(double value);
+  Ref leaf(NodeOp op, LeafKey key);
+  Ref op(NodeOp op, Kind kind, Ref a, Ref b = no_ref, Ref c = no_ref, std::uint8_t detail = 0);
+  Ref both(Ref a, Ref b);
+  /// mask ? yes : no, of numbers and bits (by the kind of `yes`) or masks.
+  Ref select(Ref mask, Ref yes, Ref no);
+  Ref as_bits(Ref number);
+  Ref as_number(Ref bits);
+
+  bool is_constant(Ref r) const noexcept { return (*this)[r].op == NodeOp::Constant; }
+  /// A node of the same operation on other operands, folded and simplified.
+  Ref rebuilt(const Node& node, Ref a, Ref b, Ref c);
+  /// The always-true mask; its complement is never true.
+  Ref always() const noexcept { return always_; }
+
+  Graph();
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Node& n) const noexcept;
+  };
+  std::vector<Node> nodes_;
+  std::unordered_map<Node, Ref, Hash> known_;
+  Ref always_ = no_ref;
+};
+
+/// What an operation makes of the bits of its operands: the definition, on one lane.
+std::uint64_t evaluate(const Node& node, std::uint64_t a, std::uint64_t b, std::uint64_t c);
+
+}  // namespace gdr::native

@@ -1,0 +1,59 @@
+// What is compiled: a piece of a section that shares no computed value with the rest of it. The
+// elements of a vector instruction are usually alike, and are then instances of one kernel.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "emulator/engine/native/demand.hpp"
+
+namespace gdr::native {
+
+/// An output of a kernel.
+struct KernelOutput {
+  Take take = Take::Long;
+  Ref value = no_ref;
+  friend bool operator==(const KernelOutput&, const KernelOutput&) = default;
+};
+
+/// A slot that a pass through a loop hands on to the next.
+struct KernelCarried {
+  std::uint32_t slot = 0;
+  Ref next = no_ref;
+  friend bool operator==(const KernelCarried&, const KernelCarried&) = default;
+};
+
+/// The places of a kernel's inputs and outputs for one of its instances.
+struct KernelInstance {
+  std::vector<LeafKey> inputs, outputs;
+};
+
+/// Input leaves of the graph name slots: LeafKey::place counts `inputs` of the instances.
+struct Kernel {
+  Graph graph;
+  std::vector<Take> inputs;
+  std::vector<KernelOutput> outputs;
+  std::vector<KernelCarried> carried;
+  std::vector<KernelInstance> instances;
+};
+
+/// A short that goes from one place to another as it is, whatever it means.
+struct MovedShort {
+  std::uint32_t to = 0;  ///< cell
+  NodeOp from = NodeOp::Input;
+  std::uint32_t place = 0;
+  friend bool operator==(const MovedShort&, const MovedShort&) = default;
+};
+
+/// A section in pieces.
+struct SplitSection {
+  std::vector<Kernel> kernels;
+  std::vector<MovedShort> moves;
+  std::vector<std::pair<std::size_t, Ref>>
+      constants;  ///< roots that are constants, with their value
+};
+
+/// Cuts what is demanded of a section into kernels.
+SplitSection split(const SectionModel& model, const Demand& demand);
+
+}  // namespace gdr::native

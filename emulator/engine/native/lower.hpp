@@ -1,0 +1,35 @@
+// From what a program says to what a host's vector units do.
+#pragma once
+
+#include "emulator/engine/engine.hpp"
+#include "emulator/engine/native/segment.hpp"
+
+namespace gdr::native {
+
+enum class Precision : std::uint8_t { Double, Float };
+
+/// What code is made for.
+struct Target {
+  Isa isa = Isa::Portable;
+  Precision precision = Precision::Double;
+  friend bool operator==(const Target&, const Target&) = default;
+  /// Lanes of a vector.
+  constexpr std::uint32_t lanes() const noexcept {
+    if (isa == Isa::Portable) return 32;
+    const std::uint32_t doubles = isa == Isa::Avx2 ? 4 : 8;
+    return precision == Precision::Float ? doubles * 2 : doubles;
+  }
+  constexpr std::uint32_t lane_bytes() const noexcept {
+    return precision == Precision::Float ? 4 : 8;
+  }
+};
+
+/// What stands in a lane for a constant.
+std::uint64_t constant_lane(const Node& constant, Precision precision) noexcept;
+
+/// Products that only sums use become fused multiply-adds; reciprocals and reciprocal square roots
+/// become the host's estimate and as many steps as their accuracy asks for. Throws Unsupported
+/// where floats cannot stand for what doubles can.
+Segment lowered(const Segment& segment, Target target);
+
+}  // namespace gdr::native

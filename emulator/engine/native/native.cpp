@@ -1,0 +1,74 @@
+#include "emulator/engine/native/native.hpp"
+
+#include <array>
+#include <atomic>
+
+#include "emulator/engine/check.hpp"
+#include "emulator/engine/native/cache.hpp"
+#include "emulator/engine/native/float_mode.hpp"
+#include "emulator/engine/native/runner.hpp"
+#include "emulator/engine/vector/vector.hpp"
+
+namespace gdr {
+namespace {
+
+class NativeExecutable final : public Executable {
+ public:
+  NativeExecutable(const Program& program, const Geometry& geometry, native::Target target)
+      : program_(native::compiled_program(program, geometry, target)),
+        exact_(VectorEngine(target.isa).prepare(program, geometry)) {}
+
+  void run(BlockState& block, const BlockRun& run) const override {
+    if (run.iterations == 0) return;
+    const auto number = static_cast<unsigned>(run.section);
+    const native::CompiledSection* section = program_->parts[number].section.get();
+    if (section == nullptr || run.collect_flags) {
+      exact_runs_[number].fetch_add(1, std::memory_order_relaxed);
+      exact_->run(block, run);
+      return;
+    }
+    runs_[number].fetch_add(1, std::memory_order_relaxed);
+    const native::FloatMode mode;
+    native::run_section(*section, program_->map, block, run);
+  }
+
+  std::size_t stream_bytes() const noexcept override {
+    const auto& body = program_->parts[static_cast<unsigned>(Section::Body)].section;
+    return body ? body->stream_bytes() : 0;
+  }
+  bool convert_sources(const std::uint64_t* shorts, std::size_t groups, std::uint32_t step,
+                       std::byte* to) const noexcept override {
+    const auto& body = program_->parts[static_cast<unsigned>(Section::Body)].section;
+    return native::convert_sources(*body, shorts, groups, step, to);
+  }
+
+  ExecutableNotes notes() const override {
+    ExecutableNotes notes;
+    for (unsigned s = 0; s < section_count; ++s) {
+      const auto& part = program_->parts[s];
+      notes[s].compiled = part.section != nullptr;
+      notes[s].runs = runs_[s];
+      notes[s].exact_runs = exact_runs_[s];
+      notes[s].reason = part.section ? part.section->remark() : part.reason;
+      if (!part.section) continue;
+      notes[s].code_bytes = part.section->code_bytes();
+      notes[s].compile_seconds = part.section->compile_seconds();
+    }
+    return notes;
+  }
+
+ private:
+  mutable std::array<std::atomic<std::uint64_t>, section_count> runs_{}, exact_runs_{};
+  std::shared_ptr<const native::CompiledProgram> program_;
+  std::shared_ptr<const Executable> exact_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Executable> NativeEngine::prepare(const Program& program,
+                                                        const Geometry& geometry) const {
+  check_program(program, geometry);
+  return std::make_shared<NativeExecutable>(program, geometry, target_);
+}
+
+}  // namespace gdr

@@ -1,0 +1,26 @@
+// The native engine: fast numerics. Programs become code for this host's vector units, on doubles
+// or floats; what these cannot represent runs on the vector engine, and says why.
+#pragma once
+
+#include "emulator/engine/engine.hpp"
+#include "emulator/engine/native/lower.hpp"
+
+namespace gdr {
+
+class NativeEngine final : public Engine {
+ public:
+  /// The host must have the instruction set (see host_isas()).
+  explicit NativeEngine(Isa isa, native::Precision precision = native::Precision::Double)
+      : target_{isa, precision} {}
+  std::string_view name() const noexcept override {
+    return target_.precision == native::Precision::Double ? "native" : "native-float";
+  }
+  Isa isa() const noexcept override { return target_.isa; }
+  std::shared_ptr<const Executable> prepare(const Program& program,
+                                            const Geometry& geometry) const override;
+
+ private:
+  native::Target target_;
+};
+
+}  // namespace gdr

@@ -1,0 +1,278 @@
+#include "emulator/engine/native/program.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <utility>
+
+#include "emulator/isa/ports.hpp"
+
+namespace gdr::native {
+namespace {
+
+bool is_memory(NodeOp op) { return op == NodeOp::Source || op == NodeOp::Uniform; }
+
+/// What the host reads of a program's results; all of the machine where it declares none.
+Needs needs_of_host(const Program& program, const CellMap& map) {
+  Needs needs(map);
+  bool declared = false;
+  for (const Variable& v : program.variables) {
+    if (v.kind == VarKind::Output) declared = true;
+    if (v.kind != VarKind::Result) continue;
+    declared = true;
+    for (unsigned e = 0; e < program.elements; ++e) {
+      const std::uint32_t cell = map.cell(v.location, e);
+      needs.need_cell(cell);
+      if (v.location.width == Width::Long) needs.need_cell(cell + 1);
+    }
+  }
+  if (!declared) needs.need_all();
+  return needs;
+}
+
+/// Everything that a section on the exact engine may read.
+void add_exact_needs(const Program& program, Section section, const Geometry& geometry,
+                     const CellMap& map, Needs& needs) {
+  std::vector<Access> accesses;
+  for (const Instruction& i : program.section(section)) {
+    for (unsigned k = 0; k < i.vlen; ++k) {
+      accesses.clear();
+      accesses_of_element(i, k, geometry, accesses);
+      for (const Access& a : accesses) {
+        if (a.what == Access::What::Mask) {
+          needs.masks[a.address * max_elements + k] = Condition{};
+          continue;
+        }
+        std::uint32_t base = 0;
+        if (a.what == Access::What::Local) base = map.local;
+        if (a.what == Access::What::T) base = map.t + k * 2;
+        if (port_of(a) == Port::BmAccess) continue;
+        // Also what it writes: it may do so under a mask, and then the old value stays.
+        for (std::uint32_t n = 0; n < a.shorts; ++n) needs.need_cell(base + a.address + n);
+      }
+    }
+  }
+}
+
+/// A constant as the word that it is in a cell.
+ConstantRoot constant_root(const Root& root, const Node& constant, bool complemented) {
+  ConstantRoot made{root.key, 0, 0};
+  std::uint64_t bits = complemented ? ~constant.bits : constant.bits;
+  std::uint64_t words[2] = {0, 0};
+  lanes_to_words(root.key.take, Precision::Double, reinterpret_cast<const std::byte*>(&bits), 1,
+                 {&words[0], &words[1]});
+  made.upper = words[0];
+  made.lower = words[1];
+  return made;
+}
+
+/// A kernel with some uniform words as zeros.
+Kernel with_zeros(const Kernel& kernel, std::uint64_t zero_words, const WordTable& uniforms) {
+  Kernel made = kernel;
+  made.graph = Graph();
+  std::vector<Ref> to(kernel.graph.size(), no_ref);
+  const auto copy = [&](Ref r) { return r == no_ref ? r : to[node_of(r)] ^ (r & 1); };
+  for (std::uint32_t n = 0; n < kernel.graph.size(); ++n) {
+    const Node& node = kernel.graph[ref_to(n)];
+    if (node.op == NodeOp::Uniform) {
+      const std::uint32_t number = uniforms.number(LeafKey::unpack(node.bits));
+      if (number < 64 && ((zero_words >> number) & 1) != 0) {
+        to[n] = made.graph.constant(node.kind, 0);
+        continue;
+      }
+    }
+    to[n] = made.graph.rebuilt(node, copy(node.a), copy(node.b), copy(node.c));
+  }
+  for (KernelOutput& output : made.outputs) output.value = copy(output.value);
+  for (KernelCarried& carried : made.carried) carried.next = copy(carried.next);
+  return made;
+}
+
+}  // namespace
+
+CompiledSection::CompiledSection(const SectionModel& model, const Demand& demand, bool loops,
+                                 Target target)
+    : loops_(loops), target_(target) {
+  SplitSection pieces = split(model, demand);
+  kernels_ = std::move(pieces.kernels);
+  moves_ = std::move(pieces.moves);
+  for (const auto& [number, value] : pieces.constants) {
+    const Root& root = demand.roots[number];
+    constants_.push_back(constant_root(root, model.graph[value], negated(value)));
+    // A constant of a cell is known to the last bit.
+    if (root.key.delay != 0 || root.key.take == Take::Mask) continue;
+    const auto exact = [&](std::uint32_t cell, std::uint64_t& word) {
+      const CellRef held = model.state[cell];
+      if (model.cells.is_constant(held)) word = model.cells.constant_bits(held);
+    };
+    exact(root.key.place, constants_.back().upper);
+    if (root.key.take == Take::Long) exact(root.key.place + 1, constants_.back().lower);
+  }
+  for (const PutWord& put : model.puts) puts_.push_back({put.address, put.pe, put.width});
+  collect_words();
+  check_precision();
+}
+
+/// Doubles take over where floats cannot do it.
+void CompiledSection::check_precision() {
+  if (target_.precision != Precision::Float) return;
+  try {
+    for (const Kernel& kernel : kernels_) make_code(kernel, 0, target_);
+  } catch (const Unsupported& e) {
+    remark_ = std::string("doubles instead of floats: ") + e.what();
+    target_.precision = Precision::Double;
+  }
+}
+
+void CompiledSection::collect_words() {
+  for (const Kernel& kernel : kernels_) {
+    for (const Node& node : kernel.graph.nodes()) {
+      if (!is_memory(node.op)) continue;
+      WordTable& table = node.op == NodeOp::Source ? source_words_ : uniform_words_;
+      table.add(LeafKey::unpack(node.bits));
+    }
+  }
+  const auto note = [&](const Graph& g, Ref r) {
+    if (g[r].op != NodeOp::Uniform) return;
+    const std::uint32_t number = uniform_words_.number(LeafKey::unpack(g[r].bits));
+    if (number < 64) zero_candidates_ |= std::uint64_t{1} << number;
+  };
+  for (const Kernel& kernel : kernels_) {
+    // Directly, or handed on from the pass before.
+    std::vector<Ref> next(kernel.inputs.size(), no_ref);
+    for (const KernelCarried& c : kernel.carried) next[c.slot] = c.next;
+    for (const Node& node : kernel.graph.nodes()) {
+      if (node.op != NodeOp::Select) continue;
+      for (Ref side : {node.b, node.c}) {
+        const Node& held = kernel.graph[side];
+        if (held.op == NodeOp::Input) {
+          const Ref before = next[LeafKey::unpack(held.bits).place];
+          if (before == no_ref) continue;
+          side = before;
+        }
+        note(kernel.graph, side);
+      }
+    }
+  }
+}
+
+KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_words,
+                                      Target target) const {
+  const Kernel special = with_zeros(kernel, zero_words & zero_candidates_, uniform_words_);
+  LoopForm form = make_loop_form(special, loops_);
+  KernelCode code;
+  code.loops = loops_;
+  code.inputs = kernel.inputs;
+  code.layout = {target.lanes() * target.lane_bytes(),
+                 static_cast<std::uint32_t>(kernel.inputs.size()),
+                 static_cast<std::uint32_t>(kernel.carried.size()),
+                 static_cast<std::uint32_t>(kernel.outputs.size())};
+  for (const KernelCarried& c : kernel.carried) code.carried_slot.push_back(c.slot);
+  code.once = lowered(form.once, target);
+  if (loops_) {
+    code.first = lowered(form.first, target);
+    code.loop = lowered(form.loop, target);
+    code.last = lowered(form.last, target);
+  }
+  return code;
+}
+
+std::unique_ptr<CompiledKernels> CompiledSection::compile(std::uint64_t zero_words,
+                                                          Precision precision) const {
+  auto made = std::make_unique<CompiledKernels>();
+  made->target = target_;
+  made->target.precision = precision;
+  try {
+    for (const Kernel& kernel : kernels_) {
+      CompiledKernels::One one;
+      one.code = make_code(kernel, zero_words, made->target);
+      if (made->target.isa == Isa::Portable) {
+        one.portable = std::make_unique<InterpretedKernel>(one.code, made->target, source_words_,
+                                                           uniform_words_);
+      } else {
+        one.machine = compile_kernel(one.code, made->target, source_words_, uniform_words_);
+        code_bytes_ += one.machine.bytes;
+      }
+      made->kernels.push_back(std::move(one));
+    }
+    return made;
+  } catch (const Unsupported& e) {
+    if (made->target.isa == Isa::Portable) throw;
+    remark_ = std::string("portable path: ") + e.what();
+  }
+  made->kernels.clear();
+  made->target.isa = Isa::Portable;
+  for (const Kernel& kernel : kernels_) {
+    CompiledKernels::One one;
+    one.code = make_code(kernel, zero_words, made->target);
+    one.portable =
+        std::make_unique<InterpretedKernel>(one.code, made->target, source_words_, uniform_words_);
+    made->kernels.push_back(std::move(one));
+  }
+  return made;
+}
+
+const CompiledKernels& CompiledSection::code(std::uint64_t zero_words, Precision precision) const {
+  const std::pair key{zero_words & zero_candidates_, precision};
+  {
+    const std::shared_lock lock(mutex_);
+    if (const auto found = made_.find(key); found != made_.end()) return *found->second;
+  }
+  const std::unique_lock lock(mutex_);
+  if (const auto found = made_.find(key); found != made_.end()) return *found->second;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto [at, is_new] = made_.emplace(key, compile(key.first, precision));
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  compile_seconds_ = compile_seconds_ + seconds.count();
+  return *at->second;
+}
+
+std::string CompiledSection::remark() const {
+  const std::shared_lock lock(mutex_);
+  return remark_;
+}
+
+CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometry, Target wanted)
+    : map(geometry), target(wanted) {
+  std::array<std::unique_ptr<SectionModel>, section_count> models;
+  std::array<Demand, section_count> demands;
+  Needs needs = needs_of_host(program, map);
+  const auto give_up = [&](unsigned s, const Unsupported& e) {
+    parts[s].reason = e.what();
+    models[s].reset();
+    add_exact_needs(program, static_cast<Section>(s), geometry, map, needs);
+  };
+  for (unsigned s = 0; s < section_count; ++s) {
+    models[s] = std::make_unique<SectionModel>(geometry);
+    try {
+      translate(program, static_cast<Section>(s), *models[s]);
+      if (static_cast<Section>(s) == Section::Body && !models[s]->puts.empty()) {
+        throw Unsupported("the loop puts words into the broadcast memory");
+      }
+    } catch (const Unsupported& e) {
+      give_up(s, e);
+    }
+  }
+  // What one section needs another one has to leave: until no more is asked for.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (unsigned s = 0; s < section_count; ++s) {
+      if (!models[s]) continue;
+      try {
+        demands[s] = find_demand(*models[s], needs, static_cast<Section>(s) == Section::Body);
+        changed = needs.merge(needs_of(*models[s], demands[s])) || changed;
+      } catch (const Unsupported& e) {
+        give_up(s, e);
+        changed = true;
+      }
+    }
+  }
+  for (unsigned s = 0; s < section_count; ++s) {
+    if (!models[s]) continue;
+    auto section = std::make_unique<CompiledSection>(
+        *models[s], demands[s], static_cast<Section>(s) == Section::Body, target);
+    parts[s].section = std::move(section);
+  }
+}
+
+}  // namespace gdr::native

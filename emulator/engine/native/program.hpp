@@ -1,0 +1,106 @@
+// A program compiled for host numbers: its sections as kernels, and how state gets in and out.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "emulator/engine/native/code.hpp"
+#include "emulator/engine/native/interpret.hpp"
+#include "emulator/engine/native/words.hpp"
+
+namespace gdr::native {
+
+/// A word of the broadcast memory that a section puts there, out of the outputs of kernels.
+struct PutTarget {
+  std::uint32_t address = 0, pe = 0;
+  Width width = Width::Long;
+};
+
+/// A root that is the same in all PEs, or a part of a put.
+struct ConstantRoot {
+  LeafKey key;
+  std::uint64_t upper = 0, lower = 0;
+};
+
+/// Code for some kernels, under the assumption that certain uniform words are zero.
+struct CompiledKernels {
+  struct One {
+    KernelCode code;
+    CompiledKernel machine;  ///< none on the portable path
+    std::unique_ptr<InterpretedKernel> portable;
+  };
+  Target target;
+  std::vector<One> kernels;  ///< in the order of the section's
+};
+
+/// One section. Immutable but for code that is made when it is first needed.
+class CompiledSection {
+ public:
+  CompiledSection(const SectionModel& model, const Demand& demand, bool loops, Target target);
+
+  bool loops() const noexcept { return loops_; }
+  const std::vector<Kernel>& kernels() const noexcept { return kernels_; }
+  const std::vector<ConstantRoot>& constants() const noexcept { return constants_; }
+  const std::vector<MovedShort>& moves() const noexcept { return moves_; }
+  const std::vector<PutTarget>& puts() const noexcept { return puts_; }
+  const WordTable& source_words() const noexcept { return source_words_; }
+  const WordTable& uniform_words() const noexcept { return uniform_words_; }
+  bool reads_sources() const noexcept { return !source_words_.words.empty(); }
+
+  /// Which of its uniform words are best compiled as zeros where they are zero: bits of their
+  /// numbers. They stand in for lanes that do not count.
+  std::uint64_t zero_candidates() const noexcept { return zero_candidates_; }
+  /// The code for a set of zero words; made now if need be. Falls back from machine code to the
+  /// portable path where the code generator cannot do it.
+  const CompiledKernels& code(std::uint64_t zero_words, Precision precision) const;
+  /// Of the numbers: what was asked for, or doubles where floats cannot do it.
+  Precision precision() const noexcept { return target_.precision; }
+  std::size_t stream_bytes() const noexcept {
+    return source_words_.words.size() * target_.lane_bytes();
+  }
+
+  std::size_t code_bytes() const noexcept { return code_bytes_; }
+  double compile_seconds() const noexcept { return compile_seconds_; }
+  /// Why it does not do what was asked for to the letter ("doubles instead of floats"); or empty.
+  std::string remark() const;
+
+ private:
+  std::unique_ptr<CompiledKernels> compile(std::uint64_t zero_words, Precision precision) const;
+  void check_precision();
+  KernelCode make_code(const Kernel& kernel, std::uint64_t zero_words, Target target) const;
+  void collect_words();
+
+  bool loops_;
+  Target target_;
+  std::vector<Kernel> kernels_;
+  std::vector<ConstantRoot> constants_;
+  std::vector<MovedShort> moves_;
+  std::vector<PutTarget> puts_;
+  WordTable source_words_, uniform_words_;
+  std::uint64_t zero_candidates_ = 0;
+  mutable std::shared_mutex mutex_;
+  mutable std::map<std::pair<std::uint64_t, Precision>, std::unique_ptr<CompiledKernels>> made_;
+  mutable std::string remark_;
+  mutable std::atomic<std::size_t> code_bytes_ = 0;
+  mutable std::atomic<double> compile_seconds_ = 0;
+};
+
+/// A program: compiled sections, and for the others the reason why not.
+struct CompiledProgram {
+  CompiledProgram(const Program& program, const Geometry& geometry, Target target);
+
+  struct Part {
+    std::unique_ptr<CompiledSection> section;  ///< null: it runs on the exact engine
+    std::string reason;
+  };
+  CellMap map;
+  Target target;
+  std::array<Part, section_count> parts;
+};
+
+}  // namespace gdr::native

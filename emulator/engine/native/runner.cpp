@@ -1,0 +1,358 @@
+#include "emulator/engine/native/runner.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+namespace gdr::native {
+namespace {
+
+using Bytes = std::vector<std::byte, LineAllocator<std::byte>>;
+
+/// Memory of one thread, kept from run to run.
+struct Scratch {
+  Bytes items, source, uniforms, spills;
+  std::vector<std::uint64_t> put_words, moved;
+};
+
+void grow(Bytes& bytes, std::size_t size) {
+  if (bytes.size() < size) bytes.resize(size);
+}
+
+class SectionRun {
+ public:
+  SectionRun(const CompiledSection& section, const CellMap& map, BlockState& block,
+             const BlockRun& run)
+      : s_(section), map_(map), block_(block), run_(run), code_(nullptr), live_(block.pes) {
+    // A word for the broadcast memory may come from any PE.
+    if (run.live_pes != 0 && section.puts().empty()) live_ = std::min(live_, run.live_pes);
+  }
+
+  void passes(std::uint64_t count, std::uint32_t source_base) {
+    source_base_ = source_base;
+    count_ = count;
+    // What a stream holds was seen to fit.
+    if (!prepare(s_.precision())) prepare(Precision::Double);
+    for (std::size_t k = 0; k < s_.kernels().size(); ++k) execute(k);
+    gather_moved();
+    for (std::size_t k = 0; k < s_.kernels().size(); ++k) leave(k);
+    leave_moved();
+    leave_constants();
+    put_words();
+  }
+
+ private:
+  /// Where the work items of a kernel stand.
+  struct Place {
+    std::size_t begin = 0, items = 0;
+  };
+
+  bool prepare(Precision precision);
+  std::uint64_t zero_words() const;
+  bool take_words();
+  void widen_stream();
+  bool take_state();
+  bool take_instance(const CompiledKernels::One& one, const KernelInstance& instance,
+                     std::byte* items);
+  void execute(std::size_t k);
+  void leave(std::size_t k);
+  void leave_instance(const CompiledKernels::One& one, const KernelInstance& instance,
+                      const std::byte* items);
+  void gather_moved();
+  void leave_moved();
+  void leave_constants();
+  void put_words();
+  std::uint64_t* put_row(LeafKey key, unsigned word);
+
+  std::size_t lanes() const { return code_->target.lanes(); }
+  std::size_t chunks() const { return (live_ + lanes() - 1) / lanes(); }
+  Precision precision() const { return code_->target.precision; }
+
+  static thread_local Scratch scratch_;
+  const CompiledSection& s_;
+  const CellMap& map_;
+  BlockState& block_;
+  const BlockRun& run_;
+  const CompiledKernels* code_;
+  const std::byte* source_ = nullptr;
+  std::vector<Place> places_;
+  std::uint64_t count_ = 1;
+  std::uint32_t source_base_ = 0;
+  std::uint32_t live_;  ///< PEs that are worked on
+};
+
+thread_local Scratch SectionRun::scratch_;
+
+WordsIn memory_words(const BlockState& block, Take take, std::uint32_t address,
+                     std::size_t stride) {
+  const std::uint64_t* first = block.bm.data() + address;
+  return {first, take == Take::Long ? first + 1 : first, stride};
+}
+
+/// Words of groups of items, one group behind the other.
+bool convert(const std::vector<LeafKey>& words, Precision precision, const std::uint64_t* shorts,
+             std::size_t groups, std::uint32_t step, std::byte* to) noexcept {
+  const std::size_t lane = precision == Precision::Float ? 4 : 8;
+  bool fits = true;
+  for (std::size_t w = 0; w < words.size(); ++w) {
+    const std::uint64_t* first = shorts + words[w].place;
+    const WordsIn in{first, words[w].take == Take::Long ? first + 1 : first, step};
+    fits =
+        words_to_lanes(words[w].take, precision, in, groups, to + w * lane, words.size() * lane) &&
+        fits;
+  }
+  return fits;
+}
+
+std::uint64_t SectionRun::zero_words() const {
+  std::uint64_t zeros = 0;
+  const auto& words = s_.uniform_words().words;
+  for (std::size_t w = 0; w < std::min<std::size_t>(words.size(), 64); ++w) {
+    if (((s_.zero_candidates() >> w) & 1) == 0) continue;
+    std::uint64_t bits = 0;
+    words_to_lanes(words[w].take, Precision::Double,
+                   memory_words(block_, words[w].take, words[w].place, 0), 1,
+                   reinterpret_cast<std::byte*>(&bits), sizeof bits);
+    if (bits == 0) zeros |= std::uint64_t{1} << w;
+  }
+  return zeros;
+}
+
+/// Finds the code and brings in all that it reads; false if floats cannot hold it.
+bool SectionRun::prepare(Precision precision) {
+  code_ = &s_.code(zero_words(), precision);
+  std::size_t bytes = 0;
+  places_.clear();
+  for (std::size_t k = 0; k < s_.kernels().size(); ++k) {
+    const auto& one = code_->kernels[k];
+    const std::size_t copies = one.machine.copies;
+    const std::size_t items = s_.kernels()[k].instances.size() * chunks();
+    places_.push_back({bytes, items});
+    bytes += (items + copies - 1) / copies * copies * one.code.layout.bytes();
+  }
+  grow(scratch_.items, bytes);
+  scratch_.put_words.assign(s_.puts().size() * 3 * block_.pes, 0);
+  return take_words() && take_state();
+}
+
+bool SectionRun::take_words() {
+  const std::size_t lane = code_->target.lane_bytes();
+  const auto& uniforms = s_.uniform_words().words;
+  const auto& sources = s_.source_words().words;
+  grow(scratch_.uniforms, uniforms.size() * lane);
+  bool fits = true;
+  for (std::size_t w = 0; w < uniforms.size(); ++w) {
+    const auto words = memory_words(block_, uniforms[w].take, uniforms[w].place, 0);
+    fits = words_to_lanes(uniforms[w].take, precision(), words, 1,
+                          scratch_.uniforms.data() + w * lane, lane) &&
+           fits;
+  }
+  source_ = run_.stream.groups;
+  if (source_ != nullptr) {
+    if (precision() != s_.precision()) widen_stream();
+    return fits;
+  }
+  grow(scratch_.source, sources.size() * lane * count_);
+  source_ = scratch_.source.data();
+  return convert(sources, precision(), block_.bm.data() + source_base_, count_, run_.source_step,
+                 scratch_.source.data()) &&
+         fits;
+}
+
+/// A stream of floats for code on doubles: integers of the state did not fit beside floats.
+void SectionRun::widen_stream() {
+  const auto& words = s_.source_words().words;
+  grow(scratch_.source, words.size() * sizeof(double) * count_);
+  for (std::size_t i = 0; i < words.size() * count_; ++i) {
+    std::uint64_t wide = 0;
+    if (words[i % words.size()].take == Take::Bits) {
+      std::int32_t integer = 0;
+      std::memcpy(&integer, source_ + i * sizeof integer, sizeof integer);
+      wide = static_cast<std::uint64_t>(std::int64_t{integer}) << short_shift;
+    } else {
+      float number = 0;
+      std::memcpy(&number, source_ + i * sizeof number, sizeof number);
+      wide = std::bit_cast<std::uint64_t>(static_cast<double>(number));
+    }
+    std::memcpy(scratch_.source.data() + i * sizeof wide, &wide, sizeof wide);
+  }
+  source_ = scratch_.source.data();
+}
+
+bool SectionRun::take_state() {
+  bool fits = true;
+  for (std::size_t k = 0; k < s_.kernels().size(); ++k) {
+    const auto& one = code_->kernels[k];
+    std::byte* items = scratch_.items.data() + places_[k].begin;
+    for (const KernelInstance& instance : s_.kernels()[k].instances) {
+      fits = take_instance(one, instance, items) && fits;
+      items += chunks() * one.code.layout.bytes();
+    }
+  }
+  return fits;
+}
+
+bool SectionRun::take_instance(const CompiledKernels::One& one, const KernelInstance& instance,
+                               std::byte* items) {
+  const ItemLayout& layout = one.code.layout;
+  const std::size_t lane = code_->target.lane_bytes();
+  bool fits = true;
+  for (std::uint32_t n = 0; n < instance.inputs.size(); ++n) {
+    const LeafKey key = instance.inputs[n];
+    const auto& slots = one.code.carried_slot;
+    const auto found = std::find(slots.begin(), slots.end(), n);
+    const std::uint32_t offset =
+        found == slots.end() ? layout.input(n)
+                             : layout.set(0) + static_cast<std::uint32_t>(found - slots.begin()) *
+                                                   layout.vector_bytes;
+    for (std::size_t c = 0; c < chunks(); ++c) {
+      std::byte* const to = items + c * layout.bytes() + offset;
+      const std::size_t first = c * lanes();
+      const std::size_t count = std::min(lanes(), live_ - first);
+      if (count < lanes()) std::memset(to, 0, layout.vector_bytes);
+      if (key.take == Take::PeNumber || key.take == Take::BlockNumber) {
+        for (std::size_t i = 0; i < count; ++i) {
+          const std::uint64_t word = key.take == Take::PeNumber ? first + i : block_.number;
+          words_to_lanes(Take::Bits, precision(), {&word, &word, 0}, 1, to + i * lane, lane);
+        }
+        continue;
+      }
+      const std::uint64_t* row = cell_row(std::as_const(block_), map_, key) + first;
+      const WordsIn words{row, key.take == Take::Long ? row + block_.pes : row, 1};
+      fits = words_to_lanes(key.take, precision(), words, count, to, lane) && fits;
+    }
+  }
+  return fits;
+}
+
+void SectionRun::execute(std::size_t k) {
+  const auto& one = code_->kernels[k];
+  std::byte* items = scratch_.items.data() + places_[k].begin;
+  grow(scratch_.spills, one.machine.spill_bytes);
+  const std::size_t copies = one.machine.copies;
+  for (std::size_t i = 0; i < places_[k].items; i += copies) {
+    std::byte* const at = items + i * one.code.layout.bytes();
+    if (one.portable) {
+      one.portable->run(at, source_, scratch_.uniforms.data(), count_);
+    } else {
+      one.machine.function(at, source_, scratch_.uniforms.data(), count_, scratch_.spills.data());
+    }
+  }
+}
+
+void SectionRun::leave(std::size_t k) {
+  const auto& one = code_->kernels[k];
+  const std::byte* items = scratch_.items.data() + places_[k].begin;
+  for (const KernelInstance& instance : s_.kernels()[k].instances) {
+    leave_instance(one, instance, items);
+    items += chunks() * one.code.layout.bytes();
+  }
+}
+
+/// Parts of words that go to the broadcast memory wait in rows: upper, lower, enabled.
+std::uint64_t* SectionRun::put_row(LeafKey key, unsigned word) {
+  return scratch_.put_words.data() + (key.place * 3 + word) * block_.pes;
+}
+
+void SectionRun::leave_instance(const CompiledKernels::One& one, const KernelInstance& instance,
+                                const std::byte* items) {
+  const ItemLayout& layout = one.code.layout;
+  for (std::uint32_t n = 0; n < instance.outputs.size(); ++n) {
+    const LeafKey key = instance.outputs[n];
+    WordsOut rows{};
+    if (key.delay == 0) {
+      rows.upper = cell_row(block_, map_, key);
+      rows.lower = key.take == Take::Long ? rows.upper + block_.pes : rows.upper;
+    } else {
+      const auto part = static_cast<PutPart>(key.delay);
+      const unsigned row = part == PutPart::Enabled ? 2 : part == PutPart::Lower ? 1 : 0;
+      rows = {put_row(key, row), put_row(key, 1)};
+    }
+    for (std::size_t c = 0; c < chunks(); ++c) {
+      const std::size_t first = c * lanes();
+      const std::size_t count = std::min(lanes(), live_ - first);
+      lanes_to_words(key.take, precision(), items + c * layout.bytes() + layout.output(n), count,
+                     {rows.upper + first, rows.lower + first});
+    }
+  }
+}
+
+/// Shorts that only change their place: out of the state as the section found it, or out of the
+/// last group of items.
+void SectionRun::gather_moved() {
+  scratch_.moved.resize(s_.moves().size() * block_.pes);
+  std::uint64_t* to = scratch_.moved.data();
+  for (const MovedShort& move : s_.moves()) {
+    if (move.from == NodeOp::Input) {
+      std::copy_n(cell_row(block_, map_, {Take::Bits, move.place, 0}), block_.pes, to);
+    } else {
+      std::uint64_t base = 0;
+      if (move.from == NodeOp::Source) {
+        base = run_.stream.groups != nullptr ? run_.stream.last_group
+                                             : source_base_ + (count_ - 1) * run_.source_step;
+      }
+      std::fill_n(to, block_.pes, block_.bm[base + move.place]);
+    }
+    to += block_.pes;
+  }
+}
+
+void SectionRun::leave_moved() {
+  const std::uint64_t* from = scratch_.moved.data();
+  for (const MovedShort& move : s_.moves()) {
+    std::copy_n(from, block_.pes, cell_row(block_, map_, {Take::Bits, move.to, 0}));
+    from += block_.pes;
+  }
+}
+
+void SectionRun::leave_constants() {
+  for (const ConstantRoot& constant : s_.constants()) {
+    const std::size_t pes = block_.pes;
+    if (constant.key.delay != 0) {
+      const auto part = static_cast<PutPart>(constant.key.delay);
+      const unsigned row = part == PutPart::Enabled ? 2 : part == PutPart::Lower ? 1 : 0;
+      std::fill_n(put_row(constant.key, row), pes, constant.upper);
+      if (part == PutPart::Word) std::fill_n(put_row(constant.key, 1), pes, constant.lower);
+      continue;
+    }
+    std::uint64_t* const row = cell_row(block_, map_, constant.key);
+    std::fill_n(row, pes, constant.upper);
+    if (constant.key.take == Take::Long) std::fill_n(row + pes, pes, constant.lower);
+  }
+}
+
+void SectionRun::put_words() {
+  for (std::uint32_t n = 0; n < s_.puts().size(); ++n) {
+    const PutTarget& put = s_.puts()[n];
+    const LeafKey key{Take::Mask, n, 0};
+    if (put_row(key, 2)[put.pe] == 0) continue;
+    const u128 lower = put_row(key, 1)[put.pe];
+    const u128 upper = put_row(key, 0)[put.pe];
+    write_bm(block_, put.address, put.width,
+             put.width == Width::Long ? (upper << Short::bit_count) | lower : lower);
+  }
+}
+
+}  // namespace
+
+void run_section(const CompiledSection& section, const CellMap& map, BlockState& block,
+                 const BlockRun& run) {
+  SectionRun section_run(section, map, block, run);
+  if (section.loops()) {
+    section_run.passes(run.iterations, run.source_base);
+    return;
+  }
+  std::uint32_t source = run.source_base;
+  for (std::uint64_t i = 0; i < run.iterations; ++i) {
+    section_run.passes(1, source);
+    source += run.source_step;
+  }
+}
+
+bool convert_sources(const CompiledSection& section, const std::uint64_t* shorts,
+                     std::size_t groups, std::uint32_t step, std::byte* to) noexcept {
+  return convert(section.source_words().words, section.precision(), shorts, groups, step, to);
+}
+
+}  // namespace gdr::native

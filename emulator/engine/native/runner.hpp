@@ -1,0 +1,17 @@
+// Runs a compiled section on one block: state to lanes, code, lanes to state.
+#pragma once
+
+#include "emulator/engine/engine.hpp"
+#include "emulator/engine/native/program.hpp"
+
+namespace gdr::native {
+
+/// As Executable::run. The float mode must be FloatMode's.
+void run_section(const CompiledSection& section, const CellMap& map, BlockState& block,
+                 const BlockRun& run);
+
+/// As Executable::convert_sources.
+bool convert_sources(const CompiledSection& section, const std::uint64_t* shorts,
+                     std::size_t groups, std::uint32_t step, std::byte* to) noexcept;
+
+}  // namespace gdr::native
