@@ -10,7 +10,6 @@
 namespace gdr {
 namespace {
 
-constexpr std::array<std::string_view, section_count> section_names{"init", "start", "body", "end"};
 constexpr std::array<std::string_view, 5> kind_names{"ivar", "jvar", "fvar", "param", "ovar"};
 constexpr std::array<std::string_view, 10> reduce_names{"pass", "fadd", "fmax", "fmin", "iadd",
                                                         "imax", "imin", "iand", "ior",  "ixor"};

@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::uint32_t most_shorts = 2 * GeometryLimits::memory_words;
 constexpr std::uint32_t largest_group = 4096;
-constexpr std::array<std::string_view, section_count> section_names{"init", "start", "body", "end"};
 
 bool in_memory_of_pe(const Operand& where) noexcept {
   return where.space == Space::Register || where.space == Space::Local;

@@ -46,9 +46,23 @@ std::uint64_t targets_of(const BoardState& board, const Command& run, std::size_
   return std::min(*written, slots);
 }
 
+namespace {
+
+void add_work(const Executable& executable, EngineWork& work) {
+  for (const SectionNote& note : executable.notes()) {
+    work.fast_runs += note.runs;
+    work.slow_runs += note.exact_runs;
+    work.compile_seconds += note.compile_seconds;
+    if (work.reason.empty() && !note.compiled) work.reason = note.reason;
+  }
+}
+
+}  // namespace
+
 struct Board::Impl {
   BoardState board;
   WorkCounts counts;
+  EngineWork earlier;  ///< of programs that are not loaded any more
 
   /// What executing one list needs: everything that ends with it.
   struct Execution {
@@ -111,6 +125,7 @@ void Board::Impl::load_program(Execution& x, const Command& c, Payload payload) 
   std::vector<std::uint8_t> bytes(c.count);
   if (!bytes.empty()) std::memcpy(bytes.data(), payload.data(), bytes.size());
   LoadedProgram loaded = gdr::load_program(read_object(bytes), board.geometry, *board.engine);
+  if (board.loaded) add_work(*board.loaded->executable, earlier);
   board.loaded = std::move(loaded);
   for (BoardChip& chip : board.chips) {
     clear(chip.state);
@@ -270,6 +285,13 @@ const WorkCounts& Board::counts() const noexcept { return impl_->counts; }
 void Board::reset_counts() noexcept {
   impl_->counts = {};
   for (BoardChip& chip : impl_->board.chips) chip.clocks = {};
+}
+
+EngineWork Board::engine_work() const {
+  EngineWork work = impl_->earlier;
+  work.reason.clear();
+  if (impl_->board.loaded) add_work(*impl_->board.loaded->executable, work);
+  return work;
 }
 
 const ChipState& Board::chip(unsigned number) const {

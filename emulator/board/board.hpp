@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "emulator/board/command.hpp"
@@ -12,6 +13,14 @@
 #include "emulator/engine/engine.hpp"
 
 namespace gdr {
+
+/// How the engine has run: on blocks, section by section.
+struct EngineWork {
+  std::uint64_t fast_runs = 0;  ///< in host numbers (see SectionNote)
+  std::uint64_t slow_runs = 0;  ///< the slow way instead
+  std::string reason;           ///< why the program now loaded has slow ones by its nature, if it has
+  double compile_seconds = 0;   ///< spent making machine code
+};
 
 class Board {
  public:
@@ -35,6 +44,8 @@ class Board {
   /// Since the board was made or reset_counts: whole lists, and what an incomplete one did.
   const WorkCounts& counts() const noexcept;
   void reset_counts() noexcept;
+  /// Since the board was made; reset_counts leaves it.
+  EngineWork engine_work() const;
 
   /// Direct sight of a chip's state, for tests, dumps and debuggers. Throws gdr::Error (Device) for
   /// a chip that is not there.

@@ -8,7 +8,6 @@
 namespace gdr {
 namespace {
 
-constexpr std::array<const char*, section_count> section_names{"init", "start", "body", "end"};
 
 std::string out_of_memory(const Operand& x, unsigned vlen, const Geometry& g) {
   std::uint32_t words = 0;
@@ -58,7 +57,7 @@ void check_program(const Program& program, const Geometry& geometry) {
       if (why.empty()) why = out_of_memory(section[n], geometry);
       if (why.empty()) continue;
       throw Error(ErrorCategory::Program, "kernel " + program.name + ", section " +
-                                              section_names[s] + ", instruction " +
+                                              std::string(section_names[s]) + ", instruction " +
                                               std::to_string(n) + ": " + why);
     }
   }

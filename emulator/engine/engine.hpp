@@ -42,12 +42,12 @@ struct BlockRun {
   std::uint32_t live_pes = 0;
 };
 
-/// What an engine with numerics of its own made of a section. Exact engines leave it as it is.
+/// What an engine made of a section. Engines with one way of running leave it as it is.
 struct SectionNote {
-  bool compiled = false;  ///< runs in host numbers
+  bool compiled = false;  ///< runs the fast way: in host numbers, proved exact or not
   std::string reason;     ///< why not (instruction, source line, what), or only in part; else empty
-  std::uint64_t runs = 0;        ///< in host numbers, since the program was made ready
-  std::uint64_t exact_runs = 0;  ///< on the exact engine instead
+  std::uint64_t runs = 0;        ///< on a block the fast way, since the program was made ready
+  std::uint64_t exact_runs = 0;  ///< the slow way instead: not compiled, or its proof failed
   std::uint64_t code_bytes = 0;  ///< of machine code made so far; none on the portable path
   double compile_seconds = 0;    ///< spent making it
 };
@@ -69,7 +69,7 @@ class Executable {
                                std::uint32_t /*step*/, std::byte* /*to*/) const noexcept {
     return false;
   }
-  /// How it runs; engines with exact numerics have nothing to say.
+  /// How it has run so far.
   virtual ExecutableNotes notes() const { return {}; }
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "emulator/isa/instruction.hpp"
@@ -14,6 +15,7 @@ namespace gdr {
 /// Init runs when the program is loaded; a run is Start once, Body n times, End once.
 enum class Section : std::uint8_t { Init = 0, Start = 1, Body = 2, End = 3 };
 constexpr unsigned section_count = 4;
+constexpr std::array<std::string_view, section_count> section_names{"init", "start", "body", "end"};
 
 /// Transfer type of a variable: which way it goes between host and chip.
 enum class VarKind : std::uint8_t {

@@ -12,7 +12,6 @@
 namespace gdr::selftest {
 namespace {
 
-constexpr std::array<std::string_view, section_count> section_names{"init", "start", "body", "end"};
 constexpr std::array all_sections{Section::Init, Section::Start, Section::Body, Section::End};
 
 /// The case with nothing in its sections.

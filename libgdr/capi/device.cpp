@@ -63,7 +63,10 @@ gdr_status gdr_device_statistics(const gdr_device* device, gdr_statistics* stati
                    s.bytes_from_board,
                    s.predicted_seconds,
                    s.host_seconds,
-                   s.threads};
+                   s.threads,
+                   s.fast_runs,
+                   s.slow_runs,
+                   s.compile_seconds};
   });
 }
 

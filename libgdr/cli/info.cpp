@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "emulator/board/time_model.hpp"
-#include "emulator/engine/engine.hpp"
+#include "emulator/engine/vector/vector.hpp"
 #include "gdr/kernel.hpp"
 #include "gdr/version.hpp"
 #include "libgdr/cli/command.hpp"
@@ -73,7 +73,11 @@ Json info_json(const Device& device, const DeviceName& name) {
   const Statistics s = device.statistics();
   Json json{{"version", version()}, {"devices", {"emulator"}}};
   for (const std::string_view engine : engine_names()) json["engines"].push_back(engine);
-  for (const Isa isa : host_isas()) json["host"]["isas"].push_back(isa_name(isa));
+  json["host"]["proved_doubles"] = Json::array();
+  for (const Isa isa : host_isas()) {
+    json["host"]["isas"].push_back(isa_name(isa));
+    if (proves_doubles(isa)) json["host"]["proved_doubles"].push_back(isa_name(isa));
+  }
   json["host"]["hardware_threads"] = std::thread::hardware_concurrency();
   json["device"] = {{"description", device.description()},
                     {"engine", s.engine},
@@ -117,6 +121,10 @@ std::string geometry_text(const Geometry& g) {
 std::string info_text(const Json& json, const Geometry& geometry) {
   std::string text = fmt::format("gdr {}\n\nHost\n", version());
   text += row("instruction sets", joined(json["host"]["isas"]) + " (best first; --isa, GDR_ISA)");
+  const Json& proved = json["host"]["proved_doubles"];
+  text += row("exact arithmetic", proved.empty()
+                                      ? "on integers"
+                                      : "in doubles, proved by their flags: " + joined(proved));
   text += row("hardware threads", json["host"]["hardware_threads"].dump());
   text += row("engines", joined(json["engines"]) + " (--engine, GDR_ENGINE)");
   text += row("devices", joined(json["devices"]) + " (--device, GDR_DEVICE)");

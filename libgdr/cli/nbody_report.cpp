@@ -46,12 +46,24 @@ double interactions_per_second(const Statistics& statistics) {
              : 0.0;
 }
 
+/// How often an engine could take its fast way, and what it did instead.
+std::string block_runs(const Statistics& s) {
+  if (s.fast_runs + s.slow_runs == 0) return "all one way";
+  const bool native = s.engine.rfind("native", 0) == 0;
+  std::string text =
+      native ? fmt::format("{} compiled, {} on the exact engine", s.fast_runs, s.slow_runs)
+             : fmt::format("{} in doubles, proved exact; {} on integers", s.fast_runs, s.slow_runs);
+  if (!s.slow_reason.empty()) text += " (" + s.slow_reason + ")";
+  return text;
+}
+
 std::string statistics_text(const Statistics& s, double clocks_per_interaction) {
   return row("host", fmt::format("{} engine, {}, {} thread{}", s.engine, s.isa, s.threads,
                                  s.threads == 1 ? "" : "s")) +
          row("interactions", fmt::format("{} in {:.3g} s: {} a second",
                                          rounded(static_cast<double>(s.interactions)),
                                          s.host_seconds, rounded(interactions_per_second(s)))) +
+         row("block runs", block_runs(s)) +
          row("clocks", fmt::format("{} a chip, {:.4g} an interaction and PE", s.chip_clocks,
                                    clocks_per_interaction)) +
          row("this device", fmt::format("{:.4g} s predicted, {:.4g} Gflops", s.predicted_seconds,

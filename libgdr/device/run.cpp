@@ -22,10 +22,24 @@ WorkCounts combined(const std::vector<BoardSlot>& boards) {
   return all;
 }
 
+/// All boards' engines together.
+EngineWork engine_work(const std::vector<BoardSlot>& boards) {
+  EngineWork all;
+  for (const BoardSlot& slot : boards) {
+    const EngineWork work = slot.board.engine_work();
+    all.fast_runs += work.fast_runs;
+    all.slow_runs += work.slow_runs;
+    all.compile_seconds += work.compile_seconds;
+    if (all.reason.empty()) all.reason = work.reason;
+  }
+  return all;
+}
+
 /// Adds what a run counted when it goes out of scope, however it ends.
 class Account {
  public:
-  Account(DeviceCore& device, const JobData& job) : device_(device), job_(job) {
+  Account(DeviceCore& device, const JobData& job)
+      : device_(device), job_(job), before_(engine_work(device.boards)) {
     for (BoardSlot& slot : device.boards) slot.board.reset_counts();
   }
   Account(const Account&) = delete;
@@ -41,6 +55,11 @@ class Account {
     s.bytes_from_board += counts.link_read_bytes;
     s.predicted_seconds += counts.predicted_seconds;
     s.host_seconds += spent.count();
+    const EngineWork work = engine_work(device_.boards);
+    s.fast_runs += work.fast_runs - before_.fast_runs;
+    s.slow_runs += work.slow_runs - before_.slow_runs;
+    s.compile_seconds += work.compile_seconds - before_.compile_seconds;
+    s.slow_reason = work.reason;
     if (!done) return;
     const std::uint64_t pairs = std::uint64_t{job_.target_count} * job_.sources.count();
     ++s.runs;
@@ -53,6 +72,7 @@ class Account {
  private:
   DeviceCore& device_;
   const JobData& job_;
+  EngineWork before_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 

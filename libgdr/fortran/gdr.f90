@@ -58,6 +58,8 @@ module gdr
      integer(c_int64_t) :: compute_clocks, chip_clocks, bytes_to_board, bytes_from_board
      real(c_double) :: predicted_seconds, host_seconds
      integer(c_int) :: threads
+     integer(c_int64_t) :: fast_runs, slow_runs
+     real(c_double) :: compile_seconds
   end type gdr_statistics
 
   ! gdr_input and gdr_result of gdr.h, which are alike.

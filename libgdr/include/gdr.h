@@ -93,6 +93,9 @@ typedef struct gdr_statistics {
   double predicted_seconds; /* on the real board, transfers included */
   double host_seconds;      /* measured: wall time inside the emulator */
   unsigned threads;
+  uint64_t fast_runs;     /* sections run on a block in host numbers: proved exact, or compiled */
+  uint64_t slow_runs;     /* the slow way instead: on integers, or on the exact engine */
+  double compile_seconds; /* spent making machine code */
 } gdr_statistics;
 
 typedef struct gdr_device gdr_device;

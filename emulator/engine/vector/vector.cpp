@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 #include "emulator/engine/check.hpp"
 #include "emulator/engine/reference/reference.hpp"
@@ -438,13 +439,13 @@ class VectorExecutable final : public Executable {
   }
 
   void run(BlockState& block, const BlockRun& run) const override {
+    if (run.iterations == 0) return;
     if (run.collect_flags) {
       // Sticky flags come from the scalar arithmetic, which knows each exception by its exact
       // cause.
       reference_->run(block, run);
       return;
     }
-    if (run.iterations == 0) return;
     const MachineFloatMode mode;
     if (doubles_ != nullptr && on_doubles(block, run)) return;
     BlockRunner runner(block, planned_, kernels_, run);
@@ -456,14 +457,28 @@ class VectorExecutable final : public Executable {
     }
   }
 
+  ExecutableNotes notes() const override {
+    ExecutableNotes notes;
+    for (unsigned s = 0; s < section_count; ++s) {
+      notes[s] = {sections_[s][0].usable, sections_[s][0].reason, proved_[s], repeated_[s], 0, 0.0};
+    }
+    return notes;
+  }
+
  private:
   /// True if the run is done. Longs are first taken to have no tails, then with them.
   bool on_doubles(BlockState& block, const BlockRun& run) const {
-    const auto& section = sections_[static_cast<unsigned>(run.section)];
-    if (!section[0].usable) return false;
+    const auto number = static_cast<unsigned>(run.section);
+    const auto& section = sections_[number];
+    if (!section[0].usable) {
+      // Without floats there is nothing to gain, and nothing to be said.
+      if (section[0].has_floats) repeated_[number].fetch_add(1, std::memory_order_relaxed);
+      return false;
+    }
     std::uint64_t failure = has_tail;
     if (section[1].usable) failure = run_on_doubles(section[1], *doubles_, block, run);
     if (failure == has_tail) failure = run_on_doubles(section[0], *doubles_, block, run);
+    (failure == 0 ? proved_ : repeated_)[number].fetch_add(1, std::memory_order_relaxed);
     return failure == 0;
   }
 
@@ -471,11 +486,14 @@ class VectorExecutable final : public Executable {
   const StripKernels& kernels_;
   PlannedProgram planned_;
   std::shared_ptr<const Executable> reference_;
+  mutable std::array<std::atomic<std::uint64_t>, section_count> proved_{}, repeated_{};
   const DoublesKernels* doubles_;                                      ///< null: integers only
   std::array<std::array<DoublesSection, 2>, section_count> sections_;  ///< [section][heads]
 };
 
 }  // namespace
+
+bool proves_doubles(Isa isa) { return trusted_doubles(isa) != nullptr; }
 
 std::shared_ptr<const Executable> VectorEngine::prepare(const Program& program,
                                                         const Geometry& geometry) const {

@@ -5,6 +5,10 @@
 
 namespace gdr {
 
+/// Whether the vector engine computes floats in host doubles and proves them exact, instead of on
+/// integers: the instruction set has what it takes, and this host's exception flags hold.
+bool proves_doubles(Isa isa);
+
 class VectorEngine final : public Engine {
  public:
   /// The host must have the instruction set (see host_isas()).

@@ -18,9 +18,14 @@ struct Statistics {
   std::uint64_t bytes_from_board = 0;
   double predicted_seconds = 0;  ///< on the real board, transfers included
   double host_seconds = 0;       ///< measured: wall time inside the emulator
-  std::string engine;            ///< "reference", "vector"
+  std::string engine;            ///< "reference", "vector", "native", "native-float"
   std::string isa;               ///< "portable", "avx2", "avx512"
   unsigned threads = 1;
+  std::uint64_t fast_runs = 0;  ///< sections run on a block in host numbers: proved exact (vector),
+                                ///< or compiled (native)
+  std::uint64_t slow_runs = 0;  ///< the slow way instead: on integers (vector), exactly (native)
+  std::string slow_reason;      ///< why the kernel now loaded takes the slow way, if it always does
+  double compile_seconds = 0;   ///< spent making machine code
 
   /// Predicted Gflops on the board: flops / predicted_seconds / 1e9 (0 before any run).
   double predicted_gflops() const noexcept {

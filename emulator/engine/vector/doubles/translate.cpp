@@ -414,7 +414,6 @@ class Translator {
         s.kernel.always = kernels_.convert[a][out];
         break;
     }
-    floats_ = true;
   }
 
   /// What may stand for something else must not be compared. Of shorts one is taken as it is.
@@ -688,7 +687,7 @@ class Translator {
   std::vector<bool> mask_defined_, mask_imported_, mask_written_;
   std::uint32_t lanes_ = 0;
   std::size_t number_ = 0;
-  bool floats_ = false, writes_memory_ = false;
+  bool writes_memory_ = false;
   std::vector<RowOp> ops_;
   std::vector<ConstantRow> constants_;
 };
@@ -766,9 +765,15 @@ DoublesSection Translator::finish() const {
     out.constants.back().lanes = layout.offset(row.lanes);
   }
   out.writes_memory = writes_memory_;
-  out.usable = floats_;
-  if (!floats_) out.reason = "no operation on floats";
+  out.usable = true;
   return out;
+}
+
+bool uses_floats(const Instruction& i) {
+  const auto floats = [](const Arithmetic& slot) {
+    return slot.used() && info(slot.op).unit != Unit::Integer;
+  };
+  return floats(i.mul) || floats(i.alu);
 }
 
 Entry first_entry(const std::vector<Instruction>& section, const Geometry& geometry, bool heads) {
@@ -789,6 +794,7 @@ DoublesSection translate_to_doubles(const Program& program, Section which, const
                                     const DoublesKernels& kernels, bool heads) {
   const std::vector<Instruction>& section = program.section(which);
   DoublesSection out;
+  if (std::none_of(section.begin(), section.end(), uses_floats)) return out;
   try {
     Entry entry = first_entry(section, geometry, heads);
     // States only ever get weaker, so this ends.
@@ -796,12 +802,16 @@ DoublesSection translate_to_doubles(const Program& program, Section which, const
       Translator translator(section, geometry, kernels, heads, entry);
       translator.translate();
       Entry weaker = entry;
-      if (translator.settled(weaker)) return translator.finish();
+      if (translator.settled(weaker)) {
+        out = translator.finish();
+        break;
+      }
       entry = weaker;
     }
   } catch (const Unusable& u) {
-    out.reason = u.why;
+    out.reason = std::string(section_names[static_cast<unsigned>(which)]) + ", " + u.why;
   }
+  out.has_floats = true;
   return out;
 }
 
