@@ -46,6 +46,7 @@ struct NamedBenchmark {
 };
 std::span<const NamedBenchmark> benchmarks() noexcept;
 
+std::vector<Figure> engine_table(const Context& context);
 std::vector<Figure> gravity_rate(const Context& context);
 std::vector<Figure> gravity_clocks(const Context& context);
 std::vector<Figure> assembler_rate(const Context& context);

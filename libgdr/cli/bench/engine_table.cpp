@@ -1,0 +1,292 @@
+// The engines beside native loops: ratios within one run, and what small and first calls cost.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "gdr/error.hpp"
+#include "gdr/gravity.hpp"
+#include "libgdr/cli/bench/figure.hpp"
+#include "libgdr/cli/bench/native_float.hpp"
+#include "libgdr/cli/bench/timing.hpp"
+#include "libgdr/cli/bench/workload.hpp"
+#include "libgdr/io/snapshot.hpp"
+
+namespace gdr::bench {
+namespace {
+
+constexpr double eps = 1.0 / 64;
+constexpr std::size_t particles = 16384;
+/// The chip of 2008 with its own kernel: 56 clocks an interaction and PE at 500 MHz.
+constexpr double original_chip = 512.0 / 56 * 500e6;
+
+Device open(const Context& context, std::string_view engine, Isa isa, unsigned threads) {
+  cli::DeviceChoice choice = context.device;
+  choice.engine = engine;
+  choice.isa = isa_name(isa);
+  choice.threads = threads;
+  return cli::open_device(choice);
+}
+
+/// Seconds of one call, often enough that a measurement takes a tenth of a second or more.
+class Timed {
+ public:
+  explicit Timed(std::function<void()> work) : work_(std::move(work)) {
+    work_();
+    const double once = seconds_of(work_);
+    times_ = std::max(1, static_cast<int>(std::lround(0.1 / once)));
+  }
+  double seconds() const {
+    return seconds_of([this] {
+             for (int k = 0; k < times_; ++k) work_();
+           }) /
+           times_;
+  }
+
+ private:
+  std::function<void()> work_;
+  int times_ = 1;
+};
+
+/// An engine computing all forces on a sphere.
+Timed emulated(const std::shared_ptr<Device>& device, const Sphere& sphere) {
+  struct Run {
+    std::shared_ptr<Device> device;
+    Gravity gravity;
+    std::vector<double> acceleration, potential;
+  };
+  auto run =
+      std::make_shared<Run>(Run{device, Gravity(*device), std::vector<double>(3 * sphere.size()),
+                                std::vector<double>(sphere.size())});
+  return Timed([run, &sphere] {
+    run->gravity.compute(sphere.size(), sphere.position.data(), sphere.mass.data(), eps,
+                         run->acceleration.data(), run->potential.data());
+  });
+}
+
+/// The fastest native double loop of an instruction set.
+Timed native_double(const NativeParticles& p, Isa isa, unsigned threads, NativeForces& forces) {
+  std::vector<Timed> all;
+  for (const NativeVariant& variant : native_variants(isa))
+    all.emplace_back(
+        [&p, variant, threads, &forces] { native_forces(variant, p, eps * eps, threads, forces); });
+  const auto faster = [](const Timed& a, const Timed& b) { return a.seconds() < b.seconds(); };
+  return *std::min_element(all.begin(), all.end(), faster);
+}
+
+/// Two kinds of work in turns: the median of the ratios of their times, and the first's seconds.
+struct Compared {
+  double ratio = 0, seconds = 0;
+};
+Compared compare(const Timed& work, const Timed& other, unsigned repetitions) {
+  std::vector<double> ratios, times;
+  for (unsigned k = 0; k < repetitions; ++k) {
+    const double beside = other.seconds();
+    times.push_back(work.seconds());
+    ratios.push_back(beside / times.back());
+  }
+  return {median(ratios), median(times)};
+}
+
+std::string rate_text(double seconds, double pairs) {
+  return fmt::format("{:.4g} million interactions/s, {:.3g} of the original's chips",
+                     pairs / seconds * 1e-6, pairs / seconds / original_chip);
+}
+
+/// Exact, fast and fast in float, each beside the native loop of the same instruction set.
+void add_ratios(const Context& context, Isa isa, const Sphere& sphere, std::vector<Figure>& list) {
+  const NativeParticles p =
+      native_particles(sphere.size(), sphere.position.data(), sphere.mass.data());
+  const FloatParticles pf(p);
+  NativeForces forces;
+  FloatForces float_sums;
+  const Timed in_double = native_double(p, isa, context.threads, forces);
+  const Timed in_float([&] {
+    float_forces(float_loop(isa), pf, static_cast<float>(eps * eps), context.threads, float_sums);
+  });
+  struct Row {
+    std::string_view name, engine;
+    const Timed* beside;
+    double required;
+  };
+  const std::array<Row, 3> rows{{{"exact", "vector", &in_double, isa == Isa::Avx512 ? 0.10 : 0.07},
+                                 {"fast double", "native", &in_double, 0.8},
+                                 {"fast float", "native-float", &in_float, 0.5}}};
+  const auto pairs = static_cast<double>(sphere.size()) * static_cast<double>(sphere.size());
+  for (const Row& row : rows) {
+    const auto device = std::make_shared<Device>(open(context, row.engine, isa, context.threads));
+    const Compared c = compare(emulated(device, sphere), *row.beside, context.repetitions);
+    list.push_back({fmt::format("{}, {}", row.name, isa_name(isa)),
+                    c.ratio,
+                    "of the native loop's rate",
+                    rate_text(c.seconds, pairs),
+                    row.required,
+                    false,
+                    {}});
+  }
+}
+
+void add_threads(const Context& context, Isa isa, const Sphere& sphere, std::vector<Figure>& list) {
+  if (context.threads < 2) return;
+  for (const std::string_view engine : {"vector", "native"}) {
+    const Timed one = emulated(std::make_shared<Device>(open(context, engine, isa, 1)), sphere);
+    const Timed two = emulated(std::make_shared<Device>(open(context, engine, isa, 2)), sphere);
+    list.push_back({fmt::format("2 threads against 1, {}", engine),
+                    compare(two, one, context.repetitions).ratio,
+                    "times",
+                    std::string(isa_name(isa)),
+                    1.85,
+                    false,
+                    {}});
+  }
+}
+
+/// Few targets against many sources that stay on the device, beside the engine's own full rate.
+void add_small_blocks(const Context& context, Isa isa, const Sphere& sphere,
+                      std::vector<Figure>& list) {
+  constexpr std::size_t few = 32;
+  const auto device = std::make_shared<Device>(open(context, "native", isa, context.threads));
+  Job job = device->job(Kernel::builtin("gravity"));
+  const std::size_t n = sphere.size();
+  std::vector<std::int64_t> ids(n);
+  std::iota(ids.begin(), ids.end(), std::int64_t{0});
+  const auto column = [&](int k) {
+    return ConstArray(sphere.position.data() + k, 3 * sizeof(double));
+  };
+  job.set("eps2", eps * eps);
+  job.sources(n, {{"xj", column(0)},
+                  {"yj", column(1)},
+                  {"zj", column(2)},
+                  {"mj", sphere.mass.data()},
+                  {"idj", ids.data()}});
+  std::array<std::vector<double>, 4> sums;
+  for (auto& s : sums) s.resize(few);
+  const Timed small([&] {
+    job.targets(few,
+                {{"xi", column(0)}, {"yi", column(1)}, {"zi", column(2)}, {"idi", ids.data()}});
+    const std::vector<NamedResult> results{{"ax", sums[0].data()},
+                                           {"ay", sums[1].data()},
+                                           {"az", sums[2].data()},
+                                           {"pot", sums[3].data()}};
+    job.run(results);
+  });
+  const Compared c = compare(small, emulated(device, sphere), context.repetitions);
+  const double full = static_cast<double>(n) / few;
+  list.push_back({fmt::format("fast double, {} targets, {} sources on the device", few, n),
+                  c.ratio / full,
+                  "of its own full rate",
+                  fmt::format("{:.4g} microseconds a call", c.seconds * 1e6),
+                  0.5,
+                  false,
+                  {}});
+}
+
+/// Blocks that could not be proved in doubles, on the example snapshots.
+void add_fallen_back(const Context& context, Isa isa, std::vector<Figure>& list) {
+  for (const char* name : {"plummer_1024.hdf5", "plummer_4096.hdf5"}) {
+    const auto path = std::filesystem::path(context.data_folder) / name;
+    const Snapshot snapshot = read_snapshot(path.string());
+    Device device = open(context, "vector", isa, context.threads);
+    Gravity gravity(device);
+    std::vector<double> acceleration(3 * snapshot.size()), potential(snapshot.size());
+    gravity.compute(snapshot.size(), snapshot.position.data(), snapshot.mass.data(), eps,
+                    acceleration.data(), potential.data());
+    const Statistics s = device.statistics();
+    list.push_back({fmt::format("blocks fallen back, {}", name),
+                    static_cast<double>(s.slow_runs),
+                    "block runs",
+                    fmt::format("{} proved in doubles", s.fast_runs),
+                    0.0,
+                    true,
+                    {}});
+  }
+}
+
+void add_first_call(const Context& context, Isa isa, std::vector<Figure>& list) {
+  const std::size_t n = 32;
+  const Sphere sphere = plummer_sphere(n, context.seed);
+  Device device = open(context, "native", isa, 1);
+  Gravity gravity(device);
+  std::vector<double> acceleration(3 * n), potential(n);
+  const auto call = [&] {
+    gravity.compute(n, sphere.position.data(), sphere.mass.data(), eps, acceleration.data(),
+                    potential.data());
+  };
+  call();
+  list.push_back({"first call, code generation",
+                  device.statistics().compile_seconds * 1e3,
+                  "milliseconds",
+                  fmt::format("gravity, {}", isa_name(isa)),
+                  10.0,
+                  true,
+                  {}});
+}
+
+/// `gdr force` as a program of its own: how much of its wall time is the forces' own.
+void add_end_to_end(const Context& context, Isa isa, std::vector<Figure>& list) {
+  constexpr std::size_t n = 131072;
+  const Sphere sphere = plummer_sphere(n, context.seed);
+  Snapshot snapshot;
+  snapshot.position = sphere.position;
+  snapshot.velocity.assign(3 * n, 0.0);
+  snapshot.mass = sphere.mass;
+  snapshot.id.resize(n);
+  std::iota(snapshot.id.begin(), snapshot.id.end(), std::uint64_t{1});
+  snapshot.type_counts = {0, n, 0, 0, 0, 0};
+  const auto folder = std::filesystem::temp_directory_path();
+  const std::string in = (folder / fmt::format("gdr-bench-{}.hdf5", context.seed)).string();
+  const std::string out = (folder / fmt::format("gdr-bench-{}-out.hdf5", context.seed)).string();
+  write_snapshot(in, snapshot, SnapshotFormat::Hdf5);
+  const std::string command = fmt::format(
+      "'{}' force '{}' --eps 0.015625 -o '{}' --engine native --isa {} --threads {} --json",
+      std::filesystem::read_symlink("/proc/self/exe").string(), in, out, isa_name(isa),
+      context.threads);
+  std::string text;
+  const double wall = seconds_of([&] {
+    const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+    if (!pipe) throw Error(ErrorCategory::Io, "cannot start '" + command + "'");
+    std::array<char, 4096> buffer{};
+    for (std::size_t got; (got = fread(buffer.data(), 1, buffer.size(), pipe.get())) > 0;)
+      text.append(buffer.data(), got);
+  });
+  std::filesystem::remove(in);
+  std::filesystem::remove(out);
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (json.is_discarded()) throw Error(ErrorCategory::Internal, "'" + command + "' failed");
+  list.push_back({fmt::format("gdr force, {} particles: computing forces", n),
+                  json["host_seconds"].get<double>() / wall,
+                  "of the wall time",
+                  fmt::format("{:.4g} s", wall),
+                  0.85,
+                  false,
+                  {}});
+}
+
+}  // namespace
+
+std::vector<Figure> engine_table(const Context& context) {
+  const Sphere sphere = plummer_sphere(particles, context.seed);
+  std::vector<Figure> list;
+  std::vector<Isa> isas;
+  for (const Isa isa : host_isas()) {
+    if (context.device.isa.empty() ? isa != Isa::Portable : context.device.isa == isa_name(isa))
+      isas.push_back(isa);
+  }
+  if (isas.empty()) isas.push_back(Isa::Portable);
+  add_first_call(context, isas.front(), list);
+  for (const Isa isa : isas) add_ratios(context, isa, sphere, list);
+  add_threads(context, isas.front(), sphere, list);
+  add_small_blocks(context, isas.front(), sphere, list);
+  add_fallen_back(context, isas.front(), list);
+  add_end_to_end(context, isas.front(), list);
+  return list;
+}
+
+}  // namespace gdr::bench
