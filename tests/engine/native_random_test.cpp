@@ -59,8 +59,8 @@ TEST_CASE("random integer programs leave the same bits on the native engine") {
         const StateDifference d = *first_difference(expected, got);
         FAIL(name << ", " << isa_name(isa) << ", seed " << seed << ", " << test.run.iterations
                   << " iterations: " << d.memory << " PE " << d.pe << " address " << d.address
-                  << ": " << std::hex << d.first << " became " << d.second << "; "
-                  << note.reason << '\n'
+                  << ": " << std::hex << d.first << " became " << d.second << "; " << note.reason
+                  << '\n'
                   << text_of(test.program));
       }
       INFO(name << ", " << isa_name(isa));

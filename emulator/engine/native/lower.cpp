@@ -176,21 +176,13 @@ void check_floats(const Segment& s) {
     if (node.op == NodeOp::AsBits || node.op == NodeOp::AsNumber) {
       throw Unsupported("the bits of a number are used");
     }
+    if (node.op == NodeOp::Round) throw Unsupported("a number is rounded to a short");
     const bool compares = node.kind == Kind::Mask || node.op == NodeOp::Select ||
                           node.op == NodeOp::And || node.op == NodeOp::Or || node.op == NodeOp::Xor;
     if (node.kind == Kind::Bits && !is_leaf(node.op) && !compares) {
       throw Unsupported("integers are computed with");
     }
   }
-}
-
-/// A float has fewer bits than a short already.
-Segment without_rounding(const Segment& s) {
-  return cleaned(rewritten(s, [&](Graph& g, Ref r, const auto& copy) {
-    const Node& node = s.graph[r];
-    if (node.op == NodeOp::Round) return copy(node.a);
-    return g.rebuilt(node, copy(node.a), copy(node.b), copy(node.c));
-  }));
 }
 
 }  // namespace
@@ -205,7 +197,6 @@ std::uint64_t constant_lane(const Node& constant, Precision precision) noexcept 
 
 Segment lowered(const Segment& segment, Target target) {
   Segment s = cleaned(with_roots(segment));
-  if (target.precision == Precision::Float) s = without_rounding(s);
   if (target.isa == Isa::Avx2) s = with_masked_terms(s);
   s = with_steps(fused(s), target);
   if (target.precision == Precision::Float) check_floats(s);
