@@ -200,12 +200,7 @@ bool SectionRun::take_instance(const CompiledKernels::One& one, const KernelInst
   bool fits = true;
   for (std::uint32_t n = 0; n < instance.inputs.size(); ++n) {
     const LeafKey key = instance.inputs[n];
-    const auto& slots = one.code.carried_slot;
-    const auto found = std::find(slots.begin(), slots.end(), n);
-    const std::uint32_t offset =
-        found == slots.end() ? layout.input(n)
-                             : layout.set(0) + static_cast<std::uint32_t>(found - slots.begin()) *
-                                                   layout.vector_bytes;
+    const std::uint32_t offset = one.code.input_offset[n];
     for (std::size_t c = 0; c < chunks(); ++c) {
       std::byte* const to = items + c * layout.bytes() + offset;
       const std::size_t first = c * lanes();
@@ -285,14 +280,14 @@ void SectionRun::gather_moved() {
   std::uint64_t* to = scratch_.moved.data();
   for (const MovedShort& move : s_.moves()) {
     if (move.from == NodeOp::Input) {
-      std::copy_n(cell_row(block_, map_, {Take::Bits, move.place, 0}), block_.pes, to);
+      std::copy_n(cell_row(block_, map_, {Take::Bits, move.place, 0}), live_, to);
     } else {
       std::uint64_t base = 0;
       if (move.from == NodeOp::Source) {
         base = run_.stream.groups != nullptr ? run_.stream.last_group
                                              : source_base_ + (count_ - 1) * run_.source_step;
       }
-      std::fill_n(to, block_.pes, block_.bm[base + move.place]);
+      std::fill_n(to, live_, block_.bm[base + move.place]);
     }
     to += block_.pes;
   }
@@ -301,7 +296,7 @@ void SectionRun::gather_moved() {
 void SectionRun::leave_moved() {
   const std::uint64_t* from = scratch_.moved.data();
   for (const MovedShort& move : s_.moves()) {
-    std::copy_n(from, block_.pes, cell_row(block_, map_, {Take::Bits, move.to, 0}));
+    std::copy_n(from, live_, cell_row(block_, map_, {Take::Bits, move.to, 0}));
     from += block_.pes;
   }
 }
@@ -317,8 +312,8 @@ void SectionRun::leave_constants() {
       continue;
     }
     std::uint64_t* const row = cell_row(block_, map_, constant.key);
-    std::fill_n(row, pes, constant.upper);
-    if (constant.key.take == Take::Long) std::fill_n(row + pes, pes, constant.lower);
+    std::fill_n(row, live_, constant.upper);
+    if (constant.key.take == Take::Long) std::fill_n(row + pes, live_, constant.lower);
   }
 }
 
