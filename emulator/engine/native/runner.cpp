@@ -66,7 +66,7 @@ class SectionRun {
   std::uint64_t* put_row(LeafKey key, unsigned word);
 
   std::size_t lanes() const { return code_->target.lanes(); }
-  std::size_t chunks() const { return (live_ + lanes() - 1) / lanes(); }
+  std::size_t chunks() const { return chunks_; }
   Precision precision() const { return code_->target.precision; }
 
   static thread_local Scratch scratch_;
@@ -79,7 +79,8 @@ class SectionRun {
   std::vector<Place> places_;
   std::uint64_t count_ = 1;
   std::uint32_t source_base_ = 0;
-  std::uint32_t live_;  ///< PEs that are worked on
+  std::uint32_t live_;      ///< PEs that are worked on
+  std::size_t chunks_ = 0;  ///< vectors that they fill
 };
 
 thread_local Scratch SectionRun::scratch_;
@@ -122,6 +123,7 @@ std::uint64_t SectionRun::zero_words() const {
 /// Finds the code and brings in all that it reads; false if floats cannot hold it.
 bool SectionRun::prepare(Precision precision) {
   code_ = &s_.code(zero_words(), precision);
+  chunks_ = (live_ + lanes() - 1) / lanes();
   std::size_t bytes = 0;
   places_.clear();
   for (std::size_t k = 0; k < s_.kernels().size(); ++k) {

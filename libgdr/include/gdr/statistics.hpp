@@ -18,7 +18,7 @@ struct Statistics {
   std::uint64_t bytes_from_board = 0;
   double predicted_seconds = 0;  ///< on the real board, transfers included
   double host_seconds = 0;       ///< measured: wall time inside the emulator
-  std::string engine;            ///< "reference", "vector"
+  std::string engine;            ///< "reference", "vector", "native", "native-float"
   std::string isa;               ///< "portable", "avx2", "avx512"
   unsigned threads = 1;
 
