@@ -127,6 +127,9 @@ void Batch::flush() {
 
 void Batch::add_pass(const Pass& pass, const std::vector<Task>& tasks, std::vector<Phase>& phases) {
   const std::size_t chips = board_.chips.size();
+  if (run_ && takes_streams() && !shares_sources()) {
+    for (BoardChip& chip : board_.chips) chip.streams.resize(board_.geometry.blocks);
+  }
   const bool stages = run_ && pass.fills != 0 && shares_sources();
   const bool joins = run_ && pass.fills != 0 && joins_outputs();
   const GroupRange groups =

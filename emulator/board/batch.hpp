@@ -89,6 +89,9 @@ class Batch {
   bool takes_streams() const noexcept;
   void run_stream(const Pass& pass, const Task& task);
   void run_own_stream(const Pass& pass, const Task& task);
+  bool is_kept(const Task& task, const KeptStream& stream) const noexcept;
+  bool make_stream(const Task& task, GroupRange groups, std::uint64_t last,
+                   KeptStream& stream) const;
   void run_groups(const Task& task, std::uint64_t groups, SourceStream stream);
   std::uint32_t live_pes(const Task& task) const noexcept;
   void run_section(const Task& task, Section section) const;

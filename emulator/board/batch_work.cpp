@@ -117,41 +117,63 @@ void Batch::run_stream(const Pass& pass, const Task& task) {
   run_groups(task, all.count, {streams_[task.chip].groups.data(), last});
 }
 
-/// The same where every block has a slice of its own: some fills at a time, in the memory of the
-/// thread that works on it.
+/// The same where every block has a slice of its own: some fills at a time. A slice that is done in
+/// one go is kept: a force call on the same sources finds it ready.
 void Batch::run_own_stream(const Pass& pass, const Task& task) {
   constexpr std::uint64_t fills_at_once = 32;
-  thread_local std::vector<std::uint64_t> shorts, scratch;
-  thread_local std::vector<std::byte> stream;
   const LoopPlan& plan = run_->plan;
-  const BmHalves& halves = board_.loaded->halves;
-  BoardChip& chip = board_.chips[task.chip];
-  const Executable& executable = *board_.loaded->executable;
   const GroupRange slice = plan.slice(task.block);
+  KeptStream& stream = board_.chips[task.chip].streams[task.block];
   const std::uint64_t end = std::min(plan.fills(slice.count), pass.first_fill + pass.fills);
   for (std::uint64_t f = pass.first_fill; f < end; f += fills_at_once) {
-    const std::uint64_t last_fill = std::min(end, f + fills_at_once) - 1;
+    const std::uint64_t last = std::min(end, f + fills_at_once) - 1;
+    const bool whole = f == 0 && last + 1 == plan.fills(slice.count);
     GroupRange groups = plan.fill(slice, f);
-    const GroupRange last = plan.fill(slice, last_fill);
-    groups.count = last.first + last.count - groups.first;
-    shorts.resize(std::max<std::size_t>(shorts.size(), groups.count * halves.source_step));
-    stream.resize(std::max<std::size_t>(stream.size(), groups.count * executable.stream_bytes()));
-    load_sources(*board_.loaded, plan, chip.memory, run_->command.address, groups, shorts.data(),
-                 scratch);
-    if (!executable.convert_sources(shorts.data(), groups.count, halves.source_step,
-                                    stream.data())) {
+    const GroupRange last_groups = plan.fill(slice, last);
+    groups.count = last_groups.first + last_groups.count - groups.first;
+    if (!(whole && is_kept(task, stream)) && !make_stream(task, groups, last, stream)) {
       return run_fills({f, end - f, pass.first, pass.last}, task);
     }
-    std::uint32_t last_group = 0;
-    for (std::uint64_t g = std::max(f + 1, last_fill) - 1; g <= last_fill; ++g) {
-      const GroupRange fill = plan.fill(slice, g);
-      const std::uint32_t base = halves.source_base[g % 2];
-      std::copy_n(shorts.data() + (fill.first - groups.first) * halves.source_step,
-                  fill.count * halves.source_step, chip.state.blocks[task.block].bm.data() + base);
-      last_group = base + static_cast<std::uint32_t>(fill.count - 1) * halves.source_step;
-    }
-    run_groups(task, groups.count, {stream.data(), last_group});
+    if (!whole) stream.executable.reset();
+    std::ranges::copy(stream.last_fill, board_.chips[task.chip].state.blocks[task.block].bm.data() +
+                                            stream.last_base);
+    run_groups(task, groups.count, {stream.groups.data(), stream.last_group});
   }
+}
+
+bool Batch::is_kept(const Task& task, const KeptStream& stream) const noexcept {
+  return stream.executable == board_.loaded->executable &&
+         stream.memory_version == board_.chips[task.chip].memory.version() &&
+         stream.address == run_->command.address && stream.items == run_->plan.items;
+}
+
+/// Converts groups of a block's slice; `last` is the fill that the last of them are in. False if
+/// the engine cannot take them.
+bool Batch::make_stream(const Task& task, GroupRange groups, std::uint64_t last,
+                        KeptStream& stream) const {
+  thread_local std::vector<std::uint64_t> shorts, scratch;
+  const LoopPlan& plan = run_->plan;
+  const BmHalves& halves = board_.loaded->halves;
+  const BoardMemory& memory = board_.chips[task.chip].memory;
+  const Executable& executable = *board_.loaded->executable;
+  const std::uint32_t step = halves.source_step;
+  if (shorts.size() < groups.count * step) shorts.resize(groups.count * step);
+  stream.groups.resize(groups.count * executable.stream_bytes());
+  load_sources(*board_.loaded, plan, memory, run_->command.address, groups, shorts.data(), scratch);
+  stream.executable.reset();
+  if (!executable.convert_sources(shorts.data(), groups.count, step, stream.groups.data())) {
+    return false;
+  }
+  const GroupRange fill = plan.fill(plan.slice(task.block), last);
+  const std::uint64_t* const from = shorts.data() + (fill.first - groups.first) * step;
+  stream.last_fill.assign(from, from + fill.count * step);
+  stream.last_base = halves.source_base[last % 2];
+  stream.last_group = stream.last_base + static_cast<std::uint32_t>(fill.count - 1) * step;
+  stream.memory_version = memory.version();
+  stream.address = run_->command.address;
+  stream.items = plan.items;
+  stream.executable = board_.loaded->executable;
+  return true;
 }
 
 void Batch::run_fills(const Pass& pass, const Task& task) {

@@ -130,6 +130,7 @@ void Board::Impl::load_program(Execution& x, const Command& c, Payload payload) 
   for (BoardChip& chip : board.chips) {
     clear(chip.state);
     chip.targets.reset();
+    chip.streams.clear();
   }
   run_init();
   const std::uint64_t init = board.loaded->program.clocks(Section::Init);
@@ -254,7 +255,7 @@ Board::Board(const Geometry& geometry, std::shared_ptr<const Engine> engine, uns
   impl_->board.chips.reserve(geometry.chips_per_board);
   for (std::uint32_t c = 0; c < geometry.chips_per_board; ++c) {
     impl_->board.chips.push_back(
-        {make_chip(geometry), BoardMemory(geometry.dram_bytes / word_bytes), {}, {}});
+        {make_chip(geometry), BoardMemory(geometry.dram_bytes / word_bytes), {}, {}, {}});
   }
 }
 Board::~Board() = default;

@@ -1,6 +1,7 @@
 // What a board holds between commands, as plain data.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,12 +15,24 @@
 
 namespace gdr {
 
+/// j-items that a block worked on, converted for the engine; good for the next run on them, as long
+/// as nobody wrote to the memory that they came from.
+struct KeptStream {
+  std::uint64_t memory_version = 0;
+  std::uint64_t address = 0, items = 0;
+  std::shared_ptr<const Executable> executable;  ///< null: nothing is kept
+  std::vector<std::byte> groups;
+  std::vector<std::uint64_t> last_fill;         ///< what the broadcast memory held at the end
+  std::uint32_t last_base = 0, last_group = 0;  ///< where, in shorts
+};
+
 /// A chip with its control processor.
 struct BoardChip {
   ChipState state;
   BoardMemory memory;
   std::optional<std::uint64_t> targets;  ///< slots that WriteTargets filled, from 0; none: never
   ChipClocks clocks;
+  std::vector<KeptStream> streams;  ///< by block, where sources are spread over blocks
 };
 
 struct BoardState {

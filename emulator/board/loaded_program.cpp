@@ -144,6 +144,7 @@ LoadedProgram load_program(Program program, const Geometry& geometry, const Engi
   loaded.halves = place_halves(program, geometry);
   check_moving(program, loaded.halves);
   loaded.executable = engine.prepare(program, geometry);
+  loaded.exact = engine.exact();
   loaded.layout = link_layout(program);
   loaded.targets = port_fields(program, loaded.layout.targets);
   loaded.sources = port_fields(program, loaded.layout.sources);

@@ -1,6 +1,7 @@
 #include "emulator/board/memory.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 namespace gdr {
 namespace {
@@ -29,6 +30,7 @@ void BoardMemory::reserve(std::uint64_t address, std::uint64_t count) {
 }
 
 void BoardMemory::write(std::uint64_t address, std::span<const std::uint64_t> words) {
+  std::atomic_ref(version_).fetch_add(1, std::memory_order_relaxed);  // threads write side by side
   for_each_chunk(address, words.size(), chunk_words,
                  [&](auto chunk, auto offset, auto done, auto length) {
                    auto& memory = chunks_[chunk];

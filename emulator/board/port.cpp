@@ -1,5 +1,6 @@
 #include "emulator/board/port.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace gdr {
@@ -56,6 +57,13 @@ constexpr Halves int_to_long(std::uint64_t bits) noexcept {
   const auto upper =
       static_cast<std::uint64_t>(static_cast<std::int64_t>(bits) >> Short::bit_count);
   return {upper & Short::mask, bits & Short::mask};
+}
+
+/// The same for a short, at its limits where it cannot hold the number.
+constexpr Halves int_to_short(std::uint64_t bits) noexcept {
+  constexpr std::int64_t most = (std::int64_t{1} << (Short::bit_count - 1)) - 1;
+  const auto value = std::clamp(static_cast<std::int64_t>(bits), -most - 1, most);
+  return {static_cast<std::uint64_t>(value) & Short::mask, 0};
 }
 
 /// A float is a double of the same value; its subnormals are zeros.
@@ -139,6 +147,11 @@ void put_host_bits(const PortField& f, u128 host, std::uint64_t* record) noexcep
 }
 
 void port_load(const PortField& f, LinkIn from, std::size_t n, Lanes<std::uint64_t> to) noexcept {
+  if (f.conversion.machine == MachineFormat::Integer && f.width == Width::Short) {
+    return load_shorts(from, n, to, [word = f.half_word / 2](const std::uint64_t* record) {
+      return int_to_short(record[word]);
+    });
+  }
   if (f.conversion.machine == MachineFormat::Integer && f.width == Width::Long) {
     return load_all(from, n, to, [word = f.half_word / 2](const std::uint64_t* record) {
       return int_to_long(record[word]);

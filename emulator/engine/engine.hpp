@@ -78,6 +78,8 @@ class Engine {
   virtual ~Engine() = default;
   virtual std::string_view name() const noexcept = 0;
   virtual Isa isa() const noexcept = 0;
+  /// True if its results are the machine's, bit for bit; false for fast numerics.
+  virtual bool exact() const noexcept { return true; }
   /// Throws gdr::Error (category Program) if the program does not fit the geometry.
   virtual std::shared_ptr<const Executable> prepare(const Program& program,
                                                     const Geometry& geometry) const = 0;

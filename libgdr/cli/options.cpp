@@ -11,7 +11,8 @@
 namespace gdr::cli {
 
 void add_engine_options(CLI::App& app, DeviceChoice& choice) {
-  app.add_option("--engine", choice.engine, "what computes: reference, vector (or GDR_ENGINE)")
+  app.add_option("--engine", choice.engine,
+                 "what computes: reference, vector, native, native-float (or GDR_ENGINE)")
       ->type_name("NAME");
   app.add_option("--isa", choice.isa, "host instruction set: avx512, avx2, portable (or GDR_ISA)")
       ->type_name("NAME");

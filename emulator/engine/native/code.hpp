@@ -41,6 +41,7 @@ struct KernelCode {
   Segment once, first, loop, last;
   std::vector<std::uint32_t> carried_slot;  ///< input slot of each carried location
   std::vector<Take> inputs;
+  std::vector<std::uint32_t> input_offset;  ///< where an input stands in a work item at first
 };
 
 /// items: `copies` work items, one behind the other; source: words of the first group; uniforms:

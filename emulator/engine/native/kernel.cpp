@@ -102,7 +102,8 @@ std::map<std::uint32_t, Splitter::Part> Splitter::parts() {
       continue;
     }
     const LeafKey from = LeafKey::unpack(g_[value].bits);
-    if (is_leaf(g_[value].op) && from.take == Take::Bits && d_.roots[r].key.delay == 0) {
+    if (is_leaf(g_[value].op) && !is_private(value) && from.take == Take::Bits &&
+        d_.roots[r].key.delay == 0) {
       made_.moves.push_back({d_.roots[r].key.place, g_[value].op, from.place});
       continue;
     }

@@ -134,6 +134,27 @@ Segment with_steps(const Segment& s, Target target) {
   }));
 }
 
+// --- masks
+
+/// Without masked operations, p + q under a mask is best p plus what is left of q.
+Segment with_masked_terms(const Segment& s) {
+  const std::vector<unsigned> uses = use_counts(s);
+  return cleaned(rewritten(s, [&](Graph& g, Ref r, const auto& copy) {
+    const Node& node = s.graph[r];
+    if (node.op == NodeOp::Select && uses[node_of(node.b)] == 1) {
+      const Node& sum = s.graph[node.b];
+      const bool is_sum = sum.op == NodeOp::Add || sum.op == NodeOp::Sub;
+      const bool turned = sum.op == NodeOp::Add && sum.b == node.c;
+      if (is_sum && (sum.a == node.c || turned)) {
+        const Ref term =
+            g.select(copy(node.a), copy(turned ? sum.a : sum.b), g.constant(Kind::Number, 0));
+        return g.op(sum.op, Kind::Number, copy(node.c), term, no_ref, sum.detail);
+      }
+    }
+    return g.rebuilt(node, copy(node.a), copy(node.b), copy(node.c));
+  }));
+}
+
 // --- floats
 
 /// Numbers too large for a float become infinite and too small ones zero, as results do.
@@ -155,21 +176,13 @@ void check_floats(const Segment& s) {
     if (node.op == NodeOp::AsBits || node.op == NodeOp::AsNumber) {
       throw Unsupported("the bits of a number are used");
     }
+    if (node.op == NodeOp::Round) throw Unsupported("a number is rounded to a short");
     const bool compares = node.kind == Kind::Mask || node.op == NodeOp::Select ||
                           node.op == NodeOp::And || node.op == NodeOp::Or || node.op == NodeOp::Xor;
     if (node.kind == Kind::Bits && !is_leaf(node.op) && !compares) {
       throw Unsupported("integers are computed with");
     }
   }
-}
-
-/// A float has fewer bits than a short already.
-Segment without_rounding(const Segment& s) {
-  return cleaned(rewritten(s, [&](Graph& g, Ref r, const auto& copy) {
-    const Node& node = s.graph[r];
-    if (node.op == NodeOp::Round) return copy(node.a);
-    return g.rebuilt(node, copy(node.a), copy(node.b), copy(node.c));
-  }));
 }
 
 }  // namespace
@@ -184,7 +197,7 @@ std::uint64_t constant_lane(const Node& constant, Precision precision) noexcept 
 
 Segment lowered(const Segment& segment, Target target) {
   Segment s = cleaned(with_roots(segment));
-  if (target.precision == Precision::Float) s = without_rounding(s);
+  if (target.isa == Isa::Avx2) s = with_masked_terms(s);
   s = with_steps(fused(s), target);
   if (target.precision == Precision::Float) check_floats(s);
   return s;

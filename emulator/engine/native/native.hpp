@@ -16,6 +16,7 @@ class NativeEngine final : public Engine {
     return target_.precision == native::Precision::Double ? "native" : "native-float";
   }
   Isa isa() const noexcept override { return target_.isa; }
+  bool exact() const noexcept override { return false; }
   std::shared_ptr<const Executable> prepare(const Program& program,
                                             const Geometry& geometry) const override;
 

@@ -167,7 +167,13 @@ KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_w
                  static_cast<std::uint32_t>(kernel.inputs.size()),
                  static_cast<std::uint32_t>(kernel.carried.size()),
                  static_cast<std::uint32_t>(kernel.outputs.size())};
-  for (const KernelCarried& c : kernel.carried) code.carried_slot.push_back(c.slot);
+  for (std::uint32_t n = 0; n < kernel.inputs.size(); ++n) {
+    code.input_offset.push_back(code.layout.input(n));
+  }
+  for (std::uint32_t c = 0; c < kernel.carried.size(); ++c) {
+    code.carried_slot.push_back(kernel.carried[c].slot);
+    code.input_offset[kernel.carried[c].slot] = code.layout.set(0) + c * code.layout.vector_bytes;
+  }
   code.once = lowered(form.once, target);
   if (loops_) {
     code.first = lowered(form.first, target);
@@ -214,14 +220,20 @@ std::unique_ptr<CompiledKernels> CompiledSection::compile(std::uint64_t zero_wor
 
 const CompiledKernels& CompiledSection::code(std::uint64_t zero_words, Precision precision) const {
   const std::pair key{zero_words & zero_candidates_, precision};
+  const CompiledKernels* const last = last_.load(std::memory_order_acquire);
+  if (last != nullptr && last->key == key) return *last;
   {
     const std::shared_lock lock(mutex_);
-    if (const auto found = made_.find(key); found != made_.end()) return *found->second;
+    if (const auto found = made_.find(key); found != made_.end()) {
+      last_.store(found->second.get(), std::memory_order_release);
+      return *found->second;
+    }
   }
   const std::unique_lock lock(mutex_);
   if (const auto found = made_.find(key); found != made_.end()) return *found->second;
   const auto begin = std::chrono::steady_clock::now();
   const auto [at, is_new] = made_.emplace(key, compile(key.first, precision));
+  at->second->key = key;
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   compile_seconds_ = compile_seconds_ + seconds.count();
   return *at->second;

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emulator/engine/native/code.hpp"
@@ -34,6 +35,7 @@ struct CompiledKernels {
     CompiledKernel machine;  ///< none on the portable path
     std::unique_ptr<InterpretedKernel> portable;
   };
+  std::pair<std::uint64_t, Precision> key;  ///< what it was asked for
   Target target;
   std::vector<One> kernels;  ///< in the order of the section's
 };
@@ -85,6 +87,7 @@ class CompiledSection {
   std::uint64_t zero_candidates_ = 0;
   mutable std::shared_mutex mutex_;
   mutable std::map<std::pair<std::uint64_t, Precision>, std::unique_ptr<CompiledKernels>> made_;
+  mutable std::atomic<const CompiledKernels*> last_ = nullptr;  ///< the code asked for last
   mutable std::string remark_;
   mutable std::atomic<std::size_t> code_bytes_ = 0;
   mutable std::atomic<double> compile_seconds_ = 0;

@@ -66,7 +66,7 @@ class SectionRun {
   std::uint64_t* put_row(LeafKey key, unsigned word);
 
   std::size_t lanes() const { return code_->target.lanes(); }
-  std::size_t chunks() const { return (live_ + lanes() - 1) / lanes(); }
+  std::size_t chunks() const { return chunks_; }
   Precision precision() const { return code_->target.precision; }
 
   static thread_local Scratch scratch_;
@@ -79,7 +79,8 @@ class SectionRun {
   std::vector<Place> places_;
   std::uint64_t count_ = 1;
   std::uint32_t source_base_ = 0;
-  std::uint32_t live_;  ///< PEs that are worked on
+  std::uint32_t live_;      ///< PEs that are worked on
+  std::size_t chunks_ = 0;  ///< vectors that they fill
 };
 
 thread_local Scratch SectionRun::scratch_;
@@ -122,6 +123,7 @@ std::uint64_t SectionRun::zero_words() const {
 /// Finds the code and brings in all that it reads; false if floats cannot hold it.
 bool SectionRun::prepare(Precision precision) {
   code_ = &s_.code(zero_words(), precision);
+  chunks_ = (live_ + lanes() - 1) / lanes();
   std::size_t bytes = 0;
   places_.clear();
   for (std::size_t k = 0; k < s_.kernels().size(); ++k) {
@@ -200,12 +202,7 @@ bool SectionRun::take_instance(const CompiledKernels::One& one, const KernelInst
   bool fits = true;
   for (std::uint32_t n = 0; n < instance.inputs.size(); ++n) {
     const LeafKey key = instance.inputs[n];
-    const auto& slots = one.code.carried_slot;
-    const auto found = std::find(slots.begin(), slots.end(), n);
-    const std::uint32_t offset =
-        found == slots.end() ? layout.input(n)
-                             : layout.set(0) + static_cast<std::uint32_t>(found - slots.begin()) *
-                                                   layout.vector_bytes;
+    const std::uint32_t offset = one.code.input_offset[n];
     for (std::size_t c = 0; c < chunks(); ++c) {
       std::byte* const to = items + c * layout.bytes() + offset;
       const std::size_t first = c * lanes();
@@ -285,14 +282,14 @@ void SectionRun::gather_moved() {
   std::uint64_t* to = scratch_.moved.data();
   for (const MovedShort& move : s_.moves()) {
     if (move.from == NodeOp::Input) {
-      std::copy_n(cell_row(block_, map_, {Take::Bits, move.place, 0}), block_.pes, to);
+      std::copy_n(cell_row(block_, map_, {Take::Bits, move.place, 0}), live_, to);
     } else {
       std::uint64_t base = 0;
       if (move.from == NodeOp::Source) {
         base = run_.stream.groups != nullptr ? run_.stream.last_group
                                              : source_base_ + (count_ - 1) * run_.source_step;
       }
-      std::fill_n(to, block_.pes, block_.bm[base + move.place]);
+      std::fill_n(to, live_, block_.bm[base + move.place]);
     }
     to += block_.pes;
   }
@@ -301,7 +298,7 @@ void SectionRun::gather_moved() {
 void SectionRun::leave_moved() {
   const std::uint64_t* from = scratch_.moved.data();
   for (const MovedShort& move : s_.moves()) {
-    std::copy_n(from, block_.pes, cell_row(block_, map_, {Take::Bits, move.to, 0}));
+    std::copy_n(from, live_, cell_row(block_, map_, {Take::Bits, move.to, 0}));
     from += block_.pes;
   }
 }
@@ -317,8 +314,8 @@ void SectionRun::leave_constants() {
       continue;
     }
     std::uint64_t* const row = cell_row(block_, map_, constant.key);
-    std::fill_n(row, pes, constant.upper);
-    if (constant.key.take == Take::Long) std::fill_n(row + pes, pes, constant.lower);
+    std::fill_n(row, live_, constant.upper);
+    if (constant.key.take == Take::Long) std::fill_n(row + pes, live_, constant.lower);
   }
 }
 

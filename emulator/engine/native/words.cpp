@@ -16,8 +16,11 @@ std::uint64_t long_to_double(std::uint64_t upper, std::uint64_t lower) noexcept 
   const std::uint64_t cut = (upper << short_shift) | (lower >> 8);
   const std::uint64_t rest = lower & 255;
   const std::uint64_t up = (rest + 127 + (cut & 1)) >> 8;
-  const bool special = (cut & infinity) == infinity;
-  return cut + (special ? 0 : up) + (special && rest != 0 && (cut << 12) == 0 ? 1 : 0);
+  // Without branches, for the host's vector units. An infinity or a NaN is not rounded; it becomes
+  // a NaN if its only set bits are among the eight.
+  const std::uint64_t special = (((cut >> 52) & 2047) + 1) >> 11;
+  const std::uint64_t some = (rest + 255) >> 8;
+  return (cut | (special & some)) + (up & (special - 1));
 }
 
 /// Subnormals are zeros of their sign, every NaN is the canonical one.

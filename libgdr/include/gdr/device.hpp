@@ -74,7 +74,7 @@ enum class Sharing { Auto, TargetsOverBlocks, SourcesOverBlocks };
 /// How a device is opened. Every field may also be given in the name: "emulator:engine=vector,
 /// isa=avx2,boards=2,threads=1,blocks=4,pes=8,clock=400e6,sharing=targets".
 struct DeviceOptions {
-  std::string engine;  ///< empty: GDR_ENGINE, else "vector"
+  std::string engine;  ///< empty: GDR_ENGINE, else "vector" (exact); "native" is fast instead
   std::string isa;     ///< empty: GDR_ISA, else the best of the host
   unsigned boards = 1;
   unsigned threads = 0;  ///< 0: as OpenMP decides

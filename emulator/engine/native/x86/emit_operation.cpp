@@ -314,7 +314,11 @@ void SegmentEmitter::emit_extreme(const MachineOp& op, unsigned copy) {
   if (constant_first) return;
   if (c_.wide()) {
     compare_numbers(scratch_mask(), a, a, unordered);
-    a_.vmovapd(to | scratch_mask(), a);
+    if (c_.floats()) {
+      a_.vmovaps(to | scratch_mask(), a);
+    } else {
+      a_.vmovapd(to | scratch_mask(), a);
+    }
     return;
   }
   compare_numbers(scratch(), a, a, unordered);

@@ -1,0 +1,247 @@
+// Random programs on the native engine. Integers, moves and masks are exact there, too: those
+// programs must leave the state of the reference engine, bit for bit. Numbers may differ by what
+// shorts round away.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "emulator/assembler/assembler.hpp"
+#include "emulator/isa/table.hpp"
+#include "emulator/isa/validate.hpp"
+#include "engine/compare.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+using namespace gdr;
+using namespace gdr::test;
+
+constexpr std::string_view names[] = {"native", "native-float"};
+
+/// How many programs of each kind: GDR_TEST_PROGRAMS, or so many that the test is quick.
+std::uint64_t program_count() {
+  const char* text = std::getenv("GDR_TEST_PROGRAMS");
+  return text != nullptr ? std::strtoull(text, nullptr, 0) : 160;
+}
+
+std::string text_of(const Program& program) {
+  std::string text;
+  for (const Instruction& i : program.section(Section::Body)) text += to_text(i) + '\n';
+  return text;
+}
+
+/// Leaves integers, transfers to PEs, masks and predicates of a case.
+void keep_integers(RandomCase& test) {
+  std::vector<Instruction> kept;
+  for (Instruction i : test.program.section(Section::Body)) {
+    i.mul = {};
+    if (info(i.alu.op).unit != Unit::Integer) i.alu = {};
+    if (i.move.op == Op::Bput || i.move.bm.space == Space::BmOutput) i.move = {};
+    if (!i.idle() && !uses_t_address(i)) kept.push_back(i);
+  }
+  test.program.section(Section::Body) = kept;
+  test.program.lines[static_cast<unsigned>(Section::Body)].resize(kept.size());
+  test.run.collect_flags = false;
+}
+
+TEST_CASE("random integer programs leave the same bits on the native engine") {
+  const auto reference = make_engine("reference");
+  for (const Isa isa : host_isas()) {
+    for (const std::string_view name : names) {
+      const auto engine = make_engine(name, isa_name(isa));
+      std::uint64_t compiled = 0, exact = 0;
+      for (std::uint64_t seed = 1; seed <= program_count(); ++seed) {
+        RandomCase test = random_case(seed, seed % 4 != 3);
+        keep_integers(test);
+        const BlockState expected = run_case(*reference, test);
+        const auto executable = engine->prepare(test.program, test.geometry);
+        BlockState got = test.state;
+        executable->run(got, test.run);
+        const SectionNote note = executable->notes()[static_cast<unsigned>(Section::Body)];
+        compiled += note.runs;
+        exact += note.exact_runs;
+        if (got == expected) continue;
+        const StateDifference d = *first_difference(expected, got);
+        FAIL(name << ", " << isa_name(isa) << ", seed " << seed << ", " << test.run.iterations
+                  << " iterations: " << d.memory << " PE " << d.pe << " address " << d.address
+                  << ": " << std::hex << d.first << " became " << d.second << "; " << note.reason
+                  << '\n'
+                  << text_of(test.program));
+      }
+      INFO(name << ", " << isa_name(isa));
+      CHECK(compiled > program_count() / 4);
+      CHECK(exact > 0);  // some shift or compare longs
+    }
+  }
+}
+
+/// Programs of numbers: longs in the first half of the register file, shorts in the second, with
+/// values near one, so that every sum and product means something. Masks come of integers, which
+/// are the same on all engines.
+class NumberProgram {
+ public:
+  explicit NumberProgram(std::uint64_t seed) : draw_(seed) {
+    geometry_.pes_per_block = draw_.between(1, 40);
+    std::vector<Instruction>& body = program_.section(Section::Body);
+    const std::uint32_t count = draw_.between(2, 9);
+    while (body.size() < count) {
+      const Instruction i = instruction();
+      if (validate(i).empty()) body.push_back(i);
+    }
+    program_.lines[static_cast<unsigned>(Section::Body)].resize(body.size());
+    program_.item_shorts = item_shorts;
+  }
+
+  const Program& program() const { return program_; }
+  const Geometry& geometry() const { return geometry_; }
+  BlockState state() {
+    BlockState block = make_chip(geometry_).blocks[0];
+    for (unsigned pe = 0; pe < block.pes; ++pe) {
+      for (std::uint16_t a = 0; a < 32; a += 2) write(block, Space::Register, Width::Long, a, pe);
+      for (std::uint16_t a = 32; a < 48; ++a) write(block, Space::Register, Width::Short, a, pe);
+      for (std::uint16_t a = 48; a < 64; ++a) {
+        block.registers[std::size_t{a} * block.pes + pe] = draw_.below(3);
+      }
+    }
+    for (std::uint32_t a = 0; a + 1 < block.bm.size(); a += 2) {
+      write_bm(block, a, Width::Long, long_from_double(value()).bits);
+    }
+    return block;
+  }
+  BlockRun run() {
+    BlockRun run;
+    run.iterations = draw_.between(0, 4);
+    run.source_base = 64;
+    run.source_step = item_shorts;
+    return run;
+  }
+
+ private:
+  static constexpr std::uint32_t item_shorts = 16;
+
+  double value() {
+    const double magnitude = 0.75 + static_cast<double>(draw_.below(1U << 24)) * 0x1p-25;
+    return draw_.chance(50) ? magnitude : -magnitude;
+  }
+  void write(BlockState& block, Space space, Width width, std::uint16_t address, unsigned pe) {
+    Flags flags = no_flags;
+    const Long word =
+        width == Width::Long ? long_from_double(value()) : short_from_double(value(), flags);
+    const u128 bits = width == Width::Long ? word.bits : u128{upper_half(word).bits};
+    write_location(block, {space, width, false, address}, pe, 0, bits);
+  }
+  /// A place for numbers of a width.
+  Operand place(Width width) {
+    Operand x{Space::Register, width, draw_.chance(60)};
+    x.address = static_cast<std::uint16_t>(width == Width::Long ? 2 * draw_.below(12)
+                                                                : 32 + draw_.below(12));
+    return x;
+  }
+  Operand number(Arithmetic& slot) {
+    Operand x = place(draw_.chance(50) ? Width::Long : Width::Short);
+    if (!draw_.chance(15)) return x;
+    slot.immediate = Long{long_from_double(1.25).bits >> (x.width == Width::Long ? 0 : 36)};
+    return {Space::Immediate, x.width};
+  }
+  Arithmetic numbers(Op op) {
+    Arithmetic slot;
+    slot.op = op;
+    slot.width = draw_.chance(50) ? Width::Long : Width::Short;
+    slot.dst = place(slot.width);
+    slot.a = number(slot);
+    if (info(op).operands == 2)
+      slot.b = slot.a.space == Space::Immediate ? place(Width::Long) : number(slot);
+    return slot;
+  }
+  /// A mask from integers in the last registers.
+  Arithmetic test() {
+    Arithmetic slot;
+    slot.op = Op::Isub;
+    slot.width = Width::Short;
+    slot.a = slot.b = {Space::Register, Width::Short, true};
+    slot.a.address = static_cast<std::uint16_t>(48 + draw_.below(12));
+    slot.b.address = static_cast<std::uint16_t>(48 + draw_.below(12));
+    slot.mask = {draw_.chance(50) ? MaskFlag::Zero : MaskFlag::Negative,
+                 static_cast<std::uint8_t>(draw_.below(3))};
+    return slot;
+  }
+  Instruction instruction() {
+    Instruction i;
+    i.vlen = static_cast<std::uint8_t>(draw_.between(1, 4));
+    if (draw_.chance(30))
+      i.predicate = {true, draw_.chance(50), static_cast<std::uint8_t>(draw_.below(3))};
+    if (draw_.chance(60)) i.mul = numbers(draw_.pick({Op::Fmul, Op::Dmul}));
+    if (draw_.chance(60)) {
+      i.alu = draw_.chance(20)
+                  ? test()
+                  : numbers(draw_.pick({Op::Fadd, Op::Fsub, Op::Fmax, Op::Fmin, Op::Fcvt}));
+    }
+    if (draw_.chance(30)) {
+      i.move.op = Op::Bget;
+      i.move.pe = place(Width::Long);
+      i.move.bm = {draw_.pick({Space::Bm, Space::BmSource}), Width::Long, draw_.chance(50)};
+      i.move.bm.address = static_cast<std::uint16_t>(2 * draw_.below(4));
+    }
+    return i;
+  }
+
+  Draw draw_;
+  Geometry geometry_;
+  Program program_;
+};
+
+/// The largest difference of all numbers, over the largest of them.
+double difference(const BlockState& a, const BlockState& b) {
+  double most = 0, size = 1;
+  const auto note = [&](Width width, std::uint16_t address, unsigned pe) {
+    Flags flags = no_flags;
+    const Operand x{Space::Register, width, false, address};
+    const auto read = [&](const BlockState& block) {
+      const u128 word = read_location(block, x, pe, 0);
+      return double_from_long(
+          width == Width::Long ? Long{word} : widen_float(Short{static_cast<std::uint64_t>(word)}),
+          flags);
+    };
+    const double first = read(a), second = read(b);
+    size = std::max(size, std::abs(first));
+    most = std::isfinite(first) == std::isfinite(second) ? std::max(most, std::abs(first - second))
+                                                         : INFINITY;
+  };
+  for (unsigned pe = 0; pe < a.pes; ++pe) {
+    for (std::uint16_t k = 0; k < 32; k += 2) note(Width::Long, k, pe);
+    for (std::uint16_t k = 32; k < 48; ++k) note(Width::Short, k, pe);
+  }
+  return most / size;
+}
+
+TEST_CASE("random programs of numbers come close to the exact ones on the native engine") {
+  const auto reference = make_engine("reference");
+  for (const Isa isa : host_isas()) {
+    for (const std::string_view name : names) {
+      const auto engine = make_engine(name, isa_name(isa));
+      std::uint64_t compiled = 0;
+      for (std::uint64_t seed = 1; seed <= program_count(); ++seed) {
+        NumberProgram test(seed);
+        const BlockState start = test.state();
+        const BlockRun run = test.run();
+        BlockState expected = start, got = start;
+        reference->prepare(test.program(), test.geometry())->run(expected, run);
+        const auto executable = engine->prepare(test.program(), test.geometry());
+        executable->run(got, run);
+        const SectionNote note = executable->notes()[static_cast<unsigned>(Section::Body)];
+        compiled += note.runs;
+        INFO(name << ", " << isa_name(isa) << ", seed " << seed << ", " << run.iterations
+                  << " iterations\n"
+                  << text_of(test.program()) << note.reason);
+        REQUIRE(difference(expected, got) < (name == "native" ? 1e-5 : 1e-4));
+        REQUIRE(got.masks == expected.masks);
+      }
+      CHECK(compiled > program_count() / 2);
+    }
+  }
+}
+
+}  // namespace
