@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
 
 #include "emulator/engine/check.hpp"
 #include "emulator/engine/reference/reference.hpp"
@@ -447,14 +448,24 @@ class VectorExecutable final : public Executable {
       return;
     }
     const MachineFloatMode mode;
-    if (doubles_ != nullptr && on_doubles(block, run)) return;
-    BlockRunner runner(block, planned_, kernels_, run);
-    const std::vector<Plan>& plans = planned_.sections[static_cast<unsigned>(run.section)];
-    runner.resolve(plans);
-    for (std::uint64_t i = 0; i < run.iterations; ++i) {
-      runner.pass(plans);
-      runner.advance(run);
+    if (run.stream.groups != nullptr) {
+      run_stream(block, run);
+      return;
     }
+    const SourceLanes sources{block.bm.data() + run.source_base, run.source_step};
+    if (doubles_ == nullptr || !on_doubles(block, run, sources)) on_integers(block, run);
+  }
+
+  std::size_t stream_bytes() const noexcept override {
+    const DoublesSection& body = sections_[static_cast<unsigned>(Section::Body)][0];
+    return body.usable && !body.writes_memory ? group_shorts() * sizeof(std::uint64_t) : 0;
+  }
+  bool convert_sources(const std::uint64_t* shorts, std::size_t groups, std::uint32_t step,
+                       std::byte* to) const noexcept override {
+    for (std::size_t g = 0; g < groups; ++g) {
+      std::memcpy(to + g * stream_bytes(), shorts + g * step, stream_bytes());
+    }
+    return true;
   }
 
   ExecutableNotes notes() const override {
@@ -466,8 +477,50 @@ class VectorExecutable final : public Executable {
   }
 
  private:
+  std::size_t group_shorts() const {
+    return std::size_t{program_.item_shorts} * program_.group;
+  }
+
+  /// Many j-items, a few hundred groups in one proof: taking words in and out costs little then, and
+  /// so does doing it again.
+  void run_stream(BlockState& block, const BlockRun& run) const {
+    constexpr std::uint64_t most = 512;
+    SourceLanes sources{reinterpret_cast<const std::uint64_t*>(run.stream.groups), group_shorts()};
+    BlockRun part = run;
+    for (std::uint64_t done = 0; done < run.iterations; done += part.iterations) {
+      part.iterations = std::min(most, run.iterations - done);
+      if (!on_doubles(block, part, sources)) stream_on_integers(block, part, sources);
+      sources.first += part.iterations * sources.step;
+    }
+  }
+
+  /// Group after group goes through the place of the last one in the broadcast memory.
+  void stream_on_integers(BlockState& block, const BlockRun& run, SourceLanes sources) const {
+    std::uint64_t* const place = block.bm.data() + run.stream.last_group;
+    const std::vector<std::uint64_t> last(place, place + sources.step);
+    BlockRun one = run;
+    one.stream = {};
+    one.iterations = 1;
+    one.source_base = run.stream.last_group;
+    for (std::uint64_t g = 0; g < run.iterations; ++g) {
+      std::copy_n(sources.first + g * sources.step, sources.step, place);
+      on_integers(block, one);
+    }
+    std::copy(last.begin(), last.end(), place);
+  }
+
+  void on_integers(BlockState& block, const BlockRun& run) const {
+    BlockRunner runner(block, planned_, kernels_, run);
+    const std::vector<Plan>& plans = planned_.sections[static_cast<unsigned>(run.section)];
+    runner.resolve(plans);
+    for (std::uint64_t i = 0; i < run.iterations; ++i) {
+      runner.pass(plans);
+      runner.advance(run);
+    }
+  }
+
   /// True if the run is done. Longs are first taken to have no tails, then with them.
-  bool on_doubles(BlockState& block, const BlockRun& run) const {
+  bool on_doubles(BlockState& block, const BlockRun& run, SourceLanes sources) const {
     const auto number = static_cast<unsigned>(run.section);
     const auto& section = sections_[number];
     if (!section[0].usable) {
@@ -476,8 +529,8 @@ class VectorExecutable final : public Executable {
       return false;
     }
     std::uint64_t failure = has_tail;
-    if (section[1].usable) failure = run_on_doubles(section[1], *doubles_, block, run);
-    if (failure == has_tail) failure = run_on_doubles(section[0], *doubles_, block, run);
+    if (section[1].usable) failure = run_on_doubles(section[1], *doubles_, block, run, sources);
+    if (failure == has_tail) failure = run_on_doubles(section[0], *doubles_, block, run, sources);
     (failure == 0 ? proved_ : repeated_)[number].fetch_add(1, std::memory_order_relaxed);
     return failure == 0;
   }

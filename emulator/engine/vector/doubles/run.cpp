@@ -59,14 +59,14 @@ class Frame {
     return failure;
   }
 
-  void pass(std::uint64_t passes, DoublesRun& run, const BlockRun& steps) {
+  void pass(std::uint64_t passes, DoublesRun& run, const BlockRun& steps, SourceLanes sources) {
     run.frame = reinterpret_cast<std::byte*>(base_);
     run.memory[0] = block_.bm.data();
-    run.memory[1] = block_.bm.data() + steps.source_base;
+    run.memory[1] = const_cast<std::uint64_t*>(sources.first);
     run.memory[2] = block_.bm.data() + steps.output_base;
     for (std::uint64_t n = 0; n < passes; ++n) {
       section_.ops.front().kernel(section_.ops.front(), run);
-      run.memory[1] += steps.source_step;
+      run.memory[1] += sources.step;
       run.memory[2] += steps.output_step;
     }
     kernels_.leave();
@@ -143,7 +143,7 @@ class Frame {
 }  // namespace
 
 std::uint64_t run_on_doubles(const DoublesSection& section, const DoublesKernels& kernels,
-                             BlockState& block, const BlockRun& run) {
+                             BlockState& block, const BlockRun& run, SourceLanes sources) {
   thread_local std::vector<std::uint64_t> words;
   Frame frame(section, kernels, block);
   LaneMemory saved;
@@ -151,7 +151,7 @@ std::uint64_t run_on_doubles(const DoublesSection& section, const DoublesKernels
   clear_flags();
   DoublesRun state;
   state.failure = frame.import();
-  if (state.failure == 0) frame.pass(run.iterations, state, run);
+  if (state.failure == 0) frame.pass(run.iterations, state, run, sources);
   if (state.failure == 0) state.failure = frame.export_to(words);
   kernels.leave();
   if ((raised_flags() & kernels.proving_flags) != 0) state.failure |= inexact;
