@@ -92,7 +92,7 @@ Kernel with_zeros(const Kernel& kernel, std::uint64_t zero_words, const WordTabl
 
 CompiledSection::CompiledSection(const SectionModel& model, const Demand& demand, bool loops,
                                  Target target)
-    : loops_(loops), target_(target) {
+    : map_(model.map), loops_(loops), target_(target) {
   SplitSection pieces = split(model, demand);
   kernels_ = std::move(pieces.kernels);
   moves_ = std::move(pieces.moves);
@@ -183,6 +183,20 @@ KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_w
   return code;
 }
 
+void CompiledSection::add_transfers(const Kernel& kernel, CompiledKernels::One& one) const {
+  for (std::uint32_t i = 0; i < kernel.instances.size(); ++i) {
+    const KernelInstance& instance = kernel.instances[i];
+    for (std::uint32_t n = 0; n < instance.inputs.size(); ++n) {
+      const LeafKey key = instance.inputs[n];
+      one.in.push_back({key, cell_row(map_, key), i, one.code.input_offset[n]});
+    }
+    for (std::uint32_t n = 0; n < instance.outputs.size(); ++n) {
+      const LeafKey key = instance.outputs[n];
+      one.out.push_back({key, cell_row(map_, key), i, one.code.layout.output(n)});
+    }
+  }
+}
+
 std::unique_ptr<CompiledKernels> CompiledSection::compile(std::uint64_t zero_words,
                                                           Precision precision) const {
   auto made = std::make_unique<CompiledKernels>();
@@ -192,6 +206,7 @@ std::unique_ptr<CompiledKernels> CompiledSection::compile(std::uint64_t zero_wor
     for (const Kernel& kernel : kernels_) {
       CompiledKernels::One one;
       one.code = make_code(kernel, zero_words, made->target);
+      add_transfers(kernel, one);
       if (made->target.isa == Isa::Portable) {
         one.portable = std::make_unique<InterpretedKernel>(one.code, made->target, source_words_,
                                                            uniform_words_);
@@ -211,6 +226,7 @@ std::unique_ptr<CompiledKernels> CompiledSection::compile(std::uint64_t zero_wor
   for (const Kernel& kernel : kernels_) {
     CompiledKernels::One one;
     one.code = make_code(kernel, zero_words, made->target);
+    add_transfers(kernel, one);
     one.portable =
         std::make_unique<InterpretedKernel>(one.code, made->target, source_words_, uniform_words_);
     made->kernels.push_back(std::move(one));

@@ -28,11 +28,20 @@ struct ConstantRoot {
   std::uint64_t upper = 0, lower = 0;
 };
 
+/// A location of the PEs and the slot of a work item that its words go to or come from.
+struct RowTransfer {
+  LeafKey key;
+  CellRow cell;                ///< none for fixed inputs and parts of puts
+  std::uint32_t instance = 0;  ///< of the kernel
+  std::uint32_t offset = 0;    ///< in the work item, bytes
+};
+
 /// Code for some kernels, under the assumption that certain uniform words are zero.
 struct CompiledKernels {
   struct One {
     KernelCode code;
-    CompiledKernel machine;  ///< none on the portable path
+    std::vector<RowTransfer> in, out;  ///< of all instances
+    CompiledKernel machine;            ///< none on the portable path
     std::unique_ptr<InterpretedKernel> portable;
   };
   std::pair<std::uint64_t, Precision> key;  ///< what it was asked for
@@ -44,6 +53,7 @@ struct CompiledKernels {
 class CompiledSection {
  public:
   CompiledSection(const SectionModel& model, const Demand& demand, bool loops, Target target);
+  const CellMap& map() const noexcept { return map_; }
 
   bool loops() const noexcept { return loops_; }
   const std::vector<Kernel>& kernels() const noexcept { return kernels_; }
@@ -72,11 +82,13 @@ class CompiledSection {
   std::string remark() const;
 
  private:
+  void add_transfers(const Kernel& kernel, CompiledKernels::One& one) const;
   std::unique_ptr<CompiledKernels> compile(std::uint64_t zero_words, Precision precision) const;
   void check_precision();
   KernelCode make_code(const Kernel& kernel, std::uint64_t zero_words, Target target) const;
   void collect_words();
 
+  CellMap map_;
   bool loops_;
   Target target_;
   std::vector<Kernel> kernels_;

@@ -53,12 +53,11 @@ class SectionRun {
   bool take_words();
   void widen_stream();
   bool take_state();
-  bool take_instance(const CompiledKernels::One& one, const KernelInstance& instance,
-                     std::byte* items);
+  bool take_row(const RowTransfer& t, std::size_t item, std::byte* to) const;
+  void take_fixed(Take take, std::size_t first, std::size_t count, std::byte* to) const;
   void execute(std::size_t k);
   void leave(std::size_t k);
-  void leave_instance(const CompiledKernels::One& one, const KernelInstance& instance,
-                      const std::byte* items);
+  void leave_row(const RowTransfer& t, std::size_t item, const std::byte* from);
   void gather_moved();
   void leave_moved();
   void leave_constants();
@@ -80,6 +79,7 @@ class SectionRun {
   std::uint64_t count_ = 1;
   std::uint32_t source_base_ = 0;
   std::uint32_t live_;      ///< PEs that are worked on
+  bool by_eight_ = false;   ///< the code is for the host's AVX-512 and doubles
   std::size_t chunks_ = 0;  ///< vectors that they fill
 };
 
@@ -123,6 +123,7 @@ std::uint64_t SectionRun::zero_words() const {
 /// Finds the code and brings in all that it reads; false if floats cannot hold it.
 bool SectionRun::prepare(Precision precision) {
   code_ = &s_.code(zero_words(), precision);
+  by_eight_ = code_->target.isa == Isa::Avx512 && code_->target.precision == Precision::Double;
   chunks_ = (live_ + lanes() - 1) / lanes();
   std::size_t bytes = 0;
   places_.clear();
@@ -184,43 +185,46 @@ void SectionRun::widen_stream() {
 
 bool SectionRun::take_state() {
   bool fits = true;
-  for (std::size_t k = 0; k < s_.kernels().size(); ++k) {
+  for (std::size_t k = 0; k < code_->kernels.size(); ++k) {
     const auto& one = code_->kernels[k];
-    std::byte* items = scratch_.items.data() + places_[k].begin;
-    for (const KernelInstance& instance : s_.kernels()[k].instances) {
-      fits = take_instance(one, instance, items) && fits;
-      items += chunks() * one.code.layout.bytes();
+    std::byte* const items = scratch_.items.data() + places_[k].begin;
+    const std::size_t item = one.code.layout.bytes();
+    for (const RowTransfer& t : one.in) {
+      fits = take_row(t, item, items + t.instance * chunks() * item + t.offset) && fits;
     }
   }
   return fits;
 }
 
-bool SectionRun::take_instance(const CompiledKernels::One& one, const KernelInstance& instance,
-                               std::byte* items) {
-  const ItemLayout& layout = one.code.layout;
-  const std::size_t lane = code_->target.lane_bytes();
+bool SectionRun::take_row(const RowTransfer& t, std::size_t item, std::byte* to) const {
+  const bool fixed = t.key.take == Take::PeNumber || t.key.take == Take::BlockNumber;
   bool fits = true;
-  for (std::uint32_t n = 0; n < instance.inputs.size(); ++n) {
-    const LeafKey key = instance.inputs[n];
-    const std::uint32_t offset = one.code.input_offset[n];
-    for (std::size_t c = 0; c < chunks(); ++c) {
-      std::byte* const to = items + c * layout.bytes() + offset;
-      const std::size_t first = c * lanes();
-      const std::size_t count = std::min(lanes(), live_ - first);
-      if (count < lanes()) std::memset(to, 0, layout.vector_bytes);
-      if (key.take == Take::PeNumber || key.take == Take::BlockNumber) {
-        for (std::size_t i = 0; i < count; ++i) {
-          const std::uint64_t word = key.take == Take::PeNumber ? first + i : block_.number;
-          words_to_lanes(Take::Bits, precision(), {&word, &word, 0}, 1, to + i * lane, lane);
-        }
-        continue;
-      }
-      const std::uint64_t* row = cell_row(std::as_const(block_), map_, key) + first;
-      const WordsIn words{row, key.take == Take::Long ? row + block_.pes : row, 1};
-      fits = words_to_lanes(key.take, precision(), words, count, to, lane) && fits;
+  for (std::size_t first = 0; first < live_; first += lanes(), to += item) {
+    const std::size_t count = std::min<std::size_t>(lanes(), live_ - first);
+    if (count < lanes()) std::memset(to, 0, lanes() * code_->target.lane_bytes());
+    if (fixed) {
+      take_fixed(t.key.take, first, count, to);
+      continue;
+    }
+    const std::uint64_t* const upper = t.cell.in(std::as_const(block_)) + first;
+    const std::uint64_t* const lower = t.key.take == Take::Long ? upper + block_.pes : upper;
+    if (by_eight_ && count == 8) {
+      eight_words_to_lanes(t.key.take, upper, lower, to);
+    } else {
+      fits = words_to_lanes(t.key.take, precision(), {upper, lower, 1}, count, to,
+                            code_->target.lane_bytes()) &&
+             fits;
     }
   }
   return fits;
+}
+
+void SectionRun::take_fixed(Take take, std::size_t first, std::size_t count, std::byte* to) const {
+  const std::size_t lane = code_->target.lane_bytes();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t word = take == Take::PeNumber ? first + i : block_.number;
+    words_to_lanes(Take::Bits, precision(), {&word, &word, 0}, 1, to + i * lane, lane);
+  }
 }
 
 void SectionRun::execute(std::size_t k) {
@@ -240,39 +244,37 @@ void SectionRun::execute(std::size_t k) {
 
 void SectionRun::leave(std::size_t k) {
   const auto& one = code_->kernels[k];
-  const std::byte* items = scratch_.items.data() + places_[k].begin;
-  for (const KernelInstance& instance : s_.kernels()[k].instances) {
-    leave_instance(one, instance, items);
-    items += chunks() * one.code.layout.bytes();
+  const std::byte* const items = scratch_.items.data() + places_[k].begin;
+  const std::size_t item = one.code.layout.bytes();
+  for (const RowTransfer& t : one.out) {
+    leave_row(t, item, items + t.instance * chunks() * item + t.offset);
+  }
+}
+
+void SectionRun::leave_row(const RowTransfer& t, std::size_t item, const std::byte* from) {
+  WordsOut rows{};
+  if (t.key.delay == 0) {
+    rows.upper = t.cell.in(block_);
+    rows.lower = t.key.take == Take::Long ? rows.upper + block_.pes : rows.upper;
+  } else {
+    const auto part = static_cast<PutPart>(t.key.delay);
+    const unsigned row = part == PutPart::Enabled ? 2 : part == PutPart::Lower ? 1 : 0;
+    rows = {put_row(t.key, row), put_row(t.key, 1)};
+  }
+  for (std::size_t first = 0; first < live_; first += lanes(), from += item) {
+    const std::size_t count = std::min<std::size_t>(lanes(), live_ - first);
+    const WordsOut at{rows.upper + first, rows.lower + first};
+    if (by_eight_ && count == 8) {
+      eight_lanes_to_words(t.key.take, from, at);
+    } else {
+      lanes_to_words(t.key.take, precision(), from, count, at);
+    }
   }
 }
 
 /// Parts of words that go to the broadcast memory wait in rows: upper, lower, enabled.
 std::uint64_t* SectionRun::put_row(LeafKey key, unsigned word) {
   return scratch_.put_words.data() + (key.place * 3 + word) * block_.pes;
-}
-
-void SectionRun::leave_instance(const CompiledKernels::One& one, const KernelInstance& instance,
-                                const std::byte* items) {
-  const ItemLayout& layout = one.code.layout;
-  for (std::uint32_t n = 0; n < instance.outputs.size(); ++n) {
-    const LeafKey key = instance.outputs[n];
-    WordsOut rows{};
-    if (key.delay == 0) {
-      rows.upper = cell_row(block_, map_, key);
-      rows.lower = key.take == Take::Long ? rows.upper + block_.pes : rows.upper;
-    } else {
-      const auto part = static_cast<PutPart>(key.delay);
-      const unsigned row = part == PutPart::Enabled ? 2 : part == PutPart::Lower ? 1 : 0;
-      rows = {put_row(key, row), put_row(key, 1)};
-    }
-    for (std::size_t c = 0; c < chunks(); ++c) {
-      const std::size_t first = c * lanes();
-      const std::size_t count = std::min(lanes(), live_ - first);
-      lanes_to_words(key.take, precision(), items + c * layout.bytes() + layout.output(n), count,
-                     {rows.upper + first, rows.lower + first});
-    }
-  }
 }
 
 /// Shorts that only change their place: out of the state as the section found it, or out of the
@@ -282,7 +284,7 @@ void SectionRun::gather_moved() {
   std::uint64_t* to = scratch_.moved.data();
   for (const MovedShort& move : s_.moves()) {
     if (move.from == NodeOp::Input) {
-      std::copy_n(cell_row(block_, map_, {Take::Bits, move.place, 0}), live_, to);
+      std::copy_n(cell_row(map_, {Take::Bits, move.place, 0}).in(block_), live_, to);
     } else {
       std::uint64_t base = 0;
       if (move.from == NodeOp::Source) {
@@ -298,7 +300,7 @@ void SectionRun::gather_moved() {
 void SectionRun::leave_moved() {
   const std::uint64_t* from = scratch_.moved.data();
   for (const MovedShort& move : s_.moves()) {
-    std::copy_n(from, live_, cell_row(block_, map_, {Take::Bits, move.to, 0}));
+    std::copy_n(from, live_, cell_row(map_, {Take::Bits, move.to, 0}).in(block_));
     from += block_.pes;
   }
 }
@@ -313,7 +315,7 @@ void SectionRun::leave_constants() {
       if (part == PutPart::Word) std::fill_n(put_row(constant.key, 1), pes, constant.lower);
       continue;
     }
-    std::uint64_t* const row = cell_row(block_, map_, constant.key);
+    std::uint64_t* const row = cell_row(map_, constant.key).in(block_);
     std::fill_n(row, live_, constant.upper);
     if (constant.key.take == Take::Long) std::fill_n(row + pes, live_, constant.lower);
   }

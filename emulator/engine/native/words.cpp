@@ -103,15 +103,6 @@ void store_numbers(Take take, std::size_t n, WordsOut to, Bits bits) noexcept {
   }
 }
 
-template <typename Block>
-auto* find_row(Block& block, const CellMap& map, LeafKey key) noexcept {
-  const std::size_t pes = block.pes;
-  if (key.take == Take::Mask) return block.masks.data() + key.place * pes;
-  if (key.place < map.local) return block.registers.data() + key.place * pes;
-  if (key.place < map.t) return block.local.data() + (key.place - map.local) * pes;
-  return block.t.data() + (key.place - map.t) * pes;
-}
-
 }  // namespace
 
 bool words_to_lanes(Take take, Precision precision, WordsIn from, std::size_t n, std::byte* to,
@@ -143,11 +134,11 @@ void lanes_to_words(Take take, Precision precision, const std::byte* from, std::
   }
 }
 
-const std::uint64_t* cell_row(const BlockState& block, const CellMap& map, LeafKey key) noexcept {
-  return find_row(block, map, key);
-}
-std::uint64_t* cell_row(BlockState& block, const CellMap& map, LeafKey key) noexcept {
-  return find_row(block, map, key);
+CellRow cell_row(const CellMap& map, LeafKey key) noexcept {
+  if (key.take == Take::Mask) return {&BlockState::masks, key.place};
+  if (key.place < map.local) return {&BlockState::registers, key.place};
+  if (key.place < map.t) return {&BlockState::local, key.place - map.local};
+  return {&BlockState::t, key.place - map.t};
 }
 
 }  // namespace gdr::native

@@ -33,7 +33,22 @@ void lanes_to_words(Take take, Precision precision, const std::byte* from, std::
                     WordsOut to) noexcept;
 
 /// The rows of a cell in a block.
-const std::uint64_t* cell_row(const BlockState& block, const CellMap& map, LeafKey key) noexcept;
-std::uint64_t* cell_row(BlockState& block, const CellMap& map, LeafKey key) noexcept;
+struct CellRow {
+  LaneMemory BlockState::*memory = &BlockState::registers;
+  std::uint32_t row = 0;
+
+  const std::uint64_t* in(const BlockState& block) const noexcept {
+    return (block.*memory).data() + std::size_t{row} * block.pes;
+  }
+  std::uint64_t* in(BlockState& block) const noexcept {
+    return (block.*memory).data() + std::size_t{row} * block.pes;
+  }
+};
+CellRow cell_row(const CellMap& map, LeafKey key) noexcept;
+
+/// Eight doubles at a time, for hosts with AVX-512: what words_to_lanes and lanes_to_words do.
+void eight_words_to_lanes(Take take, const std::uint64_t* upper, const std::uint64_t* lower,
+                          std::byte* to) noexcept;
+void eight_lanes_to_words(Take take, const std::byte* from, WordsOut to) noexcept;
 
 }  // namespace gdr::native
