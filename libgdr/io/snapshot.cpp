@@ -39,6 +39,10 @@ void check_text(const std::string& path, std::string_view content) {
 
 }  // namespace
 
+double RunState::time() const noexcept {
+  return start_time + static_cast<double>(step) * time_step;
+}
+
 SnapshotFormat snapshot_format(const std::string& path) {
   return hdf5::Reader::recognises(path) ? SnapshotFormat::Hdf5 : SnapshotFormat::Text;
 }

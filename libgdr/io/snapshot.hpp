@@ -19,7 +19,9 @@ struct RunState {
   double gravity = 1;       ///< constant of gravity
   double start_energy = 0;  ///< total energy at step 0, which drifts are relative to
 
-  double time() const noexcept { return start_time + static_cast<double>(step) * time_step; }
+  /// start_time + step * time_step, rounded after each of the two: the same bits in every caller,
+  /// whatever its compiler fuses.
+  double time() const noexcept;
   friend bool operator==(const RunState&, const RunState&) = default;
 };
 

@@ -1,4 +1,5 @@
 // What we write is read back with the same bits, and equal states make equal files.
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <random>
@@ -61,6 +62,14 @@ TEST_CASE("HDF5: everything comes back, and equal states are equal bytes") {
 
   write_snapshot(folder.file("b.hdf5"), back, SnapshotFormat::Hdf5);
   CHECK(content_of(folder.file("a.hdf5")) == content_of(folder.file("b.hdf5")));
+}
+
+TEST_CASE("the time of a run is rounded twice, also where the compiler would fuse or fold it") {
+  const RunState run{0.1, 1.0 / 3, 12345, 0.01, 43007.1, -0.2470779999999999};
+  volatile double product = 12345 * run.time_step;
+  CHECK(run.time() == run.start_time + product);
+  // The fused value is another one.
+  CHECK(run.time() != std::fma(12345.0, run.time_step, run.start_time));
 }
 
 TEST_CASE("HDF5: signed ids stay signed") {
