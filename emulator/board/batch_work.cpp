@@ -135,8 +135,8 @@ void Batch::run_own_stream(const Pass& pass, const Task& task) {
       return run_fills({f, end - f, pass.first, pass.last}, task);
     }
     if (!whole) stream.executable.reset();
-    std::ranges::copy(stream.last_fill, board_.chips[task.chip].state.blocks[task.block].bm.data() +
-                                            stream.last_base);
+    std::uint64_t* const bm = board_.chips[task.chip].state.blocks[task.block].bm.data();
+    for (const auto& fill : stream.last_fills) std::ranges::copy(fill.shorts, bm + fill.base);
     run_groups(task, groups.count, {stream.groups.data(), stream.last_group});
   }
 }
@@ -164,11 +164,18 @@ bool Batch::make_stream(const Task& task, GroupRange groups, std::uint64_t last,
   if (!executable.convert_sources(shorts.data(), groups.count, step, stream.groups.data())) {
     return false;
   }
-  const GroupRange fill = plan.fill(plan.slice(task.block), last);
-  const std::uint64_t* const from = shorts.data() + (fill.first - groups.first) * step;
-  stream.last_fill.assign(from, from + fill.count * step);
-  stream.last_base = halves.source_base[last % 2];
-  stream.last_group = stream.last_base + static_cast<std::uint32_t>(fill.count - 1) * step;
+  const GroupRange slice = plan.slice(task.block);
+  for (std::uint64_t k = 0; k < 2; ++k) {
+    auto& kept = stream.last_fills[k];
+    kept.shorts.clear();
+    if (last + k < 1) continue;  // there was no fill before the first
+    const GroupRange fill = plan.fill(slice, last + k - 1);
+    if (fill.first < groups.first) continue;  // what was done before left it there
+    const std::uint64_t* const from = shorts.data() + (fill.first - groups.first) * step;
+    kept.shorts.assign(from, from + fill.count * step);
+    kept.base = halves.source_base[(last + k - 1) % 2];
+    stream.last_group = kept.base + static_cast<std::uint32_t>(fill.count - 1) * step;
+  }
   stream.memory_version = memory.version();
   stream.address = run_->command.address;
   stream.items = plan.items;

@@ -1,6 +1,7 @@
 // What a board holds between commands, as plain data.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,8 +23,13 @@ struct KeptStream {
   std::uint64_t address = 0, items = 0;
   std::shared_ptr<const Executable> executable;  ///< null: nothing is kept
   std::vector<std::byte> groups;
-  std::vector<std::uint64_t> last_fill;         ///< what the broadcast memory held at the end
-  std::uint32_t last_base = 0, last_group = 0;  ///< where, in shorts
+  /// What the halves of the broadcast memory held at the end: the last fill but one, the last.
+  struct LastFill {
+    std::uint32_t base = 0;  ///< where, in shorts
+    std::vector<std::uint64_t> shorts;
+  };
+  std::array<LastFill, 2> last_fills;
+  std::uint32_t last_group = 0;  ///< where the last group stood, in shorts
 };
 
 /// A chip with its control processor.

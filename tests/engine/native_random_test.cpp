@@ -11,13 +11,14 @@
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/isa/table.hpp"
 #include "emulator/isa/validate.hpp"
-#include "engine/compare.hpp"
+#include "emulator/selftest/draw.hpp"
+#include "emulator/selftest/generators.hpp"
 #include "support/catch.hpp"
 
 namespace {
 
 using namespace gdr;
-using namespace gdr::test;
+using selftest::Draw;
 
 constexpr std::string_view names[] = {"native", "native-float"};
 
@@ -34,7 +35,7 @@ std::string text_of(const Program& program) {
 }
 
 /// Leaves integers, transfers to PEs, masks and predicates of a case.
-void keep_integers(RandomCase& test) {
+void keep_integers(selftest::Case& test) {
   std::vector<Instruction> kept;
   for (Instruction i : test.program.section(Section::Body)) {
     i.mul = {};
@@ -45,6 +46,8 @@ void keep_integers(RandomCase& test) {
   test.program.section(Section::Body) = kept;
   test.program.lines[static_cast<unsigned>(Section::Body)].resize(kept.size());
   test.run.collect_flags = false;
+  test.run.section = Section::Body;
+  test.split = 0;
 }
 
 TEST_CASE("random integer programs leave the same bits on the native engine") {
@@ -54,9 +57,10 @@ TEST_CASE("random integer programs leave the same bits on the native engine") {
       const auto engine = make_engine(name, isa_name(isa));
       std::uint64_t compiled = 0, exact = 0;
       for (std::uint64_t seed = 1; seed <= program_count(); ++seed) {
-        RandomCase test = random_case(seed, seed % 4 != 3);
+        selftest::Case test = selftest::program_case(seed, seed % 4 != 3);
         keep_integers(test);
-        const BlockState expected = run_case(*reference, test);
+        BlockState expected = test.state;
+        reference->prepare(test.program, test.geometry)->run(expected, test.run);
         const auto executable = engine->prepare(test.program, test.geometry);
         BlockState got = test.state;
         executable->run(got, test.run);

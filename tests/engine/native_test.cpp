@@ -257,7 +257,7 @@ TEST_CASE("native runs on the exact engine what it cannot represent, and says wh
     }
     Draw draw(7);
     BlockState start = block_of(geometry);
-    randomize(start, draw);
+    randomize(start, draw, selftest::Mood::Hostile);
     BlockState expected = start;
     reference->prepare(*made.program, geometry)->run(expected, body_run(3));
     for_all([&](const Engine& engine, bool) {

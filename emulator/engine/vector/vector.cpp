@@ -477,12 +477,10 @@ class VectorExecutable final : public Executable {
   }
 
  private:
-  std::size_t group_shorts() const {
-    return std::size_t{program_.item_shorts} * program_.group;
-  }
+  std::size_t group_shorts() const { return std::size_t{program_.item_shorts} * program_.group; }
 
-  /// Many j-items, a few hundred groups in one proof: taking words in and out costs little then, and
-  /// so does doing it again.
+  /// Many j-items, a few hundred groups in one proof: taking words in and out costs little then,
+  /// and so does doing it again.
   void run_stream(BlockState& block, const BlockRun& run) const {
     constexpr std::uint64_t most = 512;
     SourceLanes sources{reinterpret_cast<const std::uint64_t*>(run.stream.groups), group_shorts()};
