@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 struct Options {
   std::vector<std::string> names;
   bench::Context context{.device = {}, .data_folder = "examples/data"};
-  bool json = false, list = false;
+  bool json = false, list = false, accuracy = false;
 };
 
 /// What the figures depend on.
@@ -116,7 +116,9 @@ int run(const Options& options) {
   context.repetitions = std::max(1U, context.repetitions);
   context.threads = context.device.threads > 0 ? context.device.threads
                                                : static_cast<unsigned>(omp_get_max_threads());
-  const std::vector<bench::NamedBenchmark> list = chosen(options.names);
+  std::vector<std::string> names = options.names;
+  if (options.accuracy) names.insert(names.end(), {"accuracy", "numerics"});
+  const std::vector<bench::NamedBenchmark> list = chosen(names);
   const Machine machine = this_machine(context);
   Json json{{"version", version()},
             {"processor", machine.processor},
@@ -142,6 +144,8 @@ int run(const Options& options) {
 Action prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("NAME", options->names, "benchmarks to run (default: all; see --list)");
+  app.add_flag("--accuracy", options->accuracy,
+               "only errors: of exact numerics against references, of fast ones against exact");
   app.add_flag("--list", options->list, "print the names of the benchmarks");
   app.add_option("--seed", options->context.seed, "seed of the made-up inputs (default 1)")
       ->type_name("N");

@@ -26,6 +26,7 @@ std::span<const NamedBenchmark> benchmarks() noexcept {
       {"gravity", "exact gravity by engine, beside a native double loop", gravity_rate},
       {"clocks", "clocks an interaction of the kernels", gravity_clocks},
       {"accuracy", "accelerations of plummer_4096 against its reference file", gravity_accuracy},
+      {"numerics", "fast numerics beside exact ones, on plummer_4096", fast_accuracy},
       {"energy", "energy drift of plummer_1024, beside leapfrog in double", energy_drift},
       {"assembler", "lines assembled a second", assembler_rate},
       {"fp", "lines of arithmetic a second", fp_rate},

@@ -83,6 +83,50 @@ std::vector<Figure> gravity_accuracy(const Context& context) {
           {"potentials of plummer_4096, largest", worst, "relative error", "", {}, true, {}}};
 }
 
+/// Fast numerics beside exact ones on the same particles, for every kernel of the library.
+std::vector<Figure> fast_accuracy(const Context& context) {
+  const Snapshot snapshot =
+      read_snapshot(data_file(context, "plummer_4096.hdf5"), Velocities::Ignored);
+  const std::size_t n = snapshot.size();
+  struct Forces {
+    std::vector<double> acceleration, potential;
+  };
+  const auto forces = [&](std::string_view engine) {
+    cli::DeviceChoice choice = context.device;
+    choice.engine = engine;
+    choice.threads = context.threads;
+    Device device = cli::open_device(choice);
+    Gravity gravity(device);
+    Forces f{std::vector<double>(3 * n), std::vector<double>(n)};
+    gravity.compute(n, snapshot.position.data(), snapshot.mass.data(), 1.0 / 64,
+                    f.acceleration.data(), f.potential.data());
+    return f;
+  };
+  const Forces exact = forces("vector");
+  std::vector<Figure> list;
+  for (const std::string_view engine : {"native", "native-float"}) {
+    const Forces fast = forces(engine);
+    const VectorError error = vector_error(fast.acceleration, exact.acceleration);
+    double largest = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      largest = std::max(largest, std::abs(fast.potential[i] / exact.potential[i] - 1));
+    }
+    const auto add = [&](const char* what, double value) {
+      list.push_back({fmt::format("gravity, {}: {}", engine, what),
+                      value,
+                      "relative difference from exact numerics",
+                      {},
+                      {},
+                      true,
+                      {}});
+    };
+    add("accelerations, rms", error.rms);
+    add("accelerations, largest", error.largest);
+    add("potentials, largest", largest);
+  }
+  return list;
+}
+
 std::vector<Figure> energy_drift(const Context& context) {
   const Snapshot snapshot = read_snapshot(data_file(context, "plummer_1024.hdf5"));
   RunRequest request;
