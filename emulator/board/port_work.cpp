@@ -66,37 +66,66 @@ Long join_word(const PortField& field, std::span<const ChipState* const> chips, 
 /// results have no more bits than a double.
 class FastSum {
  public:
+  struct SlotRange {
+    std::uint64_t first, last;
+  };
+
   static bool serves(const LoadedProgram& loaded, const PortField& field) noexcept {
     return !loaded.exact && field.reduce == Reduce::Fadd && field.width == Width::Long &&
            field.conversion.host == HostType::F64 &&
            field.conversion.machine == MachineFormat::FloatLong;
   }
 
-  double sum(const PortField& field, std::span<const ChipState* const> chips, Share share,
-             std::uint64_t slot, std::uint64_t elements) {
-    const std::uint64_t pe = slot / elements;
-    const auto element = static_cast<unsigned>(slot % elements);
-    chips_.clear();
-    for (const ChipState* chip : chips) {
-      const std::uint64_t pes = chip->geometry.pes_per_block;
-      const auto number = [&](const BlockState& block) {
-        // A double's bits are a long's first 64; what an exact section left behind them is cut.
-        const Lanes<const std::uint64_t> lanes = pe_lanes(block, field.location, element);
-        const std::uint64_t* const word = lanes.shorts + pe % pes;
-        return std::bit_cast<double>((word[0] << 28) | (word[lanes.lower] >> 8));
-      };
-      if (share == Share::TargetsOverBlocks) {
-        chips_.push_back(number(chip->blocks[pe / pes]));
-        continue;
+  /// Sums of slots first .. last - 1 of one field, by `store(slot, sum)`.
+  template <typename Store>
+  void sum(const PortField& field, std::span<const ChipState* const> chips, Share share,
+           SlotRange slots, std::uint64_t elements, Store store) {
+    for (std::uint64_t e = 0; e < elements; ++e) {
+      find_rows(field, chips, static_cast<unsigned>(e));
+      for (std::uint64_t slot = first_slot(slots.first, elements, e); slot < slots.last;
+           slot += elements) {
+        store(slot, share == Share::SourcesOverBlocks ? over_blocks(slot / elements)
+                                                      : over_chips(slot / elements));
       }
+    }
+  }
+
+ private:
+  static std::uint64_t first_slot(std::uint64_t first, std::uint64_t elements, std::uint64_t e) {
+    return first + (e + elements - first % elements) % elements;
+  }
+  void find_rows(const PortField& field, std::span<const ChipState* const> chips,
+                 unsigned element) {
+    rows_.clear();
+    blocks_of_chip_ = chips[0]->blocks.size();
+    pes_ = chips[0]->geometry.pes_per_block;
+    for (const ChipState* chip : chips) {
+      for (const BlockState& block : chip->blocks) {
+        rows_.push_back(pe_lanes(block, field.location, element).shorts);
+      }
+    }
+  }
+  /// A double's bits are a long's first 64; what an exact section left behind them is cut.
+  double number(std::size_t row, std::uint64_t pe) const noexcept {
+    const std::uint64_t* const word = rows_[row] + pe;
+    return std::bit_cast<double>((word[0] << 28) | (word[pes_] >> 8));
+  }
+  double over_blocks(std::uint64_t pe) {
+    chips_.clear();
+    for (std::size_t row = 0; row < rows_.size(); row += blocks_of_chip_) {
       blocks_.clear();
-      for (const BlockState& block : chip->blocks) blocks_.push_back(number(block));
+      for (std::size_t b = 0; b < blocks_of_chip_; ++b) blocks_.push_back(number(row + b, pe));
       chips_.push_back(tree(blocks_));
     }
     return tree(chips_);
   }
-
- private:
+  double over_chips(std::uint64_t pe) {
+    chips_.clear();
+    for (std::size_t row = pe / pes_; row < rows_.size(); row += blocks_of_chip_) {
+      chips_.push_back(number(row, pe % pes_));
+    }
+    return tree(chips_);
+  }
   static double tree(std::vector<double>& leaves) noexcept {
     for (std::size_t n = leaves.size(); n > 1; n = (n + 1) / 2) {
       for (std::size_t k = 0; k < n / 2; ++k) leaves[k] = leaves[2 * k] + leaves[2 * k + 1];
@@ -104,6 +133,8 @@ class FastSum {
     }
     return leaves[0];
   }
+  std::vector<const std::uint64_t*> rows_;  ///< of the blocks of all chips
+  std::size_t blocks_of_chip_ = 1, pes_ = 1;
   std::vector<double> blocks_, chips_;
 };
 
@@ -146,14 +177,18 @@ void join_results(const LoadedProgram& loaded, std::span<const ChipState* const>
   const std::uint64_t elements = loaded.program.elements;
   Leaves leaves;
   FastSum fast;
+  for (const PortField& field : loaded.results) {
+    if (!FastSum::serves(loaded, field)) continue;
+    fast.sum(field, chips, slots.share, {first, last}, elements,
+             [&](std::uint64_t slot, double sum) {
+               put_host_bits(field, std::bit_cast<std::uint64_t>(sum),
+                             records + (slot - slots.first) * words);
+             });
+  }
   for (std::uint64_t slot = first; slot < last; ++slot) {
     std::uint64_t* const record = records + (slot - slots.first) * words;
     for (const PortField& field : loaded.results) {
-      if (FastSum::serves(loaded, field)) {
-        const double sum = fast.sum(field, chips, slots.share, slot, elements);
-        put_host_bits(field, std::bit_cast<std::uint64_t>(sum), record);
-        continue;
-      }
+      if (FastSum::serves(loaded, field)) continue;
       const Long word = join_word(field, chips, slots.share, slot, elements, leaves);
       put_host_bits(field, network_to_host(field, word), record);
     }

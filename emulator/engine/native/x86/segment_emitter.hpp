@@ -115,7 +115,7 @@ class SegmentEmitter {
   void emit_operation(const MachineOp& op, unsigned copy);
   void run_op(const MachineOp& op, unsigned copy);
   void use_operands(const MachineOp& op, unsigned copy);
-  // emit_operation.cpp: each leaves its result in the register of `to`
+  // emit_operation.cpp, emit_bits.cpp: each leaves its result in the register of `to`
   void emit_vector(const MachineOp& op, unsigned copy);
   void emit_fma(const MachineOp& op, unsigned copy);
   void move(const Xbyak::Xmm& to, const VectorPlace& from);
