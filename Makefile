@@ -35,7 +35,7 @@ test: build
 	@ctest --preset $(PRESET) -j $(JOBS)
 
 bench: build
-	@$(GDR) bench
+	@$(GDR) bench -o $(BUILD)/bench.json && echo "as JSON: $(BUILD)/bench.json"
 
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -26,6 +26,7 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   std::vector<std::string> names;
+  std::string output;
   bench::Context context{.device = {}, .data_folder = "examples/data"};
   bool json = false, list = false, accuracy = false;
 };
@@ -138,12 +139,18 @@ int run(const Options& options) {
     }
   }
   if (options.json) write_output(json.dump(2) + "\n");
+  if (!options.output.empty()) {
+    std::ofstream file(options.output);
+    file << json.dump(2) << '\n';
+    if (!file.flush()) throw Error(ErrorCategory::Io, "cannot write '" + options.output + "'");
+  }
   return 0;
 }
 
 Action prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("NAME", options->names, "benchmarks to run (default: all; see --list)");
+  app.add_option("-o", options->output, "write the results as JSON, too")->type_name("FILE");
   app.add_flag("--accuracy", options->accuracy,
                "only errors: of exact numerics against references, of fast ones against exact");
   app.add_flag("--list", options->list, "print the names of the benchmarks");

@@ -34,7 +34,7 @@ struct ConstantRow {
 /// One section, translated. Immutable.
 struct DoublesSection {
   bool usable = false;
-  bool has_floats = false;  ///< operations on floats: what doubles are good for
+  bool has_floats = false;     ///< operations on floats: what doubles are good for
   std::string reason;          ///< why not: which instruction, what about it
   std::vector<DoublesOp> ops;  ///< one pass; the last one stops
   std::vector<StateLink> imports, exports;

@@ -1,0 +1,36 @@
+#include "emulator/engine/vector/doubles/put.hpp"
+
+#include <cstring>
+
+namespace gdr {
+namespace {
+
+void go_on(const DoublesOp& op, DoublesRun& run) {
+  const DoublesOp& next = *(&op + 1);
+  next.kernel(next, run);
+}
+void write_word(const DoublesOp& op, DoublesRun& run) {
+  run.memory[op.memory][op.address] = run.put[op.element];
+}
+
+}  // namespace
+
+void read_lane(const DoublesOp& op, DoublesRun& run) {
+  std::uint64_t bits;
+  std::memcpy(&bits, run.frame + op.a.lanes + op.lane * sizeof bits, sizeof bits);
+  run.put[op.element] = bits >> 28;
+  go_on(op, run);
+}
+void write_always(const DoublesOp& op, DoublesRun& run) {
+  write_word(op, run);
+  go_on(op, run);
+}
+void write_masked_word(const DoublesOp& op, DoublesRun& run) {
+  std::uint64_t mask;
+  std::memcpy(&mask, run.frame + op.mask.lanes + op.lane * sizeof mask, sizeof mask);
+  if ((mask != 0) == op.value) write_word(op, run);
+  go_on(op, run);
+}
+void stop(const DoublesOp&, DoublesRun&) {}
+
+}  // namespace gdr

@@ -1,0 +1,16 @@
+// Transfers from PEs to the broadcast memory, and the end of a list: kernels that need no vectors.
+#pragma once
+
+#include "emulator/engine/vector/doubles/op.hpp"
+
+namespace gdr {
+
+/// A lane's short to DoublesRun::put: read before anything of the instruction is written.
+void read_lane(const DoublesOp& op, DoublesRun& run);
+/// From there to the broadcast memory; and where the lane's mask lets it.
+void write_always(const DoublesOp& op, DoublesRun& run);
+void write_masked_word(const DoublesOp& op, DoublesRun& run);
+/// The operation behind the last one.
+void stop(const DoublesOp& op, DoublesRun& run);
+
+}  // namespace gdr

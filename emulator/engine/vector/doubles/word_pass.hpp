@@ -1,0 +1,322 @@
+// One pass over a section: what its words become, and the operations on their rows.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <string>
+
+#include "emulator/engine/vector/doubles/translate.hpp"
+#include "emulator/engine/vector/doubles/word_states.hpp"
+
+namespace gdr {
+
+/// An operation whose places are still rows.
+struct RowOp {
+  DoublesOp op;
+  RowSpan a, b, out, mask = no_rows;
+};
+
+/// What the words are taken to be when a pass begins.
+struct Entry {
+  std::vector<WordState> words;
+};
+
+/// Thrown where a section cannot be translated; the text says why.
+struct Unusable {
+  std::string why;
+};
+
+constexpr std::uint64_t short_field = std::uint64_t{2047} << 52;
+
+/// A value that an operation reads or has computed.
+struct Source {
+  Form form = Form::Short;
+  RowSpan rows = no_rows;
+  bool plus_zero = false;  ///< a long that is never -0
+};
+
+/// The words of a section and their rows; what instructions are made of.
+class WordPass {
+ protected:
+  WordPass(const std::vector<Instruction>& section, const Geometry& geometry,
+           const DoublesKernels& kernels, bool heads, const Entry& entry)
+      : kernels_(kernels),
+        numbers_(geometry),
+        uses_(section, numbers_),
+        heads_(heads),
+        entry_(entry),
+        words_(entry.words),
+        imported_(numbers_.count()),
+        written_(numbers_.count()) {
+    lanes_ = (geometry.pes_per_block + 31) / 32 * 32;
+  }
+
+  // --- rows
+
+  bool imports(std::uint32_t w) const { return imported_[w][0] || imported_[w][1]; }
+
+  RowSpan short_rows(WordHalf at, unsigned stride) const {
+    return {{RowKind::Short, numbers_.short_row(at.word, at.half)}, {}, false, stride};
+  }
+  /// The tail of a word without one is a row of zeros.
+  static RowSpan long_rows(std::uint32_t word, unsigned stride) {
+    return {{RowKind::Head, word}, {RowKind::Tail, word}, true, stride};
+  }
+  static RowSpan scratch_rows(unsigned strip, Rep rep) {
+    return {{RowKind::Scratch, 8 * strip}, {RowKind::Scratch, 8 * strip + 4}, rep == Rep::Long, 1};
+  }
+  static std::uint64_t tail_of(std::uint64_t head, std::uint64_t low) {
+    const double power = std::bit_cast<double>(head & (short_field | std::uint64_t{1} << 63));
+    return low == 0 ? 0 : std::bit_cast<std::uint64_t>(static_cast<double>(low) * 0x1p-60 * power);
+  }
+  RowSpan constant(std::uint64_t head, std::uint64_t tail) {
+    const RowSpan h = constant(head), t = constant(tail);
+    return {h.lanes, t.lanes, true, 0};
+  }
+  RowSpan constant(std::uint64_t bits, ConstantRow::Kind kind = ConstantRow::Kind::Bits) {
+    const auto same = [&](const ConstantRow& c) { return c.bits == bits && c.kind == kind; };
+    auto found = std::find_if(constants_.begin(), constants_.end(), same);
+    if (found == constants_.end()) {
+      constants_.push_back({0, bits, kind});
+      found = constants_.end() - 1;
+    }
+    const auto n = static_cast<std::uint32_t>(found - constants_.begin());
+    return {{RowKind::Constant, n}, {}, false, 0};
+  }
+
+  DoublesOp& emit(DoublesKernel kernel, unsigned elements, const RowSpan& out, const RowSpan& a,
+                  const RowSpan& b = no_rows) {
+    RowOp o{{}, a, b, out, no_rows};
+    o.op.kernel = kernel;
+    o.op.elements = elements;
+    o.op.lanes = lanes_;
+    ops_.push_back(o);
+    return ops_.back().op;
+  }
+
+  // --- words
+
+  void need(std::uint32_t w, unsigned half) {
+    if (!words_[w].defined[half]) imported_[w][half] = true;
+  }
+
+  /// Bring a word's rows into a form. Its old rows stay as they are.
+  void convert(std::uint32_t w, Rep rep) {
+    WordState& word = words_[w];
+    if (word.rep == rep) return;
+    need(w, 0);
+    need(w, 1);
+    const RowSpan pair = long_rows(w, 0);
+    const RowSpan upper = short_rows({w, 0}, 0);
+    const RowSpan shorts{upper.lanes, short_rows({w, 1}, 0).lanes, true, 0};
+    if (rep == Rep::Shorts) {
+      emit(kernels_.split[word.head ? 0 : 1], 1, shorts, pair);
+    } else {
+      for (unsigned half = 0; half < 2; ++half) prove_number(w, half);
+      emit(kernels_.join, 1, pair, shorts);
+    }
+    word.rep = rep;
+    word.head = word.plus_zero = false;
+    word.floats[0] = word.floats[1] = false;
+  }
+
+  /// A short that stands for its bits from here on: an infinity or NaN might not have.
+  void prove_number(std::uint32_t w, unsigned half) {
+    if (!words_[w].floats[half]) return;
+    emit(kernels_.check, 1, no_rows, short_rows({w, half}, 0));
+    words_[w].floats[half] = false;
+  }
+
+  // --- operands
+
+  /// Rows of a location in a form, converted where they have another one.
+  Source read_location(const Operand& x, unsigned elements, Rep rep, bool low_half = false) {
+    const bool by_element = x.space == Space::T || x.vector;
+    const WordHalf at = word_of(numbers_, x, 0);
+    bool tails = false, plus_zero = rep == Rep::Long;
+    for (unsigned k = 0; k < (by_element ? elements : 1); ++k) {
+      const WordHalf h = word_of(numbers_, x, k);
+      convert(h.word, rep);
+      if (x.width == Width::Long) {
+        need(h.word, 0);
+        need(h.word, 1);
+      } else {
+        need(h.word, h.half);
+      }
+      tails = tails || (rep == Rep::Long && !words_[h.word].head);
+      plus_zero = plus_zero && words_[h.word].plus_zero;
+    }
+    if (rep == Rep::Shorts) {
+      if (!low_half) return {Form::Short, short_rows(at, by_element ? 1 : 0)};
+      // Words stand two rows apart, in T one.
+      const unsigned stride = x.space == Space::T ? 1 : 2;
+      return {Form::Short, short_rows({at.word, 1}, by_element ? stride : 0)};
+    }
+    return {tails ? Form::Pair : Form::Head, long_rows(at.word, by_element ? 1 : 0), plus_zero};
+  }
+
+  Source read_float(const Arithmetic& slot, const Operand& x, unsigned elements) {
+    switch (x.space) {
+      case Space::Register:
+      case Space::Local:
+      case Space::T:
+        return read_location(x, elements, x.width == Width::Long ? Rep::Long : Rep::Shorts);
+      case Space::Immediate:
+        return x.width == Width::Short
+                   ? Source{Form::Short,
+                            constant(static_cast<std::uint64_t>(slot.immediate.bits) << 28)}
+                   : long_constant(slot.immediate);
+      default:
+        throw Unusable{"a float operand that is neither a location nor a constant"};
+    }
+  }
+
+  Source long_constant(Long word) {
+    const auto head = static_cast<std::uint64_t>(word.bits >> 8);
+    const auto low = static_cast<std::uint64_t>(word.bits) & 255;
+    const std::uint64_t field = head & short_field;
+    const bool dirty = field == 0 && ((head << 12) | low) != 0;
+    if (field == short_field || dirty) throw Unusable{"a long constant that is no number"};
+    const bool plus_zero = head != std::uint64_t{1} << 63;
+    return {low == 0 ? Form::Head : Form::Pair, constant(head, tail_of(head, low)), plus_zero};
+  }
+
+  Source read_short(const Arithmetic& slot, const Operand& x, unsigned elements) {
+    switch (x.space) {
+      case Space::Register:
+      case Space::Local:
+      case Space::T:
+        return read_location(x, elements, Rep::Shorts, x.width == Width::Long);
+      case Space::Immediate:
+        return {Form::Short, constant(static_cast<std::uint64_t>(slot.immediate.bits) << 28)};
+      case Space::PeNumber:
+        return {Form::Short, constant(0, ConstantRow::Kind::PeNumber)};
+      case Space::BlockNumber:
+        return {Form::Short, constant(0, ConstantRow::Kind::BlockNumber)};
+      default:
+        throw Unusable{"an operand that T addresses"};
+    }
+  }
+
+  /// Whether an operand's shorts may be floats whose infinities and NaN stand for something else.
+  bool may_be_float(const Operand& x, unsigned elements) const {
+    return any_half(x, elements, [&](WordHalf h) { return words_[h.word].floats[h.half]; });
+  }
+  template <class Test>
+  bool any_half(const Operand& x, unsigned elements, Test test) const {
+    if (x.space != Space::Register && x.space != Space::Local && x.space != Space::T) return false;
+    for (unsigned k = 0; k < elements; ++k) {
+      WordHalf h = word_of(numbers_, x, k);
+      if (x.width == Width::Long) h.half = 1;
+      if (test(h)) return true;
+    }
+    return false;
+  }
+
+  void prove_numbers(const Operand& x, unsigned elements, const Source& source) {
+    if (!may_be_float(x, elements)) return;
+    emit(kernels_.check, source.rows.stride == 0 ? 1 : elements, no_rows, source.rows);
+    note_proved(x, elements);
+  }
+  void note_proved(const Operand& x, unsigned elements) {
+    any_half(x, elements, [&](WordHalf h) {
+      words_[h.word].floats[h.half] = false;
+      return false;
+    });
+  }
+
+  // --- destinations
+
+  /// What a result is, as far as its words have to know.
+  struct Result {
+    Rep rep = Rep::Shorts;
+    bool head = false;
+    bool is_float = false;
+    bool plus_zero = false;
+  };
+
+  /// A word, or half of it, is written. With `keep`, only where a mask says so.
+  void write_word(WordHalf h, Width width, const Result& r, bool keep) {
+    WordState& word = words_[h.word];
+    const bool whole = width == Width::Long;
+    if (keep || (!whole && uses_.lives({h.word, 1 - h.half}, number_))) convert(h.word, r.rep);
+    word.rep = r.rep;
+    word.head = r.rep == Rep::Long && r.head && (!keep || word.head);
+    word.plus_zero = r.rep == Rep::Long && r.plus_zero && (!keep || word.plus_zero);
+    for (unsigned half = 0; half < 2; ++half) {
+      if (!whole && half != h.half) continue;
+      if (keep) need(h.word, half);
+      const bool before = keep && word.floats[half];
+      word.floats[half] = r.rep == Rep::Shorts && (r.is_float || before);
+      word.defined[half] = word.defined[half] || !keep;
+      written_[h.word][half] = true;
+    }
+  }
+
+  RowSpan write_location(const Operand& x, unsigned elements, const Result& r, bool keep) {
+    const unsigned stride = x.space == Space::T || x.vector ? 1 : 0;
+    for (unsigned k = 0; k < elements; ++k) {
+      write_word(word_of(numbers_, x, k), x.width, r, keep);
+    }
+    const WordHalf at = word_of(numbers_, x, 0);
+    return r.rep == Rep::Long ? long_rows(at.word, stride) : short_rows(at, stride);
+  }
+
+  /// Words that are handed on get the form that the next pass expects.
+  void restore_forms() {
+    for (std::uint32_t w = 0; w < words_.size(); ++w) {
+      if (imports(w) && words_[w].rep != entry_.words[w].rep) convert(w, entry_.words[w].rep);
+    }
+  }
+
+ public:
+  /// True if the states at the end are what the pass began with; else `entry` is weakened.
+  bool settled(Entry& entry) const {
+    bool same = true;
+    for (std::uint32_t w = 0; w < words_.size(); ++w) {
+      if (!imports(w)) continue;
+      WordState& e = entry.words[w];
+      const WordState& now = words_[w];
+      const WordState before = e;
+      if (e.rep == Rep::Long) {
+        e.head = e.head && now.head;
+        e.plus_zero = e.plus_zero && now.plus_zero;
+      }
+      for (unsigned half = 0; half < 2; ++half) {
+        e.floats[half] = e.floats[half] || (e.rep == Rep::Shorts && now.floats[half]);
+      }
+      same = same && e == before;
+    }
+    return same;
+  }
+
+ protected:
+  const DoublesKernels& kernels_;
+  WordNumbers numbers_;
+  WordUses uses_;
+  bool heads_;
+  const Entry& entry_;
+  std::vector<WordState> words_;
+  std::vector<std::array<bool, 2>> imported_, written_;
+  std::uint32_t lanes_ = 0;
+  std::size_t number_ = 0;  ///< of the instruction at hand
+  std::vector<RowOp> ops_;
+  std::vector<ConstantRow> constants_;
+};
+
+/// Before anything is known: forms as the section wants them first, and the best of the rest.
+inline Entry first_entry(const std::vector<Instruction>& section, const Geometry& geometry,
+                         bool heads) {
+  const WordNumbers numbers(geometry);
+  const WordUses uses(section, numbers);
+  Entry entry;
+  entry.words.resize(numbers.count());
+  for (std::uint32_t w = 0; w < numbers.count(); ++w) {
+    entry.words[w].rep = uses.first(w);
+    entry.words[w].head = entry.words[w].plus_zero = entry.words[w].rep == Rep::Long && heads;
+  }
+  return entry;
+}
+
+}  // namespace gdr

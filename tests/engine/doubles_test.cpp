@@ -1,0 +1,141 @@
+// The vector engine on host doubles: what is proved, what is done again on integers, and bits that
+// doubles once got wrong.
+#include <cmath>
+#include <string>
+
+#include "emulator/assembler/assembler.hpp"
+#include "emulator/engine/vector/vector.hpp"
+#include "support/catch.hpp"
+
+namespace gdr {
+namespace {
+
+Program assembled(const std::string& text) {
+  const AssembleResult made = assemble(text, "test.gds");
+  std::string messages;
+  for (const auto& d : made.diagnostics.list) messages += d.message + '\n';
+  INFO(messages);
+  REQUIRE(made.ok());
+  return *made.program;
+}
+
+/// x in the long $lr8, y in the short $r40, in every PE.
+BlockState block_with(const Geometry& geometry, Long x, Short y) {
+  BlockState block = make_chip(geometry).blocks[0];
+  for (unsigned pe = 0; pe < block.pes; ++pe) {
+    write_location(block, {Space::Register, Width::Long, false, 8}, pe, 0, x.bits);
+    write_location(block, {Space::Register, Width::Short, false, 40}, pe, 0, y.bits);
+  }
+  return block;
+}
+
+Long number(double x) { return long_from_double(x); }
+Short short_number(double x) {
+  Flags flags = no_flags;
+  return upper_half(short_from_double(x, flags));
+}
+
+struct Outcome {
+  SectionNote note;
+  bool same = false;
+};
+/// The body on the vector engine, and whether the reference engine leaves the same.
+Outcome run(Isa isa, const std::string& body, Long x, Short y, std::uint64_t iterations = 3) {
+  Geometry geometry;
+  geometry.blocks = 1;
+  const Program program = assembled(".kernel k\n.body\n" + body);
+  BlockRun body_run;
+  body_run.iterations = iterations;
+  BlockState expected = block_with(geometry, x, y), got = expected;
+  make_engine("reference")->prepare(program, geometry)->run(expected, body_run);
+  const auto executable = VectorEngine(isa).prepare(program, geometry);
+  executable->run(got, body_run);
+  return {executable->notes()[static_cast<unsigned>(Section::Body)], got == expected};
+}
+
+const std::string accumulation = "  vlen 1\n  fadd $lr8 $lr8 $r40\n";
+
+}  // namespace
+
+TEST_CASE("Accumulation of ordinary numbers is proved in doubles") {
+  for (const Isa isa : host_isas()) {
+    const Outcome o = run(isa, accumulation, number(1.7), short_number(0.3));
+    CAPTURE(isa_name(isa));
+    CHECK(o.same);
+    CHECK(o.note.compiled == proves_doubles(isa));
+    CHECK(o.note.runs == (proves_doubles(isa) ? 1 : 0));
+    CHECK(o.note.exact_runs == 0);
+  }
+}
+
+TEST_CASE("What doubles cannot hold is done again on integers") {
+  struct Hard {
+    const char* what;
+    Long x;
+    Short y;
+  };
+  const Hard cases[] = {
+      {"the tail of the sum is 2^-200 below its head",
+       {number(1.0).bits | 1},
+       short_number(0x1p-200)},
+      {"the sum overflows", number(0x1.fffffffffffffp1023), short_number(0x1.8p1023)},
+      {"its last place is below 2^-1022", number(0x1p-1000), short_number(0x1.8p-1020)},
+      {"one is infinite", number(HUGE_VAL), short_number(1)},
+      {"one is not a number", number(1), Short{0xfffffffff}},
+  };
+  for (const Isa isa : host_isas()) {
+    for (const Hard& hard : cases) {
+      const Outcome o = run(isa, accumulation, hard.x, hard.y);
+      INFO(isa_name(isa) << ": " << hard.what);
+      CHECK(o.same);
+      CHECK(o.note.runs == 0);
+      CHECK(o.note.exact_runs == (proves_doubles(isa) ? 1 : 0));
+    }
+  }
+}
+
+TEST_CASE("Sections without floats, or with T addresses, say how they run") {
+  for (const Isa isa : host_isas()) {
+    if (!proves_doubles(isa)) continue;
+    const Outcome integers = run(isa, "  iadd $r41 $r40 $r40\n", number(1), short_number(1));
+    CHECK(integers.same);
+    CHECK(integers.note.runs + integers.note.exact_runs == 0);
+    CHECK(integers.note.reason.empty());
+    const Outcome longs = run(isa, "  vlen 1\n  iadd $lr12 $lr8 $lr8\n  fadd $lr8 $lr8 $r40\n",
+                              number(1), short_number(1));
+    CHECK(longs.same);
+    CHECK(longs.note.exact_runs == 1);
+    CHECK(longs.note.reason == "body, instruction 0: an integer operation on longs");
+  }
+}
+
+TEST_CASE("The larger of a long beyond 2^995 and a small one is not minus infinity") {
+  for (const Isa isa : host_isas()) {
+    const std::string body = "  vlen 1\n  fcvt $lr12 $r40\n  fmax $r44 $lr8 $lr12\n";
+    CHECK(run(isa, body, {number(0x1.8p1016).bits | 0x40000001}, short_number(29.7)).same);
+    CHECK(run(isa, "  vlen 1\n  fmul $r44 $lr8 $r40\n  fmin $r45 $r44 $r40\n", number(0x1.8p1016),
+              short_number(1.5))
+              .same);
+  }
+}
+
+TEST_CASE("A short NaN added to a long is not passed over") {
+  for (const Isa isa : host_isas()) {
+    CHECK(run(isa, accumulation, number(-145.71), Short{0xfffffffff}, 1).same);
+    CHECK(run(isa, accumulation, number(-145.71), Short{0x7ff800000}, 1).same);
+  }
+}
+
+TEST_CASE("A sum of two zeros has the sign that it should") {
+  for (const Isa isa : host_isas()) {
+    for (const double x : {0.0, -0.0}) {
+      for (const double y : {0.0, -0.0}) {
+        INFO(isa_name(isa) << ' ' << x << ' ' << y);
+        CHECK(run(isa, accumulation, number(x), short_number(y), 1).same);
+        CHECK(run(isa, "  vlen 1\n  fsub $lr8 $lr8 $r40\n", number(x), short_number(y), 1).same);
+      }
+    }
+  }
+}
+
+}  // namespace gdr
