@@ -47,7 +47,7 @@ TEST_CASE("gdr bench measures beside what is required") {
   CHECK(json["figures"][0]["at_most"] == 32.0);
   CHECK(json["figures"][0]["met"] == true);
   CHECK(json["figures"][1]["value"].get<double>() > 0);
-  CHECK(shell.run("gdr bench --list").out.find("gravity ") == 0);
+  CHECK(shell.run("gdr bench --list").out.find("gravity ") != std::string::npos);
 }
 
 TEST_CASE("gdr bench says where data are missing") {

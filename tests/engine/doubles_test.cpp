@@ -79,7 +79,7 @@ TEST_CASE("What doubles cannot hold is done again on integers") {
        {number(1.0).bits | 1},
        short_number(0x1p-200)},
       {"the sum overflows", number(0x1.fffffffffffffp1023), short_number(0x1.8p1023)},
-      {"its last place is below 2^-1022", number(0x1p-1000), short_number(0x1.8p-1020)},
+      {"the sum is next to 2^-1022", number(0x1p-1018), short_number(0x1.8p-1021)},
       {"one is infinite", number(HUGE_VAL), short_number(1)},
       {"one is not a number", number(1), Short{0xfffffffff}},
   };
@@ -105,7 +105,7 @@ TEST_CASE("Sections without floats, or with T addresses, say how they run") {
                               number(1), short_number(1));
     CHECK(longs.same);
     CHECK(longs.note.exact_runs == 1);
-    CHECK(longs.note.reason == "body, instruction 0: an integer operation on longs");
+    CHECK(longs.note.reason.find("an integer operation on longs") != std::string::npos);
   }
 }
 
@@ -134,6 +134,31 @@ TEST_CASE("A sum of two zeros has the sign that it should") {
         CHECK(run(isa, accumulation, number(x), short_number(y), 1).same);
         CHECK(run(isa, "  vlen 1\n  fsub $lr8 $lr8 $r40\n", number(x), short_number(y), 1).same);
       }
+    }
+  }
+}
+
+TEST_CASE("A run that writes to the broadcast memory and fails leaves it where it was") {
+  // Tails first, then an overflow: translated twice, and both times in vain.
+  const std::string body =
+      "  vlen 1\n  bget $lr12 xj\n  fadd $lr8 $lr8 $lr12\n  bput word $lr8 0\n";
+  for (const Isa isa : host_isas()) {
+    for (const double x : {1.0 / 3, 0x1.8p1023}) {
+      Geometry geometry;
+      geometry.blocks = 1;
+      const Program program =
+          assembled(".kernel k\njvar long xj raw\nbm long word\n.body\n" + body);
+      BlockState start = block_with(geometry, {number(x).bits | 1}, short_number(1));
+      write_bm(start, 8, Width::Long, number(x).bits | 3);
+      BlockRun run;
+      run.iterations = 3;
+      run.source_base = 8;
+      BlockState expected = start;
+      make_engine("reference")->prepare(program, geometry)->run(expected, run);
+      const std::uint64_t* const place = start.bm.data();
+      make_engine("vector", isa_name(isa))->prepare(program, geometry)->run(start, run);
+      CHECK(start == expected);
+      CHECK(start.bm.data() == place);
     }
   }
 }

@@ -158,7 +158,7 @@ std::uint64_t run_on_doubles(const DoublesSection& section, const DoublesKernels
   if (state.failure == 0) {
     frame.commit(words);
   } else if (section.writes_memory) {
-    block.bm = std::move(saved);
+    std::copy(saved.begin(), saved.end(), block.bm.begin());  // callers point into it
   }
   return state.failure;
 }
