@@ -74,7 +74,8 @@ class Frame {
 
   /// Whether all results have words; writes nothing but scratch.
   std::uint64_t export_to(std::vector<std::uint64_t>& words) {
-    words.resize(2 * block_.pes * section_.exports.size());
+    const std::size_t most = 2 * block_.pes * section_.exports.size();
+    if (words.size() < most) words.resize(most);  // never shrunk: growing again would clear it
     std::uint64_t failure = 0;
     std::uint64_t* next = words.data();
     for (const StateLink& link : section_.exports) {
