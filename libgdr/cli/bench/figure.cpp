@@ -23,7 +23,7 @@ double median(std::vector<double> values) {
 std::span<const NamedBenchmark> benchmarks() noexcept {
   static constexpr NamedBenchmark list[] = {
       {"engines", "engines beside native loops, small and first calls", engine_table},
-      {"gravity", "exact gravity by engine, beside a native double loop", gravity_rate},
+      {"gravity", "gravity by engine, beside a native double loop", gravity_rate},
       {"clocks", "clocks an interaction of the kernels", gravity_clocks},
       {"accuracy", "accelerations of plummer_4096 against its reference file", gravity_accuracy},
       {"numerics", "fast numerics beside exact ones, on plummer_4096", fast_accuracy},

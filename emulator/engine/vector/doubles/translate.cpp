@@ -114,9 +114,11 @@ class Translator : public WordPass {
         prepare_extreme(s, vlen);
         s.kernel.always = kernels_.extreme[slot.op == Op::Fmin ? 1 : 0][a][b][out];
         break;
-      default:
+      case Op::Fcvt:
         s.kernel.always = kernels_.convert[a][out];
         break;
+      default:
+        throw Unusable{"an operation that is not known in doubles"};
     }
   }
 
