@@ -8,7 +8,6 @@
 namespace gdr {
 namespace {
 
-
 std::string out_of_memory(const Operand& x, unsigned vlen, const Geometry& g) {
   std::uint32_t words = 0;
   const char* memory = nullptr;

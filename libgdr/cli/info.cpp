@@ -122,9 +122,9 @@ std::string info_text(const Json& json, const Geometry& geometry) {
   std::string text = fmt::format("gdr {}\n\nHost\n", version());
   text += row("instruction sets", joined(json["host"]["isas"]) + " (best first; --isa, GDR_ISA)");
   const Json& proved = json["host"]["proved_doubles"];
-  text += row("exact arithmetic", proved.empty()
-                                      ? "on integers"
-                                      : "in doubles, proved by their flags: " + joined(proved));
+  text +=
+      row("exact arithmetic",
+          proved.empty() ? "on integers" : "in doubles, proved by their flags: " + joined(proved));
   text += row("hardware threads", json["host"]["hardware_threads"].dump());
   text += row("engines", joined(json["engines"]) + " (--engine, GDR_ENGINE)");
   text += row("devices", joined(json["devices"]) + " (--device, GDR_DEVICE)");
