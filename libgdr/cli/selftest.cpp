@@ -61,21 +61,21 @@ int run(const Options& options) {
   }
   const auto engines = engines_under_test(options.isa);
   const std::vector<Program> kernels = library_kernels();
-  selftest::Options todo;
-  todo.seed = options.seed;
-  todo.seconds = 60 * options.minutes;
-  todo.cases = options.cases;
-  todo.category = options.only;
-  todo.threads = options.threads;
-  todo.kernels = kernels;
+  selftest::Options wanted;
+  wanted.seed = options.seed;
+  wanted.seconds = 60 * options.minutes;
+  wanted.cases = options.cases;
+  wanted.category = options.only;
+  wanted.threads = options.threads;
+  wanted.kernels = kernels;
   const double categories = options.only.empty() ? 4 : 1;
   const double total =
-      options.cases > 0 ? static_cast<double>(options.cases) * categories : todo.seconds;
+      options.cases > 0 ? static_cast<double>(options.cases) * categories : wanted.seconds;
   selftest::Outcome outcome;
   {
     Progress progress("selftest", total);
-    todo.progress = [&progress](double done) { progress.update(done); };
-    outcome = selftest::run(engines, todo);
+    wanted.progress = [&progress](double done) { progress.update(done); };
+    outcome = selftest::run(engines, wanted);
   }
   const SelftestReport report{options.seed, engines, outcome};
   write_output(options.json ? selftest_json(report) : selftest_text(report));

@@ -65,7 +65,7 @@ class Planner {
         return {RowBase::BlockNumber, 0, 0};
       case Space::LocalByT: {
         const auto row = static_cast<std::uint32_t>(ScratchRows::gather + 8 * p.gathers.size());
-        p.gathers.push_back({x.width, row});
+        p.gathers.push_back({row});
         p.gathered.push_back(&x);
         return {RowBase::Scratch, row, 2};
       }

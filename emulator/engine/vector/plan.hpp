@@ -23,7 +23,6 @@ struct RowRef {
 
 /// A T-indirect operand: its words are collected into scratch rows before anything is computed.
 struct Gather {
-  Width width = Width::Long;
   std::uint32_t row = 0;  ///< in scratch; element k at row + 2k
 };
 

@@ -30,7 +30,6 @@ struct DoublesRun {
   std::uint64_t* memory[3] = {};  ///< broadcast memory: fixed words, current j-items, outputs
   std::uint64_t failure = 0;      ///< bits of DoublesFailure; flags of the host come on top
   std::uint64_t put[8] = {};      ///< words on their way to the broadcast memory (upper, lower)
-  std::uint64_t put_enabled = 0;  ///< bit k: element k's word may go there
 };
 
 /// Works on an operation and goes on to the one behind it in the array; the last one stops.
