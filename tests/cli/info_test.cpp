@@ -50,6 +50,14 @@ TEST_CASE("gdr bench measures beside what is required") {
   CHECK(shell.run("gdr bench --list").out.find("gravity ") != std::string::npos);
 }
 
+TEST_CASE("gdr bench refuses a place for its results before it measures") {
+  const Shell shell;
+  const auto refused = shell.run("gdr bench -o no/such/folder/results.json");
+  CHECK(refused.status != 0);
+  CHECK(refused.err.find("no/such/folder") != std::string::npos);
+  CHECK(refused.out.empty());
+}
+
 TEST_CASE("gdr bench says where data are missing") {
   const Shell shell;
   const Outcome result = shell.run("gdr bench accuracy --data nowhere");

@@ -18,6 +18,7 @@
 #include "libgdr/cli/options.hpp"
 #include "libgdr/cli/output.hpp"
 #include "libgdr/device/names.hpp"
+#include "libgdr/io/atomic_file.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -113,6 +114,7 @@ int list_benchmarks() {
 
 int run(const Options& options) {
   if (options.list) return list_benchmarks();
+  if (!options.output.empty()) check_writable(options.output);  // before minutes of work
   bench::Context context = options.context;
   context.repetitions = std::max(1U, context.repetitions);
   context.threads = context.device.threads > 0 ? context.device.threads
