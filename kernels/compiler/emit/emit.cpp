@@ -1,0 +1,518 @@
+#include "kernels/compiler/emit/emit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "emulator/isa/table.hpp"
+#include "kernels/compiler/place/pipeline.hpp"
+
+namespace gdr::kc {
+namespace {
+
+bool in_t(Home home) noexcept { return home == Home::TUpper || home == Home::TLower; }
+
+std::string hex_bits(u128 bits, Width width) {
+  if (width == Width::Short) return fmt::format("0x{:09x}", static_cast<std::uint64_t>(bits));
+  return fmt::format("0x{:02x}{:016x}", static_cast<std::uint64_t>(bits >> 64),
+                     static_cast<std::uint64_t>(bits));
+}
+
+class Emitter {
+ public:
+  Emitter(const Graph& graph, const Problem& problem, const Schedule& schedule,
+          const Layout& layout, const ItemLayout& item, const EmitOptions& options)
+      : graph_(graph),
+        problem_(problem),
+        loop_(*problem.loop),
+        s_(schedule),
+        layout_(layout),
+        item_(item),
+        options_(options) {
+    copies_ = static_cast<int>(layout.copies);
+    times_.interval = static_cast<int>(schedule.interval);
+    times_.ring = times_.interval * copies_;
+    passes_ = passes_needed(loop_, s_, times_);
+    block_of_.assign(loop_.values.size(), none);
+    for (std::size_t b = 0; b < problem.blocks.size(); ++b)
+      for (const ValueId v : problem.blocks[b].fields)
+        block_of_[static_cast<std::size_t>(v)] = static_cast<int>(b);
+  }
+
+  std::string text() {
+    head();
+    declarations();
+    start();
+    body();
+    end();
+    return std::move(out_);
+  }
+
+ private:
+  void line(const std::string& text) { out_ += text + "\n"; }
+  template <class... T>
+  void add(fmt::format_string<T...> format, T&&... values) {
+    out_ += fmt::format(format, std::forward<T>(values)...) + "\n";
+  }
+
+  const char* width_name(Width w) const { return w == Width::Long ? "long" : "short"; }
+  std::string in_file(int address, Width w, bool vector, bool local) const {
+    return fmt::format("${}{}{}{}", w == Width::Long ? "l" : "", local ? "m" : "r", address,
+                       vector ? "v" : "");
+  }
+  std::string in_t_file(Home home, Width w) const {
+    return w == Width::Long ? "$t" : home == Home::TLower ? "$tl" : "$th";
+  }
+
+  /// The home of a value of one copy, as an operand.
+  std::string place(ValueId id, int copy) const {
+    const auto at = static_cast<std::size_t>(id);
+    const MachineValue& v = loop_.values[at];
+    const Placement& p = s_.place[at];
+    const int address = layout_.address[at][static_cast<std::size_t>(copy)];
+    switch (v.origin) {
+      case Origin::Resident:
+        return in_file(address, v.width, !v.scalar, p.home == Home::Local);
+      case Origin::Accumulator:
+        return in_file(address, v.width, true, false);
+      default:
+        break;
+    }
+    if (in_t(p.home)) return in_t_file(p.home, v.width);
+    const bool scalar = p.home == Home::Block || p.home == Home::Scalar;
+    return in_file(address, v.width, !scalar, p.home == Home::Local);
+  }
+
+  std::string operand(const Ref& r, std::size_t reader, int copy, bool in_loop) const {
+    if (r.kind == Ref::Kind::Immediate) {
+      const std::string hex = hex_bits(r.bits, r.width);
+      return hex;
+    }
+    const auto at = static_cast<std::size_t>(r.value);
+    const MachineValue& v = loop_.values[at];
+    const Placement& p = s_.place[at];
+    if (in_loop && v.origin == Origin::Computed && p.copy && reads_copy(r.value, reader))
+      return in_t_file(p.copy_home, v.width);
+    return place(r.value, copy);
+  }
+
+  /// Whether a reader is among the first, which take the copy in T.
+  bool reads_copy(ValueId id, std::size_t reader) const {
+    const MachineValue& v = loop_.values[static_cast<std::size_t>(id)];
+    const Placement& p = s_.place[static_cast<std::size_t>(id)];
+    if (v.uses.size() < 2) return false;
+    std::vector<OpId> order = v.uses;
+    std::stable_sort(order.begin(), order.end(), [&](OpId a, OpId b) {
+      return s_.time[static_cast<std::size_t>(a)] < s_.time[static_cast<std::size_t>(b)];
+    });
+    const auto limit = std::min<std::size_t>(p.copy_reads, order.size() - 1);
+    const int last = s_.time[static_cast<std::size_t>(order[limit - 1])];
+    return s_.time[reader] <= last &&
+           std::find(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(limit),
+                     static_cast<OpId>(reader)) !=
+               order.begin() + static_cast<std::ptrdiff_t>(limit);
+  }
+
+  std::string mask_name(MaskId mask, int copy) const {
+    return fmt::format(
+        "m{}", layout_.mask[static_cast<std::size_t>(mask)][static_cast<std::size_t>(copy)]);
+  }
+
+  /// One operation as text, without its predicate.
+  std::string operation(std::size_t i, int copy) const {
+    if (i >= loop_.ops.size()) return block_load(i - loop_.ops.size(), copy);
+    const MachineOp& op = loop_.ops[i];
+    if (op.op == Op::Bget) {
+      const MachineValue& v = loop_.values[static_cast<std::size_t>(op.out)];
+      if (op.word != none) return fmt::format("bget {} word{}", place(op.out, copy), op.word);
+      const std::string& name = graph_.variables[static_cast<std::size_t>(v.variable)].name;
+      return copies_ > 1 ? fmt::format("bget {} {}@{}", place(op.out, copy), name, copy)
+                         : fmt::format("bget {} {}", place(op.out, copy), name);
+    }
+    std::string text(info(op.op).mnemonic);
+    text += ' ';
+    if (op.out != none) {
+      text += place(op.out, copy);
+      const MachineValue& v = loop_.values[static_cast<std::size_t>(op.out)];
+      const Placement& p = s_.place[static_cast<std::size_t>(op.out)];
+      if (v.origin == Origin::Computed && p.copy && v.uses.size() > 1)
+        text += ":" + in_t_file(p.copy_home, v.width);
+    } else {
+      text += op.width == Width::Long ? "$lnull" : "$null";
+    }
+    if (op.sets != none)
+      text += fmt::format(":{}.{}", mask_name(op.sets, copy),
+                          op.flag == MaskFlag::Zero ? "zero" : "neg");
+    for (const Ref& r : op.in)
+      if (r.kind != Ref::Kind::None) text += " " + operand(r, i, copy, true);
+    return text;
+  }
+
+  std::string block_load(std::size_t b, int copy) const {
+    const int address =
+        static_cast<int>(2 * problem_.blocks[b].first_word) + copy * static_cast<int>(item_.shorts);
+    return fmt::format("bget $lr{}v $ls{}v",
+                       layout_.block_address[b][static_cast<std::size_t>(copy)], address);
+  }
+
+  unsigned unit(std::size_t i) const {
+    if (i >= loop_.ops.size()) return 2;
+    const Unit u = info(loop_.ops[i].op).unit;
+    return u == Unit::Multiplier ? 0 : u == Unit::Transfer ? 2 : 1;
+  }
+
+  struct Done {
+    std::size_t op;
+    int copy;
+  };
+
+  /// The operations at a position of the ring that are at least `level` passes behind their item.
+  std::vector<Done> at(int position, int level) const {
+    std::vector<Done> found;
+    for (std::size_t i = 0; i < s_.time.size(); ++i) {
+      if (!s_.active[i]) continue;
+      for (int c = 0; c < copies_; ++c) {
+        if (times_.position(s_.time[i], c) == position && times_.pass(s_.time[i], c) >= level)
+          found.push_back({i, c});
+      }
+    }
+    std::sort(found.begin(), found.end(),
+              [&](const Done& a, const Done& b) { return unit(a.op) < unit(b.op); });
+    return found;
+  }
+
+  bool guarded(const Done& d) const {
+    return options_.guard && d.op < problem_.guarded.size() && problem_.guarded[d.op];
+  }
+
+  void instruction(const std::vector<Done>& done, bool guard) {
+    if (done.empty()) return;
+    std::string predicate, text, notes;
+    for (const Done& d : done) {
+      if (d.op < loop_.ops.size() && loop_.ops[d.op].predicate != none) {
+        const MachineOp& op = loop_.ops[d.op];
+        predicate =
+            fmt::format("[{}{}] ", op.predicate_value ? "" : "!", mask_name(op.predicate, d.copy));
+      }
+      if (guard && guarded(d)) predicate = fmt::format("[m{}] ", layout_.free_mask);
+      if (!text.empty()) text += " ; ";
+      text += operation(d.op, d.copy);
+      if (d.op < loop_.ops.size() && !loop_.ops[d.op].text.empty())
+        notes += (notes.empty() ? "" : ", ") + loop_.ops[d.op].text +
+                 (copies_ > 1 ? (d.copy == 0   ? " A"
+                                 : d.copy == 1 ? " B"
+                                               : " C")
+                              : "");
+    }
+    std::string all = "    " + predicate + text;
+    if (!notes.empty())
+      all += std::string(all.size() < 76 ? 76 - all.size() : 1, ' ') + " # " + notes;
+    line(all);
+  }
+
+  void head() {
+    std::size_t from = 0;
+    while (from < options_.note.size()) {
+      const std::size_t to = std::min(options_.note.find('\n', from), options_.note.size());
+      line("# " + options_.note.substr(from, to - from));
+      from = to + 1;
+    }
+    line("");
+    add(".kernel \"{}\"", graph_.name);
+    add(".flops {}", graph_.flops);
+    add(".elements {}", loop_.elements);
+    if (copies_ > 1) add(".group {}", copies_);
+    line("");
+  }
+
+  ValueId value_of(std::int32_t variable) const {
+    for (std::size_t v = 0; v < loop_.values.size(); ++v)
+      if (loop_.values[v].variable == variable) return static_cast<ValueId>(v);
+    return none;
+  }
+
+  void declarations() {
+    int spare = static_cast<int>(layout_.local_used);
+    for (std::size_t i = 0; i < graph_.variables.size(); ++i) {
+      const GraphVariable& v = graph_.variables[i];
+      const Width width = v.type == Type::Long ? Width::Long : Width::Short;
+      const char* conversion = v.type == Type::Int    ? "i64int"
+                               : v.type == Type::Long ? "f64to72"
+                                                      : "f64to36";
+      const ValueId value = value_of(static_cast<std::int32_t>(i));
+      switch (v.kind) {
+        case VarKind::Target: {
+          std::string where;
+          if (value != none) {
+            where = place(value, 0);
+          } else {  // declared, but nothing needs it: it still has a place
+            spare += spare % 2;
+            where = in_file(spare, width, true, true);
+            spare += static_cast<int>(shorts_in(width) * loop_.elements);
+          }
+          add("ivar {} {} {} at {}", width_name(width), v.name, conversion, where);
+          break;
+        }
+        case VarKind::Source: {
+          const int address = item_.address[i];
+          std::string pad;
+          if (copies_ > 1) {
+            const bool zero =
+                v.type == Type::Int || value == none ||
+                std::find(options_.pads.begin(), options_.pads.end(), value) != options_.pads.end();
+            pad = zero ? " pad 0" : " pad 1152921504606846976.0";
+          }
+          add("jvar {} {} {} at ${}s{}{}", width_name(width), v.name, conversion,
+              width == Width::Long ? "l" : "", address, pad);
+          break;
+        }
+        case VarKind::Param:
+          add("param {} {} {}", width_name(width), v.name, conversion);
+          break;
+        case VarKind::Result: {
+          const char* join = "fadd";
+          for (const MachineResult& r : loop_.results) {
+            if (r.variable != static_cast<std::int32_t>(i)) continue;
+            join = info(r.join).mnemonic.data();
+          }
+          add("fvar {} {} {} {} at {}", width_name(width), v.name, conversion, join,
+              place(value, 0));
+          break;
+        }
+        default:
+          break;
+      }
+    }
+    for (std::size_t w = 0; w < loop_.words.size(); ++w)
+      add("bm {} word{}", width_name(loop_.words[w].width), w);
+    line("");
+  }
+
+  /// What the accumulator holds before the first item.
+  std::string beginning(const MachineResult& r) const {
+    const Width width = loop_.values[static_cast<std::size_t>(r.accumulator)].width;
+    const std::uint64_t infinity = std::uint64_t{2047} << 24;
+    std::uint64_t upper = 0;
+    switch (r.join) {
+      case Op::Fmin:
+        upper = infinity;
+        break;
+      case Op::Fmax:
+        upper = infinity | (std::uint64_t{1} << 35);
+        break;
+      case Op::Imin:
+        upper = Short::mask >> 1;
+        break;
+      case Op::Imax:
+        upper = std::uint64_t{1} << 35;
+        break;
+      default:
+        break;
+    }
+    return hex_bits(width == Width::Long ? u128{upper} << 36 : u128{upper}, width);
+  }
+
+  void start() {
+    line(".start");
+    // Constants for the broadcast memory go through a place that is set up afterwards.
+    for (std::size_t w = 0; w < loop_.words.size(); ++w) {
+      const ConstantWord& c = loop_.words[w];
+      add("    ipass {} {}", c.width == Width::Long ? "$t" : "$th", hex_bits(c.bits, c.width));
+      add("    bput word{} {} 0", w, c.width == Width::Long ? "$t" : "$th");
+    }
+    for (std::size_t i = 0; i < loop_.values.size(); ++i) {
+      const MachineValue& v = loop_.values[i];
+      if (v.origin == Origin::Resident && v.scalar && v.variable != none)
+        add("    bget {} {}", place(static_cast<ValueId>(i), 0),
+            graph_.variables[static_cast<std::size_t>(v.variable)].name);
+    }
+    for (const MachineOp& op : loop_.setup) setup(op);
+    for (const MachineResult& r : loop_.results)
+      add("    ipass {} {}", place(r.accumulator, 0), beginning(r));
+    if (passes_ > 1) clear_pipeline();
+  }
+
+  /// An operation before the loop. Two operands in local memory do not fit one instruction: the
+  /// second goes through T first.
+  void setup(const MachineOp& op) {
+    std::array<std::string, 2> in;
+    auto local = [&](const Ref& r) {
+      return r.kind == Ref::Kind::Value &&
+             s_.place[static_cast<std::size_t>(r.value)].home == Home::Local;
+    };
+    for (std::size_t k = 0; k < 2; ++k)
+      if (op.in[k].kind != Ref::Kind::None) in[k] = operand(op.in[k], 0, 0, false);
+    const bool result_local = s_.place[static_cast<std::size_t>(op.out)].home == Home::Local;
+    std::string target = place(op.out, 0);
+    const bool same = op.in[0].kind == op.in[1].kind && in[0] == in[1];
+    const int locals = (local(op.in[0]) ? 1 : 0) + (local(op.in[1]) && !same ? 1 : 0);
+    if (locals > 0 && (locals == 2 || result_local)) {
+      // Through T: one operand, or where that is enough the result.
+      if (locals == 2) {
+        const Width w = loop_.values[static_cast<std::size_t>(op.in[1].value)].width;
+        const std::string t = w == Width::Long ? "$t" : "$th";
+        add("    upass {} {}", t, in[1]);
+        in[1] = t;
+      }
+      if (result_local) {
+        const std::string t = op.width == Width::Long ? "$t" : "$tl";
+        add("    {} {} {} {}", info(op.op).mnemonic, t, in[0], in[1]);
+        add("    upass {} {}", target, t);
+        return;
+      }
+    }
+    add("    {} {} {} {}", info(op.op).mnemonic, target, in[0], in[1]);
+  }
+
+  /// Zeros and closed masks where the first pass finds items that do not exist.
+  void clear_pipeline() {
+    bool t = false;
+    std::vector<std::string> cleared;
+    auto clear = [&](const std::string& where) {
+      if (std::find(cleared.begin(), cleared.end(), where) != cleared.end()) return;
+      cleared.push_back(where);
+      add("    ipass {} 0", where);
+    };
+    for (std::size_t i = 0; i < loop_.values.size(); ++i) {
+      const MachineValue& v = loop_.values[i];
+      if (v.origin != Origin::Computed && v.origin != Origin::Field) continue;
+      if (v.defs.empty()) continue;
+      const auto id = static_cast<ValueId>(i);
+      int from = std::numeric_limits<int>::max(), to = 0;
+      if (v.origin == Origin::Field && s_.place[i].home == Home::Block) {
+        from = s_.time[loop_.ops.size() + static_cast<std::size_t>(block_of_[i])];
+      } else {
+        for (const OpId d : v.defs) from = std::min(from, s_.time[static_cast<std::size_t>(d)]);
+        for (const OpId d : v.defs) to = std::max(to, s_.time[static_cast<std::size_t>(d)]);
+      }
+      for (const OpId u : v.uses) to = std::max(to, s_.time[static_cast<std::size_t>(u)]);
+      for (int c = 0; c < copies_; ++c) {
+        if (times_.pass(from, c) == times_.pass(to, c)) continue;
+        if (in_t(s_.place[i].home)) {
+          t = true;
+        } else {
+          clear(place(id, c));
+        }
+        if (s_.place[i].copy) t = true;
+      }
+    }
+    for (std::size_t m = 0; m < loop_.masks.size(); ++m) {
+      const MachineMask& mask = loop_.masks[m];
+      if (mask.defs.empty()) continue;
+      for (int c = 0; c < copies_; ++c)
+        add("    ipass $null:{}.zero {}", mask_name(static_cast<MaskId>(m), c), mask.off ? 0 : 1);
+    }
+    if (options_.guard) add("    ipass $null:m{}.zero 1", layout_.free_mask);
+    if (t) line("    ipass $t 0");
+  }
+
+  void body() {
+    line("");
+    line(".body");
+    int last_guarded = -1;
+    for (int p = 0; p < times_.ring; ++p)
+      for (const Done& d : at(p, 0))
+        if (guarded(d)) last_guarded = p;
+    bool opened = !options_.guard;
+    for (int p = 0; p < times_.ring; ++p) {
+      std::vector<Done> done = at(p, 0);
+      if (done.empty()) {
+        if (!opened && p > last_guarded) {
+          add("    ipass $null:m{}.zero 0", layout_.free_mask);
+          opened = true;
+        } else {
+          line("    nop");
+        }
+        continue;
+      }
+      const bool adder =
+          std::any_of(done.begin(), done.end(), [&](const Done& d) { return unit(d.op) == 1; });
+      const bool predicated = std::any_of(done.begin(), done.end(), [&](const Done& d) {
+        return d.op < loop_.ops.size() && loop_.ops[d.op].predicate != none;
+      });
+      if (!opened && p > last_guarded && !adder && !predicated) {
+        open_here_ = true;
+        opened = true;
+      }
+      instruction_in_body(done);
+      open_here_ = false;
+    }
+    if (!opened) add("    ipass $null:m{}.zero 0", layout_.free_mask);
+  }
+
+  void instruction_in_body(const std::vector<Done>& done) {
+    const std::size_t before = out_.size();
+    instruction(done, true);
+    if (!open_here_) return;
+    const std::size_t comment = out_.find(" # ", before);
+    const std::string extra = fmt::format(" ; ipass $null:m{}.zero 0", layout_.free_mask);
+    if (comment == std::string::npos) {
+      out_.insert(out_.size() - 1, extra);
+    } else {
+      std::size_t end = comment;
+      while (end > before && out_[end - 1] == ' ') --end;
+      out_.insert(end, extra);
+    }
+  }
+
+  void end() {
+    line("");
+    line(".end");
+    for (int level = 1; level < passes_; ++level)
+      for (int p = 0; p < times_.ring; ++p) instruction(at(p, level), options_.guard);
+    for (const MachineResult& r : loop_.results) {
+      if (r.factor == 1) continue;
+      const std::string acc = place(r.accumulator, 0);
+      const Ref factor = factor_ref(r.factor);
+      add("    dmul {} {} {}", acc, acc, hex_bits(factor.bits, factor.width));
+    }
+  }
+
+  Ref factor_ref(double factor) const {
+    Flags flags = no_flags;
+    const Long exact = long_from_double(factor);
+    const Long narrow = short_from_double(factor, flags);
+    Ref r;
+    r.width = narrow == exact ? Width::Short : Width::Long;
+    r.bits = narrow == exact ? u128{upper_half(narrow).bits} : exact.bits;
+    return r;
+  }
+
+  const Graph& graph_;
+  const Problem& problem_;
+  const MachineLoop& loop_;
+  const Schedule& s_;
+  const Layout& layout_;
+  const ItemLayout& item_;
+  const EmitOptions& options_;
+  RingTimes times_;
+  int copies_ = 1, passes_ = 1;
+  std::vector<int> block_of_;
+  bool open_here_ = false;
+  std::string out_;
+};
+
+}  // namespace
+
+ItemLayout lay_out_item(const Graph& graph) {
+  ItemLayout item;
+  item.address.assign(graph.variables.size(), none);
+  for (const bool longs : {true, false}) {
+    for (std::size_t i = 0; i < graph.variables.size(); ++i) {
+      const GraphVariable& v = graph.variables[i];
+      if (v.kind != VarKind::Source || (v.type == Type::Long) != longs) continue;
+      item.address[i] = static_cast<int>(item.shorts);
+      item.shorts += longs ? 2 : 1;
+    }
+  }
+  item.shorts += item.shorts % 2;
+  return item;
+}
+
+std::string emit(const Graph& graph, const Problem& problem, const Schedule& schedule,
+                 const Layout& layout, const ItemLayout& item, const EmitOptions& options) {
+  return Emitter(graph, problem, schedule, layout, item, options).text();
+}
+
+}  // namespace gdr::kc

@@ -1,0 +1,412 @@
+#include "kernels/compiler/lower/builder.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "emulator/isa/table.hpp"
+#include "emulator/numeric/float.hpp"
+#include "gdr/error.hpp"
+
+namespace gdr::kc {
+namespace {
+
+bool power_of_two(double x) {
+  int exponent = 0;
+  return std::abs(std::frexp(x, &exponent)) == 0.5;
+}
+
+Width width_for(Type type) { return type == Type::Long ? Width::Long : Width::Short; }
+
+}  // namespace
+
+Ref constant_ref(double number) {
+  Flags flags = no_flags;
+  const Long exact = long_from_double(number);
+  const Long narrow = short_from_double(number, flags);
+  Ref r;
+  r.kind = Ref::Kind::Immediate;
+  if (narrow == exact) {
+    r.width = Width::Short;
+    r.bits = upper_half(narrow).bits;
+  } else {
+    r.width = Width::Long;
+    r.bits = exact.bits;
+  }
+  return r;
+}
+
+Builder::Builder(const Graph& graph, const LowerOptions& options)
+    : graph_(graph), options_(options) {
+  loop_.elements = options.elements;
+  const std::size_t n = graph.nodes.size();
+  node_uses_.assign(n, 0);
+  terms_.resize(n);
+  have_term_.assign(n, false);
+  integers_.resize(n);
+  have_integer_.assign(n, false);
+  inputs_.assign(graph.variables.size(), none);
+  // Only what a contribution needs counts as a use.
+  std::vector<bool> needed(n, false);
+  for (const Contribution& c : graph.contributions) {
+    for (const NodeId id : {c.value, c.payload, c.gate}) {
+      if (id == no_node) continue;
+      needed[static_cast<std::size_t>(id)] = true;
+      ++node_uses_[static_cast<std::size_t>(id)];
+    }
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    if (!needed[i]) continue;
+    const Node& node = graph.nodes[i];
+    for (const NodeId id : {node.a, node.b, node.c}) {
+      if (id == no_node) continue;
+      needed[static_cast<std::size_t>(id)] = true;
+      ++node_uses_[static_cast<std::size_t>(id)];
+    }
+  }
+}
+
+Width Builder::width_of(const Ref& ref) const {
+  if (ref.kind == Ref::Kind::Value) return loop_.values[static_cast<std::size_t>(ref.value)].width;
+  return ref.width;
+}
+
+bool Builder::invariant(const Ref& ref) const {
+  return ref.kind != Ref::Kind::Value ||
+         loop_.values[static_cast<std::size_t>(ref.value)].origin == Origin::Resident;
+}
+
+Ref Builder::immediate(double number) { return constant_ref(number); }
+
+Ref Builder::bits(std::uint64_t short_bits) {
+  return {Ref::Kind::Immediate, none, Width::Short, short_bits};
+}
+
+/// An operation, or the value of the same one made before. What depends on targets and parameters
+/// alone is done once, before the loop.
+Ref Builder::emit(Op op, Width width, Ref a, Ref b) {
+  auto side = [](const Ref& r) {
+    return r.kind == Ref::Kind::Value
+               ? std::array<std::int64_t, 2>{1, r.value}
+               : std::array<std::int64_t, 2>{2 + static_cast<std::int64_t>(r.width) * 2 +
+                                                 static_cast<std::int64_t>(r.bits >> 64) * 8,
+                                             static_cast<std::int64_t>(r.bits)};
+  };
+  const auto ka = side(a);
+  const auto kb = b.kind == Ref::Kind::None ? std::array<std::int64_t, 2>{0, 0} : side(b);
+  const Key key{op, width, {ka[0], ka[1], kb[0], kb[1]}};
+  if (const auto found = known_.find(key); found != known_.end()) return Ref::of(found->second);
+
+  const bool setup = invariant(a) && invariant(b);
+  MachineValue value;
+  value.origin = setup ? Origin::Resident : Origin::Computed;
+  value.width = width;
+  const auto id = static_cast<ValueId>(loop_.values.size());
+  value.name = "t" + std::to_string(id);
+  MachineOp made;
+  made.op = op;
+  made.width = width;
+  made.in = {a, b};
+  made.out = id;
+  if (setup) {
+    loop_.setup.push_back(made);
+  } else {
+    value.defs.push_back(static_cast<OpId>(loop_.ops.size()));
+    loop_.ops.push_back(made);
+  }
+  loop_.values.push_back(std::move(value));
+  known_.emplace(key, id);
+  return Ref::of(id);
+}
+
+/// The operation that writes a computed value, if it is the only one.
+MachineOp* Builder::writer(const Ref& ref) {
+  if (ref.kind != Ref::Kind::Value) return nullptr;
+  const MachineValue& v = loop_.values[static_cast<std::size_t>(ref.value)];
+  if (v.origin != Origin::Computed || v.defs.size() != 1) return nullptr;
+  return &loop_.ops[static_cast<std::size_t>(v.defs[0])];
+}
+
+Ref Builder::input(std::int32_t variable) {
+  ValueId& known = inputs_[static_cast<std::size_t>(variable)];
+  if (known != none) return Ref::of(known);
+  const GraphVariable& v = graph_.variables[static_cast<std::size_t>(variable)];
+  MachineValue value;
+  value.name = v.name;
+  value.width = width_for(v.type);
+  value.integer = v.type == Type::Int;
+  value.variable = variable;
+  known = static_cast<ValueId>(loop_.values.size());
+  if (v.kind == VarKind::Source) {
+    value.origin = Origin::Field;
+    value.scalar = true;
+    MachineOp load;
+    load.op = Op::Bget;
+    load.width = value.width;
+    load.out = known;
+    load.field = known;
+    value.defs.push_back(static_cast<OpId>(loop_.ops.size()));
+    loop_.ops.push_back(load);
+  } else {
+    value.origin = Origin::Resident;
+    value.scalar = v.kind == VarKind::Param;
+  }
+  loop_.values.push_back(std::move(value));
+  return Ref::of(known);
+}
+
+const Term& Builder::term(NodeId id) {
+  const auto at = static_cast<std::size_t>(id);
+  if (!have_term_[at]) {
+    const Term made = make_term(graph_.nodes[at]);
+    terms_[at] = made;
+    have_term_[at] = true;
+  }
+  return terms_[at];
+}
+
+Term Builder::make_term(const Node& node) {
+  const Width width = width_for(node.type);
+  where_ = node.where;
+  switch (node.fn) {
+    case Fn::Input: {
+      if (node.type != Type::Int) return {input(node.variable), 1, false, 0};
+      break;
+    }
+    case Fn::Constant:
+      return {
+          {}, 1, true, node.type == Type::Int ? static_cast<double>(node.integer) : node.number};
+    case Fn::Add:
+      return add(term(node.a), term(node.b), width);
+    case Fn::Sub: {
+      Term b = term(node.b);
+      if (b.constant) {
+        b.number = -b.number;
+      } else {
+        b.scale = -b.scale;
+      }
+      return add(term(node.a), b, width);
+    }
+    case Fn::Neg: {
+      Term a = term(node.a);
+      if (a.constant) {
+        a.number = -a.number;
+      } else {
+        a.scale = -a.scale;
+      }
+      return a;
+    }
+    case Fn::Mul: {
+      if (node.a == node.b) {
+        const Term t = term(node.a);
+        return multiply(t, t, width);
+      }
+      const Term a = term(node.a);
+      return multiply(a, term(node.b), width);
+    }
+    case Fn::Div: {
+      const Term a = term(node.a);
+      return multiply(a, reciprocal(term(node.b), width), width);
+    }
+    case Fn::Reciprocal:
+      return reciprocal(term(node.a), width);
+    case Fn::Rsqrt:
+      return rsqrt(term(node.a), width);
+    case Fn::Sqrt:
+      return square_root(term(node.a), width);
+    case Fn::Exp:
+      return exponential(term(node.a), width);
+    case Fn::Abs:
+      return magnitude(term(node.a), width);
+    case Fn::Min:
+    case Fn::Max: {
+      const Term a = term(node.a);
+      return extreme(node.fn == Fn::Min ? Op::Fmin : Op::Fmax, a, term(node.b), width);
+    }
+    case Fn::Convert: {
+      const Node& a = graph_.nodes[static_cast<std::size_t>(node.a)];
+      if (a.type == Type::Int) break;
+      Term t = term(node.a);
+      if (!t.constant && width == Width::Short && width_of(t.ref) == Width::Long)
+        t.ref = short_of(t.ref);
+      return t;
+    }
+    case Fn::Select:
+      return choose(node);
+    default:
+      break;
+  }
+  throw Error(ErrorCategory::Program, "an integer or a table cannot be used as a number here");
+}
+
+/// A short copy of a long number: rounded where it was made, or on its own.
+Ref Builder::short_of(const Ref& ref) {
+  if (width_of(ref) == Width::Short) return ref;
+  return emit(Op::Fcvt, Width::Short, ref);
+}
+
+/// The product. Scales multiply; a constant power of two, or one that meets a scale that has to be
+/// carried anyway, goes into the scale.
+Term Builder::multiply(Term a, Term b, Width width) {
+  if (a.constant && b.constant) return {{}, 1, true, a.number * b.number};
+  if (a.constant) std::swap(a, b);
+  if (b.constant) {
+    const double c = b.number;
+    if (c != 0 && (power_of_two(c) || !power_of_two(a.scale) || options_.relaxed)) {
+      a.scale /= c;
+      return a;
+    }
+    const Ref factor = immediate(c);
+    const Op op =
+        width == Width::Long && width_of(a.ref) == Width::Long && factor.width == Width::Long
+            ? Op::Dmul
+            : Op::Fmul;
+    // The constant is cut to 25 bits as second operand, so a long one goes first.
+    if (factor.width == Width::Long && width_of(a.ref) == Width::Short)
+      return {emit(op, width, factor, a.ref), a.scale, false, 0};
+    if (factor.width == Width::Long && op == Op::Fmul)
+      return {emit(op, width, factor, short_of(a.ref)), a.scale, false, 0};
+    return {emit(op, width, a.ref, factor), a.scale, false, 0};
+  }
+  const double scale = a.scale * b.scale;
+  Ref x = a.ref, y = b.ref;
+  if (width_of(y) == Width::Long && width_of(x) == Width::Short) std::swap(x, y);
+  const bool two_longs = width_of(x) == Width::Long && width_of(y) == Width::Long;
+  if (two_longs && width == Width::Short) {
+    // One pass would cut the second operand, not round it: hold it as a short if that costs
+    // nothing in the loop, else take two passes.
+    if (invariant(x) && !invariant(y)) std::swap(x, y);
+    if (invariant(y)) return {emit(Op::Fmul, width, x, short_of(y)), scale, false, 0};
+    return {emit(Op::Dmul, width, x, y), scale, false, 0};
+  }
+  if (!two_longs && x.kind == Ref::Kind::Value && y.kind == Ref::Kind::Value &&
+      width_of(x) == width_of(y) && y.value < x.value)
+    std::swap(x, y);
+  return {emit(two_longs ? Op::Dmul : Op::Fmul, width, x, y), scale, false, 0};
+}
+
+/// The stored number with another scale.
+Term Builder::with_scale(const Term& t, double scale, Width width) {
+  if (t.constant) return {immediate(t.number * scale), scale, false, 0};
+  if (t.scale == scale) return t;
+  const double factor = scale / t.scale;
+  if (factor == -1) return {emit(Op::Fsub, width, immediate(0), t.ref), scale, false, 0};
+  const Ref f = immediate(factor);
+  const Width have = width_of(t.ref);
+  Ref made;
+  if (f.width == Width::Short) {
+    made = emit(Op::Fmul, width, t.ref, f);
+  } else if (have == Width::Short) {
+    made = emit(Op::Fmul, width, f, t.ref);
+  } else {
+    made = emit(Op::Dmul, width, t.ref, f);
+  }
+  return {made, scale, false, 0};
+}
+
+/// The number itself, with scale 1.
+Ref Builder::plain(const Term& t, Width width) {
+  if (t.constant) return immediate(t.number);
+  return with_scale(t, 1, width).ref;
+}
+
+Term Builder::add(Term a, Term b, Width width) {
+  if (a.constant && b.constant) return {{}, 1, true, a.number + b.number};
+  if (a.constant) {
+    // c + b: the constant takes b's scale, and the sum its sign.
+    const Ref c = immediate(a.number * std::abs(b.scale));
+    if (b.scale < 0) return {emit(Op::Fsub, width, c, b.ref), -b.scale, false, 0};
+    return {emit(Op::Fadd, width, b.ref, c), b.scale, false, 0};
+  }
+  if (b.constant) {
+    if (b.number == 0) return a;
+    if (a.scale < 0) return add(b, a, width);
+    const double c = b.number * a.scale;
+    if (c < 0) return {emit(Op::Fsub, width, a.ref, immediate(-c)), a.scale, false, 0};
+    return {emit(Op::Fadd, width, a.ref, immediate(c)), a.scale, false, 0};
+  }
+  if (std::abs(a.scale) != std::abs(b.scale)) {
+    // Rescale the side where it costs nothing in the loop, else the one whose scale is no one.
+    const bool second = invariant(b.ref) || (!invariant(a.ref) && std::abs(a.scale) == 1);
+    if (second) {
+      b = with_scale(b, std::copysign(std::abs(a.scale), b.scale), width);
+    } else {
+      a = with_scale(a, std::copysign(std::abs(b.scale), a.scale), width);
+    }
+  }
+  const double scale = std::abs(a.scale);
+  if (a.scale > 0 && b.scale > 0) {
+    if (b.ref.value < a.ref.value) std::swap(a, b);
+    return {emit(Op::Fadd, width, a.ref, b.ref), scale, false, 0};
+  }
+  if (a.scale > 0) return {emit(Op::Fsub, width, a.ref, b.ref), scale, false, 0};
+  if (b.scale > 0) return {emit(Op::Fsub, width, b.ref, a.ref), scale, false, 0};
+  return {emit(Op::Fadd, width, a.ref, b.ref), -scale, false, 0};
+}
+
+Ref Builder::integer(NodeId id) {
+  const auto at = static_cast<std::size_t>(id);
+  if (!have_integer_[at]) {
+    const Ref made = make_integer(graph_.nodes[at]);
+    integers_[at] = made;
+    have_integer_[at] = true;
+  }
+  return integers_[at];
+}
+
+Ref Builder::make_integer(const Node& node) {
+  where_ = node.where;
+  switch (node.fn) {
+    case Fn::Input:
+      return input(node.variable);
+    case Fn::Constant:
+      return bits(static_cast<std::uint64_t>(node.integer) & Short::mask);
+    case Fn::Add:
+    case Fn::Sub: {
+      const Ref a = integer(node.a);
+      return emit(node.fn == Fn::Add ? Op::Iadd : Op::Isub, Width::Short, a, integer(node.b));
+    }
+    case Fn::Neg:
+      return emit(Op::Isub, Width::Short, bits(0), integer(node.a));
+    case Fn::Min:
+    case Fn::Max: {
+      const Ref a = integer(node.a);
+      return emit(node.fn == Fn::Min ? Op::Imin : Op::Imax, Width::Short, a, integer(node.b));
+    }
+    case Fn::Select: {
+      const Condition c = condition(node.a);
+      const Ref yes = integer(node.b), no = integer(node.c);
+      return select(c, yes, false, no, false, Width::Short);
+    }
+    default:
+      break;
+  }
+  throw Error(ErrorCategory::Program, "this operation is not possible on integers");
+}
+
+MachineLoop Builder::build() {
+  for (std::size_t v = 0; v < graph_.variables.size(); ++v)
+    if (graph_.variables[v].kind == VarKind::Result) contribute(v);
+  collect_uses();
+  find_tolerances();
+  return std::move(loop_);
+}
+
+/// Fill in who reads what. Loads of item variables that nothing reads are dropped by the caller's
+/// not finding them: only inputs that a contribution needs were made at all.
+void Builder::collect_uses() {
+  for (std::size_t i = 0; i < loop_.ops.size(); ++i) {
+    for (const Ref& r : loop_.ops[i].in) {
+      if (r.kind != Ref::Kind::Value) continue;
+      MachineValue& v = loop_.values[static_cast<std::size_t>(r.value)];
+      if (v.origin == Origin::Accumulator) continue;
+      if (std::find(v.uses.begin(), v.uses.end(), static_cast<OpId>(i)) == v.uses.end())
+        v.uses.push_back(static_cast<OpId>(i));
+    }
+  }
+}
+
+MachineLoop lower(const Graph& graph, const LowerOptions& options) {
+  return Builder(graph, options).build();
+}
+
+}  // namespace gdr::kc

@@ -1,0 +1,99 @@
+// Makes the operations of a MachineLoop from the nodes of a Graph.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "kernels/compiler/lower/lower.hpp"
+
+namespace gdr::kc {
+
+/// A number as it lies in the machine: the stored value is `scale` times the meant one. Constant
+/// factors and signs travel in the scale and cost nothing until something else has to be added.
+struct Term {
+  Ref ref;
+  double scale = 1;
+  bool constant = false;
+  double number = 0;  ///< constant: the meant number (its ref is made when it is used)
+};
+
+/// A condition: it holds where the mask's bit equals `value`.
+struct Condition {
+  MaskId mask = none;
+  bool value = true;
+};
+
+class Builder {
+ public:
+  Builder(const Graph& graph, const LowerOptions& options);
+  MachineLoop build();
+
+ private:
+  // builder.cpp: operands and plain arithmetic
+  const Term& term(NodeId node);
+  Term make_term(const Node& node);
+  Ref integer(NodeId node);
+  Ref make_integer(const Node& node);
+  Ref input(std::int32_t variable);
+  Ref emit(Op op, Width width, Ref a, Ref b = {});
+  Ref immediate(double number);
+  Ref bits(std::uint64_t short_bits);
+  bool invariant(const Ref& ref) const;
+  Width width_of(const Ref& ref) const;
+  Term multiply(Term a, Term b, Width width);
+  Term add(Term a, Term b, Width width);
+  Term with_scale(const Term& term, double scale, Width width);
+  Ref plain(const Term& term, Width width);
+  Ref short_of(const Ref& ref);
+  MachineOp* writer(const Ref& ref);
+
+  // functions.cpp: functions made of several operations
+  Term rsqrt(Term x, Width width);
+  Term reciprocal(Term x, Width width);
+  Term square_root(Term x, Width width);
+  Term exponential(Term x, Width width);
+  Term magnitude(Term x, Width width);
+  Term extreme(Op op, Term a, Term b, Width width);
+
+  // conditions.cpp: masks and selections
+  Condition condition(NodeId node);
+  Condition compare(const Node& node, MaskId into, MaskId predicate, bool predicate_value);
+  Condition join(const Node& node, bool conjunction);
+  bool is_comparison(NodeId node) const;
+  MaskId new_mask();
+  OpId set_mask(MaskId mask, Op op, Ref a, Ref b, MaskFlag flag, MaskId predicate, bool value);
+  Ref select(Condition condition, const Ref& yes, bool own_yes, const Ref& no, bool own_no,
+             Width width);
+  Ref select_constant(Condition condition, const Ref& yes, bool own_yes, u128 no_bits, Width width);
+  Ref fresh_copy(const Ref& ref, bool own, Width width);
+  Term choose(const Node& node);
+
+  // contributions.cpp
+  void contribute(std::size_t result);
+  void find_tolerances();
+  void collect_uses();
+
+  const Graph& graph_;
+  LowerOptions options_;
+  MachineLoop loop_;
+  std::vector<std::uint32_t> node_uses_;
+  std::vector<Term> terms_;
+  std::vector<bool> have_term_;
+  std::vector<Ref> integers_;
+  std::vector<bool> have_integer_;
+  std::vector<ValueId> inputs_;
+  std::map<NodeId, Condition> conditions_;
+  struct Key {
+    Op op;
+    Width width;
+    std::array<std::int64_t, 4> in;
+    auto operator<=>(const Key&) const = default;
+  };
+  std::map<Key, ValueId> known_;
+  SourceRange where_;
+};
+
+/// The machine's bits of a number: a short where that is exact, else a long.
+Ref constant_ref(double number);
+
+}  // namespace gdr::kc

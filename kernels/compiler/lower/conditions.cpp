@@ -1,0 +1,270 @@
+// Masks and selections. A comparison is one operation that sets a mask from its flag; conditions
+// are joined by predicating the next comparison on what the mask says so far.
+#include <algorithm>
+#include <cmath>
+
+#include "emulator/isa/table.hpp"
+#include "gdr/error.hpp"
+#include "kernels/compiler/lower/builder.hpp"
+
+namespace gdr::kc {
+
+MaskId Builder::new_mask() {
+  if (loop_.masks.size() >= 64)
+    throw Error(ErrorCategory::Program, "more than 64 conditions in one kernel");
+  loop_.masks.emplace_back();
+  return static_cast<MaskId>(loop_.masks.size() - 1);
+}
+
+/// An operation whose flag sets a mask, after those that set it before.
+OpId Builder::set_mask(MaskId mask, Op op, Ref a, Ref b, MaskFlag flag, MaskId predicate,
+                       bool value) {
+  MachineOp made;
+  made.op = op;
+  made.width = info(op).unit == Unit::Integer ? Width::Short : Width::Long;
+  made.in = {a, b};
+  made.sets = mask;
+  made.flag = flag;
+  made.predicate = predicate;
+  made.predicate_value = value;
+  const auto id = static_cast<OpId>(loop_.ops.size());
+  MachineMask& m = loop_.masks[static_cast<std::size_t>(mask)];
+  const int latency = static_cast<int>((3 + loop_.elements) / loop_.elements);
+  if (!m.defs.empty()) loop_.orders.push_back({m.defs.back(), id, predicate == mask ? latency : 1});
+  if (predicate != none) {
+    MachineMask& p = loop_.masks[static_cast<std::size_t>(predicate)];
+    if (predicate != mask) loop_.orders.push_back({p.defs.back(), id, latency});
+    p.uses.push_back(id);
+  }
+  m.defs.push_back(id);
+  loop_.ops.push_back(made);
+  return id;
+}
+
+bool Builder::is_comparison(NodeId id) const {
+  const Fn fn = graph_.nodes[static_cast<std::size_t>(id)].fn;
+  return fn == Fn::Less || fn == Fn::Equal;
+}
+
+/// a < b or a == b, into a mask; where possible with the flag of the operation that made a.
+Condition Builder::compare(const Node& node, MaskId into, MaskId predicate, bool predicate_value) {
+  const bool less = node.fn == Fn::Less;
+  const MaskFlag flag = less ? MaskFlag::Negative : MaskFlag::Zero;
+  const Node& first = graph_.nodes[static_cast<std::size_t>(node.a)];
+  if (first.type == Type::Int) {
+    const Ref a = integer(node.a);
+    set_mask(into, Op::Isub, a, integer(node.b), flag, predicate, predicate_value);
+    return {into, true};
+  }
+  Term a = term(node.a);
+  Term b = term(node.b);
+  if (a.constant && b.constant)
+    throw Error(ErrorCategory::Program, "a condition between two constants");
+  // A sum or difference against zero: its own flag tells.
+  if (b.constant && b.number == 0 && (a.scale > 0 || !less) && predicate == none) {
+    MachineOp* op = writer(a.ref);
+    if (op != nullptr && info(op->op).unit == Unit::Adder && op->sets == none &&
+        op->predicate == none) {
+      op->sets = into;
+      op->flag = flag;
+      loop_.masks[static_cast<std::size_t>(into)].defs.push_back(
+          loop_.values[static_cast<std::size_t>(a.ref.value)].defs[0]);
+      return {into, true};
+    }
+  }
+  const Width width = Width::Long;
+  double scale = a.constant ? b.scale : a.scale;
+  if (scale < 0 && less) {  // s a < s b with a negative s turns round
+    std::swap(a, b);
+  }
+  scale = a.constant ? b.scale : a.scale;
+  if (!a.constant && !b.constant && a.scale != b.scale) {
+    const bool second = invariant(b.ref) || (!invariant(a.ref) && std::abs(a.scale) == 1);
+    const Width w = second ? width_of(b.ref) : width_of(a.ref);
+    if (second) {
+      b = with_scale(b, a.scale, w);
+    } else {
+      a = with_scale(a, b.scale, w);
+      scale = b.scale;
+    }
+    if (less && ((second ? a.scale : b.scale) < 0) && scale > 0) std::swap(a, b);
+  }
+  auto side = [&](const Term& t) { return t.constant ? immediate(t.number * scale) : t.ref; };
+  MachineOp probe;
+  (void)width;
+  set_mask(into, Op::Fsub, side(a), side(b), flag, predicate, predicate_value);
+  return {into, true};
+}
+
+/// `a || b`, or `a && b`: the second condition is worked out where the first leaves it open.
+Condition Builder::join(const Node& node, bool conjunction) {
+  NodeId first = node.a, second = node.b;
+  if (is_comparison(first) && !is_comparison(second)) std::swap(first, second);
+  Condition a = condition(first);
+  // The mask will be changed: one that others use is copied.
+  MaskId mask = a.mask;
+  if (conditions_.count(first) != 0 && node_uses_[static_cast<std::size_t>(first)] > 1) {
+    mask = new_mask();
+    set_mask(mask, Op::Ipass, bits(a.value ? 1 : 0), {}, MaskFlag::Zero, none, true);
+    set_mask(mask, Op::Ipass, bits(a.value ? 0 : 1), {}, MaskFlag::Zero, a.mask, true);
+    a.mask = mask;
+  }
+  // Where the second one decides: a || b where a fails, a && b where a holds.
+  const bool open = conjunction ? a.value : !a.value;
+  if (is_comparison(second) && a.value) {
+    compare(graph_.nodes[static_cast<std::size_t>(second)], mask, mask, open);
+    return {mask, true};
+  }
+  const Condition b = condition(second);
+  // Copy what b decides: (a || b): the mask gets "holds" where b holds; (a && b): "fails" where
+  // not.
+  const bool written = conjunction ? !a.value : a.value;
+  set_mask(mask, Op::Ipass, bits(written ? 0 : 1), {}, MaskFlag::Zero, b.mask,
+           conjunction ? !b.value : b.value);
+  return {mask, a.value};
+}
+
+Condition Builder::condition(NodeId id) {
+  if (const auto known = conditions_.find(id); known != conditions_.end()) return known->second;
+  const Node& node = graph_.nodes[static_cast<std::size_t>(id)];
+  where_ = node.where;
+  Condition made;
+  switch (node.fn) {
+    case Fn::Less:
+    case Fn::Equal:
+      made = compare(node, new_mask(), none, true);
+      break;
+    case Fn::Not:
+      made = condition(node.a);
+      made.value = !made.value;
+      break;
+    case Fn::And:
+      made = join(node, true);
+      break;
+    case Fn::Or:
+      made = join(node, false);
+      break;
+    default:
+      throw Error(ErrorCategory::Program, "this operation does not make a condition");
+  }
+  conditions_.emplace(id, made);
+  return made;
+}
+
+/// A value of its own that may be overwritten: the given one if nobody else reads it, else a copy.
+Ref Builder::fresh_copy(const Ref& ref, bool own, Width width) {
+  const MachineOp* op = writer(ref);
+  if (own && op != nullptr && op->op != Op::Bget && op->sets == none && op->predicate == none &&
+      width_of(ref) == width) {
+    bool read = false;
+    for (const MachineOp& o : loop_.ops)
+      for (const Ref& r : o.in) read = read || (r.kind == Ref::Kind::Value && r.value == ref.value);
+    if (!read) {
+      for (auto it = known_.begin(); it != known_.end();)
+        it = it->second == ref.value ? known_.erase(it) : std::next(it);
+      return ref;
+    }
+  }
+  MachineValue value;
+  value.width = width;
+  const auto id = static_cast<ValueId>(loop_.values.size());
+  value.name = "t" + std::to_string(id);
+  value.defs.push_back(static_cast<OpId>(loop_.ops.size()));
+  loop_.values.push_back(std::move(value));
+  MachineOp copy;
+  const bool same = width_of(ref) == width;
+  copy.op = same ? Op::Upass : Op::Fcvt;
+  copy.width = width;
+  copy.in = {ref, {}};
+  copy.out = id;
+  loop_.ops.push_back(copy);
+  return Ref::of(id);
+}
+
+/// condition ? yes : no. Two operations write one place, the second under the mask.
+Ref Builder::select(Condition c, const Ref& yes, bool own_yes, const Ref& no, bool own_no,
+                    Width width) {
+  const Ref base = fresh_copy(no, own_no, width);
+  const Ref over = fresh_copy(yes, own_yes, width);
+  const OpId write = loop_.values[static_cast<std::size_t>(over.value)].defs[0];
+  MachineValue& target = loop_.values[static_cast<std::size_t>(base.value)];
+  MachineValue& gone = loop_.values[static_cast<std::size_t>(over.value)];
+  MachineOp& op = loop_.ops[static_cast<std::size_t>(write)];
+  op.out = base.value;
+  op.predicate = c.mask;
+  op.predicate_value = c.value;
+  target.defs.push_back(write);
+  gone.defs.clear();
+  MachineMask& m = loop_.masks[static_cast<std::size_t>(c.mask)];
+  m.uses.push_back(write);
+  const int latency = static_cast<int>((3 + loop_.elements) / loop_.elements);
+  loop_.orders.push_back({m.defs.back(), write, latency});
+  return base;
+}
+
+/// The same with constant bits for `no`: a transfer from the broadcast memory puts them in place.
+Ref Builder::select_constant(Condition c, const Ref& yes, bool own_yes, u128 no_bits, Width width) {
+  const Ref over = fresh_copy(yes, own_yes, width);
+  std::size_t word = 0;
+  while (word < loop_.words.size() &&
+         !(loop_.words[word].width == width && loop_.words[word].bits == no_bits))
+    ++word;
+  if (word == loop_.words.size()) loop_.words.push_back({width, no_bits});
+  MachineOp clear;
+  clear.op = Op::Bget;
+  clear.width = width;
+  clear.out = over.value;
+  clear.word = static_cast<std::int32_t>(word);
+  const auto id = static_cast<OpId>(loop_.ops.size());
+  loop_.ops.push_back(clear);
+  MachineValue& target = loop_.values[static_cast<std::size_t>(over.value)];
+  const OpId write = target.defs[0];
+  MachineOp& op = loop_.ops[static_cast<std::size_t>(write)];
+  op.predicate = c.mask;
+  op.predicate_value = c.value;
+  target.defs = {id, write};
+  MachineMask& m = loop_.masks[static_cast<std::size_t>(c.mask)];
+  m.uses.push_back(write);
+  const int latency = static_cast<int>((3 + loop_.elements) / loop_.elements);
+  loop_.orders.push_back({m.defs.back(), write, latency});
+  return over;
+}
+
+Term Builder::choose(const Node& node) {
+  const Width width = node.type == Type::Long ? Width::Long : Width::Short;
+  Term yes = term(node.b);
+  Term no = term(node.c);
+  Condition c = condition(node.a);
+  if (yes.constant) {
+    std::swap(yes, no);
+    c.value = !c.value;
+  }
+  const bool swapped =
+      node.b != no_node && graph_.nodes[static_cast<std::size_t>(node.b)].fn == Fn::Constant;
+  const NodeId yes_node = swapped ? node.c : node.b, no_node_id = swapped ? node.b : node.c;
+  const bool own_yes = node_uses_[static_cast<std::size_t>(yes_node)] == 1;
+  const bool own_no = node_uses_[static_cast<std::size_t>(no_node_id)] == 1;
+  if (yes.constant) {  // both are
+    const Ref a = emit(Op::Fcvt, width, immediate(yes.number));
+    return {select_constant(c, a, false, constant_ref(no.number).bits, width), 1, false, 0};
+  }
+  if (no.constant) {
+    Ref bits = constant_ref(no.number * yes.scale);
+    Flags flags = no_flags;
+    const double stored = no.number * yes.scale;
+    if (width == Width::Short) {
+      bits.bits = upper_half(short_from_double(stored, flags)).bits;
+    } else {
+      bits.bits = long_from_double(stored).bits;
+    }
+    return {select_constant(c, yes.ref, own_yes, bits.bits, width), yes.scale, false, 0};
+  }
+  bool own = own_no;
+  if (no.scale != yes.scale) {
+    no = with_scale(no, yes.scale, width);
+    own = false;
+  }
+  return {select(c, yes.ref, own_yes, no.ref, own, width), yes.scale, false, 0};
+}
+
+}  // namespace gdr::kc

@@ -1,0 +1,140 @@
+// Results: accumulators, their scales, and which operations may stand beside a predicated one.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "gdr/error.hpp"
+#include "kernels/compiler/lower/builder.hpp"
+
+namespace gdr::kc {
+
+void Builder::contribute(std::size_t variable) {
+  std::vector<const Contribution*> mine;
+  for (const Contribution& c : graph_.contributions)
+    if (c.result == static_cast<std::int32_t>(variable)) mine.push_back(&c);
+
+  const GraphVariable& result = graph_.variables[variable];
+  MachineValue value;
+  value.name = result.name;
+  value.origin = Origin::Accumulator;
+  value.width = result.type == Type::Long ? Width::Long : Width::Short;
+  value.integer = result.type == Type::Int;
+  value.variable = static_cast<std::int32_t>(variable);
+  const auto acc = static_cast<ValueId>(loop_.values.size());
+  const Width width = value.width;
+  loop_.values.push_back(std::move(value));
+
+  MachineResult made;
+  made.accumulator = acc;
+  made.variable = static_cast<std::int32_t>(variable);
+  std::vector<Term> terms;
+  for (const Contribution* c : mine) {
+    if (c->payload != no_node)
+      throw Error(ErrorCategory::Program, "the index of the least is not possible yet");
+    Term t;
+    if (result.type == Type::Int) {
+      t.ref = integer(c->value);
+    } else {
+      t = term(c->value);
+      const Width own = graph_.nodes[static_cast<std::size_t>(c->value)].type == Type::Long
+                            ? Width::Long
+                            : Width::Short;
+      if (c->join != Join::Sum && t.scale < 0) t = with_scale(t, -t.scale, own);
+    }
+    terms.push_back(t);
+  }
+  // The accumulator takes the scale that most of its terms have.
+  double scale = 1;
+  std::size_t best = 0;
+  for (const Term& t : terms) {
+    if (t.constant) continue;
+    const auto same =
+        static_cast<std::size_t>(std::count_if(terms.begin(), terms.end(), [&](const Term& o) {
+          return std::abs(o.scale) == std::abs(t.scale);
+        }));
+    if (same > best) {
+      best = same;
+      scale = std::abs(t.scale);
+    }
+  }
+  made.factor = 1 / scale;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    Term t = terms[i];
+    const Contribution& c = *mine[i];
+    const Width own = graph_.nodes[static_cast<std::size_t>(c.value)].type == Type::Long
+                          ? Width::Long
+                          : Width::Short;
+    bool negative = c.negated;
+    if (t.constant) {
+      t.ref = immediate(t.number * scale);
+    } else {
+      if (std::abs(t.scale) != scale) t = with_scale(t, std::copysign(scale, t.scale), own);
+      if (t.scale < 0) negative = !negative;
+    }
+    MachineOp op;
+    op.width = width;
+    op.in = {Ref::of(acc), t.ref};
+    op.out = acc;
+    const bool integer_sum = result.type == Type::Int;
+    switch (c.join) {
+      case Join::Sum:
+        op.op = integer_sum ? (negative ? Op::Isub : Op::Iadd) : negative ? Op::Fsub : Op::Fadd;
+        made.join = integer_sum ? Op::Iadd : Op::Fadd;
+        break;
+      case Join::Min:
+        op.op = made.join = integer_sum ? Op::Imin : Op::Fmin;
+        break;
+      case Join::Max:
+        op.op = made.join = integer_sum ? Op::Imax : Op::Fmax;
+        break;
+    }
+    if (c.gate != no_node) {
+      const Condition gate = condition(c.gate);
+      op.predicate = gate.mask;
+      op.predicate_value = gate.value;
+    }
+    const auto id = static_cast<OpId>(loop_.ops.size());
+    if (op.predicate != none) {
+      MachineMask& m = loop_.masks[static_cast<std::size_t>(op.predicate)];
+      m.uses.push_back(id);
+      loop_.orders.push_back(
+          {m.defs.back(), id, static_cast<int>((3 + loop_.elements) / loop_.elements)});
+    }
+    loop_.values[static_cast<std::size_t>(acc)].defs.push_back(id);
+    loop_.ops.push_back(op);
+  }
+  loop_.results.push_back(made);
+}
+
+/// An operation may issue beside one that is predicated if nothing needs its result where the mask
+/// says no: all its readers are predicated the same way, or may be.
+void Builder::find_tolerances() {
+  for (std::size_t i = loop_.ops.size(); i-- > 0;) {
+    MachineOp& op = loop_.ops[i];
+    if (op.out == none || op.sets != none) continue;
+    const MachineValue& v = loop_.values[static_cast<std::size_t>(op.out)];
+    if (v.origin == Origin::Accumulator || v.defs.size() != 1 || v.uses.empty()) continue;
+    std::uint64_t set = ~std::uint64_t{0}, clear = ~std::uint64_t{0};
+    for (const OpId u : v.uses) {
+      const MachineOp& reader = loop_.ops[static_cast<std::size_t>(u)];
+      std::uint64_t own_set = reader.tolerates_set, own_clear = reader.tolerates_clear;
+      if (reader.predicate != none) {
+        const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(reader.predicate);
+        (reader.predicate_value ? own_set : own_clear) |= bit;
+      }
+      set &= own_set;
+      clear &= own_clear;
+    }
+    op.tolerates_set = set;
+    op.tolerates_clear = clear;
+  }
+  for (MachineMask& m : loop_.masks) {
+    // What keeps a contribution from happening: the other value than that of its last use.
+    for (const OpId u : m.uses) {
+      const MachineOp& op = loop_.ops[static_cast<std::size_t>(u)];
+      if (op.sets == none) m.off = !op.predicate_value;
+    }
+  }
+}
+
+}  // namespace gdr::kc

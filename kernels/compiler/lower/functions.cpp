@@ -1,0 +1,159 @@
+// Functions made of several operations: a seed from the number's bits, a correction by a
+// polynomial, and Newton steps as the precision asks for.
+#include <cmath>
+
+#include "emulator/numeric/float.hpp"
+#include "gdr/error.hpp"
+#include "kernels/compiler/lower/builder.hpp"
+
+namespace gdr::kc {
+namespace {
+
+// 1/sqrt(x), as docs/gravity-kernel.md derives it: y0 = magic - (x >> 1) leaves x y0^2 between 0.75
+// and 0.84375; the minimax parabola to rho / sqrt of that, (u + a)^2 + b, then one Newton step with
+// scaled constants. y is then 2 rho^3 / sqrt(x), with a relative error of 4e-10.
+constexpr std::uint64_t rsqrt_magic = 0x5fe400000;
+constexpr double rsqrt_a = -1.32769405841827392578125;
+constexpr double rsqrt_b = 1.407470285892486572265625;
+constexpr double rsqrt_newton = 6.8217227458953857421875;
+constexpr double rsqrt_scale = 6.857869399714055;
+
+// 1/x: y0 = magic - x, the bits taken as integers, leaves t = x y0 between 0.7071 and 0.7286 (the
+// offset sqrt(2) - 1 of the magic number balances both ends). (c - t) y0 is then within 1.1e-4 of
+// a multiple of 1 / x, and a Newton step squares that. c is the sum of the ends of the range.
+constexpr std::uint64_t reciprocal_magic = (std::uint64_t{2045} << 24) | 6949350;
+constexpr double reciprocal_c = 1.435660183429718017578125;
+constexpr double reciprocal_mean = 0.51522254;  // x y1 is this, 1.1e-4 more or less
+constexpr double reciprocal_bias = 6e-9;        // the mean of the squared error
+
+}  // namespace
+
+Term Builder::rsqrt(Term x, Width width) {
+  if (x.constant) return {{}, 1, true, 1 / std::sqrt(x.number)};
+  if (x.scale < 0) x = with_scale(x, -x.scale, width_of(x.ref));
+  const double root = std::sqrt(x.scale);
+  const Width half = Width::Short;
+  const Ref r = short_of(x.ref);
+  const Ref h = emit(Op::Ishr, half, r, bits(1));
+  const Ref y0 = emit(Op::Isub, half, bits(rsqrt_magic), h);
+  const Ref y0y0 = emit(Op::Fmul, half, y0, y0);
+  const Ref t0 = emit(Op::Fmul, half, r, y0y0);
+  const Ref u = emit(Op::Fadd, half, t0, immediate(rsqrt_a));
+  const Ref uu = emit(Op::Fmul, half, u, u);
+  const Ref p = emit(Op::Fadd, half, uu, immediate(rsqrt_b));
+  const Ref y1 = emit(Op::Fmul, half, y0, p);
+  const Ref y1y1 = emit(Op::Fmul, half, y1, y1);
+  const Ref t1 = emit(Op::Fmul, half, r, y1y1);
+  const Ref n = emit(Op::Fsub, half, immediate(rsqrt_newton), t1);
+  const Ref y2 = emit(Op::Fmul, half, n, y1);
+  if (width == Width::Short) return {y2, rsqrt_scale / root, false, 0};
+
+  // y = k / sqrt(x) (1 + e), with e below 1e-7: (3 k^2 - x y^2) y is 2 k^3 / sqrt(x) (1 - 1.5 e^2).
+  const double k = rsqrt_scale;
+  const Ref yy = emit(Op::Fmul, Width::Long, y2, y2);
+  const Ref t2 = width_of(x.ref) == Width::Long ? emit(Op::Dmul, Width::Long, x.ref, yy)
+                                                : emit(Op::Fmul, Width::Long, yy, x.ref);
+  const Ref n2 = emit(Op::Fsub, Width::Long, immediate(3 * k * k), t2);
+  return {emit(Op::Fmul, Width::Long, n2, y2), 2 * k * k * k / root, false, 0};
+}
+
+Term Builder::reciprocal(Term x, Width width) {
+  if (x.constant) return {{}, 1, true, 1 / x.number};
+  const Width half = Width::Short;
+  const Ref r = short_of(x.ref);
+  const Ref y0 = emit(Op::Isub, half, bits(reciprocal_magic), r);
+  const Ref t0 = emit(Op::Fmul, half, r, y0);
+  const Ref p = emit(Op::Fsub, half, immediate(reciprocal_c), t0);
+  const Ref y1 = emit(Op::Fmul, half, y0, p);
+  // y1 = k / x (1 + e): (2 k - x y1) y1 is k^2 / x (1 - e^2).
+  constexpr double k = reciprocal_mean;
+  Flags flags = no_flags;
+  const double two_k = double_from_long(short_from_double(2 * k, flags), flags);
+  const Ref t1 = emit(Op::Fmul, half, r, y1);
+  const Ref n = emit(Op::Fsub, half, immediate(two_k), t1);
+  const Ref y2 = emit(Op::Fmul, half, y1, n);
+  const double scale = two_k * two_k / 4 * (1 - reciprocal_bias);
+  if (width == Width::Short) return {y2, scale / x.scale, false, 0};
+
+  const Ref t2 = emit(Op::Fmul, Width::Long, x.ref, y2);
+  const Ref n2 = emit(Op::Fsub, Width::Long, immediate(2 * scale), t2);
+  return {emit(Op::Fmul, Width::Long, n2, y2), scale * scale / x.scale, false, 0};
+}
+
+/// x / sqrt(x), and zero for zero.
+Term Builder::square_root(Term x, Width width) {
+  if (x.constant) return {{}, 1, true, std::sqrt(x.number)};
+  if (x.scale < 0) x = with_scale(x, -x.scale, width_of(x.ref));
+  const MaskId mask = new_mask();
+  set_mask(mask, Op::Fsub, x.ref, immediate(0), MaskFlag::Zero, none, true);
+  const Term root = rsqrt(x, width);
+  known_.clear();  // what follows is written under a mask: nobody else may take it
+  const Term product = multiply(x, root, width);
+  const Ref made = select_constant({mask, false}, product.ref, true, 0, width);
+  known_.clear();
+  return {made, product.scale, false, 0};
+}
+
+Term Builder::magnitude(Term x, Width width) {
+  if (x.constant) return {{}, 1, true, std::abs(x.number)};
+  const Ref negative = emit(Op::Fsub, width, immediate(0), x.ref);
+  return {emit(Op::Fmax, width, x.ref, negative), std::abs(x.scale), false, 0};
+}
+
+Term Builder::extreme(Op op, Term a, Term b, Width width) {
+  if (a.constant && b.constant)
+    return {{},
+            1,
+            true,
+            op == Op::Fmin ? std::fmin(a.number, b.number) : std::fmax(a.number, b.number)};
+  if (a.constant) std::swap(a, b);
+  if (a.scale < 0) a = with_scale(a, -a.scale, width);
+  b = with_scale(b, a.scale, width);
+  return {emit(op, width, a.ref, b.ref), a.scale, false, 0};
+}
+
+/// e^x = 2^n 2^f with n = round(x log2 e) and f in -1/2..1/2: a Taylor polynomial in f ln 2, and n
+/// added to the exponent. The argument is limited to what has a result: -700 to 700.
+Term Builder::exponential(Term x, Width width) {
+  if (x.constant) return {{}, 1, true, std::exp(x.number)};
+  const Width wide = Width::Long;
+  const bool is_long = width == Width::Long;
+  const Ref given = plain(x, width_of(x.ref));
+  const Ref low = emit(Op::Fmax, width_of(given), given, immediate(-700));
+  const Ref arg = emit(Op::Fmin, width_of(given), low, immediate(700));
+  const Ref scaled = width_of(arg) == wide ? emit(Op::Dmul, wide, arg, immediate(M_LOG2E))
+                                           : emit(Op::Fmul, wide, immediate(M_LOG2E), arg);
+  // Adding 1.5 * 2^24 rounds to an integer, which then stands in the low bits of a short.
+  const double magic = 1.5 * 16777216.0;
+  const Ref shifted = emit(Op::Fadd, Width::Short, scaled, immediate(magic));
+  const Ref whole = emit(Op::Fsub, Width::Short, shifted, immediate(magic));
+  const Ref f = emit(Op::Fsub, width, scaled, whole);
+  Ref p = immediate(0);
+  const int degree = is_long ? 13 : 6;
+  double coefficient = 1;
+  for (int i = 1; i <= degree; ++i) coefficient *= M_LN2 / i;
+  for (int i = degree; i >= 0; --i) {
+    Ref c = constant_ref(coefficient);
+    if (!is_long) {
+      Flags flags = no_flags;
+      c = constant_ref(double_from_long(short_from_double(coefficient, flags), flags));
+    }
+    if (i == degree) {
+      p = c;
+    } else {
+      const Ref product =
+          p.kind == Ref::Kind::Immediate
+              ? (is_long ? emit(Op::Dmul, width, f, p) : emit(Op::Fmul, width, f, p))
+              : emit(is_long ? Op::Dmul : Op::Fmul, width, f, p);
+      p = emit(Op::Fadd, width, product, c);
+    }
+    coefficient *= i / M_LN2;
+  }
+  const Ref exponent = emit(Op::Ishl, Width::Short, shifted, bits(24));
+  if (!is_long) return {emit(Op::Iadd, Width::Short, p, exponent), 1, false, 0};
+  // 2^n as a short of its own: the bits of one with n added to the exponent.
+  const Ref power = emit(Op::Iadd, Width::Short, exponent, bits(std::uint64_t{1023} << 24));
+  return {emit(Op::Fmul, Width::Long, p, power), 1, false, 0};
+}
+
+}  // namespace gdr::kc

@@ -1,0 +1,253 @@
+#include "kernels/compiler/place/layout.hpp"
+
+#include <algorithm>
+
+#include "kernels/compiler/place/tenants.hpp"
+
+namespace gdr::kc {
+namespace {
+
+bool in_t(Home home) noexcept { return home == Home::TUpper || home == Home::TLower; }
+
+/// From the first write to the last read of a value, in instructions after its item's start.
+struct Life {
+  int from = 0, to = 0;
+};
+
+Life life_of(const Problem& problem, const Schedule& s, ValueId id) {
+  const MachineLoop& loop = *problem.loop;
+  const MachineValue& v = loop.values[static_cast<std::size_t>(id)];
+  Life life;
+  if (v.origin == Origin::Field && s.place[static_cast<std::size_t>(id)].home == Home::Block) {
+    for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
+      const auto& fields = problem.blocks[b].fields;
+      if (std::find(fields.begin(), fields.end(), id) != fields.end())
+        life.from = s.time[loop.ops.size() + b];
+    }
+    life.to = life.from + 1;
+  } else {
+    life.from = s.time[static_cast<std::size_t>(v.defs.front())];
+    life.to = life.from + 1;
+    for (const OpId d : v.defs) {
+      life.from = std::min(life.from, s.time[static_cast<std::size_t>(d)]);
+      life.to = std::max(life.to, s.time[static_cast<std::size_t>(d)] + 1);
+    }
+  }
+  for (const OpId u : v.uses) life.to = std::max(life.to, s.time[static_cast<std::size_t>(u)]);
+  return life;
+}
+
+Life life_of_mask(const Schedule& s, const MachineMask& m) {
+  Life life{s.time[static_cast<std::size_t>(m.defs.front())], 0};
+  life.to = life.from + 1;
+  for (const OpId d : m.defs) life.to = std::max(life.to, s.time[static_cast<std::size_t>(d)] + 1);
+  for (const OpId u : m.uses) life.to = std::max(life.to, s.time[static_cast<std::size_t>(u)]);
+  return life;
+}
+
+/// Which value (or block) and copy a tenant of a memory is for.
+struct Owner {
+  ValueId value = none;
+  int block = none, copy = 0;
+};
+
+/// The tenants of one memory.
+struct Memory {
+  std::vector<Tenant> tenants;
+  std::vector<Owner> owners;
+};
+
+class Placer {
+ public:
+  Placer(const Problem& problem, const Schedule& schedule, const Geometry& geometry,
+         unsigned copies)
+      : problem_(problem),
+        loop_(*problem.loop),
+        s_(schedule),
+        geometry_(geometry),
+        copies_(static_cast<int>(copies)),
+        ring_(static_cast<int>(schedule.interval * copies)) {}
+
+  std::optional<Layout> run(std::string& why) {
+    const auto per_copy = std::vector<int>(static_cast<std::size_t>(copies_), none);
+    out_.copies = static_cast<unsigned>(copies_);
+    out_.address.assign(loop_.values.size(), per_copy);
+    out_.block_address.assign(problem_.blocks.size(), per_copy);
+    out_.mask.assign(loop_.masks.size(), per_copy);
+    constexpr unsigned steps = 3000;
+    Memory registers, local, masks;
+    add_values(registers, local);
+    add_blocks(registers);
+    add_masks(masks);
+    if (!assign(registers.tenants, ring_, static_cast<int>(2 * geometry_.register_words), steps)) {
+      why = "the register file";
+      return std::nullopt;
+    }
+    if (!assign_in_order(local.tenants, ring_, static_cast<int>(2 * geometry_.local_words))) {
+      why = "local memory";
+      return std::nullopt;
+    }
+    // One mask register stays free, for the guard of the pipeline.
+    if (!assign(masks.tenants, ring_, static_cast<int>(mask_registers) - 1, steps)) {
+      why = "the mask registers";
+      return std::nullopt;
+    }
+    out_.registers_used = store(registers, out_.address);
+    out_.local_used = store(local, out_.address);
+    out_.masks_used = store(masks, out_.mask);
+    out_.free_mask = static_cast<int>(mask_registers) - 1;
+    return std::move(out_);
+  }
+
+ private:
+  Piece piece(const Life& life, int copy, int shorts, int shape) const {
+    Piece p;
+    p.from = ((life.from + copy * static_cast<int>(s_.interval)) % ring_ + ring_) % ring_;
+    p.length = life.to - life.from;
+    p.shorts = shorts;
+    p.shape = shape;
+    return p;
+  }
+
+  void add(Memory& memory, const Piece& p, int align, const Owner& owner) const {
+    memory.tenants.push_back({{p}, p.shorts, align, none});
+    memory.owners.push_back(owner);
+  }
+
+  /// Vectors of four elements stand at multiples of their size, so that they replace one another.
+  int alignment(int width, bool scalar) const {
+    if (scalar || loop_.elements == 3) return width;
+    return width * static_cast<int>(loop_.elements);
+  }
+
+  void add_values(Memory& registers, Memory& local) const {
+    const int elements = static_cast<int>(loop_.elements);
+    for (std::size_t i = 0; i < loop_.values.size(); ++i) {
+      const auto id = static_cast<ValueId>(i);
+      const MachineValue& v = loop_.values[i];
+      const int width = static_cast<int>(shorts_in(v.width));
+      const Home home = s_.place[i].home;
+      Memory& memory = home == Home::Local ? local : registers;
+      if (v.origin == Origin::Resident || v.origin == Origin::Accumulator) {
+        const int shorts = width * (v.scalar ? 1 : elements);
+        add(v.origin == Origin::Accumulator ? registers : memory, piece({0, ring_}, 0, shorts, 0),
+            alignment(width, v.scalar), {id, none, 0});
+        continue;
+      }
+      if (in_t(home) || home == Home::Block || v.defs.empty()) continue;
+      const bool scalar = home == Home::Scalar;
+      for (int c = 0; c < copies_; ++c) {
+        add(memory,
+            piece(life_of(problem_, s_, id), c, width * (scalar ? 1 : elements),
+                  scalar ? 0 : width),
+            alignment(width, scalar), {id, none, c});
+      }
+    }
+  }
+
+  /// The transfer writes the whole block at once; its words are given up one by one.
+  void add_blocks(Memory& registers) const {
+    for (std::size_t b = 0; b < problem_.blocks.size(); ++b) {
+      if (!s_.active[loop_.ops.size() + b]) continue;
+      const int t = s_.time[loop_.ops.size() + b];
+      for (int c = 0; c < copies_; ++c) {
+        Tenant tenant;
+        tenant.span = 2 * static_cast<int>(loop_.elements);
+        tenant.align = 2;
+        tenant.pieces.push_back(piece({t, t + 1}, c, tenant.span, 0));
+        for (const ValueId f : problem_.blocks[b].fields) {
+          const auto at = static_cast<std::size_t>(f);
+          if (s_.place[at].home != Home::Block) continue;
+          Piece p = piece(life_of(problem_, s_, f), c,
+                          static_cast<int>(shorts_in(loop_.values[at].width)), 0);
+          p.offset = offset_in_block(f, problem_.blocks[b]);
+          tenant.pieces.push_back(p);
+        }
+        registers.tenants.push_back(std::move(tenant));
+        registers.owners.push_back({none, static_cast<int>(b), c});
+      }
+    }
+  }
+
+  int offset_in_block(ValueId field, const Block& block) const {
+    const auto at = static_cast<std::size_t>(field);
+    return static_cast<int>(2 * (problem_.field_word[at] - block.first_word)) +
+           problem_.field_half[at];
+  }
+
+  void add_masks(Memory& masks) const {
+    for (std::size_t m = 0; m < loop_.masks.size(); ++m) {
+      if (loop_.masks[m].defs.empty()) continue;
+      for (int c = 0; c < copies_; ++c)
+        add(masks, piece(life_of_mask(s_, loop_.masks[m]), c, 1, 1), 1,
+            {static_cast<ValueId>(m), none, c});
+    }
+  }
+
+  /// Write the addresses where the layout has them; returns how far the memory is used.
+  unsigned store(const Memory& memory, std::vector<std::vector<int>>& where) {
+    int used = 0;
+    for (std::size_t i = 0; i < memory.tenants.size(); ++i) {
+      const Tenant& t = memory.tenants[i];
+      const Owner& o = memory.owners[i];
+      const auto copy = static_cast<std::size_t>(o.copy);
+      used = std::max(used, t.address + t.span);
+      if (o.block != none) {
+        const Block& block = problem_.blocks[static_cast<std::size_t>(o.block)];
+        out_.block_address[static_cast<std::size_t>(o.block)][copy] = t.address;
+        for (const ValueId f : block.fields)
+          if (s_.place[static_cast<std::size_t>(f)].home == Home::Block)
+            where[static_cast<std::size_t>(f)][copy] = t.address + offset_in_block(f, block);
+        continue;
+      }
+      std::vector<int>& mine = where[static_cast<std::size_t>(o.value)];
+      const bool shared = &where == &out_.address && permanent(o.value);
+      if (shared) {
+        std::fill(mine.begin(), mine.end(), t.address);
+      } else {
+        mine[copy] = t.address;
+      }
+    }
+    return static_cast<unsigned>(used);
+  }
+
+  bool permanent(ValueId id) const {
+    const Origin origin = loop_.values[static_cast<std::size_t>(id)].origin;
+    return origin == Origin::Resident || origin == Origin::Accumulator;
+  }
+
+  const Problem& problem_;
+  const MachineLoop& loop_;
+  const Schedule& s_;
+  const Geometry& geometry_;
+  int copies_, ring_;
+  Layout out_;
+};
+
+}  // namespace
+
+unsigned copies_needed(const Problem& problem, const Schedule& s) {
+  const MachineLoop& loop = *problem.loop;
+  int longest = 1;
+  for (std::size_t i = 0; i < loop.values.size(); ++i) {
+    const MachineValue& v = loop.values[i];
+    if (v.origin != Origin::Computed && v.origin != Origin::Field) continue;
+    if (v.defs.empty() || in_t(s.place[i].home)) continue;
+    const Life life = life_of(problem, s, static_cast<ValueId>(i));
+    longest = std::max(longest, life.to - life.from);
+  }
+  for (const MachineMask& m : loop.masks) {
+    if (m.defs.empty()) continue;
+    const Life life = life_of_mask(s, m);
+    longest = std::max(longest, life.to - life.from);
+  }
+  const int interval = static_cast<int>(s.interval);
+  return static_cast<unsigned>((longest + interval - 1) / interval);
+}
+
+std::optional<Layout> place(const Problem& problem, const Schedule& schedule,
+                            const Geometry& geometry, unsigned copies, std::string& why) {
+  return Placer(problem, schedule, geometry, copies).run(why);
+}
+
+}  // namespace gdr::kc

@@ -1,0 +1,130 @@
+#include "kernels/compiler/place/tenants.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+
+namespace gdr::kc {
+namespace {
+
+bool clash(const Piece& a, int at_a, const Piece& b, int at_b, int ring) {
+  const int pa = at_a + a.offset, pb = at_b + b.offset;
+  if (pa + a.shorts <= pb || pb + b.shorts <= pa) return false;
+  if (a.length >= ring || b.length >= ring) return true;
+  const int ab = ((b.from - a.from) % ring + ring) % ring;
+  const int ba = ((a.from - b.from) % ring + ring) % ring;
+  if (ab < a.length || ba < b.length) return true;
+  const bool in_step = a.shape != 0 && a.shape == b.shape && pa == pb;
+  return !in_step && (ab == a.length || ba == b.length);
+}
+
+bool clash(const Tenant& a, int at_a, const Tenant& b, int at_b, int ring) {
+  for (const Piece& p : a.pieces)
+    for (const Piece& q : b.pieces)
+      if (clash(p, at_a, q, at_b, ring)) return true;
+  return false;
+}
+
+bool whole(const Tenant& t, int ring) {
+  return std::any_of(t.pieces.begin(), t.pieces.end(),
+                     [&](const Piece& p) { return p.length >= ring; });
+}
+
+/// Depth-first search that always goes on with the tenant that has the fewest addresses left.
+class Search {
+ public:
+  Search(std::vector<Tenant>& tenants, int ring, int places, unsigned steps)
+      : tenants_(tenants), ring_(ring), places_(places), steps_(steps) {}
+
+  bool run() {
+    std::vector<std::uint64_t> open(tenants_.size(), 0);
+    for (std::size_t i = 0; i < tenants_.size(); ++i) {
+      const Tenant& t = tenants_[i];
+      if (t.address >= 0) continue;
+      for (int k = 0; k < 64 && k * t.align + t.span <= places_; ++k)
+        open[i] |= std::uint64_t{1} << k;
+    }
+    for (std::size_t i = 0; i < tenants_.size(); ++i)
+      if (tenants_[i].address >= 0) restrict(open, i);
+    return descend(open);
+  }
+
+ private:
+  /// Take from the others the addresses that tenant `i` makes impossible.
+  void restrict(std::vector<std::uint64_t>& open, std::size_t i) const {
+    const Tenant& t = tenants_[i];
+    for (std::size_t j = 0; j < tenants_.size(); ++j) {
+      const Tenant& other = tenants_[j];
+      if (other.address >= 0) continue;
+      for (std::uint64_t left = open[j]; left != 0; left &= left - 1) {
+        const int k = std::countr_zero(left);
+        if (clash(t, t.address, other, k * other.align, ring_)) open[j] &= ~(std::uint64_t{1} << k);
+      }
+    }
+  }
+
+  bool descend(const std::vector<std::uint64_t>& open) {
+    std::size_t next = tenants_.size();
+    int fewest = 65;
+    for (std::size_t i = 0; i < tenants_.size(); ++i) {
+      if (tenants_[i].address >= 0) continue;
+      const int n = std::popcount(open[i]);
+      if (n == 0) return false;
+      if (n < fewest || (n == fewest && tenants_[i].span > tenants_[next].span)) {
+        fewest = n;
+        next = i;
+      }
+    }
+    if (next == tenants_.size()) return true;
+    Tenant& t = tenants_[next];
+    for (std::uint64_t left = open[next]; left != 0; left &= left - 1) {
+      if (steps_ == 0) return false;
+      --steps_;
+      t.address = std::countr_zero(left) * t.align;
+      std::vector<std::uint64_t> rest = open;
+      restrict(rest, next);
+      if (descend(rest)) return true;
+      t.address = -1;
+    }
+    return false;
+  }
+
+  std::vector<Tenant>& tenants_;
+  int ring_, places_;
+  unsigned steps_;
+};
+
+bool first_fit(std::vector<Tenant>& tenants, std::size_t i, int ring, int places) {
+  Tenant& t = tenants[i];
+  for (int at = 0; at + t.span <= places; at += t.align) {
+    const bool free = std::none_of(tenants.begin(), tenants.end(), [&](const Tenant& other) {
+      return other.address >= 0 && clash(t, at, other, other.address, ring);
+    });
+    if (!free) continue;
+    t.address = at;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool assign(std::vector<Tenant>& tenants, int ring, int places, unsigned steps) {
+  // What stays for the whole loop goes side by side, the widest first.
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < tenants.size(); ++i)
+    if (whole(tenants[i], ring)) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return tenants[a].span > tenants[b].span; });
+  for (const std::size_t i : order)
+    if (!first_fit(tenants, i, ring, places)) return false;
+  return Search(tenants, ring, places, steps).run();
+}
+
+bool assign_in_order(std::vector<Tenant>& tenants, int ring, int places) {
+  for (std::size_t i = 0; i < tenants.size(); ++i)
+    if (!first_fit(tenants, i, ring, places)) return false;
+  return true;
+}
+
+}  // namespace gdr::kc

@@ -1,0 +1,175 @@
+// The search for a schedule: simulated annealing (Kirkpatrick, Gelatt and Vecchi, 1983) over the
+// times of operations and the places of values.
+#include <algorithm>
+#include <cmath>
+
+#include "emulator/isa/table.hpp"
+#include "kernels/compiler/schedule/cost.hpp"
+
+namespace gdr::kc {
+namespace {
+
+/// xorshift64*: the same numbers on any host.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15ULL + 0x1234567) {
+    for (int i = 0; i < 8; ++i) next();
+  }
+  std::uint64_t next() noexcept {
+    state_ ^= state_ >> 12;
+    state_ ^= state_ << 25;
+    state_ ^= state_ >> 27;
+    return (state_ * 0x2545f4914f6cdd1dULL) >> 16;
+  }
+  std::size_t below(std::size_t n) noexcept { return static_cast<std::size_t>(next() % n); }
+  double unit() noexcept { return static_cast<double>(next() & 0xffffffff) / 4294967296.0; }
+
+ private:
+  std::uint64_t state_;
+};
+
+class Search {
+ public:
+  Search(const Problem& problem, unsigned interval, std::uint64_t seed)
+      : cost_(problem, interval),
+        loop_(*problem.loop),
+        random_(seed),
+        interval_(static_cast<int>(interval)) {
+    for (std::size_t v = 0; v < loop_.values.size(); ++v) {
+      if (cost_.choosable(static_cast<ValueId>(v)) && !loop_.values[v].uses.empty())
+        places_.push_back(static_cast<ValueId>(v));
+    }
+  }
+
+  bool run(std::uint64_t steps) {
+    constexpr double hot = 2.2, cold = 0.6;
+    for (std::uint64_t i = 0; i < steps && cost_.cost() > 0; ++i) {
+      if (i % 256 == 0)
+        temperature_ = hot + (cold - hot) * static_cast<double>(i) / static_cast<double>(steps);
+      const std::size_t kind = random_.below(10);
+      if (kind < 5) {
+        move_op();
+      } else if (kind < 9) {
+        move_value();
+      } else {
+        swap_ops();
+      }
+    }
+    return cost_.cost() == 0;
+  }
+  const Schedule& schedule() const { return cost_.schedule(); }
+  int cost() const { return cost_.cost(); }
+
+ private:
+  bool accept(int before) {
+    const int worse = cost_.cost() - before;
+    return worse <= 0 || random_.unit() < std::exp(-worse / temperature_);
+  }
+
+  void move_op() {
+    const std::size_t op = random_.below(cost_.op_count());
+    if (!cost_.schedule().active[op]) return;
+    const int old = cost_.schedule().time[op];
+    const int from = cost_.earliest(op);
+    const int to = std::min(cost_.latest(op), from + interval_);
+    int time = old;
+    if (to < from || random_.below(4) == 0) {
+      time += static_cast<int>(random_.below(7)) - 3;
+    } else {
+      time = from + static_cast<int>(random_.below(static_cast<std::size_t>(to - from + 1)));
+    }
+    if (time < 0 || time == old) return;
+    const int before = cost_.cost();
+    cost_.set_time(op, time);
+    if (!accept(before)) cost_.set_time(op, old);
+  }
+
+  Placement draw(const MachineValue& value, ValueId v) {
+    Placement p;
+    switch (value.origin) {
+      case Origin::Resident:
+        p.home = random_.below(2) == 0 ? Home::Register : Home::Local;
+        return p;
+      case Origin::Field: {
+        constexpr Home homes[] = {Home::Block,    Home::TUpper, Home::TLower,
+                                  Home::Register, Home::Local,  Home::Scalar};
+        p.home = homes[random_.below(6)];
+        if (value.width == Width::Long && p.home == Home::TLower) p.home = Home::TUpper;
+        if (p.home == Home::Block && !has_block(v)) p.home = Home::Scalar;
+        return p;
+      }
+      default:
+        break;
+    }
+    constexpr Home homes[] = {Home::Register, Home::Local, Home::TUpper, Home::TLower};
+    p.home = homes[random_.below(4)];
+    const bool is_long = value.width == Width::Long;
+    if (is_long && p.home == Home::TLower) p.home = Home::TUpper;
+    const bool may_copy = value.defs.size() == 1 && value.uses.size() > 1 &&
+                          loop_.ops[static_cast<std::size_t>(value.defs[0])].op != Op::Bget;
+    if (may_copy && (p.home == Home::Register || p.home == Home::Local) && random_.below(2) == 0) {
+      p.copy = true;
+      p.copy_home = is_long || random_.below(2) == 0 ? Home::TUpper : Home::TLower;
+      p.copy_reads = static_cast<std::uint8_t>(1 + random_.below(value.uses.size() - 1));
+    }
+    return p;
+  }
+
+  void move_value() {
+    if (places_.empty()) return;
+    const ValueId v = places_[random_.below(places_.size())];
+    const Placement old = cost_.schedule().place[static_cast<std::size_t>(v)];
+    const Placement next = draw(loop_.values[static_cast<std::size_t>(v)], v);
+    if (next == old) return;
+    const int before = cost_.cost();
+    cost_.set_place(v, next);
+    if (!accept(before)) cost_.set_place(v, old);
+  }
+
+  void swap_ops() {
+    const std::size_t a = random_.below(cost_.op_count()), b = random_.below(cost_.op_count());
+    const Schedule& s = cost_.schedule();
+    const int ta = s.time[a], tb = s.time[b];
+    if (a == b || ta == tb || !s.active[a] || !s.active[b]) return;
+    const int before = cost_.cost();
+    cost_.set_time(a, tb);
+    cost_.set_time(b, ta);
+    if (accept(before)) return;
+    cost_.set_time(a, ta);
+    cost_.set_time(b, tb);
+  }
+
+  bool has_block(ValueId v) const {
+    for (const Block& b : cost_.problem().blocks)
+      if (std::find(b.fields.begin(), b.fields.end(), v) != b.fields.end()) return true;
+    return false;
+  }
+
+  ScheduleCost cost_;
+  const MachineLoop& loop_;
+  Random random_;
+  int interval_;
+  double temperature_ = 1;
+  std::vector<ValueId> places_;
+};
+
+}  // namespace
+
+unsigned least_interval(const Problem& problem) {
+  unsigned units[3] = {0, 0, 0};
+  for (const MachineOp& op : problem.loop->ops) {
+    const Unit unit = info(op.op).unit;
+    if (unit == Unit::Transfer) continue;
+    ++units[unit == Unit::Multiplier ? 0 : 1];
+  }
+  return std::max({units[0], units[1], 1U});
+}
+
+std::optional<Schedule> find_schedule(const Problem& problem, unsigned interval, std::uint64_t seed,
+                                      std::uint64_t steps) {
+  Search search(problem, interval, seed);
+  if (!search.run(steps)) return std::nullopt;
+  return search.schedule();
+}
+
+}  // namespace gdr::kc
