@@ -1,0 +1,59 @@
+// The numbers of all diagnostics of the kernel language; their texts are in the table beside it.
+#pragma once
+
+#include <cstdint>
+
+namespace gdr::kc {
+
+/// 6xxx text and syntax, 7xxx meaning (71xx: warnings), 8xxx what does not fit the machine.
+enum class Code : std::uint16_t {
+  UnexpectedCharacter = 6001,
+  BadNumber = 6002,
+  BadString = 6003,
+  CommentNotClosed = 6004,
+  SymbolExpected = 6005,
+  StatementExpected = 6006,
+  NameExpected = 6007,
+  ExpressionExpected = 6008,
+  BlockNotClosed = 6009,
+  NestedTooDeeply = 6010,
+  IncludeUnreadable = 6011,
+  IncludeCycle = 6012,
+  Misplaced = 6013,
+
+  NameTaken = 7001,
+  UnknownName = 7002,
+  NotAssigned = 7003,
+  PartlyAssigned = 7004,
+  ResultRead = 7005,
+  ResultAssigned = 7006,
+  CannotAssign = 7007,
+  NotAResult = 7008,
+  JoinMixed = 7009,
+  BadPayload = 7010,
+  UnknownFunction = 7011,
+  ArgumentCount = 7012,
+  Recursion = 7013,
+  ReturnMissing = 7014,
+  NameReserved = 7015,
+  WrongType = 7016,
+  IntegerNeeded = 7017,
+  ConstantNeeded = 7018,
+  NoValue = 7019,
+  IndexRange = 7020,
+  IndexCount = 7021,
+  BadSize = 7022,
+  TypeNotPossible = 7023,
+  BadStep = 7024,
+  BadExponent = 7025,
+  TooLarge = 7026,
+  SettingTwice = 7027,
+  SettingLate = 7028,
+  NoResult = 7029,
+
+  UnusedInput = 7101,
+  UnusedValue = 7102,
+  EmptyResult = 7103,
+};
+
+}  // namespace gdr::kc

@@ -1,0 +1,188 @@
+// Functions: those of the language, and the kernel's own, which are put in place of their call.
+#include <algorithm>
+#include <array>
+
+#include "emulator/assembler/front/report.hpp"
+#include "kernels/compiler/front/builder.hpp"
+
+namespace gdr::kc::front {
+namespace {
+
+using assembly::in_quotes;
+
+using Arguments = std::vector<Value>;
+
+struct Builtin {
+  std::string_view name;
+  std::size_t arguments;
+  Value (*apply)(Arithmetic& with, const Arguments& a, Context ctx, const SourceRange& where);
+};
+
+template <Fn fn>
+Value rounded(Arithmetic& with, const Arguments& a, Context ctx, const SourceRange& where) {
+  return with.round1(fn, a[0], ctx, where);
+}
+template <Fn fn>
+Value extreme(Arithmetic& with, const Arguments& a, Context ctx, const SourceRange& where) {
+  return with.extreme(fn, a[0], a[1], ctx, where);
+}
+template <Type type>
+Value converted(Arithmetic& with, const Arguments& a, Context, const SourceRange& where) {
+  return with.convert(type, a[0], where);
+}
+Value absolute(Arithmetic& with, const Arguments& a, Context, const SourceRange& where) {
+  return with.absolute(a[0], where);
+}
+Value power(Arithmetic& with, const Arguments& a, Context ctx, const SourceRange& where) {
+  return with.power(a[0], a[1], ctx, where);
+}
+Value inverse_cube_of_root(Arithmetic& with, const Arguments& a, Context ctx,
+                           const SourceRange& where) {
+  return with.power(a[0], constant_number(-1.5), ctx, where);
+}
+
+constexpr Builtin builtins[] = {
+    {"rsqrt", 1, rounded<Fn::Rsqrt>},
+    {"sqrt", 1, rounded<Fn::Sqrt>},
+    {"recip", 1, rounded<Fn::Reciprocal>},
+    {"exp", 1, rounded<Fn::Exp>},
+    {"abs", 1, absolute},
+    {"min", 2, extreme<Fn::Min>},
+    {"max", 2, extreme<Fn::Max>},
+    {"pow", 2, power},
+    {"powm32", 1, inverse_cube_of_root},
+    {"short", 1, converted<Type::Short>},
+    {"long", 1, converted<Type::Long>},
+};
+
+const Builtin* find_builtin(std::string_view name) noexcept {
+  const auto* found = std::ranges::find(builtins, name, &Builtin::name);
+  return found == std::end(builtins) ? nullptr : found;
+}
+
+std::string count_text(std::size_t count) {
+  return count == 1   ? "one argument"
+         : count == 0 ? "no argument"
+                      : std::to_string(count) + " arguments";
+}
+
+}  // namespace
+
+void Builder::check_functions() {
+  for (const Function& f : program_.functions) {
+    if (find_builtin(f.name) != nullptr) {
+      messages_.error(Code::NameReserved, f.where,
+                      in_quotes(f.name) + " is a function of the language");
+      continue;
+    }
+    const auto [it, is_new] = functions_.try_emplace(f.name, &f);
+    if (!is_new) {
+      Diagnostic& d = messages_.error(Code::NameTaken, f.where,
+                                      "there is a function " + in_quotes(f.name) + " already");
+      d.notes.push_back({it->second->where, "defined here"});
+    }
+    const auto& body = program_.blocks[static_cast<std::size_t>(f.body)].statements;
+    for (std::size_t i = 0; i < body.size(); ++i) {
+      const Statement& s = program_.statements[static_cast<std::size_t>(body[i])];
+      if (s.kind == StatementKind::Return && i + 1 < body.size())
+        messages_.error(Code::Misplaced, s.where, "a function returns with its last statement");
+    }
+    const bool returns =
+        !body.empty() &&
+        program_.statements[static_cast<std::size_t>(body.back())].kind == StatementKind::Return;
+    if (!returns)
+      messages_.error(Code::ReturnMissing, f.where,
+                      "the function " + in_quotes(f.name) + " returns nothing", {},
+                      "its last statement is `return expression;`");
+  }
+}
+
+Value Builder::call(const Expr& e, Context ctx) {
+  if (find_builtin(e.name) != nullptr) return call_builtin(e, ctx);
+  const auto it = functions_.find(e.name);
+  if (it != functions_.end()) return call_function(*it->second, e, ctx);
+  assembly::Suggestion suggestion(e.name);
+  for (const Builtin& b : builtins) suggestion.consider(b.name);
+  for (const auto& [name, f] : functions_) suggestion.consider(name);
+  messages_.error(Code::UnknownFunction, e.where, "there is no function " + in_quotes(e.name), {},
+                  suggestion.help());
+  for (const ExprOperand& o : e.operands) evaluate(o.expr, ctx);
+  return {};
+}
+
+std::vector<Value> Builder::arguments_of(const Expr& e, Context ctx) {
+  std::vector<Value> values;
+  for (const ExprOperand& o : e.operands) values.push_back(evaluate(o.expr, ctx));
+  return values;
+}
+
+Value Builder::call_builtin(const Expr& e, Context ctx) {
+  const Builtin& b = *find_builtin(e.name);
+  Context inner = ctx;
+  if (b.name == "long") inner.wide = true;
+  if (b.name == "short") inner.wide = false;
+  const Arguments values = arguments_of(e, inner);
+  if (values.size() != b.arguments) {
+    messages_.error(Code::ArgumentCount, e.where,
+                    in_quotes(b.name) + " takes " + count_text(b.arguments),
+                    std::to_string(values.size()) + " are given");
+    return {};
+  }
+  return b.apply(arithmetic_, values, ctx, e.where);
+}
+
+Value Builder::call_function(const Function& f, const Expr& e, Context ctx) {
+  Arguments values = arguments_of(e, ctx);
+  if (values.size() != f.parameters.size()) {
+    Diagnostic& d = messages_.error(Code::ArgumentCount, e.where,
+                                    in_quotes(f.name) + " takes " + count_text(f.parameters.size()),
+                                    std::to_string(values.size()) + " are given");
+    d.notes.push_back({f.where, "defined here"});
+    return {};
+  }
+  if (std::ranges::find(calls_, &f) != calls_.end()) {
+    messages_.error(Code::Recursion, e.where, in_quotes(f.name) + " calls itself",
+                    "it is being evaluated already");
+    return {};
+  }
+  Scope scope;
+  Scope* const outer = std::exchange(local_, &scope);
+  const std::size_t names = names_.size();
+  const std::size_t slots = slots_.size();
+  const std::size_t trail = trail_.size();
+  calls_.push_back(&f);
+  messages_.frames.push_back({e.where, "in " + in_quotes(f.name) + ", called here"});
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Parameter& p = f.parameters[i];
+    if (!is_free(p.name, p.where)) continue;
+    Value v = values[i];
+    if (p.type) v = arithmetic_.convert(*p.type, v, expr(e.operands[i].expr).where);
+    v.wide = p.type ? v.wide : v.wide || ctx.wide;
+    Name& n = add_name(NameKind::Temporary, p.name, p.where);
+    n.type = p.type;
+    n.first = new_slot();
+    slot(n.first) = {SlotState::Assigned, v, false, none, p.where};
+  }
+  returned_ = {};
+  const auto& body = program_.blocks[static_cast<std::size_t>(f.body)].statements;
+  for (const std::int32_t s : body) {
+    const Statement& statement = program_.statements[static_cast<std::size_t>(s)];
+    if (statement.kind == StatementKind::Return) {
+      Value v = evaluate(statement.value, ctx);
+      returned_ = v;
+      break;
+    }
+    run(statement);
+  }
+  const Value result = returned_;
+  messages_.frames.pop_back();
+  calls_.pop_back();
+  local_ = outer;
+  // Whatever the call remembered for conditions around it was about its own slots.
+  trail_.erase(trail_.begin() + static_cast<std::ptrdiff_t>(trail), trail_.end());
+  slots_.resize(slots);
+  names_.resize(names);
+  return result;
+}
+
+}  // namespace gdr::kc::front

@@ -1,0 +1,146 @@
+// Runs the statements of a program once, and so builds the graph: assignments rename, loops unroll,
+// functions are put in place, conditions become choices and gates.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "kernels/compiler/front/arithmetic.hpp"
+#include "kernels/compiler/front/ast.hpp"
+#include "kernels/compiler/front/names.hpp"
+
+namespace gdr::kc::front {
+
+/// Limits that no sensible kernel meets, so that no text can make the compiler run away.
+constexpr std::size_t most_nodes = 1'000'000;
+constexpr std::size_t most_statements = 100'000;     ///< after unrolling
+constexpr std::size_t most_operations = 10'000'000;  ///< expressions evaluated
+constexpr std::size_t most_elements = 65'536;        ///< of one array, and variables in all
+constexpr int deepest_evaluation = 1000;             ///< of expressions, through calls
+
+class Builder {
+ public:
+  Builder(const Program& program, Messages& messages);
+
+  /// The graph; of no use if there were errors.
+  Graph build(std::string name);
+
+ private:
+  // build_expression.cpp
+  Value evaluate(ExprId id, Context ctx);
+  Value evaluate_kind(const Expr& e, Context ctx);
+  Value chain(const Expr& e, Context ctx);
+  Value choice(const Expr& e, Context ctx);
+  Value read_name(const Expr& e);
+  Value read_input(Name& n, const Expr& e);
+  Value read_table(Name& n, const Expr& e);
+  Value read_temporary(Name& n, const Expr& e);
+  Value unknown_name(const Expr& e);
+  std::optional<std::int64_t> constant_integer(ExprId id, const char* what);
+  std::optional<double> constant_value(ExprId id, const char* what);
+  /// Number of an element; nothing after an error.
+  std::optional<std::int64_t> element(const Name& n, const std::vector<ExprId>& indices,
+                                      const SourceRange& where);
+
+  // build_call.cpp
+  Value call(const Expr& e, Context ctx);
+  Value call_builtin(const Expr& e, Context ctx);
+  Value call_function(const Function& f, const Expr& e, Context ctx);
+  std::vector<Value> arguments_of(const Expr& e, Context ctx);
+  void check_functions();
+
+  // build_declaration.cpp
+  void declare(const Statement& s);
+  void declare_item(const Statement& s, const DeclaredItem& item);
+  void declare_constant(const Statement& s, const DeclaredItem& item);
+  void declare_variables(const Statement& s, const DeclaredItem& item, Name& n);
+  void local(const Statement& s);
+  void setting(const Statement& s);
+  std::optional<std::vector<std::int64_t>> sizes_of(const Place& place);
+
+  // build_statement.cpp
+  void run(BlockId block);
+  void run(const Statement& s);
+  void assign(const Statement& s);
+  void assign_slot(std::int32_t slot, const Place& place, TokenKind op, ExprId value,
+                   std::optional<Type> type);
+  std::int32_t slot_of(Name& n, const Place& place);
+  void cannot_assign(const Name& n, const Place& place, TokenKind op);
+  void loop(const Statement& s);
+
+  // build_condition.cpp
+  void branch(const Statement& s);
+  void skip(const Statement& s);
+  std::map<std::int32_t, Slot> undo(std::size_t mark);
+  void merge(const Value& condition, const std::map<std::int32_t, Slot>& yes,
+             const std::map<std::int32_t, Slot>& no, const SourceRange& where);
+
+  // build_result.cpp
+  void contribute(Name& n, const Place& place, Join join, bool negated, ExprId value,
+                  const Statement* reduction);
+  bool payload(const Statement& s, Contribution& c);
+  bool claim(std::int32_t result, Join join, std::int32_t payload_result, const SourceRange& where);
+
+  // Names and slots.
+  Name* find(std::string_view name);
+  Name& add_name(NameKind kind, std::string_view name, const SourceRange& where);
+  bool is_free(std::string_view name, const SourceRange& where);
+  void name_taken(const Name& n, const SourceRange& where);
+  std::int32_t new_slot();
+  Slot& slot(std::int32_t index) { return slots_[static_cast<std::size_t>(index)]; }
+  void set(std::int32_t index, Slot to);
+  std::int32_t definition_at(const Place& place);
+  void mark_read(std::int32_t definition);
+  bool charge(std::size_t& used, std::size_t most, const SourceRange& where, const char* what);
+  void too_large(const SourceRange& where, const char* what);
+  const Expr& expr(ExprId id) const { return program_.exprs[static_cast<std::size_t>(id)]; }
+
+  void warn_unused();
+
+  const Program& program_;
+  Messages& messages_;
+  NodeTable nodes_;
+  Arithmetic arithmetic_;
+  Graph graph_;
+
+  std::deque<Name> names_;
+  Scope global_;
+  Scope* local_ = nullptr;  ///< of the function that is being called
+  std::map<std::string_view, const Function*> functions_;
+  std::vector<const Function*> calls_;
+  std::map<std::string_view, SourceRange> assigned_somewhere_;
+  std::set<std::string> variable_names_;
+
+  std::vector<Slot> slots_;
+  /// What slots held before they were assigned inside conditions, to be undone.
+  std::vector<std::pair<std::int32_t, Slot>> trail_;
+  std::vector<Definition> definitions_;
+  std::vector<Site> sites_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::int32_t> site_at_;
+
+  /// What is known of a result: how it is joined, and where that was first said.
+  struct ResultUse {
+    bool used = false;
+    Join join = Join::Sum;
+    std::int32_t payload_result = -1;
+    bool is_payload = false;
+    SourceRange where;
+  };
+  std::vector<ResultUse> results_;
+
+  Value path_ = constant_bool(true);   ///< conditions around this statement
+  Value alive_ = constant_bool(true);  ///< what no `skip if` took away
+  int branches_ = 0;                   ///< conditions that are open
+  bool wide_ = false;                  ///< `precision long`
+  Value returned_;
+  std::optional<SourceRange> kernel_at_, flops_at_, precision_at_;
+  bool any_statement_ = false;
+
+  std::size_t statements_run_ = 0, operations_ = 0;
+  int depth_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace gdr::kc::front

@@ -1,0 +1,49 @@
+#include "kernels/compiler/front/front.hpp"
+
+#include <filesystem>
+#include <iterator>
+
+#include "emulator/assembler/front/text.hpp"
+#include "kernels/compiler/front/builder.hpp"
+#include "kernels/compiler/front/parser.hpp"
+
+namespace gdr::kc {
+namespace {
+
+/// The file's name without folder and ending, made a name.
+std::string kernel_name(const std::string& file_name) {
+  std::string name = std::filesystem::path(file_name).stem().string();
+  for (char& c : name) {
+    if (!assembly::is_word(c)) c = '_';
+  }
+  if (name.empty() || assembly::is_digit(name.front())) name.insert(0, "_");
+  return name;
+}
+
+}  // namespace
+
+FrontResult read_kernel(std::string_view text, const std::string& file_name,
+                        const FrontOptions& options) {
+  using namespace front;
+  FrontResult result;
+  Messages messages(options.max_errors);
+  const bool too_long = text.size() > most_characters;
+  Sources sources(too_long ? std::string_view{} : text, file_name, options.include_dirs);
+  Program program;
+  program.top = 0;
+  program.blocks.emplace_back();
+  if (too_long) {
+    messages.error(Code::TooLarge, {0, 1, 1, 2}, "the text is too long", "more than 4 MiB");
+  } else {
+    Parser(program, sources, messages, 0).parse_file();
+    Graph graph = Builder(program, messages).build(kernel_name(file_name));
+    if (messages.errors() == 0) result.graph = std::move(graph);
+  }
+  result.diagnostics.error_count = messages.errors();
+  result.diagnostics.list = messages.take();
+  result.diagnostics.sources.assign(std::make_move_iterator(sources.texts.begin()),
+                                    std::make_move_iterator(sources.texts.end()));
+  return result;
+}
+
+}  // namespace gdr::kc

@@ -1,0 +1,192 @@
+// Expressions. Loosest first: ?:, ||, &&, == !=, < <= > >=, + -, * /, signs and !, ^.
+#include <array>
+
+#include "emulator/assembler/front/report.hpp"
+#include "kernels/compiler/front/parser.hpp"
+
+namespace gdr::kc::front {
+namespace {
+
+constexpr std::array<std::array<TokenKind, 4>, 6> levels{{
+    {TokenKind::OrOr},
+    {TokenKind::AndAnd},
+    {TokenKind::EqualEqual, TokenKind::NotEqual},
+    {TokenKind::Less, TokenKind::LessEqual, TokenKind::Greater, TokenKind::GreaterEqual},
+    {TokenKind::Plus, TokenKind::Minus},
+    {TokenKind::Star, TokenKind::Slash},
+}};
+
+bool belongs_to(TokenKind kind, std::size_t level) noexcept {
+  if (kind == TokenKind::End) return false;
+  for (const TokenKind k : levels[level]) {
+    if (k == kind) return true;
+  }
+  return false;
+}
+
+/// Counts a level of depth for as long as it lives.
+struct Deeper {
+  int& depth;
+  explicit Deeper(int& d) : depth(d) { ++depth; }
+  ~Deeper() { --depth; }
+  Deeper(const Deeper&) = delete;
+  Deeper& operator=(const Deeper&) = delete;
+};
+
+}  // namespace
+
+ExprId Parser::add(Expr expr) {
+  program_.exprs.push_back(std::move(expr));
+  return static_cast<ExprId>(program_.exprs.size() - 1);
+}
+
+ExprId Parser::bad(const SourceRange& where) {
+  Expr e;
+  e.where = where;
+  return add(std::move(e));
+}
+
+/// False, with a message, where parentheses and signs stand too deep inside each other.
+bool Parser::enter() {
+  if (depth_ < deepest_expression) return true;
+  if (!failed_) {
+    messages_.error(
+        Code::NestedTooDeeply, peek().where,
+        "the expression is nested more than " + std::to_string(deepest_expression) + " deep", {},
+        "give parts of it a name");
+  }
+  failed_ = true;
+  return false;
+}
+
+ExprId Parser::expression() {
+  if (!enter()) return bad(peek().where);
+  const Deeper deeper(depth_);
+  const ExprId condition = level(0);
+  if (!accept(TokenKind::Question)) return condition;
+  const ExprId yes = expression();
+  if (!expect(TokenKind::Colon, ":", "between the two values of `? :`")) return bad(peek().where);
+  const ExprId no = expression();
+  Expr e;
+  e.kind = ExprKind::Choice;
+  e.where = joined(program_.exprs[static_cast<std::size_t>(condition)].where,
+                   program_.exprs[static_cast<std::size_t>(no)].where);
+  e.operands = {{condition, {}}, {yes, {}}, {no, {}}};
+  return add(std::move(e));
+}
+
+ExprId Parser::level(int precedence) {
+  const auto row = static_cast<std::size_t>(precedence);
+  if (row == levels.size()) return unary();
+  const ExprId first = level(precedence + 1);
+  if (!belongs_to(peek().kind, row)) return first;
+  Expr chain;
+  chain.kind = ExprKind::Chain;
+  chain.where = program_.exprs[static_cast<std::size_t>(first)].where;
+  chain.operands.push_back({first, TokenKind::End});
+  while (belongs_to(peek().kind, row)) {
+    const TokenKind op = take().kind;
+    const ExprId next = level(precedence + 1);
+    chain.operands.push_back({next, op});
+    chain.where = joined(chain.where, program_.exprs[static_cast<std::size_t>(next)].where);
+  }
+  return add(std::move(chain));
+}
+
+ExprId Parser::unary() {
+  const Token& sign = peek();
+  if (sign.kind != TokenKind::Minus && sign.kind != TokenKind::Plus && sign.kind != TokenKind::Not)
+    return power();
+  if (!enter()) return bad(sign.where);
+  const Deeper deeper(depth_);
+  Expr e;
+  e.kind = ExprKind::Unary;
+  e.op = sign.kind;
+  e.where = sign.where;
+  take();
+  const ExprId operand = unary();
+  e.operands = {{operand, {}}};
+  e.where = joined(e.where, program_.exprs[static_cast<std::size_t>(operand)].where);
+  return add(std::move(e));
+}
+
+/// The exponent may have a sign, and `^` joins from the right.
+ExprId Parser::power() {
+  const ExprId base = primary();
+  if (!at(TokenKind::Caret)) return base;
+  if (!enter()) return bad(peek().where);
+  const Deeper deeper(depth_);
+  take();
+  const ExprId exponent = unary();
+  Expr e;
+  e.kind = ExprKind::Power;
+  e.operands = {{base, {}}, {exponent, {}}};
+  e.where = joined(program_.exprs[static_cast<std::size_t>(base)].where,
+                   program_.exprs[static_cast<std::size_t>(exponent)].where);
+  return add(std::move(e));
+}
+
+ExprId Parser::primary() {
+  const Token& t = peek();
+  if (t.kind == TokenKind::Number) {
+    take();
+    Expr e;
+    e.kind = ExprKind::Literal;
+    e.where = t.where;
+    e.literal = t.literal;
+    return add(std::move(e));
+  }
+  if (t.kind == TokenKind::ParenOpen) {
+    take();
+    const ExprId inner = expression();
+    expect(TokenKind::ParenClose, ")", "to close the parenthesis");
+    // A pair of parentheses adds nothing but its place.
+    Expr& e = program_.exprs[static_cast<std::size_t>(inner)];
+    e.where = joined(t.where, joined(e.where, tokens_[at_ > 0 ? at_ - 1 : 0].where));
+    return inner;
+  }
+  if (t.kind == TokenKind::Word) return name_or_call();
+  const bool stops = t.kind == TokenKind::Semicolon || t.kind == TokenKind::End ||
+                     t.kind == TokenKind::BraceClose || t.first_on_line;
+  const SourceRange where = stops ? behind_last() : t.where;
+  if (!failed_)
+    messages_.error(Code::ExpressionExpected, where,
+                    "a number, a name, a function or a parenthesis is expected here");
+  failed_ = true;
+  return bad(where);
+}
+
+ExprId Parser::name_or_call() {
+  const Token& word = take();
+  Expr e;
+  e.kind = ExprKind::Name;
+  e.where = word.where;
+  e.name = word.text;
+  if (at(TokenKind::ParenOpen)) {
+    e.kind = ExprKind::Call;
+    take();
+    if (!operands_in(TokenKind::ParenClose, ")", e.operands)) e.kind = ExprKind::Bad;
+    e.where = joined(e.where, tokens_[at_ - 1].where);
+    return add(std::move(e));
+  }
+  while (accept(TokenKind::BracketOpen)) {
+    e.operands.push_back({expression(), {}});
+    if (!expect(TokenKind::BracketClose, "]", "behind the index")) {
+      e.kind = ExprKind::Bad;
+      break;
+    }
+    e.where = joined(e.where, tokens_[at_ - 1].where);
+  }
+  return add(std::move(e));
+}
+
+/// Expressions with commas between, up to `close`, which is taken.
+bool Parser::operands_in(TokenKind close, const char* text, std::vector<ExprOperand>& operands) {
+  if (accept(close)) return true;
+  do {
+    operands.push_back({expression(), {}});
+  } while (accept(TokenKind::Comma));
+  return expect(close, text, "behind the arguments");
+}
+
+}  // namespace gdr::kc::front

@@ -1,0 +1,88 @@
+// The parser: tokens to statements, by recursive descent.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "kernels/compiler/front/ast.hpp"
+#include "kernels/compiler/front/messages.hpp"
+#include "kernels/compiler/front/sources.hpp"
+
+namespace gdr::kc::front {
+
+constexpr int deepest_expression = 200;
+constexpr int deepest_nesting = 64;  ///< of blocks, includes and calls
+
+/// Parses one file; includes make parsers of their own for the same program. After an error it goes
+/// on behind the statement.
+class Parser {
+ public:
+  Parser(Program& program, Sources& sources, Messages& messages, std::uint32_t file);
+
+  /// Append the file's statements to the outermost block.
+  void parse_file();
+
+ private:
+  // parse_expression.cpp
+  ExprId expression();
+  ExprId level(int precedence);
+  ExprId unary();
+  ExprId power();
+  ExprId primary();
+  ExprId name_or_call();
+  bool operands_in(TokenKind close, const char* text, std::vector<ExprOperand>& operands);
+  ExprId add(Expr expr);
+  ExprId bad(const SourceRange& where);
+  bool enter();
+
+  // parser.cpp: statements
+  void statements_until_brace(std::vector<std::int32_t>& block);
+  void statement(std::vector<std::int32_t>& block);
+  bool compound(std::vector<std::int32_t>& block);
+  bool setting(std::vector<std::int32_t>& block);
+  std::optional<Statement> simple();
+  std::optional<Statement> assignment();
+  bool reduction_value(Statement& s);
+  std::optional<Statement> if_statement();
+  std::optional<Statement> for_statement();
+  BlockId block();
+  std::optional<Place> place();
+
+  // parse_declaration.cpp
+  bool starts_declaration() const;
+  bool starts_local() const;
+  std::optional<Statement> declaration();
+  std::optional<Statement> local();
+  bool items(Statement& s, bool until_line_end, bool plain_sizes);
+  void function();
+  bool parameters(Function& f);
+  void include();
+
+  // The tokens.
+  const Token& peek(std::size_t ahead = 0) const;
+  bool at(TokenKind kind) const { return peek().kind == kind; }
+  bool at_word(std::string_view text, std::size_t ahead = 0) const;
+  const Token& take();
+  bool accept(TokenKind kind);
+  bool expect(TokenKind kind, const char* text, const char* after);
+  bool end_statement();
+  SourceRange behind_last() const;
+  void skip_statement();
+
+  Statement make(StatementKind kind) const;
+  void append(std::vector<std::int32_t>& block, Statement statement);
+  bool only_outermost(const char* what);
+
+  Program& program_;
+  Sources& sources_;
+  Messages& messages_;
+  std::uint32_t file_;
+  std::vector<Token> tokens_;
+  std::size_t at_ = 0;
+  int depth_ = 0;    ///< of the expression
+  int nesting_ = 0;  ///< of blocks
+  bool in_function_ = false;
+  bool failed_ = false;  ///< an error of the syntax was reported in this statement
+};
+
+}  // namespace gdr::kc::front
