@@ -226,6 +226,11 @@ class Emitter {
     line("");
   }
 
+  void section(const char* name) {
+    line(name);
+    if (loop_.elements != max_elements) add("vlen {}", loop_.elements);
+  }
+
   ValueId value_of(std::int32_t variable) const {
     for (std::size_t v = 0; v < loop_.values.size(); ++v)
       if (loop_.values[v].variable == variable) return static_cast<ValueId>(v);
@@ -314,7 +319,7 @@ class Emitter {
   }
 
   void start() {
-    line(".start");
+    section(".start");
     // Constants for the broadcast memory go through a place that is set up afterwards.
     for (std::size_t w = 0; w < loop_.words.size(); ++w) {
       const ConstantWord& c = loop_.words[w];
@@ -409,7 +414,7 @@ class Emitter {
 
   void body() {
     line("");
-    line(".body");
+    section(".body");
     int last_guarded = -1;
     for (int p = 0; p < times_.ring; ++p)
       for (const Done& d : at(p, 0))
@@ -458,7 +463,7 @@ class Emitter {
 
   void end() {
     line("");
-    line(".end");
+    section(".end");
     for (int level = 1; level < passes_; ++level)
       for (int p = 0; p < times_.ring; ++p) instruction(at(p, level), options_.guard);
     for (const MachineResult& r : loop_.results) {

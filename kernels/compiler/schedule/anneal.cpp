@@ -41,11 +41,22 @@ class Search {
     }
   }
 
-  bool run(std::uint64_t steps) {
-    constexpr double hot = 2.2, cold = 0.6;
-    for (std::uint64_t i = 0; i < steps && cost_.cost() > 0; ++i) {
-      if (i % 256 == 0)
-        temperature_ = hot + (cold - hot) * static_cast<double>(i) / static_cast<double>(steps);
+  /// Cools down over `steps` moves. A schedule without violations that the caller does not like is
+  /// shaken, and the search goes on from there.
+  bool run(std::uint64_t steps, const std::function<bool(const Schedule&)>& good) {
+    constexpr double hot = 2.2, cold = 0.6, reheated = 1.2;
+    constexpr int shakes = 24;
+    double warmest = 0;
+    int shaken = 0;
+    for (std::uint64_t i = 0; i < steps; ++i) {
+      if (cost_.cost() == 0 && shaken == 0) {
+        if (good(cost_.schedule())) return true;
+        warmest = reheated;
+        shaken = shakes;
+      }
+      const double cooling = static_cast<double>(i) / static_cast<double>(steps);
+      temperature_ = shaken > 0 ? 4 * hot : std::max(warmest, hot + (cold - hot) * cooling);
+      if (shaken > 0) --shaken;
       const std::size_t kind = random_.below(10);
       if (kind < 5) {
         move_op();
@@ -55,7 +66,7 @@ class Search {
         swap_ops();
       }
     }
-    return cost_.cost() == 0;
+    return cost_.cost() == 0 && good(cost_.schedule());
   }
   const Schedule& schedule() const { return cost_.schedule(); }
   int cost() const { return cost_.cost(); }
@@ -71,7 +82,8 @@ class Search {
     if (!cost_.schedule().active[op]) return;
     const int old = cost_.schedule().time[op];
     const int from = cost_.earliest(op);
-    const int to = std::min(cost_.latest(op), from + interval_);
+    // Further away than this a value would only wait.
+    const int to = std::min(cost_.latest(op), from + std::min(interval_, 24));
     int time = old;
     if (to < from || random_.below(4) == 0) {
       time += static_cast<int>(random_.below(7)) - 3;
@@ -166,9 +178,10 @@ unsigned least_interval(const Problem& problem) {
 }
 
 std::optional<Schedule> find_schedule(const Problem& problem, unsigned interval, std::uint64_t seed,
-                                      std::uint64_t steps) {
+                                      std::uint64_t steps,
+                                      const std::function<bool(const Schedule&)>& good) {
   Search search(problem, interval, seed);
-  if (!search.run(steps)) return std::nullopt;
+  if (!search.run(steps, good)) return std::nullopt;
   return search.schedule();
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -66,8 +67,10 @@ struct Schedule {
 unsigned least_interval(const Problem& problem);
 
 /// Look for a schedule of this interval: simulated annealing over times and places, for `steps`
-/// moves. The same seed gives the same schedule on any host. Nothing if none was found.
+/// moves. The same seed gives the same schedule on any host. A schedule that `good` refuses (there
+/// is no room for its values, say) is not taken, and the search goes on. Nothing if none was found.
 std::optional<Schedule> find_schedule(const Problem& problem, unsigned interval, std::uint64_t seed,
-                                      std::uint64_t steps);
+                                      std::uint64_t steps,
+                                      const std::function<bool(const Schedule&)>& good);
 
 }  // namespace gdr::kc
