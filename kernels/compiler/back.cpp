@@ -31,7 +31,8 @@ class Compiler {
     // instructions, and with the same interval more targets in a PE.
     const unsigned most = options_.elements != 0 ? options_.elements : max_elements;
     const unsigned fewest = options_.elements != 0 ? options_.elements : 1;
-    for (unsigned elements = most; elements >= fewest; --elements) {
+    const bool known = options_.hint && follow(*options_.hint, fewest, most);
+    for (unsigned elements = most; !known && elements >= fewest; --elements) {
       if (!with_elements(elements)) continue;
       const unsigned bound = least_interval(current_.problem);
       if (!found_ || current_.schedule.interval < best_) {
@@ -58,10 +59,23 @@ class Compiler {
     Schedule schedule;
     Layout layout;
     bool guarded = false;
+    Hint found;
     std::vector<ValueId> pads;
   };
 
-  bool with_elements(unsigned elements) {
+  /// The one attempt that a hint names.
+  bool follow(const Hint& hint, unsigned fewest, unsigned most) {
+    if (hint.elements < fewest || hint.elements > most || !prepare(hint.elements)) return false;
+    const Mode mode{hint.copies, hint.guarded ? 2U : 3U, hint.guarded};
+    if (hint.copies > 1 && current_.pads.empty()) return false;
+    set_mode(mode);
+    if (hint.interval < least_interval(current_.problem)) return false;
+    found_ = try_seed(hint.interval, hint.seed, hint.moves, mode);
+    if (found_) keep();
+    return found_;
+  }
+
+  bool prepare(unsigned elements) {
     current_ = Attempt{};
     current_.loop = lower(out_.graph, {elements, options_.relaxed});
     Problem& p = current_.problem;
@@ -75,11 +89,21 @@ class Compiler {
       why_ = fmt::format("the sums need {} shorts more than the register file has", over);
       return false;
     }
+    return true;
+  }
+
+  void set_mode(const Mode& mode) {
+    Problem& p = current_.problem;
+    p.copies = mode.copies;
+    p.stages = mode.stages;
+    p.guarded = mode.guarded ? guarded_ : std::vector<bool>{};
+  }
+
+  bool with_elements(unsigned elements) {
+    if (!prepare(elements)) return false;
     const Mode modes[] = {{current_.pads.empty() ? 1U : 2U, 3, false}, {1, 2, true}, {1, 1, false}};
     for (const Mode& mode : modes) {
-      p.copies = mode.copies;
-      p.stages = mode.stages;
-      p.guarded = mode.guarded ? guarded_ : std::vector<bool>{};
+      set_mode(mode);
       if (search(mode)) return true;
     }
     return false;
@@ -92,6 +116,7 @@ class Compiler {
     out_.schedule = current_.schedule;
     out_.layout = current_.layout;
     out_.guarded = current_.guarded;
+    out_.found = current_.found;
     pads_ = current_.pads;
   }
 
@@ -99,7 +124,7 @@ class Compiler {
     EmitOptions emission;
     emission.guard = out_.guarded;
     emission.pads = pads_;
-    emission.note = out_.graph.name + ": made by the kernel compiler.";
+    emission.note = out_.graph.name + ": made by the kernel compiler.\n" + to_text(out_.found);
     out_.assembly = emit(out_.graph, out_.problem, out_.schedule, out_.layout, out_.item, emission);
   }
 
@@ -166,15 +191,19 @@ class Compiler {
   }
 
   /// One interval with several seeds; keeps what it finds.
-  bool attempt(unsigned interval, std::uint64_t steps, unsigned seeds, const Mode& mode) {
-    for (unsigned k = 0; k < seeds; ++k) {
-      why_ = "no schedule was found";
-      const std::uint64_t seed = options_.seed * 1000003 + interval * 101 + k;
-      const auto schedule = find_schedule(current_.problem, interval, seed, steps,
-                                          [&](const Schedule& s) { return usable(s, mode); });
-      if (schedule) return true;
-    }
+  bool attempt(unsigned interval, std::uint64_t moves, unsigned seeds, const Mode& mode) {
+    for (unsigned k = 0; k < seeds; ++k)
+      if (try_seed(interval, options_.seed * 1000 + k, moves, mode)) return true;
     return false;
+  }
+
+  bool try_seed(unsigned interval, std::uint64_t seed, std::uint64_t moves, const Mode& mode) {
+    why_ = "no schedule was found";
+    const auto schedule = find_schedule(current_.problem, interval, seed, moves,
+                                        [&](const Schedule& s) { return usable(s, mode); });
+    if (schedule)
+      current_.found = {current_.loop.elements, interval, mode.copies, mode.guarded, seed, moves};
+    return schedule.has_value();
   }
 
   /// Whether a schedule starts and ends cleanly and has room; if so it is the current one.

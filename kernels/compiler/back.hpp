@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "emulator/isa/geometry.hpp"
@@ -12,12 +14,24 @@
 
 namespace gdr::kc {
 
+/// Where a schedule was found: looked for there first, it is found again at once.
+struct Hint {
+  unsigned elements = 0, interval = 0, copies = 1;
+  bool guarded = false;
+  std::uint64_t seed = 0, moves = 0;
+};
+/// As a comment for the kernel's source, `schedule: elements 4 interval 19 ...`, and back. A text
+/// without one, or with one that makes no sense, gives nothing.
+std::string to_text(const Hint& hint);
+std::optional<Hint> find_hint(std::string_view source);
+
 struct BackOptions {
   Geometry geometry;
   unsigned elements = 0;   ///< targets a PE holds, 1 to 4; 0: as many as fit
   unsigned effort = 3;     ///< how long to look for a shorter loop: 0 (first that works) to 9
   std::uint64_t seed = 1;  ///< of the search; the result depends on nothing else
   bool relaxed = false;    ///< allow what changes roundings
+  std::optional<Hint> hint;  ///< where to look first
 };
 
 /// A scheduled kernel and everything that a report tells about it.
@@ -29,6 +43,7 @@ struct Compiled {
   Layout layout;
   ItemLayout item;
   bool guarded = false;
+  Hint found;  ///< for the next time
   std::string assembly;
   std::vector<std::string> remarks;  ///< what the compiler chose, in words for the user
 };

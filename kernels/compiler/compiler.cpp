@@ -23,6 +23,7 @@ CompileResult compile_kernel(std::string_view text, const std::string& file_name
   back.effort = options.effort;
   back.seed = options.seed;
   back.relaxed = options.relaxed;
+  back.hint = kc::find_hint(text);
   kc::Compiled compiled;
   kc::compile_graph(*front.graph, back, compiled);
   result.assembly = std::move(compiled.assembly);

@@ -26,6 +26,13 @@ gdr_status gdr_kernel_assemble(const char* text, const char* name, gdr_kernel** 
   });
 }
 
+gdr_status gdr_kernel_compile(const char* text, const char* name, gdr_kernel** kernel) {
+  return make_kernel(kernel, [&] {
+    need(text, "the text");
+    return gdr::Kernel::compile(text, name == nullptr ? "kernel" : name);
+  });
+}
+
 gdr_status gdr_kernel_load(const char* path, gdr_kernel** kernel) {
   return make_kernel(kernel, [&] {
     need(path, "the path");

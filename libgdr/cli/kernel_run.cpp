@@ -11,6 +11,7 @@
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/assembler/object.hpp"
 #include "gdr/error.hpp"
+#include "kernels/compiler/compiler.hpp"
 #include "libgdr/cli/output.hpp"
 #include "libgdr/device/names.hpp"
 
@@ -26,9 +27,19 @@ Program assemble_for(const Geometry& geometry, const std::string& path) {
   return std::move(*result.program);
 }
 
+Program compile_for(const Geometry& geometry, const std::string& path) {
+  CompileOptions options;
+  options.geometry = geometry;
+  CompileResult result = compile_kernel_file(path, options);
+  if (!result.diagnostics.list.empty()) note(result.diagnostics.render(stderr_has_colour()));
+  if (!result.ok()) throw Error(ErrorCategory::Program, path + ": it does not compile");
+  return std::move(*result.program);
+}
+
 Kernel load_kernel(const Geometry& geometry, const std::string& path) {
-  if (std::filesystem::path(path).extension() == ".gds")
-    return Kernel(assemble_for(geometry, path));
+  const auto ending = std::filesystem::path(path).extension();
+  if (ending == ".gds") return Kernel(assemble_for(geometry, path));
+  if (ending == ".gdk") return Kernel(compile_for(geometry, path));
   return Kernel(read_object_file(path));
 }
 

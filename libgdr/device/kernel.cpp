@@ -9,6 +9,7 @@
 #include "emulator/isa/program.hpp"
 #include "gdr/error.hpp"
 #include "kernels/builtin.hpp"
+#include "kernels/compiler/compiler.hpp"
 #include "libgdr/device/names.hpp"
 
 namespace gdr {
@@ -41,7 +42,9 @@ KernelVariable describe(const Variable& v) {
   return out;
 }
 
-Kernel checked(AssembleResult result) {
+/// The kernel of what the assembler or the compiler gives.
+template <typename Result>
+Kernel checked(Result result) {
   if (!result.ok()) throw Error(ErrorCategory::Program, result.diagnostics.render());
   return Kernel(std::move(*result.program));
 }
@@ -60,8 +63,14 @@ Kernel Kernel::assemble(std::string_view text, const std::string& name) {
   return checked(gdr::assemble(text, name));
 }
 
+Kernel Kernel::compile(std::string_view text, const std::string& name) {
+  return checked(compile_kernel(text, name));
+}
+
 Kernel Kernel::load(const std::string& path) {
-  if (std::filesystem::path(path).extension() == ".gdo") return Kernel(read_object_file(path));
+  const auto ending = std::filesystem::path(path).extension();
+  if (ending == ".gdo") return Kernel(read_object_file(path));
+  if (ending == ".gdk") return checked(compile_kernel_file(path));
   return checked(assemble_file(path));
 }
 

@@ -42,6 +42,9 @@ ScheduleCost::ScheduleCost(const Problem& problem, unsigned interval)
   block_of_.assign(loop_.values.size(), none);
   block_members_.assign(problem.blocks.size(), 0);
   steps_.resize(interval);
+  slots_.resize(std::size_t{4} * interval);
+  for (std::size_t t = 0; t < slots_.size(); ++t)
+    slots_[t] = static_cast<std::uint16_t>(t % interval);
   t_used_[0].assign(interval, 0);
   t_used_[1].assign(interval, 0);
   registers_used_.assign(interval, 0);
@@ -124,6 +127,8 @@ ScheduleCost::ScheduleCost(const Problem& problem, unsigned interval)
 }
 
 std::size_t ScheduleCost::slot_of(int time) const noexcept {
+  if (time >= 0 && static_cast<std::size_t>(time) < slots_.size())
+    return slots_[static_cast<std::size_t>(time)];
   const int slot = time % interval_;
   return static_cast<std::size_t>(slot < 0 ? slot + interval_ : slot);
 }
@@ -152,20 +157,25 @@ void ScheduleCost::touch(int time, std::uint32_t code, Port port, int delta) {
 
 void ScheduleCost::occupy_t(int half, int from, int to, int delta) {
   std::vector<int>& used = t_used_[static_cast<std::size_t>(half)];
+  std::size_t slot = slot_of(from);
   for (int t = from; t < to; ++t) {
-    int& n = used[slot_of(t)];
+    int& n = used[slot];
     if (delta > 0 ? n >= 1 : n >= 2) cost_ += delta * t_taken;
     n += delta;
+    if (++slot == used.size()) slot = 0;
   }
 }
 
 void ScheduleCost::occupy_registers(int from, int to, int shorts, int delta) {
   const int limit = static_cast<int>(problem_.register_shorts);
+  const int change = delta * shorts;
+  std::size_t slot = slot_of(from);
   for (int t = from; t < to; ++t) {
-    int& n = registers_used_[slot_of(t)];
+    int& n = registers_used_[slot];
     const int before = std::max(0, n - limit);
-    n += delta * shorts;
+    n += change;
     cost_ += register_short * (std::max(0, n - limit) - before);
+    if (++slot == registers_used_.size()) slot = 0;
   }
 }
 
@@ -209,8 +219,7 @@ void ScheduleCost::add_value(ValueId v, int delta) {
         touch(t, code_of(v, 0, reads_home), Port::RegisterRead, delta);
         touch(t, code_of(v, 0, writes_home), Port::RegisterWrite, delta);
       }
-      if (delta > 0 || true)
-        occupy_registers(0, interval_, static_cast<int>(shorts_in(value.width) * loop_.elements),
+      occupy_registers(0, interval_, static_cast<int>(shorts_in(value.width) * loop_.elements),
                          delta);
       return;
   }

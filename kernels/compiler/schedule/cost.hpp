@@ -69,7 +69,6 @@ class ScheduleCost {
   int step_penalty(const Step& step) const;
   int predicate_conflicts(const Step& step) const;
   void mark(std::size_t slot);
-  int mask_life(MaskId mask) const;
 
   const Problem& problem_;
   const MachineLoop& loop_;
@@ -82,6 +81,7 @@ class ScheduleCost {
   std::vector<std::int32_t> block_of_;        ///< of each value, or none
   std::vector<std::uint16_t> block_members_;  ///< fields of a block that live in it
   std::vector<Step> steps_;
+  std::vector<std::uint16_t> slots_;  ///< time modulo the interval, for the times that occur
   std::vector<std::size_t> dirty_;
   std::array<std::vector<int>, 2> t_used_;
   std::vector<int> registers_used_;

@@ -34,13 +34,18 @@ class Kernel {
  public:
   /// Assemble a text. Throws Error (Program) whose message holds every diagnostic, rendered.
   static Kernel assemble(std::string_view text, const std::string& name = "kernel");
-  /// Read an object file (.gdo) or assemble a source file (any other name).
+  /// Compile a text of the kernel language (docs/kernel-language.md), which takes from a tenth of a
+  /// second to some seconds. Throws Error (Program) whose message holds every diagnostic, rendered,
+  /// or says which resource of the chip does not suffice. Warnings are not reported.
+  static Kernel compile(std::string_view text, const std::string& name = "kernel");
+  /// Read an object file (.gdo), compile a file of the kernel language (.gdk), or assemble a source
+  /// file (any other name).
   static Kernel load(const std::string& path);
   /// The kernel in the `size` bytes of an object file that lie in memory. Throws Error (Program)
   /// naming what is wrong with them.
   static Kernel from_object(const void* bytes, std::size_t size,
                             const std::string& name = "object");
-  /// A kernel of the library by name: "gravity". Throws Error (Usage) naming those there are.
+  /// A kernel of the library by name, "gravity" or one of `builtin_names`. Throws Error (Usage) naming those there are.
   static Kernel builtin(std::string_view name);
   static std::vector<std::string> builtin_names();
   explicit Kernel(Program program);

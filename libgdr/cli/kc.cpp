@@ -1,0 +1,125 @@
+// `gdr kc`: a pair law in the kernel language to an object file.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "emulator/assembler/object.hpp"
+#include "gdr/error.hpp"
+#include "kernels/compiler/compiler.hpp"
+#include "libgdr/cli/command.hpp"
+#include "libgdr/cli/options.hpp"
+#include "libgdr/cli/output.hpp"
+#include "libgdr/io/atomic_file.hpp"
+
+namespace gdr::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string source, object, assembly, report;
+  std::vector<std::string> includes, geometry;
+  unsigned elements = 0, effort = 2;
+  std::uint64_t seed = 1;
+  bool relaxed = false, quiet = false;
+};
+
+/// What is made must not take the place of what it is made from.
+void refuse_same_file(const std::string& source, const std::string& target) {
+  std::error_code ignored;
+  if (!target.empty() && target != "-" && fs::equivalent(source, target, ignored))
+    throw Error(ErrorCategory::Usage,
+                fmt::format("'{}' would be written over the source file; name another", target));
+}
+
+void put(const std::string& target, const std::string& text) {
+  if (target.empty()) return;
+  if (target == "-") {
+    write_output(text);
+  } else {
+    write_file_atomically(target, text);
+  }
+}
+
+int run(const Options& options) {
+  const bool wants_text = !options.assembly.empty() || !options.report.empty();
+  const std::string object = !options.object.empty() ? options.object
+                             : wants_text            ? std::string()
+                                                     : fs::path(options.source).stem().string() + ".gdo";
+  for (const std::string& target : {object, options.assembly, options.report})
+    refuse_same_file(options.source, target);
+  CompileOptions compile;
+  compile.geometry = geometry_from(options.geometry);
+  compile.include_dirs = options.includes;
+  compile.elements = options.elements;
+  compile.effort = options.effort;
+  compile.seed = options.seed;
+  compile.relaxed = options.relaxed;
+  const CompileResult result = compile_kernel_file(options.source, compile);
+  if (!result.diagnostics.list.empty()) note(result.diagnostics.render(stderr_has_colour()));
+  if (!result.ok()) {
+    const std::size_t n = result.diagnostics.error_count;
+    report_error(fmt::format("{}: {} error{}, nothing written", options.source, n, n == 1 ? "" : "s"));
+    return 1;
+  }
+  for (const std::string& remark : result.remarks) note(fmt::format("{}: {}\n", options.source, remark));
+  if (!object.empty()) {
+    const std::vector<std::uint8_t> bytes = write_object(*result.program);
+    write_file_atomically(object, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+  put(options.assembly, result.assembly);
+  put(options.report, result.report);
+  if (!options.quiet && options.assembly != "-" && options.report != "-") {
+    const Program& p = *result.program;
+    write_output(fmt::format("{}: {}, {:.4g} clocks an interaction, {} targets in a PE, {} source{} a pass\n",
+                             object.empty() ? options.source : object, p.name, p.clocks_per_interaction(),
+                             p.elements, p.group, p.group == 1 ? "" : "s"));
+  }
+  return 0;
+}
+
+Action prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("FILE", options->source, "kernel, usually .gdk")->required();
+  app.add_option("-o,--output", options->object,
+                 "object file (default: the source's name with .gdo, unless only text is wanted)")
+      ->type_name("FILE");
+  app.add_option("-S,--emit-asm", options->assembly, "write the assembly; - prints it")->type_name("FILE");
+  app.add_option("--report", options->report,
+                 "write clocks, slots and ports of every instruction, and where values live; - prints it")
+      ->type_name("FILE");
+  app.add_option("-I,--include", options->includes, "folder to search for included files; repeatable")
+      ->type_name("DIR")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--elements", options->elements, "targets a PE holds (default: as many as fit)")
+      ->type_name("1-4")
+      ->check(CLI::Range(1, 4));
+  app.add_option("--effort", options->effort, "how hard to look for a shorter loop (default: 2)")
+      ->type_name("0-9")
+      ->check(CLI::Range(0, 9));
+  app.add_option("--seed", options->seed, "of the search: another seed may find a shorter loop")
+      ->type_name("N");
+  app.add_flag("--relaxed", options->relaxed,
+               "also what changes roundings: constant factors leave the loop");
+  add_geometry_option(app, options->geometry);
+  app.add_flag("-q,--quiet", options->quiet, "no summary");
+  return [options] { return run(*options); };
+}
+
+const Registration registration{
+    {.name = "kc",
+     .summary = "compile a pair law in the kernel language",
+     .example = "gdr kc kernels/particle/lennard_jones.gdk --emit-asm -",
+     .group = Group::Kernels,
+     .prepare = prepare,
+     .details =
+         "Errors and warnings go to standard error with their place in the source; with an error\n"
+         "nothing is written and the exit status is 1. The same text, options and seed give the\n"
+         "same program on every host. The language is described in docs/kernel-language.md."}};
+
+}  // namespace
+}  // namespace gdr::cli
