@@ -8,6 +8,7 @@
 #include "gdr/error.hpp"
 #include "kernels/compiler/lower/lower.hpp"
 #include "kernels/compiler/place/pipeline.hpp"
+#include "kernels/compiler/schedule/sequential.hpp"
 
 namespace gdr::kc {
 namespace {
@@ -20,7 +21,11 @@ struct Mode {
 
 class Compiler {
  public:
-  Compiler(const BackOptions& options, Compiled& out) : options_(options), out_(out) {}
+  Compiler(const BackOptions& options, Compiled& out) : options_(options), out_(out) {
+    constexpr std::uint64_t moves = 8'000'000;  // about as many seconds
+    moves_left_ = moves * (1 + options.effort * (1 + options.effort));
+    if (options.hint) moves_left_ += options.hint->moves;
+  }
 
   void run(const Graph& graph) {
     out_.graph = graph;
@@ -42,6 +47,7 @@ class Compiler {
       }
       if (best_ <= bound + bound / 2) break;
     }
+    for (unsigned elements = most; !found_ && elements >= fewest; --elements) in_order(elements);
     if (!found_)
       throw Error(ErrorCategory::Program,
                   fmt::format("{}: the kernel does not fit the chip: {}", graph.name, why_));
@@ -75,6 +81,23 @@ class Compiler {
     return found_;
   }
 
+  /// What always works if there is room: no two operations at a time.
+  void in_order(unsigned elements) {
+    if (!prepare(elements)) return;
+    current_.problem.blocks.clear();
+    const Schedule schedule = schedule_in_order(current_.loop, current_.problem.register_shorts);
+    const std::size_t values = current_.loop.values.size();
+    current_.problem.field_word.resize(values, 0);
+    current_.problem.field_half.resize(values, 0);
+    const Mode mode{1, 1, false};
+    set_mode(mode);
+    found_ = usable(schedule, mode);
+    if (!found_) return;
+    current_.found = {};
+    out_.remarks.push_back("no overlapping of items was found: one after the other");
+    keep();
+  }
+
   bool prepare(unsigned elements) {
     current_ = Attempt{};
     current_.loop = lower(out_.graph, {elements, options_.relaxed});
@@ -101,6 +124,11 @@ class Compiler {
 
   bool with_elements(unsigned elements) {
     if (!prepare(elements)) return false;
+    constexpr std::size_t most_ops = 600;  // beyond this the search would take minutes
+    if (current_.loop.ops.size() > most_ops) {
+      why_ = fmt::format("{} operations are too many to overlap", current_.loop.ops.size());
+      return false;
+    }
     const Mode modes[] = {{current_.pads.empty() ? 1U : 2U, 3, false}, {1, 2, true}, {1, 1, false}};
     for (const Mode& mode : modes) {
       set_mode(mode);
@@ -124,7 +152,8 @@ class Compiler {
     EmitOptions emission;
     emission.guard = out_.guarded;
     emission.pads = pads_;
-    emission.note = out_.graph.name + ": made by the kernel compiler.\n" + to_text(out_.found);
+    emission.note = out_.graph.name + ": made by the kernel compiler." +
+                    (out_.found.elements != 0 ? "\n" + to_text(out_.found) : "");
     out_.assembly = emit(out_.graph, out_.problem, out_.schedule, out_.layout, out_.item, emission);
   }
 
@@ -199,6 +228,8 @@ class Compiler {
 
   bool try_seed(unsigned interval, std::uint64_t seed, std::uint64_t moves, const Mode& mode) {
     why_ = "no schedule was found";
+    if (moves > moves_left_) return false;
+    moves_left_ -= moves;
     const auto schedule = find_schedule(current_.problem, interval, seed, moves,
                                         [&](const Schedule& s) { return usable(s, mode); });
     if (schedule)
@@ -238,6 +269,7 @@ class Compiler {
   unsigned best_ = 0;
   std::vector<ValueId> pads_;
   std::vector<bool> guarded_;
+  std::uint64_t moves_left_ = 0;  ///< what the search may still spend
   std::string why_;
 };
 

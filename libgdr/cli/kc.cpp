@@ -48,7 +48,7 @@ int run(const Options& options) {
   const bool wants_text = !options.assembly.empty() || !options.report.empty();
   const std::string object = !options.object.empty() ? options.object
                              : wants_text            ? std::string()
-                                                     : fs::path(options.source).stem().string() + ".gdo";
+                                          : fs::path(options.source).stem().string() + ".gdo";
   for (const std::string& target : {object, options.assembly, options.report})
     refuse_same_file(options.source, target);
   CompileOptions compile;
@@ -62,10 +62,12 @@ int run(const Options& options) {
   if (!result.diagnostics.list.empty()) note(result.diagnostics.render(stderr_has_colour()));
   if (!result.ok()) {
     const std::size_t n = result.diagnostics.error_count;
-    report_error(fmt::format("{}: {} error{}, nothing written", options.source, n, n == 1 ? "" : "s"));
+    report_error(
+        fmt::format("{}: {} error{}, nothing written", options.source, n, n == 1 ? "" : "s"));
     return 1;
   }
-  for (const std::string& remark : result.remarks) note(fmt::format("{}: {}\n", options.source, remark));
+  for (const std::string& remark : result.remarks)
+    note(fmt::format("{}: {}\n", options.source, remark));
   if (!object.empty()) {
     const std::vector<std::uint8_t> bytes = write_object(*result.program);
     write_file_atomically(object, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -74,9 +76,10 @@ int run(const Options& options) {
   put(options.report, result.report);
   if (!options.quiet && options.assembly != "-" && options.report != "-") {
     const Program& p = *result.program;
-    write_output(fmt::format("{}: {}, {:.4g} clocks an interaction, {} targets in a PE, {} source{} a pass\n",
-                             object.empty() ? options.source : object, p.name, p.clocks_per_interaction(),
-                             p.elements, p.group, p.group == 1 ? "" : "s"));
+    write_output(fmt::format(
+        "{}: {}, {:.4g} clocks an interaction, {} targets in a PE, {} source{} a pass\n",
+        object.empty() ? options.source : object, p.name, p.clocks_per_interaction(), p.elements,
+        p.group, p.group == 1 ? "" : "s"));
   }
   return 0;
 }
@@ -87,11 +90,14 @@ Action prepare(CLI::App& app) {
   app.add_option("-o,--output", options->object,
                  "object file (default: the source's name with .gdo, unless only text is wanted)")
       ->type_name("FILE");
-  app.add_option("-S,--emit-asm", options->assembly, "write the assembly; - prints it")->type_name("FILE");
-  app.add_option("--report", options->report,
-                 "write clocks, slots and ports of every instruction, and where values live; - prints it")
+  app.add_option("-S,--emit-asm", options->assembly, "write the assembly; - prints it")
       ->type_name("FILE");
-  app.add_option("-I,--include", options->includes, "folder to search for included files; repeatable")
+  app.add_option(
+         "--report", options->report,
+         "write clocks, slots and ports of every instruction, and where values live; - prints it")
+      ->type_name("FILE");
+  app.add_option("-I,--include", options->includes,
+                 "folder to search for included files; repeatable")
       ->type_name("DIR")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -220,7 +220,7 @@ void ScheduleCost::add_value(ValueId v, int delta) {
         touch(t, code_of(v, 0, writes_home), Port::RegisterWrite, delta);
       }
       occupy_registers(0, interval_, static_cast<int>(shorts_in(value.width) * loop_.elements),
-                         delta);
+                       delta);
       return;
   }
 }
