@@ -74,15 +74,20 @@ NodeId Arithmetic::number_node(const Value& a, Type type, const SourceRange& whe
 
 NodeId Arithmetic::int_node(const Value& a, const SourceRange& where) {
   if (!a.constant) return a.node;
-  if (a.integer < -int_limit || a.integer >= int_limit)
-    messages_.error(Code::NoValue, where,
-                    "an int has 36 bits: " + std::to_string(a.integer) + " is too large for it");
+  check_int(a, where);
   Node n;
   n.fn = Fn::Constant;
   n.type = Type::Int;
   n.integer = a.integer;
   n.where = where;
   return nodes_.node(n);
+}
+
+bool Arithmetic::check_int(const Value& a, const SourceRange& where) {
+  if (a.integer >= -int_limit && a.integer < int_limit) return true;
+  messages_.error(Code::NoValue, where,
+                  "an int has 36 bits: " + std::to_string(a.integer) + " is too large for it");
+  return false;
 }
 
 /// A number that was computed from constants.
@@ -231,6 +236,7 @@ Value Arithmetic::convert(Type type, const Value& a, const SourceRange& where) {
     if (a.constant && a.number == std::trunc(a.number) && std::fabs(a.number) < 0x1p62)
       v = constant_int(a.kind == Kind::Int ? a.integer : static_cast<std::int64_t>(a.number));
     v.fixed_int = true;
+    if (v.constant_int() && !check_int(v, where)) return {};
     if (v.kind == Kind::Int) return v;
     messages_.error(Code::IntegerNeeded, where, "a number does not become an int", {},
                     "ints come from int inputs, integer literals, and + and - of them");

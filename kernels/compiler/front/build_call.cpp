@@ -81,6 +81,7 @@ void Builder::check_functions() {
                                       "there is a function " + in_quotes(f.name) + " already");
       d.notes.push_back({it->second->where, "defined here"});
     }
+    if (f.body == none) continue;
     const auto& body = program_.blocks[static_cast<std::size_t>(f.body)].statements;
     for (std::size_t i = 0; i < body.size(); ++i) {
       const Statement& s = program_.statements[static_cast<std::size_t>(body[i])];
@@ -133,6 +134,7 @@ Value Builder::call_builtin(const Expr& e, Context ctx) {
 
 Value Builder::call_function(const Function& f, const Expr& e, Context ctx) {
   Arguments values = arguments_of(e, ctx);
+  if (f.body == none) return {};
   if (values.size() != f.parameters.size()) {
     Diagnostic& d = messages_.error(Code::ArgumentCount, e.where,
                                     in_quotes(f.name) + " takes " + count_text(f.parameters.size()),
@@ -163,18 +165,16 @@ Value Builder::call_function(const Function& f, const Expr& e, Context ctx) {
     n.first = new_slot();
     slot(n.first) = {SlotState::Assigned, v, false, none, p.where};
   }
-  returned_ = {};
+  Value result;
   const auto& body = program_.blocks[static_cast<std::size_t>(f.body)].statements;
   for (const std::int32_t s : body) {
     const Statement& statement = program_.statements[static_cast<std::size_t>(s)];
-    if (statement.kind == StatementKind::Return) {
-      Value v = evaluate(statement.value, ctx);
-      returned_ = v;
-      break;
+    if (statement.kind != StatementKind::Return) {
+      run(statement);
+    } else if (charge_statement(statement.where)) {
+      result = evaluate(statement.value, ctx);
     }
-    run(statement);
   }
-  const Value result = returned_;
   messages_.frames.pop_back();
   calls_.pop_back();
   local_ = outer;

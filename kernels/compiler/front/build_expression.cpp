@@ -98,6 +98,7 @@ Value Builder::read_name(const Expr& e) {
     case NameKind::Temporary:
       return read_temporary(*n, e);
     case NameKind::Constant: {
+      if (n->value.poison()) return {};
       const bool indexed = !e.operands.empty();
       return indexed && !element(*n, {none}, e.where) ? Value{} : n->value;
     }
@@ -156,10 +157,11 @@ std::optional<std::int64_t> Builder::constant_integer(ExprId id, const char* wha
 
 std::optional<std::int64_t> Builder::element(const Name& n, const std::vector<ExprId>& indices,
                                              const SourceRange& where) {
-  if (indices.size() != n.sizes.size() && !n.growing) {
-    const std::string has = n.sizes.empty() ? "no index"
-                                            : std::to_string(n.sizes.size()) +
-                                                  (n.sizes.size() == 1 ? " index" : " indices");
+  const std::size_t wanted = n.growing ? 1 : n.sizes.size();
+  if (indices.size() != wanted) {
+    const std::string has = wanted == 0   ? "no index"
+                            : wanted == 1 ? "1 index"
+                                          : std::to_string(wanted) + " indices";
     Diagnostic& d = messages_.error(Code::IndexCount, where, in_quotes(n.name) + " takes " + has);
     d.notes.push_back({n.where, "declared here"});
     return std::nullopt;

@@ -69,6 +69,7 @@ class Builder {
   std::int32_t slot_of(Name& n, const Place& place);
   void cannot_assign(const Name& n, const Place& place, TokenKind op);
   void loop(const Statement& s);
+  void turns(const Statement& s, Name& n, std::int64_t first, std::int64_t last, std::int64_t step);
 
   // build_condition.cpp
   void branch(const Statement& s);
@@ -94,6 +95,7 @@ class Builder {
   std::int32_t definition_at(const Place& place);
   void mark_read(std::int32_t definition);
   bool charge(std::size_t& used, std::size_t most, const SourceRange& where, const char* what);
+  bool charge_statement(const SourceRange& where);
   void too_large(const SourceRange& where, const char* what);
   const Expr& expr(ExprId id) const { return program_.exprs[static_cast<std::size_t>(id)]; }
 
@@ -134,7 +136,6 @@ class Builder {
   Value alive_ = constant_bool(true);  ///< what no `skip if` took away
   int branches_ = 0;                   ///< conditions that are open
   bool wide_ = false;                  ///< `precision long`
-  Value returned_;
   std::optional<SourceRange> kernel_at_, flops_at_, precision_at_;
   bool any_statement_ = false;
 

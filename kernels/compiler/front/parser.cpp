@@ -42,14 +42,18 @@ SourceRange Parser::behind_last() const {
   return where;
 }
 
+void Parser::fail(Code code, const SourceRange& where, std::string message, std::string label,
+                  std::string help) {
+  if (!failed_ && !at(TokenKind::Bad))
+    messages_.error(code, where, std::move(message), std::move(label), std::move(help));
+  failed_ = true;
+}
+
 bool Parser::expect(TokenKind kind, const char* text, const char* after) {
   if (accept(kind)) return true;
-  if (!failed_) {
-    const bool next_line = peek().first_on_line || at(TokenKind::End);
-    messages_.error(Code::SymbolExpected, next_line ? behind_last() : peek().where,
-                    in_quotes(text) + " is expected here, " + after);
-  }
-  failed_ = true;
+  const bool next_line = peek().first_on_line || at(TokenKind::End);
+  fail(Code::SymbolExpected, next_line ? behind_last() : peek().where,
+       in_quotes(text) + " is expected here, " + after);
   return false;
 }
 
@@ -58,8 +62,8 @@ bool Parser::end_statement() {
   if (failed_) return false;
   if (accept(TokenKind::Semicolon)) return true;
   const bool only_that = peek().first_on_line || at(TokenKind::BraceClose) || at(TokenKind::End);
-  messages_.error(Code::SymbolExpected, only_that ? behind_last() : peek().where,
-                  "`;` is expected here, behind the statement");
+  fail(Code::SymbolExpected, only_that ? behind_last() : peek().where,
+       "`;` is expected here, behind the statement");
   return only_that;
 }
 
@@ -69,11 +73,24 @@ void Parser::skip_statement() {
   while (!at(TokenKind::End)) {
     if (open == 0 && (at(TokenKind::BraceClose) || (peek().first_on_line && starts_declaration())))
       return;
-    const TokenKind kind = take().kind;
+    const Token& t = take();
+    const TokenKind kind = t.kind;
+    // A string that is not closed has swallowed the `;`.
+    if (kind == TokenKind::Bad && t.text.starts_with('"') && open == 0) return;
     if (kind == TokenKind::BraceOpen) ++open;
     if (kind == TokenKind::BraceClose && --open == 0) return;
     if (kind == TokenKind::Semicolon && open == 0) return;
   }
+}
+
+/// To the `{` behind the head of a block that cannot be understood; false if there is none.
+bool Parser::find_block() {
+  while (!at(TokenKind::End) && !at(TokenKind::BraceOpen)) {
+    if (at(TokenKind::BraceClose) || at(TokenKind::Semicolon)) return false;
+    take();
+  }
+  failed_ = false;
+  return at(TokenKind::BraceOpen);
 }
 
 Statement Parser::make(StatementKind kind) const {
@@ -123,15 +140,27 @@ void Parser::statement(std::vector<std::int32_t>& block) {
   }
   if (compound(block)) return;
   auto s = simple();
-  if (!s || failed_) return skip_statement();
+  if (!s) return skip_statement();
+  if (failed_ && s->kind == StatementKind::Local) make_bad(s->items.back().value);
+  // What is assigned is known, even if nobody knows what.
+  if (failed_) make_bad(s->value);
   append(block, std::move(*s));
   if (!end_statement()) skip_statement();
+}
+
+/// True if what follows can only stand behind the name of what is assigned.
+bool Parser::assigns(std::size_t ahead) const {
+  const TokenKind kind = peek(ahead).kind;
+  return kind == TokenKind::Equals || kind == TokenKind::PlusEquals ||
+         kind == TokenKind::MinusEquals || kind == TokenKind::BracketOpen ||
+         ((at_word("min", ahead) || at_word("max", ahead)) &&
+          peek(ahead + 1).kind == TokenKind::Equals);
 }
 
 /// Statements that end with a block, and those that only the outermost level has.
 bool Parser::compound(std::vector<std::int32_t>& block) {
   const TokenKind next = peek(1).kind;
-  if (at_word("if") && next == TokenKind::ParenOpen) {
+  if (at_word("if") && !assigns(1)) {
     if (auto s = if_statement())
       append(block, std::move(*s));
     else
@@ -159,8 +188,8 @@ bool Parser::compound(std::vector<std::int32_t>& block) {
 
 std::optional<Statement> Parser::simple() {
   if (!at(TokenKind::Word)) {
-    messages_.error(Code::StatementExpected, peek().where,
-                    in_quotes(peek().text) + " cannot begin a statement");
+    fail(Code::StatementExpected, peek().where,
+         in_quotes(peek().text) + " cannot begin a statement");
     return std::nullopt;
   }
   if (starts_local()) return local();
@@ -168,7 +197,7 @@ std::optional<Statement> Parser::simple() {
   if (at_word("skip") && at_word("if", 1)) {
     Statement s = make(StatementKind::Skip);
     if (in_function_) {
-      messages_.error(Code::Misplaced, s.where, "a function only gives a value: it skips nothing");
+      fail(Code::Misplaced, s.where, "a function only gives a value: it skips nothing");
       return std::nullopt;
     }
     take();
@@ -176,15 +205,13 @@ std::optional<Statement> Parser::simple() {
     s.value = expression();
     return s;
   }
-  const bool assigns = next == TokenKind::Equals || next == TokenKind::PlusEquals ||
-                       next == TokenKind::MinusEquals || next == TokenKind::BracketOpen;
-  if (assigns) return assignment();
+  if (assigns(1)) return assignment();
   if (at_word("return")) {
     Statement s = make(StatementKind::Return);
     if (!in_function_ || nesting_ != 1) {
-      messages_.error(Code::Misplaced, s.where,
-                      in_function_ ? "a function returns with its last statement, outside of braces"
-                                   : "only a function returns a value");
+      fail(Code::Misplaced, s.where,
+           in_function_ ? "a function returns with its last statement, outside of braces"
+                        : "only a function returns a value");
       return std::nullopt;
     }
     take();
@@ -220,8 +247,8 @@ std::optional<Statement> Parser::simple() {
 
 std::optional<Place> Parser::place() {
   if (!at(TokenKind::Word)) {
-    messages_.error(Code::NameExpected, peek().first_on_line ? behind_last() : peek().where,
-                    "a name is expected here");
+    fail(Code::NameExpected, peek().first_on_line ? behind_last() : peek().where,
+         "a name is expected here");
     return std::nullopt;
   }
   const Token& word = take();
@@ -251,22 +278,49 @@ std::optional<Statement> Parser::assignment() {
   s.op = peek().kind;
   if (s.op != TokenKind::Equals && s.op != TokenKind::PlusEquals &&
       s.op != TokenKind::MinusEquals) {
-    assembly::Suggestion suggestion(s.place.name);
-    for (const std::string_view word :
-         {"CONST", "VARI", "VARJ", "VARF", "if", "for", "skip", "function", "include", "kernel",
-          "flops", "precision", "return", "long", "short", "int", "bool"})
-      suggestion.consider(word);
-    const bool call = at(TokenKind::ParenOpen);
-    messages_.error(Code::StatementExpected, s.where,
-                    in_quotes(s.place.name) + " begins no statement", {},
-                    !suggestion.best().empty() ? suggestion.help()
-                    : call ? "the value of a function must be assigned to something"
-                           : "an assignment reads `name = expression;`");
+    no_statement(s.place.name, s.where);
     return std::nullopt;
   }
   take();
   s.value = expression();
   return s;
+}
+
+void Parser::no_statement(std::string_view word, const SourceRange& where) {
+  struct Usage {
+    std::string_view word;
+    const char* text;
+  };
+  static constexpr Usage usages[] = {
+      {"CONST", "`CONST a, b;`"},
+      {"VARI", "`VARI x, y;`"},
+      {"VARJ", "`VARJ x, y;`"},
+      {"VARF", "`VARF x, y;`"},
+      {"if", "`if (condition) { statements }`"},
+      {"for", "`for k = 0 .. 2 { statements }`"},
+      {"skip", "`skip if (condition);`"},
+      {"function", "`function name(a, b) { statements return expression; }`"},
+      {"include", "`include \"file\";`"},
+      {"kernel", "`kernel name;`"},
+      {"flops", "`flops 38;`"},
+      {"precision", "`precision long;`"},
+      {"long", "`long name = expression;`"},
+      {"short", "`short name = expression;`"},
+      {"int", "`int name = expression;`"},
+      {"bool", "`bool name = condition;`"},
+      {"else", "`if (condition) { statements } else { statements }`"},
+  };
+  assembly::Suggestion suggestion(word);
+  std::string help;
+  for (const Usage& u : usages) {
+    suggestion.consider(u.word);
+    if (u.word == word) help = std::string("it is used like this: ") + u.text;
+  }
+  if (help.empty()) help = suggestion.help();
+  if (help.empty() && at(TokenKind::ParenOpen))
+    help = "the value of a function must be assigned to something";
+  if (help.empty()) help = "an assignment reads `name = expression;`";
+  fail(Code::StatementExpected, where, in_quotes(word) + " begins no statement", {}, help);
 }
 
 /// What stands behind min= or max=: the key, and perhaps `: name = index`.
@@ -285,9 +339,14 @@ bool Parser::reduction_value(Statement& s) {
 std::optional<Statement> Parser::if_statement() {
   Statement s = make(StatementKind::If);
   take();
-  take();
-  s.value = expression();
-  if (!expect(TokenKind::ParenClose, ")", "behind the condition")) return std::nullopt;
+  if (expect(TokenKind::ParenOpen, "(", "before the condition")) {
+    s.value = expression();
+    expect(TokenKind::ParenClose, ")", "behind the condition");
+  }
+  if (failed_) {
+    make_bad(s.value);
+    if (!find_block()) return std::nullopt;
+  }
   s.body = block();
   if (s.body == none) return std::nullopt;
   if (!at_word("else")) return s;
@@ -319,11 +378,15 @@ std::optional<Statement> Parser::for_statement() {
   take();
   take();
   s.value = expression();
-  if (!expect(TokenKind::Dots, "..", "between the first and the last value")) return std::nullopt;
+  expect(TokenKind::Dots, "..", "between the first and the last value");
   s.last = expression();
   if (at_word("step")) {
     take();
     s.step = expression();
+  }
+  if (failed_) {
+    make_bad(s.value);
+    if (!find_block()) return std::nullopt;
   }
   s.body = block();
   return s.body == none ? std::nullopt : std::optional(std::move(s));
