@@ -28,7 +28,7 @@ using InputValues = std::vector<std::vector<Real>>;
 
 /// What one contribution gives for one pair.
 template <class Real>
-struct Term {
+struct PairTerm {
   bool counts = true;  ///< the gate holds
   Real value = 0;      ///< with the sign of a subtraction
   Real payload = 0;
@@ -121,11 +121,11 @@ std::vector<Real> evaluate_nodes(const Graph& graph, const InputValues<Real>& in
 
 /// What every contribution gives for one pair, in the order of Graph::contributions.
 template <class Real>
-std::vector<Term<Real>> evaluate(const Graph& graph, const InputValues<Real>& inputs) {
+std::vector<PairTerm<Real>> evaluate(const Graph& graph, const InputValues<Real>& inputs) {
   const std::vector<Real> values = evaluate_nodes(graph, inputs);
-  std::vector<Term<Real>> terms;
+  std::vector<PairTerm<Real>> terms;
   for (const Contribution& c : graph.contributions) {
-    Term<Real> t;
+    PairTerm<Real> t;
     t.counts = c.gate == no_node || values[std::size_t(c.gate)] != 0;
     t.value = values[std::size_t(c.value)];
     if (c.negated) t.value = -t.value;
@@ -150,7 +150,7 @@ std::vector<Real> empty_results(const Graph& graph) {
 
 /// Join the terms of one pair to the results. Of equal keys the first counts.
 template <class Real>
-void join_terms(const Graph& graph, const std::vector<Term<Real>>& terms,
+void join_terms(const Graph& graph, const std::vector<PairTerm<Real>>& terms,
                 std::vector<Real>& results) {
   for (std::size_t i = 0; i < terms.size(); ++i) {
     const Contribution& c = graph.contributions[i];

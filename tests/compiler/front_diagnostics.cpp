@@ -92,6 +92,21 @@ TEST_CASE("docs/kernel-diagnostics.md is what the table says") {
         kc::kernel_diagnostics_page());
 }
 
+TEST_CASE("every example of docs/kernel-language.md compiles without a message") {
+  const std::string page = read_file(std::string(GDR_SOURCE_DIR) + "/docs/kernel-language.md");
+  const std::string fence = "```gdk\n";
+  unsigned examples = 0;
+  for (std::size_t at = page.find(fence); at != std::string::npos; at = page.find(fence, at)) {
+    at += fence.size();
+    const std::string text = page.substr(at, page.find("```", at) - at);
+    const kc::FrontResult r = kc::read_kernel(text, "example.gdk");
+    INFO(r.diagnostics.render());
+    CHECK(r.diagnostics.list.empty());
+    ++examples;
+  }
+  CHECK(examples > 10);
+}
+
 TEST_CASE("errors in loops and functions point at the place and at its use, once") {
   const kc::FrontResult r = kc::read_kernel(
       "VARI x; VARF f;\nfunction g(y) { return y*z; }\nfor k = 1 .. 3 {\n  f += g(x);\n}\n",

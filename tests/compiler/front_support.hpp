@@ -39,8 +39,8 @@ struct Given {
   std::string_view name;
   std::vector<long double> values;
 };
-inline std::vector<kc::Term<long double>> terms_of(const kc::Graph& graph,
-                                                   const std::vector<Given>& given) {
+inline std::vector<kc::PairTerm<long double>> terms_of(const kc::Graph& graph,
+                                                       const std::vector<Given>& given) {
   kc::InputValues<long double> inputs(graph.variables.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     for (const Given& g : given) {

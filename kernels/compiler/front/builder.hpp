@@ -28,7 +28,7 @@ class Builder {
   Graph build(std::string name);
 
  private:
-  // build_expression.cpp
+  // build_expression.cpp, build_name.cpp
   Value evaluate(ExprId id, Context ctx);
   Value evaluate_kind(const Expr& e, Context ctx);
   Value chain(const Expr& e, Context ctx);

@@ -36,11 +36,9 @@ class Parser {
   bool enter();
   void make_bad(ExprId& id);
 
-  // parser.cpp: statements
-  void statements_until_brace(std::vector<std::int32_t>& block);
+  // parser.cpp, parse_statement.cpp, parse_block.cpp
   void statement(std::vector<std::int32_t>& block);
   bool compound(std::vector<std::int32_t>& block);
-  bool setting(std::vector<std::int32_t>& block);
   std::optional<Statement> simple();
   std::optional<Statement> assignment();
   bool reduction_value(Statement& s);
