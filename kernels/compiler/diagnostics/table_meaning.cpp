@@ -96,7 +96,7 @@ constexpr DiagnosticInfo rows[] = {
      "VARI x; VARF f;\nf += pow(x, 0.3);\n"},
     {number(Code::TooLarge), "kernel too large",
      "Loops and functions give more than 100000 statements or a million operations, or the text "
-     "has more than 4 MiB. No kernel of such a size fits the chip.",
+     "has more than 1 MiB. No kernel of such a size fits the chip.",
      "VARI x; VARF f;\nfor k = 1 .. 1000000 { f += x; }\n"},
     {number(Code::SettingTwice), "said twice",
      "`kernel`, `flops` and `precision` stand in a kernel once.", "flops 20;\nflops 30;\n"},

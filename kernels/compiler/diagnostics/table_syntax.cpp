@@ -58,7 +58,7 @@ constexpr DiagnosticInfo rows[] = {
      {deep.data(), deep.size()}},
     {number(Code::IncludeUnreadable), "included file cannot be read",
      "The file of an `include` is neither beside the including file nor in one of the include "
-     "folders, is not a regular file, or all files together have more than 4 MiB.",
+     "folders, is not a regular file, or all files together have more than 1 MiB.",
      "include \"no_such_file.gdk\";\n"},
     {number(Code::IncludeCycle), "file includes itself",
      "A file is included while it is being read, directly or through others.",

@@ -1,7 +1,7 @@
 #include "kernels/compiler/front/arithmetic.hpp"
 
-#include <array>
 #include <cmath>
+#include <limits>
 
 namespace gdr::kc::front {
 namespace {
@@ -163,16 +163,12 @@ Value Arithmetic::times_constant(const Value& a, std::int64_t factor, const Sour
 
 Value Arithmetic::negate(const Value& a, const SourceRange& where) {
   if (!arithmetic_operand(a, where)) return {};
-  if (a.constant_int() && a.integer != 0) {
+  if (a.constant_int() && a.integer != std::numeric_limits<std::int64_t>::min()) {
     Value v = constant_int(-a.integer);
     v.fixed_int = a.fixed_int;
     return v;
   }
-  if (a.constant && (a.kind == Kind::Number || !a.fixed_int)) {
-    // -0 is an integer, too: only a number has a sign of zero.
-    return a.kind == Kind::Int ? a : constant_number(-a.number, a.wide);
-  }
-  if (a.constant) return a;
+  if (a.constant) return constant_number(-a.number, a.wide);
   if (a.kind == Kind::Int) {
     const NodeId zero = int_node(constant_int(0), where);
     return node_value(Kind::Int, nodes_.make(Fn::Sub, Type::Int, where, zero, a.node));

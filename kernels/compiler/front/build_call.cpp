@@ -104,7 +104,9 @@ Value Builder::call(const Expr& e, Context ctx) {
   if (it != functions_.end()) return call_function(*it->second, e, ctx);
   assembly::Suggestion suggestion(e.name);
   for (const Builtin& b : builtins) suggestion.consider(b.name);
-  for (const auto& [name, f] : functions_) suggestion.consider(name);
+  if (messages_.keeps()) {
+    for (const auto& [name, f] : functions_) suggestion.consider(name);
+  }
   messages_.error(Code::UnknownFunction, e.where, "there is no function " + in_quotes(e.name), {},
                   suggestion.help());
   for (const ExprOperand& o : e.operands) evaluate(o.expr, ctx);
@@ -145,6 +147,10 @@ Value Builder::call_function(const Function& f, const Expr& e, Context ctx) {
   if (std::ranges::find(calls_, &f) != calls_.end()) {
     messages_.error(Code::Recursion, e.where, in_quotes(f.name) + " calls itself",
                     "it is being evaluated already");
+    return {};
+  }
+  if (calls_.size() >= static_cast<std::size_t>(deepest_calls)) {
+    messages_.error(Code::NestedTooDeeply, e.where, "functions call each other too deeply");
     return {};
   }
   Scope scope;

@@ -44,7 +44,7 @@ Value Builder::unknown_name(const Expr& e) {
   }
   assembly::Suggestion suggestion(e.name);
   for (const Scope* scope : {local_, &global_}) {
-    if (scope == nullptr) continue;
+    if (scope == nullptr || !messages_.keeps()) continue;
     for (const auto& [name, n] : *scope) {
       const bool hidden = local_ != nullptr && scope == &global_ && n->kind == NameKind::Temporary;
       if (!hidden && n->kind != NameKind::Result) suggestion.consider(name);

@@ -18,7 +18,8 @@ constexpr std::size_t most_nodes = 1'000'000;
 constexpr std::size_t most_statements = 100'000;     ///< after unrolling
 constexpr std::size_t most_operations = 10'000'000;  ///< expressions evaluated
 constexpr std::size_t most_elements = 65'536;        ///< of one array, and variables in all
-constexpr int deepest_evaluation = 1000;             ///< of expressions, through calls
+constexpr int deepest_calls = 64;
+constexpr int deepest_evaluation = 1000;  ///< of expressions, through calls
 
 class Builder {
  public:

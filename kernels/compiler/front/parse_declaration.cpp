@@ -47,8 +47,7 @@ bool Parser::starts_declaration() const {
 
 /// A type in front of a name. The words are free for names everywhere else.
 bool Parser::starts_local() const {
-  return type_word(peek()).has_value() && peek(1).kind == TokenKind::Word &&
-         !(at_word("min", 1) && peek(2).kind == TokenKind::Equals && peek(3).first_on_line);
+  return type_word(peek()).has_value() && peek(1).kind == TokenKind::Word;
 }
 
 std::optional<Statement> Parser::declaration() {
