@@ -52,25 +52,24 @@ void Builder::assign(const Statement& s) {
     return contribute(*n, s.place, join, s.op == TokenKind::MinusEquals, s.value,
                       s.kind == StatementKind::Reduce ? &s : nullptr);
   }
-  if (s.kind == StatementKind::Reduce) {
+  const bool reduces = s.kind == StatementKind::Reduce;
+  const bool is_temporary = n == nullptr || n->kind == NameKind::Temporary;
+  if (is_temporary && reduces) {
     messages_.error(Code::NotAResult, s.place.where,
                     in_quotes(s.place.name) + " is no result: min= and max= join results", {},
                     "a temporary takes `t = min(t, x);`");
-    evaluate(s.value, {wide_, false});
-    return;
+  } else if (!is_temporary) {
+    cannot_assign(*n, s.place, reduces ? TokenKind::PlusEquals : s.op);
+  } else if (n == nullptr) {
+    return assign_new(s);
+  } else if (const std::int32_t at = slot_of(*n, s.place); at != none) {
+    return assign_slot(at, s.place, s.op, s.value, n->type);
   }
-  if (n != nullptr && n->kind != NameKind::Temporary) {
-    cannot_assign(*n, s.place, s.op);
-    evaluate(s.value, {wide_, false});
-    return;
-  }
-  if (n != nullptr) {
-    const std::int32_t at = slot_of(*n, s.place);
-    if (at != none) return assign_slot(at, s.place, s.op, s.value, n->type);
-    evaluate(s.value, {wide_, false});
-    return;
-  }
-  // A new temporary is known behind its first assignment only.
+  evaluate(s.value, {wide_, false});  // for its errors
+}
+
+/// A new temporary is known behind its first assignment only.
+void Builder::assign_new(const Statement& s) {
   const std::int32_t at = new_slot();
   if (slots_.size() > most_nodes)
     return too_large(s.place.where, "more than a million temporaries");

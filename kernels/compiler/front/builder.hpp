@@ -21,6 +21,8 @@ constexpr std::size_t most_elements = 65'536;        ///< of one array, and vari
 constexpr int deepest_calls = 64;
 constexpr int deepest_evaluation = 1000;  ///< of expressions, through calls
 
+using Arguments = std::vector<Value>;
+
 class Builder {
  public:
   Builder(const Program& program, Messages& messages);
@@ -49,7 +51,9 @@ class Builder {
   Value call(const Expr& e, Context ctx);
   Value call_builtin(const Expr& e, Context ctx);
   Value call_function(const Function& f, const Expr& e, Context ctx);
-  std::vector<Value> arguments_of(const Expr& e, Context ctx);
+  Arguments arguments_of(const Expr& e, Context ctx);
+  bool can_call(const Function& f, const Expr& e);
+  void bind(const Function& f, const Expr& e, const Arguments& values, Context ctx);
   void check_functions();
 
   // build_declaration.cpp
@@ -65,6 +69,7 @@ class Builder {
   void run(BlockId block);
   void run(const Statement& s);
   void assign(const Statement& s);
+  void assign_new(const Statement& s);
   void assign_slot(std::int32_t slot, const Place& place, TokenKind op, ExprId value,
                    std::optional<Type> type);
   std::int32_t slot_of(Name& n, const Place& place);

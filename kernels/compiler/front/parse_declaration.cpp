@@ -81,8 +81,8 @@ std::optional<Statement> Parser::local() {
 }
 
 /// Names with their sizes and values, commas between. In the slash form a line end is an end.
-bool Parser::items(Statement& s, bool until_line_end, bool goes_on_without_comma) {
-  do {
+bool Parser::items(Statement& s, bool until_line_end, bool commas_may_miss) {
+  while (true) {
     auto declared = place();
     if (!declared) return false;
     DeclaredItem item{std::move(*declared), none};
@@ -90,12 +90,13 @@ bool Parser::items(Statement& s, bool until_line_end, bool goes_on_without_comma
     if (goes_on && accept(TokenKind::Equals)) item.value = expression();
     s.items.push_back(std::move(item));
     if (failed_) return false;
-    if (goes_on_without_comma && goes_on && at(TokenKind::Word) && !peek().first_on_line) {
-      fail(Code::SymbolExpected, peek().where, "`,` is expected here, between two names");
-      return false;
-    }
-  } while (accept(TokenKind::Comma));
-  return true;
+    if (accept(TokenKind::Comma)) continue;
+    const bool comma_missing =
+        commas_may_miss && at(TokenKind::Word) && !peek().first_on_line && !starts_declaration();
+    if (!comma_missing) return true;
+    fail(Code::SymbolExpected, peek().where, "`,` is expected here, between two names");
+    failed_ = false;  // the rest of the names can be read
+  }
 }
 
 void Parser::function() {

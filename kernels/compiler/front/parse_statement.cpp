@@ -42,60 +42,63 @@ std::optional<Statement> Parser::simple() {
     return std::nullopt;
   }
   if (starts_local()) return local();
-  const TokenKind next = peek(1).kind;
-  if (at_word("skip") && at_word("if", 1)) {
-    Statement s = make(StatementKind::Skip);
-    if (in_function_) {
-      fail(Code::Misplaced, s.where, "a function only gives a value: it skips nothing");
-      return std::nullopt;
-    }
-    take();
-    take();
-    s.value = expression();
-    return s;
-  }
+  if (at_word("skip") && at_word("if", 1)) return skip();
   if (assigns(1)) return assignment();
-  if (at_word("return")) {
-    Statement s = make(StatementKind::Return);
-    if (!in_function_ || nesting_ != 1) {
-      fail(Code::Misplaced, s.where,
-           in_function_ ? "a function returns with its last statement, outside of braces"
-                        : "only a function returns a value");
-      return std::nullopt;
-    }
-    take();
-    s.value = expression();
-    return s;
-  }
-  if (next == TokenKind::Word && (peek(2).kind != TokenKind::Equals || peek(2).first_on_line)) {
-    Statement s = make(StatementKind::Kernel);
-    const bool known = at_word("kernel") || at_word("precision");
-    if (known && !only_outermost("a setting")) return std::nullopt;
-    if (at_word("kernel")) {
-      take();
-      s.place = {peek().text, peek().where, {}};
-      take();
-      return s;
-    }
-    if (at_word("precision") && (at_word("long", 1) || at_word("short", 1))) {
-      s.kind = StatementKind::Precision;
-      take();
-      s.type = take().text == "long" ? Type::Long : Type::Short;
-      return s;
-    }
-  }
-  if (at_word("flops")) {
-    if (!only_outermost("a setting")) return std::nullopt;
-    Statement s = make(StatementKind::Flops);
-    take();
-    s.value = expression();
-    return s;
-  }
+  if (at_word("return")) return return_statement();
+  const bool setting_with_word = at_word("kernel") || at_word("precision");
+  if (at_word("flops") || (setting_with_word && peek(1).kind == TokenKind::Word)) return setting();
   return assignment();
 }
 
+std::optional<Statement> Parser::skip() {
+  Statement s = make(StatementKind::Skip);
+  if (in_function_) {
+    fail(Code::Misplaced, s.where, "a function only gives a value: it skips nothing");
+    return std::nullopt;
+  }
+  take();
+  take();
+  s.value = expression();
+  return s;
+}
+
+std::optional<Statement> Parser::return_statement() {
+  Statement s = make(StatementKind::Return);
+  if (!in_function_ || nesting_ != 1) {
+    fail(Code::Misplaced, s.where,
+         in_function_ ? "a function returns with its last statement, outside of braces"
+                      : "only a function returns a value");
+    return std::nullopt;
+  }
+  take();
+  s.value = expression();
+  return s;
+}
+
+std::optional<Statement> Parser::setting() {
+  if (!only_outermost("a setting")) return std::nullopt;
+  Statement s = make(StatementKind::Flops);
+  if (at_word("flops")) {
+    take();
+    s.value = expression();
+    return s;
+  }
+  const bool kernel = at_word("kernel");
+  take();
+  const Token& word = take();
+  s.kind = kernel ? StatementKind::Kernel : StatementKind::Precision;
+  s.place = {word.text, word.where, {}};
+  if (kernel) return s;
+  if (word.text != "long" && word.text != "short") {
+    fail(Code::StatementExpected, word.where, "the precision is long or short");
+    return std::nullopt;
+  }
+  s.type = word.text == "long" ? Type::Long : Type::Short;
+  return s;
+}
+
 std::optional<Place> Parser::place() {
-  if (!at(TokenKind::Word)) {
+  if (!at(TokenKind::Word) || starts_declaration()) {
     fail(Code::NameExpected, peek().first_on_line ? behind_last() : peek().where,
          "a name is expected here");
     return std::nullopt;

@@ -61,7 +61,8 @@ bool Parser::expect(TokenKind kind, const char* text, const char* after) {
 bool Parser::end_statement() {
   if (failed_) return false;
   if (accept(TokenKind::Semicolon)) return true;
-  const bool only_that = peek().first_on_line || at(TokenKind::BraceClose) || at(TokenKind::End);
+  const bool only_that = peek().first_on_line || at(TokenKind::BraceClose) || at(TokenKind::End) ||
+                         starts_declaration();
   fail(Code::SymbolExpected, only_that ? behind_last() : peek().where,
        "`;` is expected here, behind the statement");
   return only_that;

@@ -40,6 +40,9 @@ class Parser {
   void statement(std::vector<std::int32_t>& block);
   bool compound(std::vector<std::int32_t>& block);
   std::optional<Statement> simple();
+  std::optional<Statement> skip();
+  std::optional<Statement> return_statement();
+  std::optional<Statement> setting();
   std::optional<Statement> assignment();
   bool reduction_value(Statement& s);
   bool assigns(std::size_t ahead) const;
@@ -54,7 +57,7 @@ class Parser {
   bool starts_local() const;
   std::optional<Statement> declaration();
   std::optional<Statement> local();
-  bool items(Statement& s, bool until_line_end, bool goes_on_without_comma);
+  bool items(Statement& s, bool until_line_end, bool commas_may_miss);
   void function();
   bool parameters(Function& f);
   void include();
