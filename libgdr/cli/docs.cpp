@@ -34,7 +34,8 @@ int run(const Options& options) {
 
 Action prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("PAGE", options->page, "isa or encoding")->required();
+  app.add_option("PAGE", options->page, "isa, encoding, diagnostics or kernel-diagnostics")
+      ->required();
   app.add_option("-o,--output", options->output, "file (default: print it)")->type_name("FILE");
   return [options] { return run(*options); };
 }

@@ -1,7 +1,9 @@
 // The page about the instruction word, and the list of generated pages.
 #include <fmt/format.h>
 
+#include "emulator/assembler/diagnostics/page.hpp"
 #include "emulator/isa/encoding.hpp"
+#include "kernels/compiler/diagnostics/page.hpp"
 #include "libgdr/cli/reference.hpp"
 
 namespace gdr::cli {
@@ -62,7 +64,12 @@ std::string encoding_page() {
 }
 
 std::span<const ReferencePage> reference_pages() noexcept {
-  static constexpr ReferencePage pages[] = {{"isa", isa_page}, {"encoding", encoding_page}};
+  static constexpr ReferencePage pages[] = {
+      {"isa", isa_page},
+      {"encoding", encoding_page},
+      {"diagnostics", diagnostics_page},
+      {"kernel-diagnostics", kc::kernel_diagnostics_page},
+  };
   return pages;
 }
 

@@ -7,11 +7,7 @@
 namespace gdr {
 namespace {
 
-struct Group {
-  unsigned thousands;
-  const char* title;
-};
-constexpr Group groups[] = {
+constexpr DiagnosticGroup groups[] = {
     {1, "1xxx: text, macros, expressions"}, {2, "2xxx: declarations and layout"},
     {3, "3xxx: instructions and operands"}, {4, "4xxx: ports and time"},
     {5, "5xxx: limits of the machine"},
@@ -19,37 +15,41 @@ constexpr Group groups[] = {
 
 constexpr std::size_t longest_shown = 1200;  // of an example that is long by its nature
 
-/// What an example prints first.
-std::string first_diagnostic(const DiagnosticInfo& info) {
+Diagnostics diagnostics_of(const DiagnosticInfo& info) {
   AssembleOptions options;
   options.stall_is_error = true;
-  const AssembleResult result = assemble(info.example, "example.gds", options);
-  return result.diagnostics.list.empty()
-             ? std::string{}
-             : result.diagnostics.render(result.diagnostics.list.front());
+  return assemble(info.example, "example.gds", options).diagnostics;
 }
 
 }  // namespace
 
-std::string diagnostics_page() {
-  std::string out =
-      "# Diagnostics of the assembler\n\n"
-      "Made from the table in `emulator/assembler/diagnostics/`; the tests assemble every "
-      "example.\n"
-      "A message reads `file:line:col: error[GDRnnnn]: what is wrong`, with the line, a caret "
-      "range, notes\n"
-      "that point at other places and, where there is one, what to do. Codes are stable.\n";
-  for (const Group& group : groups) {
+std::string diagnostics_chapters(std::span<const DiagnosticGroup> chapters,
+                                 std::span<const DiagnosticInfo> table,
+                                 Diagnostics (*provoke)(const DiagnosticInfo& info)) {
+  std::string out;
+  for (const DiagnosticGroup& group : chapters) {
     out += fmt::format("\n## {}\n", group.title);
-    for (const DiagnosticInfo& info : diagnostic_table()) {
+    for (const DiagnosticInfo& info : table) {
       if (info.code / 1000 != group.thousands) continue;
       out += fmt::format("\n### GDR{}: {}\n\n{}\n", info.code, info.title, info.explanation);
       if (info.example.size() <= longest_shown)
         out += fmt::format("\n```gdr\n{}```\n", info.example);
-      out += fmt::format("\n```text\n{}```\n", first_diagnostic(info));
+      const Diagnostics all = provoke(info);
+      const std::string first = all.list.empty() ? std::string{} : all.render(all.list.front());
+      out += fmt::format("\n```text\n{}```\n", first);
     }
   }
   return out;
+}
+
+std::string diagnostics_page() {
+  return "# Diagnostics of the assembler\n\n"
+         "Made from the table in `emulator/assembler/diagnostics/`; the tests assemble every "
+         "example.\n"
+         "A message reads `file:line:col: error[GDRnnnn]: what is wrong`, with the line, a caret "
+         "range, notes\n"
+         "that point at other places and, where there is one, what to do. Codes are stable.\n" +
+         diagnostics_chapters(groups, diagnostic_table(), diagnostics_of);
 }
 
 }  // namespace gdr

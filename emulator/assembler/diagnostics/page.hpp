@@ -1,9 +1,24 @@
 // The page of all diagnostics, made from their table.
 #pragma once
 
+#include <span>
 #include <string>
 
+#include "emulator/assembler/diagnostic.hpp"
+
 namespace gdr {
+
+/// A chapter: the codes of one thousand.
+struct DiagnosticGroup {
+  unsigned thousands;
+  const char* title;
+};
+
+/// The chapters of a page: every code with its meaning, an example and what it prints first, which
+/// `provoke` finds out.
+std::string diagnostics_chapters(std::span<const DiagnosticGroup> groups,
+                                 std::span<const DiagnosticInfo> table,
+                                 Diagnostics (*provoke)(const DiagnosticInfo& info));
 
 /// The text of docs/diagnostics.md: every code with its meaning, an example and what it prints.
 std::string diagnostics_page();

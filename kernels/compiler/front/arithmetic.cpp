@@ -1,7 +1,7 @@
 #include "kernels/compiler/front/arithmetic.hpp"
 
-#include <array>
 #include <cmath>
+#include <limits>
 
 namespace gdr::kc::front {
 namespace {
@@ -74,15 +74,20 @@ NodeId Arithmetic::number_node(const Value& a, Type type, const SourceRange& whe
 
 NodeId Arithmetic::int_node(const Value& a, const SourceRange& where) {
   if (!a.constant) return a.node;
-  if (a.integer < -int_limit || a.integer >= int_limit)
-    messages_.error(Code::NoValue, where,
-                    "an int has 36 bits: " + std::to_string(a.integer) + " is too large for it");
+  check_int(a, where);
   Node n;
   n.fn = Fn::Constant;
   n.type = Type::Int;
   n.integer = a.integer;
   n.where = where;
   return nodes_.node(n);
+}
+
+bool Arithmetic::check_int(const Value& a, const SourceRange& where) {
+  if (a.integer >= -int_limit && a.integer < int_limit) return true;
+  messages_.error(Code::NoValue, where,
+                  "an int has 36 bits: " + std::to_string(a.integer) + " is too large for it");
+  return false;
 }
 
 /// A number that was computed from constants.
@@ -158,16 +163,12 @@ Value Arithmetic::times_constant(const Value& a, std::int64_t factor, const Sour
 
 Value Arithmetic::negate(const Value& a, const SourceRange& where) {
   if (!arithmetic_operand(a, where)) return {};
-  if (a.constant_int() && a.integer != 0) {
+  if (a.constant_int() && a.integer != std::numeric_limits<std::int64_t>::min()) {
     Value v = constant_int(-a.integer);
     v.fixed_int = a.fixed_int;
     return v;
   }
-  if (a.constant && (a.kind == Kind::Number || !a.fixed_int)) {
-    // -0 is an integer, too: only a number has a sign of zero.
-    return a.kind == Kind::Int ? a : constant_number(-a.number, a.wide);
-  }
-  if (a.constant) return a;
+  if (a.constant) return constant_number(-a.number, a.wide);
   if (a.kind == Kind::Int) {
     const NodeId zero = int_node(constant_int(0), where);
     return node_value(Kind::Int, nodes_.make(Fn::Sub, Type::Int, where, zero, a.node));
@@ -231,6 +232,7 @@ Value Arithmetic::convert(Type type, const Value& a, const SourceRange& where) {
     if (a.constant && a.number == std::trunc(a.number) && std::fabs(a.number) < 0x1p62)
       v = constant_int(a.kind == Kind::Int ? a.integer : static_cast<std::int64_t>(a.number));
     v.fixed_int = true;
+    if (v.constant_int() && !check_int(v, where)) return {};
     if (v.kind == Kind::Int) return v;
     messages_.error(Code::IntegerNeeded, where, "a number does not become an int", {},
                     "ints come from int inputs, integer literals, and + and - of them");

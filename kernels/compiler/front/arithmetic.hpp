@@ -53,6 +53,7 @@ class Arithmetic {
   NodeId bool_node(const Value& a) const { return a.node; }
 
  private:
+  bool check_int(const Value& constant, const SourceRange& where);
   bool arithmetic_operand(const Value& a, const SourceRange& where);
   Value combine_ints(TokenKind op, const Value& a, const Value& b, Context ctx,
                      const SourceRange& where);

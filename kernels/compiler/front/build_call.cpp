@@ -1,6 +1,6 @@
 // Functions: those of the language, and the kernel's own, which are put in place of their call.
 #include <algorithm>
-#include <array>
+#include <utility>
 
 #include "emulator/assembler/front/report.hpp"
 #include "kernels/compiler/front/builder.hpp"
@@ -9,8 +9,6 @@ namespace gdr::kc::front {
 namespace {
 
 using assembly::in_quotes;
-
-using Arguments = std::vector<Value>;
 
 struct Builtin {
   std::string_view name;
@@ -81,6 +79,7 @@ void Builder::check_functions() {
                                       "there is a function " + in_quotes(f.name) + " already");
       d.notes.push_back({it->second->where, "defined here"});
     }
+    if (f.body == none) continue;
     const auto& body = program_.blocks[static_cast<std::size_t>(f.body)].statements;
     for (std::size_t i = 0; i < body.size(); ++i) {
       const Statement& s = program_.statements[static_cast<std::size_t>(body[i])];
@@ -103,15 +102,17 @@ Value Builder::call(const Expr& e, Context ctx) {
   if (it != functions_.end()) return call_function(*it->second, e, ctx);
   assembly::Suggestion suggestion(e.name);
   for (const Builtin& b : builtins) suggestion.consider(b.name);
-  for (const auto& [name, f] : functions_) suggestion.consider(name);
+  if (messages_.keeps()) {
+    for (const auto& [name, f] : functions_) suggestion.consider(name);
+  }
   messages_.error(Code::UnknownFunction, e.where, "there is no function " + in_quotes(e.name), {},
                   suggestion.help());
   for (const ExprOperand& o : e.operands) evaluate(o.expr, ctx);
   return {};
 }
 
-std::vector<Value> Builder::arguments_of(const Expr& e, Context ctx) {
-  std::vector<Value> values;
+Arguments Builder::arguments_of(const Expr& e, Context ctx) {
+  Arguments values;
   for (const ExprOperand& o : e.operands) values.push_back(evaluate(o.expr, ctx));
   return values;
 }
@@ -131,20 +132,45 @@ Value Builder::call_builtin(const Expr& e, Context ctx) {
   return b.apply(arithmetic_, values, ctx, e.where);
 }
 
-Value Builder::call_function(const Function& f, const Expr& e, Context ctx) {
-  Arguments values = arguments_of(e, ctx);
-  if (values.size() != f.parameters.size()) {
+/// False, with a message, where a function cannot be called like this.
+bool Builder::can_call(const Function& f, const Expr& e) {
+  if (e.operands.size() != f.parameters.size()) {
     Diagnostic& d = messages_.error(Code::ArgumentCount, e.where,
                                     in_quotes(f.name) + " takes " + count_text(f.parameters.size()),
-                                    std::to_string(values.size()) + " are given");
+                                    std::to_string(e.operands.size()) + " are given");
     d.notes.push_back({f.where, "defined here"});
-    return {};
+    return false;
   }
   if (std::ranges::find(calls_, &f) != calls_.end()) {
     messages_.error(Code::Recursion, e.where, in_quotes(f.name) + " calls itself",
                     "it is being evaluated already");
-    return {};
+    return false;
   }
+  if (calls_.size() < static_cast<std::size_t>(deepest_calls)) return true;
+  messages_.error(Code::NestedTooDeeply, e.where, "functions call each other too deeply");
+  return false;
+}
+
+/// Parameters are temporaries that have a value from the beginning.
+void Builder::bind(const Function& f, const Expr& e, const Arguments& values, Context ctx) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Parameter& p = f.parameters[i];
+    if (!is_free(p.name, p.where)) continue;
+    Value v = values[i];
+    if (p.type)
+      v = arithmetic_.convert(*p.type, v, expr(e.operands[i].expr).where);
+    else
+      v.wide = v.wide || ctx.wide;
+    Name& n = add_name(NameKind::Temporary, p.name, p.where);
+    n.type = p.type;
+    n.first = new_slot();
+    slot(n.first) = {SlotState::Assigned, v, false, none, p.where};
+  }
+}
+
+Value Builder::call_function(const Function& f, const Expr& e, Context ctx) {
+  const Arguments values = arguments_of(e, ctx);
+  if (f.body == none || !can_call(f, e)) return {};
   Scope scope;
   Scope* const outer = std::exchange(local_, &scope);
   const std::size_t names = names_.size();
@@ -152,29 +178,15 @@ Value Builder::call_function(const Function& f, const Expr& e, Context ctx) {
   const std::size_t trail = trail_.size();
   calls_.push_back(&f);
   messages_.frames.push_back({e.where, "in " + in_quotes(f.name) + ", called here"});
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const Parameter& p = f.parameters[i];
-    if (!is_free(p.name, p.where)) continue;
-    Value v = values[i];
-    if (p.type) v = arithmetic_.convert(*p.type, v, expr(e.operands[i].expr).where);
-    v.wide = p.type ? v.wide : v.wide || ctx.wide;
-    Name& n = add_name(NameKind::Temporary, p.name, p.where);
-    n.type = p.type;
-    n.first = new_slot();
-    slot(n.first) = {SlotState::Assigned, v, false, none, p.where};
+  bind(f, e, values, ctx);
+  Value result;
+  for (const std::int32_t id : program_.blocks[static_cast<std::size_t>(f.body)].statements) {
+    const Statement& s = program_.statements[static_cast<std::size_t>(id)];
+    if (s.kind != StatementKind::Return)
+      run(s);
+    else if (charge_statement(s.where))
+      result = evaluate(s.value, ctx);
   }
-  returned_ = {};
-  const auto& body = program_.blocks[static_cast<std::size_t>(f.body)].statements;
-  for (const std::int32_t s : body) {
-    const Statement& statement = program_.statements[static_cast<std::size_t>(s)];
-    if (statement.kind == StatementKind::Return) {
-      Value v = evaluate(statement.value, ctx);
-      returned_ = v;
-      break;
-    }
-    run(statement);
-  }
-  const Value result = returned_;
   messages_.frames.pop_back();
   calls_.pop_back();
   local_ = outer;

@@ -13,10 +13,13 @@ void Builder::run(BlockId block) {
   }
 }
 
+bool Builder::charge_statement(const SourceRange& where) {
+  return charge(statements_run_, most_statements, where,
+                "more than 100000 statements after unrolling");
+}
+
 void Builder::run(const Statement& s) {
-  if (!charge(statements_run_, most_statements, s.where,
-              "more than 100000 statements after unrolling"))
-    return;
+  if (!charge_statement(s.where)) return;
   switch (s.kind) {
     case StatementKind::Declare:
       return declare(s);
@@ -49,25 +52,24 @@ void Builder::assign(const Statement& s) {
     return contribute(*n, s.place, join, s.op == TokenKind::MinusEquals, s.value,
                       s.kind == StatementKind::Reduce ? &s : nullptr);
   }
-  if (s.kind == StatementKind::Reduce) {
+  const bool reduces = s.kind == StatementKind::Reduce;
+  const bool is_temporary = n == nullptr || n->kind == NameKind::Temporary;
+  if (is_temporary && reduces) {
     messages_.error(Code::NotAResult, s.place.where,
                     in_quotes(s.place.name) + " is no result: min= and max= join results", {},
                     "a temporary takes `t = min(t, x);`");
-    evaluate(s.value, {wide_, false});
-    return;
+  } else if (!is_temporary) {
+    cannot_assign(*n, s.place, reduces ? TokenKind::PlusEquals : s.op);
+  } else if (n == nullptr) {
+    return assign_new(s);
+  } else if (const std::int32_t at = slot_of(*n, s.place); at != none) {
+    return assign_slot(at, s.place, s.op, s.value, n->type);
   }
-  if (n != nullptr && n->kind != NameKind::Temporary) {
-    cannot_assign(*n, s.place, s.op);
-    evaluate(s.value, {wide_, false});
-    return;
-  }
-  if (n != nullptr) {
-    const std::int32_t at = slot_of(*n, s.place);
-    if (at != none) return assign_slot(at, s.place, s.op, s.value, n->type);
-    evaluate(s.value, {wide_, false});
-    return;
-  }
-  // A new temporary is known behind its first assignment only.
+  evaluate(s.value, {wide_, false});  // for its errors
+}
+
+/// A new temporary is known behind its first assignment only.
+void Builder::assign_new(const Statement& s) {
   const std::int32_t at = new_slot();
   if (slots_.size() > most_nodes)
     return too_large(s.place.where, "more than a million temporaries");
@@ -85,6 +87,8 @@ void Builder::assign(const Statement& s) {
   }
   if (const auto number = element(made, s.place.indices, s.place.where))
     made.elements[*number] = at;
+  else
+    made.kind = NameKind::Constant;
 }
 
 void Builder::cannot_assign(const Name& n, const Place& place, TokenKind op) {
@@ -109,12 +113,9 @@ void Builder::cannot_assign(const Name& n, const Place& place, TokenKind op) {
 /// error.
 std::int32_t Builder::slot_of(Name& n, const Place& place) {
   const auto number = element(n, place.indices, place.where);
+  if (!number && n.growing) n.kind = NameKind::Constant;  // of any of its elements nothing is known
   if (!number) return none;
   if (!n.growing) return n.first + static_cast<std::int32_t>(*number);
-  if (place.indices.size() != 1) {
-    messages_.error(Code::IndexCount, place.where, in_quotes(n.name) + " takes one index");
-    return none;
-  }
   const auto it = n.elements.find(*number);
   if (it != n.elements.end()) return it->second;
   const std::int32_t at = new_slot();
@@ -167,23 +168,30 @@ void Builder::loop(const Statement& s) {
   const auto last = constant_integer(s.last, "the last value of a loop");
   const auto step =
       s.step == none ? std::optional<std::int64_t>(1) : constant_integer(s.step, "a step");
-  if (!first || !last || !step || !is_free(s.place.name, s.place.where)) return;
-  if (*step == 0) {
+  if (!is_free(s.place.name, s.place.where)) return;
+  if (step == 0) {
     messages_.error(Code::BadStep, expr(s.step).where, "a loop with a step of zero has no end");
     return;
   }
   Name& n = add_name(NameKind::Constant, s.place.name, s.place.where);
-  for (std::int64_t k = *first; *step > 0 ? k <= *last : k >= *last; k += *step) {
-    if (!charge(statements_run_, most_statements, s.where,
-                "more than 100000 statements after unrolling"))
-      break;
+  if (!first || !last || !step) {
+    run(s.body);  // once, with a name of which nothing is known, for its errors
+  } else {
+    turns(s, n, *first, *last, *step);
+  }
+  (local_ != nullptr ? *local_ : global_).erase(s.place.name);
+}
+
+void Builder::turns(const Statement& s, Name& n, std::int64_t first, std::int64_t last,
+                    std::int64_t step) {
+  for (std::int64_t k = first; step > 0 ? k <= last : k >= last; k += step) {
+    if (!charge_statement(s.where)) return;
     n.value = constant_int(k);
     messages_.frames.push_back(
         {s.place.where, "in this loop, with " + std::string(n.name) + " = " + std::to_string(k)});
     run(s.body);
     messages_.frames.pop_back();
   }
-  (local_ != nullptr ? *local_ : global_).erase(s.place.name);
 }
 
 }  // namespace gdr::kc::front

@@ -116,7 +116,7 @@ bool Builder::charge(std::size_t& used, std::size_t most, const SourceRange& whe
 }
 
 void Builder::warn_unused() {
-  if (stopped_) return;
+  if (messages_.errors() > 0) return;  // what could not be read may have used it
   for (const Name& n : names_) {
     const bool input = n.kind == NameKind::Input || n.kind == NameKind::Table;
     if (input && !n.used)

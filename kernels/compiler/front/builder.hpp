@@ -18,7 +18,10 @@ constexpr std::size_t most_nodes = 1'000'000;
 constexpr std::size_t most_statements = 100'000;     ///< after unrolling
 constexpr std::size_t most_operations = 10'000'000;  ///< expressions evaluated
 constexpr std::size_t most_elements = 65'536;        ///< of one array, and variables in all
-constexpr int deepest_evaluation = 1000;             ///< of expressions, through calls
+constexpr int deepest_calls = 64;
+constexpr int deepest_evaluation = 1000;  ///< of expressions, through calls
+
+using Arguments = std::vector<Value>;
 
 class Builder {
  public:
@@ -28,7 +31,7 @@ class Builder {
   Graph build(std::string name);
 
  private:
-  // build_expression.cpp
+  // build_expression.cpp, build_name.cpp
   Value evaluate(ExprId id, Context ctx);
   Value evaluate_kind(const Expr& e, Context ctx);
   Value chain(const Expr& e, Context ctx);
@@ -48,7 +51,9 @@ class Builder {
   Value call(const Expr& e, Context ctx);
   Value call_builtin(const Expr& e, Context ctx);
   Value call_function(const Function& f, const Expr& e, Context ctx);
-  std::vector<Value> arguments_of(const Expr& e, Context ctx);
+  Arguments arguments_of(const Expr& e, Context ctx);
+  bool can_call(const Function& f, const Expr& e);
+  void bind(const Function& f, const Expr& e, const Arguments& values, Context ctx);
   void check_functions();
 
   // build_declaration.cpp
@@ -64,11 +69,13 @@ class Builder {
   void run(BlockId block);
   void run(const Statement& s);
   void assign(const Statement& s);
+  void assign_new(const Statement& s);
   void assign_slot(std::int32_t slot, const Place& place, TokenKind op, ExprId value,
                    std::optional<Type> type);
   std::int32_t slot_of(Name& n, const Place& place);
   void cannot_assign(const Name& n, const Place& place, TokenKind op);
   void loop(const Statement& s);
+  void turns(const Statement& s, Name& n, std::int64_t first, std::int64_t last, std::int64_t step);
 
   // build_condition.cpp
   void branch(const Statement& s);
@@ -94,6 +101,7 @@ class Builder {
   std::int32_t definition_at(const Place& place);
   void mark_read(std::int32_t definition);
   bool charge(std::size_t& used, std::size_t most, const SourceRange& where, const char* what);
+  bool charge_statement(const SourceRange& where);
   void too_large(const SourceRange& where, const char* what);
   const Expr& expr(ExprId id) const { return program_.exprs[static_cast<std::size_t>(id)]; }
 
@@ -134,7 +142,6 @@ class Builder {
   Value alive_ = constant_bool(true);  ///< what no `skip if` took away
   int branches_ = 0;                   ///< conditions that are open
   bool wide_ = false;                  ///< `precision long`
-  Value returned_;
   std::optional<SourceRange> kernel_at_, flops_at_, precision_at_;
   bool any_statement_ = false;
 

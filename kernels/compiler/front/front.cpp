@@ -33,7 +33,7 @@ FrontResult read_kernel(std::string_view text, const std::string& file_name,
   program.top = 0;
   program.blocks.emplace_back();
   if (too_long) {
-    messages.error(Code::TooLarge, {0, 1, 1, 2}, "the text is too long", "more than 4 MiB");
+    messages.error(Code::TooLarge, {0, 1, 1, 2}, "the text is too long", "more than 1 MiB");
   } else {
     Parser(program, sources, messages, 0).parse_file();
     Graph graph = Builder(program, messages).build(kernel_name(file_name));

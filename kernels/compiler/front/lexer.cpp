@@ -133,6 +133,7 @@ class Lexer {
     Token& t = token(TokenKind::Number, at_, at_ + scanned.length);
     t.literal = scanned.literal;
     if (scanned.problem == nullptr) return;
+    t.kind = TokenKind::Bad;
     messages_.error(Code::BadNumber, t.where, in_quotes(t.text) + " is not a number",
                     scanned.problem, "numbers are written as in C: 1.5e-3, .5, 0x1f, 0x1.8p-2");
   }
@@ -143,25 +144,26 @@ class Lexer {
     while (end < text_.size() && text_[end] != '"' && text_[end] != '\n') ++end;
     const bool closed = end < text_.size() && text_[end] == '"';
     Token& t = token(TokenKind::String, begin, closed ? end + 1 : end);
-    t.text = text_.substr(begin + 1, end - begin - 1);
-    if (!closed)
-      messages_.error(Code::BadString, t.where, "the string is not closed", {},
-                      "close it with `\"`");
+    if (closed) {
+      t.text = text_.substr(begin + 1, end - begin - 1);
+      return;
+    }
+    t.kind = TokenKind::Bad;
+    messages_.error(Code::BadString, t.where, "the string is not closed", {}, "close it with `\"`");
   }
 
   /// One message for a run of them.
   void unexpected() {
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && peek() != '\n' && !is_blank(peek()) && !is_word(peek()) &&
-           peek() != '"' && symbol_at(text_.substr(at_)) == nullptr)
-      ++at_;
-    if (at_ == begin) ++at_;
-    const std::string_view text = text_.substr(begin, at_ - begin);
-    const char* help = text == "%" || text == "#" || text == "&" || text == "|"
+    std::size_t end = at_ + 1;
+    while (end < text_.size() && text_[end] != '\n' && !is_blank(text_[end]) &&
+           !is_word(text_[end]) && text_[end] != '"' && symbol_at(text_.substr(end)) == nullptr)
+      ++end;
+    const Token& t = token(TokenKind::Bad, at_, end);
+    const char* help = t.text == "%" || t.text == "#" || t.text == "&" || t.text == "|"
                            ? "comments begin with //; and, or and not are && || !"
                            : "";
-    messages_.error(Code::UnexpectedCharacter, range(begin, at_),
-                    in_quotes(text) + " is no part of the language", {}, help);
+    messages_.error(Code::UnexpectedCharacter, t.where,
+                    in_quotes(t.text) + " is no part of the language", {}, help);
   }
 
   std::string_view text_;

@@ -80,7 +80,7 @@ const char* integer_of(std::string_view digits, unsigned base, Literal& out) {
 
 const char* decimal_of(std::string_view digits, std::string_view exponent, Literal& out) {
   std::int64_t power = 0;
-  const bool negative = !exponent.empty() && exponent.front() == '-';
+  const bool negative = exponent.find('-') != std::string_view::npos;
   for (const char c : exponent) {
     if (is_digit(c)) power = std::min<std::int64_t>(power * 10 + (c - '0'), 1 << 30);
   }

@@ -37,6 +37,8 @@ class Messages {
   Diagnostic& warning(Code code, const SourceRange& where, std::string message,
                       std::string label = {}, std::string help = {});
 
+  /// True while errors are kept; where not, nobody needs a suggestion.
+  bool keeps() const noexcept { return errors_ < max_kept_; }
   std::size_t errors() const noexcept { return errors_; }
   /// All that was kept, sorted by place.
   std::vector<Diagnostic> take();

@@ -47,8 +47,7 @@ bool Parser::starts_declaration() const {
 
 /// A type in front of a name. The words are free for names everywhere else.
 bool Parser::starts_local() const {
-  return type_word(peek()).has_value() && peek(1).kind == TokenKind::Word &&
-         !(at_word("min", 1) && peek(2).kind == TokenKind::Equals && peek(3).first_on_line);
+  return type_word(peek()).has_value() && peek(1).kind == TokenKind::Word;
 }
 
 std::optional<Statement> Parser::declaration() {
@@ -56,7 +55,7 @@ std::optional<Statement> Parser::declaration() {
   const bool slash = accept(TokenKind::Slash);
   s.where = joined(s.where, peek().where);
   s.variable_kind = declaration_word(take())->kind;
-  while (peek(1).kind == TokenKind::Word) {
+  while (peek(1).kind == TokenKind::Word && !(slash && peek(1).first_on_line)) {
     const std::optional<Type> type = type_word(peek());
     if (at_word("table") && !s.table)
       s.table = true;
@@ -66,7 +65,8 @@ std::optional<Statement> Parser::declaration() {
       break;
     take();
   }
-  if (!items(s, slash, true)) return std::nullopt;
+  // What could be read is declared.
+  if (!items(s, slash, true)) return skip_statement(), s;
   if (slash && (peek().first_on_line || at(TokenKind::End))) return s;
   if (accept(TokenKind::Semicolon)) return s;
   if (!end_statement()) skip_statement();
@@ -76,27 +76,27 @@ std::optional<Statement> Parser::declaration() {
 std::optional<Statement> Parser::local() {
   Statement s = make(StatementKind::Local);
   s.type = type_word(take());
-  if (!items(s, false, false)) return std::nullopt;
+  if (!items(s, false, false) && s.items.empty()) return std::nullopt;
   return s;
 }
 
 /// Names with their sizes and values, commas between. In the slash form a line end is an end.
-bool Parser::items(Statement& s, bool until_line_end, bool names_may_repeat) {
-  do {
+bool Parser::items(Statement& s, bool until_line_end, bool commas_may_miss) {
+  while (true) {
     auto declared = place();
     if (!declared) return false;
     DeclaredItem item{std::move(*declared), none};
     const bool goes_on = !until_line_end || !peek().first_on_line;
     if (goes_on && accept(TokenKind::Equals)) item.value = expression();
-    if (failed_) return false;
     s.items.push_back(std::move(item));
-    if (names_may_repeat && goes_on && at(TokenKind::Word) && !peek().first_on_line) {
-      messages_.error(Code::SymbolExpected, peek().where,
-                      "`,` is expected here, between two names");
-      return false;
-    }
-  } while (accept(TokenKind::Comma));
-  return true;
+    if (failed_) return false;
+    if (accept(TokenKind::Comma)) continue;
+    const bool comma_missing =
+        commas_may_miss && at(TokenKind::Word) && !peek().first_on_line && !starts_declaration();
+    if (!comma_missing) return true;
+    fail(Code::SymbolExpected, peek().where, "`,` is expected here, between two names");
+    failed_ = false;  // the rest of the names can be read
+  }
 }
 
 void Parser::function() {
@@ -106,11 +106,17 @@ void Parser::function() {
   f.name = peek().text;
   f.where = take().where;
   take();
-  if (!parameters(f)) return skip_statement();
-  in_function_ = true;
-  f.body = block();
-  in_function_ = false;
-  if (f.body == none) return skip_statement();
+  const bool known = parameters(f);
+  if (known || find_block()) {
+    in_function_ = true;
+    const BlockId body = block();
+    in_function_ = false;
+    if (body == none) skip_statement();
+    if (known) f.body = body;
+  } else {
+    skip_statement();
+  }
+  // Without a body it is known all the same, so that its calls are no errors.
   program_.functions.push_back(std::move(f));
 }
 
@@ -125,8 +131,8 @@ bool Parser::parameters(Function& f) {
     auto name = place();
     if (!name || failed_) return false;
     if (!name->indices.empty()) {
-      messages_.error(Code::NameExpected, name->where, "a parameter is a single value", {},
-                      "pass the elements one by one");
+      fail(Code::NameExpected, name->where, "a parameter is a single value", {},
+           "pass the elements one by one");
       return false;
     }
     p.name = name->name;

@@ -46,16 +46,17 @@ ExprId Parser::bad(const SourceRange& where) {
   return add(std::move(e));
 }
 
+/// What was read of an expression means nothing; it keeps its place.
+void Parser::make_bad(ExprId& id) {
+  id = bad(id == none ? behind_last() : program_.exprs[static_cast<std::size_t>(id)].where);
+}
+
 /// False, with a message, where parentheses and signs stand too deep inside each other.
 bool Parser::enter() {
   if (depth_ < deepest_expression) return true;
-  if (!failed_) {
-    messages_.error(
-        Code::NestedTooDeeply, peek().where,
-        "the expression is nested more than " + std::to_string(deepest_expression) + " deep", {},
-        "give parts of it a name");
-  }
-  failed_ = true;
+  fail(Code::NestedTooDeeply, peek().where,
+       "the expression is nested more than " + std::to_string(deepest_expression) + " deep", {},
+       "give parts of it a name");
   return false;
 }
 
@@ -146,13 +147,15 @@ ExprId Parser::primary() {
     return inner;
   }
   if (t.kind == TokenKind::Word) return name_or_call();
+  if (t.kind == TokenKind::Bad) {
+    take();
+    return bad(t.where);
+  }
   const bool stops = t.kind == TokenKind::Semicolon || t.kind == TokenKind::End ||
                      t.kind == TokenKind::BraceClose || t.first_on_line;
   const SourceRange where = stops ? behind_last() : t.where;
-  if (!failed_)
-    messages_.error(Code::ExpressionExpected, where,
-                    "a number, a name, a function or a parenthesis is expected here");
-  failed_ = true;
+  fail(Code::ExpressionExpected, where,
+       "a number, a name, a function or a parenthesis is expected here");
   return bad(where);
 }
 

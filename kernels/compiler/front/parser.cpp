@@ -1,4 +1,4 @@
-// Statements, and how the parser finds its way again after an error.
+// Tokens, messages, and how the parser finds its way again after an error.
 #include "kernels/compiler/front/parser.hpp"
 
 #include "emulator/assembler/front/report.hpp"
@@ -42,14 +42,18 @@ SourceRange Parser::behind_last() const {
   return where;
 }
 
+void Parser::fail(Code code, const SourceRange& where, std::string message, std::string label,
+                  std::string help) {
+  if (!failed_ && !at(TokenKind::Bad))
+    messages_.error(code, where, std::move(message), std::move(label), std::move(help));
+  failed_ = true;
+}
+
 bool Parser::expect(TokenKind kind, const char* text, const char* after) {
   if (accept(kind)) return true;
-  if (!failed_) {
-    const bool next_line = peek().first_on_line || at(TokenKind::End);
-    messages_.error(Code::SymbolExpected, next_line ? behind_last() : peek().where,
-                    in_quotes(text) + " is expected here, " + after);
-  }
-  failed_ = true;
+  const bool next_line = peek().first_on_line || at(TokenKind::End);
+  fail(Code::SymbolExpected, next_line ? behind_last() : peek().where,
+       in_quotes(text) + " is expected here, " + after);
   return false;
 }
 
@@ -57,9 +61,10 @@ bool Parser::expect(TokenKind kind, const char* text, const char* after) {
 bool Parser::end_statement() {
   if (failed_) return false;
   if (accept(TokenKind::Semicolon)) return true;
-  const bool only_that = peek().first_on_line || at(TokenKind::BraceClose) || at(TokenKind::End);
-  messages_.error(Code::SymbolExpected, only_that ? behind_last() : peek().where,
-                  "`;` is expected here, behind the statement");
+  const bool only_that = peek().first_on_line || at(TokenKind::BraceClose) || at(TokenKind::End) ||
+                         starts_declaration();
+  fail(Code::SymbolExpected, only_that ? behind_last() : peek().where,
+       "`;` is expected here, behind the statement");
   return only_that;
 }
 
@@ -69,11 +74,24 @@ void Parser::skip_statement() {
   while (!at(TokenKind::End)) {
     if (open == 0 && (at(TokenKind::BraceClose) || (peek().first_on_line && starts_declaration())))
       return;
-    const TokenKind kind = take().kind;
+    const Token& t = take();
+    const TokenKind kind = t.kind;
+    // A string that is not closed has swallowed the `;`.
+    if (kind == TokenKind::Bad && t.text.starts_with('"') && open == 0) return;
     if (kind == TokenKind::BraceOpen) ++open;
     if (kind == TokenKind::BraceClose && --open == 0) return;
     if (kind == TokenKind::Semicolon && open == 0) return;
   }
+}
+
+/// To the `{` behind the head of a block that cannot be understood; false if there is none.
+bool Parser::find_block() {
+  while (!at(TokenKind::End) && !at(TokenKind::BraceOpen)) {
+    if (at(TokenKind::BraceClose) || at(TokenKind::Semicolon)) return false;
+    take();
+  }
+  failed_ = false;
+  return at(TokenKind::BraceOpen);
 }
 
 Statement Parser::make(StatementKind kind) const {
@@ -123,232 +141,21 @@ void Parser::statement(std::vector<std::int32_t>& block) {
   }
   if (compound(block)) return;
   auto s = simple();
-  if (!s || failed_) return skip_statement();
+  if (!s) return skip_statement();
+  if (failed_ && s->kind == StatementKind::Local) make_bad(s->items.back().value);
+  // What is assigned is known, even if nobody knows what.
+  if (failed_) make_bad(s->value);
   append(block, std::move(*s));
   if (!end_statement()) skip_statement();
 }
 
-/// Statements that end with a block, and those that only the outermost level has.
-bool Parser::compound(std::vector<std::int32_t>& block) {
-  const TokenKind next = peek(1).kind;
-  if (at_word("if") && next == TokenKind::ParenOpen) {
-    if (auto s = if_statement())
-      append(block, std::move(*s));
-    else
-      skip_statement();
-    return true;
-  }
-  if (next != TokenKind::Word && next != TokenKind::String) return false;
-  if (at_word("for") && peek(2).kind == TokenKind::Equals) {
-    if (auto s = for_statement())
-      append(block, std::move(*s));
-    else
-      skip_statement();
-    return true;
-  }
-  if (at_word("function") && peek(2).kind == TokenKind::ParenOpen) {
-    function();
-    return true;
-  }
-  if (at_word("include") && next == TokenKind::String) {
-    include();
-    return true;
-  }
-  return false;
-}
-
-std::optional<Statement> Parser::simple() {
-  if (!at(TokenKind::Word)) {
-    messages_.error(Code::StatementExpected, peek().where,
-                    in_quotes(peek().text) + " cannot begin a statement");
-    return std::nullopt;
-  }
-  if (starts_local()) return local();
-  const TokenKind next = peek(1).kind;
-  if (at_word("skip") && at_word("if", 1)) {
-    Statement s = make(StatementKind::Skip);
-    if (in_function_) {
-      messages_.error(Code::Misplaced, s.where, "a function only gives a value: it skips nothing");
-      return std::nullopt;
-    }
-    take();
-    take();
-    s.value = expression();
-    return s;
-  }
-  const bool assigns = next == TokenKind::Equals || next == TokenKind::PlusEquals ||
-                       next == TokenKind::MinusEquals || next == TokenKind::BracketOpen;
-  if (assigns) return assignment();
-  if (at_word("return")) {
-    Statement s = make(StatementKind::Return);
-    if (!in_function_ || nesting_ != 1) {
-      messages_.error(Code::Misplaced, s.where,
-                      in_function_ ? "a function returns with its last statement, outside of braces"
-                                   : "only a function returns a value");
-      return std::nullopt;
-    }
-    take();
-    s.value = expression();
-    return s;
-  }
-  if (next == TokenKind::Word && (peek(2).kind != TokenKind::Equals || peek(2).first_on_line)) {
-    Statement s = make(StatementKind::Kernel);
-    const bool known = at_word("kernel") || at_word("precision");
-    if (known && !only_outermost("a setting")) return std::nullopt;
-    if (at_word("kernel")) {
-      take();
-      s.place = {peek().text, peek().where, {}};
-      take();
-      return s;
-    }
-    if (at_word("precision") && (at_word("long", 1) || at_word("short", 1))) {
-      s.kind = StatementKind::Precision;
-      take();
-      s.type = take().text == "long" ? Type::Long : Type::Short;
-      return s;
-    }
-  }
-  if (at_word("flops")) {
-    if (!only_outermost("a setting")) return std::nullopt;
-    Statement s = make(StatementKind::Flops);
-    take();
-    s.value = expression();
-    return s;
-  }
-  return assignment();
-}
-
-std::optional<Place> Parser::place() {
-  if (!at(TokenKind::Word)) {
-    messages_.error(Code::NameExpected, peek().first_on_line ? behind_last() : peek().where,
-                    "a name is expected here");
-    return std::nullopt;
-  }
-  const Token& word = take();
-  Place p{word.text, word.where, {}};
-  while (accept(TokenKind::BracketOpen)) {
-    p.indices.push_back(expression());
-    if (!expect(TokenKind::BracketClose, "]", "behind the index")) return std::nullopt;
-    p.where = joined(p.where, tokens_[at_ - 1].where);
-  }
-  return p;
-}
-
-std::optional<Statement> Parser::assignment() {
-  Statement s = make(StatementKind::Assign);
-  auto target = place();
-  if (!target) return std::nullopt;
-  s.place = std::move(*target);
-  const bool minimum = at_word("min");
-  if ((minimum || at_word("max")) && peek(1).kind == TokenKind::Equals) {
-    s.kind = StatementKind::Reduce;
-    s.join = minimum ? Join::Min : Join::Max;
-    take();
-    take();
-    if (!reduction_value(s)) return std::nullopt;
-    return s;
-  }
-  s.op = peek().kind;
-  if (s.op != TokenKind::Equals && s.op != TokenKind::PlusEquals &&
-      s.op != TokenKind::MinusEquals) {
-    assembly::Suggestion suggestion(s.place.name);
-    for (const std::string_view word :
-         {"CONST", "VARI", "VARJ", "VARF", "if", "for", "skip", "function", "include", "kernel",
-          "flops", "precision", "return", "long", "short", "int", "bool"})
-      suggestion.consider(word);
-    const bool call = at(TokenKind::ParenOpen);
-    messages_.error(Code::StatementExpected, s.where,
-                    in_quotes(s.place.name) + " begins no statement", {},
-                    !suggestion.best().empty() ? suggestion.help()
-                    : call ? "the value of a function must be assigned to something"
-                           : "an assignment reads `name = expression;`");
-    return std::nullopt;
-  }
-  take();
-  s.value = expression();
-  return s;
-}
-
-/// What stands behind min= or max=: the key, and perhaps `: name = index`.
-bool Parser::reduction_value(Statement& s) {
-  s.value = expression();
-  if (!accept(TokenKind::Colon)) return true;
-  auto target = place();
-  if (!target) return false;
-  s.payload_place = std::move(*target);
-  if (!expect(TokenKind::Equals, "=", "between the result and the index that it receives"))
-    return false;
-  s.payload = expression();
-  return true;
-}
-
-std::optional<Statement> Parser::if_statement() {
-  Statement s = make(StatementKind::If);
-  take();
-  take();
-  s.value = expression();
-  if (!expect(TokenKind::ParenClose, ")", "behind the condition")) return std::nullopt;
-  s.body = block();
-  if (s.body == none) return std::nullopt;
-  if (!at_word("else")) return s;
-  take();
-  if (!at_word("if")) {
-    s.other = block();
-    return s.other == none ? std::nullopt : std::optional(std::move(s));
-  }
-  // `else if` is an if alone in the block behind else.
-  if (nesting_ >= deepest_nesting) {
-    messages_.error(Code::NestedTooDeeply, peek().where, "conditions stand too deep in each other");
-    return std::nullopt;
-  }
-  ++nesting_;
-  std::optional<Statement> inner = if_statement();
-  --nesting_;
-  if (!inner) return std::nullopt;
-  Block chained;
-  append(chained.statements, std::move(*inner));
-  s.other = static_cast<BlockId>(program_.blocks.size());
-  program_.blocks.push_back(std::move(chained));
-  return s;
-}
-
-std::optional<Statement> Parser::for_statement() {
-  Statement s = make(StatementKind::For);
-  take();
-  s.place = {peek().text, peek().where, {}};
-  take();
-  take();
-  s.value = expression();
-  if (!expect(TokenKind::Dots, "..", "between the first and the last value")) return std::nullopt;
-  s.last = expression();
-  if (at_word("step")) {
-    take();
-    s.step = expression();
-  }
-  s.body = block();
-  return s.body == none ? std::nullopt : std::optional(std::move(s));
-}
-
-/// `{ statements }`; none after an error that leaves the block unread.
-BlockId Parser::block() {
-  const SourceRange open = peek().where;
-  if (failed_ || !expect(TokenKind::BraceOpen, "{", "before the statements of the block"))
-    return none;
-  if (nesting_ >= deepest_nesting) {
-    messages_.error(Code::NestedTooDeeply, open, "blocks stand too deep in each other", {},
-                    "at most " + std::to_string(deepest_nesting) + " are possible");
-    --at_;  // so that the whole block is skipped
-    return none;
-  }
-  ++nesting_;
-  Block b;
-  while (!at(TokenKind::BraceClose) && !at(TokenKind::End)) statement(b.statements);
-  --nesting_;
-  if (!accept(TokenKind::BraceClose))
-    messages_.error(Code::BlockNotClosed, open, "the block is not closed", {}, "close it with `}`");
-  failed_ = false;
-  program_.blocks.push_back(std::move(b));
-  return static_cast<BlockId>(program_.blocks.size() - 1);
+/// True if what follows can only stand behind the name of what is assigned.
+bool Parser::assigns(std::size_t ahead) const {
+  const TokenKind kind = peek(ahead).kind;
+  return kind == TokenKind::Equals || kind == TokenKind::PlusEquals ||
+         kind == TokenKind::MinusEquals || kind == TokenKind::BracketOpen ||
+         ((at_word("min", ahead) || at_word("max", ahead)) &&
+          peek(ahead + 1).kind == TokenKind::Equals);
 }
 
 }  // namespace gdr::kc::front

@@ -34,15 +34,19 @@ class Parser {
   ExprId add(Expr expr);
   ExprId bad(const SourceRange& where);
   bool enter();
+  void make_bad(ExprId& id);
 
-  // parser.cpp: statements
-  void statements_until_brace(std::vector<std::int32_t>& block);
+  // parser.cpp, parse_statement.cpp, parse_block.cpp
   void statement(std::vector<std::int32_t>& block);
   bool compound(std::vector<std::int32_t>& block);
-  bool setting(std::vector<std::int32_t>& block);
   std::optional<Statement> simple();
+  std::optional<Statement> skip();
+  std::optional<Statement> return_statement();
+  std::optional<Statement> setting();
   std::optional<Statement> assignment();
   bool reduction_value(Statement& s);
+  bool assigns(std::size_t ahead) const;
+  void no_statement(std::string_view word, const SourceRange& where);
   std::optional<Statement> if_statement();
   std::optional<Statement> for_statement();
   BlockId block();
@@ -53,7 +57,7 @@ class Parser {
   bool starts_local() const;
   std::optional<Statement> declaration();
   std::optional<Statement> local();
-  bool items(Statement& s, bool until_line_end, bool plain_sizes);
+  bool items(Statement& s, bool until_line_end, bool commas_may_miss);
   void function();
   bool parameters(Function& f);
   void include();
@@ -68,6 +72,10 @@ class Parser {
   bool end_statement();
   SourceRange behind_last() const;
   void skip_statement();
+  bool find_block();
+  /// Report an error of the syntax: one for each statement, and none about what the lexer reported.
+  void fail(Code code, const SourceRange& where, std::string message, std::string label = {},
+            std::string help = {});
 
   Statement make(StatementKind kind) const;
   void append(std::vector<std::int32_t>& block, Statement statement);

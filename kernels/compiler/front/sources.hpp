@@ -12,7 +12,7 @@
 namespace gdr::kc::front {
 
 /// More characters than this, in all texts together, are refused.
-constexpr std::size_t most_characters = std::size_t{4} << 20;
+constexpr std::size_t most_characters = std::size_t{1} << 20;
 
 class Sources {
  public:

@@ -14,6 +14,7 @@ namespace gdr::kc::front {
 /// Symbols are named by their text; Dots is `..`.
 enum class TokenKind : std::uint8_t {
   End,
+  Bad,  ///< what is no part of the language, and was reported
   Word,
   Number,
   String,
@@ -62,8 +63,8 @@ struct Token {
   Literal literal;        ///< of a Number
 };
 
-/// The tokens of a source text, the last one an End. Bad characters and literals are reported and
-/// left out, or replaced by something harmless.
+/// The tokens of a source text, the last one an End. What is no part of the
+/// language is reported and becomes a Bad.
 std::vector<Token> tokens_of(std::string_view text, std::uint32_t file, Messages& messages);
 
 }  // namespace gdr::kc::front

@@ -1,0 +1,191 @@
+// Statements of one line: assignments, settings, skip and return.
+#include "emulator/assembler/front/report.hpp"
+#include "kernels/compiler/front/parser.hpp"
+
+namespace gdr::kc::front {
+
+using assembly::in_quotes;
+
+/// Statements that end with a block, and those that only the outermost level has.
+bool Parser::compound(std::vector<std::int32_t>& block) {
+  const TokenKind next = peek(1).kind;
+  if (at_word("if") && !assigns(1)) {
+    if (auto s = if_statement())
+      append(block, std::move(*s));
+    else
+      skip_statement();
+    return true;
+  }
+  if (next != TokenKind::Word && next != TokenKind::String) return false;
+  if (at_word("for") && peek(2).kind == TokenKind::Equals) {
+    if (auto s = for_statement())
+      append(block, std::move(*s));
+    else
+      skip_statement();
+    return true;
+  }
+  if (at_word("function") && peek(2).kind == TokenKind::ParenOpen) {
+    function();
+    return true;
+  }
+  if (at_word("include") && next == TokenKind::String) {
+    include();
+    return true;
+  }
+  return false;
+}
+
+std::optional<Statement> Parser::simple() {
+  if (!at(TokenKind::Word)) {
+    fail(Code::StatementExpected, peek().where,
+         in_quotes(peek().text) + " cannot begin a statement");
+    return std::nullopt;
+  }
+  if (starts_local()) return local();
+  if (at_word("skip") && at_word("if", 1)) return skip();
+  if (assigns(1)) return assignment();
+  if (at_word("return")) return return_statement();
+  const bool setting_with_word = at_word("kernel") || at_word("precision");
+  if (at_word("flops") || (setting_with_word && peek(1).kind == TokenKind::Word)) return setting();
+  return assignment();
+}
+
+std::optional<Statement> Parser::skip() {
+  Statement s = make(StatementKind::Skip);
+  if (in_function_) {
+    fail(Code::Misplaced, s.where, "a function only gives a value: it skips nothing");
+    return std::nullopt;
+  }
+  take();
+  take();
+  s.value = expression();
+  return s;
+}
+
+std::optional<Statement> Parser::return_statement() {
+  Statement s = make(StatementKind::Return);
+  if (!in_function_ || nesting_ != 1) {
+    fail(Code::Misplaced, s.where,
+         in_function_ ? "a function returns with its last statement, outside of braces"
+                      : "only a function returns a value");
+    return std::nullopt;
+  }
+  take();
+  s.value = expression();
+  return s;
+}
+
+std::optional<Statement> Parser::setting() {
+  if (!only_outermost("a setting")) return std::nullopt;
+  Statement s = make(StatementKind::Flops);
+  if (at_word("flops")) {
+    take();
+    s.value = expression();
+    return s;
+  }
+  const bool kernel = at_word("kernel");
+  take();
+  const Token& word = take();
+  s.kind = kernel ? StatementKind::Kernel : StatementKind::Precision;
+  s.place = {word.text, word.where, {}};
+  if (kernel) return s;
+  if (word.text != "long" && word.text != "short") {
+    fail(Code::StatementExpected, word.where, "the precision is long or short");
+    return std::nullopt;
+  }
+  s.type = word.text == "long" ? Type::Long : Type::Short;
+  return s;
+}
+
+std::optional<Place> Parser::place() {
+  if (!at(TokenKind::Word) || starts_declaration()) {
+    fail(Code::NameExpected, peek().first_on_line ? behind_last() : peek().where,
+         "a name is expected here");
+    return std::nullopt;
+  }
+  const Token& word = take();
+  Place p{word.text, word.where, {}};
+  while (accept(TokenKind::BracketOpen)) {
+    p.indices.push_back(expression());
+    if (!expect(TokenKind::BracketClose, "]", "behind the index")) return std::nullopt;
+    p.where = joined(p.where, tokens_[at_ - 1].where);
+  }
+  return p;
+}
+
+std::optional<Statement> Parser::assignment() {
+  Statement s = make(StatementKind::Assign);
+  auto target = place();
+  if (!target) return std::nullopt;
+  s.place = std::move(*target);
+  const bool minimum = at_word("min");
+  if ((minimum || at_word("max")) && peek(1).kind == TokenKind::Equals) {
+    s.kind = StatementKind::Reduce;
+    s.join = minimum ? Join::Min : Join::Max;
+    take();
+    take();
+    if (!reduction_value(s)) return std::nullopt;
+    return s;
+  }
+  s.op = peek().kind;
+  if (s.op != TokenKind::Equals && s.op != TokenKind::PlusEquals &&
+      s.op != TokenKind::MinusEquals) {
+    no_statement(s.place.name, s.where);
+    return std::nullopt;
+  }
+  take();
+  s.value = expression();
+  return s;
+}
+
+void Parser::no_statement(std::string_view word, const SourceRange& where) {
+  struct Usage {
+    std::string_view word;
+    const char* text;
+  };
+  static constexpr Usage usages[] = {
+      {"CONST", "`CONST a, b;`"},
+      {"VARI", "`VARI x, y;`"},
+      {"VARJ", "`VARJ x, y;`"},
+      {"VARF", "`VARF x, y;`"},
+      {"if", "`if (condition) { statements }`"},
+      {"for", "`for k = 0 .. 2 { statements }`"},
+      {"skip", "`skip if (condition);`"},
+      {"function", "`function name(a, b) { statements return expression; }`"},
+      {"include", "`include \"file\";`"},
+      {"kernel", "`kernel name;`"},
+      {"flops", "`flops 38;`"},
+      {"precision", "`precision long;`"},
+      {"long", "`long name = expression;`"},
+      {"short", "`short name = expression;`"},
+      {"int", "`int name = expression;`"},
+      {"bool", "`bool name = condition;`"},
+      {"else", "`if (condition) { statements } else { statements }`"},
+  };
+  assembly::Suggestion suggestion(word);
+  std::string help;
+  for (const Usage& u : usages) {
+    suggestion.consider(u.word);
+    if (u.word == word) help = std::string("it is used like this: ") + u.text;
+  }
+  if (help.empty()) help = suggestion.help();
+  if (help.empty() && at(TokenKind::ParenOpen))
+    help = "the value of a function must be assigned to something";
+  if (help.empty()) help = "an assignment reads `name = expression;`";
+  fail(Code::StatementExpected, where, in_quotes(word) + " begins no statement", {}, help);
+}
+
+/// What stands behind min= or max=: the key, and perhaps `: name = index`.
+bool Parser::reduction_value(Statement& s) {
+  s.value = expression();
+  if (!accept(TokenKind::Colon)) return true;
+  auto target = place();
+  if (!target) return false;
+  s.payload_place = std::move(*target);
+  if (!expect(TokenKind::Equals, "=", "between the result and the index that it receives"))
+    return false;
+  s.payload = expression();
+  return true;
+}
+
+}  // namespace gdr::kc::front
