@@ -19,6 +19,8 @@ constexpr std::array conversions{
     ConversionName{"f64fix", HostType::F64, MachineFormat::Fixed,
                    "double, fixed point with the given number of bits below the point"},
     ConversionName{"raw", HostType::Raw, MachineFormat::Raw, "the bits themselves"},
+    ConversionName{"i64low", HostType::I64, MachineFormat::LowInteger,
+                   "64-bit integer, short integer word in the lower half of a long"},
 };
 
 Long as_long_float(u128 word, Width location) noexcept {
@@ -100,6 +102,8 @@ u128 to_machine(Conversion conversion, Width location, u128 host, Flags& flags) 
       return saturate(static_cast<std::int64_t>(low), location, flags);
     case MachineFormat::Fixed:
       return to_fixed(std::bit_cast<double>(low), conversion.point, location, flags);
+    case MachineFormat::LowInteger:
+      return saturate(static_cast<std::int64_t>(low), Width::Short, flags);
     case MachineFormat::Raw:
       break;
   }
@@ -118,6 +122,8 @@ u128 to_host(Conversion conversion, Width location, u128 word, Flags& flags) noe
     case MachineFormat::Fixed:
       return std::bit_cast<std::uint64_t>(
           from_fixed(signed_value(word, location), conversion.point));
+    case MachineFormat::LowInteger:
+      return static_cast<std::uint64_t>(signed_value(word & bit_mask(Width::Short), Width::Short));
     case MachineFormat::Raw:
       break;
   }

@@ -34,6 +34,7 @@ struct MachineValue {
   Width width = Width::Short;
   bool scalar = false;  ///< one word for all elements (Resident: a parameter)
   bool integer = false;
+  bool in_t = false;             ///< Computed: an index that has to be in T
   std::int32_t variable = none;  ///< Field, Resident, Accumulator: index into Graph::variables
   /// Computed: what writes it, in this order. The last one may be predicated; where its mask says
   /// no the value of the one before stays.
@@ -62,9 +63,10 @@ struct MachineOp {
   /// Predicates that do no harm to it, because nothing needs its result where they say no: bit m
   /// for mask m as [m], and as [!m].
   std::uint64_t tolerates_set = 0, tolerates_clear = 0;
-  ValueId field = none;      ///< Bget of a j-variable on its own: the Field (whose `out` it is)
-  std::int32_t word = none;  ///< Bget of a constant: index into MachineLoop::words
-  std::string text;          ///< what it works out, for comments
+  ValueId field = none;       ///< Bget of a j-variable on its own: the Field (whose `out` it is)
+  std::int32_t word = none;   ///< Bget of a constant: index into MachineLoop::words
+  std::int32_t table = none;  ///< reads this table at the index in T, which is its first operand
+  std::string text;           ///< what it works out, for comments
 
   bool dmul() const noexcept { return op == Op::Dmul; }
 };
@@ -84,12 +86,22 @@ struct ConstantWord {
   u128 bits = 0;
 };
 
+/// A table of parameters in local memory, the same in every PE. Indices are cut to a power of two.
+struct MachineTable {
+  std::int32_t variable = none;  ///< index into Graph::variables
+  Width width = Width::Short;
+  unsigned size = 0;     ///< elements that the host sets
+  unsigned padded = 0;   ///< the next power of two
+  unsigned address = 0;  ///< in shorts, a multiple of the padded size
+};
+
 /// A result: its accumulator, how to begin, and what to multiply it with at the end.
 struct MachineResult {
   ValueId accumulator = none;
   std::int32_t variable = none;
   Op join = Op::Fadd;  ///< Fadd, Fmax, Fmin, or Imin for key and index in one long
   double factor = 1;   ///< applied at the end
+  bool index = false;  ///< the lower half of a long that holds key and index
 };
 
 struct MachineLoop {
@@ -98,6 +110,7 @@ struct MachineLoop {
   std::vector<MachineOp> ops;  ///< operands come first
   std::vector<MachineMask> masks;
   std::vector<ConstantWord> words;
+  std::vector<MachineTable> tables;
   std::vector<MachineResult> results;
   /// Operations before the loop: they work out Resident values from others.
   std::vector<MachineOp> setup;

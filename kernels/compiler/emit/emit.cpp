@@ -144,6 +144,12 @@ class Emitter {
     if (op.sets != none)
       text += fmt::format(":{}.{}", mask_name(op.sets, copy),
                           op.flag == MaskFlag::Zero ? "zero" : "neg");
+    if (op.table != none) {
+      const MachineTable& t = loop_.tables[static_cast<std::size_t>(op.table)];
+      const unsigned first = t.address / shorts_in(t.width);
+      return text + fmt::format(" ${}m[$t:{}..{}]", t.width == Width::Long ? "l" : "", first,
+                                first + t.padded - 1);
+    }
     for (const Ref& r : op.in)
       if (r.kind != Ref::Kind::None) text += " " + operand(r, i, copy, true);
     return text;
@@ -273,16 +279,17 @@ class Emitter {
           break;
         }
         case VarKind::Param:
-          add("param {} {} {}", width_name(width), v.name, conversion);
+          if (v.table_size == 0) add("param {} {} {}", width_name(width), v.name, conversion);
+          for (std::uint32_t k = 0; k < v.table_size; ++k)
+            add("param {} {}_{} {}", width_name(width), v.name, k, conversion);
           break;
         case VarKind::Result: {
-          const char* join = "fadd";
           for (const MachineResult& r : loop_.results) {
             if (r.variable != static_cast<std::int32_t>(i)) continue;
-            join = info(r.join).mnemonic.data();
+            const Width held = loop_.values[static_cast<std::size_t>(r.accumulator)].width;
+            add("fvar {} {} {} {} at {}", width_name(held), v.name, r.index ? "i64low" : conversion,
+                info(r.join).mnemonic, place(r.accumulator, 0));
           }
-          add("fvar {} {} {} {} at {}", width_name(width), v.name, conversion, join,
-              place(value, 0));
           break;
         }
         default:
@@ -298,6 +305,10 @@ class Emitter {
   std::string beginning(const MachineResult& r) const {
     const Width width = loop_.values[static_cast<std::size_t>(r.accumulator)].width;
     const std::uint64_t infinity = std::uint64_t{2047} << 24;
+    // A key with its index: no key is larger (smaller) than the first, and the index is -1.
+    const bool pair = graph_.variables[static_cast<std::size_t>(r.variable)].type != Type::Int &&
+                      info(r.join).unit == Unit::Integer;
+    if (pair) return hex_bits(u128{r.join == Op::Imin ? infinity : 0} << 36 | Short::mask, width);
     std::uint64_t upper = 0;
     switch (r.join) {
       case Op::Fmin:
@@ -332,9 +343,16 @@ class Emitter {
         add("    bget {} {}", place(static_cast<ValueId>(i), 0),
             graph_.variables[static_cast<std::size_t>(v.variable)].name);
     }
+    for (const MachineTable& t : loop_.tables) {
+      for (unsigned k = 0; k < t.size; ++k) {
+        const auto address = static_cast<int>(t.address + k * shorts_in(t.width));
+        add("    bget {} {}_{}", in_file(address, t.width, false, true),
+            graph_.variables[static_cast<std::size_t>(t.variable)].name, k);
+      }
+    }
     for (const MachineOp& op : loop_.setup) setup(op);
     for (const MachineResult& r : loop_.results)
-      add("    ipass {} {}", place(r.accumulator, 0), beginning(r));
+      if (!r.index) add("    ipass {} {}", place(r.accumulator, 0), beginning(r));
     if (passes_ > 1) clear_pipeline();
   }
 

@@ -1,6 +1,7 @@
 #include "kernels/compiler/lower/builder.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "emulator/isa/table.hpp"
@@ -224,12 +225,16 @@ Term Builder::make_term(const Node& node) {
     }
     case Fn::Convert: {
       const Node& a = graph_.nodes[static_cast<std::size_t>(node.a)];
-      if (a.type == Type::Int) break;
+      if (a.fn == Fn::Constant && a.type == Type::Int)
+        return {{}, 1, true, static_cast<double>(a.integer)};
+      if (a.type == Type::Int) return {number_of(integer(node.a), width), 1, false, 0};
       Term t = term(node.a);
       if (!t.constant && width == Width::Short && width_of(t.ref) == Width::Long)
         t.ref = short_of(t.ref);
       return t;
     }
+    case Fn::Lookup:
+      return {look_up(node), 1, false, 0};
     case Fn::Select:
       return choose(node);
     default:
@@ -343,6 +348,69 @@ Term Builder::add(Term a, Term b, Width width) {
   return {emit(Op::Fadd, width, a.ref, b.ref), -scale, false, 0};
 }
 
+/// An integer as a number: in the low bits of 1.5 * 2^60, from which that is then subtracted.
+Ref Builder::number_of(const Ref& integer, Width width) {
+  const Ref magic = immediate(1.5 * 1152921504606846976.0);
+  Ref wide = magic;
+  if (magic.width == Width::Short) {
+    wide.width = Width::Long;
+    wide.bits = magic.bits << Short::bit_count;
+  }
+  const Ref shifted = emit(Op::Iadd, Width::Long, wide, integer);
+  return emit(Op::Fsub, width, shifted, magic);
+}
+
+/// An element of a table: the index goes to T, and local memory is read where T says.
+Ref Builder::look_up(const Node& node) {
+  const GraphVariable& v = graph_.variables[static_cast<std::size_t>(node.variable)];
+  std::int32_t table = 0;
+  while (table < static_cast<std::int32_t>(loop_.tables.size()) &&
+         loop_.tables[static_cast<std::size_t>(table)].variable != node.variable)
+    ++table;
+  if (table == static_cast<std::int32_t>(loop_.tables.size())) {
+    MachineTable made;
+    made.variable = node.variable;
+    made.width = v.type == Type::Long ? Width::Long : Width::Short;
+    made.size = v.table_size;
+    made.padded = std::max(2U, std::bit_ceil(v.table_size));
+    unsigned end = 0;
+    for (const MachineTable& t : loop_.tables)
+      end = std::max(end, t.address + t.padded * shorts_in(t.width));
+    const unsigned shorts = made.padded * shorts_in(made.width);
+    made.address = (end + shorts - 1) / shorts * shorts;
+    loop_.tables.push_back(made);
+  }
+  const MachineTable& t = loop_.tables[static_cast<std::size_t>(table)];
+  // Unlike other operations these are never shared: T is needed for one reader at a time.
+  auto push = [&](Op op, Width width, const Ref& a, const Ref& b, bool to_t, std::int32_t reads) {
+    MachineValue value;
+    value.width = width;
+    value.in_t = to_t;
+    const auto id = static_cast<ValueId>(loop_.values.size());
+    value.name = "t" + std::to_string(id);
+    value.defs.push_back(static_cast<OpId>(loop_.ops.size()));
+    loop_.values.push_back(std::move(value));
+    MachineOp made;
+    made.op = op;
+    made.width = width;
+    made.in = {a, b};
+    made.out = id;
+    made.table = reads;
+    loop_.ops.push_back(made);
+    return Ref::of(id);
+  };
+  const Ref index = integer(node.a);
+  const std::uint64_t base = t.address / shorts_in(t.width);
+  Ref at;
+  if (base == 0) {
+    at = push(Op::Iand, Width::Long, index, bits(t.padded - 1), true, none);
+  } else {
+    const Ref inside = emit(Op::Iand, Width::Short, index, bits(t.padded - 1));
+    at = push(Op::Ior, Width::Long, inside, bits(base), true, none);
+  }
+  return push(Op::Upass, t.width, at, {}, false, table);
+}
+
 Ref Builder::integer(NodeId id) {
   const auto at = static_cast<std::size_t>(id);
   if (!have_integer_[at]) {
@@ -358,6 +426,12 @@ Ref Builder::make_integer(const Node& node) {
   switch (node.fn) {
     case Fn::Input:
       return input(node.variable);
+    case Fn::Lookup:
+      return look_up(node);
+    case Fn::Abs: {
+      const Ref a = integer(node.a);
+      return emit(Op::Imax, Width::Short, a, emit(Op::Isub, Width::Short, bits(0), a));
+    }
     case Fn::Constant:
       return bits(static_cast<std::uint64_t>(node.integer) & Short::mask);
     case Fn::Add:

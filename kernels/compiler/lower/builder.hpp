@@ -35,6 +35,8 @@ class Builder {
   Ref integer(NodeId node);
   Ref make_integer(const Node& node);
   Ref input(std::int32_t variable);
+  Ref number_of(const Ref& integer, Width width);
+  Ref look_up(const Node& node);
   Ref emit(Op op, Width width, Ref a, Ref b = {});
   Ref immediate(double number);
   Ref bits(std::uint64_t short_bits);
@@ -70,6 +72,8 @@ class Builder {
 
   // contributions.cpp
   void contribute(std::size_t result);
+  void contribute_with_index(const std::vector<const Contribution*>& mine);
+  void accumulate(MachineOp op, NodeId gate);
   void find_tolerances();
   void collect_uses();
 

@@ -13,6 +13,10 @@ void Builder::contribute(std::size_t variable) {
   for (const Contribution& c : graph_.contributions)
     if (c.result == static_cast<std::int32_t>(variable)) mine.push_back(&c);
 
+  if (!mine.empty() && mine.front()->payload != no_node) return contribute_with_index(mine);
+  for (const Contribution& c : graph_.contributions)
+    if (c.payload_result == static_cast<std::int32_t>(variable)) return;  // with its key
+
   const GraphVariable& result = graph_.variables[variable];
   MachineValue value;
   value.name = result.name;
@@ -29,8 +33,6 @@ void Builder::contribute(std::size_t variable) {
   made.variable = static_cast<std::int32_t>(variable);
   std::vector<Term> terms;
   for (const Contribution* c : mine) {
-    if (c->payload != no_node)
-      throw Error(ErrorCategory::Program, "the index of the least is not possible yet");
     Term t;
     if (result.type == Type::Int) {
       t.ref = integer(c->value);
@@ -88,22 +90,62 @@ void Builder::contribute(std::size_t variable) {
         op.op = made.join = integer_sum ? Op::Imax : Op::Fmax;
         break;
     }
-    if (c.gate != no_node) {
-      const Condition gate = condition(c.gate);
-      op.predicate = gate.mask;
-      op.predicate_value = gate.value;
-    }
-    const auto id = static_cast<OpId>(loop_.ops.size());
-    if (op.predicate != none) {
-      MachineMask& m = loop_.masks[static_cast<std::size_t>(op.predicate)];
-      m.uses.push_back(id);
-      loop_.orders.push_back(
-          {m.defs.back(), id, static_cast<int>((3 + loop_.elements) / loop_.elements)});
-    }
-    loop_.values[static_cast<std::size_t>(acc)].defs.push_back(id);
-    loop_.ops.push_back(op);
+    accumulate(op, c.gate);
   }
   loop_.results.push_back(made);
+}
+
+/// The least (or largest) key and the index that came with it, in one long: the key, a short that
+/// is not negative, orders longs as integers, and the index stands in the lower half.
+void Builder::contribute_with_index(const std::vector<const Contribution*>& mine) {
+  const Contribution& first = *mine.front();
+  MachineValue value;
+  value.name = graph_.variables[static_cast<std::size_t>(first.result)].name;
+  value.origin = Origin::Accumulator;
+  value.width = Width::Long;
+  value.integer = true;
+  value.variable = first.result;
+  const auto acc = static_cast<ValueId>(loop_.values.size());
+  loop_.values.push_back(std::move(value));
+  const Op join = first.join == Join::Min ? Op::Imin : Op::Imax;
+  for (const Contribution* c : mine) {
+    const Ref key = short_of(plain(term(c->value), Width::Short));
+    const Ref index = integer(c->payload);
+    const Ref upper = emit(Op::Ishl, Width::Long, key, bits(Short::bit_count));
+    const Ref both = emit(Op::Ior, Width::Long, upper, index);
+    MachineOp op;
+    op.op = join;
+    op.width = Width::Long;
+    op.in = {Ref::of(acc), both};
+    op.out = acc;
+    accumulate(op, c->gate);
+  }
+  MachineResult made;
+  made.accumulator = acc;
+  made.join = join;
+  made.variable = first.result;
+  loop_.results.push_back(made);
+  made.variable = first.payload_result;
+  made.index = true;
+  loop_.results.push_back(made);
+}
+
+/// Add the operation on its accumulator, under the condition if there is one.
+void Builder::accumulate(MachineOp op, NodeId gate) {
+  if (gate != no_node) {
+    const Condition c = condition(gate);
+    op.predicate = c.mask;
+    op.predicate_value = c.value;
+  }
+  const auto id = static_cast<OpId>(loop_.ops.size());
+  if (op.predicate != none) {
+    MachineMask& m = loop_.masks[static_cast<std::size_t>(op.predicate)];
+    m.uses.push_back(id);
+    loop_.orders.push_back(
+        {m.defs.back(), id, static_cast<int>((3 + loop_.elements) / loop_.elements)});
+  }
+  loop_.values[static_cast<std::size_t>(op.out)].defs.push_back(id);
+  loop_.ops.push_back(op);
 }
 
 /// An operation may issue beside one that is predicated if nothing needs its result where the mask

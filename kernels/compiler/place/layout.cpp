@@ -76,6 +76,19 @@ class Placer {
     out_.mask.assign(loop_.masks.size(), per_copy);
     constexpr unsigned steps = 3000;
     Memory registers, local, masks;
+    for (std::size_t t = 0; t < loop_.tables.size(); ++t) {
+      const MachineTable& table = loop_.tables[t];
+      Tenant tenant;
+      tenant.span = static_cast<int>(table.padded * shorts_in(table.width));
+      tenant.pieces.push_back(piece({0, ring_}, 0, tenant.span, 0));
+      tenant.address = static_cast<int>(table.address);
+      local.tenants.push_back(std::move(tenant));
+      local.owners.push_back({});
+      if (table.address + table.padded * shorts_in(table.width) > 2 * geometry_.local_words) {
+        why = "local memory: the tables are too large";
+        return std::nullopt;
+      }
+    }
     add_values(registers, local);
     add_blocks(registers);
     add_masks(masks);
@@ -192,6 +205,7 @@ class Placer {
       const Owner& o = memory.owners[i];
       const auto copy = static_cast<std::size_t>(o.copy);
       used = std::max(used, t.address + t.span);
+      if (o.value == none && o.block == none) continue;  // a table
       if (o.block != none) {
         const Block& block = problem_.blocks[static_cast<std::size_t>(o.block)];
         out_.block_address[static_cast<std::size_t>(o.block)][copy] = t.address;

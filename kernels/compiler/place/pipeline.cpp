@@ -43,7 +43,9 @@ class Interpreter {
     if (op.out != none &&
         loop_.values[static_cast<std::size_t>(op.out)].origin == Origin::Accumulator)
       return (op.op == Op::Fadd || op.op == Op::Fsub) && b.zero();
-    const Known result = op.op == Op::Bget ? load(op) : compute(op, a, b);
+    const Known result = op.op == Op::Bget  ? load(op)
+                         : op.table != none ? Known::finite()
+                                            : compute(op, a, b);
     if (op.sets != none) {
       int& mask = masks[static_cast<std::size_t>(op.sets)];
       int now = -1;

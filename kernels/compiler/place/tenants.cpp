@@ -123,7 +123,7 @@ bool assign(std::vector<Tenant>& tenants, int ring, int places, unsigned steps) 
 
 bool assign_in_order(std::vector<Tenant>& tenants, int ring, int places) {
   for (std::size_t i = 0; i < tenants.size(); ++i)
-    if (!first_fit(tenants, i, ring, places)) return false;
+    if (tenants[i].address < 0 && !first_fit(tenants, i, ring, places)) return false;
   return true;
 }
 

@@ -89,7 +89,8 @@ ScheduleCost::ScheduleCost(const Problem& problem, unsigned interval)
     Placement& place = now_.place[v];
     switch (value.origin) {
       case Origin::Computed:
-        choosable_[v] = true;
+        choosable_[v] = !value.in_t;
+        if (value.in_t) place.home = Home::TUpper;
         break;
       case Origin::Field:
         choosable_[v] = true;
@@ -373,6 +374,11 @@ void ScheduleCost::add_op(std::size_t op, int delta) {
   mark(slot);
   Step& step = steps_[slot];
   step.units[info_[op].slot] = static_cast<std::int16_t>(step.units[info_[op].slot] + delta);
+  if (op < loop_.ops.size() && loop_.ops[op].table != none)
+    touch(t,
+          code_of(static_cast<ValueId>(loop_.values.size() + problem_.blocks.size() + op), 0,
+                  reads_home),
+          Port::LocalAccess, delta);
   if (op < loop_.ops.size() && loop_.ops[op].dmul())
     step.dmuls = static_cast<std::int16_t>(step.dmuls + delta);
   if (delta > 0) {

@@ -29,7 +29,8 @@ std::vector<Home> choose_homes(const MachineLoop& loop, const std::vector<std::s
       homes[v] = Home::Register;
       room -= shorts;
     }
-    if (value.origin != Origin::Computed || value.defs.empty()) continue;
+    if (value.in_t) homes[v] = Home::TUpper;
+    if (value.origin != Origin::Computed || value.defs.empty() || value.in_t) continue;
     Life life{v, when[static_cast<std::size_t>(value.defs.front())], 0, shorts};
     for (const OpId d : value.defs)
       life.from = std::min(life.from, when[static_cast<std::size_t>(d)]);
@@ -120,6 +121,25 @@ class Sequence {
       push(op, false);
       return;
     }
+    // An index goes to T right before the table is read.
+    if (op.out != none && made_.values[static_cast<std::size_t>(op.out)].in_t) {
+      indices_[op.out] = op;
+      return;
+    }
+    if (op.table != none) {
+      push(indices_.at(op.in[0].value), true);
+      MachineOp read = op;
+      if (to_local) read.out = in_t(op.width, Home::TLower);
+      push(read, to_local);
+      if (!to_local) return;
+      MachineOp store;
+      store.op = Op::Upass;
+      store.width = op.width;
+      store.out = op.out;
+      store.in = {Ref::of(read.out), {}};
+      push(store, false);
+      return;
+    }
     const bool same = op.in[1].kind == Ref::Kind::Value && op.in[0].value == op.in[1].value;
     const int locals = (local(op.in[0]) ? 1 : 0) + (local(op.in[1]) && !same ? 1 : 0);
     if (locals == 2) {
@@ -159,6 +179,7 @@ class Sequence {
 
   std::array<int, port_count> ports_of(const MachineOp& op) const {
     std::array<int, port_count> used{};
+    if (op.table != none) ++used[static_cast<std::size_t>(Port::LocalAccess)];
     auto count = [&](Port p) { ++used[static_cast<std::size_t>(p)]; };
     const bool same = op.in[1].kind == Ref::Kind::Value && op.in[0].value == op.in[1].value;
     for (std::size_t k = 0; k < (same ? 1U : 2U); ++k) {
@@ -283,6 +304,7 @@ class Sequence {
   std::vector<std::size_t> order_;
   std::vector<Home> home_;
   std::vector<bool> with_next_;
+  std::map<ValueId, MachineOp> indices_;  ///< what works out the index of a table's reader
 };
 
 }  // namespace
