@@ -16,20 +16,20 @@ GroupRange Batch::groups_of(const Pass& pass, GroupRange slice) const noexcept {
 
 /// One part of the j-items that all blocks of a chip see in this pass.
 void Batch::stage(const Pass& pass, std::uint32_t chip, std::uint64_t part) {
-  if (run_->blocks[chip] == 0) return;
+  StagedItems& staged = board_.staged[chip];
   const LoopPlan& plan = run_->plan;
   const GroupRange all = groups_of(pass, {0, plan.groups});
   const std::uint64_t size = (items_a_part + plan.group - 1) / plan.group;
   const GroupRange groups{all.first + part * size, std::min(size, all.count - part * size)};
   std::vector<std::uint64_t> scratch;
   const std::uint32_t step = board_.loaded->halves.source_step;
-  std::uint64_t* const shorts = staged_[chip].data() + part * size * step;
+  std::uint64_t* const shorts = staged.shorts.data() + part * size * step;
   load_sources(*board_.loaded, plan, board_.chips[chip].memory, run_->command.address, groups,
                shorts, scratch);
   if (!takes_streams()) return;
   const Executable& executable = *board_.loaded->executable;
-  std::byte* const to = streams_[chip].groups.data() + part * size * executable.stream_bytes();
-  if (!executable.convert_sources(shorts, groups.count, step, to)) streams_[chip].usable = false;
+  std::byte* const to = staged.groups.data() + part * size * executable.stream_bytes();
+  if (!executable.convert_sources(shorts, groups.count, step, to)) staged.usable = false;
 }
 
 void Batch::work(const Pass& pass, const Task& task) {
@@ -77,9 +77,10 @@ void Batch::run_section(const Task& task, Section section) const {
 
 /// The loop over the j-items of a pass: as the engine takes them.
 void Batch::run_loop(const Pass& pass, const Task& task) {
+  if (pass.fills == 0) return;
   if (!takes_streams()) return run_fills(pass, task);
   if (!shares_sources()) return run_own_stream(pass, task);
-  if (!streams_[task.chip].usable) return run_fills(pass, task);
+  if (!staged_of_[task.chip]->usable) return run_fills(pass, task);
   run_stream(pass, task);
 }
 
@@ -114,7 +115,7 @@ void Batch::run_stream(const Pass& pass, const Task& task) {
     last = halves.source_base[half] +
            static_cast<std::uint32_t>(groups.count - 1) * halves.source_step;
   }
-  run_groups(task, all.count, {streams_[task.chip].groups.data(), last});
+  run_groups(task, all.count, {staged_of_[task.chip]->groups.data(), last});
 }
 
 /// The same where every block has a slice of its own: some fills at a time. A slice that is done in
@@ -131,20 +132,15 @@ void Batch::run_own_stream(const Pass& pass, const Task& task) {
     GroupRange groups = plan.fill(slice, f);
     const GroupRange last_groups = plan.fill(slice, last);
     groups.count = last_groups.first + last_groups.count - groups.first;
-    if (!(whole && is_kept(task, stream)) && !make_stream(task, groups, last, stream)) {
+    if (!(whole && stream.kept == items_of(task.chip)) &&
+        !make_stream(task, groups, last, stream)) {
       return run_fills({f, end - f, pass.first, pass.last}, task);
     }
-    if (!whole) stream.executable.reset();
+    if (!whole) stream.kept = {};
     std::uint64_t* const bm = board_.chips[task.chip].state.blocks[task.block].bm.data();
     for (const auto& fill : stream.last_fills) std::ranges::copy(fill.shorts, bm + fill.base);
     run_groups(task, groups.count, {stream.groups.data(), stream.last_group});
   }
-}
-
-bool Batch::is_kept(const Task& task, const KeptStream& stream) const noexcept {
-  return stream.executable == board_.loaded->executable &&
-         stream.memory_version == board_.chips[task.chip].memory.version() &&
-         stream.address == run_->command.address && stream.items == run_->plan.items;
 }
 
 /// Converts groups of a block's slice; `last` is the fill that the last of them are in. False if
@@ -160,7 +156,7 @@ bool Batch::make_stream(const Task& task, GroupRange groups, std::uint64_t last,
   if (shorts.size() < groups.count * step) shorts.resize(groups.count * step);
   stream.groups.resize(groups.count * executable.stream_bytes());
   load_sources(*board_.loaded, plan, memory, run_->command.address, groups, shorts.data(), scratch);
-  stream.executable.reset();
+  stream.kept = {};
   if (!executable.convert_sources(shorts.data(), groups.count, step, stream.groups.data())) {
     return false;
   }
@@ -176,10 +172,7 @@ bool Batch::make_stream(const Task& task, GroupRange groups, std::uint64_t last,
     kept.base = halves.source_base[(last + k - 1) % 2];
     stream.last_group = kept.base + static_cast<std::uint32_t>(fill.count - 1) * step;
   }
-  stream.memory_version = memory.version();
-  stream.address = run_->command.address;
-  stream.items = plan.items;
-  stream.executable = board_.loaded->executable;
+  stream.kept = items_of(task.chip);
   return true;
 }
 
@@ -219,7 +212,7 @@ void Batch::fill_half(const Pass& pass, const Task& task, GroupRange groups, uns
     return;
   }
   const std::uint64_t before = groups.first - pass.first_fill * run_->plan.groups_per_half;
-  std::copy_n(staged_[task.chip].data() + before * halves.source_step,
+  std::copy_n(staged_of_[task.chip]->shorts.data() + before * halves.source_step,
               groups.count * halves.source_step, bm);
 }
 
@@ -241,7 +234,7 @@ void Batch::keep_outputs(const Pass& pass, const Task& task, GroupRange groups, 
   const GroupRange all = groups_of(pass, {0, plan.groups});
   const std::uint64_t row = task.block * all.count + groups.first - all.first;
   std::copy_n(bm, groups.count * halves.output_step,
-              outputs_[task.chip].data() + row * halves.output_step);
+              board_.outputs[task.chip].data() + row * halves.output_step);
 }
 
 void Batch::join_pass_outputs(const Pass& pass, std::uint32_t chip, std::uint64_t part) {
@@ -254,7 +247,7 @@ void Batch::join_pass_outputs(const Pass& pass, std::uint32_t chip, std::uint64_
   if (begin >= items) return;  // a part of nothing but pads
   std::vector<const std::uint64_t*> blocks;
   for (std::uint64_t b = 0; b < board_.geometry.blocks; ++b) {
-    blocks.push_back(outputs_[chip].data() + (b * all.count * plan.group + begin) * step);
+    blocks.push_back(board_.outputs[chip].data() + (b * all.count * plan.group + begin) * step);
   }
   const OutputItems range{run_->command.output_address, all.first * plan.group + begin,
                           std::min(items_a_part, items - begin)};
