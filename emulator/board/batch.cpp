@@ -203,19 +203,26 @@ void Batch::keep_staged() {
 }
 
 void Batch::add_joined_reads(std::vector<Phase>& phases) {
+  const LoadedProgram& loaded = *board_.loaded;
+  const std::span<const PortField> results = loaded.results;
+  // Threads share no word: fields may go different ways where none has but half of one.
+  const bool packed =
+      std::ranges::any_of(loaded.layout.results, [](const auto& f) { return f.half_words < 2; });
+  const std::size_t ways = packed ? 1 : results.size();
   for (const Read& read : reads_) {
     if (!read.joined || read.slots.count == 0) continue;
-    phases.push_back({parts(read.slots.count, slots_a_part), [this, &read](std::size_t i) {
-                        std::vector<const ChipState*> chips;
-                        for (std::size_t c = 0; c < board_.chips.size(); ++c) {
-                          if (takes_part(read.chips, c)) chips.push_back(&board_.chips[c].state);
-                        }
-                        const std::uint64_t first = read.slots.first + i * slots_a_part;
-                        const std::uint64_t end = read.slots.first + read.slots.count;
-                        join_results(*board_.loaded, chips, read.slots, first,
-                                     std::min(first + slots_a_part, end),
-                                     results_.data() + read.offset);
-                      }});
+    phases.push_back(
+        {ways * parts(read.slots.count, slots_a_part), [=, this, &read](std::size_t i) {
+           std::vector<const ChipState*> chips;
+           for (std::size_t c = 0; c < board_.chips.size(); ++c) {
+             if (takes_part(read.chips, c)) chips.push_back(&board_.chips[c].state);
+           }
+           const auto fields = packed ? results : results.subspan(i % ways, 1);
+           const std::uint64_t first = read.slots.first + i / ways * slots_a_part;
+           const std::uint64_t end = read.slots.first + read.slots.count;
+           join_results(*board_.loaded, chips, read.slots, fields, first,
+                        std::min(first + slots_a_part, end), results_.data() + read.offset);
+         }});
   }
 }
 

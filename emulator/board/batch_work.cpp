@@ -137,8 +137,11 @@ void Batch::run_own_stream(const Pass& pass, const Task& task) {
       return run_fills({f, end - f, pass.first, pass.last}, task);
     }
     if (!whole) stream.kept = {};
-    std::uint64_t* const bm = board_.chips[task.chip].state.blocks[task.block].bm.data();
-    for (const auto& fill : stream.last_fills) std::ranges::copy(fill.shorts, bm + fill.base);
+    if (!stream.in_memory) {
+      std::uint64_t* const bm = board_.chips[task.chip].state.blocks[task.block].bm.data();
+      for (const auto& fill : stream.last_fills) std::ranges::copy(fill.shorts, bm + fill.base);
+    }
+    stream.in_memory = !board_.loaded->puts_to_halves;
     run_groups(task, groups.count, {stream.groups.data(), stream.last_group});
   }
 }
@@ -157,6 +160,7 @@ bool Batch::make_stream(const Task& task, GroupRange groups, std::uint64_t last,
   stream.groups.resize(groups.count * executable.stream_bytes());
   load_sources(*board_.loaded, plan, memory, run_->command.address, groups, shorts.data(), scratch);
   stream.kept = {};
+  stream.in_memory = false;
   if (!executable.convert_sources(shorts.data(), groups.count, step, stream.groups.data())) {
     return false;
   }
@@ -206,6 +210,7 @@ void Batch::fill_half(const Pass& pass, const Task& task, GroupRange groups, uns
   const BmHalves& halves = board_.loaded->halves;
   BoardChip& chip = board_.chips[task.chip];
   std::uint64_t* const bm = chip.state.blocks[task.block].bm.data() + halves.source_base[half];
+  if (!chip.streams.empty()) chip.streams[task.block].in_memory = false;
   if (!shares_sources()) {
     load_sources(*board_.loaded, run_->plan, chip.memory, run_->command.address, groups, bm,
                  scratch);

@@ -314,7 +314,9 @@ const ChipState& Board::chip(unsigned number) const {
   return impl_->board.chips[number].state;
 }
 ChipState& Board::chip(unsigned number) {
-  return const_cast<ChipState&>(static_cast<const Board&>(*this).chip(number));
+  ChipState& state = const_cast<ChipState&>(static_cast<const Board&>(*this).chip(number));
+  for (KeptStream& stream : impl_->board.chips[number].streams) stream.in_memory = false;
+  return state;
 }
 
 }  // namespace gdr

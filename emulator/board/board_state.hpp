@@ -48,6 +48,7 @@ struct KeptStream {
   };
   std::array<LastFill, 2> last_fills;
   std::uint32_t last_group = 0;  ///< where the last group stood, in shorts
+  bool in_memory = false;        ///< the broadcast memory holds them still
 };
 
 /// A chip with its control processor.

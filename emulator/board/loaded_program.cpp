@@ -135,6 +135,18 @@ std::vector<std::uint64_t> make_pad_item(const Program& p) {
   return item;
 }
 
+bool puts_to_halves(const Program& p) {
+  for (const auto& section : p.sections) {
+    for (const Instruction& i : section) {
+      if (i.move.op != Op::Bput) continue;
+      const Operand& bm = i.move.bm;
+      const std::uint32_t end = bm.at(i.vlen - 1u) + shorts_in(bm.width);
+      if (bm.space != Space::Bm || end > p.fixed_shorts) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 LoadedProgram load_program(Program program, const Geometry& geometry, const Engine& engine) {
@@ -145,6 +157,7 @@ LoadedProgram load_program(Program program, const Geometry& geometry, const Engi
   check_moving(program, loaded.halves);
   loaded.executable = engine.prepare(program, geometry);
   loaded.exact = engine.exact();
+  loaded.puts_to_halves = puts_to_halves(program);
   loaded.layout = link_layout(program);
   loaded.targets = port_fields(program, loaded.layout.targets);
   loaded.sources = port_fields(program, loaded.layout.sources);
