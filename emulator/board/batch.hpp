@@ -35,6 +35,7 @@ class Batch {
   }
 
  private:
+  static constexpr std::uint64_t fills_at_once = 32;   ///< of a block's own j-items, converted
   static constexpr std::uint64_t items_a_part = 2048;  ///< j-items that one task converts or joins
 
   struct Write {
@@ -86,7 +87,8 @@ class Batch {
   KeptItems items_of(std::uint32_t chip) const;
   bool make_stream(const Task& task, GroupRange groups, std::uint64_t last,
                    KeptStream& stream) const;
-  void run_groups(const Task& task, std::uint64_t groups, SourceStream stream);
+  bool runs_whole(const Pass& pass, const Task& task) const;
+  void run_groups(const Pass& pass, const Task& task, std::uint64_t groups, SourceStream stream);
   std::uint32_t live_pes(const Task& task) const noexcept;
   void run_section(const Task& task, Section section) const;
   void fill_half(const Pass& pass, const Task& task, GroupRange groups, unsigned half,

@@ -40,9 +40,12 @@ void Batch::work(const Pass& pass, const Task& task) {
     }
   }
   if (task.runs) {
-    if (pass.first && (run_->command.flags & run_start) != 0) run_section(task, Section::Start);
+    const bool whole = runs_whole(pass, task);
+    if (pass.first && (run_->command.flags & run_start) != 0 && !whole)
+      run_section(task, Section::Start);
     run_loop(pass, task);
-    if (pass.last && (run_->command.flags & run_end) != 0) run_section(task, Section::End);
+    if (pass.last && (run_->command.flags & run_end) != 0 && !whole)
+      run_section(task, Section::End);
   }
   if (!pass.last) return;
   for (const Read& r : reads_) {
@@ -89,13 +92,34 @@ bool Batch::takes_streams() const noexcept {
          board_.loaded->outputs.empty() && (run_->command.flags & run_flags) == 0;
 }
 
-void Batch::run_groups(const Task& task, std::uint64_t groups, SourceStream stream) {
+/// Whether a block does all sections of its run in one call of the engine: see run_groups.
+bool Batch::runs_whole(const Pass& pass, const Task& task) const {
+  constexpr std::uint32_t both = run_start | run_end;
+  if ((run_->command.flags & both) != both || !pass.first || !pass.last || !takes_streams())
+    return false;
+  const LoopPlan& plan = run_->plan;
+  const GroupRange slice = plan.slice(task.block);
+  if (slice.count == 0 || slice.count > board_.loaded->executable->most_whole_groups())
+    return false;
+  return shares_sources() ? staged_of_[task.chip]->usable.load()
+                          : plan.fills(slice.count) <= fills_at_once;
+}
+
+/// The body over a stream; with Start and End, where the engine is to do the whole run.
+void Batch::run_groups(const Pass& pass, const Task& task, std::uint64_t groups,
+                       SourceStream stream) {
   BlockRun run;
   run.section = Section::Body;
   run.iterations = groups;
   run.stream = stream;
   run.live_pes = live_pes(task);
-  board_.loaded->executable->run(board_.chips[task.chip].state.blocks[task.block], run);
+  const Executable& executable = *board_.loaded->executable;
+  BlockState& block = board_.chips[task.chip].state.blocks[task.block];
+  const bool whole = runs_whole(pass, task);
+  if (whole && executable.run_whole(block, run)) return;
+  if (whole) run_section(task, Section::Start);
+  executable.run(block, run);
+  if (whole) run_section(task, Section::End);
 }
 
 /// All of a pass at once. The memory's halves get what they would hold at its end.
@@ -115,13 +139,12 @@ void Batch::run_stream(const Pass& pass, const Task& task) {
     last = halves.source_base[half] +
            static_cast<std::uint32_t>(groups.count - 1) * halves.source_step;
   }
-  run_groups(task, all.count, {staged_of_[task.chip]->groups.data(), last});
+  run_groups(pass, task, all.count, {staged_of_[task.chip]->groups.data(), last});
 }
 
 /// The same where every block has a slice of its own: some fills at a time. A slice that is done in
 /// one go is kept: a force call on the same sources finds it ready.
 void Batch::run_own_stream(const Pass& pass, const Task& task) {
-  constexpr std::uint64_t fills_at_once = 32;
   const LoopPlan& plan = run_->plan;
   const GroupRange slice = plan.slice(task.block);
   KeptStream& stream = board_.chips[task.chip].streams[task.block];
@@ -134,7 +157,11 @@ void Batch::run_own_stream(const Pass& pass, const Task& task) {
     groups.count = last_groups.first + last_groups.count - groups.first;
     if (!(whole && stream.kept == items_of(task.chip)) &&
         !make_stream(task, groups, last, stream)) {
-      return run_fills({f, end - f, pass.first, pass.last}, task);
+      const bool without_sections = runs_whole(pass, task);
+      if (without_sections) run_section(task, Section::Start);
+      run_fills({f, end - f, pass.first, pass.last}, task);
+      if (without_sections) run_section(task, Section::End);
+      return;
     }
     if (!whole) stream.kept = {};
     if (!stream.in_memory) {
@@ -142,7 +169,7 @@ void Batch::run_own_stream(const Pass& pass, const Task& task) {
       for (const auto& fill : stream.last_fills) std::ranges::copy(fill.shorts, bm + fill.base);
     }
     stream.in_memory = !board_.loaded->puts_to_halves;
-    run_groups(task, groups.count, {stream.groups.data(), stream.last_group});
+    run_groups(pass, task, groups.count, {stream.groups.data(), stream.last_group});
   }
 }
 

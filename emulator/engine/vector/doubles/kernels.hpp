@@ -417,10 +417,16 @@ struct DoublesMaker {
       if constexpr (F != Form::Short) {
         shorts_of({h, F == Form::Pair ? H::load(rows.tail + i) : H::set(0)}, hi, lo, failure);
         H::store_some(rows.lo + i, rows.pes - i, lo);
-      } else if (rows.float_result && H::any(H::beyond(h)) != 0) {
-        failure |= inexact;
       }
       H::store_some(rows.hi + i, rows.pes - i, hi);
+    }
+    return failure;
+  }
+
+  static std::uint64_t check_result(const StateRows& rows) {
+    std::uint64_t failure = 0;
+    for (std::size_t i = 0; i < rows.pes; i += H::width) {
+      if (H::any(H::beyond(H::load(rows.lanes + i))) != 0) failure = inexact;
     }
     return failure;
   }
@@ -513,6 +519,7 @@ struct DoublesMaker {
     k.blend[1][0] = chained<blend<true, When::IfClear>>;
     k.blend[1][1] = chained<blend<true, When::IfSet>>;
     k.check = chained<check>;
+    k.check_result = check_result;
     k.split[0] = chained<split<false>>;
     k.split[1] = chained<split<true>>;
     k.join = chained<join>;

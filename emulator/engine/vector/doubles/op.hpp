@@ -62,7 +62,6 @@ struct StateRows {
   std::uint64_t *hi = nullptr, *lo = nullptr;  ///< shorts of the state, `pes` lanes each
   double *lanes = nullptr, *tail = nullptr;    ///< of the frame
   std::size_t pes = 0, padded = 0;  ///< lanes from `pes` on repeat the first: they raise no flags
-  bool float_result = false;        ///< export of a short: may stand for more than it shows
   bool plus_zero = false;           ///< import of a long: -0 is not expected
 };
 /// Both return bits of DoublesFailure.
@@ -95,7 +94,9 @@ struct DoublesKernels {
   DoublesKernel check;        ///< fails if a lane of `a` is infinite or no number
   DoublesKernel split[2];     ///< head or pair to two rows of shorts
   DoublesKernel join;         ///< two rows of shorts to a pair
-  StateKernel import[form_count], export_[form_count];
+  StateKernel import[form_count];
+  StateKernel export_[form_count];  ///< of a short it never fails
+  StateKernel check_result;         ///< whether a short that floats have left is what it shows
   void (*leave)();         ///< to be called after the last kernel: leaves the wide registers clean
   unsigned proving_flags;  ///< of MXCSR: set at the end of a run, they say that it failed
 };

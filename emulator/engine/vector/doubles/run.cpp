@@ -64,27 +64,35 @@ class Frame {
     run.memory[0] = block_.bm.data();
     run.memory[1] = const_cast<std::uint64_t*>(sources.first);
     run.memory[2] = block_.bm.data() + steps.output_base;
+    const auto once = [&run](const std::vector<DoublesOp>& ops) {
+      ops.front().kernel(ops.front(), run);
+    };
+    once(section_.before);
     for (std::uint64_t n = 0; n < passes; ++n) {
-      section_.ops.front().kernel(section_.ops.front(), run);
+      once(section_.ops);
       run.memory[1] += sources.step;
       run.memory[2] += steps.output_step;
     }
+    once(section_.after);
     kernels_.leave();
   }
 
-  /// Whether all results have words; writes nothing but scratch.
+  /// Whether all results have words; writes nothing but scratch: longs, ready to be stored.
   std::uint64_t export_to(std::vector<std::uint64_t>& words) {
     const std::size_t most = 2 * block_.pes * section_.exports.size();
     if (words.size() < most) words.resize(most);  // never shrunk: growing again would clear it
     std::uint64_t failure = 0;
     std::uint64_t* next = words.data();
     for (const StateLink& link : section_.exports) {
-      if (link.memory != StateMemory::Masks) {
-        StateRows r = rows(link);
-        r.hi = next;
-        r.lo = next + block_.pes;
-        failure |= kernels_.export_[static_cast<unsigned>(link.form)](r);
+      if (link.memory == StateMemory::Masks) continue;
+      StateRows r = rows(link);
+      if (link.form == Form::Short) {
+        if (link.float_result) failure |= kernels_.check_result(r);
+        continue;
       }
+      r.hi = next;
+      r.lo = next + block_.pes;
+      failure |= kernels_.export_[static_cast<unsigned>(link.form)](r);
       next += 2 * block_.pes;
     }
     return failure;
@@ -93,14 +101,16 @@ class Frame {
   void commit(const std::vector<std::uint64_t>& words) {
     const std::uint64_t* next = words.data();
     for (const StateLink& link : section_.exports) {
-      std::uint64_t* to = state_row(link);
       if (link.memory == StateMemory::Masks) {
-        std::memcpy(to, lanes(link.lanes), block_.pes * sizeof *to);
+        std::memcpy(state_row(link), lanes(link.lanes), block_.pes * sizeof(std::uint64_t));
+      } else if (link.form == Form::Short) {
+        kernels_.export_[static_cast<unsigned>(Form::Short)](rows(link));
       } else {
-        std::copy_n(next, block_.pes * (link.form == Form::Short ? 1 : 2), to);
+        std::copy_n(next, 2 * block_.pes, state_row(link));
+        next += 2 * block_.pes;
       }
-      next += 2 * block_.pes;
     }
+    kernels_.leave();
   }
 
  private:
@@ -113,7 +123,7 @@ class Frame {
   StateRows rows(const StateLink& link) const {
     std::uint64_t* state = state_row(link);
     return {state,      state + block_.pes, lanes(link.lanes), lanes(link.tail),
-            block_.pes, section_.row_lanes, link.float_result, link.plus_zero};
+            block_.pes, section_.row_lanes, link.plus_zero};
   }
 
   void copy_mask_in(const StateLink& link) const {
@@ -141,14 +151,34 @@ class Frame {
   double* base_ = nullptr;
 };
 
+/// What a section may write in the broadcast memory, as it was before.
+class SavedMemory {
+ public:
+  SavedMemory(const DoublesSection& section, BlockState& block) : section_(section), block_(block) {
+    if (!section.writes_memory) return;
+    if (section.puts.empty()) words_ = block.bm;
+    for (const std::uint32_t at : section.puts) words_.push_back(block.bm[at]);
+  }
+  void put_back() const {
+    if (!section_.writes_memory) return;
+    std::uint64_t* const bm = block_.bm.data();  // in place: callers point into it
+    if (section_.puts.empty()) std::copy(words_.begin(), words_.end(), bm);
+    for (std::size_t k = 0; k < section_.puts.size(); ++k) bm[section_.puts[k]] = words_[k];
+  }
+
+ private:
+  const DoublesSection& section_;
+  BlockState& block_;
+  LaneMemory words_;
+};
+
 }  // namespace
 
 std::uint64_t run_on_doubles(const DoublesSection& section, const DoublesKernels& kernels,
                              BlockState& block, const BlockRun& run, SourceLanes sources) {
   thread_local std::vector<std::uint64_t> words;
   Frame frame(section, kernels, block);
-  LaneMemory saved;
-  if (section.writes_memory) saved = block.bm;
+  const SavedMemory saved(section, block);
   clear_flags();
   DoublesRun state;
   state.failure = frame.import();
@@ -158,8 +188,8 @@ std::uint64_t run_on_doubles(const DoublesSection& section, const DoublesKernels
   if ((raised_flags() & kernels.proving_flags) != 0) state.failure |= inexact;
   if (state.failure == 0) {
     frame.commit(words);
-  } else if (section.writes_memory) {
-    std::copy(saved.begin(), saved.end(), block.bm.begin());  // callers point into it
+  } else {
+    saved.put_back();
   }
   return state.failure;
 }

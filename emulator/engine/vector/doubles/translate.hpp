@@ -34,14 +34,16 @@ struct ConstantRow {
 /// One section, translated. Immutable.
 struct DoublesSection {
   bool usable = false;
-  bool has_floats = false;     ///< operations on floats: what doubles are good for
-  std::string reason;          ///< why not: which instruction, what about it
-  std::vector<DoublesOp> ops;  ///< one pass; the last one stops
+  bool has_floats = false;               ///< operations on floats: what doubles are good for
+  std::string reason;                    ///< why not: which instruction, what about it
+  std::vector<DoublesOp> ops;            ///< one pass; the last one stops
+  std::vector<DoublesOp> before, after;  ///< once, before the first pass and after the last; alike
   std::vector<StateLink> imports, exports;
   std::vector<ConstantRow> constants;
-  std::uint32_t row_lanes = 0;    ///< PEs, filled up to whole batches
-  std::uint32_t frame_bytes = 0;  ///< from 0 on
-  bool writes_memory = false;     ///< puts words to the broadcast memory
+  std::uint32_t row_lanes = 0;      ///< PEs, filled up to whole batches
+  std::uint32_t frame_bytes = 0;    ///< from 0 on
+  bool writes_memory = false;       ///< puts words to the broadcast memory
+  std::vector<std::uint32_t> puts;  ///< where, in shorts; empty if that moves from pass to pass
 };
 
 /// Translate a section that check_program has accepted. With `heads`, longs from outside are taken
@@ -50,5 +52,11 @@ struct DoublesSection {
 DoublesSection translate_to_doubles(const Program& program, Section section,
                                     const Geometry& geometry, const DoublesKernels& kernels,
                                     bool heads);
+
+/// Start, passes of the body and End as one, so that words stay in doubles between them. Sections
+/// must keep to the fixed part of the broadcast memory where they write it, and Start and End where
+/// they read it: then it is not usable, as for all that translate_to_doubles has to refuse.
+DoublesSection translate_whole(const Program& program, const Geometry& geometry,
+                               const DoublesKernels& kernels, bool heads);
 
 }  // namespace gdr
