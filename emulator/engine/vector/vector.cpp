@@ -471,7 +471,7 @@ class VectorExecutable final : public Executable {
   }
 
   std::uint64_t most_whole_groups() const noexcept override {
-    return whole_[0].usable ? groups_a_proof : 0;
+    return whole_[0].usable && stream_bytes() != 0 ? groups_a_proof : 0;
   }
   bool run_whole(BlockState& block, const BlockRun& body) const override {
     const MachineFloatMode mode;
