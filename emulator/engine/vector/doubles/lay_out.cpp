@@ -54,6 +54,22 @@ std::vector<DoublesOp> placed(const std::vector<RowOp>& ops, const RowLayout& la
   return out;
 }
 
+/// Appends the word `next` to a link, if it is one more of the same kind at the same distance.
+bool join(StateLink& link, const StateLink& next) {
+  const bool alike = link.memory == next.memory && link.form == next.form &&
+                     link.float_result == next.float_result && link.plus_zero == next.plus_zero;
+  const std::uint32_t last_row = link.row + (link.count - 1) * link.row_step;
+  const std::uint32_t last_lanes = link.lanes + (link.count - 1) * link.lane_step;
+  const std::uint32_t row_step = next.row - last_row, lane_step = next.lanes - last_lanes;
+  if (!alike || next.row <= last_row || next.lanes <= last_lanes) return false;
+  if (link.count > 1 && (row_step != link.row_step || lane_step != link.lane_step)) return false;
+  if (link.form != Form::Short && next.tail != link.tail + link.count * lane_step) return false;
+  link.row_step = row_step;
+  link.lane_step = lane_step;
+  ++link.count;
+  return true;
+}
+
 std::vector<StateLink> placed(const std::vector<RowLink>& links, const RowLayout& layout) {
   std::vector<StateLink> out;
   for (const RowLink& l : links) {
@@ -61,7 +77,7 @@ std::vector<StateLink> placed(const std::vector<RowLink>& links, const RowLayout
     const LanePlace place = layout.place(l.rows);
     link.lanes = place.lanes;
     link.tail = place.tail;
-    out.push_back(link);
+    if (out.empty() || !join(out.back(), link)) out.push_back(link);
   }
   return out;
 }
@@ -93,6 +109,10 @@ DoublesSection lay_out(const RowProgram& program, std::uint32_t lanes) {
   out.after = placed(program.after, layout);
   out.imports = placed(program.imports, layout);
   out.exports = placed(program.exports, layout);
+  for (const StateLink& link : out.exports) {
+    const bool is_long = link.memory != StateMemory::Masks && link.form != Form::Short;
+    out.exported_longs += is_long ? link.count : 0;
+  }
   for (std::uint32_t n = 0; n < program.constants.size(); ++n) {
     const RowId row{RowKind::Constant, n};
     if (!layout.has(row)) continue;

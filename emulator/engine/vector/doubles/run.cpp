@@ -51,7 +51,7 @@ class Frame {
     std::uint64_t failure = 0;
     for (const StateLink& link : section_.imports) {
       if (link.memory == StateMemory::Masks) {
-        copy_mask_in(link);
+        copy_masks_in(link);
       } else {
         failure |= kernels_.import[static_cast<unsigned>(link.form)](rows(link));
       }
@@ -79,7 +79,7 @@ class Frame {
 
   /// Whether all results have words; writes nothing but scratch: longs, ready to be stored.
   std::uint64_t export_to(std::vector<std::uint64_t>& words) {
-    const std::size_t most = 2 * block_.pes * section_.exports.size();
+    const std::size_t most = 2 * block_.pes * section_.exported_longs;
     if (words.size() < most) words.resize(most);  // never shrunk: growing again would clear it
     std::uint64_t failure = 0;
     std::uint64_t* next = words.data();
@@ -92,8 +92,9 @@ class Frame {
       }
       r.hi = next;
       r.lo = next + block_.pes;
+      r.state_step = 2 * block_.pes;
       failure |= kernels_.export_[static_cast<unsigned>(link.form)](r);
-      next += 2 * block_.pes;
+      next += link.count * r.state_step;
     }
     return failure;
   }
@@ -102,12 +103,14 @@ class Frame {
     const std::uint64_t* next = words.data();
     for (const StateLink& link : section_.exports) {
       if (link.memory == StateMemory::Masks) {
-        std::memcpy(state_row(link), lanes(link.lanes), block_.pes * sizeof(std::uint64_t));
+        for (std::uint32_t n = 0; n < link.count; ++n)
+          std::memcpy(state_row(link, n), lanes(link.lanes + n * link.lane_step),
+                      block_.pes * sizeof(std::uint64_t));
       } else if (link.form == Form::Short) {
         kernels_.export_[static_cast<unsigned>(Form::Short)](rows(link));
       } else {
-        std::copy_n(next, 2 * block_.pes, state_row(link));
-        next += 2 * block_.pes;
+        for (std::uint32_t n = 0; n < link.count; ++n, next += 2 * block_.pes)
+          std::copy_n(next, 2 * block_.pes, state_row(link, n));
       }
     }
     kernels_.leave();
@@ -116,21 +119,32 @@ class Frame {
  private:
   double* lanes(std::uint32_t offset) const { return base_ + offset / sizeof(double); }
 
-  std::uint64_t* state_row(const StateLink& link) const {
-    return memory_of(block_, link.memory).data() + std::size_t{link.row} * block_.pes;
+  std::uint64_t* state_row(const StateLink& link, std::uint32_t word = 0) const {
+    const std::size_t row = link.row + word * link.row_step;
+    return memory_of(block_, link.memory).data() + row * block_.pes;
   }
 
   StateRows rows(const StateLink& link) const {
     std::uint64_t* state = state_row(link);
-    return {state,      state + block_.pes, lanes(link.lanes), lanes(link.tail),
-            block_.pes, section_.row_lanes, link.plus_zero};
+    return {state,
+            state + block_.pes,
+            lanes(link.lanes),
+            lanes(link.tail),
+            block_.pes,
+            section_.row_lanes,
+            link.plus_zero,
+            link.count,
+            std::size_t{link.row_step} * block_.pes,
+            link.lane_step / sizeof(double)};
   }
 
-  void copy_mask_in(const StateLink& link) const {
-    const std::uint64_t* from = state_row(link);
-    auto* to = reinterpret_cast<std::uint64_t*>(lanes(link.lanes));
-    std::copy_n(from, block_.pes, to);
-    std::fill(to + block_.pes, to + section_.row_lanes, from[0]);
+  void copy_masks_in(const StateLink& link) const {
+    for (std::uint32_t n = 0; n < link.count; ++n) {
+      const std::uint64_t* from = state_row(link, n);
+      auto* to = reinterpret_cast<std::uint64_t*>(lanes(link.lanes + n * link.lane_step));
+      std::copy_n(from, block_.pes, to);
+      std::fill(to + block_.pes, to + section_.row_lanes, from[0]);
+    }
   }
 
   void fill_constant(const ConstantRow& c) const {
@@ -151,11 +165,12 @@ class Frame {
   double* base_ = nullptr;
 };
 
-/// What a section may write in the broadcast memory, as it was before.
+/// What a section may write in the broadcast memory, as it was before. One at a time in a thread.
 class SavedMemory {
  public:
   SavedMemory(const DoublesSection& section, BlockState& block) : section_(section), block_(block) {
     if (!section.writes_memory) return;
+    words_.clear();
     if (section.puts.empty()) words_ = block.bm;
     for (const std::uint32_t at : section.puts) words_.push_back(block.bm[at]);
   }
@@ -169,8 +184,9 @@ class SavedMemory {
  private:
   const DoublesSection& section_;
   BlockState& block_;
-  LaneMemory words_;
+  static thread_local LaneMemory words_;
 };
+thread_local LaneMemory SavedMemory::words_;
 
 }  // namespace
 

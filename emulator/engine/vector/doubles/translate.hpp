@@ -14,7 +14,8 @@ namespace gdr {
 /// Memories of the machine's state that have rows in a frame.
 enum class StateMemory : std::uint8_t { Registers, Local, T, Masks };
 
-/// A row of the state and its place in the frame: a short, or a long with the row after it.
+/// Rows of the state and their places in the frame: shorts, or longs with the row after each; words
+/// whose rows are equally far apart in both.
 struct StateLink {
   StateMemory memory = StateMemory::Registers;
   std::uint32_t row = 0;  ///< as in BlockState: the short address, of masks mask * 4 + element
@@ -22,6 +23,9 @@ struct StateLink {
   std::uint32_t lanes = 0, tail = 0;  ///< byte offsets in the frame
   bool float_result = false;          ///< a short that an operation on floats has left
   bool plus_zero = false;             ///< a long that is taken never to be -0
+  std::uint32_t count = 1;            ///< words
+  std::uint32_t row_step = 0;         ///< from a word to the next: rows of the state
+  std::uint32_t lane_step = 0;        ///< bytes of the frame
 };
 
 /// A row that does not change: the same bits in every lane, or the PE's number (an integer short).
@@ -39,6 +43,7 @@ struct DoublesSection {
   std::vector<DoublesOp> ops;            ///< one pass; the last one stops
   std::vector<DoublesOp> before, after;  ///< once, before the first pass and after the last; alike
   std::vector<StateLink> imports, exports;
+  std::uint32_t exported_longs = 0;  ///< words among the exports
   std::vector<ConstantRow> constants;
   std::uint32_t row_lanes = 0;      ///< PEs, filled up to whole batches
   std::uint32_t frame_bytes = 0;    ///< from 0 on
