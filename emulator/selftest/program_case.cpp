@@ -65,9 +65,11 @@ Case program_case(std::uint64_t seed, bool keep_ports) {
   // Some in all sections that make a run: what one leaves in registers the next one finds.
   const bool spread = draw.chance(30);
   for (unsigned n = 0; n < length; ++n) {
-    const Section section =
-        spread ? draw.pick({Section::Start, Section::Body, Section::End}) : Section::Body;
-    append(test.program, section, random_instruction(draw, test.geometry, items, style));
+    const Instruction i = random_instruction(draw, test.geometry, items, style);
+    const bool item = i.move.bm.space == Space::BmSource || i.move.bm.space == Space::BmOutput;
+    const bool anywhere = spread && !item;  // there are no items outside the body
+    append(test.program,
+           anywhere ? draw.pick({Section::Start, Section::Body, Section::End}) : Section::Body, i);
   }
   test.state = empty_block(test.geometry);
   test.state.number = draw.below(test.geometry.blocks);
