@@ -111,8 +111,6 @@ void Batch::flush() {
   const std::vector<Task> tasks = make_tasks();
   const std::vector<Pass> passes = make_passes();
   std::vector<Phase> phases;
-  for (const Pass& pass : passes) add_pass(pass, tasks, phases);
-  add_joined_reads(phases);
   // Whatever happens, these commands are done with: a list is never executed twice.
   struct Forget {
     Batch& batch;
@@ -122,7 +120,52 @@ void Batch::flush() {
       batch.run_.reset();
     }
   } forget{*this};
+  staged_of_.clear();
+  for (const Pass& pass : passes) add_pass(pass, tasks, phases);
+  add_joined_reads(phases);
   run_phases(phases, threads_for(estimate(tasks.size()), board_.threads));
+  if (passes.size() == 1) keep_staged();
+}
+
+/// What the j-items of the run are, in a chip's memory.
+KeptItems Batch::items_of(std::uint32_t chip) const {
+  return {board_.chips[chip].memory.contents(), run_->command.address, run_->plan.items,
+          board_.loaded->executable};
+}
+
+/// Make room for the j-items that blocks share, and have those converted that are not yet. A chip
+/// uses what an earlier one has, if their memories hold the same.
+void Batch::add_staging(const Pass& pass, std::vector<Phase>& phases) {
+  const GroupRange groups = groups_of(pass, {0, run_->plan.groups});
+  const std::uint64_t size = groups.count * run_->plan.group * board_.loaded->program.item_shorts;
+  const std::size_t bytes =
+      takes_streams() ? groups.count * board_.loaded->executable->stream_bytes() : 0;
+  std::vector<std::uint32_t> missing;
+  while (board_.staged.size() < board_.chips.size()) board_.staged.emplace_back();
+  staged_of_.assign(board_.chips.size(), nullptr);
+  for (std::uint32_t chip = 0; chip < board_.chips.size(); ++chip) {
+    if (run_->blocks[chip] == 0) continue;
+    const std::uint64_t contents = board_.chips[chip].memory.contents();
+    for (std::uint32_t c = 0; c < chip && staged_of_[chip] == nullptr; ++c) {
+      if (board_.chips[c].memory.contents() == contents) staged_of_[chip] = staged_of_[c];
+    }
+    if (staged_of_[chip] != nullptr) continue;
+    StagedItems& staged = board_.staged[chip];
+    staged_of_[chip] = &staged;
+    const bool whole = pass.first && pass.last;
+    const bool enough = staged.converted || !takes_streams();
+    if (whole && enough && staged.kept == items_of(chip)) continue;
+    staged.kept = {};
+    staged.usable = true;
+    if (staged.shorts.size() < size) staged.shorts.resize(size);
+    if (staged.groups.size() < bytes) staged.groups.resize(bytes);
+    missing.push_back(chip);
+  }
+  const std::uint64_t n = parts(groups.count, parts(items_a_part, run_->plan.group));
+  if (missing.empty()) return;
+  phases.push_back({missing.size() * n, [this, pass, n, missing](std::size_t i) {
+                      stage(pass, missing[i / n], i % n);
+                    }});
 }
 
 void Batch::add_pass(const Pass& pass, const std::vector<Task>& tasks, std::vector<Phase>& phases) {
@@ -130,33 +173,13 @@ void Batch::add_pass(const Pass& pass, const std::vector<Task>& tasks, std::vect
   if (run_ && takes_streams() && !shares_sources()) {
     for (BoardChip& chip : board_.chips) chip.streams.resize(board_.geometry.blocks);
   }
-  const bool stages = run_ && pass.fills != 0 && shares_sources();
+  if (run_ && pass.fills != 0 && shares_sources()) add_staging(pass, phases);
   const bool joins = run_ && pass.fills != 0 && joins_outputs();
-  const GroupRange groups =
-      stages || joins ? groups_of(pass, {0, run_->plan.groups}) : GroupRange{};
+  const GroupRange groups = joins ? groups_of(pass, {0, run_->plan.groups}) : GroupRange{};
   const std::uint64_t items = groups.count * (run_ ? run_->plan.group : 1);
-  if (stages) {
-    staged_.resize(chips);
-    for (auto& buffer : staged_) {
-      const std::uint64_t size = items * board_.loaded->program.item_shorts;
-      if (buffer.size() < size) buffer.resize(size);
-    }
-    if (takes_streams()) {
-      if (streams_.size() < chips) streams_.resize(chips);
-      for (Stream& stream : streams_) {
-        stream.usable = true;
-        stream.groups.resize(std::max<std::size_t>(
-            stream.groups.size(), groups.count * board_.loaded->executable->stream_bytes()));
-      }
-    }
-    const std::uint64_t n = parts(groups.count, parts(items_a_part, run_->plan.group));
-    phases.push_back({chips * n, [this, pass, n](std::size_t i) {
-                        stage(pass, static_cast<std::uint32_t>(i / n), i % n);
-                      }});
-  }
   if (joins) {
-    outputs_.resize(chips);
-    for (auto& buffer : outputs_) {
+    board_.outputs.resize(chips);
+    for (auto& buffer : board_.outputs) {
       buffer.resize(std::max<std::size_t>(
           buffer.size(), items * board_.loaded->program.output_shorts * board_.geometry.blocks));
     }
@@ -170,20 +193,36 @@ void Batch::add_pass(const Pass& pass, const std::vector<Task>& tasks, std::vect
   }
 }
 
+/// What was staged whole is good for the next run on the same j-items.
+void Batch::keep_staged() {
+  for (std::uint32_t chip = 0; chip < staged_of_.size(); ++chip) {
+    if (staged_of_[chip] != &board_.staged[chip]) continue;
+    board_.staged[chip].kept = items_of(chip);
+    board_.staged[chip].converted = takes_streams();
+  }
+}
+
 void Batch::add_joined_reads(std::vector<Phase>& phases) {
+  const LoadedProgram& loaded = *board_.loaded;
+  const std::span<const PortField> results = loaded.results;
+  // Threads share no word: fields may go different ways where none has but half of one.
+  const bool packed =
+      std::ranges::any_of(loaded.layout.results, [](const auto& f) { return f.half_words < 2; });
+  const std::size_t ways = packed ? 1 : results.size();
   for (const Read& read : reads_) {
     if (!read.joined || read.slots.count == 0) continue;
-    phases.push_back({parts(read.slots.count, slots_a_part), [this, &read](std::size_t i) {
-                        std::vector<const ChipState*> chips;
-                        for (std::size_t c = 0; c < board_.chips.size(); ++c) {
-                          if (takes_part(read.chips, c)) chips.push_back(&board_.chips[c].state);
-                        }
-                        const std::uint64_t first = read.slots.first + i * slots_a_part;
-                        const std::uint64_t end = read.slots.first + read.slots.count;
-                        join_results(*board_.loaded, chips, read.slots, first,
-                                     std::min(first + slots_a_part, end),
-                                     results_.data() + read.offset);
-                      }});
+    phases.push_back(
+        {ways * parts(read.slots.count, slots_a_part), [=, this, &read](std::size_t i) {
+           std::vector<const ChipState*> chips;
+           for (std::size_t c = 0; c < board_.chips.size(); ++c) {
+             if (takes_part(read.chips, c)) chips.push_back(&board_.chips[c].state);
+           }
+           const auto fields = packed ? results : results.subspan(i % ways, 1);
+           const std::uint64_t first = read.slots.first + i / ways * slots_a_part;
+           const std::uint64_t end = read.slots.first + read.slots.count;
+           join_results(*board_.loaded, chips, read.slots, fields, first,
+                        std::min(first + slots_a_part, end), results_.data() + read.offset);
+         }});
   }
 }
 

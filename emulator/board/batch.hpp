@@ -2,10 +2,8 @@
 // block, in one parallel region. A force call on few sources costs little more than its arithmetic.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -35,14 +33,9 @@ class Batch {
   void flush_run() {
     if (run_) flush();
   }
-  /// After another program was loaded: buffers lay items out as the one before had them.
-  void forget_buffers() noexcept {
-    staged_.clear();
-    streams_.clear();
-    outputs_.clear();
-  }
 
  private:
+  static constexpr std::uint64_t fills_at_once = 32;   ///< of a block's own j-items, converted
   static constexpr std::uint64_t items_a_part = 2048;  ///< j-items that one task converts or joins
 
   struct Write {
@@ -77,7 +70,9 @@ class Batch {
   std::vector<Pass> make_passes() const;
   double estimate(std::size_t tasks) const noexcept;
   void add_pass(const Pass& pass, const std::vector<Task>& tasks, std::vector<Phase>& phases);
+  void add_staging(const Pass& pass, std::vector<Phase>& phases);
   void add_joined_reads(std::vector<Phase>& phases);
+  void keep_staged();
 
   bool shares_sources() const noexcept;
   bool joins_outputs() const noexcept;
@@ -89,10 +84,11 @@ class Batch {
   bool takes_streams() const noexcept;
   void run_stream(const Pass& pass, const Task& task);
   void run_own_stream(const Pass& pass, const Task& task);
-  bool is_kept(const Task& task, const KeptStream& stream) const noexcept;
+  KeptItems items_of(std::uint32_t chip) const;
   bool make_stream(const Task& task, GroupRange groups, std::uint64_t last,
                    KeptStream& stream) const;
-  void run_groups(const Task& task, std::uint64_t groups, SourceStream stream);
+  bool runs_whole(const Pass& pass, const Task& task) const;
+  void run_groups(const Pass& pass, const Task& task, std::uint64_t groups, SourceStream stream);
   std::uint32_t live_pes(const Task& task) const noexcept;
   void run_section(const Task& task, Section section) const;
   void fill_half(const Pass& pass, const Task& task, GroupRange groups, unsigned half,
@@ -106,14 +102,7 @@ class Batch {
   std::vector<Write> writes_;
   std::vector<Read> reads_;
   std::optional<Run> run_;
-  /// j-items of a pass, converted for the engine.
-  struct Stream {
-    std::vector<std::byte> groups;
-    std::atomic<bool> usable = true;  ///< the engine could take all of them
-  };
-  std::vector<std::vector<std::uint64_t>> staged_;   ///< of each chip: shorts of a pass's j-items
-  std::deque<Stream> streams_;                       ///< of each chip
-  std::vector<std::vector<std::uint64_t>> outputs_;  ///< of each chip: [block][shorts of a pass]
+  std::vector<StagedItems*> staged_of_;  ///< of each chip that runs: its j-items of a pass
 };
 
 }  // namespace gdr

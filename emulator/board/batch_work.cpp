@@ -16,20 +16,20 @@ GroupRange Batch::groups_of(const Pass& pass, GroupRange slice) const noexcept {
 
 /// One part of the j-items that all blocks of a chip see in this pass.
 void Batch::stage(const Pass& pass, std::uint32_t chip, std::uint64_t part) {
-  if (run_->blocks[chip] == 0) return;
+  StagedItems& staged = board_.staged[chip];
   const LoopPlan& plan = run_->plan;
   const GroupRange all = groups_of(pass, {0, plan.groups});
   const std::uint64_t size = (items_a_part + plan.group - 1) / plan.group;
   const GroupRange groups{all.first + part * size, std::min(size, all.count - part * size)};
   std::vector<std::uint64_t> scratch;
   const std::uint32_t step = board_.loaded->halves.source_step;
-  std::uint64_t* const shorts = staged_[chip].data() + part * size * step;
+  std::uint64_t* const shorts = staged.shorts.data() + part * size * step;
   load_sources(*board_.loaded, plan, board_.chips[chip].memory, run_->command.address, groups,
                shorts, scratch);
   if (!takes_streams()) return;
   const Executable& executable = *board_.loaded->executable;
-  std::byte* const to = streams_[chip].groups.data() + part * size * executable.stream_bytes();
-  if (!executable.convert_sources(shorts, groups.count, step, to)) streams_[chip].usable = false;
+  std::byte* const to = staged.groups.data() + part * size * executable.stream_bytes();
+  if (!executable.convert_sources(shorts, groups.count, step, to)) staged.usable = false;
 }
 
 void Batch::work(const Pass& pass, const Task& task) {
@@ -40,9 +40,12 @@ void Batch::work(const Pass& pass, const Task& task) {
     }
   }
   if (task.runs) {
-    if (pass.first && (run_->command.flags & run_start) != 0) run_section(task, Section::Start);
+    const bool whole = runs_whole(pass, task);
+    if (pass.first && (run_->command.flags & run_start) != 0 && !whole)
+      run_section(task, Section::Start);
     run_loop(pass, task);
-    if (pass.last && (run_->command.flags & run_end) != 0) run_section(task, Section::End);
+    if (pass.last && (run_->command.flags & run_end) != 0 && !whole)
+      run_section(task, Section::End);
   }
   if (!pass.last) return;
   for (const Read& r : reads_) {
@@ -77,9 +80,10 @@ void Batch::run_section(const Task& task, Section section) const {
 
 /// The loop over the j-items of a pass: as the engine takes them.
 void Batch::run_loop(const Pass& pass, const Task& task) {
+  if (pass.fills == 0) return;
   if (!takes_streams()) return run_fills(pass, task);
   if (!shares_sources()) return run_own_stream(pass, task);
-  if (!streams_[task.chip].usable) return run_fills(pass, task);
+  if (!staged_of_[task.chip]->usable) return run_fills(pass, task);
   run_stream(pass, task);
 }
 
@@ -88,13 +92,34 @@ bool Batch::takes_streams() const noexcept {
          board_.loaded->outputs.empty() && (run_->command.flags & run_flags) == 0;
 }
 
-void Batch::run_groups(const Task& task, std::uint64_t groups, SourceStream stream) {
+/// Whether a block does all sections of its run in one call of the engine: see run_groups.
+bool Batch::runs_whole(const Pass& pass, const Task& task) const {
+  constexpr std::uint32_t both = run_start | run_end;
+  if ((run_->command.flags & both) != both || !pass.first || !pass.last || !takes_streams())
+    return false;
+  const LoopPlan& plan = run_->plan;
+  const GroupRange slice = plan.slice(task.block);
+  if (slice.count == 0 || slice.count > board_.loaded->executable->most_whole_groups())
+    return false;
+  return shares_sources() ? staged_of_[task.chip]->usable.load()
+                          : plan.fills(slice.count) <= fills_at_once;
+}
+
+/// The body over a stream; with Start and End, where the engine is to do the whole run.
+void Batch::run_groups(const Pass& pass, const Task& task, std::uint64_t groups,
+                       SourceStream stream) {
   BlockRun run;
   run.section = Section::Body;
   run.iterations = groups;
   run.stream = stream;
   run.live_pes = live_pes(task);
-  board_.loaded->executable->run(board_.chips[task.chip].state.blocks[task.block], run);
+  const Executable& executable = *board_.loaded->executable;
+  BlockState& block = board_.chips[task.chip].state.blocks[task.block];
+  const bool whole = runs_whole(pass, task);
+  if (whole && executable.run_whole(block, run)) return;
+  if (whole) run_section(task, Section::Start);
+  executable.run(block, run);
+  if (whole) run_section(task, Section::End);
 }
 
 /// All of a pass at once. The memory's halves get what they would hold at its end.
@@ -114,13 +139,12 @@ void Batch::run_stream(const Pass& pass, const Task& task) {
     last = halves.source_base[half] +
            static_cast<std::uint32_t>(groups.count - 1) * halves.source_step;
   }
-  run_groups(task, all.count, {streams_[task.chip].groups.data(), last});
+  run_groups(pass, task, all.count, {staged_of_[task.chip]->groups.data(), last});
 }
 
 /// The same where every block has a slice of its own: some fills at a time. A slice that is done in
 /// one go is kept: a force call on the same sources finds it ready.
 void Batch::run_own_stream(const Pass& pass, const Task& task) {
-  constexpr std::uint64_t fills_at_once = 32;
   const LoopPlan& plan = run_->plan;
   const GroupRange slice = plan.slice(task.block);
   KeptStream& stream = board_.chips[task.chip].streams[task.block];
@@ -131,20 +155,22 @@ void Batch::run_own_stream(const Pass& pass, const Task& task) {
     GroupRange groups = plan.fill(slice, f);
     const GroupRange last_groups = plan.fill(slice, last);
     groups.count = last_groups.first + last_groups.count - groups.first;
-    if (!(whole && is_kept(task, stream)) && !make_stream(task, groups, last, stream)) {
-      return run_fills({f, end - f, pass.first, pass.last}, task);
+    if (!(whole && stream.kept == items_of(task.chip)) &&
+        !make_stream(task, groups, last, stream)) {
+      const bool without_sections = runs_whole(pass, task);
+      if (without_sections) run_section(task, Section::Start);
+      run_fills({f, end - f, pass.first, pass.last}, task);
+      if (without_sections) run_section(task, Section::End);
+      return;
     }
-    if (!whole) stream.executable.reset();
-    std::uint64_t* const bm = board_.chips[task.chip].state.blocks[task.block].bm.data();
-    for (const auto& fill : stream.last_fills) std::ranges::copy(fill.shorts, bm + fill.base);
-    run_groups(task, groups.count, {stream.groups.data(), stream.last_group});
+    if (!whole) stream.kept = {};
+    if (!stream.in_memory) {
+      std::uint64_t* const bm = board_.chips[task.chip].state.blocks[task.block].bm.data();
+      for (const auto& fill : stream.last_fills) std::ranges::copy(fill.shorts, bm + fill.base);
+    }
+    stream.in_memory = !board_.loaded->puts_to_halves;
+    run_groups(pass, task, groups.count, {stream.groups.data(), stream.last_group});
   }
-}
-
-bool Batch::is_kept(const Task& task, const KeptStream& stream) const noexcept {
-  return stream.executable == board_.loaded->executable &&
-         stream.memory_version == board_.chips[task.chip].memory.version() &&
-         stream.address == run_->command.address && stream.items == run_->plan.items;
 }
 
 /// Converts groups of a block's slice; `last` is the fill that the last of them are in. False if
@@ -160,7 +186,8 @@ bool Batch::make_stream(const Task& task, GroupRange groups, std::uint64_t last,
   if (shorts.size() < groups.count * step) shorts.resize(groups.count * step);
   stream.groups.resize(groups.count * executable.stream_bytes());
   load_sources(*board_.loaded, plan, memory, run_->command.address, groups, shorts.data(), scratch);
-  stream.executable.reset();
+  stream.kept = {};
+  stream.in_memory = false;
   if (!executable.convert_sources(shorts.data(), groups.count, step, stream.groups.data())) {
     return false;
   }
@@ -176,10 +203,7 @@ bool Batch::make_stream(const Task& task, GroupRange groups, std::uint64_t last,
     kept.base = halves.source_base[(last + k - 1) % 2];
     stream.last_group = kept.base + static_cast<std::uint32_t>(fill.count - 1) * step;
   }
-  stream.memory_version = memory.version();
-  stream.address = run_->command.address;
-  stream.items = plan.items;
-  stream.executable = board_.loaded->executable;
+  stream.kept = items_of(task.chip);
   return true;
 }
 
@@ -213,13 +237,14 @@ void Batch::fill_half(const Pass& pass, const Task& task, GroupRange groups, uns
   const BmHalves& halves = board_.loaded->halves;
   BoardChip& chip = board_.chips[task.chip];
   std::uint64_t* const bm = chip.state.blocks[task.block].bm.data() + halves.source_base[half];
+  if (!chip.streams.empty()) chip.streams[task.block].in_memory = false;
   if (!shares_sources()) {
     load_sources(*board_.loaded, run_->plan, chip.memory, run_->command.address, groups, bm,
                  scratch);
     return;
   }
   const std::uint64_t before = groups.first - pass.first_fill * run_->plan.groups_per_half;
-  std::copy_n(staged_[task.chip].data() + before * halves.source_step,
+  std::copy_n(staged_of_[task.chip]->shorts.data() + before * halves.source_step,
               groups.count * halves.source_step, bm);
 }
 
@@ -241,7 +266,7 @@ void Batch::keep_outputs(const Pass& pass, const Task& task, GroupRange groups, 
   const GroupRange all = groups_of(pass, {0, plan.groups});
   const std::uint64_t row = task.block * all.count + groups.first - all.first;
   std::copy_n(bm, groups.count * halves.output_step,
-              outputs_[task.chip].data() + row * halves.output_step);
+              board_.outputs[task.chip].data() + row * halves.output_step);
 }
 
 void Batch::join_pass_outputs(const Pass& pass, std::uint32_t chip, std::uint64_t part) {
@@ -254,7 +279,7 @@ void Batch::join_pass_outputs(const Pass& pass, std::uint32_t chip, std::uint64_
   if (begin >= items) return;  // a part of nothing but pads
   std::vector<const std::uint64_t*> blocks;
   for (std::uint64_t b = 0; b < board_.geometry.blocks; ++b) {
-    blocks.push_back(outputs_[chip].data() + (b * all.count * plan.group + begin) * step);
+    blocks.push_back(board_.outputs[chip].data() + (b * all.count * plan.group + begin) * step);
   }
   const OutputItems range{run_->command.output_address, all.first * plan.group + begin,
                           std::min(items_a_part, items - begin)};

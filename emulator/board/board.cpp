@@ -127,6 +127,9 @@ void Board::Impl::load_program(Execution& x, const Command& c, Payload payload) 
   LoadedProgram loaded = gdr::load_program(read_object(bytes), board.geometry, *board.engine);
   if (board.loaded) add_work(*board.loaded->executable, earlier);
   board.loaded = std::move(loaded);
+  // The buffers of runs lay items out as the program before had them.
+  board.staged.clear();
+  board.outputs.clear();
   for (BoardChip& chip : board.chips) {
     clear(chip.state);
     chip.targets.reset();
@@ -141,8 +144,16 @@ void Board::Impl::load_program(Execution& x, const Command& c, Payload payload) 
 
 void Board::Impl::write_memory(Execution& x, const Command& c, Payload payload) {
   x.batch.flush_run();
+  std::vector<std::uint64_t> before;
+  for (const BoardChip& chip : board.chips) before.push_back(chip.memory.contents());
   for (std::size_t chip = 0; chip < board.chips.size(); ++chip) {
-    if (takes_part(c.chips, chip)) board.chips[chip].memory.write(c.address, payload);
+    if (!takes_part(c.chips, chip)) continue;
+    board.chips[chip].memory.write(c.address, payload);
+    // What was the same before is the same afterwards.
+    for (std::size_t other = 0; other < chip; ++other) {
+      if (takes_part(c.chips, other) && before[other] == before[chip])
+        board.chips[chip].memory.same_as(board.chips[other].memory);
+    }
   }
   x.timeline.write_memory(c.chips, payload.size() * word_bytes, c.address, c.address + c.count);
 }
@@ -222,7 +233,6 @@ void Board::Impl::step(Execution& x, std::size_t index) {
     case CommandKind::LoadProgram:
       x.batch.flush();
       load_program(x, c, payload);
-      x.batch.forget_buffers();
       break;
     case CommandKind::WriteMemory:
       write_memory(x, c, payload);
@@ -304,7 +314,9 @@ const ChipState& Board::chip(unsigned number) const {
   return impl_->board.chips[number].state;
 }
 ChipState& Board::chip(unsigned number) {
-  return const_cast<ChipState&>(static_cast<const Board&>(*this).chip(number));
+  ChipState& state = const_cast<ChipState&>(static_cast<const Board&>(*this).chip(number));
+  for (KeptStream& stream : impl_->board.chips[number].streams) stream.in_memory = false;
+  return state;
 }
 
 }  // namespace gdr

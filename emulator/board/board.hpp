@@ -47,8 +47,9 @@ class Board {
   /// Since the board was made; reset_counts leaves it.
   EngineWork engine_work() const;
 
-  /// Direct sight of a chip's state, for tests, dumps and debuggers. Throws gdr::Error (Device) for
-  /// a chip that is not there.
+  /// Direct sight of a chip's state, for tests, dumps and debuggers. Changes count until the next
+  /// list is executed: ask again for those after it. Throws gdr::Error (Device) for a chip that is
+  /// not there.
   const ChipState& chip(unsigned number) const;
   ChipState& chip(unsigned number);
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -16,12 +18,28 @@
 
 namespace gdr {
 
-/// j-items that a block worked on, converted for the engine; good for the next run on them, as long
-/// as nobody wrote to the memory that they came from.
-struct KeptStream {
-  std::uint64_t memory_version = 0;
+/// Which j-items something was made of: it is good for a run on them as long as nobody writes to
+/// the memory that they came from.
+struct KeptItems {
+  std::uint64_t contents = 0;  ///< BoardMemory::contents
   std::uint64_t address = 0, items = 0;
   std::shared_ptr<const Executable> executable;  ///< null: nothing is kept
+  friend bool operator==(const KeptItems&, const KeptItems&) = default;
+};
+
+/// j-items that all blocks of a chip see, converted for the broadcast memory and for the engine.
+/// Chips whose memories hold the same share them. They stay for the next run on them.
+struct StagedItems {
+  KeptItems kept;
+  bool converted = false;             ///< `groups` is filled, too
+  std::vector<std::uint64_t> shorts;  ///< as in the broadcast memory, one item behind the other
+  std::vector<std::byte> groups;
+  std::atomic<bool> usable = true;  ///< the engine could take all of them
+};
+
+/// j-items that a block worked on alone, converted for the engine, for the next run on them.
+struct KeptStream {
+  KeptItems kept;
   std::vector<std::byte> groups;
   /// What the halves of the broadcast memory held at the end: the last fill but one, the last.
   struct LastFill {
@@ -30,6 +48,7 @@ struct KeptStream {
   };
   std::array<LastFill, 2> last_fills;
   std::uint32_t last_group = 0;  ///< where the last group stood, in shorts
+  bool in_memory = false;        ///< the broadcast memory holds them still
 };
 
 /// A chip with its control processor.
@@ -47,6 +66,10 @@ struct BoardState {
   unsigned threads = 0;
   std::vector<BoardChip> chips;
   std::optional<LoadedProgram> loaded;
+  /// Buffers of runs, kept because memory that was never touched costs more than what is done in
+  /// it.
+  std::deque<StagedItems> staged;                   ///< by chip
+  std::vector<std::vector<std::uint64_t>> outputs;  ///< of each chip: [block][shorts of a pass]
 };
 
 constexpr bool takes_part(std::uint64_t chips, std::size_t chip) noexcept {

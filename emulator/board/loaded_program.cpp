@@ -118,9 +118,13 @@ void check_sizes(const Program& p) {
   if (p.group < 1) refuse(p, "a group holds at least one item");
 }
 
-std::vector<PortField> port_fields(const Program& p, const std::vector<LinkLayout::Field>& fields) {
+std::vector<PortField> port_fields(const Program& p, const std::vector<LinkLayout::Field>& fields,
+                                   Isa isa) {
   std::vector<PortField> out;
-  for (const auto& field : fields) out.push_back(port_field(p.variables[field.variable], field));
+  for (const auto& field : fields) {
+    out.push_back(port_field(p.variables[field.variable], field));
+    out.back().isa = isa;
+  }
   return out;
 }
 
@@ -128,11 +132,23 @@ std::vector<std::uint64_t> make_pad_item(const Program& p) {
   std::vector<std::uint64_t> item(p.item_shorts, 0);
   for (const Variable& v : p.variables) {
     if (v.kind != VarKind::Source) continue;
-    const PortField field{v.conversion, v.location.width, v.reduce, v.location, 0};
+    const PortField field{v.conversion, v.location.width, v.reduce, v.location, 0, {}};
     const std::uint64_t record[2] = {v.pad, 0};
     port_load(field, {record, 2}, 1, {item.data() + v.location.address, p.item_shorts, 1});
   }
   return item;
+}
+
+bool puts_to_halves(const Program& p) {
+  for (const auto& section : p.sections) {
+    for (const Instruction& i : section) {
+      if (i.move.op != Op::Bput) continue;
+      const Operand& bm = i.move.bm;
+      const std::uint32_t end = bm.at(i.vlen - 1u) + shorts_in(bm.width);
+      if (bm.space != Space::Bm || end > p.fixed_shorts) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -145,12 +161,13 @@ LoadedProgram load_program(Program program, const Geometry& geometry, const Engi
   check_moving(program, loaded.halves);
   loaded.executable = engine.prepare(program, geometry);
   loaded.exact = engine.exact();
+  loaded.puts_to_halves = puts_to_halves(program);
   loaded.layout = link_layout(program);
-  loaded.targets = port_fields(program, loaded.layout.targets);
-  loaded.sources = port_fields(program, loaded.layout.sources);
-  loaded.results = port_fields(program, loaded.layout.results);
-  loaded.params = port_fields(program, loaded.layout.params);
-  loaded.outputs = port_fields(program, loaded.layout.outputs);
+  loaded.targets = port_fields(program, loaded.layout.targets, engine.isa());
+  loaded.sources = port_fields(program, loaded.layout.sources, engine.isa());
+  loaded.results = port_fields(program, loaded.layout.results, engine.isa());
+  loaded.params = port_fields(program, loaded.layout.params, engine.isa());
+  loaded.outputs = port_fields(program, loaded.layout.outputs, engine.isa());
   loaded.pad_item = make_pad_item(program);
   loaded.program = std::move(program);
   return loaded;

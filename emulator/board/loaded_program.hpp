@@ -27,7 +27,8 @@ struct LoadedProgram {
   BmHalves halves;
   std::vector<std::uint64_t> pad_item;  ///< shorts of an item that fills up a group
   std::shared_ptr<const Executable> executable;
-  bool exact = true;  ///< the engine's numerics
+  bool puts_to_halves = false;  ///< an instruction may write where j-items stand
+  bool exact = true;            ///< the engine's numerics
 };
 
 /// Throws gdr::Error (Program) if the program does not fit the geometry.

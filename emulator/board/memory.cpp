@@ -30,7 +30,8 @@ void BoardMemory::reserve(std::uint64_t address, std::uint64_t count) {
 }
 
 void BoardMemory::write(std::uint64_t address, std::span<const std::uint64_t> words) {
-  std::atomic_ref(version_).fetch_add(1, std::memory_order_relaxed);  // threads write side by side
+  static std::atomic<std::uint64_t> writes = 0;
+  std::atomic_ref(contents_).store(++writes, std::memory_order_relaxed);  // threads may write too
   for_each_chunk(address, words.size(), chunk_words,
                  [&](auto chunk, auto offset, auto done, auto length) {
                    auto& memory = chunks_[chunk];

@@ -15,8 +15,11 @@ class BoardMemory {
 
   std::uint64_t size() const noexcept { return words_; }
   void write(std::uint64_t address, std::span<const std::uint64_t> words);
-  /// Grows with every write: what was made of the contents before is good as long as it stays.
-  std::uint64_t version() const noexcept { return version_; }
+  /// A number for the contents: what was made of them is good for every memory with the same one. A
+  /// write gives a number that no memory had before; 0 stands for nothing but zeros.
+  std::uint64_t contents() const noexcept { return contents_; }
+  /// Say that the contents are the same as another memory's.
+  void same_as(const BoardMemory& other) noexcept { contents_ = other.contents_; }
   void read(std::uint64_t address, std::span<std::uint64_t> words) const;
 
   /// Makes room, so that afterwards threads may write disjoint words of the range side by side.
@@ -30,7 +33,7 @@ class BoardMemory {
   static constexpr std::uint64_t chunk_words = std::uint64_t{1} << 16;  ///< half a megabyte
 
   std::uint64_t words_;
-  std::uint64_t version_ = 0;
+  std::uint64_t contents_ = 0;
   std::vector<std::unique_ptr<std::uint64_t[]>> chunks_;  ///< null: all zero
 };
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <exception>
+#include <vector>
 
 namespace gdr {
 namespace {
@@ -31,6 +32,36 @@ class Guard {
   std::exception_ptr error_;
 };
 
+/// The tasks of a phase, dealt out in equal parts. A thread takes its own part first, the same one
+/// in every run, so that it finds in its cache what it left there; then it helps the others.
+class Dealer {
+ public:
+  Dealer(std::size_t tasks, std::size_t threads) : tasks_(tasks), parts_(threads) {
+    for (std::size_t p = 0; p < threads; ++p) parts_[p].next = begin(p);
+  }
+
+  template <typename Work>
+  void work_off(std::size_t thread, const Work& work) {
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      const std::size_t part = (thread + k) % parts_.size();
+      for (;;) {
+        const std::size_t task = parts_[part].next.fetch_add(1, std::memory_order_relaxed);
+        if (task >= begin(part + 1)) break;
+        work(task);
+      }
+    }
+  }
+
+ private:
+  /// A line of the cache each.
+  struct alignas(64) Part {
+    std::atomic<std::size_t> next = 0;
+  };
+  std::size_t begin(std::size_t part) const noexcept { return tasks_ * part / parts_.size(); }
+  std::size_t tasks_;
+  std::vector<Part> parts_;
+};
+
 }  // namespace
 
 unsigned threads_for(double nanoseconds, unsigned threads) noexcept {
@@ -46,10 +77,16 @@ void run_phases(std::span<const Phase> phases, unsigned threads) {
     return;
   }
   Guard guard;
+  std::vector<Dealer> dealers;
+  dealers.reserve(phases.size());
+  for (const Phase& phase : phases) dealers.emplace_back(phase.tasks, threads);
 #pragma omp parallel num_threads(static_cast <int>(threads))
-  for (const Phase& phase : phases) {
-#pragma omp for schedule(dynamic)
-    for (std::size_t task = 0; task < phase.tasks; ++task) guard(phase, task);
+  {
+    const auto thread = static_cast<std::size_t>(omp_get_thread_num());
+    for (std::size_t p = 0; p < phases.size(); ++p) {
+      dealers[p].work_off(thread, [&](std::size_t task) { guard(phases[p], task); });
+#pragma omp barrier
+    }
   }
   guard.rethrow();
 }

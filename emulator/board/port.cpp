@@ -1,70 +1,14 @@
 #include "emulator/board/port.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+
+#include "emulator/board/port_rows.hpp"
+#include "emulator/board/port_words.hpp"
 
 namespace gdr {
 namespace {
-
-constexpr std::uint64_t double_sign = std::uint64_t{1} << 63;
-constexpr std::uint64_t double_infinity = std::uint64_t{2047} << 52;
-constexpr std::uint64_t double_nan = double_infinity | (std::uint64_t{1} << 51);
-/// The upper 36 bits of a double are a short; the other 28 are the top of a long's lower half.
-constexpr unsigned below_short = 28;
-constexpr std::uint64_t below_short_mask = (std::uint64_t{1} << below_short) - 1;
-/// Bits of a long's lower half that a double lacks.
-constexpr unsigned below_double = 8;
-
-struct Halves {
-  std::uint64_t upper, lower;
-};
-
-/// Subnormals are zeros of their sign, every NaN is the canonical one.
-constexpr std::uint64_t canonical(std::uint64_t bits) noexcept {
-  const std::uint64_t magnitude = bits & ~double_sign;
-  bits = (magnitude & double_infinity) == 0 ? bits & double_sign : bits;
-  return magnitude > double_infinity ? double_nan : bits;
-}
-
-constexpr Halves double_to_long(std::uint64_t bits) noexcept {
-  bits = canonical(bits);
-  return {bits >> below_short, (bits & below_short_mask) << below_double};
-}
-
-/// Rounds to nearest even by adding just under half of what is cut, and one more for an odd last
-/// bit. A carry out of the fraction raises the exponent, up to infinity; neither an infinity nor
-/// the canonical NaN has bits that could carry.
-constexpr Halves double_to_short(std::uint64_t bits) noexcept {
-  bits = canonical(bits);
-  const std::uint64_t odd = (bits >> below_short) & 1;
-  return {(bits + (below_short_mask >> 1) + odd) >> below_short, 0};
-}
-
-/// The same for the 61 bits of a long, which a double's 53 begin.
-constexpr std::uint64_t long_to_double(Halves w) noexcept {
-  const std::uint64_t cut = (w.upper << below_short) | (w.lower >> below_double);
-  const std::uint64_t rest = w.lower & ((1U << below_double) - 1);
-  const std::uint64_t exponent = cut & double_infinity;
-  const std::uint64_t fraction = (cut & ~(double_sign | double_infinity)) | rest;
-  const std::uint64_t rounded = cut + ((rest + 127 + (cut & 1)) >> below_double);
-  if (exponent == 0) return cut & double_sign;
-  if (exponent == double_infinity) return fraction != 0 ? double_nan : cut;
-  return rounded;
-}
-
-/// 64 bits always fit a long, with their sign.
-constexpr Halves int_to_long(std::uint64_t bits) noexcept {
-  const auto upper =
-      static_cast<std::uint64_t>(static_cast<std::int64_t>(bits) >> Short::bit_count);
-  return {upper & Short::mask, bits & Short::mask};
-}
-
-/// The same for a short, at its limits where it cannot hold the number.
-constexpr Halves int_to_short(std::uint64_t bits) noexcept {
-  constexpr std::int64_t most = (std::int64_t{1} << (Short::bit_count - 1)) - 1;
-  const auto value = std::clamp(static_cast<std::int64_t>(bits), -most - 1, most);
-  return {static_cast<std::uint64_t>(value) & Short::mask, 0};
-}
 
 /// A float is a double of the same value; its subnormals are zeros.
 std::uint64_t widen(std::uint32_t bits) noexcept {
@@ -78,10 +22,37 @@ std::uint32_t half_at(const std::uint64_t* record, std::uint32_t half_word) noex
   return static_cast<std::uint32_t>(record[half_word / 2] >> (half_word % 2 * 32));
 }
 
+/// Numbers that are brought side by side, so that they are converted in vectors.
+constexpr std::size_t numbers_at_once = 64;
+
+/// Adjacent words from strided numbers; `word` is their place in a record.
+void load_rows(RowsToWords convert, std::uint32_t word, LinkIn from, std::size_t n,
+               Lanes<std::uint64_t> to) noexcept {
+  std::array<std::uint64_t, numbers_at_once> numbers;
+  for (std::size_t done = 0; done < n; done += numbers.size()) {
+    const std::size_t count = std::min(numbers.size(), n - done);
+    const std::uint64_t* const in = from.words + done * from.stride + word;
+    for (std::size_t i = 0; i < count; ++i) numbers[i] = in[i * from.stride];
+    convert(numbers.data(), count, to.shorts + done, to.shorts + done + to.lower);
+  }
+}
+
+void store_rows(RowsFromWords convert, Lanes<const std::uint64_t> from, std::size_t n, LinkOut to,
+                std::uint32_t word) noexcept {
+  std::array<std::uint64_t, numbers_at_once> numbers;
+  for (std::size_t done = 0; done < n; done += numbers.size()) {
+    const std::size_t count = std::min(numbers.size(), n - done);
+    const std::uint64_t* const upper = from.shorts + done;
+    convert(upper, upper + from.lower, count, numbers.data());
+    std::uint64_t* const out = to.words + done * to.stride + word;
+    for (std::size_t i = 0; i < count; ++i) out[i * to.stride] = numbers[i];
+  }
+}
+
 template <typename Convert>
 void load_all(LinkIn from, std::size_t n, Lanes<std::uint64_t> to, Convert convert) noexcept {
   for (std::size_t i = 0; i < n; ++i) {
-    const Halves w = convert(from.words + i * from.stride);
+    const WordHalves w = convert(from.words + i * from.stride);
     to.shorts[i * to.stride] = w.upper;
     to.shorts[i * to.stride + to.lower] = w.lower;
   }
@@ -146,22 +117,39 @@ void put_host_bits(const PortField& f, u128 host, std::uint64_t* record) noexcep
   if (size == 4) words[1] = static_cast<std::uint64_t>(host >> 64);
 }
 
+namespace {
+
+/// The loop on adjacent words for a field, where there is one.
+RowsToWords rows_of(const PortField& f) noexcept {
+  const PortRows& rows = port_rows(f.isa);
+  const bool wide = f.width == Width::Long;
+  if (f.conversion.machine == MachineFormat::Integer)
+    return wide ? rows.int_to_long : rows.int_to_short;
+  if (!is_float(f.conversion) || f.conversion.host != HostType::F64) return nullptr;
+  if (!wide) return rows.double_to_short;
+  return f.conversion.machine == MachineFormat::FloatLong ? rows.double_to_long : nullptr;
+}
+
+}  // namespace
+
 void port_load(const PortField& f, LinkIn from, std::size_t n, Lanes<std::uint64_t> to) noexcept {
+  const RowsToWords rows = to.stride == 1 ? rows_of(f) : nullptr;
+  if (rows != nullptr) return load_rows(rows, f.half_word / 2, from, n, to);
   if (f.conversion.machine == MachineFormat::Integer && f.width == Width::Short) {
     return load_shorts(from, n, to, [word = f.half_word / 2](const std::uint64_t* record) {
-      return int_to_short(record[word]);
+      return port::int_to_short(record[word]);
     });
   }
   if (f.conversion.machine == MachineFormat::Integer && f.width == Width::Long) {
     return load_all(from, n, to, [word = f.half_word / 2](const std::uint64_t* record) {
-      return int_to_long(record[word]);
+      return port::int_to_long(record[word]);
     });
   }
   if (!is_float(f.conversion)) return load_any(f, from, n, to);
   const bool rounds = f.width == Width::Short || f.conversion.machine == MachineFormat::FloatShort;
   const auto load = [&](auto read) {
-    const auto to_long = [read](const std::uint64_t* r) { return double_to_long(read(r)); };
-    const auto to_short = [read](const std::uint64_t* r) { return double_to_short(read(r)); };
+    const auto to_long = [read](const std::uint64_t* r) { return port::double_to_long(read(r)); };
+    const auto to_short = [read](const std::uint64_t* r) { return port::double_to_short(read(r)); };
     if (f.width == Width::Short) return load_shorts(from, n, to, to_short);
     return rounds ? load_all(from, n, to, to_short) : load_all(from, n, to, to_long);
   };
@@ -175,12 +163,16 @@ void port_load(const PortField& f, LinkIn from, std::size_t n, Lanes<std::uint64
 
 void port_store(const PortField& f, Lanes<const std::uint64_t> from, std::size_t n,
                 LinkOut to) noexcept {
+  if (from.stride == 1 && f.width == Width::Long && is_float(f.conversion) &&
+      f.conversion.host == HostType::F64) {
+    return store_rows(port_rows(f.isa).long_to_double, from, n, to, f.half_word / 2);
+  }
   if (is_float(f.conversion) && f.conversion.host == HostType::F64) {
     std::uint64_t* const out = to.words + f.half_word / 2;
     const bool wide = f.width == Width::Long;
     for (std::size_t i = 0; i < n; ++i) {
       const std::uint64_t* const in = from.shorts + i * from.stride;
-      out[i * to.stride] = long_to_double({in[0], wide ? in[from.lower] : 0});
+      out[i * to.stride] = port::long_to_double({in[0], wide ? in[from.lower] : 0});
     }
     return;
   }

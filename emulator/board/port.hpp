@@ -11,6 +11,7 @@
 #include "emulator/board/command.hpp"
 #include "emulator/chip/reduction.hpp"
 #include "emulator/chip/state.hpp"
+#include "emulator/engine/engine.hpp"
 
 namespace gdr {
 
@@ -21,6 +22,7 @@ struct PortField {
   Reduce reduce = Reduce::Pass;
   Operand location;
   std::uint32_t half_word = 0;  ///< offset in a record of the link, in 32-bit units
+  Isa isa = Isa::Portable;      ///< of the host, for conversions; the bits are always the same
 };
 PortField port_field(const Variable& variable, const LinkLayout::Field& field) noexcept;
 

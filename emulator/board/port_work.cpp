@@ -63,7 +63,7 @@ Long join_word(const PortField& field, std::span<const ChipState* const> chips, 
 }
 
 /// A sum over blocks and chips in host numbers, in the order of the tree: for fast numerics, whose
-/// results have no more bits than a double.
+/// results have no more bits than a double. PEs side by side, so that the host's vectors serve.
 class FastSum {
  public:
   struct SlotRange {
@@ -80,61 +80,72 @@ class FastSum {
   template <typename Store>
   void sum(const PortField& field, std::span<const ChipState* const> chips, Share share,
            SlotRange slots, std::uint64_t elements, Store store) {
+    const std::uint64_t pes = chips[0]->geometry.pes_per_block;
     for (std::uint64_t e = 0; e < elements; ++e) {
-      find_rows(field, chips, static_cast<unsigned>(e));
-      for (std::uint64_t slot = first_slot(slots.first, elements, e); slot < slots.last;
-           slot += elements) {
-        store(slot, share == Share::SourcesOverBlocks ? over_blocks(slot / elements)
-                                                      : over_chips(slot / elements));
+      const auto pes_below = [&](std::uint64_t slot) {
+        return (std::max(slot, e) - e + elements - 1) / elements;
+      };
+      const std::uint64_t last = pes_below(slots.last);
+      for (std::uint64_t pe = pes_below(slots.first); pe < last;) {
+        const std::uint64_t block = pe / pes;
+        const std::uint64_t count = std::min(last, (block + 1) * pes) - pe;
+        const Location at{field, static_cast<unsigned>(e), pe % pes, count};
+        const double* const sums = share == Share::SourcesOverBlocks ? over_blocks(at, chips)
+                                                                     : over_chips(at, chips, block);
+        for (std::uint64_t i = 0; i < count; ++i) store((pe + i) * elements + e, sums[i]);
+        pe += count;
       }
     }
   }
 
  private:
-  static std::uint64_t first_slot(std::uint64_t first, std::uint64_t elements, std::uint64_t e) {
-    return first + (e + elements - first % elements) % elements;
-  }
-  void find_rows(const PortField& field, std::span<const ChipState* const> chips,
-                 unsigned element) {
-    rows_.clear();
-    blocks_of_chip_ = chips[0]->blocks.size();
-    pes_ = chips[0]->geometry.pes_per_block;
-    for (const ChipState* chip : chips) {
-      for (const BlockState& block : chip->blocks) {
-        rows_.push_back(pe_lanes(block, field.location, element).shorts);
-      }
-    }
-  }
+  /// One element of a field in PEs `pe` .. `pe + count - 1` of some block.
+  struct Location {
+    const PortField& field;
+    unsigned element;
+    std::uint64_t pe, count;
+  };
+
   /// A double's bits are a long's first 64; what an exact section left behind them is cut.
-  double number(std::size_t row, std::uint64_t pe) const noexcept {
-    const std::uint64_t* const word = rows_[row] + pe;
-    return std::bit_cast<double>((word[0] << 28) | (word[pes_] >> 8));
+  static void read(const Location& at, const BlockState& block, double* to) noexcept {
+    const auto lanes = pe_lanes(block, at.field.location, at.element);
+    const std::uint64_t* const upper = lanes.shorts + at.pe;
+    const std::uint64_t* const lower = upper + lanes.lower;
+    for (std::uint64_t i = 0; i < at.count; ++i)
+      to[i] = std::bit_cast<double>((upper[i] << 28) | (lower[i] >> 8));
   }
-  double over_blocks(std::uint64_t pe) {
-    chips_.clear();
-    for (std::size_t row = 0; row < rows_.size(); row += blocks_of_chip_) {
-      blocks_.clear();
-      for (std::size_t b = 0; b < blocks_of_chip_; ++b) blocks_.push_back(number(row + b, pe));
-      chips_.push_back(tree(blocks_));
+  const double* over_blocks(const Location& at, std::span<const ChipState* const> chips) {
+    chips_.resize(chips.size() * at.count);
+    for (std::size_t c = 0; c < chips.size(); ++c) {
+      const auto& blocks = chips[c]->blocks;
+      blocks_.resize(blocks.size() * at.count);
+      for (std::size_t b = 0; b < blocks.size(); ++b)
+        read(at, blocks[b], blocks_.data() + b * at.count);
+      tree(blocks_, at.count);
+      std::copy_n(blocks_.data(), at.count, chips_.data() + c * at.count);
     }
-    return tree(chips_);
+    return tree(chips_, at.count);
   }
-  double over_chips(std::uint64_t pe) {
-    chips_.clear();
-    for (std::size_t row = pe / pes_; row < rows_.size(); row += blocks_of_chip_) {
-      chips_.push_back(number(row, pe % pes_));
+  const double* over_chips(const Location& at, std::span<const ChipState* const> chips,
+                           std::uint64_t block) {
+    chips_.resize(chips.size() * at.count);
+    for (std::size_t c = 0; c < chips.size(); ++c)
+      read(at, chips[c]->blocks[block], chips_.data() + c * at.count);
+    return tree(chips_, at.count);
+  }
+  /// Adds up rows of `count` numbers into the first.
+  static const double* tree(std::vector<double>& rows, std::uint64_t count) noexcept {
+    for (std::size_t n = rows.size() / count; n > 1; n = (n + 1) / 2) {
+      for (std::size_t k = 0; k < n / 2; ++k) {
+        const double* const left = rows.data() + 2 * k * count;
+        double* const to = rows.data() + k * count;
+        for (std::uint64_t i = 0; i < count; ++i) to[i] = left[i] + left[count + i];
+      }
+      if (n % 2 != 0)
+        std::copy_n(rows.data() + (n - 1) * count, count, rows.data() + n / 2 * count);
     }
-    return tree(chips_);
+    return rows.data();
   }
-  static double tree(std::vector<double>& leaves) noexcept {
-    for (std::size_t n = leaves.size(); n > 1; n = (n + 1) / 2) {
-      for (std::size_t k = 0; k < n / 2; ++k) leaves[k] = leaves[2 * k] + leaves[2 * k + 1];
-      if (n % 2 != 0) leaves[n / 2] = leaves[n - 1];
-    }
-    return leaves[0];
-  }
-  std::vector<const std::uint64_t*> rows_;  ///< of the blocks of all chips
-  std::size_t blocks_of_chip_ = 1, pes_ = 1;
   std::vector<double> blocks_, chips_;
 };
 
@@ -171,13 +182,13 @@ void store_results(const LoadedProgram& loaded, const BlockState& block, const T
 }
 
 void join_results(const LoadedProgram& loaded, std::span<const ChipState* const> chips,
-                  const TargetSlots& slots, std::uint64_t first, std::uint64_t last,
-                  std::uint64_t* records) {
+                  const TargetSlots& slots, std::span<const PortField> fields, std::uint64_t first,
+                  std::uint64_t last, std::uint64_t* records) {
   const std::size_t words = loaded.layout.result_words;
   const std::uint64_t elements = loaded.program.elements;
   Leaves leaves;
   FastSum fast;
-  for (const PortField& field : loaded.results) {
+  for (const PortField& field : fields) {
     if (!FastSum::serves(loaded, field)) continue;
     fast.sum(field, chips, slots.share, {first, last}, elements,
              [&](std::uint64_t slot, double sum) {
@@ -187,7 +198,7 @@ void join_results(const LoadedProgram& loaded, std::span<const ChipState* const>
   }
   for (std::uint64_t slot = first; slot < last; ++slot) {
     std::uint64_t* const record = records + (slot - slots.first) * words;
-    for (const PortField& field : loaded.results) {
+    for (const PortField& field : fields) {
       if (FastSum::serves(loaded, field)) continue;
       const Long word = join_word(field, chips, slots.share, slot, elements, leaves);
       put_host_bits(field, network_to_host(field, word), record);

@@ -24,11 +24,12 @@ void load_targets(const LoadedProgram& loaded, BlockState& block, const TargetSl
 void store_results(const LoadedProgram& loaded, const BlockState& block, const TargetSlots& slots,
                    std::uint64_t* records) noexcept;
 
-/// Results of the slots first..last - 1 joined by the network: over the blocks of a chip where all
-/// hold the same targets, then over the chips, pair by pair in the order of their numbers.
+/// Results (`fields` of them) of the slots first..last - 1 joined by the network: over the blocks
+/// of a chip where all hold the same targets, then over the chips, pair by pair in the order of
+/// their numbers.
 void join_results(const LoadedProgram& loaded, std::span<const ChipState* const> chips,
-                  const TargetSlots& slots, std::uint64_t first, std::uint64_t last,
-                  std::uint64_t* records);
+                  const TargetSlots& slots, std::span<const PortField> fields, std::uint64_t first,
+                  std::uint64_t last, std::uint64_t* records);
 
 /// One value to a parameter's place in a block: a word of its BM, or every PE.
 void load_param(const PortField& field, unsigned elements, BlockState& block,

@@ -1,11 +1,33 @@
 #include "emulator/selftest/case.hpp"
 
+#include <vector>
+
 namespace gdr::selftest {
+namespace {
+
+/// Start, Body and End in one go; false if the engine does not do that with this case.
+bool run_whole(const Executable& executable, const Case& test, BlockState& state) {
+  const std::uint64_t groups = test.run.iterations;
+  const std::size_t bytes = executable.stream_bytes();
+  const bool plain = test.split == 0 && !test.run.collect_flags;
+  if (!plain || bytes == 0 || groups > executable.most_whole_groups()) return false;
+  std::vector<std::byte> stream(groups * bytes);
+  const std::uint64_t* const items = state.bm.data() + test.run.source_base;
+  if (!executable.convert_sources(items, groups, test.run.source_step, stream.data())) return false;
+  BlockRun body = test.run;
+  body.section = Section::Body;
+  const auto passes = static_cast<std::uint32_t>(groups - 1);
+  body.stream = {stream.data(), test.run.source_base + passes * test.run.source_step};
+  return executable.run_whole(state, body);
+}
+
+}  // namespace
 
 BlockState run_case(const Engine& engine, const Case& test) {
   BlockState state = test.state;
   const auto executable = engine.prepare(test.program, test.geometry);
   for (const Section section : {Section::Init, Section::Start, Section::Body, Section::End}) {
+    if (section == Section::Start && test.whole && run_whole(*executable, test, state)) break;
     if (test.program.section(section).empty()) continue;
     BlockRun run = test.run;
     run.section = section;

@@ -16,6 +16,8 @@ struct Case {
   BlockState state;
   BlockRun run;             ///< its `section` means nothing
   std::uint64_t split = 0;  ///< the body runs this many times, then the rest: two runs
+  /// An engine that can is asked to run Start, Body and End in one go.
+  bool whole = false;
 };
 
 /// The state that an engine leaves. Throws gdr::Error if the engine refuses the program.

@@ -108,6 +108,7 @@ Case kernel_case(const Program& kernel, std::uint64_t seed) {
     const bool positive = v.kind == VarKind::Param || draw.chance(30);
     draw_variable(draw, test, {&v, mixed ? random_mood(draw) : common, positive});
   }
+  test.whole = draw.chance(50);
   test.what = fmt::format("kernel {}, {} passes, {} numbers", kernel.name, test.run.iterations,
                           mixed ? "mixed" : mood_name(common));
   return test;

@@ -109,6 +109,7 @@ Case loop_case(std::uint64_t seed) {
   if (draw.chance(30)) randomize(test.state, draw, draw.pick({inputs.mood, Mood::Hostile}));
   draw_places(draw, test.state, builder.starting_places(), inputs.mood);
   draw_items(draw, test, builder.fields(), inputs);
+  test.whole = draw.chance(50);
   test.what =
       fmt::format("loop of {} instructions, {} iterations, {} numbers{}{}{}",
                   test.program.section(Section::Body).size(), test.run.iterations,

@@ -62,12 +62,19 @@ Case program_case(std::uint64_t seed, bool keep_ports) {
   test.program.item_shorts = items.source;
   test.program.output_shorts = items.output;
   const unsigned length = draw.between(1, 24);
+  // Some in all sections that make a run: what one leaves in registers the next one finds.
+  const bool spread = draw.chance(30);
   for (unsigned n = 0; n < length; ++n) {
-    append(test.program, Section::Body, random_instruction(draw, test.geometry, items, style));
+    const Instruction i = random_instruction(draw, test.geometry, items, style);
+    const bool item = i.move.bm.space == Space::BmSource || i.move.bm.space == Space::BmOutput;
+    const bool anywhere = spread && !item;  // there are no items outside the body
+    append(test.program,
+           anywhere ? draw.pick({Section::Start, Section::Body, Section::End}) : Section::Body, i);
   }
   test.state = empty_block(test.geometry);
   test.state.number = draw.below(test.geometry.blocks);
   randomize(test.state, draw, mood);
+  test.whole = draw.chance(50);
   test.what = fmt::format("{} random instructions, {} numbers{}", length, mood_name(mood),
                           keep_ports ? "" : ", past the port limits");
   return test;

@@ -2,11 +2,13 @@
 // in units of 32, lower half first.
 #include "libgdr/device/arrays.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 
 #include "gdr/error.hpp"
+#include "libgdr/device/finite.hpp"
 #include "libgdr/device/names.hpp"
 
 namespace gdr {
@@ -91,19 +93,20 @@ void refuse_missing(const LinkGroup& group, std::span<const NamedInput> arrays) 
                                           missing + "; every one needs values");
 }
 
-/// An exponent of all ones marks infinities and NaNs. The loop has no early exit, so that it runs
-/// at the speed of the memory; the culprit is looked for only when there is one.
-template <typename Bits>
-void check_finite(const NamedInput& input, std::size_t n, Bits exponent_mask) {
-  unsigned found = 0;
-  for (std::size_t i = 0; i < n; ++i)
-    found |= (load<Bits>(input.array.data, input.array.stride, i) & exponent_mask) == exponent_mask;
-  if (found == 0) return;
+/// The loop has no early exit, so that it runs at the speed of the memory; the culprit is looked
+/// for only when there is one.
+template <typename Number>
+void check_finite(const NamedInput& input, std::size_t n) {
+  using Test = FiniteTest<Number>;
+  const auto bits = [&](std::size_t i) {
+    return load<typename Test::Bits>(input.array.data, input.array.stride, i);
+  };
+  Test test;
+  for (std::size_t i = 0; i < n; ++i) test.add(bits(i));
+  if (test.all_finite()) return;
   for (std::size_t i = 0; i < n; ++i) {
-    if ((load<Bits>(input.array.data, input.array.stride, i) & exponent_mask) != exponent_mask)
-      continue;
-    const double value = sizeof(Bits) == 8 ? load<double>(input.array.data, input.array.stride, i)
-                                           : load<float>(input.array.data, input.array.stride, i);
+    if (Test::is_finite(bits(i))) continue;
+    const auto value = load<Number>(input.array.data, input.array.stride, i);
     throw Error(ErrorCategory::Input, "\"" + std::string(input.name) + "\"[" + std::to_string(i) +
                                           "] is " +
                                           (std::isnan(value) ? "not a number" : "infinite") +
@@ -111,10 +114,12 @@ void check_finite(const NamedInput& input, std::size_t n, Bits exponent_mask) {
   }
 }
 
+/// Values of elements first .. first + n - 1, one in each group.
 template <typename From, typename To>
-void pack_column(const ConstArray& a, std::size_t n, std::size_t group_halves, std::uint32_t* out) {
+void pack_column(const ConstArray& a, std::size_t first, std::size_t n, std::size_t group_halves,
+                 std::uint32_t* out) {
   for (std::size_t i = 0; i < n; ++i) {
-    const To value = static_cast<To>(load<From>(a.data, a.stride, i));
+    const To value = static_cast<To>(load<From>(a.data, a.stride, first + i));
     std::memcpy(out + i * group_halves, &value, sizeof value);
   }
 }
@@ -127,6 +132,16 @@ void unpack_column(const MutableArray& a, std::size_t first, std::size_t n,
     std::memcpy(&value, in + i * group_halves, sizeof value);
     store(a.data, a.stride, first + i, static_cast<To>(value));
   }
+}
+
+/// Groups that are filled or emptied column by column before the next: they stay in the cache.
+constexpr std::size_t groups_at_once = 256;
+
+/// Calls work(first, count) for so many groups at a time.
+template <typename Work>
+void for_groups(std::size_t n, Work work) {
+  for (std::size_t first = 0; first < n; first += groups_at_once)
+    work(first, std::min(groups_at_once, n - first));
 }
 
 struct TwoWords {
@@ -162,27 +177,31 @@ void check_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedIn
   }
   if (all) refuse_missing(group, arrays);
   for (const NamedInput& input : arrays) {
-    if (input.array.type == HostNumber::F64)
-      check_finite<std::uint64_t>(input, n, 0x7FF0'0000'0000'0000U);
-    if (input.array.type == HostNumber::F32) check_finite<std::uint32_t>(input, n, 0x7F80'0000U);
+    if (input.array.type == HostNumber::F64) check_finite<double>(input, n);
+    if (input.array.type == HostNumber::F32) check_finite<float>(input, n);
   }
 }
 
 void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
           std::uint64_t* words) {
-  for (const NamedInput& input : arrays) {
-    const LinkField& field = find_field(group, input.name);
-    const std::size_t halves = std::size_t{group.words} * 2;
-    std::uint32_t* const out = reinterpret_cast<std::uint32_t*>(words) + field.half_word;
-    if (field.half_words == 4)
-      pack_column<TwoWords, TwoWords>(input.array, n, halves, out);
-    else if (field.half_words == 1)
-      pack_column<float, float>(input.array, n, halves, out);
-    else if (input.array.type == HostNumber::F32)
-      pack_column<float, double>(input.array, n, halves, out);
-    else
-      pack_column<std::uint64_t, std::uint64_t>(input.array, n, halves, out);
-  }
+  const std::size_t halves = std::size_t{group.words} * 2;
+  std::vector<const LinkField*> fields;
+  for (const NamedInput& input : arrays) fields.push_back(&find_field(group, input.name));
+  for_groups(n, [&](std::size_t first, std::size_t count) {
+    for (std::size_t k = 0; k < arrays.size(); ++k) {
+      const ConstArray& array = arrays[k].array;
+      std::uint32_t* const out =
+          reinterpret_cast<std::uint32_t*>(words) + first * halves + fields[k]->half_word;
+      if (fields[k]->half_words == 4)
+        pack_column<TwoWords, TwoWords>(array, first, count, halves, out);
+      else if (fields[k]->half_words == 1)
+        pack_column<float, float>(array, first, count, halves, out);
+      else if (array.type == HostNumber::F32)
+        pack_column<float, double>(array, first, count, halves, out);
+      else
+        pack_column<std::uint64_t, std::uint64_t>(array, first, count, halves, out);
+    }
+  });
 }
 
 void bind_results(const LinkGroup& group, std::size_t n, std::span<const NamedResult> results,
@@ -199,21 +218,24 @@ void bind_results(const LinkGroup& group, std::size_t n, std::span<const NamedRe
 
 void unpack(const LinkGroup& group, std::span<const ResultBinding> bindings, std::size_t first,
             std::size_t n, const std::uint64_t* words) {
-  for (const ResultBinding& b : bindings) {
-    const std::size_t halves = std::size_t{group.words} * 2;
-    const std::uint32_t* const in =
-        reinterpret_cast<const std::uint32_t*>(words) + b.field.half_word;
-    const bool to_float = b.array.type == HostNumber::F32;
-    if (b.field.half_words == 4)
-      unpack_column<TwoWords, TwoWords>(b.array, first, n, halves, in);
-    else if (b.field.half_words == 1)
-      to_float ? unpack_column<float, float>(b.array, first, n, halves, in)
-               : unpack_column<float, double>(b.array, first, n, halves, in);
-    else if (to_float)
-      unpack_column<double, float>(b.array, first, n, halves, in);
-    else
-      unpack_column<std::uint64_t, std::uint64_t>(b.array, first, n, halves, in);
-  }
+  const std::size_t halves = std::size_t{group.words} * 2;
+  for_groups(n, [&](std::size_t done, std::size_t count) {
+    for (const ResultBinding& b : bindings) {
+      const std::uint32_t* const in =
+          reinterpret_cast<const std::uint32_t*>(words) + done * halves + b.field.half_word;
+      const std::size_t to = first + done;
+      const bool to_float = b.array.type == HostNumber::F32;
+      if (b.field.half_words == 4)
+        unpack_column<TwoWords, TwoWords>(b.array, to, count, halves, in);
+      else if (b.field.half_words == 1)
+        to_float ? unpack_column<float, float>(b.array, to, count, halves, in)
+                 : unpack_column<float, double>(b.array, to, count, halves, in);
+      else if (to_float)
+        unpack_column<double, float>(b.array, to, count, halves, in);
+      else
+        unpack_column<std::uint64_t, std::uint64_t>(b.array, to, count, halves, in);
+    }
+  });
 }
 
 }  // namespace gdr

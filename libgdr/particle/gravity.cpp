@@ -1,6 +1,7 @@
 // Gravity on a device: the kernel "gravity" fed from triples of doubles.
 #include "gdr/gravity.hpp"
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "gdr/error.hpp"
+#include "libgdr/device/finite.hpp"
 
 namespace gdr {
 namespace {
@@ -34,12 +36,9 @@ void check_pointers(std::size_t n, const double* position, const double* mass, c
 }
 
 /// Columns x, y, z of triples and the masses; a NaN is named by particle and coordinate here, where
-/// the job would only know its own variables.
-void check_particles(std::size_t n, const double* position, const double* mass, const char* what) {
-  bool good = true;
-  for (std::size_t k = 0; k < 3 * n; ++k) good &= std::isfinite(position[k]);
-  for (std::size_t i = 0; mass != nullptr && i < n; ++i) good &= std::isfinite(mass[i]);
-  if (good) return;
+/// the job only knows its own variables: to be called when it has refused an array.
+void name_bad_particle(std::size_t n, const double* position, const double* mass,
+                       const char* what) {
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t k = 0; k < 3; ++k)
       if (!std::isfinite(position[3 * i + k]))
@@ -53,9 +52,10 @@ void check_particles(std::size_t n, const double* position, const double* mass, 
 /// Accelerations come as triples (stride 3), potentials one by one.
 void check_results(std::size_t n, const double* values, std::size_t each, const char* what) {
   if (values == nullptr) return;
-  bool good = true;
-  for (std::size_t k = 0; k < each * n; ++k) good &= std::isfinite(values[k]);
-  for (std::size_t k = 0; !good && k < each * n; ++k)
+  FiniteTest<double> test;
+  for (std::size_t k = 0; k < each * n; ++k) test.add(std::bit_cast<std::uint64_t>(values[k]));
+  if (test.all_finite()) return;
+  for (std::size_t k = 0; k < each * n; ++k)
     if (!std::isfinite(values[k]))
       bad_input(std::string("the ") + what + " of particle " + std::to_string(k / each) +
                 " is not finite: it stands too close to another particle, or positions and masses "
@@ -117,9 +117,13 @@ void Gravity::compute(std::size_t n, const double* position, const double* mass,
   if (n == 0) bad_input("there are no particles");
   check_pointers(n, position, mass, "particles");
   const double square = checked_square(eps);
-  check_particles(n, position, mass, "particle");
-  impl_->set_sources(n, position, mass);
-  impl_->set_targets(n, position, impl_->ids.data());
+  try {
+    impl_->set_sources(n, position, mass);
+    impl_->set_targets(n, position, impl_->ids.data());
+  } catch (const Error& e) {
+    if (e.category() == ErrorCategory::Input) name_bad_particle(n, position, mass, "particle");
+    throw;
+  }
   impl_->run(n, square, acceleration, potential);
 }
 
@@ -129,12 +133,18 @@ void Gravity::compute_on(std::size_t n_targets, const double* target, std::size_
   check_pointers(n_targets, target, target, "targets");
   check_pointers(n_sources, source, mass, "sources");
   const double square = checked_square(eps);
-  check_particles(n_targets, target, nullptr, "target");
-  check_particles(n_sources, source, mass, "source");
   if (impl_->no_ids.size() < n_targets) impl_->no_ids.resize(n_targets, -1);
-  impl_->set_sources(n_sources, source, mass);
+  try {
+    impl_->set_targets(n_targets, target, impl_->no_ids.data());
+    impl_->set_sources(n_sources, source, mass);
+  } catch (const Error& e) {
+    if (e.category() == ErrorCategory::Input) {
+      name_bad_particle(n_targets, target, nullptr, "target");
+      name_bad_particle(n_sources, source, mass, "source");
+    }
+    throw;
+  }
   if (n_targets == 0) return;
-  impl_->set_targets(n_targets, target, impl_->no_ids.data());
   impl_->run(n_targets, square, acceleration, potential);
 }
 

@@ -93,6 +93,39 @@ TEST_CASE("Values enter as to_machine says", "[board]") {
   }
 }
 
+TEST_CASE("Rows of words are converted alike by every instruction set", "[board]") {
+  const auto doubles = edge_doubles();
+  const auto longs = edge_longs();
+  const std::size_t n = doubles.size(), m = longs.size();
+  for (const Isa isa : host_isas()) {
+    for (const Conversion c : all_conversions) {
+      for (const Width width : {Width::Short, Width::Long}) {
+        PortField field = field_of(c, width, 2);
+        CAPTURE(isa_name(isa), conversion_name(c), static_cast<int>(width));
+        std::vector<std::uint64_t> records(3 * std::max(n, m), 0);
+        for (std::size_t i = 0; i < n; ++i) records[3 * i + 1] = doubles[i];
+        std::vector<std::uint64_t> expected(2 * n, 7), got(2 * n, 7);
+        for (std::size_t i = 0; i < n; ++i)
+          port_load(field, {records.data() + 3 * i, 3}, 1, {expected.data() + i, 2, n});
+        field.isa = isa;
+        port_load(field, {records.data(), 3}, n, {got.data(), 1, n});
+        REQUIRE(got == expected);
+
+        std::vector<std::uint64_t> words(2 * m);
+        for (std::size_t i = 0; i < m; ++i) {
+          words[i] = upper_half(longs[i]).bits;
+          words[m + i] = lower_half(longs[i]).bits;
+        }
+        std::vector<std::uint64_t> one_by_one(4 * m, 0), rows(4 * m, 0);
+        for (std::size_t i = 0; i < m; ++i)
+          port_store(field, {words.data() + i, 2, m}, 1, {one_by_one.data() + 4 * i, 4});
+        port_store(field, {words.data(), 1, m}, m, {rows.data(), 4});
+        REQUIRE(rows == one_by_one);
+      }
+    }
+  }
+}
+
 TEST_CASE("Values leave as to_host says", "[board]") {
   const auto longs = edge_longs();
   for (const Conversion c : all_conversions) {

@@ -125,6 +125,48 @@ TEST_CASE("Engines leave a chip in the same state, its broadcast memories includ
   REQUIRE(reference.board.chip(0) == vector.board.chip(0));
 }
 
+TEST_CASE("A run sees the sources that its chips' memories hold now", "[board]") {
+  const char* engine = GENERATE("reference", "vector", "native");
+  const auto n = GENERATE(std::size_t{5}, std::size_t{300});
+  CAPTURE(engine, n);
+  Rig rig(small_geometry(2), engine);
+  rig.load(pair_program());
+  const std::vector<double> x{0.5, -2};
+  const auto sums = [&] {
+    rig.targets(3, Share::TargetsOverBlocks, x);
+    rig.run(3, Share::TargetsOverBlocks, 7, n);
+    rig.read(1, Share::TargetsOverBlocks, x.size());
+    rig.read(2, Share::TargetsOverBlocks, x.size());
+    const auto results = rig.execute();
+    return std::vector<std::uint64_t>{results[0], results[2], results[4], results[6]};
+  };
+  const auto expected = [&](const std::vector<double>& of_0, const std::vector<double>& of_1) {
+    std::vector<std::uint64_t> all;
+    for (const auto* masses : {&of_0, &of_1}) {
+      for (const double target : x) all.push_back(host(pair_sum(target, *masses, 0, n)));
+    }
+    return all;
+  };
+  // Small whole numbers, so that fast numerics give the same sums.
+  std::vector<double> a(n), b(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    a[i] = static_cast<double>(i % 11) - 3;
+    b[i] = static_cast<double>(i % 7) + 1;
+  }
+  rig.write(3, 7, a);
+  REQUIRE(sums() == expected(a, a));
+  REQUIRE(sums() == expected(a, a));
+  rig.write(2, 7, b);
+  REQUIRE(sums() == expected(a, b));
+  rig.write(1, 7, b);
+  REQUIRE(sums() == expected(b, b));
+  rig.write(3, 7, a);
+  REQUIRE(sums() == expected(a, a));
+  rig.write(3, 8, {100.0});
+  a[1] = 100;
+  REQUIRE(sums() == expected(a, a));
+}
+
 TEST_CASE("A run can be split anywhere between groups", "[board]") {
   const Share share = Share::TargetsOverBlocks;
   const auto masses = some_values(50);

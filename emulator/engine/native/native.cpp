@@ -29,7 +29,7 @@ class NativeExecutable final : public Executable {
     }
     runs_[number].fetch_add(1, std::memory_order_relaxed);
     const native::FloatMode mode;
-    native::run_section(*section, program_->map, block, run);
+    native::run_section(*section, block, run);
   }
 
   std::size_t stream_bytes() const noexcept override {

@@ -95,11 +95,17 @@ CompiledSection::CompiledSection(const SectionModel& model, const Demand& demand
     : map_(model.map), loops_(loops), target_(target) {
   SplitSection pieces = split(model, demand);
   kernels_ = std::move(pieces.kernels);
-  moves_ = std::move(pieces.moves);
+  for (const MovedShort& move : pieces.moves) {
+    const bool in_state = move.from == NodeOp::Input;
+    moves_.push_back({cell_row(map_, {Take::Bits, move.to, 0}), move.from,
+                      in_state ? cell_row(map_, {Take::Bits, move.place, 0}) : CellRow{},
+                      move.place});
+  }
   for (const auto& [number, value] : pieces.constants) {
     const Root& root = demand.roots[number];
     constants_.push_back(constant_root(root, model.graph[value], negated(value)));
     // A constant of a cell is known to the last bit.
+    if (root.key.delay == 0) constants_.back().cell = cell_row(map_, root.key);
     if (root.key.delay != 0 || root.key.take == Take::Mask) continue;
     const auto exact = [&](std::uint32_t cell, std::uint64_t& word) {
       const CellRef held = model.state[cell];

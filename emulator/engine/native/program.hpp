@@ -25,15 +25,16 @@ struct PutTarget {
 /// A root that is the same in all PEs, or a part of a put.
 struct ConstantRoot {
   LeafKey key;
+  CellRow cell;  ///< none for parts of puts
   std::uint64_t upper = 0, lower = 0;
 };
 
-/// A location of the PEs and the slot of a work item that its words go to or come from.
-struct RowTransfer {
-  LeafKey key;
-  CellRow cell;                ///< none for fixed inputs and parts of puts
-  std::uint32_t instance = 0;  ///< of the kernel
-  std::uint32_t offset = 0;    ///< in the work item, bytes
+/// A short that goes from one place to another as it is, whatever it means.
+struct MovedRow {
+  CellRow to;
+  NodeOp from = NodeOp::Input;
+  CellRow cell;             ///< where from, if it is an Input
+  std::uint32_t place = 0;  ///< else its address in the broadcast memory
 };
 
 /// Code for some kernels, under the assumption that certain uniform words are zero.
@@ -58,7 +59,7 @@ class CompiledSection {
   bool loops() const noexcept { return loops_; }
   const std::vector<Kernel>& kernels() const noexcept { return kernels_; }
   const std::vector<ConstantRoot>& constants() const noexcept { return constants_; }
-  const std::vector<MovedShort>& moves() const noexcept { return moves_; }
+  const std::vector<MovedRow>& moves() const noexcept { return moves_; }
   const std::vector<PutTarget>& puts() const noexcept { return puts_; }
   const WordTable& source_words() const noexcept { return source_words_; }
   const WordTable& uniform_words() const noexcept { return uniform_words_; }
@@ -93,7 +94,7 @@ class CompiledSection {
   Target target_;
   std::vector<Kernel> kernels_;
   std::vector<ConstantRoot> constants_;
-  std::vector<MovedShort> moves_;
+  std::vector<MovedRow> moves_;
   std::vector<PutTarget> puts_;
   WordTable source_words_, uniform_words_;
   std::uint64_t zero_candidates_ = 0;

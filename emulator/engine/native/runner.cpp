@@ -22,9 +22,8 @@ void grow(Bytes& bytes, std::size_t size) {
 
 class SectionRun {
  public:
-  SectionRun(const CompiledSection& section, const CellMap& map, BlockState& block,
-             const BlockRun& run)
-      : s_(section), map_(map), block_(block), run_(run), code_(nullptr), live_(block.pes) {
+  SectionRun(const CompiledSection& section, BlockState& block, const BlockRun& run)
+      : s_(section), block_(block), run_(run), code_(nullptr), live_(block.pes) {
     // A word for the broadcast memory may come from any PE.
     if (run.live_pes != 0 && section.puts().empty()) live_ = std::min(live_, run.live_pes);
   }
@@ -64,13 +63,16 @@ class SectionRun {
   void put_words();
   std::uint64_t* put_row(LeafKey key, unsigned word);
 
+  WorkItems work_items(std::size_t k) const {
+    return {scratch_.items.data() + places_[k].begin, code_->kernels[k].code.layout.bytes(),
+            chunks(), live_};
+  }
   std::size_t lanes() const { return code_->target.lanes(); }
   std::size_t chunks() const { return chunks_; }
   Precision precision() const { return code_->target.precision; }
 
   static thread_local Scratch scratch_;
   const CompiledSection& s_;
-  const CellMap& map_;
   BlockState& block_;
   const BlockRun& run_;
   const CompiledKernels* code_;
@@ -187,10 +189,11 @@ bool SectionRun::take_state() {
   bool fits = true;
   for (std::size_t k = 0; k < code_->kernels.size(); ++k) {
     const auto& one = code_->kernels[k];
-    std::byte* const items = scratch_.items.data() + places_[k].begin;
-    const std::size_t item = one.code.layout.bytes();
+    const WorkItems items = work_items(k);
+    if (by_eight_) rows_to_lanes_by_eight(one.in, block_, items);
     for (const RowTransfer& t : one.in) {
-      fits = take_row(t, item, items + t.instance * chunks() * item + t.offset) && fits;
+      if (by_eight_ && !t.elsewhere()) continue;
+      fits = take_row(t, items.bytes, items.place(t)) && fits;
     }
   }
   return fits;
@@ -208,13 +211,9 @@ bool SectionRun::take_row(const RowTransfer& t, std::size_t item, std::byte* to)
     }
     const std::uint64_t* const upper = t.cell.in(std::as_const(block_)) + first;
     const std::uint64_t* const lower = t.key.take == Take::Long ? upper + block_.pes : upper;
-    if (by_eight_ && count == 8) {
-      eight_words_to_lanes(t.key.take, upper, lower, to);
-    } else {
-      fits = words_to_lanes(t.key.take, precision(), {upper, lower, 1}, count, to,
-                            code_->target.lane_bytes()) &&
-             fits;
-    }
+    fits = words_to_lanes(t.key.take, precision(), {upper, lower, 1}, count, to,
+                          code_->target.lane_bytes()) &&
+           fits;
   }
   return fits;
 }
@@ -244,10 +243,10 @@ void SectionRun::execute(std::size_t k) {
 
 void SectionRun::leave(std::size_t k) {
   const auto& one = code_->kernels[k];
-  const std::byte* const items = scratch_.items.data() + places_[k].begin;
-  const std::size_t item = one.code.layout.bytes();
+  const WorkItems items = work_items(k);
+  if (by_eight_) lanes_to_rows_by_eight(one.out, items, block_);
   for (const RowTransfer& t : one.out) {
-    leave_row(t, item, items + t.instance * chunks() * item + t.offset);
+    if (!by_eight_ || t.elsewhere()) leave_row(t, items.bytes, items.place(t));
   }
 }
 
@@ -263,12 +262,7 @@ void SectionRun::leave_row(const RowTransfer& t, std::size_t item, const std::by
   }
   for (std::size_t first = 0; first < live_; first += lanes(), from += item) {
     const std::size_t count = std::min<std::size_t>(lanes(), live_ - first);
-    const WordsOut at{rows.upper + first, rows.lower + first};
-    if (by_eight_ && count == 8) {
-      eight_lanes_to_words(t.key.take, from, at);
-    } else {
-      lanes_to_words(t.key.take, precision(), from, count, at);
-    }
+    lanes_to_words(t.key.take, precision(), from, count, {rows.upper + first, rows.lower + first});
   }
 }
 
@@ -282,9 +276,9 @@ std::uint64_t* SectionRun::put_row(LeafKey key, unsigned word) {
 void SectionRun::gather_moved() {
   scratch_.moved.resize(s_.moves().size() * block_.pes);
   std::uint64_t* to = scratch_.moved.data();
-  for (const MovedShort& move : s_.moves()) {
+  for (const MovedRow& move : s_.moves()) {
     if (move.from == NodeOp::Input) {
-      std::copy_n(cell_row(map_, {Take::Bits, move.place, 0}).in(block_), live_, to);
+      std::copy_n(move.cell.in(block_), live_, to);
     } else {
       std::uint64_t base = 0;
       if (move.from == NodeOp::Source) {
@@ -299,8 +293,8 @@ void SectionRun::gather_moved() {
 
 void SectionRun::leave_moved() {
   const std::uint64_t* from = scratch_.moved.data();
-  for (const MovedShort& move : s_.moves()) {
-    std::copy_n(from, live_, cell_row(map_, {Take::Bits, move.to, 0}).in(block_));
+  for (const MovedRow& move : s_.moves()) {
+    std::copy_n(from, live_, move.to.in(block_));
     from += block_.pes;
   }
 }
@@ -315,7 +309,7 @@ void SectionRun::leave_constants() {
       if (part == PutPart::Word) std::fill_n(put_row(constant.key, 1), pes, constant.lower);
       continue;
     }
-    std::uint64_t* const row = cell_row(map_, constant.key).in(block_);
+    std::uint64_t* const row = constant.cell.in(block_);
     std::fill_n(row, live_, constant.upper);
     if (constant.key.take == Take::Long) std::fill_n(row + pes, live_, constant.lower);
   }
@@ -335,9 +329,8 @@ void SectionRun::put_words() {
 
 }  // namespace
 
-void run_section(const CompiledSection& section, const CellMap& map, BlockState& block,
-                 const BlockRun& run) {
-  SectionRun section_run(section, map, block, run);
+void run_section(const CompiledSection& section, BlockState& block, const BlockRun& run) {
+  SectionRun section_run(section, block, run);
   if (section.loops()) {
     section_run.passes(run.iterations, run.source_base);
     return;

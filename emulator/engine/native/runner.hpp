@@ -7,8 +7,7 @@
 namespace gdr::native {
 
 /// As Executable::run. The float mode must be FloatMode's.
-void run_section(const CompiledSection& section, const CellMap& map, BlockState& block,
-                 const BlockRun& run);
+void run_section(const CompiledSection& section, BlockState& block, const BlockRun& run);
 
 /// As Executable::convert_sources.
 bool convert_sources(const CompiledSection& section, const std::uint64_t* shorts,

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "emulator/chip/state.hpp"
 #include "emulator/engine/native/cells.hpp"
@@ -46,9 +47,35 @@ struct CellRow {
 };
 CellRow cell_row(const CellMap& map, LeafKey key) noexcept;
 
-/// Eight doubles at a time, for hosts with AVX-512: what words_to_lanes and lanes_to_words do.
-void eight_words_to_lanes(Take take, const std::uint64_t* upper, const std::uint64_t* lower,
-                          std::byte* to) noexcept;
-void eight_lanes_to_words(Take take, const std::byte* from, WordsOut to) noexcept;
+/// A location of the PEs and the slot of a work item that its words go to or come from.
+struct RowTransfer {
+  LeafKey key;
+  CellRow cell;                ///< none for fixed inputs and parts of puts
+  std::uint32_t instance = 0;  ///< of the kernel
+  std::uint32_t offset = 0;    ///< in the work item, bytes
+  /// The words do not stand in the PEs' state: a fixed input, or part of a put.
+  bool elsewhere() const noexcept {
+    return key.take == Take::PeNumber || key.take == Take::BlockNumber || key.delay != 0;
+  }
+};
+
+/// The work items of a kernel: `vectors` of them for each instance, for `live` PEs.
+struct WorkItems {
+  std::byte* first = nullptr;
+  std::size_t bytes = 0;  ///< from an item to the next
+  std::size_t vectors = 0;
+  std::uint32_t live = 0;
+
+  std::byte* place(const RowTransfer& t) const noexcept {
+    return first + t.instance * vectors * bytes + t.offset;
+  }
+};
+
+/// What words_to_lanes and lanes_to_words do, for all rows but those elsewhere, into and out of
+/// vectors of eight doubles: for hosts with AVX-512. Lanes of no PE become zeros.
+void rows_to_lanes_by_eight(std::span<const RowTransfer> rows, const BlockState& block,
+                            const WorkItems& items) noexcept;
+void lanes_to_rows_by_eight(std::span<const RowTransfer> rows, const WorkItems& items,
+                            BlockState& block) noexcept;
 
 }  // namespace gdr::native

@@ -42,35 +42,60 @@ GDR_AVX512 __m512i canonical(__m512i bits) {
   return _mm512_mask_mov_epi64(bits, nan, all(quiet_nan));
 }
 
-}  // namespace
-
-GDR_AVX512 void eight_words_to_lanes(Take take, const std::uint64_t* upper,
-                                     const std::uint64_t* lower, std::byte* to) noexcept {
-  const __m512i low = _mm512_loadu_si512(lower);
-  __m512i lane = low;
-  if (take == Take::Long) {
-    lane = long_to_double(_mm512_loadu_si512(upper), low);
-  } else if (take != Take::Mask) {
-    lane = up(low, short_shift);
-  }
-  _mm512_storeu_si512(to, lane);
+GDR_AVX512 __m512i lane_of(Take take, __m512i upper, __m512i lower) {
+  if (take == Take::Long) return long_to_double(upper, lower);
+  return take == Take::Mask ? lower : up(lower, short_shift);
 }
 
-GDR_AVX512 void eight_lanes_to_words(Take take, const std::byte* from, WordsOut to) noexcept {
-  const __m512i lane = _mm512_loadu_si512(from);
-  if (take == Take::Long) {
-    const __m512i word = canonical(lane);
-    _mm512_storeu_si512(to.upper, down(word, short_shift));
-    _mm512_storeu_si512(to.lower, up(_mm512_and_epi64(word, all(~short_mask)), 8));
-    return;
-  }
-  __m512i word = lane;
+/// The only short of a word, or of a long the upper one.
+GDR_AVX512 __m512i upper_of(Take take, __m512i lane) {
+  if (take == Take::Mask) return lane;
   if (take == Take::Short) {
-    word = canonical(lane);
-    const __m512i odd = _mm512_and_epi64(down(word, short_shift), all(1));
-    word = add(add(word, all((std::uint64_t{1} << (short_shift - 1)) - 1)), odd);
+    const __m512i odd = _mm512_and_epi64(down(lane, short_shift), all(1));
+    lane = add(add(lane, all((std::uint64_t{1} << (short_shift - 1)) - 1)), odd);
   }
-  _mm512_storeu_si512(to.upper, take == Take::Mask ? word : down(word, short_shift));
+  return down(lane, short_shift);
+}
+
+/// Lanes of the PEs from `first` on, at most eight.
+__mmask8 live_lanes(std::size_t first, std::size_t live) {
+  return live - first >= 8 ? lanes : static_cast<__mmask8>((1U << (live - first)) - 1);
+}
+
+}  // namespace
+
+GDR_AVX512 void rows_to_lanes_by_eight(std::span<const RowTransfer> rows, const BlockState& block,
+                                       const WorkItems& items) noexcept {
+  for (const RowTransfer& t : rows) {
+    if (t.elsewhere()) continue;
+    const std::uint64_t* const upper = t.cell.in(block);
+    const std::uint64_t* const lower = t.key.take == Take::Long ? upper + block.pes : upper;
+    std::byte* to = items.place(t);
+    for (std::size_t pe = 0; pe < items.live; pe += 8, to += items.bytes) {
+      const __mmask8 some = live_lanes(pe, items.live);
+      _mm512_storeu_si512(to, lane_of(t.key.take, _mm512_maskz_loadu_epi64(some, upper + pe),
+                                      _mm512_maskz_loadu_epi64(some, lower + pe)));
+    }
+  }
+}
+
+GDR_AVX512 void lanes_to_rows_by_eight(std::span<const RowTransfer> rows, const WorkItems& items,
+                                       BlockState& block) noexcept {
+  for (const RowTransfer& t : rows) {
+    if (t.elsewhere()) continue;
+    std::uint64_t* const upper = t.cell.in(block);
+    const std::byte* from = items.place(t);
+    const bool number = t.key.take == Take::Long || t.key.take == Take::Short;
+    for (std::size_t pe = 0; pe < items.live; pe += 8, from += items.bytes) {
+      const __mmask8 some = live_lanes(pe, items.live);
+      const __m512i raw = _mm512_loadu_si512(from);
+      const __m512i lane = number ? canonical(raw) : raw;
+      _mm512_mask_storeu_epi64(upper + pe, some, upper_of(t.key.take, lane));
+      if (t.key.take != Take::Long) continue;
+      _mm512_mask_storeu_epi64(upper + block.pes + pe, some,
+                               up(_mm512_and_epi64(lane, all(~short_mask)), 8));
+    }
+  }
 }
 
 }  // namespace gdr::native
@@ -79,13 +104,9 @@ GDR_AVX512 void eight_lanes_to_words(Take take, const std::byte* from, WordsOut 
 
 namespace gdr::native {
 
-void eight_words_to_lanes(Take take, const std::uint64_t* upper, const std::uint64_t* lower,
-                          std::byte* to) noexcept {
-  words_to_lanes(take, Precision::Double, {upper, lower, 1}, 8, to, 8);
-}
-void eight_lanes_to_words(Take take, const std::byte* from, WordsOut to) noexcept {
-  lanes_to_words(take, Precision::Double, from, 8, to);
-}
+void rows_to_lanes_by_eight(std::span<const RowTransfer>, const BlockState&,
+                            const WorkItems&) noexcept {}
+void lanes_to_rows_by_eight(std::span<const RowTransfer>, const WorkItems&, BlockState&) noexcept {}
 
 }  // namespace gdr::native
 

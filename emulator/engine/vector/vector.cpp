@@ -437,6 +437,8 @@ class VectorExecutable final : public Executable {
             translate_to_doubles(program_, static_cast<Section>(s), geometry, *doubles_, heads);
       }
     }
+    for (const bool heads : {false, true})
+      whole_[heads] = translate_whole(program_, geometry, *doubles_, heads);
   }
 
   void run(BlockState& block, const BlockRun& run) const override {
@@ -468,6 +470,19 @@ class VectorExecutable final : public Executable {
     return true;
   }
 
+  std::uint64_t most_whole_groups() const noexcept override {
+    return whole_[0].usable && stream_bytes() != 0 ? groups_a_proof : 0;
+  }
+  bool run_whole(BlockState& block, const BlockRun& body) const override {
+    const MachineFloatMode mode;
+    if (prove(whole_, block, body, stream_of(body)) != 0) return false;
+    for (const Section section : {Section::Start, Section::Body, Section::End}) {
+      const auto number = static_cast<unsigned>(section);
+      if (sections_[number][0].has_floats) proved_[number].fetch_add(1, std::memory_order_relaxed);
+    }
+    return true;
+  }
+
   ExecutableNotes notes() const override {
     ExecutableNotes notes;
     for (unsigned s = 0; s < section_count; ++s) {
@@ -479,14 +494,19 @@ class VectorExecutable final : public Executable {
  private:
   std::size_t group_shorts() const { return std::size_t{program_.item_shorts} * program_.group; }
 
-  /// Many j-items, a few hundred groups in one proof: taking words in and out costs little then,
-  /// and so does doing it again.
+  /// Groups of j-items in one proof: taking words in and out costs little then, and so does doing
+  /// it again.
+  static constexpr std::uint64_t groups_a_proof = 512;
+
+  SourceLanes stream_of(const BlockRun& run) const {
+    return {reinterpret_cast<const std::uint64_t*>(run.stream.groups), group_shorts()};
+  }
+
   void run_stream(BlockState& block, const BlockRun& run) const {
-    constexpr std::uint64_t most = 512;
-    SourceLanes sources{reinterpret_cast<const std::uint64_t*>(run.stream.groups), group_shorts()};
+    SourceLanes sources = stream_of(run);
     BlockRun part = run;
     for (std::uint64_t done = 0; done < run.iterations; done += part.iterations) {
-      part.iterations = std::min(most, run.iterations - done);
+      part.iterations = std::min(groups_a_proof, run.iterations - done);
       if (!on_doubles(block, part, sources)) stream_on_integers(block, part, sources);
       sources.first += part.iterations * sources.step;
     }
@@ -517,7 +537,19 @@ class VectorExecutable final : public Executable {
     }
   }
 
-  /// True if the run is done. Longs are first taken to have no tails, then with them.
+  using BothWays = std::array<DoublesSection, 2>;  ///< [heads]
+
+  /// Bits of DoublesFailure, 0 if the run is done. Longs are first taken to have no tails, then
+  /// with them.
+  std::uint64_t prove(const BothWays& section, BlockState& block, const BlockRun& run,
+                      SourceLanes sources) const {
+    std::uint64_t failure = has_tail;
+    if (section[1].usable) failure = run_on_doubles(section[1], *doubles_, block, run, sources);
+    if (failure == has_tail) failure = run_on_doubles(section[0], *doubles_, block, run, sources);
+    return failure;
+  }
+
+  /// True if the run is done.
   bool on_doubles(BlockState& block, const BlockRun& run, SourceLanes sources) const {
     const auto number = static_cast<unsigned>(run.section);
     const auto& section = sections_[number];
@@ -526,9 +558,7 @@ class VectorExecutable final : public Executable {
       if (section[0].has_floats) repeated_[number].fetch_add(1, std::memory_order_relaxed);
       return false;
     }
-    std::uint64_t failure = has_tail;
-    if (section[1].usable) failure = run_on_doubles(section[1], *doubles_, block, run, sources);
-    if (failure == has_tail) failure = run_on_doubles(section[0], *doubles_, block, run, sources);
+    const std::uint64_t failure = prove(section, block, run, sources);
     (failure == 0 ? proved_ : repeated_)[number].fetch_add(1, std::memory_order_relaxed);
     return failure == 0;
   }
@@ -538,8 +568,9 @@ class VectorExecutable final : public Executable {
   PlannedProgram planned_;
   std::shared_ptr<const Executable> reference_;
   mutable std::array<std::atomic<std::uint64_t>, section_count> proved_{}, repeated_{};
-  const DoublesKernels* doubles_;                                      ///< null: integers only
-  std::array<std::array<DoublesSection, 2>, section_count> sections_;  ///< [section][heads]
+  const DoublesKernels* doubles_;  ///< null: integers only
+  std::array<BothWays, section_count> sections_;
+  BothWays whole_;  ///< Start, body and End in a row
 };
 
 }  // namespace

@@ -389,40 +389,66 @@ struct DoublesMaker {
     }
   }
 
-  template <Form F>
-  static std::uint64_t import(const StateRows& rows) {
+  /// Calls work(rows) for the rows of each word.
+  template <class Work>
+  GDR_INLINE static std::uint64_t for_each_word(StateRows rows, Work work) {
     std::uint64_t failure = 0;
-    for (std::size_t i = 0; i < rows.padded; i += H::width) {
-      const std::size_t left = rows.pes > i ? rows.pes - i : 0;
-      const D hi = H::load_some(rows.hi + i, left, rows.hi[0]);
-      Value x{H::template shl<28>(hi), H::set(0)};
-      if constexpr (F != Form::Short) {
-        x = pair_of<F == Form::Pair>(hi, H::load_some(rows.lo + i, left, rows.lo[0]), failure);
-      }
-      if (rows.plus_zero && H::any(H::bits_equal(x.h, H::set_bits(H::sign))) != 0) {
-        failure |= has_tail;
-      }
-      H::store(rows.lanes + i, x.h);
-      if constexpr (F != Form::Short) H::store(rows.tail + i, x.t);
+    for (std::uint32_t n = rows.count; n > 0; --n) {
+      failure |= work(rows);
+      rows.hi += rows.state_step;
+      rows.lo += rows.state_step;
+      rows.lanes += rows.frame_step;
+      rows.tail += rows.frame_step;
     }
     return failure;
   }
 
   template <Form F>
-  static std::uint64_t export_(const StateRows& rows) {
-    std::uint64_t failure = 0;
-    for (std::size_t i = 0; i < rows.pes; i += H::width) {
-      const D h = H::load(rows.lanes + i);
-      D hi = H::template shr<28>(h), lo = H::set(0);
-      if constexpr (F != Form::Short) {
-        shorts_of({h, F == Form::Pair ? H::load(rows.tail + i) : H::set(0)}, hi, lo, failure);
-        H::store_some(rows.lo + i, rows.pes - i, lo);
-      } else if (rows.float_result && H::any(H::beyond(h)) != 0) {
-        failure |= inexact;
+  static std::uint64_t import(const StateRows& words) {
+    return for_each_word(words, [](const StateRows& rows) GDR_INLINE {
+      std::uint64_t failure = 0;
+      for (std::size_t i = 0; i < rows.padded; i += H::width) {
+        const std::size_t left = rows.pes > i ? rows.pes - i : 0;
+        const D hi = H::load_some(rows.hi + i, left, rows.hi[0]);
+        Value x{H::template shl<28>(hi), H::set(0)};
+        if constexpr (F != Form::Short) {
+          x = pair_of<F == Form::Pair>(hi, H::load_some(rows.lo + i, left, rows.lo[0]), failure);
+        }
+        if (rows.plus_zero && H::any(H::bits_equal(x.h, H::set_bits(H::sign))) != 0) {
+          failure |= has_tail;
+        }
+        H::store(rows.lanes + i, x.h);
+        if constexpr (F != Form::Short) H::store(rows.tail + i, x.t);
       }
-      H::store_some(rows.hi + i, rows.pes - i, hi);
-    }
-    return failure;
+      return failure;
+    });
+  }
+
+  template <Form F>
+  static std::uint64_t export_(const StateRows& words) {
+    return for_each_word(words, [](const StateRows& rows) GDR_INLINE {
+      std::uint64_t failure = 0;
+      for (std::size_t i = 0; i < rows.pes; i += H::width) {
+        const D h = H::load(rows.lanes + i);
+        D hi = H::template shr<28>(h), lo = H::set(0);
+        if constexpr (F != Form::Short) {
+          shorts_of({h, F == Form::Pair ? H::load(rows.tail + i) : H::set(0)}, hi, lo, failure);
+          H::store_some(rows.lo + i, rows.pes - i, lo);
+        }
+        H::store_some(rows.hi + i, rows.pes - i, hi);
+      }
+      return failure;
+    });
+  }
+
+  static std::uint64_t check_result(const StateRows& words) {
+    return for_each_word(words, [](const StateRows& rows) GDR_INLINE {
+      std::uint64_t failure = 0;
+      for (std::size_t i = 0; i < rows.pes; i += H::width) {
+        if (H::any(H::beyond(H::load(rows.lanes + i))) != 0) failure = inexact;
+      }
+      return failure;
+    });
   }
 
   // --- the table
@@ -513,6 +539,7 @@ struct DoublesMaker {
     k.blend[1][0] = chained<blend<true, When::IfClear>>;
     k.blend[1][1] = chained<blend<true, When::IfSet>>;
     k.check = chained<check>;
+    k.check_result = check_result;
     k.split[0] = chained<split<false>>;
     k.split[1] = chained<split<true>>;
     k.join = chained<join>;

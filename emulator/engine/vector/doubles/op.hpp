@@ -57,13 +57,14 @@ struct DoublesOp {
   std::uint32_t lane = 0;          ///< transfers to the memory: the PE
 };
 
-/// Rows of the machine's state on their way to or from a frame, for one element or PE row.
+/// Rows of the machine's state on their way to or from a frame.
 struct StateRows {
   std::uint64_t *hi = nullptr, *lo = nullptr;  ///< shorts of the state, `pes` lanes each
   double *lanes = nullptr, *tail = nullptr;    ///< of the frame
   std::size_t pes = 0, padded = 0;  ///< lanes from `pes` on repeat the first: they raise no flags
-  bool float_result = false;        ///< export of a short: may stand for more than it shows
   bool plus_zero = false;           ///< import of a long: -0 is not expected
+  std::uint32_t count = 1;          ///< words of all PEs
+  std::size_t state_step = 0, frame_step = 0;  ///< from a word to the next, in lanes
 };
 /// Both return bits of DoublesFailure.
 using StateKernel = std::uint64_t (*)(const StateRows& rows);
@@ -95,7 +96,9 @@ struct DoublesKernels {
   DoublesKernel check;        ///< fails if a lane of `a` is infinite or no number
   DoublesKernel split[2];     ///< head or pair to two rows of shorts
   DoublesKernel join;         ///< two rows of shorts to a pair
-  StateKernel import[form_count], export_[form_count];
+  StateKernel import[form_count];
+  StateKernel export_[form_count];  ///< of a short it never fails
+  StateKernel check_result;         ///< whether a short that floats have left is what it shows
   void (*leave)();         ///< to be called after the last kernel: leaves the wide registers clean
   unsigned proving_flags;  ///< of MXCSR: set at the end of a run, they say that it failed
 };

@@ -51,7 +51,7 @@ class Frame {
     std::uint64_t failure = 0;
     for (const StateLink& link : section_.imports) {
       if (link.memory == StateMemory::Masks) {
-        copy_mask_in(link);
+        copy_masks_in(link);
       } else {
         failure |= kernels_.import[static_cast<unsigned>(link.form)](rows(link));
       }
@@ -64,28 +64,37 @@ class Frame {
     run.memory[0] = block_.bm.data();
     run.memory[1] = const_cast<std::uint64_t*>(sources.first);
     run.memory[2] = block_.bm.data() + steps.output_base;
+    const auto once = [&run](const std::vector<DoublesOp>& ops) {
+      ops.front().kernel(ops.front(), run);
+    };
+    once(section_.before);
     for (std::uint64_t n = 0; n < passes; ++n) {
-      section_.ops.front().kernel(section_.ops.front(), run);
+      once(section_.ops);
       run.memory[1] += sources.step;
       run.memory[2] += steps.output_step;
     }
+    once(section_.after);
     kernels_.leave();
   }
 
-  /// Whether all results have words; writes nothing but scratch.
+  /// Whether all results have words; writes nothing but scratch: longs, ready to be stored.
   std::uint64_t export_to(std::vector<std::uint64_t>& words) {
-    const std::size_t most = 2 * block_.pes * section_.exports.size();
+    const std::size_t most = 2 * block_.pes * section_.exported_longs;
     if (words.size() < most) words.resize(most);  // never shrunk: growing again would clear it
     std::uint64_t failure = 0;
     std::uint64_t* next = words.data();
     for (const StateLink& link : section_.exports) {
-      if (link.memory != StateMemory::Masks) {
-        StateRows r = rows(link);
-        r.hi = next;
-        r.lo = next + block_.pes;
-        failure |= kernels_.export_[static_cast<unsigned>(link.form)](r);
+      if (link.memory == StateMemory::Masks) continue;
+      StateRows r = rows(link);
+      if (link.form == Form::Short) {
+        if (link.float_result) failure |= kernels_.check_result(r);
+        continue;
       }
-      next += 2 * block_.pes;
+      r.hi = next;
+      r.lo = next + block_.pes;
+      r.state_step = 2 * block_.pes;
+      failure |= kernels_.export_[static_cast<unsigned>(link.form)](r);
+      next += link.count * r.state_step;
     }
     return failure;
   }
@@ -93,34 +102,49 @@ class Frame {
   void commit(const std::vector<std::uint64_t>& words) {
     const std::uint64_t* next = words.data();
     for (const StateLink& link : section_.exports) {
-      std::uint64_t* to = state_row(link);
       if (link.memory == StateMemory::Masks) {
-        std::memcpy(to, lanes(link.lanes), block_.pes * sizeof *to);
+        for (std::uint32_t n = 0; n < link.count; ++n)
+          std::memcpy(state_row(link, n), lanes(link.lanes + n * link.lane_step),
+                      block_.pes * sizeof(std::uint64_t));
+      } else if (link.form == Form::Short) {
+        kernels_.export_[static_cast<unsigned>(Form::Short)](rows(link));
       } else {
-        std::copy_n(next, block_.pes * (link.form == Form::Short ? 1 : 2), to);
+        for (std::uint32_t n = 0; n < link.count; ++n, next += 2 * block_.pes)
+          std::copy_n(next, 2 * block_.pes, state_row(link, n));
       }
-      next += 2 * block_.pes;
     }
+    kernels_.leave();
   }
 
  private:
   double* lanes(std::uint32_t offset) const { return base_ + offset / sizeof(double); }
 
-  std::uint64_t* state_row(const StateLink& link) const {
-    return memory_of(block_, link.memory).data() + std::size_t{link.row} * block_.pes;
+  std::uint64_t* state_row(const StateLink& link, std::uint32_t word = 0) const {
+    const std::size_t row = link.row + word * link.row_step;
+    return memory_of(block_, link.memory).data() + row * block_.pes;
   }
 
   StateRows rows(const StateLink& link) const {
     std::uint64_t* state = state_row(link);
-    return {state,      state + block_.pes, lanes(link.lanes), lanes(link.tail),
-            block_.pes, section_.row_lanes, link.float_result, link.plus_zero};
+    return {state,
+            state + block_.pes,
+            lanes(link.lanes),
+            lanes(link.tail),
+            block_.pes,
+            section_.row_lanes,
+            link.plus_zero,
+            link.count,
+            std::size_t{link.row_step} * block_.pes,
+            link.lane_step / sizeof(double)};
   }
 
-  void copy_mask_in(const StateLink& link) const {
-    const std::uint64_t* from = state_row(link);
-    auto* to = reinterpret_cast<std::uint64_t*>(lanes(link.lanes));
-    std::copy_n(from, block_.pes, to);
-    std::fill(to + block_.pes, to + section_.row_lanes, from[0]);
+  void copy_masks_in(const StateLink& link) const {
+    for (std::uint32_t n = 0; n < link.count; ++n) {
+      const std::uint64_t* from = state_row(link, n);
+      auto* to = reinterpret_cast<std::uint64_t*>(lanes(link.lanes + n * link.lane_step));
+      std::copy_n(from, block_.pes, to);
+      std::fill(to + block_.pes, to + section_.row_lanes, from[0]);
+    }
   }
 
   void fill_constant(const ConstantRow& c) const {
@@ -141,14 +165,36 @@ class Frame {
   double* base_ = nullptr;
 };
 
+/// What a section may write in the broadcast memory, as it was before. One at a time in a thread.
+class SavedMemory {
+ public:
+  SavedMemory(const DoublesSection& section, BlockState& block) : section_(section), block_(block) {
+    if (!section.writes_memory) return;
+    words_.clear();
+    if (section.puts.empty()) words_ = block.bm;
+    for (const std::uint32_t at : section.puts) words_.push_back(block.bm[at]);
+  }
+  void put_back() const {
+    if (!section_.writes_memory) return;
+    std::uint64_t* const bm = block_.bm.data();  // in place: callers point into it
+    if (section_.puts.empty()) std::copy(words_.begin(), words_.end(), bm);
+    for (std::size_t k = 0; k < section_.puts.size(); ++k) bm[section_.puts[k]] = words_[k];
+  }
+
+ private:
+  const DoublesSection& section_;
+  BlockState& block_;
+  static thread_local LaneMemory words_;
+};
+thread_local LaneMemory SavedMemory::words_;
+
 }  // namespace
 
 std::uint64_t run_on_doubles(const DoublesSection& section, const DoublesKernels& kernels,
                              BlockState& block, const BlockRun& run, SourceLanes sources) {
   thread_local std::vector<std::uint64_t> words;
   Frame frame(section, kernels, block);
-  LaneMemory saved;
-  if (section.writes_memory) saved = block.bm;
+  const SavedMemory saved(section, block);
   clear_flags();
   DoublesRun state;
   state.failure = frame.import();
@@ -158,8 +204,8 @@ std::uint64_t run_on_doubles(const DoublesSection& section, const DoublesKernels
   if ((raised_flags() & kernels.proving_flags) != 0) state.failure |= inexact;
   if (state.failure == 0) {
     frame.commit(words);
-  } else if (section.writes_memory) {
-    std::copy(saved.begin(), saved.end(), block.bm.begin());  // callers point into it
+  } else {
+    saved.put_back();
   }
   return state.failure;
 }

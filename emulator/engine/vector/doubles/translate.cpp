@@ -1,8 +1,10 @@
 #include "emulator/engine/vector/doubles/translate.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "emulator/engine/vector/doubles/put.hpp"
+#include "emulator/engine/vector/doubles/section.hpp"
 #include "emulator/engine/vector/doubles/word_pass.hpp"
 #include "emulator/engine/vector/slot_order.hpp"
 #include "emulator/isa/table.hpp"
@@ -11,18 +13,13 @@
 namespace gdr {
 namespace {
 
-/// A row of the state and its rows here.
-struct RowLink {
-  StateLink link;
-  RowSpan rows;
-};
-
 /// One pass over a section with given states at its beginning.
 class Translator : public WordPass {
  public:
-  Translator(const std::vector<Instruction>& section, const Geometry& geometry,
-             const DoublesKernels& kernels, bool heads, const Entry& entry)
-      : WordPass(section, geometry, kernels, heads, entry),
+  Translator(const std::vector<Instruction>& section, const WordUses& uses,
+             const Geometry& geometry, const DoublesKernels& kernels, bool heads,
+             const Entry& entry)
+      : WordPass(uses, geometry, kernels, heads, entry),
         section_(section),
         mask_defined_(mask_registers * max_elements),
         mask_imported_(mask_registers * max_elements),
@@ -39,12 +36,13 @@ class Translator : public WordPass {
     restore_forms();
   }
 
-  DoublesSection finish() const;
+  RowSection finish() && {
+    return {std::move(ops_),           std::move(constants_),    entry_.words,
+            std::move(words_),         std::move(imported_),     std::move(written_),
+            std::move(mask_imported_), std::move(mask_written_), writes_memory_};
+  }
 
  private:
-  std::vector<RowLink> links(bool import) const;
-  std::pair<StateMemory, std::uint32_t> state_row(std::uint32_t w) const;
-
   // --- instructions
 
   struct Slot {
@@ -53,8 +51,9 @@ class Translator : public WordPass {
     Result result;
     MaskableKernel kernel;
     RowSpan out;
-    bool direct = false;  ///< `out` is the first destination itself
-    bool tested = false;  ///< nothing but the mask's lanes was made
+    bool direct = false;       ///< `out` is the first destination itself
+    bool tested = false;       ///< nothing but the mask's lanes was made
+    std::optional<bool> flag;  ///< the same in all lanes and known beforehand: of a constant
   };
 
   void instruction(const Instruction& i) {
@@ -146,10 +145,16 @@ class Translator : public WordPass {
     if (slot.mask.flag == MaskFlag::Carry) throw Unusable{"a mask from a carry"};
     const bool pass = slot.op == Op::Ipass || slot.op == Op::Upass;
     if (slot.width == Width::Long) {
-      if (!pass || slot.a.width != Width::Long || slot.mask.flag != MaskFlag::None) {
+      const bool constant = slot.a.space == Space::Immediate;
+      const bool tests = slot.mask.flag != MaskFlag::None;
+      if (!pass || slot.a.width != Width::Long || (tests && !constant)) {
         throw Unusable{"an integer operation on longs"};
       }
-      prepare_long_move(s, vlen);
+      if (tests) {
+        const u128 word = slot.immediate.bits;
+        s.flag = slot.mask.flag == MaskFlag::Zero ? word == 0 : (word >> 71) != 0;
+      }
+      if (!tests || leaves_result(slot)) prepare_long_move(s, vlen);
       return;
     }
     s.a = read_short(slot, slot.a, vlen);
@@ -188,6 +193,10 @@ class Translator : public WordPass {
   void compute(const Instruction& i, Slot& s, unsigned strip, bool straight) {
     if (s.slot == nullptr) return;
     const Arithmetic& slot = *s.slot;
+    if (s.flag && !leaves_result(slot)) {
+      s.tested = true;
+      return;
+    }
     s.tested = only_tested(slot) && (slot.op != Op::Ipass && slot.op != Op::Upass);
     if (s.tested) {  // no predicate reads a mask that it sets itself before the end
       const RowSpan to = i.predicate.used ? flag_rows() : mask_rows(slot.mask.mask, 0);
@@ -196,7 +205,7 @@ class Translator : public WordPass {
     }
     const DoublesKernel kernel =
         i.predicate.used ? s.kernel.under[i.predicate.value ? 1 : 0] : s.kernel.always;
-    s.direct = straight && kernel != nullptr && (slot.dst.used() || slot.t != TTarget::None);
+    s.direct = straight && kernel != nullptr && leaves_result(slot);
     if (!s.direct) {
       s.out = scratch_rows(strip, s.result.rep);
       emit(s.kernel.always, i.vlen, s.out, s.a.rows, s.b.rows);
@@ -235,10 +244,6 @@ class Translator : public WordPass {
     ops_.back().mask = mask_rows(i.predicate.mask, first);
   }
 
-  static RowSpan mask_rows(unsigned mask, unsigned first) {
-    return {{RowKind::Mask, mask * max_elements + first}, {}, false, 1};
-  }
-
   void need_mask(unsigned mask, unsigned elements) {
     for (unsigned k = 0; k < elements; ++k) {
       const unsigned row = mask * max_elements + k;
@@ -249,7 +254,11 @@ class Translator : public WordPass {
   /// Integer results that are wanted for their mask alone; then no result is written anywhere.
   static bool only_tested(const Arithmetic& slot) {
     return info(slot.op).unit == Unit::Integer && slot.width == Width::Short &&
-           slot.mask.flag != MaskFlag::None && !slot.dst.used() && slot.t == TTarget::None;
+           slot.mask.flag != MaskFlag::None && !leaves_result(slot);
+  }
+  /// Anything but a mask.
+  static bool leaves_result(const Arithmetic& slot) {
+    return slot.dst.used() || slot.t != TTarget::None;
   }
   static RowSpan flag_rows() { return {{RowKind::Scratch, 24}, {}, false, 1}; }
 
@@ -259,7 +268,10 @@ class Translator : public WordPass {
     const bool integer = info(s.slot->op).unit == Unit::Integer;
     const bool zero = target.flag == MaskFlag::Zero;
     const RowSpan rows = mask_rows(target.mask, 0);
-    if (!s.tested) {
+    if (s.flag) {
+      const RowSpan bits = constant(*s.flag ? ~std::uint64_t{0} : 0);
+      emit(kernels_.copy[0], i.vlen, i.predicate.used ? flag_rows() : rows, bits);
+    } else if (!s.tested) {
       RowSpan from = s.out;
       from.has_tail = false;
       emit(kernels_.test[integer ? 1 : 0][zero ? 1 : 0], i.vlen,
@@ -387,83 +399,6 @@ class Translator : public WordPass {
   bool writes_memory_ = false;
 };
 
-/// The rows of all words and masks that a pass takes from the state, or leaves there.
-std::vector<RowLink> Translator::links(bool import) const {
-  std::vector<RowLink> list;
-  const auto& chosen = import ? imported_ : written_;
-  for (std::uint32_t w = 0; w < words_.size(); ++w) {
-    if (!chosen[w][0] && !chosen[w][1]) continue;
-    const WordState& word = import ? entry_.words[w] : words_[w];
-    const auto [memory, row] = state_row(w);
-    if (word.rep == Rep::Long) {
-      list.push_back({{memory, row, word.head ? Form::Head : Form::Pair, 0, 0, false,
-                       import && word.plus_zero},
-                      long_rows(w, 0)});
-      continue;
-    }
-    for (unsigned half = 0; half < 2; ++half) {
-      if (!chosen[w][half]) continue;
-      list.push_back({{memory, row + half, Form::Short, 0, 0, word.floats[half], false},
-                      short_rows({w, half}, 0)});
-    }
-  }
-  const std::vector<bool>& masks = import ? mask_imported_ : mask_written_;
-  for (std::uint32_t m = 0; m < masks.size(); ++m) {
-    if (masks[m]) {
-      list.push_back({{StateMemory::Masks, m, Form::Short, 0, 0, false, false}, mask_rows(0, m)});
-    }
-  }
-  return list;
-}
-
-/// Which memory of the state a word is in, and its row there.
-std::pair<StateMemory, std::uint32_t> Translator::state_row(std::uint32_t w) const {
-  if (w >= numbers_.first_t()) return {StateMemory::T, 2 * (w - numbers_.first_t())};
-  if (w >= numbers_.registers) return {StateMemory::Local, 2 * (w - numbers_.registers)};
-  return {StateMemory::Registers, 2 * w};
-}
-
-DoublesSection Translator::finish() const {
-  DoublesSection out;
-  RowLayout layout;
-  for (const RowOp& o : ops_) {
-    for (const RowSpan* span : {&o.a, &o.b, &o.out, &o.mask}) layout.use(*span, o.op.elements);
-  }
-  const auto imports = links(true), exports = links(false);
-  for (const auto* list : {&imports, &exports}) {
-    for (const RowLink& l : *list) layout.use(l.rows, 1);
-  }
-  out.row_lanes = lanes_;
-  out.frame_bytes = layout.assign(lanes_ * static_cast<std::uint32_t>(sizeof(double)));
-  for (const RowOp& o : ops_) {
-    DoublesOp op = o.op;
-    op.a = layout.place(o.a);
-    op.b = layout.place(o.b);
-    op.out = layout.place(o.out);
-    op.mask = layout.place(o.mask);
-    out.ops.push_back(op);
-  }
-  out.ops.emplace_back().kernel = stop;
-  for (const auto& [from, to] : {std::pair{&imports, &out.imports}, {&exports, &out.exports}}) {
-    for (const RowLink& l : *from) {
-      StateLink link = l.link;
-      const LanePlace place = layout.place(l.rows);
-      link.lanes = place.lanes;
-      link.tail = place.tail;
-      to->push_back(link);
-    }
-  }
-  for (std::uint32_t n = 0; n < constants_.size(); ++n) {
-    const RowSpan row{{RowKind::Constant, n}, {}, false, 0};
-    if (!layout.has(row.lanes)) continue;
-    out.constants.push_back(constants_[n]);
-    out.constants.back().lanes = layout.offset(row.lanes);
-  }
-  out.writes_memory = writes_memory_;
-  out.usable = true;
-  return out;
-}
-
 bool uses_floats(const Instruction& i) {
   const auto floats = [](const Arithmetic& slot) {
     return slot.used() && info(slot.op).unit != Unit::Integer;
@@ -473,24 +408,42 @@ bool uses_floats(const Instruction& i) {
 
 }  // namespace
 
+RowSection translate_section(const std::vector<Instruction>& section, const Geometry& geometry,
+                             const DoublesKernels& kernels, bool heads,
+                             const Surroundings& around) {
+  const WordNumbers numbers(geometry);
+  const WordUses uses(section, numbers, around.then);
+  Entry entry = first_entry(uses, numbers, heads);
+  for (std::size_t w = 0; w < around.granted.size(); ++w) {
+    WordState& word = entry.words[w];
+    word.head = word.head && around.granted[w].head;
+    word.plus_zero = word.plus_zero && around.granted[w].plus_zero;
+  }
+  // States only ever get weaker, so this ends.
+  for (;;) {
+    Translator translator(section, uses, geometry, kernels, heads, entry);
+    translator.translate();
+    Entry weaker = entry;
+    if (translator.settled(weaker)) return std::move(translator).finish();
+    entry = weaker;
+  }
+}
+
 DoublesSection translate_to_doubles(const Program& program, Section which, const Geometry& geometry,
                                     const DoublesKernels& kernels, bool heads) {
   const std::vector<Instruction>& section = program.section(which);
   DoublesSection out;
   if (std::none_of(section.begin(), section.end(), uses_floats)) return out;
   try {
-    Entry entry = first_entry(section, geometry, heads);
-    // States only ever get weaker, so this ends.
-    for (;;) {
-      Translator translator(section, geometry, kernels, heads, entry);
-      translator.translate();
-      Entry weaker = entry;
-      if (translator.settled(weaker)) {
-        out = translator.finish();
-        break;
-      }
-      entry = weaker;
-    }
+    const RowSection rows = translate_section(section, geometry, kernels, heads);
+    const WordNumbers numbers(geometry);
+    RowProgram one;
+    one.pass = rows.ops;
+    one.constants = rows.constants;
+    one.imports = import_links(numbers, {rows.entry, rows.imported, rows.mask_imported});
+    one.exports = export_links(numbers, {rows.exit, rows.written, rows.mask_written});
+    out = lay_out(one, row_lanes(geometry));
+    out.writes_memory = rows.writes_memory;
   } catch (const Unusable& u) {
     out.reason = std::string(section_names[static_cast<unsigned>(which)]) + ", " + u.why;
   }

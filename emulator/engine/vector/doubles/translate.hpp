@@ -14,7 +14,8 @@ namespace gdr {
 /// Memories of the machine's state that have rows in a frame.
 enum class StateMemory : std::uint8_t { Registers, Local, T, Masks };
 
-/// A row of the state and its place in the frame: a short, or a long with the row after it.
+/// Rows of the state and their places in the frame: shorts, or longs with the row after each; words
+/// whose rows are equally far apart in both.
 struct StateLink {
   StateMemory memory = StateMemory::Registers;
   std::uint32_t row = 0;  ///< as in BlockState: the short address, of masks mask * 4 + element
@@ -22,6 +23,9 @@ struct StateLink {
   std::uint32_t lanes = 0, tail = 0;  ///< byte offsets in the frame
   bool float_result = false;          ///< a short that an operation on floats has left
   bool plus_zero = false;             ///< a long that is taken never to be -0
+  std::uint32_t count = 1;            ///< words
+  std::uint32_t row_step = 0;         ///< from a word to the next: rows of the state
+  std::uint32_t lane_step = 0;        ///< bytes of the frame
 };
 
 /// A row that does not change: the same bits in every lane, or the PE's number (an integer short).
@@ -34,14 +38,17 @@ struct ConstantRow {
 /// One section, translated. Immutable.
 struct DoublesSection {
   bool usable = false;
-  bool has_floats = false;     ///< operations on floats: what doubles are good for
-  std::string reason;          ///< why not: which instruction, what about it
-  std::vector<DoublesOp> ops;  ///< one pass; the last one stops
+  bool has_floats = false;               ///< operations on floats: what doubles are good for
+  std::string reason;                    ///< why not: which instruction, what about it
+  std::vector<DoublesOp> ops;            ///< one pass; the last one stops
+  std::vector<DoublesOp> before, after;  ///< once, before the first pass and after the last; alike
   std::vector<StateLink> imports, exports;
+  std::uint32_t exported_longs = 0;  ///< words among the exports
   std::vector<ConstantRow> constants;
-  std::uint32_t row_lanes = 0;    ///< PEs, filled up to whole batches
-  std::uint32_t frame_bytes = 0;  ///< from 0 on
-  bool writes_memory = false;     ///< puts words to the broadcast memory
+  std::uint32_t row_lanes = 0;      ///< PEs, filled up to whole batches
+  std::uint32_t frame_bytes = 0;    ///< from 0 on
+  bool writes_memory = false;       ///< puts words to the broadcast memory
+  std::vector<std::uint32_t> puts;  ///< where, in shorts; empty if that moves from pass to pass
 };
 
 /// Translate a section that check_program has accepted. With `heads`, longs from outside are taken
@@ -50,5 +57,11 @@ struct DoublesSection {
 DoublesSection translate_to_doubles(const Program& program, Section section,
                                     const Geometry& geometry, const DoublesKernels& kernels,
                                     bool heads);
+
+/// Start, passes of the body and End as one, so that words stay in doubles between them. Sections
+/// must keep to the fixed part of the broadcast memory where they write it, and Start and End where
+/// they read it: then it is not usable, as for all that translate_to_doubles has to refuse.
+DoublesSection translate_whole(const Program& program, const Geometry& geometry,
+                               const DoublesKernels& kernels, bool heads);
 
 }  // namespace gdr

@@ -6,25 +6,14 @@
 #include <bit>
 #include <string>
 
-#include "emulator/engine/vector/doubles/translate.hpp"
-#include "emulator/engine/vector/doubles/word_states.hpp"
+#include "emulator/engine/vector/doubles/lay_out.hpp"
+#include "emulator/engine/vector/doubles/section.hpp"
 
 namespace gdr {
-
-/// An operation whose places are still rows.
-struct RowOp {
-  DoublesOp op;
-  RowSpan a, b, out, mask = no_rows;
-};
 
 /// What the words are taken to be when a pass begins.
 struct Entry {
   std::vector<WordState> words;
-};
-
-/// Thrown where a section cannot be translated; the text says why.
-struct Unusable {
-  std::string why;
 };
 
 constexpr std::uint64_t short_field = std::uint64_t{2047} << 52;
@@ -39,17 +28,17 @@ struct Source {
 /// The words of a section and their rows; what instructions are made of.
 class WordPass {
  protected:
-  WordPass(const std::vector<Instruction>& section, const Geometry& geometry,
-           const DoublesKernels& kernels, bool heads, const Entry& entry)
+  WordPass(const WordUses& uses, const Geometry& geometry, const DoublesKernels& kernels,
+           bool heads, const Entry& entry)
       : kernels_(kernels),
         numbers_(geometry),
-        uses_(section, numbers_),
+        uses_(uses),
         heads_(heads),
         entry_(entry),
         words_(entry.words),
         imported_(numbers_.count()),
         written_(numbers_.count()) {
-    lanes_ = (geometry.pes_per_block + 31) / 32 * 32;
+    lanes_ = row_lanes(geometry);
   }
 
   // --- rows
@@ -57,11 +46,7 @@ class WordPass {
   bool imports(std::uint32_t w) const { return imported_[w][0] || imported_[w][1]; }
 
   RowSpan short_rows(WordHalf at, unsigned stride) const {
-    return {{RowKind::Short, numbers_.short_row(at.word, at.half)}, {}, false, stride};
-  }
-  /// The tail of a word without one is a row of zeros.
-  static RowSpan long_rows(std::uint32_t word, unsigned stride) {
-    return {{RowKind::Head, word}, {RowKind::Tail, word}, true, stride};
+    return gdr::short_rows(numbers_, at, stride);
   }
   static RowSpan scratch_rows(unsigned strip, Rep rep) {
     return {{RowKind::Scratch, 8 * strip}, {RowKind::Scratch, 8 * strip + 4}, rep == Rep::Long, 1};
@@ -294,11 +279,11 @@ class WordPass {
  protected:
   const DoublesKernels& kernels_;
   WordNumbers numbers_;
-  WordUses uses_;
+  const WordUses& uses_;
   bool heads_;
   const Entry& entry_;
   std::vector<WordState> words_;
-  std::vector<std::array<bool, 2>> imported_, written_;
+  Halves imported_, written_;
   std::uint32_t lanes_ = 0;
   std::size_t number_ = 0;  ///< of the instruction at hand
   std::vector<RowOp> ops_;
@@ -306,10 +291,7 @@ class WordPass {
 };
 
 /// Before anything is known: forms as the section wants them first, and the best of the rest.
-inline Entry first_entry(const std::vector<Instruction>& section, const Geometry& geometry,
-                         bool heads) {
-  const WordNumbers numbers(geometry);
-  const WordUses uses(section, numbers);
+inline Entry first_entry(const WordUses& uses, const WordNumbers& numbers, bool heads) {
   Entry entry;
   entry.words.resize(numbers.count());
   for (std::uint32_t w = 0; w < numbers.count(); ++w) {

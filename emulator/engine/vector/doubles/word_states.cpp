@@ -15,7 +15,8 @@ Rep rep_of(Width width) { return width == Width::Long ? Rep::Long : Rep::Shorts;
 
 }  // namespace
 
-WordUses::WordUses(const std::vector<Instruction>& section, const WordNumbers& numbers)
+WordUses::WordUses(std::span<const Instruction> section, const WordNumbers& numbers,
+                   std::span<const Instruction> then)
     : numbers_(numbers), uses_(numbers.count()), accesses_(2 * numbers.count()) {
   for (std::size_t n = 0; n < section.size(); ++n) {
     const Instruction& i = section[n];
@@ -23,6 +24,11 @@ WordUses::WordUses(const std::vector<Instruction>& section, const WordNumbers& n
     add_slot(i.alu, i.vlen, n);
     if (i.move.used() && i.move.pe.width == Width::Short) add(i.move.pe, i.vlen, Rep::Shorts, n);
     add_accesses(i, n);
+  }
+  first_.assign(numbers.count(), Rep::Shorts);
+  if (!then.empty()) first_ = WordUses(then, numbers).first_;
+  for (std::uint32_t w = 0; w < numbers.count(); ++w) {
+    if (!uses_[w].empty()) first_[w] = uses_[w].front().rep;
   }
 }
 
@@ -51,9 +57,7 @@ Rep WordUses::next(std::uint32_t word, std::size_t instruction) const {
   return later != uses.end() ? later->rep : first(word);
 }
 
-Rep WordUses::first(std::uint32_t word) const {
-  return uses_[word].empty() ? Rep::Shorts : uses_[word].front().rep;
-}
+Rep WordUses::first(std::uint32_t word) const { return first_[word]; }
 
 void WordUses::add_accesses(const Instruction& i, std::size_t number) {
   const Access read{number, true};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "emulator/engine/vector/doubles/rows.hpp"
@@ -44,9 +45,11 @@ inline Operand t_operand(TTarget t, Width width) {
 /// the form that comes next.
 class WordUses {
  public:
-  WordUses(const std::vector<Instruction>& section, const WordNumbers& numbers);
+  WordUses(std::span<const Instruction> section, const WordNumbers& numbers,
+           std::span<const Instruction> then = {});
   /// The form that the first access after an instruction wants; past the end, the first of all
-  /// (the next pass). Shorts if there is none: they are a word's bits as they are.
+  /// (the next pass). If there is none, that of `then`, or shorts: they are a word's bits as they
+  /// are.
   Rep next(std::uint32_t word, std::size_t instruction) const;
   Rep first(std::uint32_t word) const;
   /// False if a half is written after all before anything reads it, in an instruction or behind it
@@ -68,6 +71,7 @@ class WordUses {
   void add(const Operand& x, unsigned vlen, Rep rep, std::size_t number);
   WordNumbers numbers_;
   std::vector<std::vector<Use>> uses_;         ///< [word]
+  std::vector<Rep> first_;                     ///< [word]
   std::vector<std::vector<Access>> accesses_;  ///< [word * 2 + half]
 };
 

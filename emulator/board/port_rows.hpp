@@ -1,0 +1,25 @@
+// Conversions of many numbers that stand side by side, in the vectors of the host.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "emulator/engine/engine.hpp"
+
+namespace gdr {
+
+/// n numbers of the host to the halves of words. What leaves no lower halves does not touch them.
+using RowsToWords = void (*)(const std::uint64_t* numbers, std::size_t n, std::uint64_t* upper,
+                             std::uint64_t* lower);
+/// Words to numbers.
+using RowsFromWords = void (*)(const std::uint64_t* upper, const std::uint64_t* lower,
+                               std::size_t n, std::uint64_t* numbers);
+
+/// For one instruction set of the host. All give the same bits.
+struct PortRows {
+  RowsToWords double_to_long, double_to_short, int_to_long, int_to_short;
+  RowsFromWords long_to_double;
+};
+const PortRows& port_rows(Isa isa) noexcept;
+
+}  // namespace gdr

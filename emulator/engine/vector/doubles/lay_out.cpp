@@ -1,0 +1,126 @@
+#include "emulator/engine/vector/doubles/lay_out.hpp"
+
+#include <algorithm>
+
+#include "emulator/engine/vector/doubles/put.hpp"
+
+namespace gdr {
+namespace {
+
+/// Which memory of the state a word is in, and its row there.
+std::pair<StateMemory, std::uint32_t> state_row(const WordNumbers& numbers, std::uint32_t w) {
+  if (w >= numbers.first_t()) return {StateMemory::T, 2 * (w - numbers.first_t())};
+  if (w >= numbers.registers) return {StateMemory::Local, 2 * (w - numbers.registers)};
+  return {StateMemory::Registers, 2 * w};
+}
+
+std::vector<RowLink> links(const WordNumbers& numbers, const Exchange& e, bool import) {
+  std::vector<RowLink> list;
+  for (std::uint32_t w = 0; w < e.words.size(); ++w) {
+    if (!e.chosen[w][0] && !e.chosen[w][1]) continue;
+    const WordState& word = e.words[w];
+    const auto [memory, row] = state_row(numbers, w);
+    if (word.rep == Rep::Long) {
+      list.push_back({{memory, row, word.head ? Form::Head : Form::Pair, 0, 0, false,
+                       import && word.plus_zero},
+                      long_rows(w, 0)});
+      continue;
+    }
+    for (unsigned half = 0; half < 2; ++half) {
+      if (!e.chosen[w][half]) continue;
+      list.push_back({{memory, row + half, Form::Short, 0, 0, word.floats[half], false},
+                      short_rows(numbers, {w, half}, 0)});
+    }
+  }
+  for (std::uint32_t m = 0; m < e.masks.size(); ++m) {
+    if (e.masks[m]) {
+      list.push_back({{StateMemory::Masks, m, Form::Short, 0, 0, false, false}, mask_rows(0, m)});
+    }
+  }
+  return list;
+}
+
+std::vector<DoublesOp> placed(const std::vector<RowOp>& ops, const RowLayout& layout) {
+  std::vector<DoublesOp> out;
+  for (const RowOp& o : ops) {
+    DoublesOp op = o.op;
+    op.a = layout.place(o.a);
+    op.b = layout.place(o.b);
+    op.out = layout.place(o.out);
+    op.mask = layout.place(o.mask);
+    out.push_back(op);
+  }
+  out.emplace_back().kernel = stop;
+  return out;
+}
+
+/// Appends the word `next` to a link, if it is one more of the same kind at the same distance.
+bool join(StateLink& link, const StateLink& next) {
+  const bool alike = link.memory == next.memory && link.form == next.form &&
+                     link.float_result == next.float_result && link.plus_zero == next.plus_zero;
+  const std::uint32_t last_row = link.row + (link.count - 1) * link.row_step;
+  const std::uint32_t last_lanes = link.lanes + (link.count - 1) * link.lane_step;
+  const std::uint32_t row_step = next.row - last_row, lane_step = next.lanes - last_lanes;
+  if (!alike || next.row <= last_row || next.lanes <= last_lanes) return false;
+  if (link.count > 1 && (row_step != link.row_step || lane_step != link.lane_step)) return false;
+  if (link.form != Form::Short && next.tail != link.tail + link.count * lane_step) return false;
+  link.row_step = row_step;
+  link.lane_step = lane_step;
+  ++link.count;
+  return true;
+}
+
+std::vector<StateLink> placed(const std::vector<RowLink>& links, const RowLayout& layout) {
+  std::vector<StateLink> out;
+  for (const RowLink& l : links) {
+    StateLink link = l.link;
+    const LanePlace place = layout.place(l.rows);
+    link.lanes = place.lanes;
+    link.tail = place.tail;
+    if (out.empty() || !join(out.back(), link)) out.push_back(link);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<RowLink> import_links(const WordNumbers& numbers, const Exchange& e) {
+  return links(numbers, e, true);
+}
+std::vector<RowLink> export_links(const WordNumbers& numbers, const Exchange& e) {
+  return links(numbers, e, false);
+}
+
+DoublesSection lay_out(const RowProgram& program, std::uint32_t lanes) {
+  DoublesSection out;
+  RowLayout layout;
+  for (const auto* ops : {&program.before, &program.pass, &program.after}) {
+    for (const RowOp& o : *ops) {
+      for (const RowSpan* span : {&o.a, &o.b, &o.out, &o.mask}) layout.use(*span, o.op.elements);
+    }
+  }
+  for (const auto* list : {&program.imports, &program.exports}) {
+    for (const RowLink& l : *list) layout.use(l.rows, 1);
+  }
+  out.row_lanes = lanes;
+  out.frame_bytes = layout.assign(lanes * static_cast<std::uint32_t>(sizeof(double)));
+  out.before = placed(program.before, layout);
+  out.ops = placed(program.pass, layout);
+  out.after = placed(program.after, layout);
+  out.imports = placed(program.imports, layout);
+  out.exports = placed(program.exports, layout);
+  for (const StateLink& link : out.exports) {
+    const bool is_long = link.memory != StateMemory::Masks && link.form != Form::Short;
+    out.exported_longs += is_long ? link.count : 0;
+  }
+  for (std::uint32_t n = 0; n < program.constants.size(); ++n) {
+    const RowId row{RowKind::Constant, n};
+    if (!layout.has(row)) continue;
+    out.constants.push_back(program.constants[n]);
+    out.constants.back().lanes = layout.offset(row);
+  }
+  out.usable = true;
+  return out;
+}
+
+}  // namespace gdr

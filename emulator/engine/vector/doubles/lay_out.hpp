@@ -1,0 +1,66 @@
+// From operations on rows to operations on places of a frame.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "emulator/engine/vector/doubles/translate.hpp"
+#include "emulator/engine/vector/doubles/word_states.hpp"
+
+namespace gdr {
+
+/// An operation whose places are still rows.
+struct RowOp {
+  DoublesOp op;
+  RowSpan a, b, out, mask = no_rows;
+};
+
+/// The tail of a word without one is a row of zeros.
+constexpr RowSpan long_rows(std::uint32_t word, unsigned stride) {
+  return {{RowKind::Head, word}, {RowKind::Tail, word}, true, stride};
+}
+inline RowSpan short_rows(const WordNumbers& numbers, WordHalf at, unsigned stride) {
+  return {{RowKind::Short, numbers.short_row(at.word, at.half)}, {}, false, stride};
+}
+constexpr RowSpan mask_rows(unsigned mask, unsigned first) {
+  return {{RowKind::Mask, mask * max_elements + first}, {}, false, 1};
+}
+
+/// By word, which of its halves.
+using Halves = std::vector<std::array<bool, 2>>;
+
+/// A section in operations on rows, and what becomes of its words.
+struct RowSection {
+  std::vector<RowOp> ops;
+  std::vector<ConstantRow> constants;  ///< rows of RowKind::Constant, by number
+  std::vector<WordState> entry, exit;  ///< by word, where it is imported or written
+  Halves imported, written;
+  std::vector<bool> mask_imported, mask_written;
+  bool writes_memory = false;
+};
+
+/// A row of the state and its rows here.
+struct RowLink {
+  StateLink link;
+  RowSpan rows;
+};
+
+/// Words and masks that are taken from the state before the first operation, or left there.
+struct Exchange {
+  const std::vector<WordState>& words;
+  const Halves& chosen;
+  const std::vector<bool>& masks;
+};
+std::vector<RowLink> import_links(const WordNumbers& numbers, const Exchange& e);
+std::vector<RowLink> export_links(const WordNumbers& numbers, const Exchange& e);
+
+/// Operations before the passes, of a pass, and after them, with all that goes in and out.
+struct RowProgram {
+  std::vector<RowOp> before, pass, after;
+  std::vector<ConstantRow> constants;
+  std::vector<RowLink> imports, exports;
+};
+/// Everything in its place in a frame with rows of `lanes`; usable.
+DoublesSection lay_out(const RowProgram& program, std::uint32_t lanes);
+
+}  // namespace gdr

@@ -1,0 +1,127 @@
+// Start, body and End of the vector engine as one: words that a section leaves in one form and the
+// next one wants in another.
+#include <cstring>
+#include <vector>
+
+#include "emulator/engine/vector/vector.hpp"
+#include "emulator/selftest/case.hpp"
+#include "emulator/selftest/draw.hpp"
+#include "support/catch.hpp"
+
+namespace gdr {
+namespace {
+
+using selftest::Draw;
+
+/// Few places, so that sections meet: two long words of each memory, or the halves of them.
+Operand place(Draw& draw, Width width) {
+  const Space space = draw.pick({Space::Register, Space::Register, Space::Local, Space::T});
+  const std::uint32_t shorts = space == Space::T ? 2 : 4;
+  const std::uint32_t unit = shorts_in(width);
+  const auto address = static_cast<std::uint16_t>(draw.below(shorts / unit) * unit);
+  return {space, width, space != Space::T && draw.chance(30), address};
+}
+
+Width some_width(Draw& draw) { return draw.chance(50) ? Width::Long : Width::Short; }
+
+/// An operation on floats of any width, or on short integers, or a move of a long.
+Instruction instruction(Draw& draw) {
+  Instruction i;
+  i.vlen = static_cast<std::uint8_t>(draw.between(1, 2));
+  const unsigned kind = draw.below(10);
+  Arithmetic& slot = kind < 3 ? i.mul : i.alu;
+  slot.op = kind < 3   ? draw.pick({Op::Fmul, Op::Fmul, Op::Dmul})
+            : kind < 6 ? draw.pick({Op::Fadd, Op::Fsub, Op::Fmax})
+            : kind < 8 ? draw.pick({Op::Iadd, Op::Iand, Op::Ishr, Op::Isub})
+                       : Op::Ipass;
+  const bool integer = kind >= 6 && kind < 8;
+  slot.width = integer ? Width::Short : kind >= 8 ? Width::Long : some_width(draw);
+  slot.dst = place(draw, slot.width);
+  const auto operand = [&] { return place(draw, kind < 6 ? some_width(draw) : slot.width); };
+  slot.a = operand();
+  if (kind < 8) slot.b = operand();
+  if (kind >= 8 && draw.chance(40)) {
+    slot.a = {Space::Immediate, Width::Long};
+    slot.immediate = draw.chance(50) ? Long{0} : long_from_double(1.5);
+    if (draw.chance(60)) slot.mask = {draw.pick({MaskFlag::Zero, MaskFlag::Negative}), 1};
+    if (draw.chance(30)) slot.dst = {};
+  } else if (kind >= 3 && kind < 6 && draw.chance(20)) {
+    slot.mask = {MaskFlag::Negative, 1};
+  }
+  if (draw.chance(20)) i.predicate = {true, draw.chance(50), 1};
+  return i;
+}
+
+Program random_program(Draw& draw) {
+  Program p;
+  p.name = "whole";
+  p.item_shorts = 2;
+  for (const Section section : {Section::Start, Section::Body, Section::End}) {
+    for (unsigned n = draw.between(1, 3); n > 0; --n) {
+      selftest::append(p, section, instruction(draw));
+    }
+  }
+  Instruction get;
+  get.vlen = 1;
+  get.move = {Op::Bget, {Space::Register, Width::Long, false, 0}, {Space::BmSource}, 0};
+  selftest::append(p, Section::Body, get);
+  return p;
+}
+
+/// Sums of the large numbers are beyond what doubles round as shorts: they must be seen to be.
+void fill(Draw& draw, BlockState& block) {
+  const double large = draw.chance(30) ? 0x1p997 : 1;
+  for (auto* memory : {&block.registers, &block.local, &block.t}) {
+    for (std::uint64_t& s : *memory) {
+      Flags ignored = no_flags;
+      const double scale = draw.chance(10) ? large : 1;
+      const double x = (draw.chance(50) ? scale : -scale) * (1 + draw.below(1000) * 0x1p-10);
+      const Short number = upper_half(short_from_double(x, ignored));
+      // Upper halves of longs may be anything's lower halves, and integers are no numbers.
+      s = draw.chance(93) ? number.bits : draw.chance(50) ? 0 : draw.below(1000);
+    }
+  }
+  for (std::uint64_t& mask : block.masks) mask = draw.chance(50) ? ~std::uint64_t{0} : 0;
+}
+
+}  // namespace
+
+TEST_CASE("Sections in one go leave what they leave one after the other") {
+  constexpr unsigned programs = 6000;
+  for (const Isa isa : host_isas()) {
+    if (!proves_doubles(isa)) continue;
+    CAPTURE(isa_name(isa));
+    unsigned done = 0;
+    for (unsigned seed = 0; seed < programs; ++seed) {
+      Draw draw(seed);
+      selftest::Case test;
+      test.geometry.blocks = 1;
+      test.geometry.pes_per_block = draw.pick({32U, 3U, 40U});
+      test.geometry.register_words = test.geometry.local_words = 4;
+      test.program = random_program(draw);
+      test.state = selftest::empty_block(test.geometry);
+      fill(draw, test.state);
+      test.run.iterations = draw.between(1, 3);
+      test.run.source_base = 4;
+      test.run.source_step = 2;
+      for (unsigned g = 0; g < 3; ++g)
+        write_bm(test.state, 4 + 2 * g, Width::Long, long_from_double(0.75 + g).bits);
+      const BlockState expected = selftest::run_case(*make_engine("reference"), test);
+
+      const auto executable = VectorEngine(isa).prepare(test.program, test.geometry);
+      if (executable->most_whole_groups() == 0) continue;
+      std::vector<std::byte> stream(test.run.iterations * executable->stream_bytes());
+      executable->convert_sources(test.state.bm.data() + 4, test.run.iterations, 2, stream.data());
+      BlockRun body = test.run;
+      body.stream = {stream.data(), 4};
+      BlockState got = test.state;
+      const bool whole = executable->run_whole(got, body);
+      done += whole;
+      if (got != (whole ? expected : test.state)) FAIL("seed " << seed << ", done: " << whole);
+    }
+    CAPTURE(done);
+    REQUIRE(done > programs / 20);
+  }
+}
+
+}  // namespace gdr
