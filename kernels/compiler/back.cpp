@@ -37,6 +37,8 @@ class Compiler {
     const unsigned most = options_.elements != 0 ? options_.elements : max_elements;
     const unsigned fewest = options_.elements != 0 ? options_.elements : 1;
     const bool known = options_.hint && follow(*options_.hint, fewest, most);
+    if (options_.hint && !known)
+      out_.remarks.push_back("the hint for the schedule leads nowhere: the whole search was made");
     for (unsigned elements = most; !known && elements >= fewest; --elements) {
       if (!with_elements(elements)) continue;
       const unsigned bound = least_interval(current_.problem);
@@ -101,6 +103,7 @@ class Compiler {
   bool prepare(unsigned elements) {
     current_ = Attempt{};
     current_.loop = lower(out_.graph, {elements, options_.relaxed});
+    for (MachineOp& op : current_.loop.ops) op.text = excerpt(op.where);
     Problem& p = current_.problem;
     p.loop = &current_.loop;
     p.latency = (elements + 3) / elements;
@@ -113,6 +116,25 @@ class Compiler {
       return false;
     }
     return true;
+  }
+
+  /// The characters of the source at a place, on one line and not too many.
+  std::string excerpt(const SourceRange& at) const {
+    if (at.line == 0 || at.file >= options_.sources.size()) return {};
+    std::string_view text = options_.sources[at.file].text;
+    for (std::uint32_t line = 1; line < at.line; ++line) {
+      const std::size_t end = text.find('\n');
+      if (end == std::string_view::npos) return {};
+      text.remove_prefix(end + 1);
+    }
+    text = text.substr(0, text.find('\n'));
+    if (at.column == 0 || at.column > text.size()) return {};
+    constexpr std::size_t longest = 28;
+    std::string out(text.substr(at.column - 1, at.column_end - at.column));
+    for (char& c : out)
+      if (static_cast<unsigned char>(c) < ' ') c = ' ';
+    if (out.size() > longest) out = out.substr(0, longest - 3) + "...";
+    return out;
   }
 
   void set_mode(const Mode& mode) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,11 +28,12 @@ std::optional<Hint> find_hint(std::string_view source);
 
 struct BackOptions {
   Geometry geometry;
-  unsigned elements = 0;     ///< targets a PE holds, 1 to 4; 0: as many as fit
-  unsigned effort = 3;       ///< how long to look for a shorter loop: 0 (first that works) to 9
-  std::uint64_t seed = 1;    ///< of the search; the result depends on nothing else
-  bool relaxed = false;      ///< allow what changes roundings
-  std::optional<Hint> hint;  ///< where to look first
+  unsigned elements = 0;   ///< targets a PE holds, 1 to 4; 0: as many as fit
+  unsigned effort = 3;     ///< how long to look for a shorter loop: 0 (first that works) to 9
+  std::uint64_t seed = 1;  ///< of the search; the result depends on nothing else
+  bool relaxed = false;    ///< allow what changes roundings
+  std::span<const SourceText> sources;  ///< for comments: what the places of the graph refer to
+  std::optional<Hint> hint;             ///< where to look first
 };
 
 /// A scheduled kernel and everything that a report tells about it.

@@ -7,6 +7,7 @@
 #include "gdr/error.hpp"
 #include "kernels/compiler/back.hpp"
 #include "kernels/compiler/front/front.hpp"
+#include "kernels/compiler/report.hpp"
 
 namespace gdr {
 
@@ -24,10 +25,11 @@ CompileResult compile_kernel(std::string_view text, const std::string& file_name
   back.seed = options.seed;
   back.relaxed = options.relaxed;
   back.hint = kc::find_hint(text);
+  back.sources = result.diagnostics.sources;
   kc::Compiled compiled;
   kc::compile_graph(*front.graph, back, compiled);
-  result.assembly = std::move(compiled.assembly);
-  result.remarks = std::move(compiled.remarks);
+  result.assembly = compiled.assembly;
+  result.remarks = compiled.remarks;
   AssembleOptions assembly;
   assembly.geometry = options.geometry;
   AssembleResult assembled = assemble(result.assembly, front.graph->name + ".gds", assembly);
@@ -36,6 +38,7 @@ CompileResult compile_kernel(std::string_view text, const std::string& file_name
                                              " has errors; please report this:\n" +
                                              assembled.diagnostics.render());
   result.program = std::move(assembled.program);
+  result.report = kc::report(compiled, *result.program, options.geometry);
   return result;
 }
 

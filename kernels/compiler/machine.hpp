@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/assembler/diagnostic.hpp"
 #include "emulator/isa/instruction.hpp"
 #include "emulator/isa/program.hpp"
 
@@ -66,7 +67,8 @@ struct MachineOp {
   ValueId field = none;       ///< Bget of a j-variable on its own: the Field (whose `out` it is)
   std::int32_t word = none;   ///< Bget of a constant: index into MachineLoop::words
   std::int32_t table = none;  ///< reads this table at the index in T, which is its first operand
-  std::string text;           ///< what it works out, for comments
+  SourceRange where;          ///< the text that it comes from
+  std::string text;           ///< that text, shortened, for comments
 
   bool dmul() const noexcept { return op == Op::Dmul; }
 };

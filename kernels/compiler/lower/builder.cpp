@@ -108,6 +108,7 @@ Ref Builder::emit(Op op, Width width, Ref a, Ref b) {
   made.width = width;
   made.in = {a, b};
   made.out = id;
+  made.where = where_;
   if (setup) {
     loop_.setup.push_back(made);
   } else {
@@ -167,6 +168,12 @@ const Term& Builder::term(NodeId id) {
 
 Term Builder::make_term(const Node& node) {
   const Width width = width_for(node.type);
+  // Operands first, so that operations are marked with the text that they come from.
+  for (const NodeId id : {node.a, node.b, node.c}) {
+    if (id == no_node) continue;
+    const Type type = graph_.nodes[static_cast<std::size_t>(id)].type;
+    if (type == Type::Short || type == Type::Long) term(id);
+  }
   where_ = node.where;
   switch (node.fn) {
     case Fn::Input: {
@@ -395,6 +402,7 @@ Ref Builder::look_up(const Node& node) {
     made.width = width;
     made.in = {a, b};
     made.out = id;
+    made.where = node.where;
     made.table = reads;
     loop_.ops.push_back(made);
     return Ref::of(id);

@@ -26,6 +26,7 @@ OpId Builder::set_mask(MaskId mask, Op op, Ref a, Ref b, MaskFlag flag, MaskId p
   made.sets = mask;
   made.flag = flag;
   made.predicate = predicate;
+  made.where = where_;
   made.predicate_value = value;
   const auto id = static_cast<OpId>(loop_.ops.size());
   MachineMask& m = loop_.masks[static_cast<std::size_t>(mask)];
@@ -53,11 +54,13 @@ Condition Builder::compare(const Node& node, MaskId into, MaskId predicate, bool
   const Node& first = graph_.nodes[static_cast<std::size_t>(node.a)];
   if (first.type == Type::Int) {
     const Ref a = integer(node.a);
+    where_ = node.where;
     set_mask(into, Op::Isub, a, integer(node.b), flag, predicate, predicate_value);
     return {into, true};
   }
   Term a = term(node.a);
   Term b = term(node.b);
+  where_ = node.where;
   if (a.constant && b.constant)
     throw Error(ErrorCategory::Program, "a condition between two constants");
   // A sum or difference against zero: its own flag tells.

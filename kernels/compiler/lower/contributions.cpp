@@ -90,6 +90,7 @@ void Builder::contribute(std::size_t variable) {
         op.op = made.join = integer_sum ? Op::Imax : Op::Fmax;
         break;
     }
+    op.where = c.where;
     accumulate(op, c.gate);
   }
   loop_.results.push_back(made);
@@ -118,6 +119,7 @@ void Builder::contribute_with_index(const std::vector<const Contribution*>& mine
     op.width = Width::Long;
     op.in = {Ref::of(acc), both};
     op.out = acc;
+    op.where = c->where;
     accumulate(op, c->gate);
   }
   MachineResult made;
