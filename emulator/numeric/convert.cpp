@@ -21,6 +21,9 @@ constexpr std::array conversions{
     ConversionName{"raw", HostType::Raw, MachineFormat::Raw, "the bits themselves"},
     ConversionName{"i64low", HostType::I64, MachineFormat::LowInteger,
                    "64-bit integer, short integer word in the lower half of a long"},
+    ConversionName{
+        "f64high", HostType::F64, MachineFormat::HighFloat,
+        "double, short float in the upper half of a long whose lower half is not looked at"},
 };
 
 Long as_long_float(u128 word, Width location) noexcept {
@@ -96,6 +99,7 @@ u128 to_machine(Conversion conversion, Width location, u128 host, Flags& flags) 
       return float_to_location(fcvt(float_from_host(conversion.host, host), location, flags),
                                location);
     case MachineFormat::FloatShort:
+    case MachineFormat::HighFloat:
       return float_to_location(fcvt(float_from_host(conversion.host, host), Width::Short, flags),
                                location);
     case MachineFormat::Integer:
@@ -122,6 +126,9 @@ u128 to_host(Conversion conversion, Width location, u128 word, Flags& flags) noe
     case MachineFormat::Fixed:
       return std::bit_cast<std::uint64_t>(
           from_fixed(signed_value(word, location), conversion.point));
+    case MachineFormat::HighFloat:
+      return float_to_host(conversion, widen_float(upper_half(as_long_float(word, location))),
+                           flags);
     case MachineFormat::LowInteger:
       return static_cast<std::uint64_t>(signed_value(word & bit_mask(Width::Short), Width::Short));
     case MachineFormat::Raw:

@@ -18,7 +18,15 @@ namespace gdr {
 enum class HostType : std::uint8_t { F64, F32, I64, Raw };
 
 /// Which machine format a value takes; a location may be wider than the format (see `to_machine`).
-enum class MachineFormat : std::uint8_t { FloatLong, FloatShort, Integer, Fixed, Raw, LowInteger };
+enum class MachineFormat : std::uint8_t {
+  FloatLong,
+  FloatShort,
+  Integer,
+  Fixed,
+  Raw,
+  LowInteger,
+  HighFloat
+};
 
 /// A declared conversion. `point` is the number of bits below the binary point of `Fixed`.
 struct Conversion {

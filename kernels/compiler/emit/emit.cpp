@@ -287,7 +287,10 @@ class Emitter {
           for (const MachineResult& r : loop_.results) {
             if (r.variable != static_cast<std::int32_t>(i)) continue;
             const Width held = loop_.values[static_cast<std::size_t>(r.accumulator)].width;
-            add("fvar {} {} {} {} at {}", width_name(held), v.name, r.index ? "i64low" : conversion,
+            add("fvar {} {} {} {} at {}", width_name(held), v.name,
+                r.index    ? "i64low"
+                : keyed(r) ? "f64high"
+                           : conversion,
                 info(r.join).mnemonic, place(r.accumulator, 0));
           }
           break;
@@ -301,14 +304,19 @@ class Emitter {
     line("");
   }
 
+  /// Whether it is a key that has an index in the lower half of its long.
+  bool keyed(const MachineResult& r) const {
+    return graph_.variables[static_cast<std::size_t>(r.variable)].type != Type::Int &&
+           info(r.join).unit == Unit::Integer;
+  }
+
   /// What the accumulator holds before the first item.
   std::string beginning(const MachineResult& r) const {
     const Width width = loop_.values[static_cast<std::size_t>(r.accumulator)].width;
     const std::uint64_t infinity = std::uint64_t{2047} << 24;
     // A key with its index: no key is larger (smaller) than the first, and the index is -1.
-    const bool pair = graph_.variables[static_cast<std::size_t>(r.variable)].type != Type::Int &&
-                      info(r.join).unit == Unit::Integer;
-    if (pair) return hex_bits(u128{r.join == Op::Imin ? infinity : 0} << 36 | Short::mask, width);
+    if (keyed(r))
+      return hex_bits(u128{r.join == Op::Imin ? infinity : 0} << 36 | Short::mask, width);
     std::uint64_t upper = 0;
     switch (r.join) {
       case Op::Fmin:

@@ -166,11 +166,21 @@ const Term& Builder::term(NodeId id) {
   return terms_[at];
 }
 
+/// Whether `operand` is a square root that the node divides by: then one function does both.
+bool Builder::inverse_root(const Node& node, NodeId operand) const {
+  const bool divides =
+      (node.fn == Fn::Div && operand == node.b && node.a != node.b) || node.fn == Fn::Reciprocal;
+  return divides && graph_.nodes[static_cast<std::size_t>(operand)].fn == Fn::Sqrt;
+}
+Term Builder::under_root(NodeId root) {
+  return term(graph_.nodes[static_cast<std::size_t>(root)].a);
+}
+
 Term Builder::make_term(const Node& node) {
   const Width width = width_for(node.type);
   // Operands first, so that operations are marked with the text that they come from.
   for (const NodeId id : {node.a, node.b, node.c}) {
-    if (id == no_node) continue;
+    if (id == no_node || inverse_root(node, id)) continue;
     const Type type = graph_.nodes[static_cast<std::size_t>(id)].type;
     if (type == Type::Short || type == Type::Long) term(id);
   }
@@ -213,9 +223,11 @@ Term Builder::make_term(const Node& node) {
     }
     case Fn::Div: {
       const Term a = term(node.a);
+      if (inverse_root(node, node.b)) return multiply(a, rsqrt(under_root(node.b), width), width);
       return multiply(a, reciprocal(term(node.b), width), width);
     }
     case Fn::Reciprocal:
+      if (inverse_root(node, node.a)) return rsqrt(under_root(node.a), width);
       return reciprocal(term(node.a), width);
     case Fn::Rsqrt:
       return rsqrt(term(node.a), width);

@@ -32,6 +32,8 @@ class Builder {
   // builder.cpp: operands and plain arithmetic
   const Term& term(NodeId node);
   Term make_term(const Node& node);
+  bool inverse_root(const Node& node, NodeId operand) const;
+  Term under_root(NodeId root);
   Ref integer(NodeId node);
   Ref make_integer(const Node& node);
   Ref input(std::int32_t variable);

@@ -1,0 +1,187 @@
+// The back end: what it makes of particular kernels, its limits and its choices.
+#include "compiler/back_support.hpp"
+#include "emulator/assembler/assembler.hpp"
+#include "gdr/error.hpp"
+
+namespace gdr::test {
+namespace {
+
+Data numbers(const std::vector<std::string>& targets, const std::vector<std::string>& sources) {
+  Data data;
+  for (const std::string& name : targets)
+    for (int i = 0; i < 6; ++i)
+      data[name].push_back(0.25 * i - 0.5 + 0.1 * static_cast<double>(name.size()));
+  for (const std::string& name : sources)
+    for (int i = 0; i < 9; ++i)
+      data[name].push_back(1.5 - 0.375 * i + 0.2 * static_cast<double>(name.back() % 5));
+  return data;
+}
+
+std::string many_live(unsigned n) {
+  std::string text = "VARI x, y; VARJ u, v; VARF f, g;\nd = u - x; e = v - y;\n", f, g;
+  for (unsigned i = 0; i < n; ++i) {
+    const std::string t = "t" + std::to_string(i);
+    text +=
+        t + " = d*" + std::to_string(i + 1) + ".5 + e*" + std::to_string(i * 7 % 13 + 1) + ";\n";
+    f += (i == 0 ? "" : " + ") + t + "*t" + std::to_string((i * 37 + 11) % n);
+    g += (i == 0 ? "" : " + ") + t + "*t" + std::to_string((n - i) % n);
+  }
+  return text + "f += " + f + ";\ng += " + g + ";\n";
+}
+
+}  // namespace
+
+TEST_CASE("the library's kernels take no more clocks than they did") {
+  // gravity.gds is written by hand: the compiler has to be as good.
+  CHECK(Kernel::builtin("gravity_potential").clocks_per_interaction() <=
+        Kernel::builtin("gravity").clocks_per_interaction());
+  CHECK(Kernel::builtin("gravity_jerk").clocks_per_interaction() <= 40);
+  CHECK(Kernel::builtin("lennard_jones").clocks_per_interaction() <= 22);
+}
+
+TEST_CASE("the same text gives the same assembly") {
+  const std::string text = "VARI x; VARJ u, m; VARF f;\nd = u - x;\nf += m*d*powm32(d*d + 0.01);\n";
+  const CompileResult a = compiled(text, 1), b = compiled(text, 1);
+  CHECK(a.assembly == b.assembly);
+  CHECK(a.report == b.report);
+  CHECK(a.report.find("clocks an interaction") != std::string::npos);
+}
+
+TEST_CASE("a schedule is found again by its hint, and a useless hint does no harm") {
+  const std::string text = "VARI x; VARJ u, m; VARF f;\nd = u - x;\nf += m*d*powm32(d*d + 0.01);\n";
+  const CompileResult first = compiled(text, 1);
+  const std::size_t at = first.assembly.find("schedule: ");
+  REQUIRE(at != std::string::npos);
+  const std::string hint =
+      "// " + first.assembly.substr(at, first.assembly.find('\n', at) - at) + "\n";
+  const CompileResult again = compiled(text + hint);
+  CHECK(again.remarks.empty());
+  CHECK(again.program->sections == first.program->sections);
+  const CompileResult wrong =
+      compiled(text + "// schedule: elements 4 interval 5 copies 1 guard 0 seed 3 moves 100\n");
+  CHECK(wrong.remarks.size() == 1);
+}
+
+TEST_CASE("the index of the nearest comes with its distance") {
+  const std::string text =
+      "VARI x; VARI int id; VARJ u; VARJ int idj; VARF r, far; VARF int n, m;\nd = u - x;\n"
+      "skip if (id == idj);\nr min= d*d : n = idj;\nfar max= abs(d) : m = idj;\n";
+  Data data = numbers({"x"}, {"u"});
+  data["id"] = {0, 1, 2, 3, 4, 5};
+  data["idj"] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+  check(text, data, 6, 9, 3e-7);
+  check(text, data, 6, 1, 3e-7);
+}
+
+TEST_CASE("no source leaves a minimum at infinity and an index at -1") {
+  const Kernel kernel(*compiled("VARI x; VARJ u; VARJ int i; VARF r; VARF int n;\n"
+                                "r min= (u - x)*(u - x) : n = i;\n")
+                           .program);
+  const Data got = run(kernel, {{"x", {1, 2}}, {"u", {}}, {"i", {}}}, 2, 0, "vector");
+  CHECK(got.at("n")[0] == -1);
+  CHECK(std::isinf(got.at("r")[1]));
+}
+
+TEST_CASE("tables are read at an index that the kernel works out") {
+  const std::string text =
+      "CONST table s[2][3], e[4]; VARI int a; VARI x; VARJ int b; VARJ u; VARF f;\n"
+      "f += s[a][b]*(u - x) + e[b];\n";
+  Data data = numbers({"x"}, {"u"});
+  data["a"] = {0, 1, 0, 1, 1, 0};
+  data["b"] = {0, 1, 2, 2, 1, 0, 0, 1, 2};
+  for (int k = 0; k < 6; ++k) data["s_" + std::to_string(k)] = {1.0 + k * k};
+  for (int k = 0; k < 4; ++k) data["e_" + std::to_string(k)] = {0.5 - k};
+  check(text, data, 6, 9, 3e-7);
+}
+
+TEST_CASE("integers count, compare and become numbers exactly") {
+  const std::string text =
+      "VARI int a; VARJ int b; VARF f; VARF int n;\nskip if (a > b);\nn += b - a;\nf += long(b) + "
+      "0.5;\n";
+  Data data;
+  data["a"] = {-3, 4000000000.0, 0, 17, -4000000000.0, 2};
+  data["b"] = {5, 4000000001.0, -7, 1, 16, 17, 18, -4000000000.0, 0};
+  check(text, data, 6, 9, 1e-15);
+}
+
+TEST_CASE("conditions join, nest and choose") {
+  check(
+      "VARI x, y; VARJ u, v; VARF f, g;\nd = u - x; e = v - y;\n"
+      "if (d < 0 && (e > 0.25 || !(d < -1))) { f += d*e; w = 2*d; } else { w = e; }\n"
+      "skip if (d*d > 4 || e == 0);\ng += w;\nf -= d <= e ? w : sqrt(abs(e));\n",
+      numbers({"x", "y"}, {"u", "v"}), 6, 9, 1e-6);
+}
+
+TEST_CASE("what is left out adds nothing, even where it is no number") {
+  check(
+      "VARI x; VARJ u, m; VARF a, p;\nd = u - x;\nskip if (d == 0);\n"
+      "r = rsqrt(d*d);\na += m*r*r*r*d;\np -= m*r;\n",
+      {{"x", {1, 2, 3}}, {"u", {1, 2, 4, 3}}, {"m", {1, 2, 3, 4}}}, 3, 4, 1e-6);
+}
+
+TEST_CASE("long precision reaches 1e-13") {
+  check(
+      "precision long;\nVARI x, y; VARJ u, v, m; CONST e2; VARF a, p;\ndx = u - x; dy = v - y;\n"
+      "r = rsqrt(dx*dx + dy*dy + e2);\na += m*r*r*r*dx;\np += m/sqrt(dx*dx + e2) + exp(dx);\n",
+      [] {
+        Data d = numbers({"x", "y"}, {"u", "v", "m"});
+        d["e2"] = {0.01};
+        return d;
+      }(),
+      6, 9, 1e-13);
+}
+
+TEST_CASE("two hundred live temporaries are spilled, not refused") {
+  const CompileResult r = compiled(many_live(200));
+  CHECK(r.remarks.size() >= 1);
+  check(many_live(200), numbers({"x", "y"}, {"u", "v"}), 2, 3, 2e-5);
+}
+
+TEST_CASE("fewer targets in a PE are taken where four do not fit, and the remark says why") {
+  std::string text = "VARI x; VARJ u; VARF f[9];\nd = u - x; w = d*d;\n";
+  for (int k = 0; k < 9; ++k)
+    text += "f[" + std::to_string(k) + "] += w*" + std::to_string(k + 1) + ".25;\n";
+  const CompileResult r = compiled(text);
+  CHECK(r.program->elements < 4);
+  REQUIRE(r.remarks.size() >= 1);
+  CHECK(r.remarks.back().find("targets in a PE instead of 4") != std::string::npos);
+  check(text, numbers({"x"}, {"u"}), 6, 9, 1e-6);
+}
+
+TEST_CASE("a kernel that cannot fit says what is missing") {
+  std::string text = "VARI x; VARJ u; VARF f[40];\nd = u - x;\n";
+  for (int k = 0; k < 40; ++k)
+    text += "f[" + std::to_string(k) + "] += d*" + std::to_string(k + 1) + ";\n";
+  try {
+    (void)compiled(text);
+    FAIL("it cannot fit");
+  } catch (const Error& error) {
+    CHECK(error.category() == ErrorCategory::Program);
+    CHECK(std::string(error.what()).find("register file") != std::string::npos);
+  }
+}
+
+TEST_CASE("every number of targets in a PE gives the same results") {
+  const std::string text =
+      "VARI x, y; VARJ u, v, m; VARF f, g;\ndx = u - x; dy = v - y;\n"
+      "r = rsqrt(dx*dx + dy*dy + 0.5);\nf += m*r*dx;\ng += m*r*dy;\n";
+  const kc::Graph graph = graph_of(text);
+  const Data data = numbers({"x", "y"}, {"u", "v", "m"});
+  for (unsigned elements = 1; elements <= 4; ++elements) {
+    CompileOptions options;
+    options.elements = elements;
+    options.effort = 0;
+    const CompileResult r = compile_kernel(text, "test.gdk", options);
+    REQUIRE(r.ok());
+    CHECK(r.program->elements == elements);
+    const Data got = run(Kernel(*r.program), data, 6, 9, "vector");
+    for (std::size_t t = 0; t < 6; ++t) {
+      const Expected e = expected(graph, data, t, 9);
+      for (std::size_t v = 0; v < graph.variables.size(); ++v)
+        if (graph.variables[v].kind == VarKind::Result)
+          CHECK(std::fabs(got.at(graph.variables[v].name)[t] - e.value[v]) <= 1e-6L * e.size[v]);
+    }
+  }
+}
+
+}  // namespace gdr::test

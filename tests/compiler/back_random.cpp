@@ -1,0 +1,95 @@
+// Random expressions, compiled and run, against the exact value of what they say.
+#include <random>
+
+#include "compiler/back_support.hpp"
+
+namespace gdr::test {
+namespace {
+
+/// Writes kernels whose values stay between about 1e-3 and 1e3, so that nothing but rounding is in
+/// the difference: every function of the language occurs.
+class Author {
+ public:
+  explicit Author(std::uint64_t seed) : random_(seed) {}
+
+  std::string write() {
+    std::string text =
+        "VARI a, b, c; VARJ p, q, w; CONST k; VARF f, g, h;\n"
+        "function sq(x) { return x*x; }\n";
+    const int lines = 2 + below(3);
+    for (int i = 0; i < lines; ++i) {
+      const std::string name = "t" + std::to_string(i);
+      text += (below(8) == 0 ? "long " : "") + name + " = " + expression(3) + ";\n";
+      names_.push_back(name);
+    }
+    if (below(3) == 0) text += "skip if (" + names_.front() + " < " + atom() + ");\n";
+    for (const char* result : {"f", "g", "h"})
+      text += std::string(result) + (below(3) == 0 ? " -= " : " += ") + names_.back() + "*" +
+              atom() + ";\n";
+    return text;
+  }
+
+ private:
+  int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
+
+  std::string atom() {
+    static const char* const inputs[] = {"a", "b", "c", "p", "q", "w", "k"};
+    if (!names_.empty() && below(10) < 6)
+      return names_[static_cast<std::size_t>(below(static_cast<int>(names_.size())))];
+    return inputs[below(7)];
+  }
+
+  std::string expression(int depth) {
+    static const char* const numbers[] = {"0.5", "2", "1.25", "3", "0.1", "-1.5"};
+    static const char* const comparisons[] = {"<", ">", "<=", ">="};
+    if (depth == 0 || below(7) == 0) return below(7) == 0 ? numbers[below(6)] : atom();
+    const auto part = [&] { return expression(depth - 1); };
+    switch (below(16)) {
+      case 0:
+        return "rsqrt(sq(" + part() + ") + 0.5)";
+      case 1:
+        return "(" + part() + ")/(sq(" + part() + ") + 1)";
+      case 2:
+        return "max(" + part() + ", " + part() + ")";
+      case 3:
+        return "min(" + part() + ", " + part() + ")";
+      case 4:
+        return "abs(" + part() + ")";
+      case 5:
+        return "sqrt(sq(" + part() + ") + 0.25)";
+      case 6:
+        return "exp(-0.1*sq(" + part() + "))";
+      case 7:
+        return "(" + part() + " " + comparisons[below(4)] + " " + part() + " ? " + part() + " : " +
+               part() + ")";
+      default: {
+        static const char* const operators[] = {" + ", " - ", "*"};
+        return "(" + part() + operators[below(3)] + part() + ")";
+      }
+    }
+  }
+
+  std::mt19937_64 random_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+TEST_CASE("random kernels compute what their text says") {
+  const char* const more = std::getenv("GDR_TEST_CASES");
+  const std::uint64_t cases = more != nullptr ? std::stoull(more) : 14;
+  constexpr std::size_t targets = 5, sources = 7;
+  for (std::uint64_t seed = 1; seed <= cases; ++seed) {
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> normal;
+    Data data{{"k", {0.75}}};
+    for (const char* name : {"a", "b", "c"})
+      for (std::size_t i = 0; i < targets; ++i) data[name].push_back(normal(random));
+    for (const char* name : {"p", "q", "w"})
+      for (std::size_t i = 0; i < sources; ++i) data[name].push_back(normal(random));
+    // Shorts have 25 bits; a few digits are lost in differences.
+    check(Author(seed).write(), data, targets, sources, 3e-5);
+  }
+}
+
+}  // namespace gdr::test
