@@ -1,4 +1,5 @@
 // `gdr force`: accelerations and potentials of a snapshot's particles.
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,15 +11,18 @@
 #include "libgdr/cli/nbody_report.hpp"
 #include "libgdr/cli/options.hpp"
 #include "libgdr/cli/output.hpp"
+#include "libgdr/device/names.hpp"
 #include "libgdr/io/atomic_file.hpp"
 #include "libgdr/io/force_file.hpp"
 #include "libgdr/nbody/forces.hpp"
+#include "libgdr/nbody/kernel_forces.hpp"
 
 namespace gdr::cli {
 namespace {
 
 struct Options {
-  std::string file, output, eps, gravity = "1";
+  std::string file, output, eps, gravity = "1", kernel = "gravity";
+  std::vector<std::string> settings;
   DeviceChoice device;
   bool json = false;
 };
@@ -32,17 +36,69 @@ void check_output(const Options& options) {
   check_writable(options.output);
 }
 
+/// A kernel of the library by name, or a file.
+Kernel find_kernel(const std::string& name) {
+  const std::vector<std::string> names = Kernel::builtin_names();
+  if (std::find(names.begin(), names.end(), name) != names.end()) return Kernel::builtin(name);
+  if (name.find_first_of("./") != std::string::npos) return Kernel::load(name);
+  throw Error(ErrorCategory::Usage,
+              unknown_name("kernel", name, {names.begin(), names.end()}) +
+                  "; a kernel of your own is given as a file, NAME.gdk, .gds or .gdo");
+}
+
+const ForceDataset* find_dataset(const std::vector<ForceDataset>& list, std::string_view name) {
+  for (const ForceDataset& d : list)
+    if (d.name == name) return &d;
+  return nullptr;
+}
+
+/// What the library's class for gravity gives: its messages know the particles.
+std::vector<ForceDataset> gravity(Device& device, const Snapshot& snapshot, double eps, double g) {
+  const std::size_t n = snapshot.size();
+  std::vector<ForceDataset> list = {{"Acceleration", 3, std::vector<double>(3 * n), {}},
+                                    {"Potential", 1, std::vector<double>(n), {}}};
+  device_forces(device, eps, g)(snapshot.position, snapshot.mass, list[0].numbers, list[1].numbers);
+  return list;
+}
+
+std::vector<ForceDataset> compute(Device& device, const Options& options, const Kernel& kernel,
+                                  const Snapshot& snapshot, double eps, double g) {
+  if (options.kernel == "gravity" && options.settings.empty())
+    return gravity(device, snapshot, eps, g);
+  KernelSettings settings{eps, g, {}};
+  for (const std::string& text : options.settings) {
+    const Setting s = split_setting("--set", text);
+    settings.values.emplace_back(s.name, parse_number("--set " + s.name, s.value));
+  }
+  return kernel_forces(device, kernel, snapshot, settings);
+}
+
+/// Half the sum of m pot, where the kernel has a potential.
+std::optional<double> potential_energy(const Snapshot& snapshot,
+                                       const std::vector<ForceDataset>& list) {
+  const ForceDataset* potential = find_dataset(list, "Potential");
+  if (potential == nullptr) return {};
+  double energy = 0;
+  for (std::size_t i = 0; i < snapshot.size(); ++i)
+    energy += 0.5 * snapshot.mass[i] * potential->numbers[i];
+  return energy;
+}
+
 void report(const Options& options, const Snapshot& snapshot, const ForceOrigin& origin,
-            double potential_energy, const Device& device) {
+            const std::vector<ForceDataset>& results, const Device& device, double clocks) {
   const Statistics statistics = device.statistics();
-  const double clocks = Kernel::builtin(origin.kernel).clocks_per_interaction();
+  const std::optional<double> energy = potential_energy(snapshot, results);
   if (options.json) {
-    nlohmann::ordered_json object = {
-        {"file", options.file},           {"output", options.output},
-        {"particles", snapshot.size()},   {"time", snapshot.time},
-        {"softening", origin.softening},  {"G", origin.gravity},
-        {"kernel", origin.kernel},        {"potential_energy", potential_energy},
-        {"device", device.description()}, {"clocks_per_interaction", clocks}};
+    nlohmann::ordered_json object = {{"file", options.file},
+                                     {"output", options.output},
+                                     {"particles", snapshot.size()},
+                                     {"time", snapshot.time},
+                                     {"softening", origin.softening},
+                                     {"G", origin.gravity},
+                                     {"kernel", origin.kernel},
+                                     {"device", device.description()},
+                                     {"clocks_per_interaction", clocks}};
+    if (energy) object["potential_energy"] = *energy;
     object.update(statistics_json(statistics));
     print("{}\n", object.dump(2));
     return;
@@ -50,28 +106,26 @@ void report(const Options& options, const Snapshot& snapshot, const ForceOrigin&
   print("{}: {} particles, eps {}\n", options.file, snapshot.size(), origin.softening);
   print("{}\n", device.description());
   print("{}", statistics_text(statistics, clocks));
-  print("potential energy   {:.10g}\n", potential_energy);
+  if (energy) print("potential energy   {:.10g}\n", *energy);
   print("written            {}\n", options.output);
 }
 
 int work(const Options& options) {
   const double eps = parse_number("--eps", options.eps);
-  const double gravity = parse_number("--G", options.gravity);
+  const double gravity_constant = parse_number("--G", options.gravity);
   if (eps < 0) throw Error(ErrorCategory::Usage, "--eps: a length of at least 0 is wanted");
-  if (gravity <= 0) throw Error(ErrorCategory::Usage, "--G: a number above 0 is wanted");
-  const Snapshot snapshot = read_snapshot(options.file, Velocities::Ignored);
+  if (gravity_constant <= 0) throw Error(ErrorCategory::Usage, "--G: a number above 0 is wanted");
+  const Kernel kernel = find_kernel(options.kernel);
+  const Snapshot snapshot = read_snapshot(
+      options.file, needs_velocities(kernel) ? Velocities::Needed : Velocities::Ignored);
   check_output(options);
   Device device = open_device(options.device);
-
-  std::vector<double> acceleration(3 * snapshot.size()), potential(snapshot.size());
-  device_forces(device, eps, gravity)(snapshot.position, snapshot.mass, acceleration, potential);
-  double energy = 0;
-  for (std::size_t i = 0; i < snapshot.size(); ++i) energy += 0.5 * snapshot.mass[i] * potential[i];
-
-  const ForceOrigin origin{eps, gravity, "gravity", device.statistics().engine,
+  const std::vector<ForceDataset> results =
+      compute(device, options, kernel, snapshot, eps, gravity_constant);
+  const ForceOrigin origin{eps, gravity_constant, kernel.name(), device.statistics().engine,
                            std::filesystem::path(options.file).filename().string()};
-  write_forces(options.output, snapshot, origin, acceleration, potential);
-  report(options, snapshot, origin, energy, device);
+  write_forces(options.output, snapshot, origin, results);
+  report(options, snapshot, origin, results, device, kernel.clocks_per_interaction());
   return 0;
 }
 
@@ -88,6 +142,14 @@ Action prepare(CLI::App& app) {
   app.add_option("--G", options->gravity,
                  "constant of gravity in the units of the file (default: 1)")
       ->type_name("G");
+  app.add_option("--kernel", options->kernel,
+                 "kernel of the library, or a file .gdk, .gds, .gdo (default: gravity)")
+      ->type_name("NAME");
+  app.add_option("--set", options->settings,
+                 "value of a parameter, or of a variable for all particles; repeatable")
+      ->type_name("NAME=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_device_options(app, options->device);
   add_json_option(app, options->json);
   return [options] { return work(*options); };
@@ -96,14 +158,19 @@ Action prepare(CLI::App& app) {
 const Registration registration{
     {.name = "force",
      .summary = "accelerations and potentials of a snapshot's particles",
-     .example = "gdr force examples/data/plummer_1024.hdf5 --eps 0.015625 -o forces.hdf5",
+     .example = "gdr force examples/data/plummer_1024.hdf5 --eps 0.015625 -o forces.hdf5\n"
+                "gdr force examples/data/plummer_1024.hdf5 --eps 0.015625 --kernel gravity_jerk "
+                "-o forces.hdf5",
      .group = Group::Simulation,
      .prepare = prepare,
      .details =
          "Writes the float64 datasets Acceleration (n, 3) and Potential (n), and ParticleIDs (n),\n"
          "at the root of OUT.hdf5, in the order of the snapshot: PartType0 first, then PartType1,\n"
          "and so on. Potential is -sum over j != i of G m_j / sqrt(r^2 + eps^2). Exact numerics:\n"
-         "the same bits with every engine, instruction set and number of threads."}};
+         "the same bits with every engine, instruction set and number of threads.\n\n"
+         "Other kernels find their variables by name, with i or j at the end: x y z, vx vy vz, m,\n"
+         "id, ax ay az (accelerations by the kernel gravity), and eps2. Their results are written\n"
+         "as Acceleration, Potential, Jerk, Snap, PostNewtonian, or under their own names."}};
 
 }  // namespace
 }  // namespace gdr::cli

@@ -9,13 +9,18 @@
 namespace gdr {
 
 void write_forces(const std::string& path, const Snapshot& snapshot, const ForceOrigin& origin,
-                  std::span<const double> acceleration, std::span<const double> potential) {
-  const std::array<hsize_t, 2> triples = {snapshot.size(), 3};
-  const std::array<hsize_t, 1> singles = {snapshot.size()};
+                  std::span<const ForceDataset> results) {
   const std::vector<std::int64_t> counts(snapshot.type_counts.begin(), snapshot.type_counts.end());
   hdf5::Writer file;
-  file.doubles("Acceleration", triples, acceleration);
-  file.doubles("Potential", singles, potential);
+  for (const ForceDataset& d : results) {
+    const std::array<hsize_t, 2> shape = {snapshot.size(), d.width};
+    if (d.integers.empty()) {
+      file.doubles(d.name, std::span(shape).first(d.width == 1 ? 1 : 2), d.numbers);
+    } else {
+      const std::vector<std::uint64_t> bits(d.integers.begin(), d.integers.end());
+      file.integers(d.name, bits, true);
+    }
+  }
   file.integers("ParticleIDs", snapshot.id, snapshot.signed_ids);
   file.attribute("/", "softening", origin.softening);
   file.attribute("/", "G", origin.gravity);

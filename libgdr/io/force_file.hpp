@@ -1,8 +1,10 @@
 // Files of forces: accelerations and potentials of a snapshot's particles.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "libgdr/io/snapshot.hpp"
 
@@ -17,10 +19,18 @@ struct ForceOrigin {
   std::string source;  ///< name of the snapshot file
 };
 
-/// Write float64 datasets at the file's root, in the snapshot's order (type 0 first, then 1, ...):
-/// Acceleration (n, 3), Potential (n), and ParticleIDs (n); atomically. The attribute
+/// One dataset of results: `width` values for each particle, numbers or integers.
+struct ForceDataset {
+  std::string name;
+  std::size_t width = 1;
+  std::vector<double> numbers;
+  std::vector<std::int64_t> integers;
+};
+
+/// Write the datasets at the file's root as float64 or int64, (n) or (n, width), in the snapshot's
+/// order (type 0 first, then 1, ...), and ParticleIDs (n); atomically. The attribute
 /// NumPart_ThisFile says how many particles are of which type. Throws Error (Io).
 void write_forces(const std::string& path, const Snapshot& snapshot, const ForceOrigin& origin,
-                  std::span<const double> acceleration, std::span<const double> potential);
+                  std::span<const ForceDataset> results);
 
 }  // namespace gdr

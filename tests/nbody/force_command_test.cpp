@@ -110,6 +110,36 @@ TEST_CASE("three particles by hand: order, signs, zero softening, and G") {
   CHECK(json.at("chip_clocks") > 0);
 }
 
+TEST_CASE("two particles by hand with other kernels: jerk and snap, results of one's own") {
+  const TemporaryFolder folder;
+  const std::string out = folder.file("out.hdf5");
+  // A circular orbit: radius 1 each, speed 1/2, acceleration 1/4.
+  const std::string stars = folder.make("stars.txt", "1  1 0 0  0 0.5 0\n1  -1 0 0  0 -0.5 0\n");
+  Outcome outcome = run_gdr({"force", stars, "--eps", "0", "--kernel", "gravity_snap", "-o", out});
+  INFO(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  {
+    const hdf5::Reader found(out);
+    CHECK(found.doubles("Acceleration")[0] == Approx(-0.25).epsilon(1e-6));
+    CHECK(found.doubles("Jerk")[1] == Approx(-0.125).epsilon(1e-6));
+    CHECK(found.doubles("Snap")[0] == Approx(0.0625).epsilon(1e-6));
+    CHECK(found.doubles("Potential")[1] == Approx(-0.5).epsilon(1e-6));
+    CHECK(found.attribute("/", "softening") == std::vector<double>{0});
+  }
+  const std::string own = folder.make("spring.gdk",
+                                      "kernel spring; CONST k; VARI xi, hi; VARJ xj, mj;\n"
+                                      "VARF stretch; VARF int others;\n"
+                                      "stretch += k*mj*(xj - xi) + hi; others += 1;\n");
+  outcome = run_gdr({"force", stars, "--eps", "0", "--G", "2", "--kernel", own, "--set", "k=3",
+                     "--set", "hi=0.5", "-o", out, "--json"});
+  INFO(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  const hdf5::Reader found(out);
+  CHECK(found.doubles("stretch")[0] == Approx(-3 * 2 * 2 + 2 * 0.5).epsilon(1e-6));
+  CHECK(found.integers("others", true) == std::vector<std::uint64_t>{2, 2});
+  CHECK(nlohmann::json::parse(outcome.output).at("kernel") == "spring");
+}
+
 TEST_CASE("every engine and number of threads gives the same file") {
   const TemporaryFolder folder;
   const std::string first = folder.file("a.hdf5"), second = folder.file("b.hdf5");
@@ -150,6 +180,15 @@ TEST_CASE("errors of gdr force: status, message, and no file") {
   fails(1, "line.txt:2:7",
         {folder.make("line.txt", "1 0 0 0 0 0 0\n1 0 0 nan 0 0 0\n"), "--eps", "1", "-o", out});
   fails(1, "No such file", {input, "--eps", "1", "-o", folder.file("no/out.hdf5")});
+  const auto with = [&](const std::string& kernel, const std::string& setting) {
+    return std::vector<std::string>{input,      "--eps", "1",     "-o",   out,
+                                    "--kernel", kernel,  "--set", setting};
+  };
+  fails(2, "did you mean \"gravity_jerk\"", with("gravity_jrk", "a=1"));
+  fails(2, "has no parameter, target or source variable 'a'", with("gravity_jerk", "a=1"));
+  fails(2, "wants cinv2, which a snapshot does not have", with("gravity_1pn", "eps2=1"));
+  fails(2, "wants qj", with("coulomb", "xi=1"));
+  fails(1, "own.gdk", with(folder.make("own.gdk", "VARI x"), "x=1"));
   const std::string copy = folder.file("copy.hdf5");
   std::filesystem::copy_file(input, copy);
   fails(2, "snapshot itself", {copy, "--eps", "1", "-o", copy});

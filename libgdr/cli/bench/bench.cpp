@@ -120,7 +120,7 @@ int run(const Options& options) {
   context.threads = context.device.threads > 0 ? context.device.threads
                                                : static_cast<unsigned>(omp_get_max_threads());
   std::vector<std::string> names = options.names;
-  if (options.accuracy) names.insert(names.end(), {"accuracy", "numerics"});
+  if (options.accuracy) names.insert(names.end(), {"accuracy", "numerics", "kernels"});
   const std::vector<bench::NamedBenchmark> list = chosen(names);
   const Machine machine = this_machine(context);
   Json json{{"version", version()},

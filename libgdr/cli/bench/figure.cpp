@@ -27,6 +27,8 @@ std::span<const NamedBenchmark> benchmarks() noexcept {
       {"clocks", "clocks an interaction of the kernels", gravity_clocks},
       {"accuracy", "accelerations of plummer_4096 against its reference file", gravity_accuracy},
       {"numerics", "fast numerics beside exact ones, on plummer_4096", fast_accuracy},
+      {"kernels", "every kernel of the library against direct sums in long double",
+       kernel_accuracy},
       {"energy", "energy drift of plummer_1024, beside leapfrog in double", energy_drift},
       {"assembler", "lines assembled a second", assembler_rate},
       {"fp", "lines of arithmetic a second", fp_rate},

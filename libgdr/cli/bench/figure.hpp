@@ -54,6 +54,7 @@ std::vector<Figure> fp_rate(const Context& context);
 std::vector<Figure> force_call(const Context& context);
 std::vector<Figure> gravity_accuracy(const Context& context);
 std::vector<Figure> fast_accuracy(const Context& context);
+std::vector<Figure> kernel_accuracy(const Context& context);
 std::vector<Figure> energy_drift(const Context& context);
 
 }  // namespace gdr::bench

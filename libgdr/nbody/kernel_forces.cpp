@@ -1,0 +1,217 @@
+// Results of any kernel on the particles of a snapshot, its variables found by their names.
+#include "libgdr/nbody/kernel_forces.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "gdr/error.hpp"
+#include "libgdr/nbody/forces.hpp"
+
+namespace gdr {
+namespace {
+
+constexpr std::ptrdiff_t triple = 3 * sizeof(double);
+
+/// Results that belong together: the beginning of their names, before x, y, z, and the dataset.
+struct VectorName {
+  std::string_view stem, dataset;
+};
+constexpr VectorName vectors[] = {
+    {"a", "Acceleration"}, {"j", "Jerk"}, {"s", "Snap"}, {"pn", "PostNewtonian"}};
+
+/// The name without the i or j that says whose it is.
+std::string_view property(const KernelVariable& v) {
+  std::string_view name = v.name;
+  if (name.ends_with(v.role == Role::Target ? 'i' : 'j')) name.remove_suffix(1);
+  return name;
+}
+
+bool is_velocity(const KernelVariable& v) {
+  const std::string_view p = property(v);
+  return (v.role == Role::Target || v.role == Role::Source) &&
+         (p == "vx" || p == "vy" || p == "vz");
+}
+
+/// The arrays that a kernel's variables are fed from.
+class Feed {
+ public:
+  Feed(Device& device, const Kernel& kernel, const Snapshot& snapshot,
+       const KernelSettings& settings)
+      : n_(snapshot.size()), masses_(snapshot.mass), ids_(n_) {
+    for (double& m : masses_) m *= settings.gravity;
+    std::iota(ids_.begin(), ids_.end(), std::int64_t{0});
+    add_triples("", snapshot.position);
+    if (!snapshot.velocity.empty()) add_triples("v", snapshot.velocity);
+    const auto& list = kernel.variables();
+    if (std::any_of(list.begin(), list.end(), [](const KernelVariable& v) {
+          const std::string_view p = property(v);
+          return v.role == Role::Target && (p == "ax" || p == "ay" || p == "az");
+        })) {
+      accelerations_.resize(3 * n_);
+      std::vector<double> potential(n_);
+      device_forces(device, settings.softening, settings.gravity)(snapshot.position, snapshot.mass,
+                                                                  accelerations_, potential);
+      add_triples("a", accelerations_);
+    }
+    arrays_["m"] = masses_;
+    arrays_["id"] = ids_.data();
+    for (const auto& [name, value] : settings.values) constants_[name].assign(n_, value);
+  }
+
+  /// Arrays for all variables of a role; what cannot be fed is added to `missing`.
+  std::vector<NamedInput> inputs(const Kernel& kernel, Role role,
+                                 std::vector<std::string>& missing) const {
+    std::vector<NamedInput> list;
+    for (const KernelVariable& v : kernel.variables()) {
+      if (v.role != role) continue;
+      const auto constant = constants_.find(v.name);
+      const auto array = arrays_.find(property(v));
+      if (constant != constants_.end() && v.type == HostNumber::F64) {
+        list.push_back({v.name, constant->second});
+      } else if (array != arrays_.end() && array->second.type == v.type) {
+        list.push_back({v.name, array->second});
+      } else {
+        missing.push_back(v.name);
+      }
+    }
+    return list;
+  }
+
+ private:
+  void add_triples(const std::string& stem, const std::vector<double>& values) {
+    const char* names[] = {"x", "y", "z"};
+    for (std::size_t k = 0; k < 3; ++k) arrays_[stem + names[k]] = {values.data() + k, triple};
+  }
+
+  std::size_t n_;
+  std::vector<double> masses_, accelerations_;
+  std::vector<std::int64_t> ids_;
+  std::map<std::string, ConstArray, std::less<>> arrays_;
+  std::map<std::string, std::vector<double>> constants_;
+};
+
+void check_settings(const Kernel& kernel, const KernelSettings& settings) {
+  for (const auto& [name, value] : settings.values) {
+    const bool known = std::any_of(
+        kernel.variables().begin(), kernel.variables().end(),
+        [&](const KernelVariable& v) { return v.name == name && v.role != Role::Result; });
+    if (!known)
+      throw Error(ErrorCategory::Usage,
+                  fmt::format("the kernel {} has no parameter, target or source variable '{}'",
+                              kernel.name(), name));
+  }
+}
+
+void set_parameters(Job& job, const Kernel& kernel, const KernelSettings& settings,
+                    std::vector<std::string>& missing) {
+  for (const KernelVariable& v : kernel.variables()) {
+    if (v.role != Role::Param) continue;
+    const auto given = std::find_if(settings.values.begin(), settings.values.end(),
+                                    [&](const auto& s) { return s.first == v.name; });
+    if (given != settings.values.end()) {
+      job.set(v.name, given->second);
+    } else if (v.name == "eps2") {
+      job.set(v.name, settings.softening * settings.softening);
+    } else {
+      missing.push_back(v.name);
+    }
+  }
+}
+
+/// The dataset of a result, and which of its columns.
+ForceDataset& dataset_of(std::vector<ForceDataset>& list, const Kernel& kernel,
+                         const KernelVariable& v, std::size_t n, std::size_t& column) {
+  const auto has = [&](const std::string& name) {
+    return std::any_of(kernel.variables().begin(), kernel.variables().end(),
+                       [&](const KernelVariable& o) {
+                         return o.role == Role::Result && o.name == name && o.type == v.type;
+                       });
+  };
+  std::string name = v.name == "pot" ? "Potential" : v.name;
+  std::size_t width = 1;
+  column = 0;
+  for (const VectorName& vector : vectors) {
+    const std::string stem(vector.stem);
+    const std::string_view rest =
+        std::string_view(v.name).substr(std::min(stem.size(), v.name.size()));
+    if (!v.name.starts_with(stem) || rest.size() != 1 || rest[0] < 'x' || rest[0] > 'z') continue;
+    if (!has(stem + "x") || !has(stem + "y") || !has(stem + "z")) continue;
+    name = vector.dataset;
+    width = 3;
+    column = static_cast<std::size_t>(rest[0] - 'x');
+  }
+  for (ForceDataset& d : list)
+    if (d.name == name) return d;
+  list.push_back({name, width, {}, {}});
+  if (v.type == HostNumber::I64) {
+    list.back().integers.resize(n * width);
+  } else {
+    list.back().numbers.resize(n * width);
+  }
+  return list.back();
+}
+
+/// Extremes may be infinite (of no pair); sums may not.
+void check_finite_sums(const Kernel& kernel, const std::vector<ForceDataset>& list) {
+  for (const ForceDataset& d : list) {
+    const bool extreme = std::any_of(
+        kernel.variables().begin(), kernel.variables().end(),
+        [&](const KernelVariable& v) { return v.name == d.name && v.reduction != "fadd"; });
+    for (std::size_t k = 0; !extreme && k < d.numbers.size(); ++k)
+      if (!std::isfinite(d.numbers[k]))
+        throw Error(
+            ErrorCategory::Input,
+            fmt::format("{} of particle {} is not finite: numbers too large, or particles "
+                        "too close for this softening; scale the units, or use a larger eps",
+                        d.name, k / d.width));
+  }
+}
+
+}  // namespace
+
+bool needs_velocities(const Kernel& kernel) {
+  return std::any_of(kernel.variables().begin(), kernel.variables().end(), is_velocity);
+}
+
+std::vector<ForceDataset> kernel_forces(Device& device, const Kernel& kernel,
+                                        const Snapshot& snapshot, const KernelSettings& settings) {
+  check_settings(kernel, settings);
+  const std::size_t n = snapshot.size();
+  const Feed feed(device, kernel, snapshot, settings);
+  std::vector<std::string> missing;
+  const std::vector<NamedInput> sources = feed.inputs(kernel, Role::Source, missing);
+  const std::vector<NamedInput> targets = feed.inputs(kernel, Role::Target, missing);
+  Job job = device.job(kernel);
+  set_parameters(job, kernel, settings, missing);
+  if (!missing.empty())
+    throw Error(
+        ErrorCategory::Usage,
+        fmt::format("the kernel {} wants {}, which a snapshot does not have; give a value for "
+                    "all particles with --set NAME=VALUE",
+                    kernel.name(), fmt::join(missing, ", ")));
+  std::vector<ForceDataset> list;
+  std::vector<NamedResult> results;
+  list.reserve(kernel.variables().size());
+  for (const KernelVariable& v : kernel.variables()) {
+    if (v.role != Role::Result) continue;
+    std::size_t column = 0;
+    ForceDataset& d = dataset_of(list, kernel, v, n, column);
+    const auto stride = static_cast<std::ptrdiff_t>(8 * d.width);
+    if (v.type == HostNumber::I64) {
+      results.push_back({v.name, {d.integers.data() + column, stride}});
+    } else {
+      results.push_back({v.name, {d.numbers.data() + column, stride}});
+    }
+  }
+  job.sources(n, sources);
+  job.targets(n, targets);
+  job.run(results);
+  check_finite_sums(kernel, list);
+  return list;
+}
+
+}  // namespace gdr

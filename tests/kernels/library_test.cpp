@@ -1,0 +1,125 @@
+// Every kernel of the library that works on pairs of particles, on every engine, against direct
+// sums in long double: accuracy, few and odd numbers of particles, none at all, particles at one
+// place.
+#include <cmath>
+#include <set>
+
+#include "libgdr/cli/bench/laws.hpp"
+#include "support/catch.hpp"
+
+using namespace gdr;
+using namespace gdr::bench;
+
+namespace {
+
+// A machine of few PEs, so that the reference engine is quick and every edge is met often.
+const std::string small = ",threads=1,chips=2,blocks=3,pes=4";
+
+/// The largest of the errors must stay below `limit`, every one of them finite.
+void check_errors(const Law& law, const Columns& found, const Columns& right, double limit) {
+  for (const LawError& e : compare(law, found, right)) {
+    INFO(law.kernel << ", " << e.quantity << ": rms " << e.rms << ", largest " << e.largest);
+    CHECK(e.rms <= limit);
+    CHECK(e.largest <= 100 * limit);
+  }
+}
+
+void check(const Law& law, const std::string& device, const Sample& targets, const Sample& sources,
+           double limit) {
+  INFO(device << ", " << targets.n << " targets, " << sources.n << " sources");
+  const Kernel kernel = Kernel::builtin(law.kernel);
+  Device open = Device::open(device);
+  check_errors(law, run_law(open, kernel, law, targets, sources),
+               direct_law(kernel, law, targets, sources), limit);
+}
+
+/// Ids that no source has.
+Sample strangers(Sample sample) {
+  for (double& id : sample.columns["id"]) id = -1;
+  return sample;
+}
+
+}  // namespace
+
+TEST_CASE("every kernel of pairs has a law to be measured against") {
+  std::set<std::string> with_law;
+  for (const Law& law : laws()) with_law.insert(std::string(law.kernel));
+  for (const std::string& name : Kernel::builtin_names()) {
+    INFO(name);
+    CHECK(with_law.count(name) == 1);
+  }
+}
+
+TEST_CASE("kernels keep their clocks") {
+  const std::pair<const char*, double> most[] = {
+      {"gravity", 19},       {"gravity_potential", 19},   {"gravity_jerk", 36},
+      {"lennard_jones", 22}, {"lennard_jones_mixed", 30}, {"coulomb", 19}};
+  for (const auto& [name, clocks] : most) {
+    INFO(name);
+    CHECK(Kernel::builtin(name).clocks_per_interaction() <= clocks);
+  }
+}
+
+TEST_CASE("kernels on many particles, vector and native engine") {
+  for (const Law& law : laws()) {
+    const Sample sample = law.sample(500, 3);
+    check(law, "emulator:engine=vector", sample, sample, law.limit);
+    check(law, "emulator:engine=native", sample, sample, law.native_limit);
+  }
+}
+
+TEST_CASE("kernels on few particles, every engine") {
+  for (const Law& law : laws()) {
+    const Sample sample = law.sample(31, 5);
+    for (const char* engine : {"reference", "vector", "native"}) {
+      const std::string device = "emulator:engine=" + std::string(engine) + small;
+      const double limit = 4 * (engine == std::string("native") ? law.native_limit : law.limit);
+      for (const std::size_t n : {1, 2, 3, 4, 5, 7, 31})
+        check(law, device, strangers(sample), sample.first(n), limit);
+      check(law, device, sample.first(1), sample, limit);
+    }
+  }
+}
+
+TEST_CASE("kernels give the same bits on both exact engines and for any number of threads") {
+  for (const Law& law : laws()) {
+    INFO(law.kernel);
+    const Sample sample = law.sample(40, 7);
+    const Kernel kernel = Kernel::builtin(law.kernel);
+    Device reference = Device::open("emulator:engine=reference" + small);
+    Device vector = Device::open("emulator:engine=vector,threads=3,chips=2,blocks=3,pes=4");
+    CHECK(run_law(reference, kernel, law, sample, sample) ==
+          run_law(vector, kernel, law, sample, sample));
+  }
+}
+
+TEST_CASE("kernels without sources give what they began with") {
+  for (const Law& law : laws()) {
+    const Sample sample = law.sample(9, 2);
+    const Kernel kernel = Kernel::builtin(law.kernel);
+    const Columns right = direct_law(kernel, law, sample, sample.first(0));
+    for (const char* engine : {"reference", "vector", "native"}) {
+      INFO(law.kernel << ", " << engine);
+      Device device = Device::open("emulator:engine=" + std::string(engine) + small);
+      CHECK(run_law(device, kernel, law, sample, sample.first(0)) == right);
+    }
+  }
+}
+
+TEST_CASE("kernels leave out particles at one place, and those beyond the cut-off") {
+  for (const Law& law : laws()) {
+    Sample sample = law.sample(24, 11);
+    Law bare = law;
+    for (auto& [name, value] : bare.parameters)
+      if (name == "eps2") value = 0;
+    for (const char* axis : {"x", "y", "z"}) {
+      for (const std::size_t twin : {3, 4, 23})
+        sample.columns[axis][twin] = sample.columns[axis][7];
+      sample.columns[axis][12] += 1000;  // far outside
+    }
+    for (const char* engine : {"reference", "vector", "native"}) {
+      const double limit = 4 * (engine == std::string("native") ? law.native_limit : law.limit);
+      check(bare, "emulator:engine=" + std::string(engine) + small, sample, sample, limit);
+    }
+  }
+}
