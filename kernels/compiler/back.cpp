@@ -53,7 +53,7 @@ class Compiler {
     if (!found_)
       throw Error(ErrorCategory::Program,
                   fmt::format("{}: the kernel does not fit the chip: {}", graph.name, why_));
-    if (out_.loop.elements < most)
+    if (out_.loop.elements < most && !known)
       out_.remarks.push_back(
           fmt::format("{} targets in a PE instead of {}: {}", out_.loop.elements, most, why_));
     finish();

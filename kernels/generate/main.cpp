@@ -14,6 +14,8 @@ int main(int argc, char** argv) {
     const gdr::CompileResult result = gdr::compile_kernel_file(argv[1]);
     std::fputs(result.diagnostics.render().c_str(), stderr);
     if (!result.ok() || !result.diagnostics.list.empty()) return 1;
+    for (const std::string& remark : result.remarks)
+      std::fprintf(stderr, "%s: %s\n", argv[1], remark.c_str());
     std::ofstream file(argv[2], std::ios::binary);
     file << result.assembly;
     file.close();

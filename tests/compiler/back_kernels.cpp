@@ -112,6 +112,16 @@ TEST_CASE("conditions join, nest and choose") {
       numbers({"x", "y"}, {"u", "v"}), 6, 9, 1e-6);
 }
 
+TEST_CASE("a condition that several others refine keeps its meaning") {
+  const Data data = numbers({"x"}, {"u"});
+  check("VARI x; VARJ u; VARF a; VARF int n, m;\nd = u - x;\nskip if (d < -1);\na += d;\n"
+        "if (d < 0.5) { n += 1; }\nif (d > 0) { m += 1; }\n",
+        data, 6, 9, 1e-6);
+  check("VARI x; VARJ u; VARF a, b, c;\nd = u - x;\nskip if (d < -1);\na += d;\n"
+        "skip if (d > 1);\nb += d;\nskip if (d*d < 0.1);\nc += d;\n",
+        data, 6, 9, 1e-6);
+}
+
 TEST_CASE("what is left out adds nothing, even where it is no number") {
   check(
       "VARI x; VARJ u, m; VARF a, p;\nd = u - x;\nskip if (d == 0);\n"
