@@ -192,9 +192,18 @@ class Emitter {
     return options_.guard && d.op < problem_.guarded.size() && problem_.guarded[d.op];
   }
 
-  void instruction(const std::vector<Done>& done, bool guard) {
+  bool has_dmul(const std::vector<Done>& done) const {
+    return std::any_of(done.begin(), done.end(), [&](const Done& d) {
+      return d.op < loop_.ops.size() && loop_.ops[d.op].dmul();
+    });
+  }
+
+  /// `two_clocks`: a product that goes nowhere keeps the instruction at two clocks an element, for
+  /// ports that one clock does not have.
+  void instruction(const std::vector<Done>& done, bool guard, bool two_clocks = false) {
     if (done.empty()) return;
     std::string predicate, text, notes;
+    if (two_clocks) text = "dmul $lnull 0x000000000 0x000000000";
     for (const Done& d : done) {
       if (d.op < loop_.ops.size() && loop_.ops[d.op].predicate != none) {
         const MachineOp& op = loop_.ops[d.op];
@@ -491,7 +500,10 @@ class Emitter {
     line("");
     section(".end");
     for (int level = 1; level < passes_; ++level)
-      for (int p = 0; p < times_.ring; ++p) instruction(at(p, level), options_.guard);
+      for (int p = 0; p < times_.ring; ++p) {
+        const std::vector<Done> left = at(p, level);
+        instruction(left, options_.guard, has_dmul(at(p, 0)) && !has_dmul(left));
+      }
     for (const MachineResult& r : loop_.results) {
       if (r.factor == 1) continue;
       const std::string acc = place(r.accumulator, 0);
