@@ -124,9 +124,9 @@ gdr_status gdr_device_reset_statistics(gdr_device* device);
 gdr_status gdr_device_target_slots(const gdr_device* device, const gdr_kernel* kernel,
                                    size_t* slots);
 
-/* A kernel from assembly text, from text of the kernel language, from a file (.gdo: an object, .gdk:
- * kernel language, else assembly), from the bytes of an object file, or the library's own by name.
- * `name` stands in messages; null means "kernel". */
+/* A kernel from assembly text, from text of the kernel language, from a file (.gdo: an object,
+ * .gdk: kernel language, else assembly), from the bytes of an object file, or the library's own by
+ * name. `name` stands in messages; null means "kernel". */
 gdr_status gdr_kernel_compile(const char* text, const char* name, gdr_kernel** kernel);
 gdr_status gdr_kernel_assemble(const char* text, const char* name, gdr_kernel** kernel);
 gdr_status gdr_kernel_load(const char* path, gdr_kernel** kernel);

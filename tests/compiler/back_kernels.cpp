@@ -141,7 +141,7 @@ TEST_CASE("long precision reaches 1e-13") {
         d["e2"] = {0.01};
         return d;
       }(),
-      6, 9, 1e-13, 1e-9);
+      6, 9, 1e-13, 1e-8);
 }
 
 TEST_CASE("two hundred live temporaries are spilled, not refused") {

@@ -109,7 +109,7 @@ Condition Builder::join(const Node& node, bool conjunction) {
   if (conditions_.count(first) != 0 && node_uses_[static_cast<std::size_t>(first)] > 1) {
     mask = new_mask();
     set_mask(mask, Op::Ipass, bits(a.value ? 1 : 0), {}, MaskFlag::Zero, none, true);
-// Where a holds, whatever its mask's bit is then.
+    // Where a holds, whatever its mask's bit is then.
     set_mask(mask, Op::Ipass, bits(a.value ? 0 : 1), {}, MaskFlag::Zero, a.mask, a.value);
     a.mask = mask;
   }

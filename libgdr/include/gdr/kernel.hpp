@@ -45,7 +45,8 @@ class Kernel {
   /// naming what is wrong with them.
   static Kernel from_object(const void* bytes, std::size_t size,
                             const std::string& name = "object");
-  /// A kernel of the library by name, "gravity" or one of `builtin_names`. Throws Error (Usage) naming those there are.
+  /// A kernel of the library by name, "gravity" or one of `builtin_names`. Throws Error (Usage)
+  /// naming those there are.
   static Kernel builtin(std::string_view name);
   static std::vector<std::string> builtin_names();
   explicit Kernel(Program program);
