@@ -1,11 +1,14 @@
 // Start, body and End of the vector engine as one: words that a section leaves in one form and the
 // next one wants in another.
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
+#include "emulator/assembler/assembler.hpp"
 #include "emulator/engine/vector/vector.hpp"
 #include "emulator/selftest/case.hpp"
 #include "emulator/selftest/draw.hpp"
+#include "kernels/builtin.hpp"
 #include "support/catch.hpp"
 
 namespace gdr {
@@ -121,6 +124,49 @@ TEST_CASE("Sections in one go leave what they leave one after the other") {
     }
     CAPTURE(done);
     REQUIRE(done > programs / 20);
+  }
+}
+
+TEST_CASE("Fused operations leave what single ones leave, for every kernel of the library") {
+  const std::vector<Isa> isas = host_isas();
+  const bool there = std::count(isas.begin(), isas.end(), Isa::Avx512) != 0;
+  if (!there || !proves_doubles(Isa::Avx512)) return;  // nothing is fused here
+  for (const BuiltinKernel& kernel : builtin_kernels()) {
+    CAPTURE(std::string(kernel.name));
+    const AssembleResult assembled = assemble(kernel.source, std::string(kernel.name));
+    REQUIRE(assembled.ok());
+    const Program& program = *assembled.program;
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+      Draw draw(seed);
+      selftest::Case test;
+      test.geometry.blocks = 1;
+      test.geometry.pes_per_block = draw.pick({32U, 3U, 40U});
+      test.program = program;
+      test.state = selftest::empty_block(test.geometry);
+      for (auto* memory : {&test.state.registers, &test.state.local, &test.state.t}) {
+        for (std::size_t n = 0; n < memory->size(); ++n) {
+          const Long x = long_from_double((draw.between(1, 4000) - 2000.0) / 1024);
+          const auto row = n / test.geometry.pes_per_block;
+          (*memory)[n] = static_cast<std::uint64_t>(row % 2 == 0 ? x.bits >> 36 : 0);
+        }
+      }
+      for (std::size_t n = 0; n < test.state.bm.size(); ++n) {
+        const Long x = long_from_double(draw.between(1, 4000) / 512.0);
+        test.state.bm[n] = static_cast<std::uint64_t>(n % 2 == 0 ? x.bits >> 36 : 0);
+      }
+      test.run.source_base = (program.fixed_shorts + 1) / 2 * 2;
+      test.run.source_step = program.item_shorts * program.group;
+      for (const Section section : {Section::Start, Section::Body, Section::End}) {
+        test.run.section = section;
+        test.run.iterations = section == Section::Body ? 3 : 1;
+        BlockState apart = test.state;
+        VectorEngine(Isa::Avx512, false).prepare(program, test.geometry)->run(apart, test.run);
+        BlockState fused = test.state;
+        VectorEngine(Isa::Avx512, true).prepare(program, test.geometry)->run(fused, test.run);
+        REQUIRE(fused == apart);
+        test.state = fused;
+      }
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "emulator/engine/check.hpp"
 #include "emulator/engine/reference/reference.hpp"
+#include "emulator/engine/vector/doubles/fused/section.hpp"
 #include "emulator/engine/vector/doubles/run.hpp"
 #include "emulator/engine/vector/host_float.hpp"
 #include "emulator/engine/vector/plan.hpp"
@@ -424,21 +425,26 @@ thread_local std::vector<Strip> BlockRunner::strip_memory;
 
 class VectorExecutable final : public Executable {
  public:
-  VectorExecutable(const Program& program, const Geometry& geometry, Isa isa)
+  VectorExecutable(const Program& program, const Geometry& geometry, Isa isa, bool fuse)
       : program_(program),
         kernels_(kernels_for(isa)),
         planned_(plan_program(program_, geometry, kernels_)),
         reference_(ReferenceEngine{}.prepare(program, geometry)),
         doubles_(trusted_doubles(isa)) {
     if (doubles_ == nullptr) return;
-    for (unsigned s = 0; s < section_count; ++s) {
-      for (const bool heads : {false, true}) {
-        sections_[s][heads] =
-            translate_to_doubles(program_, static_cast<Section>(s), geometry, *doubles_, heads);
+    fuse = fuse && isa == Isa::Avx512;
+    for (const bool heads : {false, true}) {
+      for (unsigned s = 0; s < section_count; ++s) {
+        const auto translate = [this, s, geometry, heads](const DoublesKernels& kernels) {
+          return translate_to_doubles(program_, static_cast<Section>(s), geometry, kernels, heads);
+        };
+        sections_[s][heads] = fused::FusedSection(translate, *doubles_, fuse);
       }
+      const auto translate = [this, geometry, heads](const DoublesKernels& kernels) {
+        return translate_whole(program_, geometry, kernels, heads);
+      };
+      whole_[heads] = fused::FusedSection(translate, *doubles_, fuse);
     }
-    for (const bool heads : {false, true})
-      whole_[heads] = translate_whole(program_, geometry, *doubles_, heads);
   }
 
   void run(BlockState& block, const BlockRun& run) const override {
@@ -459,7 +465,7 @@ class VectorExecutable final : public Executable {
   }
 
   std::size_t stream_bytes() const noexcept override {
-    const DoublesSection& body = sections_[static_cast<unsigned>(Section::Body)][0];
+    const DoublesSection& body = *sections_[static_cast<unsigned>(Section::Body)][0];
     return body.usable && !body.writes_memory ? group_shorts() * sizeof(std::uint64_t) : 0;
   }
   bool convert_sources(const std::uint64_t* shorts, std::size_t groups, std::uint32_t step,
@@ -471,14 +477,14 @@ class VectorExecutable final : public Executable {
   }
 
   std::uint64_t most_whole_groups() const noexcept override {
-    return whole_[0].usable && stream_bytes() != 0 ? groups_a_proof : 0;
+    return whole_[0]->usable && stream_bytes() != 0 ? groups_a_proof : 0;
   }
   bool run_whole(BlockState& block, const BlockRun& body) const override {
     const MachineFloatMode mode;
     if (prove(whole_, block, body, stream_of(body)) != 0) return false;
     for (const Section section : {Section::Start, Section::Body, Section::End}) {
       const auto number = static_cast<unsigned>(section);
-      if (sections_[number][0].has_floats) proved_[number].fetch_add(1, std::memory_order_relaxed);
+      if (sections_[number][0]->has_floats) proved_[number].fetch_add(1, std::memory_order_relaxed);
     }
     return true;
   }
@@ -486,7 +492,8 @@ class VectorExecutable final : public Executable {
   ExecutableNotes notes() const override {
     ExecutableNotes notes;
     for (unsigned s = 0; s < section_count; ++s) {
-      notes[s] = {sections_[s][0].usable, sections_[s][0].reason, proved_[s], repeated_[s], 0, 0.0};
+      notes[s] = {
+          sections_[s][0]->usable, sections_[s][0]->reason, proved_[s], repeated_[s], 0, 0.0};
     }
     return notes;
   }
@@ -537,15 +544,18 @@ class VectorExecutable final : public Executable {
     }
   }
 
-  using BothWays = std::array<DoublesSection, 2>;  ///< [heads]
+  using BothWays = std::array<fused::FusedSection, 2>;  ///< [heads]
 
   /// Bits of DoublesFailure, 0 if the run is done. Longs are first taken to have no tails, then
   /// with them.
   std::uint64_t prove(const BothWays& section, BlockState& block, const BlockRun& run,
                       SourceLanes sources) const {
     std::uint64_t failure = has_tail;
-    if (section[1].usable) failure = run_on_doubles(section[1], *doubles_, block, run, sources);
-    if (failure == has_tail) failure = run_on_doubles(section[0], *doubles_, block, run, sources);
+    const auto run_on = [&](const fused::FusedSection& way) {
+      return run_on_doubles(way.ready(), *doubles_, block, run, sources);
+    };
+    if (section[1]->usable) failure = run_on(section[1]);
+    if (failure == has_tail) failure = run_on(section[0]);
     return failure;
   }
 
@@ -553,9 +563,9 @@ class VectorExecutable final : public Executable {
   bool on_doubles(BlockState& block, const BlockRun& run, SourceLanes sources) const {
     const auto number = static_cast<unsigned>(run.section);
     const auto& section = sections_[number];
-    if (!section[0].usable) {
+    if (!section[0]->usable) {
       // Without floats there is nothing to gain, and nothing to be said.
-      if (section[0].has_floats) repeated_[number].fetch_add(1, std::memory_order_relaxed);
+      if (section[0]->has_floats) repeated_[number].fetch_add(1, std::memory_order_relaxed);
       return false;
     }
     const std::uint64_t failure = prove(section, block, run, sources);
@@ -580,7 +590,7 @@ bool proves_doubles(Isa isa) { return trusted_doubles(isa) != nullptr; }
 std::shared_ptr<const Executable> VectorEngine::prepare(const Program& program,
                                                         const Geometry& geometry) const {
   check_program(program, geometry);
-  return std::make_shared<VectorExecutable>(program, geometry, isa_);
+  return std::make_shared<VectorExecutable>(program, geometry, isa_, fuse_);
 }
 
 }  // namespace gdr

@@ -11,8 +11,9 @@ bool proves_doubles(Isa isa);
 
 class VectorEngine final : public Engine {
  public:
-  /// The host must have the instruction set (see host_isas()).
-  explicit VectorEngine(Isa isa) : isa_(isa) {}
+  /// The host must have the instruction set (see host_isas()). With `fuse`, what is computed in
+  /// doubles runs in machine code made for the program, where the instruction set is AVX-512.
+  explicit VectorEngine(Isa isa, bool fuse = true) : isa_(isa), fuse_(fuse) {}
   std::string_view name() const noexcept override { return "vector"; }
   Isa isa() const noexcept override { return isa_; }
   std::shared_ptr<const Executable> prepare(const Program& program,
@@ -20,6 +21,7 @@ class VectorEngine final : public Engine {
 
  private:
   Isa isa_;
+  bool fuse_;
 };
 
 }  // namespace gdr

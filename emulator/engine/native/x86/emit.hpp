@@ -6,7 +6,7 @@
 #include <map>
 
 #include "emulator/engine/native/code.hpp"
-#include "emulator/engine/native/x86/allocate.hpp"
+#include "emulator/engine/x86/registers.hpp"
 
 namespace gdr::native {
 

@@ -26,8 +26,9 @@ struct HostAvx2 {
   static constexpr std::uint64_t exponent = std::uint64_t{2047} << 52;
 
   D doubt = set(0);  ///< a lane with any bit but the sign set is in doubt
-  bool failed() const { return any(not_(bits_equal(magnitude(doubt), set(0)))) != 0; }
+  bool failed() const { return any<1>(not_(bits_equal(magnitude(doubt), set(0)))) != 0; }
 
+  static constexpr bool holds_lanes = true;  ///< and does not only write down what to do
   static void leave() { _mm256_zeroupper(); }
 
   GDR_INLINE static D load(const double* p) {
@@ -61,6 +62,8 @@ struct HostAvx2 {
       return from(_mm256_set1_epi64x(static_cast<long long>(x)));
     });
   }
+  /// A word of the broadcast memory in all lanes.
+  GDR_INLINE static D broadcast(const std::uint64_t* word) { return set_bits(*word); }
 
   static constexpr auto add = lift([](V a, V b) GDR_INLINE { return _mm256_add_pd(a, b); });
   static constexpr auto sub = lift([](V a, V b) GDR_INLINE { return _mm256_sub_pd(a, b); });
@@ -88,14 +91,12 @@ struct HostAvx2 {
   }
   GDR_INLINE D sub_proved(const D& a, const D& b) { return add_proved(a, xor_(b, set_bits(sign))); }
 
-  /// Rounded to 25 bits, ties to even, the sign of a zero kept. Infinite and huge (2^995 and
-  /// beyond) values become NaN or an infinity, which no sum or product turns into a number.
-  ///
-  /// x - 1.5 2^(e+28) has its last place where the short has it; its rounding is the short's.
+  /// Rounded to 25 bits, ties to even, the sign of a zero kept, as FlagSteps explains. Infinite and
+  /// huge (2^995 and beyond) values become NaN or an infinity, which no sum or product turns into a
+  /// number.
   GDR_INLINE static D round_short(const D& x) {
-    const D power = and_(x, set_bits(exponent));
-    const D far = set(0x1.8p28);
-    return or_(fma(power, far, fnma(power, far, x)), and_(x, set_bits(sign)));
+    const D far = set(0x1p28);
+    return fms(x, far, fms(x, far, x));
   }
 
   template <bool Subtract>
@@ -190,6 +191,7 @@ struct HostAvx2 {
   static constexpr auto either = or_;
   static constexpr auto select =
       lift([](V m, V yes, V no) GDR_INLINE { return _mm256_blendv_pd(no, yes, m); });
+  template <std::uint64_t Failure>
   GDR_INLINE static unsigned any(const M& m) {
     int found = 0;
     for_each_of(m, [&found](V v, std::size_t) GDR_INLINE { found |= _mm256_movemask_pd(v); });

@@ -181,7 +181,8 @@ struct DoublesMaker {
       const Value a = normalized<A>(load<A>(r.a, r.a_tail, i));
       const Value b = normalized<B>(load<B>(r.b, r.b_tail, i));
       // Shorts have been looked at before, where that was needed: an infinity is a true one.
-      failed |= H::any(shorts ? H::unordered(a.h, b.h) : H::either(H::beyond(a.h), H::beyond(b.h)));
+      failed |= H::template any<inexact>(shorts ? H::unordered(a.h, b.h)
+                                                : H::either(H::beyond(a.h), H::beyond(b.h)));
       const M same = H::equal(a.h, b.h);
       const M less = H::either(H::less(a.h, b.h), H::both(same, H::less(a.t, b.t)));
       Value x{H::select(less, Smaller ? a.h : b.h, Smaller ? b.h : a.h),
@@ -242,7 +243,7 @@ struct DoublesMaker {
     unsigned failed = 0;
     for_each_vector(op, run, [&failed](const Rows& r, std::size_t i) GDR_INLINE {
       const D a = H::load(r.a + i);
-      if constexpr (Checked) failed |= H::any(H::beyond(a));
+      if constexpr (Checked) failed |= H::template any<inexact>(H::beyond(a));
       H::store(r.out + i, integer_lane<Op>(a, H::load(r.b + i)));
     });
     if (Checked && failed != 0) run.failure |= inexact;
@@ -271,7 +272,7 @@ struct DoublesMaker {
       if constexpr (Integer) {
         m = Zero ? H::bits_equal(a, nought) : H::bits_less(a, nought);
       } else {
-        failed |= H::any(H::beyond(a));
+        failed |= H::template any<inexact>(H::beyond(a));
         m = Zero ? H::equal(a, nought) : H::less(a, nought);
       }
       H::store(r.out + i, H::ones(m));
@@ -282,7 +283,7 @@ struct DoublesMaker {
   GDR_INLINE static void check(const DoublesOp& op, DoublesRun& run) {
     unsigned failed = 0;
     for_each_vector(op, run, [&failed](const Rows& r, std::size_t i) GDR_INLINE {
-      failed |= H::any(H::beyond(H::load(r.a + i)));
+      failed |= H::template any<inexact>(H::beyond(H::load(r.a + i)));
     });
     if (failed != 0) run.failure |= inexact;
   }
@@ -321,9 +322,10 @@ struct DoublesMaker {
     const M none = H::bits_equal(field, H::set(0));
     const M dirty = H::both(none, H::not_(H::bits_equal(fraction, H::set(0))));
     const M special = H::bits_equal(field, H::set_bits(H::exponent));
-    if (H::any(H::either(dirty, special)) != 0) failure |= inexact;
+    if (H::template any<inexact>(H::either(dirty, special)) != 0) failure |= inexact;
     if constexpr (!Tail) {
-      if (H::any(H::not_(H::bits_equal(low, H::set(0)))) != 0) failure |= has_tail;
+      if (H::template any<has_tail>(H::not_(H::bits_equal(low, H::set(0)))) != 0)
+        failure |= has_tail;
       return {h, H::set(0)};
     }
     // power is 2^e with h's sign; in units of its 60th place.
@@ -337,7 +339,7 @@ struct DoublesMaker {
     // 2^-e as a double: biased 2046 - E. Beyond 2^1022 there is none.
     const D inverse = H::bits_sub(H::set_bits(std::uint64_t{2046} << 52), field);
     const M far = H::not_(H::less(field, H::set_bits(std::uint64_t{2045} << 52)));
-    if (H::any(far) != 0) failure |= inexact;
+    if (H::template any<inexact>(far) != 0) failure |= inexact;
     const D unit = H::mul(H::mul(H::magnitude(n.t), H::set(0x1p60)), inverse);
     const D low = H::to_integer(H::select(H::equal(n.t, H::set(0)), H::set(0), unit));
     hi = H::template shr<28>(n.h);
@@ -373,10 +375,10 @@ struct DoublesMaker {
     double* out = at(run, op.out.lanes);
     double* tail = at(run, op.out.tail);
     for (unsigned k = 0; k < op.elements; ++k) {
-      Value x{H::template shl<28>(H::set_bits(word[0])), H::set(0)};
+      Value x{H::template shl<28>(H::broadcast(word)), H::set(0)};
       if constexpr (F != Form::Short) {
         std::uint64_t failure = 0;
-        x = pair_of<F == Form::Pair>(H::set_bits(word[0]), H::set_bits(word[1]), failure);
+        x = pair_of<F == Form::Pair>(H::broadcast(word), H::broadcast(word + 1), failure);
         run.failure |= failure;
       }
       for (std::size_t i = 0; i < op.lanes; i += H::width) {
@@ -414,7 +416,8 @@ struct DoublesMaker {
         if constexpr (F != Form::Short) {
           x = pair_of<F == Form::Pair>(hi, H::load_some(rows.lo + i, left, rows.lo[0]), failure);
         }
-        if (rows.plus_zero && H::any(H::bits_equal(x.h, H::set_bits(H::sign))) != 0) {
+        if (rows.plus_zero &&
+            H::template any<has_tail>(H::bits_equal(x.h, H::set_bits(H::sign))) != 0) {
           failure |= has_tail;
         }
         H::store(rows.lanes + i, x.h);
@@ -445,7 +448,7 @@ struct DoublesMaker {
     return for_each_word(words, [](const StateRows& rows) GDR_INLINE {
       std::uint64_t failure = 0;
       for (std::size_t i = 0; i < rows.pes; i += H::width) {
-        if (H::any(H::beyond(H::load(rows.lanes + i))) != 0) failure = inexact;
+        if (H::template any<inexact>(H::beyond(H::load(rows.lanes + i))) != 0) failure = inexact;
       }
       return failure;
     });
@@ -504,8 +507,10 @@ struct DoublesMaker {
     k.convert[f][0] = chained<convert<F, false>>;
     k.convert[f][1] = chained<convert<F, true>>;
     k.fill[f] = chained<fill<F>>;
-    k.import[f] = import <F>;
-    k.export_[f] = export_<F>;
+    if constexpr (H::holds_lanes) {
+      k.import[f] = import <F>;
+      k.export_[f] = export_<F>;
+    }
   }
 
   template <int... Op>
@@ -539,7 +544,7 @@ struct DoublesMaker {
     k.blend[1][0] = chained<blend<true, When::IfClear>>;
     k.blend[1][1] = chained<blend<true, When::IfSet>>;
     k.check = chained<check>;
-    k.check_result = check_result;
+    if constexpr (H::holds_lanes) k.check_result = check_result;
     k.split[0] = chained<split<false>>;
     k.split[1] = chained<split<true>>;
     k.join = chained<join>;

@@ -50,7 +50,7 @@ std::vector<DoublesOp> placed(const std::vector<RowOp>& ops, const RowLayout& la
     op.mask = layout.place(o.mask);
     out.push_back(op);
   }
-  out.emplace_back().kernel = stop;
+  out.push_back(plain_operation(stop));
   return out;
 }
 

@@ -31,6 +31,15 @@ void write_masked_word(const DoublesOp& op, DoublesRun& run) {
   if ((mask != 0) == op.value) write_word(op, run);
   go_on(op, run);
 }
+bool touches_memory(DoublesKernel kernel) {
+  return kernel == read_lane || kernel == write_always || kernel == write_masked_word;
+}
 void stop(const DoublesOp&, DoublesRun&) {}
+
+DoublesOp plain_operation(DoublesKernel kernel) {
+  DoublesOp op;
+  op.kernel = kernel;
+  return op;
+}
 
 }  // namespace gdr

@@ -10,7 +10,12 @@ void read_lane(const DoublesOp& op, DoublesRun& run);
 /// From there to the broadcast memory; and where the lane's mask lets it.
 void write_always(const DoublesOp& op, DoublesRun& run);
 void write_masked_word(const DoublesOp& op, DoublesRun& run);
+/// Whether it is one of these.
+bool touches_memory(DoublesKernel kernel);
 /// The operation behind the last one.
 void stop(const DoublesOp& op, DoublesRun& run);
+
+/// An operation without operands.
+DoublesOp plain_operation(DoublesKernel kernel);
 
 }  // namespace gdr

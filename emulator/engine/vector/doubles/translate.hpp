@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,7 @@ struct DoublesSection {
   std::uint32_t frame_bytes = 0;    ///< from 0 on
   bool writes_memory = false;       ///< puts words to the broadcast memory
   std::vector<std::uint32_t> puts;  ///< where, in shorts; empty if that moves from pass to pass
+  std::vector<std::shared_ptr<const void>> code;  ///< keeps what fused operations call
 };
 
 /// Translate a section that check_program has accepted. With `heads`, longs from outside are taken

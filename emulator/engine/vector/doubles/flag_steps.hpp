@@ -1,0 +1,152 @@
+// Exact steps on doubles for hosts whose flags tell: where each step is told how to round.
+//
+// An instruction with static rounding raises no exception flags, an ordinary one does. A step that
+// may round is of the first kind; a step that must be exact for the result to be right is of the
+// second. If the flags are still clear at the end of a run, every lane of it was exact.
+#pragma once
+
+#include <cstdint>
+
+#include "emulator/engine/vector/doubles/batch.hpp"
+
+namespace gdr {
+
+/// Steps of one kernel, made of single instructions `P` on vectors: the host's, or such as are only
+/// written down. `failed()` is for hosts that must look at every step.
+template <class P>
+struct FlagSteps : P {
+  using P::add, P::sub, P::mul, P::fma, P::fms, P::and_, P::or_, P::xor_;
+  using P::exponent, P::sign, P::nearest, P::down, P::up, P::truncate;
+  using P::set, P::set_bits, P::differ, P::set_last, P::less, P::not_;
+  using typename P::D;
+  using typename P::M;
+
+  static constexpr unsigned proving_flags = 0x39;  ///< MXCSR: invalid, overflow, underflow, inexact
+  static bool failed() { return false; }
+
+  GDR_INLINE static D add_proved(const D& a, const D& b) { return add(a, b); }
+  GDR_INLINE static D sub_proved(const D& a, const D& b) { return sub(a, b); }
+  template <int Mode>
+  GDR_INLINE static D add_round(const D& a, const D& b) {
+    return P::template add_rounded<Mode>(a, b);
+  }
+  template <int Mode>
+  GDR_INLINE static D sub_round(const D& a, const D& b) {
+    return P::template sub_rounded<Mode>(a, b);
+  }
+  template <int Mode>
+  GDR_INLINE static D mul_round(const D& a, const D& b) {
+    return P::template mul_rounded<Mode>(a, b);
+  }
+  template <int Mode>
+  GDR_INLINE static D fma_round(const D& a, const D& b, const D& c) {
+    return P::template fma_rounded<Mode>(a, b, c);
+  }
+  template <int Mode>
+  GDR_INLINE static D fms_round(const D& a, const D& b, const D& c) {
+    return P::template fms_rounded<Mode>(a, b, c);
+  }
+  template <int Mode>
+  GDR_INLINE static D fnma_round(const D& a, const D& b, const D& c) {
+    return P::template fnma_rounded<Mode>(a, b, c);
+  }
+  template <int Table>
+  GDR_INLINE static D logic(const D& a, const D& b, const D& c) {
+    return P::template logic_of<Table>(a, b, c);
+  }
+
+  /// Rounded to 25 bits, ties to even, the sign of a zero kept. Infinite and huge (2^995 and
+  /// beyond) values become NaN or an infinity, which no sum or product turns into a number.
+  ///
+  /// With x in [2^e, 2^(e+1)), x 2^28 - x has its last place at 2^(e-24), where the short has it
+  /// (at the bottom of the binade one lower, where x rounds to 2^e all the same); x 2^28 has none
+  /// below it. So rounding the difference rounds x, and taking it from x 2^28 again is exact. At a
+  /// tie x 2^28 is even, and the short's last bit that of the difference.
+  GDR_INLINE static D round_short(const D& x) {
+    const D far = set(0x1p28);
+    return fms_round<nearest>(x, far, fms_round<nearest>(x, far, x));
+  }
+
+  template <bool Subtract>
+  GDR_INLINE static D short_sum(const D& a, const D& b) {
+    return Subtract ? sub_round<nearest>(a, b) : add_round<nearest>(a, b);
+  }
+  /// Exact but for under- and overflow, whose flags send the run to the integers: rare, and the
+  /// ordinary instruction takes an operand from memory, which the one with static rounding cannot.
+  GDR_INLINE static D short_product(const D& a, const D& b) { return mul(a, b); }
+
+  /// a + b (a - b) rounded to odd: what rounds it again to fewer bits rounds the exact sum.
+  template <bool Subtract>
+  GDR_INLINE static D odd_sum(const D& a, const D& b) {
+    const D low = Subtract ? sub_round<down>(a, b) : add_round<down>(a, b);
+    const D high = Subtract ? sub_round<up>(a, b) : add_round<up>(a, b);
+    return P::select(P::bits_meet(low, set_bits(1)), low, high);  // of two neighbours the odd one
+  }
+
+  /// s + e = a + b (a - b) exactly, s the nearest double to it.
+  template <bool Subtract>
+  GDR_INLINE static void two_sum(const D& a, const D& b, D& s, D& e) {
+    s = short_sum<Subtract>(a, b);
+    const D b_part = sub_round<nearest>(s, a);
+    const D a_part = sub_round<nearest>(s, b_part);
+    if constexpr (Subtract) {
+      e = sub(sub(a, a_part), add(b, b_part));
+    } else {
+      e = add(sub(b, b_part), sub(a, a_part));
+    }
+  }
+  /// s + t = a + tail + b (a + tail - b), the smaller of a and b added to the larger.
+  template <bool Subtract>
+  GDR_INLINE static void two_sum_tail(const D& a, const D& tail, const D& b, D& s, D& t) {
+    const D c = Subtract ? xor_(b, set_bits(sign)) : b;
+    const D big = P::larger(a, c);
+    const D small = logic<0x96>(a, c, big);  // the other one; a NaN too, which `larger` passes over
+    s = add_round<nearest>(big, small);
+    t = add(sub(small, sub(s, big)), tail);
+  }
+  /// The sum (difference) of two zeros is -0 if both (the first and the second's negative) are; the
+  /// steps above lose that. A sum of negative numbers is negative anyhow.
+  template <bool Subtract>
+  GDR_INLINE static D sum_sign(const D& h, const D& a, const D& b) {
+    return or_(h, logic < Subtract ? 0x20 : 0x80 > (a, b, set_bits(sign)));
+  }
+
+  /// s + t rounded to odd.
+  GDR_INLINE static D odd_tail(const D& s, const D& t) {
+    const D v = add_round<truncate>(s, t);
+    return set_last(differ(sub(v, s), t), v);
+  }
+
+  /// s + t rounded to a long's 61 bits, as a pair. Cut to 53 bits, the sum has the exponent of the
+  /// exact one; the rest is rounded where a long ends.
+  GDR_INLINE static void round_long(const D& s, const D& t, D& h, D& l) {
+    h = add_round<truncate>(s, t);
+    l = round_tail(h, sub(t, sub(h, s)));
+  }
+  GDR_INLINE static D round_tail(const D& h, const D& rest) {
+    const D power = and_(h, set_bits(exponent));
+    const D far = set(0x1.8p-8);
+    return fma(power, far, fnma_round<nearest>(power, far, rest));
+  }
+
+  /// The leading 53 bits of a pair, cut. A zero keeps its sign, which -0 + 0 would lose.
+  GDR_INLINE static D head(const D& h, const D& l) {
+    return logic<0xf8>(add_round<truncate>(h, l), h, set_bits(sign));  // x | (h & sign)
+  }
+
+  /// a b rounded to odd, and as a pair; the error of the cut product must be a double.
+  GDR_INLINE static D odd_product(const D& a, const D& b) {
+    const D p = mul_round<truncate>(a, b);
+    return set_last(differ(fms(a, b, p), set(0)), p);
+  }
+  GDR_INLINE static void long_product(const D& a, const D& b, D& h, D& l) {
+    h = mul_round<truncate>(a, b);
+    l = round_tail(h, fms(a, b, h));
+  }
+
+  GDR_INLINE static D magnitude(const D& a) { return and_(a, set_bits(~sign)); }
+  /// Not below 2^1024: infinite or not a number.
+  GDR_INLINE static M beyond(const D& a) { return not_(less(magnitude(a), set_bits(exponent))); }
+};
+
+}  // namespace gdr

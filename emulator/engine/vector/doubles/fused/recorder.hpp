@@ -1,0 +1,20 @@
+// Writing operations down instead of doing them.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "emulator/engine/vector/doubles/fused/recording.hpp"
+#include "emulator/engine/vector/doubles/translate.hpp"
+
+namespace gdr::fused {
+
+/// Kernels that write down their steps; only `record` may call them.
+const DoublesKernels& recording_kernels() noexcept;
+
+/// Operations translated with `recording_kernels`, none of which writes to the broadcast memory.
+/// Nothing, where they cannot be done one vector of lanes after the other: where elements of one
+/// strip are read one by one.
+std::optional<Recording> record(std::span<const DoublesOp> ops, const DoublesSection& section);
+
+}  // namespace gdr::fused

@@ -1,0 +1,79 @@
+#include "emulator/engine/vector/doubles/fused/section.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "emulator/engine/vector/doubles/fused/assemble.hpp"
+#include "emulator/engine/vector/doubles/fused/recorder.hpp"
+#include "emulator/engine/vector/doubles/put.hpp"
+
+namespace gdr::fused {
+namespace {
+
+/// Makes single operations of lists.
+class Fuser {
+ public:
+  /// `recorded` is the same section in operations that write themselves down.
+  Fuser(DoublesSection& section, const DoublesSection& recorded)
+      : section_(section), recorded_(recorded), scratch_((section.frame_bytes + 63) / 64 * 64) {}
+
+  /// What writes to the broadcast memory stays as it is, between what does not.
+  void replace(std::vector<DoublesOp>& ops, const std::vector<DoublesOp>& steps) {
+    std::vector<DoublesOp> out;
+    for (std::size_t n = 0; n < ops.size();) {
+      std::size_t end = n;
+      while (end + 1 < ops.size() && !touches_memory(ops[end].kernel)) ++end;
+      const std::span<const DoublesOp> part(steps.data() + n, end - n);
+      if (part.size() < 2 || !append_fused(out, part)) out.insert(out.end(), &ops[n], &ops[end]);
+      out.push_back(ops[end]);
+      n = end + 1;
+    }
+    ops = std::move(out);
+  }
+
+ private:
+  bool append_fused(std::vector<DoublesOp>& out, std::span<const DoublesOp> steps) {
+    const std::optional<Recording> recording = record(steps, recorded_);
+    if (!recording) return false;
+    const FusedOperation fused = assemble(*recording, section_.row_lanes, scratch_);
+    if (fused.kernel == nullptr) return false;
+    out.push_back(plain_operation(fused.kernel));
+    section_.code.push_back(fused.owner);
+    section_.frame_bytes = std::max(section_.frame_bytes, scratch_ + fused.scratch_bytes);
+    return true;
+  }
+
+  DoublesSection& section_;
+  const DoublesSection& recorded_;
+  std::uint32_t scratch_;
+};
+
+}  // namespace
+
+struct FusedSection::Late {
+  Translate translate;
+  std::once_flag made;
+  DoublesSection section;
+};
+
+FusedSection::FusedSection(Translate translate, const DoublesKernels& kernels, bool fuse)
+    : plain_(std::make_shared<const DoublesSection>(translate(kernels))) {
+  if (!fuse || !plain_->usable) return;
+  late_ = std::make_shared<Late>();
+  late_->translate = std::move(translate);
+}
+
+const DoublesSection& FusedSection::ready() const {
+  if (late_ == nullptr) return *plain_;
+  std::call_once(late_->made, [this] {
+    late_->section = *plain_;
+    const DoublesSection recorded = late_->translate(recording_kernels());
+    Fuser fuser(late_->section, recorded);
+    fuser.replace(late_->section.before, recorded.before);
+    fuser.replace(late_->section.ops, recorded.ops);
+    fuser.replace(late_->section.after, recorded.after);
+  });
+  return late_->section;
+}
+
+}  // namespace gdr::fused

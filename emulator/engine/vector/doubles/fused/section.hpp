@@ -1,0 +1,34 @@
+// A section whose operations become one when it first runs.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "emulator/engine/vector/doubles/translate.hpp"
+
+namespace gdr::fused {
+
+/// Translates a section with a table of kernels.
+using Translate = std::function<DoublesSection(const DoublesKernels&)>;
+
+/// A section for `kernels`. With `fuse`, for hosts with AVX-512, the first run replaces each list
+/// of operations by one operation of machine code, where that can be; threads may share it.
+class FusedSection {
+ public:
+  FusedSection() : plain_(std::make_shared<const DoublesSection>()) {}  ///< of no use
+  FusedSection(Translate translate, const DoublesKernels& kernels, bool fuse);
+
+  /// As it was translated: what can be said of the section.
+  const DoublesSection& operator*() const { return *plain_; }
+  const DoublesSection* operator->() const { return plain_.get(); }
+  /// What is to be run.
+  const DoublesSection& ready() const;
+
+ private:
+  struct Late;
+  std::shared_ptr<const DoublesSection> plain_;
+  std::shared_ptr<Late> late_;  ///< null: not to be fused
+};
+
+}  // namespace gdr::fused
