@@ -36,14 +36,6 @@ AssembleOptions assembler_options(const Options& options) {
   return result;
 }
 
-/// An object must not take the place of what it was made from.
-void refuse_same_file(const std::string& source, const std::string& target) {
-  std::error_code ignored;
-  if (fs::equivalent(source, target, ignored))
-    throw Error(ErrorCategory::Usage,
-                fmt::format("'{}' would be written over the source file; name another", target));
-}
-
 std::string count_text(std::size_t n, const char* what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
@@ -60,7 +52,7 @@ int run(const Options& options) {
   const std::string object =
       options.object.empty() ? fs::path(options.source).stem().string() + ".gdo" : options.object;
   for (const std::string& target : {object, options.listing})
-    if (!target.empty() && target != "-") refuse_same_file(options.source, target);
+    refuse_same_file(options.source, target);
 
   const AssembleResult result = assemble_file(options.source, assembler_options(options));
   if (!result.diagnostics.list.empty()) note(result.diagnostics.render(stderr_has_colour()));
@@ -91,11 +83,7 @@ Action prepare(CLI::App& app) {
   app.add_option("-l,--listing", options->listing,
                  "write an annotated listing: address, encoding, clock, source line; - prints it")
       ->type_name("FILE");
-  app.add_option("-I,--include", options->includes,
-                 "folder to search for included files; repeatable")
-      ->type_name("DIR")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_include_option(app, options->includes);
   app.add_option("--stalls", options->stalls,
                  "a needed idle clock is put in (pad, the default) or refused (error)")
       ->type_name("pad|error");

@@ -27,14 +27,6 @@ struct Options {
   bool relaxed = false, quiet = false;
 };
 
-/// What is made must not take the place of what it is made from.
-void refuse_same_file(const std::string& source, const std::string& target) {
-  std::error_code ignored;
-  if (!target.empty() && target != "-" && fs::equivalent(source, target, ignored))
-    throw Error(ErrorCategory::Usage,
-                fmt::format("'{}' would be written over the source file; name another", target));
-}
-
 void put(const std::string& target, const std::string& text) {
   if (target.empty()) return;
   if (target == "-") {
@@ -96,11 +88,7 @@ Action prepare(CLI::App& app) {
          "--report", options->report,
          "write clocks, slots and ports of every instruction, and where values live; - prints it")
       ->type_name("FILE");
-  app.add_option("-I,--include", options->includes,
-                 "folder to search for included files; repeatable")
-      ->type_name("DIR")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_include_option(app, options->includes);
   app.add_option("--elements", options->elements, "targets a PE holds (default: as many as fit)")
       ->type_name("1-4")
       ->check(CLI::Range(1, 4));

@@ -5,6 +5,8 @@
 
 #include <charconv>
 #include <cmath>
+#include <filesystem>
+#include <system_error>
 
 #include "gdr/error.hpp"
 
@@ -62,6 +64,20 @@ Geometry geometry_from(const std::vector<std::string>& settings) {
       throw Error(ErrorCategory::Usage, fmt::format("--geometry {}: {}", text, wrong));
   }
   return geometry;
+}
+
+void add_include_option(CLI::App& app, std::vector<std::string>& folders) {
+  app.add_option("-I,--include", folders, "folder to search for included files; repeatable")
+      ->type_name("DIR")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void refuse_same_file(const std::string& source, const std::string& target) {
+  std::error_code ignored;
+  if (!target.empty() && target != "-" && std::filesystem::equivalent(source, target, ignored))
+    throw Error(ErrorCategory::Usage,
+                fmt::format("'{}' would be written over the source file; name another", target));
 }
 
 Setting split_setting(std::string_view option, std::string_view text) {

@@ -37,6 +37,12 @@ void add_geometry_option(CLI::App& app, std::vector<std::string>& settings);
 /// The geometry that such settings describe. Throws Error (Usage).
 Geometry geometry_from(const std::vector<std::string>& settings);
 
+/// Add -I, --include DIR, for sources that include others.
+void add_include_option(CLI::App& app, std::vector<std::string>& folders);
+/// What is made must not take the place of what it is made from: throws Error (Usage) if `target`
+/// is the file `source`. An empty name and -, which prints, are no files.
+void refuse_same_file(const std::string& source, const std::string& target);
+
 /// Split `NAME=VALUE`. Throws Error (Usage) naming `option` if there is no `=`.
 struct Setting {
   std::string name, value;

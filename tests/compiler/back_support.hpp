@@ -18,9 +18,11 @@ namespace gdr::test {
 using Data = std::map<std::string, std::vector<double>>;
 
 /// The text with a search that ends soon.
-inline CompileResult compiled(const std::string& text, unsigned effort = 0) {
+inline CompileResult compiled(const std::string& text, unsigned effort = 0,
+                              std::uint64_t seed = 1) {
   CompileOptions options;
   options.effort = effort;
+  options.seed = seed;
   CompileResult result = compile_kernel(text, "test.gdk", options);
   INFO(text << result.diagnostics.render());
   REQUIRE(result.ok());
@@ -105,12 +107,11 @@ inline Expected expected(const kc::Graph& graph, const Data& data, std::size_t t
 
 /// Compile, run on an engine and compare all results of all targets.
 inline void check(const std::string& text, const Data& data, std::size_t targets,
-                  std::size_t sources, double tolerance, double native_tolerance = 0) {
+                  std::size_t sources, double tolerance, std::uint64_t seed = 1) {
   const kc::Graph graph = graph_of(text);
-  const CompileResult result = compiled(text);
+  const CompileResult result = compiled(text, 0, seed);
   const Kernel kernel(*result.program);
   for (const std::string engine : {"reference", "vector", "native"}) {
-    const double limit = engine == "native" && native_tolerance > 0 ? native_tolerance : tolerance;
     const Data got = run(kernel, data, targets, sources, engine);
     for (std::size_t t = 0; t < targets; ++t) {
       const Expected e = expected(graph, data, t, sources);
@@ -121,7 +122,7 @@ inline void check(const std::string& text, const Data& data, std::size_t targets
         INFO(text << engine << ", target " << t << ", " << graph.variables[v].name << ": " << value
                   << " instead of " << static_cast<double>(e.value[v]));
         const bool same_infinity = std::isinf(value) && value == e.value[v];
-        REQUIRE((same_infinity || std::fabs(value - e.value[v]) <= limit * size));
+        REQUIRE((same_infinity || std::fabs(value - e.value[v]) <= tolerance * size));
       }
     }
   }

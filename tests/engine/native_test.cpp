@@ -233,6 +233,24 @@ TEST_CASE("native rounds where a program rounds by a large constant") {
   });
 }
 
+TEST_CASE("native rounds where one pass adds a large constant and the next takes it away") {
+  const Geometry geometry;
+  const Program program = assembled(R"(.kernel rounding
+.body
+    fsub $r9 $r8 25165824.0
+    fsub $lr4 $r0 $r9
+    fadd $r8 $r0 25165824.0
+)");
+  for_all([&](const Engine& engine, bool) {
+    BlockState block = block_of(geometry);
+    for (unsigned pe = 0; pe < 32; ++pe) set_long(block, 0, pe, pe * 0.375);
+    engine.prepare(program, geometry)->run(block, body_run(4));
+    for (unsigned pe = 0; pe < 32; ++pe) {
+      CHECK(long_at(block, 4, pe) == pe * 0.375 - std::nearbyint(pe * 0.375));
+    }
+  });
+}
+
 TEST_CASE("native runs on the exact engine what it cannot represent, and says why") {
   struct Case {
     std::string body, reason;

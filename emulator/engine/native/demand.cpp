@@ -74,7 +74,7 @@ void Finder::add_root(LeafKey key, const Needs& needs) {
                                                : *second;
     condition = at_end(by_place);
   }
-  d_.roots.push_back({key, m_.final_value(key), condition});
+  d_.roots.push_back({key, m_.final_value(key), condition, false});
 }
 
 void Finder::add_roots(const Needs& needs) {
@@ -104,7 +104,7 @@ void Finder::add_roots(const Needs& needs) {
 
 void Finder::add_puts() {
   const auto add = [&](Take take, std::uint32_t put, PutPart part, Ref value) {
-    d_.roots.push_back({{take, put, static_cast<std::uint32_t>(part)}, value, {}});
+    d_.roots.push_back({{take, put, static_cast<std::uint32_t>(part)}, value, {}, false});
   };
   for (std::uint32_t n = 0; n < m_.puts.size(); ++n) {
     const PutWord& put = m_.puts[n];
@@ -237,6 +237,15 @@ bool Needs::merge(const Needs& other) {
 
 Demand find_demand(SectionModel& model, const Needs& needs, bool loop) {
   return Finder(model, loop).run(needs);
+}
+
+void mark_handed_on(const Needs& needs_of_sections, Demand& demand) {
+  for (Root& root : demand.roots) {
+    const auto& needs =
+        root.key.take == Take::Mask ? needs_of_sections.masks : needs_of_sections.cells;
+    // Parts of puts are counted, they have no place.
+    root.handed_on = root.key.delay == 0 && needs[root.key.place].has_value();
+  }
 }
 
 Needs needs_of(const SectionModel& model, const Demand& demand) {

@@ -30,6 +30,7 @@ struct Root {
   LeafKey key;
   Ref value = no_ref;
   Condition condition;
+  bool handed_on = false;  ///< some section reads it, not the host alone
 };
 
 /// What a root with a nonzero LeafKey::delay is: a part of put number LeafKey::place.
@@ -52,6 +53,9 @@ struct Demand {
 /// Starts from what is needed of the section. With `loop`, values handed on to the next pass count
 /// too. Throws Unsupported if something needed cannot be represented.
 Demand find_demand(SectionModel& model, const Needs& needs, bool loop);
+
+/// Notes which roots are among what sections need of one another.
+void mark_handed_on(const Needs& needs_of_sections, Demand& demand);
 
 /// Adds a mask that holds, and what follows from it, to a condition.
 void assume(const Graph& graph, Ref mask, Condition& condition);

@@ -203,7 +203,7 @@ Kernel Splitter::build(const Part& part) {
   }
   for (const std::size_t r : part.roots) {
     const Root& root = d_.roots[r];
-    kernel.outputs.push_back({root.key.take, copy(root.value)});
+    kernel.outputs.push_back({root.key.take, copy(root.value), root.handed_on});
     instance.outputs.push_back(root.key);
   }
   for (const std::size_t c : part.carried) {

@@ -13,6 +13,7 @@ namespace gdr::native {
 struct KernelOutput {
   Take take = Take::Long;
   Ref value = no_ref;
+  bool handed_on = false;  ///< to a section
   friend bool operator==(const KernelOutput&, const KernelOutput&) = default;
 };
 

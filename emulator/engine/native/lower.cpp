@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "emulator/engine/native/roots.hpp"
+#include "emulator/engine/native/shorts.hpp"
 
 namespace gdr::native {
 namespace {
@@ -197,6 +198,8 @@ std::uint64_t constant_lane(const Node& constant, Precision precision) noexcept 
 
 Segment lowered(const Segment& segment, Target target) {
   Segment s = cleaned(with_roots(segment));
+  // A float has fewer bits than a short.
+  if (target.precision == Precision::Double) s = with_rounded_outputs(s);
   if (target.isa == Isa::Avx2) s = with_masked_terms(s);
   s = with_steps(fused(s), target);
   if (target.precision == Precision::Float) check_floats(s);

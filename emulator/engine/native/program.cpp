@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "emulator/engine/native/shorts.hpp"
 #include "emulator/isa/ports.hpp"
 
 namespace gdr::native {
@@ -164,7 +165,8 @@ void CompiledSection::collect_words() {
 
 KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_words,
                                       Target target) const {
-  const Kernel special = with_zeros(kernel, zero_words & zero_candidates_, uniform_words_);
+  const Kernel special =
+      with_rounded_sums(with_zeros(kernel, zero_words & zero_candidates_, uniform_words_));
   LoopForm form = make_loop_form(special, loops_);
   KernelCode code;
   code.loops = loops_;
@@ -271,10 +273,12 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
   std::array<std::unique_ptr<SectionModel>, section_count> models;
   std::array<Demand, section_count> demands;
   Needs needs = needs_of_host(program, map);
+  Needs of_sections(map);
   const auto give_up = [&](unsigned s, const Unsupported& e) {
     parts[s].reason = e.what();
     models[s].reset();
-    add_exact_needs(program, static_cast<Section>(s), geometry, map, needs);
+    add_exact_needs(program, static_cast<Section>(s), geometry, map, of_sections);
+    needs.merge(of_sections);
   };
   for (unsigned s = 0; s < section_count; ++s) {
     models[s] = std::make_unique<SectionModel>(geometry);
@@ -294,7 +298,9 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
       if (!models[s]) continue;
       try {
         demands[s] = find_demand(*models[s], needs, static_cast<Section>(s) == Section::Body);
-        changed = needs.merge(needs_of(*models[s], demands[s])) || changed;
+        const Needs own = needs_of(*models[s], demands[s]);
+        of_sections.merge(own);
+        changed = needs.merge(own) || changed;
       } catch (const Unsupported& e) {
         give_up(s, e);
         changed = true;
@@ -303,6 +309,7 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
   }
   for (unsigned s = 0; s < section_count; ++s) {
     if (!models[s]) continue;
+    mark_handed_on(of_sections, demands[s]);
     auto section = std::make_unique<CompiledSection>(
         *models[s], demands[s], static_cast<Section>(s) == Section::Body, target);
     parts[s].section = std::move(section);

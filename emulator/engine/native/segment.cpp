@@ -48,7 +48,7 @@ class LoopMaker {
       if (!wanted(c)) continue;
       const Ref value = copy(segment.graph, k_.carried[c].next, through, delay, made);
       segment.stores.push_back({Store::Area::Carried, static_cast<std::uint32_t>(c),
-                                k_.inputs[k_.carried[c].slot], value});
+                                k_.inputs[k_.carried[c].slot], value, false});
     }
     return segment;
   }
@@ -177,8 +177,8 @@ LoopForm make_loop_form(const Kernel& kernel, bool loops) {
   if (loops) form = LoopMaker(kernel).run();
   form.once.graph = kernel.graph;
   for (std::uint32_t n = 0; n < kernel.outputs.size(); ++n) {
-    form.once.stores.push_back(
-        {Store::Area::Output, n, kernel.outputs[n].take, kernel.outputs[n].value});
+    form.once.stores.push_back({Store::Area::Output, n, kernel.outputs[n].take,
+                                kernel.outputs[n].value, kernel.outputs[n].handed_on});
   }
   form.once = cleaned(form.once);
   return form;

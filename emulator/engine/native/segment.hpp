@@ -19,6 +19,7 @@ struct Store {
   std::uint32_t slot = 0;  ///< output number, or number in Kernel::carried
   Take take = Take::Long;
   Ref value = no_ref;
+  bool handed_on = false;  ///< an output that some section reads
 };
 
 struct Segment {

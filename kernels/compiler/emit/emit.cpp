@@ -11,8 +11,6 @@
 namespace gdr::kc {
 namespace {
 
-bool in_t(Home home) noexcept { return home == Home::TUpper || home == Home::TLower; }
-
 std::string hex_bits(u128 bits, Width width) {
   if (width == Width::Short) return fmt::format("0x{:09x}", static_cast<std::uint64_t>(bits));
   return fmt::format("0x{:02x}{:016x}", static_cast<std::uint64_t>(bits >> 64),

@@ -75,7 +75,6 @@ Condition Builder::compare(const Node& node, MaskId into, MaskId predicate, bool
       return {into, true};
     }
   }
-  const Width width = Width::Long;
   double scale = a.constant ? b.scale : a.scale;
   if (scale < 0 && less) {  // s a < s b with a negative s turns round
     std::swap(a, b);
@@ -93,8 +92,6 @@ Condition Builder::compare(const Node& node, MaskId into, MaskId predicate, bool
     if (less && ((second ? a.scale : b.scale) < 0) && scale > 0) std::swap(a, b);
   }
   auto side = [&](const Term& t) { return t.constant ? immediate(t.number * scale) : t.ref; };
-  MachineOp probe;
-  (void)width;
   set_mask(into, Op::Fsub, side(a), side(b), flag, predicate, predicate_value);
   return {into, true};
 }

@@ -7,8 +7,6 @@
 namespace gdr::kc {
 namespace {
 
-bool in_t(Home home) noexcept { return home == Home::TUpper || home == Home::TLower; }
-
 /// From the first write to the last read of a value, in instructions after its item's start.
 struct Life {
   int from = 0, to = 0;

@@ -20,8 +20,6 @@ constexpr std::uint32_t code_of(ValueId value, int stage, std::uint32_t kind) {
          ((static_cast<std::uint32_t>(stage) & 255U) << 4) | kind;
 }
 
-bool in_t(Home home) noexcept { return home == Home::TUpper || home == Home::TLower; }
-
 unsigned slot_kind(const MachineOp& op) {
   const Unit unit = info(op.op).unit;
   return unit == Unit::Multiplier ? 0 : unit == Unit::Transfer ? 2 : 1;

@@ -26,6 +26,9 @@ enum class Home : std::uint8_t {
   Scalar,    ///< Field: a scalar register, loaded on its own
 };
 
+/// Is it T, or a half of it?
+constexpr bool in_t(Home home) noexcept { return home == Home::TUpper || home == Home::TLower; }
+
 /// Where a value lives. A computed value may also be written to T, for its first readers.
 struct Placement {
   Home home = Home::Register;

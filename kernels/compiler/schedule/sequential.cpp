@@ -271,8 +271,7 @@ class Sequence {
   }
 
   bool chained(ValueId v) const {
-    return home_[static_cast<std::size_t>(v)] == Home::TUpper ||
-           home_[static_cast<std::size_t>(v)] == Home::TLower;
+    return kc::in_t(home_[static_cast<std::size_t>(v)]);  // not the member of this name
   }
   static std::size_t unit(const MachineOp& op) {
     const Unit u = info(op.op).unit;
