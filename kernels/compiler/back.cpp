@@ -153,6 +153,7 @@ class Compiler {
     }
     const Mode modes[] = {{current_.pads.empty() ? 1U : 2U, 3, false}, {1, 2, true}, {1, 1, false}};
     for (const Mode& mode : modes) {
+      if (mode.guarded && !closed_masks_suffice()) continue;
       set_mode(mode);
       if (search(mode)) return true;
     }
@@ -213,6 +214,19 @@ class Compiler {
     }
     for (const MachineMask& m : current_.loop.masks)
       if (!m.defs.empty()) guarded_[static_cast<std::size_t>(m.defs.front())] = true;
+  }
+
+  /// Whether no contribution happens where its mask is closed. A guard keeps masks closed for an
+  /// item that does not exist; what is done exactly then (in an `else`) it could not hold back.
+  bool closed_masks_suffice() const {
+    const MachineLoop& loop = current_.loop;
+    return std::none_of(loop.ops.begin(), loop.ops.end(), [&](const MachineOp& op) {
+      const bool contributes =
+          op.out != none &&
+          loop.values[static_cast<std::size_t>(op.out)].origin == Origin::Accumulator;
+      return contributes && op.predicate != none &&
+             op.predicate_value == loop.masks[static_cast<std::size_t>(op.predicate)].off;
+    });
   }
 
   int accumulator_excess() const {
