@@ -50,9 +50,11 @@ class Compiler {
       if (best_ <= bound + bound / 2) break;
     }
     for (unsigned elements = most; !found_ && elements >= fewest; --elements) in_order(elements);
-    if (!found_)
-      throw Error(ErrorCategory::Program,
-                  fmt::format("{}: the kernel does not fit the chip: {}", graph.name, why_));
+    if (!found_) {
+      const std::string why = why_;
+      throw Error(ErrorCategory::Program, fmt::format("{}: the kernel does not fit the chip: {}{}",
+                                                      graph.name, why, room_for_list(fewest)));
+    }
     if (out_.loop.elements < most && !known)
       out_.remarks.push_back(
           fmt::format("{} targets in a PE instead of {}: {}", out_.loop.elements, most, why_));
@@ -115,7 +117,45 @@ class Compiler {
       why_ = fmt::format("the sums need {} shorts more than the register file has", over);
       return false;
     }
+    if (!current_.loop.lists.empty() && lists_crowd()) {
+      why_ = "there is no room in local memory: the lists are too long";
+      return false;
+    }
     return true;
+  }
+
+  /// Whether lists leave too little room for what stays during the loop, so that no search is made:
+  /// about half of what the sums leave of the register file can take some of that.
+  bool lists_crowd() const {
+    unsigned shorts = 0, sums = 0;
+    for (const MachineList& l : current_.loop.lists) shorts = std::max(shorts, l.end());
+    for (const MachineValue& v : current_.loop.values) {
+      const unsigned own = shorts_in(v.width) * (v.scalar ? 1 : current_.loop.elements);
+      if (v.origin == Origin::Resident) shorts += own;
+      if (v.origin == Origin::Accumulator) sums += own;
+    }
+    const unsigned registers = current_.problem.register_shorts;
+    return shorts > 2 * options_.geometry.local_words + (registers - sums) / 2;
+  }
+
+  /// Where a list is too long: how long it could be.
+  std::string room_for_list(unsigned elements) {
+    std::vector<GraphVariable>& all = out_.graph.variables;
+    const auto longest = std::max_element(
+        all.begin(), all.end(),
+        [](const GraphVariable& a, const GraphVariable& b) { return a.list_size < b.list_size; });
+    if (longest == all.end() || longest->list_size == 0) return {};
+    const unsigned asked = longest->list_size;
+    unsigned fits = 0, fails = std::min(asked, 2 * options_.geometry.local_words);
+    while (fits + 1 < fails) {
+      longest->list_size = (fits + fails) / 2;
+      found_ = false;
+      in_order(elements);
+      (found_ ? fits : fails) = longest->list_size;
+    }
+    if (fits == 0) return {};
+    return fmt::format("; the list {} of {} can have {} entries at most", longest->name, asked,
+                       fits);
   }
 
   /// The characters of the source at a place, on one line and not too many.
@@ -153,6 +193,7 @@ class Compiler {
     }
     const Mode modes[] = {{current_.pads.empty() ? 1U : 2U, 3, false}, {1, 2, true}, {1, 1, false}};
     for (const Mode& mode : modes) {
+      if (mode.guarded && !closed_masks_suffice()) continue;
       set_mode(mode);
       if (search(mode)) return true;
     }
@@ -209,10 +250,24 @@ class Compiler {
       const bool result =
           op.out != none &&
           current_.loop.values[static_cast<std::size_t>(op.out)].origin == Origin::Accumulator;
-      guarded_[i] = result && op.predicate == none;
+      guarded_[i] = (result || op.list != none) && op.predicate == none;
     }
     for (const MachineMask& m : current_.loop.masks)
       if (!m.defs.empty()) guarded_[static_cast<std::size_t>(m.defs.front())] = true;
+  }
+
+  /// Whether no contribution happens where its mask is closed. A guard keeps masks closed for an
+  /// item that does not exist; what is done exactly then (in an `else`) it could not hold back.
+  bool closed_masks_suffice() const {
+    const MachineLoop& loop = current_.loop;
+    return std::none_of(loop.ops.begin(), loop.ops.end(), [&](const MachineOp& op) {
+      const bool contributes =
+          op.list != none ||
+          (op.out != none &&
+           loop.values[static_cast<std::size_t>(op.out)].origin == Origin::Accumulator);
+      return contributes && op.predicate != none &&
+             op.predicate_value == loop.masks[static_cast<std::size_t>(op.predicate)].off;
+    });
   }
 
   int accumulator_excess() const {

@@ -136,12 +136,13 @@ std::vector<PairTerm<Real>> evaluate(const Graph& graph, const InputValues<Real>
 }
 
 /// Results of a kernel while terms are joined to them: by variable; those of sums begin as zero,
-/// those of minima and maxima as plus and minus infinity, and indices as -1.
+/// those of minima and maxima as plus and minus infinity, and indices as -1. Of a list it is the
+/// number of entries, which begins as zero.
 template <class Real>
 std::vector<Real> empty_results(const Graph& graph) {
   std::vector<Real> results(graph.variables.size(), Real(0));
   for (const Contribution& c : graph.contributions) {
-    if (c.join != Join::Sum)
+    if (c.join == Join::Min || c.join == Join::Max)
       results[std::size_t(c.result)] = Real(c.join == Join::Min ? INFINITY : -INFINITY);
     if (c.payload != no_node) results[std::size_t(c.payload_result)] = Real(-1);
   }
@@ -158,6 +159,10 @@ void join_terms(const Graph& graph, const std::vector<PairTerm<Real>>& terms,
     if (!terms[i].counts) continue;
     if (c.join == Join::Sum) {
       result += terms[i].value;
+      continue;
+    }
+    if (c.join == Join::Append) {
+      result += 1;
       continue;
     }
     const Real before = result;

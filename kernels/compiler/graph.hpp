@@ -61,11 +61,17 @@ struct GraphVariable {
   Type type = Type::Long;          ///< Short, Long or Int
   bool type_given = false;         ///< declared, not the default: inference keeps its hands off
   std::uint32_t table_size = 0;    ///< Param: number of elements of a table, 0 for a scalar
+  std::uint32_t list_size = 0;     ///< Result: capacity of a list, 0 for a single value
   SourceRange where;
 };
 
 /// How contributions are joined to a result.
-enum class Join : std::uint8_t { Sum, Min, Max };
+enum class Join : std::uint8_t {
+  Sum,
+  Min,
+  Max,
+  Append,  ///< the value, an Int, goes to the end of a list
+};
 
 /// A contribution to a result: `result = result (join) value`, where `gate` holds. In the order of
 /// the text; a result may have several, all with the same join.

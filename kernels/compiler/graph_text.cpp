@@ -30,10 +30,11 @@ std::string contribution_text(const Graph& graph, const Contribution& c) {
   const auto name = [&](std::int32_t variable) {
     return graph.variables[static_cast<std::size_t>(variable)].name;
   };
-  const std::string_view join = c.join == Join::Min   ? "min="
-                                : c.join == Join::Max ? "max="
-                                : c.negated           ? "-="
-                                                      : "+=";
+  const std::string_view join = c.join == Join::Min      ? "min="
+                                : c.join == Join::Max    ? "max="
+                                : c.join == Join::Append ? "append="
+                                : c.negated              ? "-="
+                                                         : "+=";
   std::string out = fmt::format("{} {} %{}", name(c.result), join, c.value);
   if (c.payload != no_node) out += fmt::format(", {} = %{}", name(c.payload_result), c.payload);
   if (c.gate != no_node) out += fmt::format(" if %{}", c.gate);
@@ -52,6 +53,7 @@ std::string to_text(const Graph& graph) {
   for (const GraphVariable& v : graph.variables) {
     out += fmt::format("{} {}", kind_letters[static_cast<std::size_t>(v.kind)], v.name);
     if (v.table_size != 0) out += fmt::format("[{}]", v.table_size);
+    if (v.list_size != 0) out += fmt::format(" list[{}]", v.list_size);
     out += fmt::format(" {}{}\n", name_of(v.type), v.type_given ? "" : "?");
   }
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {

@@ -26,7 +26,7 @@ enum class Origin : std::uint8_t {
   Computed,     ///< operations of the body
   Field,        ///< a variable of the j-item: scalar in a block of registers, or loaded on its own
   Resident,     ///< set before the loop: targets, parameters, whatever depends on them alone
-  Accumulator,  ///< a result, read and written in place
+  Accumulator,  ///< a result, read and written in place; of a list where its last entry stands
 };
 
 struct MachineValue {
@@ -40,7 +40,9 @@ struct MachineValue {
   /// Computed: what writes it, in this order. The last one may be predicated; where its mask says
   /// no the value of the one before stays.
   std::vector<OpId> defs;
-  std::vector<OpId> uses;  ///< without repetition; of an Accumulator empty
+  /// Without repetition. Of an Accumulator only those that do not write it: what reads where a
+  /// list's next entry goes.
+  std::vector<OpId> uses;
 };
 
 /// An operand of an operation.
@@ -67,6 +69,7 @@ struct MachineOp {
   ValueId field = none;       ///< Bget of a j-variable on its own: the Field (whose `out` it is)
   std::int32_t word = none;   ///< Bget of a constant: index into MachineLoop::words
   std::int32_t table = none;  ///< reads this table at the index in T, which is its first operand
+  std::int32_t list = none;   ///< writes its second operand to this list, where T says (the first)
   SourceRange where;          ///< the text that it comes from
   std::string text;           ///< that text, shortened, for comments
 
@@ -97,6 +100,21 @@ struct MachineTable {
   unsigned address = 0;  ///< in shorts, a multiple of the padded size
 };
 
+/// A list of ints in local memory: entry k of element e at address + k*stride + e. One more short
+/// behind them takes what is appended to a full list.
+///
+/// The accumulator holds where the last entry stands, as if there were always room; so the number
+/// of entries is known in the end. It begins one stride below the address of the first entry.
+struct MachineList {
+  std::int32_t variable = none;  ///< index into Graph::variables
+  ValueId accumulator = none;
+  unsigned capacity = 0;
+  unsigned stride = 0;   ///< in shorts: elements, as a power of two
+  unsigned address = 0;  ///< in shorts
+  unsigned spare() const noexcept { return address + capacity * stride; }
+  unsigned end() const noexcept { return spare() + 1; }
+};
+
 /// A result: its accumulator, how to begin, and what to multiply it with at the end.
 struct MachineResult {
   ValueId accumulator = none;
@@ -113,6 +131,7 @@ struct MachineLoop {
   std::vector<MachineMask> masks;
   std::vector<ConstantWord> words;
   std::vector<MachineTable> tables;
+  std::vector<MachineList> lists;
   std::vector<MachineResult> results;
   /// Operations before the loop: they work out Resident values from others.
   std::vector<MachineOp> setup;

@@ -204,11 +204,56 @@ void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arr
   });
 }
 
+namespace {
+
+/// Whether a name is that of an element of `base`: base_4, or base_1_0 where there are two indices.
+bool element_of(std::string_view name, std::string_view base) {
+  if (!name.starts_with(base)) return false;
+  name.remove_prefix(base.size());
+  if (name.empty()) return false;
+  while (!name.empty()) {
+    const std::size_t digits = std::min(name.find_first_not_of("0123456789", 1), name.size());
+    if (name[0] != '_' || digits < 2) return false;
+    name.remove_prefix(digits);
+  }
+  return true;
+}
+
+/// `name[]`: all elements of an array or a list, side by side for each target. False for other
+/// names.
+bool bind_row(const LinkGroup& group, std::size_t n, const NamedResult& result,
+              std::vector<ResultBinding>& bindings) {
+  if (!result.name.ends_with("[]")) return false;
+  const std::string_view base = result.name.substr(0, result.name.size() - 2);
+  std::vector<const LinkField*> row;
+  for (const LinkField& field : group.fields)
+    if (element_of(field.name, base)) row.push_back(&field);
+  if (row.empty()) {
+    find_field(group, base);  // says what there is, if not even that
+    throw Error(ErrorCategory::Usage, std::string(group.role) + " \"" + std::string(base) +
+                                          "\" is a single value: give its name without []");
+  }
+  check_pointer(group, result.name, result.array.data, n);
+  const std::ptrdiff_t step = result.array.stride;
+  for (std::size_t k = 0; k < row.size(); ++k) {
+    if (!result_fits(*row[k], result.array.type)) wrong_type(group, *row[k], result.array.type);
+    MutableArray column = result.array;
+    if (column.data != nullptr)
+      column.data = static_cast<char*>(column.data) + static_cast<std::ptrdiff_t>(k) * step;
+    column.stride = static_cast<std::ptrdiff_t>(row.size()) * step;
+    bindings.push_back({*row[k], column});
+  }
+  return true;
+}
+
+}  // namespace
+
 void bind_results(const LinkGroup& group, std::size_t n, std::span<const NamedResult> results,
                   std::vector<ResultBinding>& bindings) {
   refuse_twice(group, results);
   bindings.clear();
   for (const NamedResult& result : results) {
+    if (bind_row(group, n, result, bindings)) continue;
     const LinkField& field = find_field(group, result.name);
     if (!result_fits(field, result.array.type)) wrong_type(group, field, result.array.type);
     check_pointer(group, result.name, result.array.data, n);

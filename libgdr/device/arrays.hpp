@@ -45,7 +45,8 @@ struct ResultBinding {
   MutableArray array;
 };
 
-/// Match result names to fields, into `bindings`. Throws Error (Usage) like check_inputs.
+/// Match result names to fields, into `bindings`; `name[]` means all elements of an array or a
+/// list, side by side for each target. Throws Error (Usage) like check_inputs.
 void bind_results(const LinkGroup& group, std::size_t n, std::span<const NamedResult> results,
                   std::vector<ResultBinding>& bindings);
 

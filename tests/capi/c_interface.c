@@ -161,6 +161,48 @@ static void test_gravity(gdr_device* device) {
   gdr_gravity_free(gravity);
 }
 
+/* Neighbours on a line, one apart: lists of two (one at the ends), and rows of 128 ids. */
+static void test_neighbours(gdr_device* device) {
+  static const char* const at[] = {"xi", "yi", "zi", "vxi", "vyi", "vzi", "hi2", "idi",
+                                   "xj", "yj", "zj", "vxj", "vyj", "vzj", "mj",  "idj"};
+  enum { ids = 128 };
+  static double line[n], zero[n], one[n];
+  static int64_t id[n], count[n], list[n][ids];
+  gdr_kernel* kernel = NULL;
+  gdr_job* job = NULL;
+  gdr_input in[16];
+  gdr_result out[2];
+  int i, k;
+  for (i = 0; i < n; ++i) line[i] = i, one[i] = 1.25, id[i] = i;
+  for (k = 0; k < 16; ++k) {
+    in[k].name = at[k], in[k].stride = 0, in[k].type = k % 8 == 7 ? GDR_I64 : GDR_F64;
+    in[k].data = k % 8 == 7   ? (const void*)id
+                 : k % 8 == 0 ? line
+                 : k % 8 == 6 ? one
+                              : zero;
+  }
+  out[0].name = "near", out[0].data = count, out[0].type = GDR_I64, out[0].stride = 0;
+  out[1].name = "near[]", out[1].data = list, out[1].type = GDR_I64, out[1].stride = 0;
+  CHECK(gdr_kernel_builtin("gravity_neighbours", &kernel) == GDR_OK);
+  CHECK(gdr_job_create(device, kernel, &job) == GDR_OK);
+  gdr_kernel_free(kernel);
+  CHECK(gdr_job_targets(job, n, in, 8) == GDR_OK);
+  CHECK(gdr_job_sources(job, n, in + 8, 8) == GDR_OK);
+  CHECK(gdr_job_run(job, out, 2) == GDR_OK);
+  for (i = 0; i < n; ++i) {
+    CHECK(count[i] == (i == 0 || i == n - 1 ? 1 : 2));
+    CHECK(list[i][0] == (i == 0 ? 1 : i - 1));
+    CHECK(list[i][1] == (i == 0 || i == n - 1 ? -1 : i + 1));
+    CHECK(list[i][ids - 1] == -1);
+  }
+  out[0].name = "pot[]";
+  CHECK(gdr_job_run(job, out, 1) == GDR_ERROR_USAGE);
+  CHECK(strstr(gdr_last_error(), "without []") != NULL);
+  out[0].name = "nearby[]";
+  CHECK(gdr_job_run(job, out, 1) == GDR_ERROR_USAGE);
+  gdr_job_free(job);
+}
+
 static void test_nulls(void) {
   gdr_device* device = NULL;
   gdr_job* job = NULL;
@@ -191,6 +233,7 @@ int main(void) {
   test_kernels();
   test_job(device);
   test_gravity(device);
+  test_neighbours(device);
   test_nulls();
   gdr_device_close(device);
   return failures;

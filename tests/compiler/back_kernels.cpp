@@ -187,12 +187,11 @@ TEST_CASE("a kernel that cannot fit says what is missing") {
   }
 }
 
-TEST_CASE("every number of targets in a PE gives the same results") {
-  const std::string text =
-      "VARI x, y; VARJ u, v, m; VARF f, g;\ndx = u - x; dy = v - y;\n"
-      "r = rsqrt(dx*dx + dy*dy + 0.5);\nf += m*r*dx;\ng += m*r*dy;\n";
+namespace {
+
+/// The same results with one to four targets in a PE.
+void check_elements(const std::string& text, const Data& data) {
   const kc::Graph graph = graph_of(text);
-  const Data data = numbers({"x", "y"}, {"u", "v", "m"});
   for (unsigned elements = 1; elements <= 4; ++elements) {
     CompileOptions options;
     options.elements = elements;
@@ -208,6 +207,22 @@ TEST_CASE("every number of targets in a PE gives the same results") {
           CHECK(std::fabs(got.at(graph.variables[v].name)[t] - e.value[v]) <= 1e-6L * e.size[v]);
     }
   }
+}
+
+}  // namespace
+
+TEST_CASE("every number of targets in a PE gives the same results") {
+  check_elements(
+      "VARI x, y; VARJ u, v, m; VARF f, g;\ndx = u - x; dy = v - y;\n"
+      "r = rsqrt(dx*dx + dy*dy + 0.5);\nf += m*r*dx;\ng += m*r*dy;\n",
+      numbers({"x", "y"}, {"u", "v", "m"}));
+}
+
+TEST_CASE("an else does not contribute for the source before the first") {
+  check_elements(
+      "VARI x; VARJ u; VARF f, g;\nd = u - x; r2 = d*d;\n"
+      "if (r2 < 1) { f += 2; } else { g += r2 + x; }\n",
+      numbers({"x"}, {"u"}));
 }
 
 }  // namespace gdr::test

@@ -108,6 +108,7 @@ TEST_CASE("jerk and snap are what forces and jerks gain in time") {
   for (const Case& c : {Case{"gravity_jerk", 1},
                         {"gravity_jerk_long", 1},
                         {"gravity_nearest", 1},
+                        {"gravity_neighbours", 1},
                         {"gravity_snap", 2}}) {
     Law law = law_of(c.kernel);
     law.parameters[0].second = 0.04;

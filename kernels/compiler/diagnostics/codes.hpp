@@ -50,6 +50,8 @@ enum class Code : std::uint16_t {
   SettingTwice = 7027,
   SettingLate = 7028,
   NoResult = 7029,
+  NotAList = 7030,
+  ListAppended = 7031,
 
   UnusedInput = 7101,
   UnusedValue = 7102,

@@ -23,8 +23,8 @@ constexpr DiagnosticInfo rows[] = {
      "been taken.",
      "VARI x; VARF f;\nif (x > 0) { y = x; }\nf += y;\n"},
     {number(Code::ResultRead), "result is read",
-     "A VARF sums over all sources, and its value is not known before the last of them. What one "
-     "pair gives is kept in a temporary.",
+     "A VARF sums over all sources, and its value is not known before the last of them; so is a "
+     "list. What one pair gives is kept in a temporary.",
      "VARI x; VARF f, g;\nf += x;\ng += 2*f;\n"},
     {number(Code::ResultAssigned), "result is set",
      "A VARF is added to, by `+=`, `-=`, `min=` or `max=`, and never set: it begins as zero (as "
@@ -84,10 +84,13 @@ constexpr DiagnosticInfo rows[] = {
      "none.",
      "VARI x[3]; VARF f;\nf += x;\n"},
     {number(Code::BadSize), "array cannot be like this",
-     "An array has 1 to 65536 elements, a table has a size, and neither is declared with a value.",
+     "An array has 1 to 65536 elements, a table has a size, a list a single capacity, and none of "
+     "them is declared with a value.",
      "VARI x[0];\n"},
     {number(Code::TypeNotPossible), "type not possible",
-     "Inputs and results are long, short or int; only a CONST can be a table.",
+     "Inputs and results are long, short or int; only a CONST can be a table, and only a VARF a "
+     "list, "
+     "of ints.",
      "VARI bool inside;\n"},
     {number(Code::BadStep), "loop without end", "The step of a loop is not zero.",
      "VARI x; VARF f;\nfor k = 0 .. 2 step 0 { f += x; }\n"},
@@ -106,6 +109,14 @@ constexpr DiagnosticInfo rows[] = {
     {number(Code::NoResult), "kernel without a result",
      "A kernel declares at least one VARF: otherwise there is nothing to compute.",
      "VARI x;\ny = 2*x;\n"},
+    {number(Code::NotAList), "no list to append to",
+     "`append=` puts an int at the end of a list, which is declared with its capacity by `VARF "
+     "list`.",
+     "VARI x; VARJ int id; VARF int near;\nif (x > 0) { near append= id; }\n"},
+    {number(Code::ListAppended), "list is not appended to",
+     "Nothing but `append=` changes a list, and not inside a function: it begins empty, and the "
+     "host gets how many ints were appended and the first of them.",
+     "VARI x; VARJ int id; VARF list near[8];\nif (x > 0) { near += id; }\n"},
 };
 
 constexpr DiagnosticInfo warnings[] = {

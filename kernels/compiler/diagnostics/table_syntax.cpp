@@ -38,7 +38,8 @@ constexpr DiagnosticInfo rows[] = {
      "VARI x; VARF f;\ny = x*x\nf += y;\n"},
     {number(Code::StatementExpected), "statement expected",
      "Something begins no statement. A statement is a declaration, `name = expression;` (also "
-     "`+=`, `-=`, and for results `min=` and `max=`), `if`, `for`, `skip if`, a setting, a "
+     "`+=`, `-=`, and for results `min=`, `max=` and `append=`), `if`, `for`, `skip if`, a "
+     "setting, a "
      "function "
      "or an include.",
      "VARI x; VARF f;\nf + x;\n"},

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "emulator/isa/table.hpp"
+#include "kernels/compiler/emit/lists.hpp"
 #include "kernels/compiler/place/pipeline.hpp"
 
 namespace gdr::kc {
@@ -130,6 +131,9 @@ class Emitter {
     }
     std::string text(info(op.op).mnemonic);
     text += ' ';
+    if (op.list != none)
+      return text + place_in_list(loop_.lists[static_cast<std::size_t>(op.list)]) + " " +
+             operand(op.in[1], i, copy, true);
     if (op.out != none) {
       text += place(op.out, copy);
       const MachineValue& v = loop_.values[static_cast<std::size_t>(op.out)];
@@ -291,6 +295,9 @@ class Emitter {
             add("param {} {}_{} {}", width_name(width), v.name, k, conversion);
           break;
         case VarKind::Result: {
+          for (const MachineList& l : loop_.lists)
+            if (l.variable == static_cast<std::int32_t>(i))
+              out_ += list_declarations(l, v.name, place(l.accumulator, 0));
           for (const MachineResult& r : loop_.results) {
             if (r.variable != static_cast<std::int32_t>(i)) continue;
             const Width held = loop_.values[static_cast<std::size_t>(r.accumulator)].width;
@@ -368,6 +375,9 @@ class Emitter {
     for (const MachineOp& op : loop_.setup) setup(op);
     for (const MachineResult& r : loop_.results)
       if (!r.index) add("    ipass {} {}", place(r.accumulator, 0), beginning(r));
+    for (const MachineList& l : loop_.lists)
+      out_ += empty_list(l, layout_.address[static_cast<std::size_t>(l.accumulator)][0],
+                         loop_.elements);
     if (passes_ > 1) clear_pipeline();
   }
 
@@ -508,6 +518,7 @@ class Emitter {
       const Ref factor = factor_ref(r.factor);
       add("    dmul {} {} {}", acc, acc, hex_bits(factor.bits, factor.width));
     }
+    for (const MachineList& l : loop_.lists) out_ += count_list(l, place(l.accumulator, 0));
   }
 
   Ref factor_ref(double factor) const {

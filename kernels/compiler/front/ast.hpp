@@ -51,10 +51,10 @@ struct Place {
 };
 
 enum class StatementKind : std::uint8_t {
-  Declare,    ///< CONST, VARI, VARJ, VARF: `variable_kind`, `type`, `table`, `items`
+  Declare,    ///< CONST, VARI, VARJ, VARF: `variable_kind`, `type`, `table`, `list`, `items`
   Local,      ///< long, short, int, bool: `type`, `items`
   Assign,     ///< `place` `op` `value`
-  Reduce,     ///< `place` min= `value`, perhaps with `payload_place` and `payload`
+  Reduce,     ///< `place` min= `value`, perhaps with `payload_place` and `payload`; append=
   If,         ///< `value`, `body`, perhaps `other`
   For,        ///< `place` = `value` .. `last` step `step`, `body`
   Skip,       ///< skip if `value`
@@ -80,7 +80,7 @@ struct Statement {
   BlockId body = none, other = none;
   VarKind variable_kind = VarKind::Target;
   std::optional<Type> type;
-  bool table = false;
+  bool table = false, list = false;
   std::vector<DeclaredItem> items;
 };
 

@@ -31,6 +31,13 @@ void Builder::declare(const Statement& s) {
                     {}, s.table ? "" : "long, short and int are possible");
     return;
   }
+  if (s.list && (s.variable_kind != VarKind::Result || s.type.value_or(Type::Int) != Type::Int)) {
+    const bool result = s.variable_kind == VarKind::Result;
+    messages_.error(Code::TypeNotPossible, s.where,
+                    result ? "a list holds ints" : "only a VARF is a list", {},
+                    result ? "leave the type out, and append the number of the source" : "");
+    return;
+  }
   for (const DeclaredItem& item : s.items) declare_item(s, item);
 }
 
@@ -38,12 +45,20 @@ void Builder::declare_item(const Statement& s, const DeclaredItem& item) {
   if (!is_free(item.place.name, item.place.where)) return;
   if (item.value != none) return declare_constant(s, item);
   const NameKind kind = s.table                              ? NameKind::Table
+                        : s.list                             ? NameKind::List
                         : s.variable_kind == VarKind::Result ? NameKind::Result
                                                              : NameKind::Input;
   const auto sizes = sizes_of(item.place);
   Name& n = add_name(kind, item.place.name, item.place.where);
-  n.type = s.type;
+  n.type = s.list ? Type::Int : s.type;
   n.first = static_cast<std::int32_t>(graph_.variables.size());
+  if (s.list && sizes && sizes->size() != 1) {
+    messages_.error(Code::BadSize, n.where,
+                    sizes->empty() ? "a list has a capacity" : "a list has a single capacity", {},
+                    "as in `VARF list " + std::string(n.name) + "[32];`");
+    n.kind = NameKind::Constant;
+    return;
+  }
   if (!sizes || (s.table && sizes->empty())) {
     if (sizes)
       messages_.error(Code::BadSize, n.where, "a table has a size", {},
@@ -59,20 +74,22 @@ void Builder::declare_item(const Statement& s, const DeclaredItem& item) {
 void Builder::declare_variables(const Statement& s, const DeclaredItem& item, Name& n) {
   GraphVariable v;
   v.kind = s.variable_kind;
-  v.type = s.type.value_or(Type::Long);
-  v.type_given = s.type.has_value();
+  v.type = s.list ? Type::Int : s.type.value_or(Type::Long);
+  v.type_given = s.list || s.type.has_value();
   v.where = item.place.where;
   std::int64_t count = 1;
   for (const std::int64_t size : n.sizes) count *= size;
   if (s.table) v.table_size = static_cast<std::uint32_t>(count);
-  if (s.table) count = 1;
+  if (s.list) v.list_size = static_cast<std::uint32_t>(count);
+  const bool single = s.table || s.list;
+  if (single) count = 1;
   if (graph_.variables.size() + static_cast<std::size_t>(count) > most_elements) {
     n.kind = NameKind::Constant;
     return too_large(n.where, "more than 65536 variables");
   }
   for (std::int64_t i = 0; i < count; ++i) {
     v.name = std::string(n.name);
-    if (!s.table) {
+    if (!single) {
       std::int64_t below = count;
       for (const std::int64_t size : n.sizes) {
         below /= size;
@@ -84,6 +101,11 @@ void Builder::declare_variables(const Statement& s, const DeclaredItem& item, Na
                       "an element of an array has this name");
     graph_.variables.push_back(v);
     results_.emplace_back();
+    for (std::uint32_t k = 0; k < v.list_size; ++k)
+      if (!variable_names_.insert(v.name + "_" + std::to_string(k)).second)
+        messages_.error(Code::NameTaken, n.where,
+                        "the name " + in_quotes(v.name + "_" + std::to_string(k)) + " is taken",
+                        "an entry of the list has this name");
   }
 }
 

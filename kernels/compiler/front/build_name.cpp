@@ -24,11 +24,15 @@ Value Builder::read_name(const Expr& e) {
       return indexed && !element(*n, {none}, e.where) ? Value{} : n->value;
     }
     case NameKind::Result:
+    case NameKind::List:
       break;
   }
+  const bool list = n->kind == NameKind::List;
   Diagnostic& d = messages_.error(
-      Code::ResultRead, e.where, "the result " + in_quotes(n->name) + " cannot be read", {},
-      "it sums over all sources; keep this pair's part in a temporary and add that");
+      Code::ResultRead, e.where,
+      std::string(list ? "the list " : "the result ") + in_quotes(n->name) + " cannot be read", {},
+      list ? "the host gets its entries and their number; keep a count of your own as a sum"
+           : "it sums over all sources; keep this pair's part in a temporary and add that");
   d.notes.push_back({n->where, "declared here"});
   return {};
 }
@@ -47,7 +51,8 @@ Value Builder::unknown_name(const Expr& e) {
     if (scope == nullptr || !messages_.keeps()) continue;
     for (const auto& [name, n] : *scope) {
       const bool hidden = local_ != nullptr && scope == &global_ && n->kind == NameKind::Temporary;
-      if (!hidden && n->kind != NameKind::Result) suggestion.consider(name);
+      if (!hidden && n->kind != NameKind::Result && n->kind != NameKind::List)
+        suggestion.consider(name);
     }
   }
   messages_.error(Code::UnknownName, e.where, "there is no " + in_quotes(e.name), {},

@@ -64,6 +64,29 @@ bool Builder::payload(const Statement& s, Contribution& c) {
   return false;
 }
 
+/// `list append= int;`
+void Builder::append(Name& n, const Statement& s) {
+  const SourceRange& where = expr(s.value).where;
+  const Value v = arithmetic_.convert(Type::Int, evaluate(s.value, {false, true}), where);
+  if (!s.place.indices.empty()) {
+    Diagnostic& d = messages_.error(Code::IndexCount, s.place.where,
+                                    "what is appended goes to the end of " + in_quotes(n.name), {},
+                                    "write `" + std::string(n.name) + " append= ...;`");
+    d.notes.push_back({n.where, "declared here"});
+    return;
+  }
+  results_[static_cast<std::size_t>(n.first)].used = true;
+  const Value gate = arithmetic_.both(path_, alive_, s.place.where);
+  if (v.poison() || gate.poison() || (gate.constant && !gate.truth)) return;
+  Contribution c;
+  c.result = n.first;
+  c.join = Join::Append;
+  c.value = arithmetic_.int_node(v, where);
+  if (!gate.constant) c.gate = gate.node;
+  c.where = s.place.where;
+  graph_.contributions.push_back(c);
+}
+
 void Builder::contribute(Name& n, const Place& place, Join join, bool negated, ExprId value,
                          const Statement* reduction) {
   const auto number = element(n, place.indices, place.where);

@@ -47,14 +47,22 @@ void Builder::assign(const Statement& s) {
   any_statement_ = true;
   Name* n = find(s.place.name);
   if (n != nullptr && n->kind == NameKind::Result && local_ == nullptr &&
-      (s.kind == StatementKind::Reduce || s.op != TokenKind::Equals)) {
+      (s.kind == StatementKind::Reduce ? s.join != Join::Append : s.op != TokenKind::Equals)) {
     const Join join = s.kind == StatementKind::Reduce ? s.join : Join::Sum;
     return contribute(*n, s.place, join, s.op == TokenKind::MinusEquals, s.value,
                       s.kind == StatementKind::Reduce ? &s : nullptr);
   }
   const bool reduces = s.kind == StatementKind::Reduce;
+  const bool appends = reduces && s.join == Join::Append;
+  if (n != nullptr && n->kind == NameKind::List && local_ == nullptr && appends)
+    return append(*n, s);
   const bool is_temporary = n == nullptr || n->kind == NameKind::Temporary;
-  if (is_temporary && reduces) {
+  if (appends && (n == nullptr || n->kind != NameKind::List)) {
+    Diagnostic& d = messages_.error(
+        Code::NotAList, s.place.where, in_quotes(s.place.name) + " is no list to append to", {},
+        "declare one with its capacity: `VARF list " + std::string(s.place.name) + "[32];`");
+    if (n != nullptr) d.notes.push_back({n->where, "declared here"});
+  } else if (is_temporary && reduces) {
     messages_.error(Code::NotAResult, s.place.where,
                     in_quotes(s.place.name) + " is no result: min= and max= join results", {},
                     "a temporary takes `t = min(t, x);`");
@@ -99,6 +107,16 @@ void Builder::cannot_assign(const Name& n, const Place& place, TokenKind op) {
         set ? "the result " + in_quotes(n.name) + " cannot be set, only added to"
             : "a function gives a value; it does not add to the result " + in_quotes(n.name),
         {}, set ? "write `" + std::string(n.name) + " += ...;`: it begins as zero" : "");
+    d.notes.push_back({n.where, "declared here"});
+    return;
+  }
+  if (n.kind == NameKind::List) {
+    Diagnostic& d = messages_.error(
+        Code::ListAppended, place.where,
+        local_ != nullptr
+            ? "a function gives a value; it does not append to the list " + in_quotes(n.name)
+            : "the list " + in_quotes(n.name) + " is only appended to",
+        {}, "write `" + std::string(n.name) + " append= ...;`: it begins empty");
     d.notes.push_back({n.where, "declared here"});
     return;
   }

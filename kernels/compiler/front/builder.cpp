@@ -122,15 +122,17 @@ void Builder::warn_unused() {
     if (input && !n.used)
       messages_.warning(Code::UnusedInput, n.where, in_quotes(n.name) + " is never used", {},
                         "it is sent to the chip all the same; leave it out to save that");
-    if (n.kind != NameKind::Result) continue;
+    if (n.kind != NameKind::Result && n.kind != NameKind::List) continue;
     std::int64_t count = 1;
-    for (const std::int64_t size : n.sizes) count *= size;
+    if (n.kind == NameKind::Result)
+      for (const std::int64_t size : n.sizes) count *= size;
     bool any = false;
     for (std::int64_t i = 0; i < count; ++i)
       any |= results_[static_cast<std::size_t>(n.first + i)].used;
     if (!any)
-      messages_.warning(Code::EmptyResult, n.where, "nothing contributes to " + in_quotes(n.name),
-                        "it stays as it begins: zero");
+      messages_.warning(
+          Code::EmptyResult, n.where, "nothing contributes to " + in_quotes(n.name),
+          n.kind == NameKind::List ? "it stays empty" : "it stays as it begins: zero");
   }
   for (const Site& s : sites_) {
     if (s.read) continue;

@@ -87,6 +87,7 @@ class Builder {
   // build_result.cpp
   void contribute(Name& n, const Place& place, Join join, bool negated, ExprId value,
                   const Statement* reduction);
+  void append(Name& n, const Statement& s);
   bool payload(const Statement& s, Contribution& c);
   bool claim(std::int32_t result, Join join, std::int32_t payload_result, const SourceRange& where);
 

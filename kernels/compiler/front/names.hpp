@@ -16,6 +16,7 @@ enum class NameKind : std::uint8_t {
   Input,     ///< VARI, VARJ or CONST: read only
   Table,     ///< CONST table
   Result,    ///< VARF: contributions only
+  List,      ///< VARF list: what is appended only
   Constant,  ///< CONST with a value, or the name of a loop
   Temporary,
 };

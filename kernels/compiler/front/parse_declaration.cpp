@@ -59,6 +59,8 @@ std::optional<Statement> Parser::declaration() {
     const std::optional<Type> type = type_word(peek());
     if (at_word("table") && !s.table)
       s.table = true;
+    else if (at_word("list") && !s.list)
+      s.list = true;
     else if (type && !s.type)
       s.type = type;
     else

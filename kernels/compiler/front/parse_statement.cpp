@@ -127,6 +127,14 @@ std::optional<Statement> Parser::assignment() {
     if (!reduction_value(s)) return std::nullopt;
     return s;
   }
+  if (at_word("append") && peek(1).kind == TokenKind::Equals) {
+    s.kind = StatementKind::Reduce;
+    s.join = Join::Append;
+    take();
+    take();
+    s.value = expression();
+    return s;
+  }
   s.op = peek().kind;
   if (s.op != TokenKind::Equals && s.op != TokenKind::PlusEquals &&
       s.op != TokenKind::MinusEquals) {

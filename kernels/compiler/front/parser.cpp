@@ -154,7 +154,7 @@ bool Parser::assigns(std::size_t ahead) const {
   const TokenKind kind = peek(ahead).kind;
   return kind == TokenKind::Equals || kind == TokenKind::PlusEquals ||
          kind == TokenKind::MinusEquals || kind == TokenKind::BracketOpen ||
-         ((at_word("min", ahead) || at_word("max", ahead)) &&
+         ((at_word("min", ahead) || at_word("max", ahead) || at_word("append", ahead)) &&
           peek(ahead + 1).kind == TokenKind::Equals);
 }
 

@@ -392,11 +392,8 @@ Ref Builder::look_up(const Node& node) {
     made.width = v.type == Type::Long ? Width::Long : Width::Short;
     made.size = v.table_size;
     made.padded = std::max(2U, std::bit_ceil(v.table_size));
-    unsigned end = 0;
-    for (const MachineTable& t : loop_.tables)
-      end = std::max(end, t.address + t.padded * shorts_in(t.width));
     const unsigned shorts = made.padded * shorts_in(made.width);
-    made.address = (end + shorts - 1) / shorts * shorts;
+    made.address = (local_end() + shorts - 1) / shorts * shorts;
     loop_.tables.push_back(made);
   }
   const MachineTable& t = loop_.tables[static_cast<std::size_t>(table)];
@@ -492,7 +489,7 @@ void Builder::collect_uses() {
     for (const Ref& r : loop_.ops[i].in) {
       if (r.kind != Ref::Kind::Value) continue;
       MachineValue& v = loop_.values[static_cast<std::size_t>(r.value)];
-      if (v.origin == Origin::Accumulator) continue;
+      if (v.origin == Origin::Accumulator && r.value == loop_.ops[i].out) continue;
       if (std::find(v.uses.begin(), v.uses.end(), static_cast<OpId>(i)) == v.uses.end())
         v.uses.push_back(static_cast<OpId>(i));
     }

@@ -75,7 +75,13 @@ class Builder {
   // contributions.cpp
   void contribute(std::size_t result);
   void contribute_with_index(const std::vector<const Contribution*>& mine);
-  void accumulate(MachineOp op, NodeId gate);
+  OpId accumulate(MachineOp op, NodeId gate);
+
+  // lists.cpp
+  void make_list(std::size_t variable, const std::vector<const Contribution*>& mine);
+  OpId append(std::int32_t list, const Contribution& c, OpId before);
+  unsigned local_end() const;
+
   void find_tolerances();
   void collect_uses();
 

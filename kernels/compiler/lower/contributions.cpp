@@ -18,6 +18,7 @@ void Builder::contribute(std::size_t variable) {
     if (c.payload_result == static_cast<std::int32_t>(variable)) return;  // with its key
 
   const GraphVariable& result = graph_.variables[variable];
+  if (result.list_size > 0) return make_list(variable, mine);
   MachineValue value;
   value.name = result.name;
   value.origin = Origin::Accumulator;
@@ -89,6 +90,8 @@ void Builder::contribute(std::size_t variable) {
       case Join::Max:
         op.op = made.join = integer_sum ? Op::Imax : Op::Fmax;
         break;
+      case Join::Append:  // only lists, which are made above
+        break;
     }
     op.where = c.where;
     accumulate(op, c.gate);
@@ -132,8 +135,8 @@ void Builder::contribute_with_index(const std::vector<const Contribution*>& mine
   loop_.results.push_back(made);
 }
 
-/// Add the operation on its accumulator, under the condition if there is one.
-void Builder::accumulate(MachineOp op, NodeId gate) {
+/// Add the operation on its accumulator (or list), under the condition if there is one.
+OpId Builder::accumulate(MachineOp op, NodeId gate) {
   if (gate != no_node) {
     const Condition c = condition(gate);
     op.predicate = c.mask;
@@ -146,8 +149,9 @@ void Builder::accumulate(MachineOp op, NodeId gate) {
     loop_.orders.push_back(
         {m.defs.back(), id, static_cast<int>((3 + loop_.elements) / loop_.elements)});
   }
-  loop_.values[static_cast<std::size_t>(op.out)].defs.push_back(id);
+  if (op.out != none) loop_.values[static_cast<std::size_t>(op.out)].defs.push_back(id);
   loop_.ops.push_back(op);
+  return id;
 }
 
 /// An operation may issue beside one that is predicated if nothing needs its result where the mask

@@ -87,6 +87,18 @@ class Placer {
         return std::nullopt;
       }
     }
+    for (const MachineList& list : loop_.lists) {
+      Tenant tenant;
+      tenant.span = static_cast<int>(list.end() - list.address);
+      tenant.pieces.push_back(piece({0, ring_}, 0, tenant.span, 0));
+      tenant.address = static_cast<int>(list.address);
+      local.tenants.push_back(std::move(tenant));
+      local.owners.push_back({});
+      if (list.end() > 2 * geometry_.local_words) {
+        why = "local memory: the lists are too long";
+        return std::nullopt;
+      }
+    }
     add_values(registers, local);
     add_blocks(registers);
     add_masks(masks);
@@ -203,7 +215,7 @@ class Placer {
       const Owner& o = memory.owners[i];
       const auto copy = static_cast<std::size_t>(o.copy);
       used = std::max(used, t.address + t.span);
-      if (o.value == none && o.block == none) continue;  // a table
+      if (o.value == none && o.block == none) continue;  // a table or a list
       if (o.block != none) {
         const Block& block = problem_.blocks[static_cast<std::size_t>(o.block)];
         out_.block_address[static_cast<std::size_t>(o.block)][copy] = t.address;

@@ -39,6 +39,7 @@ class Interpreter {
       allowed = m < 0 ? -1 : (m == 1) == op.predicate_value ? 1 : 0;
     }
     if (allowed == 0) return true;
+    if (op.list != none) return false;
     const Known a = operand(op.in[0]), b = operand(op.in[1]);
     if (op.out != none &&
         loop_.values[static_cast<std::size_t>(op.out)].origin == Origin::Accumulator)

@@ -75,6 +75,11 @@ ScheduleCost::ScheduleCost(const Problem& problem, unsigned interval)
   for (const MachineMask& m : loop_.masks)
     for (const OpId use : m.uses)
       if (use != m.defs.front()) all_orders_.push_back({use, m.defs.front(), -longest});
+  // Where a list's next entry goes is read before the next source changes it.
+  for (const MachineValue& value : loop_.values)
+    if (value.origin == Origin::Accumulator)
+      for (const OpId use : value.uses)
+        all_orders_.push_back({use, value.defs.front(), -interval_});
   for (std::size_t k = 0; k < all_orders_.size(); ++k) {
     orders_of_[static_cast<std::size_t>(all_orders_[k].first)].push_back(
         static_cast<std::int32_t>(k));
@@ -218,6 +223,9 @@ void ScheduleCost::add_value(ValueId v, int delta) {
         touch(t, code_of(v, 0, reads_home), Port::RegisterRead, delta);
         touch(t, code_of(v, 0, writes_home), Port::RegisterWrite, delta);
       }
+      for (const OpId u : value.uses)
+        touch(now_.time[static_cast<std::size_t>(u)], code_of(v, 0, reads_home), Port::RegisterRead,
+              delta);
       occupy_registers(0, interval_, static_cast<int>(shorts_in(value.width) * loop_.elements),
                        delta);
       return;
@@ -372,7 +380,7 @@ void ScheduleCost::add_op(std::size_t op, int delta) {
   mark(slot);
   Step& step = steps_[slot];
   step.units[info_[op].slot] = static_cast<std::int16_t>(step.units[info_[op].slot] + delta);
-  if (op < loop_.ops.size() && loop_.ops[op].table != none)
+  if (op < loop_.ops.size() && (loop_.ops[op].table != none || loop_.ops[op].list != none))
     touch(t,
           code_of(static_cast<ValueId>(loop_.values.size() + problem_.blocks.size() + op), 0,
                   reads_home),

@@ -16,6 +16,11 @@ std::vector<Home> choose_homes(const MachineLoop& loop, const std::vector<std::s
   std::vector<int> when(loop.ops.size(), 0);
   for (std::size_t k = 0; k < order.size(); ++k) when[order[k]] = static_cast<int>(k);
   std::vector<Home> homes(loop.values.size(), Home::Local);
+  // What goes to a list cannot come from local memory in the same instruction.
+  std::vector<bool> appended(loop.values.size(), false);
+  for (const MachineOp& op : loop.ops)
+    if (op.list != none && op.in[1].kind == Ref::Kind::Value)
+      appended[static_cast<std::size_t>(op.in[1].value)] = true;
   struct Life {
     std::size_t value;
     int from, to, shorts;
@@ -30,6 +35,11 @@ std::vector<Home> choose_homes(const MachineLoop& loop, const std::vector<std::s
       room -= shorts;
     }
     if (value.in_t) homes[v] = Home::TUpper;
+    if (appended[v]) {
+      homes[v] = Home::Register;
+      room -= value.scalar && value.origin != Origin::Field ? 1 : shorts;
+      continue;
+    }
     if (value.origin != Origin::Computed || value.defs.empty() || value.in_t) continue;
     Life life{v, when[static_cast<std::size_t>(value.defs.front())], 0, shorts};
     for (const OpId d : value.defs)
@@ -126,6 +136,11 @@ class Sequence {
       indices_[op.out] = op;
       return;
     }
+    if (op.list != none) {
+      push(indices_.at(op.in[0].value), true);
+      push(op, false);
+      return;
+    }
     if (op.table != none) {
       push(indices_.at(op.in[0].value), true);
       MachineOp read = op;
@@ -179,7 +194,7 @@ class Sequence {
 
   std::array<int, port_count> ports_of(const MachineOp& op) const {
     std::array<int, port_count> used{};
-    if (op.table != none) ++used[static_cast<std::size_t>(Port::LocalAccess)];
+    if (op.table != none || op.list != none) ++used[static_cast<std::size_t>(Port::LocalAccess)];
     auto count = [&](Port p) { ++used[static_cast<std::size_t>(p)]; };
     const bool same = op.in[1].kind == Ref::Kind::Value && op.in[0].value == op.in[1].value;
     for (std::size_t k = 0; k < (same ? 1U : 2U); ++k) {
@@ -217,7 +232,8 @@ class Sequence {
     s.time.assign(n, 0);
     std::vector<Step> steps;
     std::vector<int> ready(made_.values.size(), 0), mask_ready(made_.masks.size(), 0);
-    std::vector<int> written(made_.values.size(), -1), mask_used(made_.masks.size(), -1);
+    std::vector<int> written(made_.values.size(), -1), place_read(made_.values.size(), -1);
+    std::vector<int> mask_used(made_.masks.size(), -1);
     const int latency = static_cast<int>((3 + made_.elements) / made_.elements);
     int floor = 0;
     for (std::size_t i = 0; i < n;) {
@@ -232,8 +248,10 @@ class Sequence {
         for (const Ref& r : op.in)
           if (r.kind == Ref::Kind::Value && !chained(r.value))
             after(ready[static_cast<std::size_t>(r.value)]);
-        if (op.out != none && !chained(op.out))
+        if (op.out != none && !chained(op.out)) {
           after(written[static_cast<std::size_t>(op.out)] + 1);
+          if (accumulator(op.out)) after(place_read[static_cast<std::size_t>(op.out)]);
+        }
         if (op.predicate != none) after(mask_ready[static_cast<std::size_t>(op.predicate)]);
         if (op.sets != none) {
           after(mask_used[static_cast<std::size_t>(op.sets)] + 1);
@@ -250,6 +268,11 @@ class Sequence {
         for (std::size_t p = 0; p < port_count; ++p) step.ports[p] += used[p];
         ++step.units[unit(op)];
         step.alone = step.alone || alone(op);
+        // Where a list's next entry goes is read before what comes behind changes it.
+        for (const Ref& r : op.in)
+          if (r.kind == Ref::Kind::Value && r.value != op.out)
+            place_read[static_cast<std::size_t>(r.value)] =
+                std::max(place_read[static_cast<std::size_t>(r.value)], time);
         if (op.out != none) {
           ready[static_cast<std::size_t>(op.out)] = time + latency;
           written[static_cast<std::size_t>(op.out)] = time;
@@ -270,6 +293,9 @@ class Sequence {
     s.interval = static_cast<unsigned>(std::max<std::size_t>(steps.size(), 1));
   }
 
+  bool accumulator(ValueId v) const {
+    return made_.values[static_cast<std::size_t>(v)].origin == Origin::Accumulator;
+  }
   bool chained(ValueId v) const {
     return kc::in_t(home_[static_cast<std::size_t>(v)]);  // not the member of this name
   }

@@ -36,6 +36,9 @@ std::vector<KernelVariable> results_of(const Kernel& kernel) {
 Real nothing_yet(const KernelVariable& v) {
   constexpr Real infinity = std::numeric_limits<Real>::infinity();
   if (v.reduction == "fmin") return infinity;
+  // The least key with its index, and the entries of a list.
+  if (v.reduction == "imin" || v.reduction == "pass")
+    return v.type == HostNumber::F64 ? infinity : -1;
   return v.reduction == "fmax" ? -infinity : 0;
 }
 

@@ -53,6 +53,22 @@ void nearest(const Real* i, const Real* j, const Real* c, Real* f) {
   if (p.r2 < i[6]) f[8] += 1;
 }
 
+// As `nearest`, but f: acc jerk pot, nearest with its id, count, the first 128 ids
+void neighbours(const Real* i, const Real* j, const Real* c, Real* f) {
+  const Pair p = pair_of(i, j, c[0], i[7], j[7]);
+  if (!p.counts) return;
+  hermite(p, j[3], Vec::at(j + 4) - Vec::at(i + 3), f);
+  f[6] -= j[3] / std::sqrt(p.r2);
+  if (p.r2 < f[7]) {
+    f[7] = p.r2;
+    f[8] = j[7];
+  }
+  if (p.r2 >= i[6]) return;
+  const int count = static_cast<int>(f[9]);
+  if (count < 128) f[10 + count] = j[7];
+  f[9] += 1;
+}
+
 // i: x y z v a id;  j: x y z m v a id;  f: acc jerk snap pot. Written as the second derivative of
 // m d r^-3 by the rule for products, not as the kernel has it.
 void snap(const Real* i, const Real* j, const Real* c, Real* f) {
@@ -103,6 +119,19 @@ std::vector<Law> gravity_laws() {
        {acc, jerks, {"potential", 6, 1}, {"nearest distance^2", 7, 1}, {"neighbours", 8, 1}},
        cluster,
        nearest},
+      {"gravity_neighbours",
+       {eps2},
+       {acc,
+        jerks,
+        {"potential", 6, 1},
+        {"nearest distance^2", 7, 1},
+        {"nearest", 8, 1},
+        {"neighbours", 9, 1},
+        {"their ids", 10, 128}},
+       cluster,
+       neighbours,
+       2e-7,
+       2e-7},  // lists are no work for the native engine: it has the exact one do it
       {"gravity_snap", {eps2}, {acc, jerks, {"snap", 6, 3}, {"potential", 9, 1}}, cluster, snap},
       {"gravity_1pn",
        {eps2, {"cinv2", 1e-4}},

@@ -140,8 +140,9 @@ class Job {
   void targets(std::size_t n, std::initializer_list<NamedInput> arrays);
 
   /// Compute, and fill the result arrays: of an `fvar` one value for each target, of an `ovar` one
-  /// for each source. What is not named is not fetched. Throws Error (Usage) for a wrong name or
-  /// type.
+  /// for each source. What is not named is not fetched. `name[]` stands for all elements name_0,
+  /// name_1, ... of an array or a list: its array has a row of them for each target, and its stride
+  /// is that from one element to the next. Throws Error (Usage) for a wrong name or type.
   void run(std::span<const NamedResult> results);
   void run(std::initializer_list<NamedResult> results);
   /// The same in the background: the host is free meanwhile. The arrays are filled when `wait` (or
