@@ -7,6 +7,8 @@ install(TARGETS gdr EXPORT gdrTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR
 install(TARGETS gdr_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/libgdr/include/ ${PROJECT_SOURCE_DIR}/emulator/include/
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(DIRECTORY ${PROJECT_BINARY_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.hpp")
 if(TARGET gdr_fortran)
   # Module files are read by the compiler that wrote them: the source goes along for the others.
   install(TARGETS gdr_fortran EXPORT gdrTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -1,12 +1,15 @@
 // `gdr stub`: a C and C++ header from a kernel's declarations.
 #include "libgdr/device/stub.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "gdr/kernel.hpp"
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/output.hpp"
+#include "libgdr/device/typed_header.hpp"
 #include "libgdr/io/atomic_file.hpp"
 
 namespace gdr::cli {
@@ -14,10 +17,20 @@ namespace {
 
 struct Options {
   std::string kernel, header, prefix;
+  bool cpp = false;
 };
 
+/// A kernel of the library by name, which a header in C++ opens by name, too; else a file.
+std::string header_of(const Options& options) {
+  const std::vector<std::string> names = Kernel::builtin_names();
+  const bool builtin = std::ranges::find(names, options.kernel) != names.end();
+  const Kernel kernel = builtin ? Kernel::builtin(options.kernel) : Kernel::load(options.kernel);
+  if (!options.cpp) return stub_header(kernel, options.prefix);
+  return typed_header(kernel, options.prefix, builtin ? options.kernel : "");
+}
+
 int run(const Options& options) {
-  const std::string text = stub_header(Kernel::load(options.kernel), options.prefix);
+  const std::string text = header_of(options);
   if (options.header.empty() || options.header == "-")
     write_output(text);
   else
@@ -27,11 +40,15 @@ int run(const Options& options) {
 
 Action prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("KERNEL", options->kernel, "object file (.gdo) or source (.gds)")->required();
+  app.add_option("KERNEL", options->kernel,
+                 "object file (.gdo), source (.gds, .gdk), or kernel of the library")
+      ->required();
   app.add_option("-o,--output", options->header, "header file (default: print it)")
       ->type_name("FILE");
+  app.add_flag("--cpp", options->cpp,
+               "for C++: structures and functions in namespace gdr::kernels::NAME");
   app.add_option("--prefix", options->prefix,
-                 "what every name in it begins with (default: the kernel's name)")
+                 "what every name in it begins with, or the namespace (default: the kernel's name)")
       ->type_name("NAME");
   return [options] { return run(*options); };
 }
@@ -42,8 +59,11 @@ const Registration registration{
      .example = "gdr stub gravity.gdo -o gravity.h",
      .group = Group::Kernels,
      .prepare = prepare,
-     .details = "The header holds the kernel and structures for its sources, targets and results,\n"
-                "with functions to initialise, send, run and get; it needs <gdr.h> and -lgdr."}};
+     .details =
+         "The header holds the kernel and structures for its sources, targets and results,\n"
+         "with functions to initialise, send, run and get; it needs <gdr.h> and -lgdr. With\n"
+         "--cpp it has the same structures for C++, a class Job and a function compute, and\n"
+         "needs <gdr/gdr.hpp>; those of the library's kernels are <gdr/kernels/NAME.hpp>."}};
 
 }  // namespace
 }  // namespace gdr::cli

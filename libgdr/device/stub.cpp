@@ -3,43 +3,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "gdr/error.hpp"
+#include "libgdr/device/header_text.hpp"
 
 namespace gdr {
 namespace {
-
-/// Words of C and C++ that a variable may be called but a member may not.
-constexpr std::string_view reserved[] = {
-    "alignas",   "alignof",  "and",      "asm",      "auto",   "bitand",  "bitor",     "bool",
-    "break",     "case",     "catch",    "char",     "class",  "compl",   "concept",   "const",
-    "constexpr", "continue", "decltype", "default",  "delete", "do",      "double",    "else",
-    "enum",      "explicit", "export",   "extern",   "false",  "float",   "for",       "friend",
-    "goto",      "if",       "inline",   "int",      "long",   "mutable", "namespace", "new",
-    "noexcept",  "not",      "nullptr",  "operator", "or",     "private", "protected", "public",
-    "register",  "requires", "restrict", "return",   "short",  "signed",  "sizeof",    "static",
-    "struct",    "switch",   "template", "this",     "throw",  "true",    "try",       "typedef",
-    "typeid",    "typename", "union",    "unsigned", "using",  "virtual", "void",      "volatile",
-    "while",     "xor"};
-
-bool is_identifier(std::string_view text) {
-  const auto letter = [](char c) {
-    return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
-  };
-  return !text.empty() && letter(text[0]) && std::ranges::all_of(text, [&](char c) {
-    return letter(c) || std::isdigit(static_cast<unsigned char>(c));
-  });
-}
-
-std::string member_name(const KernelVariable& v) {
-  const bool taken = std::ranges::find(reserved, v.name) != std::end(reserved);
-  return taken ? v.name + "_" : v.name;
-}
 
 std::string member(const KernelVariable& v) {
   constexpr const char* types[] = {"double", "float", "int64_t", "uint64_t"};
@@ -67,13 +39,6 @@ RoleText role_text(const Kernel& kernel, Role role, const std::string& p) {
   }
   // C has no empty structures.
   if (text.count == 0) text.members = "  char none; /* the kernel declares none */\n";
-  return text;
-}
-
-std::string bytes_text(const std::vector<std::uint8_t>& bytes) {
-  std::string text;
-  for (std::size_t k = 0; k < bytes.size(); ++k)
-    fmt::format_to(std::back_inserter(text), "{}{},", k % 20 == 0 ? "\n  " : "", bytes[k]);
   return text;
 }
 
@@ -296,7 +261,7 @@ static inline int {0}_get_result(struct {0}_grape_result_struct *result, int n) 
 
 std::string stub_header(const Kernel& kernel, std::string_view prefix) {
   const std::string name(prefix.empty() ? std::string_view(kernel.name()) : prefix);
-  if (!is_identifier(name))
+  if (!is_c_identifier(name))
     throw Error(
         ErrorCategory::Usage,
         fmt::format("\"{}\" cannot begin the names of a C header; give letters, digits and _",

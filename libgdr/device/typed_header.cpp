@@ -1,0 +1,181 @@
+// Writing the header of `gdr stub --cpp`. What does not depend on the kernel is in
+// <gdr/kernels/typed.hpp>.
+#include "libgdr/device/typed_header.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "gdr/error.hpp"
+#include "libgdr/device/header_text.hpp"
+
+namespace gdr {
+namespace {
+
+/// A member of the structure that has a name of its own must not be called like it.
+std::string cpp_member_name(const KernelVariable& v) {
+  for (const std::string_view taken : {"Source", "Target", "Parameters", "Result", "Output"})
+    if (v.name == taken) return v.name + "_";
+  return member_name(v);
+}
+
+std::string member(const KernelVariable& v) {
+  constexpr const char* types[] = {"double", "float", "std::int64_t", "std::uint64_t"};
+  const std::string type = types[static_cast<unsigned>(v.type)];
+  const std::string note =
+      v.reduction.empty() ? v.conversion : fmt::format("{}, {}", v.conversion, v.reduction);
+  // A param is one word, whatever its place.
+  if (v.host_bytes == 16 && v.role != Role::Param)
+    return fmt::format("  std::array<{}, 2> {}{{}};  ///< {}\n", type, cpp_member_name(v), note);
+  return fmt::format("  {} {} = 0;  ///< {}\n", type, cpp_member_name(v), note);
+}
+
+/// What is written about the variables of a role.
+struct RoleText {
+  std::string members, fields;
+  std::size_t count = 0;
+};
+
+RoleText role_text(const Kernel& kernel, Role role, const std::string& structure) {
+  constexpr const char* types[] = {"F64", "F32", "I64", "Raw"};
+  RoleText text;
+  for (const KernelVariable& v : kernel.variables()) {
+    if (v.role != role) continue;
+    text.members += member(v);
+    text.fields += fmt::format("\n      Field{{\"{}\", HostNumber::{}, offsetof({}, {})}},", v.name,
+                               types[static_cast<unsigned>(v.type)], structure, cpp_member_name(v));
+    ++text.count;
+  }
+  if (text.count > 0) {
+    text.fields.back() = '}';  // the last comma
+    text.fields.insert(0, "{");
+  }
+  return text;
+}
+
+std::string structure(const std::string& name, const std::string& what, const RoleText& text) {
+  if (text.count == 0)
+    return fmt::format("/// {} The kernel declares none.\nstruct {} {{}};\n", what, name);
+  return fmt::format("/// {}\nstruct {} {{\n{}}};\n", what, name, text.members);
+}
+
+// {0}: namespace; {1}: structures; {2} {3} {4} {5}: members of source, target, result and output;
+// {6} to {9}: how many; {10}: where the kernel comes from; {11}: its object; {12}: what sets the
+// parameters; {13} {14}: parameters as a function takes them and hands them on; {15} {16}: outputs
+// likewise; {17}: the function that makes its own results.
+constexpr const char* header_text =
+    R"(// Kernel {0} with structures that match its declarations. Written by `gdr stub --cpp`.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <gdr/kernels/typed.hpp>
+
+namespace gdr::kernels::{0} {{
+
+{1}
+{11}/// What TypedJob has to know.
+struct Definition {{
+  using Source = {0}::Source;
+  using Target = {0}::Target;
+  using Result = {0}::Result;
+  using Output = {0}::Output;
+  static const ::gdr::Kernel& kernel() {{
+    static const ::gdr::Kernel opened = ::gdr::Kernel::{10};
+    return opened;
+  }}
+  static constexpr std::array<Field, {6}> source_fields{{{2}}};
+  static constexpr std::array<Field, {7}> target_fields{{{3}}};
+  static constexpr std::array<Field, {8}> result_fields{{{4}}};
+  static constexpr std::array<Field, {9}> output_fields{{{5}}};
+}};
+
+/// The kernel on a device, for more than one run with the same sources or targets.
+class Job : public TypedJob<Definition> {{
+ public:
+  using TypedJob<Definition>::TypedJob;
+{12}}};
+
+/// Results of all sources for every target, in one call. Throws gdr::Error (Usage) where the lists
+/// do not have as many members as they must, and what the calls of gdr::Job throw.
+inline void compute(Device& device,{13} std::span<const Source> sources,
+                    std::span<const Target> targets, std::span<Result> results{15}) {{
+  Job job(device);
+{14}  job.sources(sources);
+  job.targets(targets);
+  job.run(results{16});
+}}
+{17}
+}}  // namespace gdr::kernels::{0}
+)";
+
+// {0}: parameters as a function takes them; {1}: as it hands them on.
+constexpr const char* returning_text = R"(
+/// The same, with a list of results of its own.
+inline std::vector<Result> compute(Device& device,{0}
+                                   std::span<const Source> sources,
+                                   std::span<const Target> targets) {{
+  std::vector<Result> results(targets.size());
+  compute(device,{1} sources, targets, results);
+  return results;
+}}
+)";
+
+std::string set_function(const Kernel& kernel) {
+  std::string text;
+  for (const KernelVariable& v : kernel.variables())
+    if (v.role == Role::Param)
+      text += fmt::format("    untyped().set(\"{}\", parameter(all.{}));\n", v.name,
+                          cpp_member_name(v));
+  if (text.empty()) return text;
+  return "  /// Parameters for the runs that follow.\n  void set(const Parameters& all) {\n" +
+         text + "  }\n";
+}
+
+}  // namespace
+
+std::string typed_header(const Kernel& kernel, std::string_view given, std::string_view builtin) {
+  const std::string name(given.empty() ? std::string_view(kernel.name()) : given);
+  if (!is_c_identifier(name) || is_c_word(name) || name == "std" || name == "gdr")
+    throw Error(
+        ErrorCategory::Usage,
+        fmt::format("\"{}\" cannot be the name of a C++ namespace; give letters, digits and _",
+                    name));
+  const RoleText source = role_text(kernel, Role::Source, "Source"),
+                 target = role_text(kernel, Role::Target, "Target"),
+                 parameters = role_text(kernel, Role::Param, "Parameters"),
+                 result = role_text(kernel, Role::Result, "Result"),
+                 output = role_text(kernel, Role::Output, "Output");
+  const std::string structures = structure("Source", "What acts.", source) + "\n" +
+                                 structure("Target", "Where it acts.", target) + "\n" +
+                                 structure("Parameters", "One of each for all.", parameters) +
+                                 "\n" + structure("Result", "What a target gets.", result) + "\n" +
+                                 structure("Output", "What a source gets.", output);
+  const bool has_parameters = parameters.count > 0, has_outputs = output.count > 0;
+  const std::string taken = has_parameters ? " const Parameters& parameters," : "";
+  const std::string set = has_parameters ? "  job.set(parameters);\n" : "";
+  const std::string opened = builtin.empty()
+                                 ? fmt::format("from_object(object, sizeof object, \"{}\")", name)
+                                 : fmt::format("builtin(\"{}\")", builtin);
+  const std::string object =
+      builtin.empty() ? fmt::format(
+                            "/// The kernel's object file.\ninline constexpr unsigned char "
+                            "object[] = {{{}\n}};\n\n",
+                            bytes_text(kernel.object()))
+                      : "";
+  const std::string returning = has_outputs ? ""
+                                            : fmt::format(fmt::runtime(returning_text), taken,
+                                                          has_parameters ? " parameters," : "");
+  return fmt::format(fmt::runtime(header_text), name, structures, source.fields, target.fields,
+                     result.fields, output.fields, source.count, target.count, result.count,
+                     output.count, opened, object, set_function(kernel), taken, set,
+                     has_outputs ? ", std::span<Output> outputs" : "",
+                     has_outputs ? ", outputs" : "", returning);
+}
+
+}  // namespace gdr
