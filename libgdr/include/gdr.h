@@ -154,8 +154,8 @@ gdr_status gdr_job_targets(gdr_job* job, size_t n, const gdr_input* arrays, size
 /* Replace n sources from index `first` on; variables that are not named keep their values. */
 gdr_status gdr_job_update_sources(gdr_job* job, size_t first, size_t n, const gdr_input* arrays,
                                   size_t count);
-/* Compute, and fill the arrays of results. `name[]` stands for all elements name_0, name_1, ... of an
- * array or a list: a row of them for each target. */
+/* Compute, and fill the arrays of results. `name[]` stands for all elements name_0, name_1, ... of
+ * an array or a list: a row of them for each target. */
 gdr_status gdr_job_run(gdr_job* job, const gdr_result* results, size_t count);
 /* The same in the background. The arrays are filled when gdr_job_wait (or the next call on this
  * job) returns, and errors come from there. */

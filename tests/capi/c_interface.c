@@ -176,10 +176,7 @@ static void test_neighbours(gdr_device* device) {
   for (i = 0; i < n; ++i) line[i] = i, one[i] = 1.25, id[i] = i;
   for (k = 0; k < 16; ++k) {
     in[k].name = at[k], in[k].stride = 0, in[k].type = k % 8 == 7 ? GDR_I64 : GDR_F64;
-    in[k].data = k % 8 == 7   ? (const void*)id
-                 : k % 8 == 0 ? line
-                 : k % 8 == 6 ? one
-                              : zero;
+    in[k].data = k % 8 == 7 ? (const void*)id : k % 8 == 0 ? line : k % 8 == 6 ? one : zero;
   }
   out[0].name = "near", out[0].data = count, out[0].type = GDR_I64, out[0].stride = 0;
   out[1].name = "near[]", out[1].data = list, out[1].type = GDR_I64, out[1].stride = 0;
