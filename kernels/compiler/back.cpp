@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gdr/error.hpp"
 #include "kernels/compiler/lower/lower.hpp"
 #include "kernels/compiler/place/pipeline.hpp"
+#include "kernels/compiler/refusal.hpp"
 #include "kernels/compiler/schedule/sequential.hpp"
 
 namespace gdr::kc {
@@ -29,6 +29,7 @@ class Compiler {
 
   void run(const Graph& graph) {
     out_.graph = graph;
+    refuse_endless();
     infer_types(out_.graph);
     place_gates(out_.graph);
     out_.item = lay_out_item(out_.graph);
@@ -39,6 +40,7 @@ class Compiler {
     const bool known = options_.hint && follow(*options_.hint, fewest, most);
     if (options_.hint && !known)
       out_.remarks.push_back("the hint for the schedule leads nowhere: the whole search was made");
+    if (!known && masks_crowd(fewest)) moves_left_ /= 10;
     for (unsigned elements = most; !known && elements >= fewest; --elements) {
       if (!with_elements(elements)) continue;
       const unsigned bound = least_interval(current_.problem);
@@ -49,15 +51,13 @@ class Compiler {
       }
       if (best_ <= bound + bound / 2) break;
     }
+    const bool overlaps = found_;
     for (unsigned elements = most; !found_ && elements >= fewest; --elements) in_order(elements);
-    if (!found_) {
-      const std::string why = why_;
-      throw Error(ErrorCategory::Program, fmt::format("{}: the kernel does not fit the chip: {}{}",
-                                                      graph.name, why, room_for_list(fewest)));
-    }
+    if (!found_) refuse(fewest);
+    if (!overlaps) out_.remarks.push_back("no overlapping of items was found: one after the other");
     if (out_.loop.elements < most && !known)
-      out_.remarks.push_back(
-          fmt::format("{} targets in a PE instead of {}: {}", out_.loop.elements, most, why_));
+      out_.remarks.push_back(fmt::format("{} targets in a PE instead of {}: {}", out_.loop.elements,
+                                         most, why_.message));
     finish();
   }
 
@@ -72,6 +72,29 @@ class Compiler {
     Hint found;
     std::vector<ValueId> pads;
   };
+
+  /// What is far too much for the instruction memory is not worth the time that lowering takes.
+  void refuse_endless() const {
+    std::uint64_t operations = 0;
+    SourceRange last;
+    for (const Node& n : out_.graph.nodes) {
+      const auto constant = [&](NodeId id) {
+        return id == no_node || out_.graph.nodes[static_cast<std::size_t>(id)].fn == Fn::Constant;
+      };
+      const bool sum = n.fn == Fn::Add || n.fn == Fn::Sub || n.fn == Fn::Min || n.fn == Fn::Max;
+      if (!sum && (n.fn != Fn::Mul || constant(n.a) || constant(n.b))) continue;
+      ++operations;
+      last = n.where;
+    }
+    constexpr unsigned slots = 2;  // of an instruction: multiplier and adder
+    const std::uint64_t have = options_.geometry.instruction_words;
+    if (operations <= slots * have) return;
+    throw Refusal{shortage(Code::TooManyInstructions, last,
+                           "there is no room in the instruction memory",
+                           fmt::format("the {} operations up to here need more than its {} "
+                                       "instructions",
+                                       operations, have))};
+  }
 
   /// The one attempt that a hint names.
   bool follow(const Hint& hint, unsigned fewest, unsigned most) {
@@ -98,7 +121,6 @@ class Compiler {
     found_ = usable(schedule, mode);
     if (!found_) return;
     current_.found = {};
-    out_.remarks.push_back("no overlapping of items was found: one after the other");
     keep();
   }
 
@@ -113,15 +135,41 @@ class Compiler {
     set_blocks(elements);
     current_.pads = neutral_fields(current_.loop);
     mark_guarded();
-    if (const int over = accumulator_excess(); over > 0) {
-      why_ = fmt::format("the sums need {} shorts more than the register file has", over);
-      return false;
-    }
+    if (results_crowd() || tables_crowd()) return false;
     if (!current_.loop.lists.empty() && lists_crowd()) {
-      why_ = "there is no room in local memory: the lists are too long";
+      const auto last = static_cast<std::size_t>(current_.loop.lists.back().variable);
+      why_ = shortage(
+          Code::NoLocalMemory, out_.graph.variables[last].where, "there is no room in local memory",
+          fmt::format("the lists need {} of its {} shorts", current_.loop.lists.back().end(),
+                      2 * options_.geometry.local_words));
       return false;
     }
     return true;
+  }
+
+  /// Whether one operation after the other needs too many masks at a time: operations side by side
+  /// will hardly do with fewer.
+  bool masks_crowd(unsigned elements) {
+    if (!prepare(elements) || current_.loop.masks.size() < mask_registers) return false;
+    in_order(elements);
+    const bool crowd = !found_ && why_.code == number(Code::NoMasks);
+    found_ = false;
+    return crowd;
+  }
+
+  /// Whether the tables alone are more than local memory has.
+  bool tables_crowd() {
+    for (const MachineTable& t : current_.loop.tables) {
+      const unsigned end = t.address + t.padded * shorts_in(t.width);
+      if (end <= 2 * options_.geometry.local_words) continue;
+      why_ = shortage(Code::NoLocalMemory,
+                      out_.graph.variables[static_cast<std::size_t>(t.variable)].where,
+                      "there is no room in local memory",
+                      fmt::format("with this one the tables need {} shorts, there are {}", end,
+                                  2 * options_.geometry.local_words));
+      return true;
+    }
+    return false;
   }
 
   /// Whether lists leave too little room for what stays during the loop, so that no search is made:
@@ -138,24 +186,43 @@ class Compiler {
     return shorts > 2 * options_.geometry.local_words + (registers - sums) / 2;
   }
 
-  /// Where a list is too long: how long it could be.
-  std::string room_for_list(unsigned elements) {
-    std::vector<GraphVariable>& all = out_.graph.variables;
-    const auto longest = std::max_element(
-        all.begin(), all.end(),
+  /// Why this attempt leads nowhere; others may.
+  void no_way(std::string why) {
+    why_ = {};
+    why_.message = std::move(why);
+  }
+
+  /// What does not suffice with the fewest targets in a PE; of a list, how long it could be.
+  [[noreturn]] void refuse(unsigned elements) {
+    const Diagnostic why = why_;
+    const unsigned entries = room_for_list(elements);
+    if (entries == 0) throw Refusal{why};
+    const GraphVariable& list = longest_list();
+    throw Refusal{shortage(Code::ListTooLong, list.where,
+                           fmt::format("the list `{}` is too long", list.name),
+                           fmt::format("it can have {} entries at most", entries))};
+  }
+
+  GraphVariable& longest_list() {
+    return *std::max_element(
+        out_.graph.variables.begin(), out_.graph.variables.end(),
         [](const GraphVariable& a, const GraphVariable& b) { return a.list_size < b.list_size; });
-    if (longest == all.end() || longest->list_size == 0) return {};
-    const unsigned asked = longest->list_size;
+  }
+
+  /// Entries that the longest list could have; 0 if there is none, or if shortening it is no help.
+  unsigned room_for_list(unsigned elements) {
+    GraphVariable& longest = longest_list();
+    const unsigned asked = longest.list_size;
+    if (asked == 0) return 0;
     unsigned fits = 0, fails = std::min(asked, 2 * options_.geometry.local_words);
     while (fits + 1 < fails) {
-      longest->list_size = (fits + fails) / 2;
+      longest.list_size = (fits + fails) / 2;
       found_ = false;
       in_order(elements);
-      (found_ ? fits : fails) = longest->list_size;
+      (found_ ? fits : fails) = longest.list_size;
     }
-    if (fits == 0) return {};
-    return fmt::format("; the list {} of {} can have {} entries at most", longest->name, asked,
-                       fits);
+    longest.list_size = asked;
+    return fits;
   }
 
   /// The characters of the source at a place, on one line and not too many.
@@ -188,7 +255,7 @@ class Compiler {
     if (!prepare(elements)) return false;
     constexpr std::size_t most_ops = 600;  // beyond this the search would take minutes
     if (current_.loop.ops.size() > most_ops) {
-      why_ = fmt::format("{} operations are too many to overlap", current_.loop.ops.size());
+      no_way(fmt::format("{} operations are too many to overlap", current_.loop.ops.size()));
       return false;
     }
     const Mode modes[] = {{current_.pads.empty() ? 1U : 2U, 3, false}, {1, 2, true}, {1, 1, false}};
@@ -270,12 +337,21 @@ class Compiler {
     });
   }
 
-  int accumulator_excess() const {
-    int shorts = -static_cast<int>(current_.problem.register_shorts);
-    for (const MachineValue& v : current_.loop.values)
-      if (v.origin == Origin::Accumulator)
-        shorts += static_cast<int>(shorts_in(v.width) * current_.loop.elements);
-    return shorts;
+  /// Whether the results alone are more than the register file has.
+  bool results_crowd() {
+    const unsigned have = current_.problem.register_shorts;
+    unsigned shorts = 0;
+    std::int32_t first_outside = none;
+    for (const MachineValue& v : current_.loop.values) {
+      if (v.origin != Origin::Accumulator) continue;
+      shorts += shorts_in(v.width) * current_.loop.elements;
+      if (shorts > have && first_outside == none) first_outside = v.variable;
+    }
+    if (first_outside == none) return false;
+    const GraphVariable& v = out_.graph.variables[static_cast<std::size_t>(first_outside)];
+    why_ = shortage(Code::NoRegisters, v.where, "there is no room in the register file",
+                    fmt::format("the results need {} shorts, there are {}", shorts, have));
+    return true;
   }
 
   /// Look for ever shorter loops: up from the bound until one works, then down while one does.
@@ -304,7 +380,7 @@ class Compiler {
   }
 
   bool try_seed(unsigned interval, std::uint64_t seed, std::uint64_t moves, const Mode& mode) {
-    why_ = "no schedule was found";
+    no_way("no schedule was found");
     if (moves > moves_left_) return false;
     moves_left_ -= moves;
     const auto schedule = find_schedule(current_.problem, interval, seed, moves,
@@ -323,16 +399,12 @@ class Compiler {
     const RingTimes ring{interval * static_cast<int>(copies), interval};
     const int passes = passes_needed(loop, schedule, ring);
     if (!mode.guarded && passes > 1 && !starts_clean(loop, schedule, ring, copies)) {
-      why_ = "the first items of the pipeline would leave something behind";
+      no_way("the first items of the pipeline would leave something behind");
       return false;
     }
     if (mode.guarded && passes > 2) return false;
-    std::string why;
-    auto layout = place(current_.problem, schedule, options_.geometry, copies, why);
-    if (!layout) {
-      why_ = "there is no room in " + why;
-      return false;
-    }
+    auto layout = place(current_.problem, schedule, options_.geometry, copies, out_.graph, why_);
+    if (!layout) return false;
     current_.schedule = schedule;
     current_.layout = std::move(*layout);
     current_.guarded = mode.guarded && passes > 1;
@@ -347,7 +419,7 @@ class Compiler {
   std::vector<ValueId> pads_;
   std::vector<bool> guarded_;
   std::uint64_t moves_left_ = 0;  ///< what the search may still spend
-  std::string why_;
+  Diagnostic why_;                ///< of what was tried last and did not do
 };
 
 }  // namespace

@@ -50,7 +50,7 @@ struct Compiled {
   std::vector<std::string> remarks;  ///< what the compiler chose, in words for the user
 };
 
-/// Compile, or throw gdr::Error (Program) that says which resource does not suffice.
+/// Compile, or throw Refusal.
 void compile_graph(const Graph& graph, const BackOptions& options, Compiled& out);
 
 }  // namespace gdr::kc

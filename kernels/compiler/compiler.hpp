@@ -35,8 +35,7 @@ struct CompileResult {
 };
 
 /// Compile a text; `file_name` is used in messages, to find includes, and as the kernel's name
-/// where the text gives none. The language: docs/kernel-language.md. Throws Error (Program) if the
-/// kernel does not fit the machine, naming the resource.
+/// where the text gives none. The language: docs/kernel-language.md.
 CompileResult compile_kernel(std::string_view text, const std::string& file_name,
                              const CompileOptions& options = {});
 /// Read and compile a file. Throws Error (Io) if it cannot be read.

@@ -1,6 +1,7 @@
 // `gdr kc`: a pair law in the kernel language to an object file.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -68,10 +69,11 @@ int run(const Options& options) {
   put(options.report, result.report);
   if (!options.quiet && options.assembly != "-" && options.report != "-") {
     const Program& p = *result.program;
-    write_output(fmt::format(
-        "{}: {}, {:.4g} clocks an interaction, {} targets in a PE, {} source{} a pass\n",
-        object.empty() ? options.source : object, p.name, p.clocks_per_interaction(), p.elements,
-        p.group, p.group == 1 ? "" : "s"));
+    write_output(
+        fmt::format("{}: {}, {} clocks an interaction, {} targets in a PE, {} source{} a pass\n",
+                    object.empty() ? options.source : object, p.name,
+                    std::round(p.clocks_per_interaction() * 100) / 100, p.elements, p.group,
+                    p.group == 1 ? "" : "s"));
   }
   return 0;
 }

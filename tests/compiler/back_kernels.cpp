@@ -174,19 +174,6 @@ TEST_CASE("fewer targets in a PE are taken where four do not fit, and the remark
   check(text, numbers({"x"}, {"u"}), 6, 9, 1e-6);
 }
 
-TEST_CASE("a kernel that cannot fit says what is missing") {
-  std::string text = "VARI x; VARJ u; VARF f[40];\nd = u - x;\n";
-  for (int k = 0; k < 40; ++k)
-    text += "f[" + std::to_string(k) + "] += d*" + std::to_string(k + 1) + ";\n";
-  try {
-    (void)compiled(text);
-    FAIL("it cannot fit");
-  } catch (const Error& error) {
-    CHECK(error.category() == ErrorCategory::Program);
-    CHECK(std::string(error.what()).find("register file") != std::string::npos);
-  }
-}
-
 namespace {
 
 /// The same results with one to four targets in a PE.

@@ -56,6 +56,14 @@ enum class Code : std::uint16_t {
   UnusedInput = 7101,
   UnusedValue = 7102,
   EmptyResult = 7103,
+
+  TooManyConditions = 8001,
+  NoRegisters = 8002,
+  NoLocalMemory = 8003,
+  NoMasks = 8004,
+  ListTooLong = 8005,
+  TooManyInstructions = 8006,
+  ItemTooLarge = 8007,
 };
 
 }  // namespace gdr::kc

@@ -1,6 +1,7 @@
 #include "kernels/compiler/diagnostics/page.hpp"
 
 #include "emulator/assembler/diagnostics/page.hpp"
+#include "kernels/compiler/compiler.hpp"
 #include "kernels/compiler/diagnostics/table.hpp"
 #include "kernels/compiler/front/front.hpp"
 
@@ -10,12 +11,16 @@ namespace {
 constexpr DiagnosticGroup groups[] = {
     {6, "6xxx: text, statements, includes"},
     {7, "7xxx: meaning"},
+    {8, "8xxx: room on the chip"},
 };
 
 }  // namespace
 
 Diagnostics diagnostics_of_example(const DiagnosticInfo& info) {
-  return read_kernel(info.example, "example.gdk").diagnostics;
+  if (info.code < 8000) return read_kernel(info.example, "example.gdk").diagnostics;
+  CompileOptions options;
+  options.effort = 0;
+  return compile_kernel(info.example, "example.gdk", options).diagnostics;
 }
 
 std::string kernel_diagnostics_page() {

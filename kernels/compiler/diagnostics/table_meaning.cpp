@@ -139,7 +139,8 @@ std::span<const DiagnosticInfo> unused_diagnostics() noexcept { return warnings;
 std::span<const DiagnosticInfo> kernel_diagnostic_table() noexcept {
   static const std::vector<DiagnosticInfo> all = [] {
     std::vector<DiagnosticInfo> parts;
-    for (const auto part : {syntax_diagnostics(), meaning_diagnostics(), unused_diagnostics()})
+    for (const auto part :
+         {syntax_diagnostics(), meaning_diagnostics(), unused_diagnostics(), room_diagnostics()})
       parts.insert(parts.end(), part.begin(), part.end());
     return parts;
   }();

@@ -259,7 +259,7 @@ Term Builder::make_term(const Node& node) {
     default:
       break;
   }
-  throw Error(ErrorCategory::Program, "an integer or a table cannot be used as a number here");
+  throw Error(ErrorCategory::Internal, "an integer or a table cannot be used as a number here");
 }
 
 /// A short copy of a long number: rounded where it was made, or on its own.
@@ -471,10 +471,39 @@ Ref Builder::make_integer(const Node& node) {
     default:
       break;
   }
-  throw Error(ErrorCategory::Program, "this operation is not possible on integers");
+  throw Error(ErrorCategory::Internal, "this operation is not possible on integers");
+}
+
+/// Nodes are made from the results back, by recursion. A chain of many thousand is begun at its
+/// front, a stretch at a time, so that no stack is too small for it.
+void Builder::begin_long_chains() {
+  constexpr unsigned stretch = 500;
+  const std::size_t n = graph_.nodes.size();
+  std::vector<bool> needed(n, false);
+  const auto need = [&](NodeId id) {
+    if (id != no_node) needed[static_cast<std::size_t>(id)] = true;
+  };
+  for (const Contribution& c : graph_.contributions) {
+    need(c.value);
+    need(c.payload);
+    need(c.gate);
+  }
+  for (std::size_t i = n; i-- > 0;)
+    if (needed[i])
+      for (const NodeId in : {graph_.nodes[i].a, graph_.nodes[i].b, graph_.nodes[i].c}) need(in);
+  std::vector<unsigned> depth(n, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    const Node& node = graph_.nodes[i];
+    for (const NodeId in : {node.a, node.b, node.c})
+      if (in != no_node) depth[i] = std::max(depth[i], depth[static_cast<std::size_t>(in)] + 1);
+    if (!needed[i] || depth[i] == 0 || depth[i] % stretch != 0) continue;
+    if (node.type == Type::Int) (void)integer(static_cast<NodeId>(i));
+    if (node.type == Type::Short || node.type == Type::Long) (void)term(static_cast<NodeId>(i));
+  }
 }
 
 MachineLoop Builder::build() {
+  begin_long_chains();
   for (std::size_t v = 0; v < graph_.variables.size(); ++v)
     if (graph_.variables[v].kind == VarKind::Result) contribute(v);
   collect_uses();

@@ -82,6 +82,7 @@ class Builder {
   OpId append(std::int32_t list, const Contribution& c, OpId before);
   unsigned local_end() const;
 
+  void begin_long_chains();
   void find_tolerances();
   void collect_uses();
 

@@ -6,12 +6,14 @@
 #include "emulator/isa/table.hpp"
 #include "gdr/error.hpp"
 #include "kernels/compiler/lower/builder.hpp"
+#include "kernels/compiler/refusal.hpp"
 
 namespace gdr::kc {
 
 MaskId Builder::new_mask() {
   if (loop_.masks.size() >= 64)
-    throw Error(ErrorCategory::Program, "more than 64 conditions in one kernel");
+    throw Refusal{shortage(Code::TooManyConditions, where_, "the kernel has too many conditions",
+                           "this is the 65th, there can be 64")};
   loop_.masks.emplace_back();
   return static_cast<MaskId>(loop_.masks.size() - 1);
 }
@@ -62,7 +64,7 @@ Condition Builder::compare(const Node& node, MaskId into, MaskId predicate, bool
   Term b = term(node.b);
   where_ = node.where;
   if (a.constant && b.constant)
-    throw Error(ErrorCategory::Program, "a condition between two constants");
+    throw Error(ErrorCategory::Internal, "a condition between two constants");
   // A sum or difference against zero: its own flag tells.
   if (b.constant && b.number == 0 && (a.scale > 0 || !less) && predicate == none) {
     MachineOp* op = writer(a.ref);
@@ -146,7 +148,7 @@ Condition Builder::condition(NodeId id) {
       made = join(node, false);
       break;
     default:
-      throw Error(ErrorCategory::Program, "this operation does not make a condition");
+      throw Error(ErrorCategory::Internal, "this operation does not make a condition");
   }
   conditions_.emplace(id, made);
   return made;

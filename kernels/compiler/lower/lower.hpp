@@ -22,7 +22,7 @@ void infer_types(Graph& graph);
 void place_gates(Graph& graph);
 
 /// The operations of one item, in an order in which operands come first, unscheduled. Throws
-/// gdr::Error (Program) with the place of what the machine cannot do.
+/// Refusal where there are more conditions than the compiler can tell apart.
 MachineLoop lower(const Graph& graph, const LowerOptions& options);
 
 }  // namespace gdr::kc

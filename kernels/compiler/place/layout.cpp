@@ -1,8 +1,11 @@
 #include "kernels/compiler/place/layout.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "kernels/compiler/place/tenants.hpp"
+#include "kernels/compiler/refusal.hpp"
 
 namespace gdr::kc {
 namespace {
@@ -58,15 +61,16 @@ struct Memory {
 class Placer {
  public:
   Placer(const Problem& problem, const Schedule& schedule, const Geometry& geometry,
-         unsigned copies)
+         unsigned copies, const Graph& graph)
       : problem_(problem),
         loop_(*problem.loop),
         s_(schedule),
         geometry_(geometry),
+        graph_(graph),
         copies_(static_cast<int>(copies)),
         ring_(static_cast<int>(schedule.interval * copies)) {}
 
-  std::optional<Layout> run(std::string& why) {
+  std::optional<Layout> run(Diagnostic& why) {
     const auto per_copy = std::vector<int>(static_cast<std::size_t>(copies_), none);
     out_.copies = static_cast<unsigned>(copies_);
     out_.address.assign(loop_.values.size(), per_copy);
@@ -82,10 +86,6 @@ class Placer {
       tenant.address = static_cast<int>(table.address);
       local.tenants.push_back(std::move(tenant));
       local.owners.push_back({});
-      if (table.address + table.padded * shorts_in(table.width) > 2 * geometry_.local_words) {
-        why = "local memory: the tables are too large";
-        return std::nullopt;
-      }
     }
     for (const MachineList& list : loop_.lists) {
       Tenant tenant;
@@ -95,7 +95,11 @@ class Placer {
       local.tenants.push_back(std::move(tenant));
       local.owners.push_back({});
       if (list.end() > 2 * geometry_.local_words) {
-        why = "local memory: the lists are too long";
+        why = shortage(Code::NoLocalMemory,
+                       graph_.variables[static_cast<std::size_t>(list.variable)].where,
+                       "there is no room in local memory",
+                       fmt::format("with this one the lists need {} shorts, there are {}",
+                                   list.end(), 2 * geometry_.local_words));
         return std::nullopt;
       }
     }
@@ -103,16 +107,18 @@ class Placer {
     add_blocks(registers);
     add_masks(masks);
     if (!assign(registers.tenants, ring_, static_cast<int>(2 * geometry_.register_words), steps)) {
-      why = "the register file";
+      why = too_much(Code::NoRegisters, registers, "the register file", "shorts",
+                     2 * geometry_.register_words);
       return std::nullopt;
     }
     if (!assign_in_order(local.tenants, ring_, static_cast<int>(2 * geometry_.local_words))) {
-      why = "local memory";
+      why =
+          too_much(Code::NoLocalMemory, local, "local memory", "shorts", 2 * geometry_.local_words);
       return std::nullopt;
     }
     // One mask register stays free, for the guard of the pipeline.
     if (!assign(masks.tenants, ring_, static_cast<int>(mask_registers) - 1, steps)) {
-      why = "the mask registers";
+      why = too_much(Code::NoMasks, masks, "the mask registers", "conditions", mask_registers - 1);
       return std::nullopt;
     }
     out_.registers_used = store(registers, out_.address);
@@ -123,6 +129,31 @@ class Placer {
   }
 
  private:
+  /// More is needed at a time than a memory has, or it has it in pieces that are too small.
+  Diagnostic too_much(Code code, const Memory& memory, const char* name, const char* unit,
+                      unsigned have) const {
+    const Pressure most = highest_pressure(memory.tenants, ring_);
+    const bool over = most.shorts > static_cast<int>(have);
+    return shortage(code, text_at(most.at), fmt::format("there is no room in {}", name),
+                    fmt::format("{} {} are in use here, there are {}{}", most.shorts, unit, have,
+                                over ? "" : ", none of them free in one piece"));
+  }
+
+  /// The text that the operation at or before an instruction of the ring comes from.
+  SourceRange text_at(int instruction) const {
+    SourceRange where;
+    int nearest = ring_;
+    for (std::size_t i = 0; i < loop_.ops.size(); ++i) {
+      if (loop_.ops[i].where.line == 0) continue;
+      const int before = ((instruction - s_.time[i]) % ring_ + ring_) % ring_;
+      if (before < nearest) {
+        nearest = before;
+        where = loop_.ops[i].where;
+      }
+    }
+    return where;
+  }
+
   Piece piece(const Life& life, int copy, int shorts, int shape) const {
     Piece p;
     p.from = ((life.from + copy * static_cast<int>(s_.interval)) % ring_ + ring_) % ring_;
@@ -244,6 +275,7 @@ class Placer {
   const MachineLoop& loop_;
   const Schedule& s_;
   const Geometry& geometry_;
+  const Graph& graph_;
   int copies_, ring_;
   Layout out_;
 };
@@ -270,8 +302,9 @@ unsigned copies_needed(const Problem& problem, const Schedule& s) {
 }
 
 std::optional<Layout> place(const Problem& problem, const Schedule& schedule,
-                            const Geometry& geometry, unsigned copies, std::string& why) {
-  return Placer(problem, schedule, geometry, copies).run(why);
+                            const Geometry& geometry, unsigned copies, const Graph& graph,
+                            Diagnostic& why) {
+  return Placer(problem, schedule, geometry, copies, graph).run(why);
 }
 
 }  // namespace gdr::kc

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "emulator/isa/geometry.hpp"
+#include "kernels/compiler/graph.hpp"
 #include "kernels/compiler/schedule/schedule.hpp"
 
 namespace gdr::kc {
@@ -25,8 +25,9 @@ struct Layout {
 /// Copies that the lifetimes of this schedule ask for.
 unsigned copies_needed(const Problem& problem, const Schedule& schedule);
 
-/// Places for all of it, or nothing, with the reason in `why`.
+/// Places for all of it, or nothing, with the memory that is too small in `why`.
 std::optional<Layout> place(const Problem& problem, const Schedule& schedule,
-                            const Geometry& geometry, unsigned copies, std::string& why);
+                            const Geometry& geometry, unsigned copies, const Graph& graph,
+                            Diagnostic& why);
 
 }  // namespace gdr::kc

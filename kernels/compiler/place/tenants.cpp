@@ -109,6 +109,16 @@ bool first_fit(std::vector<Tenant>& tenants, std::size_t i, int ring, int places
 
 }  // namespace
 
+Pressure highest_pressure(const std::vector<Tenant>& tenants, int ring) {
+  std::vector<int> taken(static_cast<std::size_t>(ring), 0);
+  for (const Tenant& t : tenants)
+    for (const Piece& p : t.pieces)
+      for (int k = 0; k < std::min(p.length, ring); ++k)
+        taken[static_cast<std::size_t>((p.from + k) % ring)] += p.shorts;
+  const auto most = std::max_element(taken.begin(), taken.end());
+  return {*most, static_cast<int>(most - taken.begin())};
+}
+
 bool assign(std::vector<Tenant>& tenants, int ring, int places, unsigned steps) {
   // What stays for the whole loop goes side by side, the widest first.
   std::vector<std::size_t> order;
@@ -118,6 +128,8 @@ bool assign(std::vector<Tenant>& tenants, int ring, int places, unsigned steps) 
                    [&](std::size_t a, std::size_t b) { return tenants[a].span > tenants[b].span; });
   for (const std::size_t i : order)
     if (!first_fit(tenants, i, ring, places)) return false;
+  constexpr std::size_t most_searched = 1000;  // the search takes the square of their number
+  if (tenants.size() > most_searched) return assign_in_order(tenants, ring, places);
   return Search(tenants, ring, places, steps).run();
 }
 

@@ -25,6 +25,12 @@ struct Tenant {
   int address = -1;
 };
 
+/// Shorts that tenants take at once where they take most, and the instruction of the ring where.
+struct Pressure {
+  int shorts = 0, at = 0;
+};
+Pressure highest_pressure(const std::vector<Tenant>& tenants, int ring);
+
 /// Give every tenant an address below `places`. Exact search with a bounded number of steps: false
 /// if there is no way, or none was found. The order of the tenants breaks ties.
 bool assign(std::vector<Tenant>& tenants, int ring, int places, unsigned steps);

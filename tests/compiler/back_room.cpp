@@ -1,0 +1,56 @@
+// Kernels that ask for more than the chip has.
+#include <pthread.h>
+
+#include <catch2/catch.hpp>
+
+#include "compiler/back_support.hpp"
+
+namespace gdr::test {
+namespace {
+
+std::string refusal_of(const std::string& text, const Geometry& geometry = {}) {
+  CompileOptions options;
+  options.effort = 0;
+  options.geometry = geometry;
+  const CompileResult r = compile_kernel(text, "test.gdk", options);
+  CHECK(!r.ok());
+  CHECK(r.diagnostics.error_count == 1);
+  return r.diagnostics.render();
+}
+
+}  // namespace
+
+TEST_CASE("what does not fit is said where it is asked for, and by how much") {
+  CHECK(refusal_of("VARI x; VARJ u;\nVARF f[70];\nfor k = 0 .. 69 { f[k] += k*u*x; }\n") ==
+        "test.gdk:2:6: error[GDR8002]: there is no room in the register file\n"
+        "    2 | VARF f[70];\n"
+        "      |      ^~~~~ the results need 140 shorts, there are 64\n");
+  Geometry small;
+  small.instruction_words = 20;
+  CHECK(refusal_of("VARI x; VARJ u; VARF f;\nf += u;\ny = exp(u*x);\nf += y;\n", small)
+            .find("test.gdk:3:5: error[GDR8006]: there is no room in the instruction memory\n"
+                  "    3 | y = exp(u*x);\n"
+                  "      |     ^") == 0);
+}
+
+TEST_CASE("a chain of thousands of operations compiles on a small stack") {
+  std::string text =
+      "VARI x; VARJ u; VARF f;\ny = x;\nfor k = 1 .. 4000 { y = y*u + k; }\nf += y;\n";
+  pthread_attr_t attributes;
+  REQUIRE(pthread_attr_init(&attributes) == 0);
+  REQUIRE(pthread_attr_setstacksize(&attributes, 2U << 20) == 0);
+  pthread_t thread;
+  const auto compile = [](void* given) -> void* {
+    CompileOptions options;
+    options.effort = 0;
+    const bool ok = compile_kernel(*static_cast<std::string*>(given), "test.gdk", options).ok();
+    return ok ? given : nullptr;
+  };
+  REQUIRE(pthread_create(&thread, &attributes, compile, &text) == 0);
+  void* result = nullptr;
+  REQUIRE(pthread_join(thread, &result) == 0);
+  pthread_attr_destroy(&attributes);
+  CHECK(result == &text);
+}
+
+}  // namespace gdr::test
