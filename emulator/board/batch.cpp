@@ -206,8 +206,7 @@ void Batch::add_joined_reads(std::vector<Phase>& phases) {
   const LoadedProgram& loaded = *board_.loaded;
   const std::span<const PortField> results = loaded.results;
   // Threads share no word: fields may go different ways where none has but half of one.
-  const bool packed =
-      std::ranges::any_of(loaded.layout.results, [](const auto& f) { return f.half_words < 2; });
+  const bool packed = loaded.packs_results;
   const std::size_t ways = packed ? 1 : results.size();
   for (const Read& read : reads_) {
     if (!read.joined || read.slots.count == 0) continue;

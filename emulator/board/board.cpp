@@ -70,6 +70,15 @@ struct Board::Impl {
     std::vector<std::uint64_t>& results;
     Batch batch;
     Timeline timeline;
+    std::size_t words = 0;  ///< results so far
+
+    /// Place for more; what stands there is overwritten.
+    std::size_t expect(std::size_t more) {
+      const std::size_t offset = words;
+      words += more;
+      if (results.size() < words) results.resize(words);
+      return offset;
+    }
   };
 
   void step(Execution& x, std::size_t index);
@@ -207,9 +216,7 @@ void Board::Impl::run(Execution& x, const Command& c) {
 
 void Board::Impl::read_targets(Execution& x, const Command& c) {
   const std::uint64_t words = c.count * board.loaded->layout.result_words;
-  const std::size_t offset = x.results.size();
-  x.results.resize(offset + words);
-  x.batch.add_read(c, offset);
+  x.batch.add_read(c, x.expect(words));
   const ChipClocks clocks = read_clocks(words);
   add_clocks(c.chips, clocks);
   counts.link_read_bytes += words * word_bytes;
@@ -218,10 +225,9 @@ void Board::Impl::read_targets(Execution& x, const Command& c) {
 
 void Board::Impl::read_memory(Execution& x, const Command& c) {
   x.batch.flush_run();
-  const std::size_t offset = x.results.size();
-  x.results.resize(offset + c.count);
+  const std::size_t offset = x.expect(c.count);
   const auto chip = static_cast<std::size_t>(std::countr_zero(c.chips));
-  board.chips[chip].memory.read(c.address, std::span(x.results).subspan(offset));
+  board.chips[chip].memory.read(c.address, std::span(x.results).subspan(offset, c.count));
   counts.link_read_bytes += c.count * word_bytes;
   x.timeline.read(c.chips, c.count * word_bytes, 0);
 }
@@ -273,17 +279,19 @@ Board::Board(Board&&) noexcept = default;
 Board& Board::operator=(Board&&) noexcept = default;
 
 void Board::execute(const CommandList& list, std::vector<std::uint64_t>& results) {
-  Impl::Execution x{
-      list, results, Batch(impl_->board, results),
-      Timeline(impl_->board.geometry.chips_per_board, impl_->board.geometry.clock_hz)};
+  Impl::Execution x{list, results, Batch(impl_->board, results),
+                    Timeline(impl_->board.geometry.chips_per_board, impl_->board.geometry.clock_hz),
+                    0};
   try {
     for (std::size_t i = 0; i < list.commands.size(); ++i) impl_->step(x, i);
     x.batch.flush();
   } catch (...) {
     x.batch.flush();  // what came before the command that was refused
+    results.resize(x.words);
     impl_->finish(x.timeline);
     throw;
   }
+  results.resize(x.words);
   impl_->finish(x.timeline);
 }
 

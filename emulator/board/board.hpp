@@ -31,7 +31,7 @@ class Board {
   Board(Board&&) noexcept;
   Board& operator=(Board&&) noexcept;
 
-  /// Execute a list; words that its reads return are appended to `results` in order. Throws
+  /// Execute a list; `results` becomes the words that its reads return, in order. Throws
   /// gdr::Error (Device) for a malformed command before anything of that command has happened, and
   /// after everything before it has: chip that is not there, address beyond the memory, no program,
   /// payload too short. An object that cannot be read or does not fit the geometry is refused the

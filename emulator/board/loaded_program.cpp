@@ -166,6 +166,8 @@ LoadedProgram load_program(Program program, const Geometry& geometry, const Engi
   loaded.targets = port_fields(program, loaded.layout.targets, engine.isa());
   loaded.sources = port_fields(program, loaded.layout.sources, engine.isa());
   loaded.results = port_fields(program, loaded.layout.results, engine.isa());
+  loaded.packs_results =
+      std::ranges::any_of(loaded.layout.results, [](const auto& f) { return f.half_words < 2; });
   loaded.params = port_fields(program, loaded.layout.params, engine.isa());
   loaded.outputs = port_fields(program, loaded.layout.outputs, engine.isa());
   loaded.pad_item = make_pad_item(program);

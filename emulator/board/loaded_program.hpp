@@ -28,6 +28,7 @@ struct LoadedProgram {
   std::vector<std::uint64_t> pad_item;  ///< shorts of an item that fills up a group
   std::shared_ptr<const Executable> executable;
   bool puts_to_halves = false;  ///< an instruction may write where j-items stand
+  bool packs_results = false;   ///< some take half a word of the link
   bool exact = true;            ///< the engine's numerics
 };
 

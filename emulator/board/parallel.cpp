@@ -76,6 +76,12 @@ void run_phases(std::span<const Phase> phases, unsigned threads) {
     }
     return;
   }
+  // What one thread does alone it does before there are others to wait for it.
+  while (!phases.empty() && phases.front().tasks <= 1) {
+    if (phases.front().tasks == 1) phases.front().work(0);
+    phases = phases.subspan(1);
+  }
+  if (phases.empty()) return;
   Guard guard;
   std::vector<Dealer> dealers;
   dealers.reserve(phases.size());
@@ -84,8 +90,10 @@ void run_phases(std::span<const Phase> phases, unsigned threads) {
   {
     const auto thread = static_cast<std::size_t>(omp_get_thread_num());
     for (std::size_t p = 0; p < phases.size(); ++p) {
-      dealers[p].work_off(thread, [&](std::size_t task) { guard(phases[p], task); });
+      if (p > 0) {
 #pragma omp barrier
+      }
+      dealers[p].work_off(thread, [&](std::size_t task) { guard(phases[p], task); });
     }
   }
   guard.rethrow();

@@ -25,20 +25,8 @@ std::uint32_t half_at(const std::uint64_t* record, std::uint32_t half_word) noex
 /// Numbers that are brought side by side, so that they are converted in vectors.
 constexpr std::size_t numbers_at_once = 64;
 
-/// Adjacent words from strided numbers; `word` is their place in a record.
-void load_rows(RowsToWords convert, std::uint32_t word, LinkIn from, std::size_t n,
-               Lanes<std::uint64_t> to) noexcept {
-  std::array<std::uint64_t, numbers_at_once> numbers;
-  for (std::size_t done = 0; done < n; done += numbers.size()) {
-    const std::size_t count = std::min(numbers.size(), n - done);
-    const std::uint64_t* const in = from.words + done * from.stride + word;
-    for (std::size_t i = 0; i < count; ++i) numbers[i] = in[i * from.stride];
-    convert(numbers.data(), count, to.shorts + done, to.shorts + done + to.lower);
-  }
-}
-
-void store_rows(RowsFromWords convert, Lanes<const std::uint64_t> from, std::size_t n, LinkOut to,
-                std::uint32_t word) noexcept {
+void store_rows(RowsFromWords convert, const Lanes<const std::uint64_t>& from, std::size_t n,
+                LinkOut to, std::uint32_t word) noexcept {
   std::array<std::uint64_t, numbers_at_once> numbers;
   for (std::size_t done = 0; done < n; done += numbers.size()) {
     const std::size_t count = std::min(numbers.size(), n - done);
@@ -132,9 +120,11 @@ RowsToWords rows_of(const PortField& f) noexcept {
 
 }  // namespace
 
-void port_load(const PortField& f, LinkIn from, std::size_t n, Lanes<std::uint64_t> to) noexcept {
+void port_load(const PortField& f, LinkIn from, std::size_t n,
+               const Lanes<std::uint64_t>& to) noexcept {
   const RowsToWords rows = to.stride == 1 ? rows_of(f) : nullptr;
-  if (rows != nullptr) return load_rows(rows, f.half_word / 2, from, n, to);
+  if (rows != nullptr)
+    return rows(from.words + f.half_word / 2, from.stride, n, to.shorts, to.shorts + to.lower);
   if (f.conversion.machine == MachineFormat::Integer && f.width == Width::Short) {
     return load_shorts(from, n, to, [word = f.half_word / 2](const std::uint64_t* record) {
       return port::int_to_short(record[word]);
@@ -161,7 +151,7 @@ void port_load(const PortField& f, LinkIn from, std::size_t n, Lanes<std::uint64
   }
 }
 
-void port_store(const PortField& f, Lanes<const std::uint64_t> from, std::size_t n,
+void port_store(const PortField& f, const Lanes<const std::uint64_t>& from, std::size_t n,
                 LinkOut to) noexcept {
   if (from.stride == 1 && f.width == Width::Long && is_float(f.conversion) &&
       f.conversion.host == HostType::F64) {

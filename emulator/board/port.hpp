@@ -47,9 +47,9 @@ struct Lanes {
 
 /// Converts n values of the host to machine words.
 void port_load(const PortField& field, LinkIn from, std::size_t n,
-               Lanes<std::uint64_t> to) noexcept;
+               const Lanes<std::uint64_t>& to) noexcept;
 /// Converts n machine words for the host. The records must be zero where floats are packed.
-void port_store(const PortField& field, Lanes<const std::uint64_t> from, std::size_t n,
+void port_store(const PortField& field, const Lanes<const std::uint64_t>& from, std::size_t n,
                 LinkOut to) noexcept;
 
 /// One value's host bits in a record.

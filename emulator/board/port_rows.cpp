@@ -5,10 +5,10 @@
 // The same loops for each instruction set: the compiler makes vectors of them.
 #define GDR_PORT_ROWS(name, target)                                                              \
   template <auto Convert, bool Wide>                                                             \
-  target void to_words_##name(const std::uint64_t* numbers, std::size_t n, std::uint64_t* upper, \
-                              std::uint64_t* lower) {                                            \
+  target void to_words_##name(const std::uint64_t* numbers, std::size_t stride, std::size_t n,   \
+                              std::uint64_t* upper, std::uint64_t* lower) {                      \
     for (std::size_t i = 0; i < n; ++i) {                                                        \
-      const WordHalves w = Convert(numbers[i]);                                                  \
+      const WordHalves w = Convert(numbers[i * stride]);                                         \
       upper[i] = w.upper;                                                                        \
       if constexpr (Wide) lower[i] = w.lower;                                                    \
     }                                                                                            \
@@ -28,7 +28,9 @@ namespace {
 GDR_PORT_ROWS(portable, )
 #if defined(__x86_64__)
 GDR_PORT_ROWS(avx2, __attribute__((target("avx2"))))
-GDR_PORT_ROWS(avx512, __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2"))))
+GDR_PORT_ROWS(
+    avx512,
+    __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,prefer-vector-width=512"))))
 #endif
 
 }  // namespace

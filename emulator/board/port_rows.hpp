@@ -1,4 +1,4 @@
-// Conversions of many numbers that stand side by side, in the vectors of the host.
+// Conversions of many numbers to words that stand side by side, in the vectors of the host.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,11 @@
 
 namespace gdr {
 
-/// n numbers of the host to the halves of words. What leaves no lower halves does not touch them.
-using RowsToWords = void (*)(const std::uint64_t* numbers, std::size_t n, std::uint64_t* upper,
-                             std::uint64_t* lower);
-/// Words to numbers.
+/// n numbers of the host, `stride` words from one to the next, to the halves of words. What leaves
+/// no lower halves does not touch them.
+using RowsToWords = void (*)(const std::uint64_t* numbers, std::size_t stride, std::size_t n,
+                             std::uint64_t* upper, std::uint64_t* lower);
+/// Words to numbers side by side.
 using RowsFromWords = void (*)(const std::uint64_t* upper, const std::uint64_t* lower,
                                std::size_t n, std::uint64_t* numbers);
 

@@ -72,7 +72,7 @@ class Executable {
   /// Groups of j-items up to which run_whole is worth a trial; 0 where the engine does not know it.
   virtual std::uint64_t most_whole_groups() const noexcept { return 0; }
   /// Start, a run of the body over a stream, and End in one go. False if that cannot be done: then
-  /// nothing has happened.
+  /// nothing has changed but words that these sections overwrite without looking at them.
   virtual bool run_whole(BlockState& /*block*/, const BlockRun& /*body*/) const { return false; }
   /// How it has run so far.
   virtual ExecutableNotes notes() const { return {}; }

@@ -68,8 +68,8 @@ KernelRun::KernelRun(const DeviceChoice& choice) {
   core_.sharing = o.sharing;
   core_.statistics.engine = engine->name();
   core_.statistics.isa = isa_name(engine->isa());
-  core_.statistics.threads =
-      o.threads > 0 ? o.threads : static_cast<unsigned>(omp_get_max_threads());
+  core_.threads = o.threads > 0 ? o.threads : static_cast<unsigned>(omp_get_max_threads());
+  core_.statistics.threads = core_.threads;
   for (unsigned b = 0; b < o.boards; ++b)
     core_.boards.push_back({Board(device.geometry, engine, o.threads), {}, {}, {}, {}});
 }
@@ -118,10 +118,9 @@ std::vector<Column> KernelRun::run(const std::vector<Column>& targets, std::size
   check_inputs(d.targets_group, target_count, inputs(targets), true);
   check_inputs(d.sources_group, source_count, inputs(sources), true);
   d.target_count = target_count;
-  d.targets.resize(target_count * d.targets_group.words);
-  pack(d.targets_group, target_count, inputs(targets), d.targets.data());
-  pack(d.sources_group, source_count, inputs(sources),
-       d.sources.replace(source_count, d.sources_group.words));
+  pack(d.targets_group, target_count, inputs(targets), d.targets, core_.threads);
+  pack(d.sources_group, source_count, inputs(sources), d.new_sources, core_.threads);
+  d.sources.replace(source_count, d.sources_group.words, d.new_sources);
   std::vector<Column> results = columns_of(program(), VarKind::Result);
   bind_results(d.results_group, target_count, as_results(results, target_count), d.results);
   outputs_ = columns_of(program(), VarKind::Output);

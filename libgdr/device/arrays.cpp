@@ -3,11 +3,14 @@
 #include "libgdr/device/arrays.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstring>
 
+#include "emulator/board/parallel.hpp"
 #include "gdr/error.hpp"
+#include "libgdr/device/columns.hpp"
 #include "libgdr/device/finite.hpp"
 #include "libgdr/device/names.hpp"
 
@@ -28,12 +31,6 @@ T load(const void* base, std::ptrdiff_t stride, std::size_t index) {
   std::memcpy(&value, static_cast<const char*>(base) + static_cast<std::ptrdiff_t>(index) * stride,
               sizeof value);
   return value;
-}
-
-template <typename T>
-void store(void* base, std::ptrdiff_t stride, std::size_t index, T value) {
-  std::memcpy(static_cast<char*>(base) + static_cast<std::ptrdiff_t>(index) * stride, &value,
-              sizeof value);
 }
 
 /// What a float32 variable would do to a double is the user's to decide, and an integer is no
@@ -93,19 +90,13 @@ void refuse_missing(const LinkGroup& group, std::span<const NamedInput> arrays) 
                                           missing + "; every one needs values");
 }
 
-/// The loop has no early exit, so that it runs at the speed of the memory; the culprit is looked
-/// for only when there is one.
+/// Names the first value of an array that is not finite, if there is one.
 template <typename Number>
-void check_finite(const NamedInput& input, std::size_t n) {
+void refuse_not_finite(const NamedInput& input, std::size_t n) {
   using Test = FiniteTest<Number>;
-  const auto bits = [&](std::size_t i) {
-    return load<typename Test::Bits>(input.array.data, input.array.stride, i);
-  };
-  Test test;
-  for (std::size_t i = 0; i < n; ++i) test.add(bits(i));
-  if (test.all_finite()) return;
   for (std::size_t i = 0; i < n; ++i) {
-    if (Test::is_finite(bits(i))) continue;
+    if (Test::is_finite(load<typename Test::Bits>(input.array.data, input.array.stride, i)))
+      continue;
     const auto value = load<Number>(input.array.data, input.array.stride, i);
     throw Error(ErrorCategory::Input, "\"" + std::string(input.name) + "\"[" + std::to_string(i) +
                                           "] is " +
@@ -114,39 +105,50 @@ void check_finite(const NamedInput& input, std::size_t n) {
   }
 }
 
-/// Values of elements first .. first + n - 1, one in each group.
-template <typename From, typename To>
-void pack_column(const ConstArray& a, std::size_t first, std::size_t n, std::size_t group_halves,
-                 std::uint32_t* out) {
-  for (std::size_t i = 0; i < n; ++i) {
-    const To value = static_cast<To>(load<From>(a.data, a.stride, first + i));
-    std::memcpy(out + i * group_halves, &value, sizeof value);
+/// How the values of an input array get into records of the link.
+Column column_of(const ConstArray& a, const LinkField& field) {
+  // Nothing is written to the array of a column that goes into records.
+  Column c{static_cast<char*>(const_cast<void*>(a.data)), a.stride, field.half_word};
+  if (field.half_words == 4) {
+    c.width = 2;
+  } else if (field.half_words == 1) {
+    c.move = Move::Floats;
+  } else if (a.type == HostNumber::F32) {
+    c.move = Move::FloatsToDoubles;
+  } else if (a.type == HostNumber::F64) {
+    c.move = Move::Doubles;
   }
+  return c;
 }
 
-template <typename From, typename To>
-void unpack_column(const MutableArray& a, std::size_t first, std::size_t n,
-                   std::size_t group_halves, const std::uint32_t* in) {
-  for (std::size_t i = 0; i < n; ++i) {
-    From value;
-    std::memcpy(&value, in + i * group_halves, sizeof value);
-    store(a.data, a.stride, first + i, static_cast<To>(value));
+/// And out of them to an array for results.
+Column column_of(const MutableArray& a, const LinkField& field) {
+  Column c{static_cast<char*>(a.data), a.stride, field.half_word};
+  const bool to_float = a.type == HostNumber::F32;
+  if (field.half_words == 4) {
+    c.width = 2;
+  } else if (field.half_words == 1) {
+    c.move = to_float ? Move::Floats : Move::FloatsToDoubles;
+  } else if (to_float) {
+    c.move = Move::DoublesToFloats;
   }
+  return c;
 }
 
 /// Groups that are filled or emptied column by column before the next: they stay in the cache.
 constexpr std::size_t groups_at_once = 256;
 
-/// Calls work(first, count) for so many groups at a time.
+/// Calls work(first, count) for so many groups at a time, with threads where there are many.
 template <typename Work>
-void for_groups(std::size_t n, Work work) {
-  for (std::size_t first = 0; first < n; first += groups_at_once)
-    work(first, std::min(groups_at_once, n - first));
+void for_groups(std::size_t n, std::size_t values, unsigned threads, Work work) {
+  constexpr double ns_a_value = 3;  // from one memory to another
+  const Phase phase{(n + groups_at_once - 1) / groups_at_once, [&](std::size_t part) {
+                      const std::size_t first = part * groups_at_once;
+                      work(first, std::min(groups_at_once, n - first));
+                    }};
+  const auto ns = static_cast<double>(n) * static_cast<double>(values) * ns_a_value;
+  run_phases({&phase, 1}, threads_for(ns, threads));
 }
-
-struct TwoWords {
-  std::uint64_t low, high;
-};
 
 }  // namespace
 
@@ -176,32 +178,25 @@ void check_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedIn
     check_pointer(group, input.name, input.array.data, n);
   }
   if (all) refuse_missing(group, arrays);
-  for (const NamedInput& input : arrays) {
-    if (input.array.type == HostNumber::F64) check_finite<double>(input, n);
-    if (input.array.type == HostNumber::F32) check_finite<float>(input, n);
-  }
 }
 
 void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
-          std::uint64_t* words) {
+          std::vector<std::uint64_t>& words, unsigned threads) {
   const std::size_t halves = std::size_t{group.words} * 2;
-  std::vector<const LinkField*> fields;
-  for (const NamedInput& input : arrays) fields.push_back(&find_field(group, input.name));
-  for_groups(n, [&](std::size_t first, std::size_t count) {
-    for (std::size_t k = 0; k < arrays.size(); ++k) {
-      const ConstArray& array = arrays[k].array;
-      std::uint32_t* const out =
-          reinterpret_cast<std::uint32_t*>(words) + first * halves + fields[k]->half_word;
-      if (fields[k]->half_words == 4)
-        pack_column<TwoWords, TwoWords>(array, first, count, halves, out);
-      else if (fields[k]->half_words == 1)
-        pack_column<float, float>(array, first, count, halves, out);
-      else if (array.type == HostNumber::F32)
-        pack_column<float, double>(array, first, count, halves, out);
-      else
-        pack_column<std::uint64_t, std::uint64_t>(array, first, count, halves, out);
-    }
+  std::vector<Column> columns;
+  for (const NamedInput& input : arrays)
+    add_column(columns, column_of(input.array, find_field(group, input.name)));
+  words.resize(n * group.words);
+  std::atomic<bool> finite = true;
+  for_groups(n, arrays.size(), threads, [&](std::size_t first, std::size_t count) {
+    auto* const records = reinterpret_cast<std::uint32_t*>(words.data());
+    if (!put_in_records(columns, first, count, records + first * halves, halves)) finite = false;
   });
+  if (finite) return;
+  for (const NamedInput& input : arrays) {
+    if (input.array.type == HostNumber::F64) refuse_not_finite<double>(input, n);
+    if (input.array.type == HostNumber::F32) refuse_not_finite<float>(input, n);
+  }
 }
 
 namespace {
@@ -262,24 +257,13 @@ void bind_results(const LinkGroup& group, std::size_t n, std::span<const NamedRe
 }
 
 void unpack(const LinkGroup& group, std::span<const ResultBinding> bindings, std::size_t first,
-            std::size_t n, const std::uint64_t* words) {
+            std::size_t n, const std::uint64_t* words, unsigned threads) {
   const std::size_t halves = std::size_t{group.words} * 2;
-  for_groups(n, [&](std::size_t done, std::size_t count) {
-    for (const ResultBinding& b : bindings) {
-      const std::uint32_t* const in =
-          reinterpret_cast<const std::uint32_t*>(words) + done * halves + b.field.half_word;
-      const std::size_t to = first + done;
-      const bool to_float = b.array.type == HostNumber::F32;
-      if (b.field.half_words == 4)
-        unpack_column<TwoWords, TwoWords>(b.array, to, count, halves, in);
-      else if (b.field.half_words == 1)
-        to_float ? unpack_column<float, float>(b.array, to, count, halves, in)
-                 : unpack_column<float, double>(b.array, to, count, halves, in);
-      else if (to_float)
-        unpack_column<double, float>(b.array, to, count, halves, in);
-      else
-        unpack_column<std::uint64_t, std::uint64_t>(b.array, to, count, halves, in);
-    }
+  std::vector<Column> columns;
+  for (const ResultBinding& b : bindings) add_column(columns, column_of(b.array, b.field));
+  for_groups(n, bindings.size(), threads, [&](std::size_t done, std::size_t count) {
+    const auto* const records = reinterpret_cast<const std::uint32_t*>(words);
+    take_from_records(columns, first + done, count, records + done * halves, halves);
   });
 }
 

@@ -29,15 +29,17 @@ struct LinkGroup {
 
 LinkGroup link_group(const Program& program, VarKind kind);
 
-/// Check names, types and values of input arrays against a group; nothing is written. Throws Error
-/// (Usage) for a name that is unknown, given twice or (where `all` is asked for) missing, a null
-/// pointer, or a type that would lose bits; Error (Input) for a NaN or an infinity, with index.
+/// Check names and types of input arrays against a group. Throws Error (Usage) for a name that is
+/// unknown, given twice or (where `all` is asked for) missing, a null pointer, or a type that would
+/// lose bits.
 void check_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
                   bool all);
 
-/// Write the arrays' values into `words`, group by group. The arrays have been checked.
+/// Write the arrays' values into `words`, group by group; where there is no array the words stay as
+/// they are. The arrays have been checked. Throws Error (Input) for a NaN or an infinity, with
+/// index.
 void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
-          std::uint64_t* words);
+          std::vector<std::uint64_t>& words, unsigned threads);
 
 /// A result array bound to the field that fills it.
 struct ResultBinding {
@@ -52,6 +54,6 @@ void bind_results(const LinkGroup& group, std::size_t n, std::span<const NamedRe
 
 /// Write n groups of link words to elements first, first + 1, ... of the bound arrays.
 void unpack(const LinkGroup& group, std::span<const ResultBinding> bindings, std::size_t first,
-            std::size_t n, const std::uint64_t* words);
+            std::size_t n, const std::uint64_t* words, unsigned threads);
 
 }  // namespace gdr

@@ -74,8 +74,8 @@ void BoardRun::add_payload(Command& command, const std::uint64_t* words, std::si
 
 void BoardRun::flush() {
   if (abandoned_) throw Error(ErrorCategory::Device, "the work was abandoned before it was done");
-  slot_.words.clear();
   slot_.board.execute(slot_.list, slot_.words);
+  take_back_targets();
   slot_.list.commands.clear();
   slot_.list.payload.clear();
   if (sent_) slot_.resident = *sent_;
@@ -114,6 +114,20 @@ IndexRange BoardRun::deal(std::size_t n, unsigned chip) const {
   return {first, std::min(n - first, part)};
 }
 
+/// Targets that go out as they are need no copy: their memory is the list's payload, until the list
+/// has been executed.
+void BoardRun::lend_targets() {
+  slot_.list.payload.swap(job_.targets);
+  lent_ = slot_.list.payload.size();
+}
+
+void BoardRun::take_back_targets() noexcept {
+  if (!lent_) return;
+  slot_.list.payload.resize(*lent_);  // never more than there are
+  slot_.list.payload.swap(job_.targets);
+  lent_.reset();
+}
+
 void BoardRun::write_targets(std::size_t first, std::size_t n) {
   const std::size_t words = job_.targets_group.words;
   const bool split = share_ == Share::SourcesOverBlocks;
@@ -123,6 +137,11 @@ void BoardRun::write_targets(std::size_t first, std::size_t n) {
     Command& command = add(CommandKind::WriteTargets);
     if (!split) command.chips = std::uint64_t{1} << chip;
     command.count = part.count;
+    if (lent_) {
+      command.payload = (first + part.first) * words;
+      command.payload_words = part.count * words;
+      continue;
+    }
     add_payload(command, job_.targets.data() + (first + part.first) * words, part.count * words);
     if (output_words_ == 0) continue;
     // Outputs join what all PEs hold: those without a target hold zeros, not what was there before.
@@ -234,13 +253,14 @@ void BoardRun::read_targets(std::size_t first, std::size_t n) {
   }
   flush();
   // Chips answer in order and targets are dealt out in order: the words are those of n targets.
-  unpack(job_.results_group, job_.results, first, n, slot_.words.data());
+  unpack(job_.results_group, job_.results, first, n, slot_.words.data(), device_.threads);
 }
 
 void BoardRun::batch(std::size_t first, std::size_t n) {
   active_ = 0;
   for (unsigned chip = 0; chip < chips_; ++chip)
     if (deal(n, chip).count > 0) active_ |= std::uint64_t{1} << chip;
+  if (n == job_.target_count && output_words_ == 0) lend_targets();
   write_params();
   write_targets(first, n);
   const std::size_t total = job_.sources.count();
@@ -264,6 +284,7 @@ void BoardRun::run(std::size_t first, std::size_t n) {
     for (std::size_t done = 0; done < n; done += std::min(n - done, slots))
       batch(first + done, std::min(n - done, slots));
   } catch (...) {
+    take_back_targets();
     slot_.list = {};
     slot_.loaded.reset();
     slot_.resident = {};

@@ -22,6 +22,8 @@ class BoardRun {
   void batch(std::size_t first, std::size_t n);
   void load_program();
   void write_params();
+  void lend_targets();
+  void take_back_targets() noexcept;
   void write_targets(std::size_t first, std::size_t n);
   void loop(IndexRange range, bool is_first, bool is_last);
   void send_sources(IndexRange range);
@@ -42,6 +44,7 @@ class BoardRun {
   const Share share_;
   const std::atomic<bool>& abandoned_;
   const unsigned chips_;
+  std::optional<std::size_t> lent_;    ///< words of the targets, while the list has them
   std::optional<SourceVersion> sent_;  ///< what the board holds once the list has been executed
   std::uint64_t active_ = 0;           ///< chips that have targets in this batch
   std::size_t output_words_;           ///< that an item leaves in a chip's memory

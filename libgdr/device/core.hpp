@@ -34,6 +34,7 @@ struct DeviceCore {
   Geometry geometry;  ///< of every board
   std::vector<BoardSlot> boards;
   Sharing sharing = Sharing::Auto;
+  unsigned threads = 1;  ///< of the host, for arrays; the boards know theirs
   WorkQueue queue;
   std::atomic<std::uint64_t> jobs{0};  ///< jobs made so far; numbers them from 1
 
@@ -53,6 +54,8 @@ struct JobData {
   SourceStore sources;
   std::vector<ResultBinding> results, outputs;
   OutputJoin output_items = {};
+  /// Words that arrive, until it is known that they are good.
+  std::vector<std::uint64_t> new_targets = {}, new_sources = {};
 };
 
 /// Run a job on all boards of a device, in this thread: batches of targets, pieces of sources, and

@@ -45,6 +45,7 @@ Device Device::open(std::string_view name, const DeviceOptions& options) {
   core->geometry = parsed.geometry;
   core->sharing = o.sharing;
   core->statistics = fresh_statistics(*engine, o.threads);
+  core->threads = core->statistics.threads;
   for (unsigned b = 0; b < o.boards; ++b)
     core->boards.push_back({Board(parsed.geometry, engine, o.threads), {}, {}, {}, {}});
   return Device(std::make_unique<Impl>(std::move(core)));

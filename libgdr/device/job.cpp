@@ -99,7 +99,8 @@ void Job::sources(std::size_t n, std::span<const NamedInput> arrays) {
   JobData& d = impl_->data;
   check_count(n, d.sources_group.words, "sources");
   check_inputs(d.sources_group, n, arrays, true);
-  pack(d.sources_group, n, arrays, d.sources.replace(n, d.sources_group.words));
+  pack(d.sources_group, n, arrays, d.new_sources, impl_->core->threads);
+  d.sources.replace(n, d.sources_group.words, d.new_sources);
 }
 
 void Job::update_sources(std::size_t first, std::size_t n, std::span<const NamedInput> arrays) {
@@ -111,8 +112,11 @@ void Job::update_sources(std::size_t first, std::size_t n, std::span<const Named
           " shall be replaced, but there are " + std::to_string(have) +
           "; give all with sources()");
   check_inputs(d.sources_group, n, arrays, false);
-  d.sources.touch({first, n});
-  pack(d.sources_group, n, arrays, d.sources.words() + first * d.sources_group.words);
+  // Arrays that are not given keep their values.
+  const std::uint64_t* const old = d.sources.words() + first * d.sources_group.words;
+  d.new_sources.assign(old, old + n * d.sources_group.words);
+  pack(d.sources_group, n, arrays, d.new_sources, impl_->core->threads);
+  d.sources.update({first, n}, d.new_sources.data());
 }
 
 void Job::targets(std::size_t n, std::span<const NamedInput> arrays) {
@@ -120,9 +124,9 @@ void Job::targets(std::size_t n, std::span<const NamedInput> arrays) {
   JobData& d = impl_->data;
   check_count(n, d.targets_group.words, "targets");
   check_inputs(d.targets_group, n, arrays, true);
-  d.targets.resize(n * d.targets_group.words);
+  pack(d.targets_group, n, arrays, d.new_targets, impl_->core->threads);
+  d.targets.swap(d.new_targets);
   d.target_count = n;
-  pack(d.targets_group, n, arrays, d.targets.data());
 }
 
 void Job::run(std::span<const NamedResult> results) {

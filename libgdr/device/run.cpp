@@ -103,7 +103,7 @@ void run_job(DeviceCore& device, JobData& job, const std::atomic<bool>& abandone
   }
   if (job.target_count > 0) run_boards(device, job, abandoned);
   unpack(job.outputs_group, job.outputs, 0, job.outputs.empty() ? 0 : job.sources.count(),
-         job.output_items.words());
+         job.output_items.words(), device.threads);
 }
 
 }  // namespace gdr

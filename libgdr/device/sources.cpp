@@ -9,16 +9,22 @@ namespace {
 constexpr std::size_t longest_log = 256;
 }  // namespace
 
-std::uint64_t* SourceStore::replace(std::size_t n, std::uint32_t item_words) {
-  words_.resize(n * item_words);
+void SourceStore::replace(std::size_t n, std::uint32_t item_words,
+                          std::vector<std::uint64_t>& words) {
+  words_.swap(words);
   count_ = n;
   item_words_ = item_words;
   ++generation_;
   log_.clear();
-  return words_.data();
 }
 
-void SourceStore::touch(IndexRange range) {
+void SourceStore::update(IndexRange range, const std::uint64_t* words) {
+  std::copy_n(words, range.count * item_words_, words_.data() + range.first * item_words_);
+  note(range);
+}
+
+/// Boards that have the rest need only this.
+void SourceStore::note(IndexRange range) {
   if (range.count == 0) return;
   if (log_.size() == longest_log) {
     ++generation_;

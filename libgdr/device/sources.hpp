@@ -27,12 +27,12 @@ struct SourceVersion {
 
 class SourceStore {
  public:
-  /// Make room for n sources of `item_words` each; everything counts as changed.
-  std::uint64_t* replace(std::size_t n, std::uint32_t item_words);
-  /// Note that sources changed in place.
-  void touch(IndexRange range);
+  /// Put n sources in the place of those there were; `words`, of `item_words` each, gets the old
+  /// ones' memory.
+  void replace(std::size_t n, std::uint32_t item_words, std::vector<std::uint64_t>& words);
+  /// Overwrite some.
+  void update(IndexRange range, const std::uint64_t* words);
 
-  std::uint64_t* words() noexcept { return words_.data(); }
   const std::uint64_t* words() const noexcept { return words_.data(); }
   std::size_t count() const noexcept { return count_; }
   std::uint32_t item_words() const noexcept { return item_words_; }
@@ -40,6 +40,8 @@ class SourceStore {
   const std::vector<IndexRange>& log() const noexcept { return log_; }
 
  private:
+  void note(IndexRange range);
+
   std::vector<std::uint64_t> words_;
   std::size_t count_ = 0;
   std::uint32_t item_words_ = 0;

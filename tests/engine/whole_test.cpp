@@ -120,7 +120,13 @@ TEST_CASE("Sections in one go leave what they leave one after the other") {
       BlockState got = test.state;
       const bool whole = executable->run_whole(got, body);
       done += whole;
-      if (got != (whole ? expected : test.state)) FAIL("seed " << seed << ", done: " << whole);
+      // What was tried in vain leaves the sections to be run as if nothing had been.
+      if (!whole) {
+        selftest::Case again = test;
+        again.state = got;
+        got = selftest::run_case(VectorEngine(isa), again);
+      }
+      if (got != expected) FAIL("seed " << seed << ", done: " << whole);
     }
     CAPTURE(done);
     REQUIRE(done > programs / 20);

@@ -333,7 +333,7 @@ struct DoublesMaker {
   }
 
   /// The two shorts of a pair, the number's 61 bits cut apart.
-  static void shorts_of(Value x, D& hi, D& lo, std::uint64_t& failure) {
+  GDR_INLINE static void shorts_of(Value x, D& hi, D& lo, std::uint64_t& failure) {
     const Value n = normalized<Form::Pair>(x);
     const D field = H::and_(n.h, H::set_bits(H::exponent));
     // 2^-e as a double: biased 2046 - E. Beyond 2^1022 there is none.
@@ -427,12 +427,13 @@ struct DoublesMaker {
     });
   }
 
-  template <Form F>
+  template <Form F, bool Checked = false>
   static std::uint64_t export_(const StateRows& words) {
     return for_each_word(words, [](const StateRows& rows) GDR_INLINE {
       std::uint64_t failure = 0;
       for (std::size_t i = 0; i < rows.pes; i += H::width) {
         const D h = H::load(rows.lanes + i);
+        if (Checked && H::template any<inexact>(H::beyond(h)) != 0) failure = inexact;
         D hi = H::template shr<28>(h), lo = H::set(0);
         if constexpr (F != Form::Short) {
           shorts_of({h, F == Form::Pair ? H::load(rows.tail + i) : H::set(0)}, hi, lo, failure);
@@ -544,7 +545,10 @@ struct DoublesMaker {
     k.blend[1][0] = chained<blend<true, When::IfClear>>;
     k.blend[1][1] = chained<blend<true, When::IfSet>>;
     k.check = chained<check>;
-    if constexpr (H::holds_lanes) k.check_result = check_result;
+    if constexpr (H::holds_lanes) {
+      k.check_result = check_result;
+      k.export_result = export_<Form::Short, true>;
+    }
     k.split[0] = chained<split<false>>;
     k.split[1] = chained<split<true>>;
     k.join = chained<join>;

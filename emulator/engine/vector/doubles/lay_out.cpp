@@ -1,6 +1,7 @@
 #include "emulator/engine/vector/doubles/lay_out.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 #include "emulator/engine/vector/doubles/put.hpp"
 
@@ -14,27 +15,31 @@ std::pair<StateMemory, std::uint32_t> state_row(const WordNumbers& numbers, std:
   return {StateMemory::Registers, 2 * w};
 }
 
-std::vector<RowLink> links(const WordNumbers& numbers, const Exchange& e, bool import) {
+/// `imported` is null for the imports themselves.
+std::vector<RowLink> links(const WordNumbers& numbers, const Exchange& e, const Halves* imported) {
   std::vector<RowLink> list;
   for (std::uint32_t w = 0; w < e.words.size(); ++w) {
     if (!e.chosen[w][0] && !e.chosen[w][1]) continue;
     const WordState& word = e.words[w];
     const auto [memory, row] = state_row(numbers, w);
+    const bool import = imported == nullptr;
+    const bool fresh = !import && !(*imported)[w][0] && !(*imported)[w][1];
     if (word.rep == Rep::Long) {
       list.push_back({{memory, row, word.head ? Form::Head : Form::Pair, 0, 0, false,
-                       import && word.plus_zero},
+                       import && word.plus_zero, fresh},
                       long_rows(w, 0)});
       continue;
     }
     for (unsigned half = 0; half < 2; ++half) {
       if (!e.chosen[w][half]) continue;
-      list.push_back({{memory, row + half, Form::Short, 0, 0, word.floats[half], false},
+      list.push_back({{memory, row + half, Form::Short, 0, 0, word.floats[half], false, fresh},
                       short_rows(numbers, {w, half}, 0)});
     }
   }
   for (std::uint32_t m = 0; m < e.masks.size(); ++m) {
     if (e.masks[m]) {
-      list.push_back({{StateMemory::Masks, m, Form::Short, 0, 0, false, false}, mask_rows(0, m)});
+      list.push_back(
+          {{StateMemory::Masks, m, Form::Short, 0, 0, false, false, false}, mask_rows(0, m)});
     }
   }
   return list;
@@ -57,7 +62,8 @@ std::vector<DoublesOp> placed(const std::vector<RowOp>& ops, const RowLayout& la
 /// Appends the word `next` to a link, if it is one more of the same kind at the same distance.
 bool join(StateLink& link, const StateLink& next) {
   const bool alike = link.memory == next.memory && link.form == next.form &&
-                     link.float_result == next.float_result && link.plus_zero == next.plus_zero;
+                     link.float_result == next.float_result && link.plus_zero == next.plus_zero &&
+                     link.fresh == next.fresh;
   const std::uint32_t last_row = link.row + (link.count - 1) * link.row_step;
   const std::uint32_t last_lanes = link.lanes + (link.count - 1) * link.lane_step;
   const std::uint32_t row_step = next.row - last_row, lane_step = next.lanes - last_lanes;
@@ -85,10 +91,11 @@ std::vector<StateLink> placed(const std::vector<RowLink>& links, const RowLayout
 }  // namespace
 
 std::vector<RowLink> import_links(const WordNumbers& numbers, const Exchange& e) {
-  return links(numbers, e, true);
+  return links(numbers, e, nullptr);
 }
-std::vector<RowLink> export_links(const WordNumbers& numbers, const Exchange& e) {
-  return links(numbers, e, false);
+std::vector<RowLink> export_links(const WordNumbers& numbers, const Exchange& e,
+                                  const Halves& imported) {
+  return links(numbers, e, &imported);
 }
 
 DoublesSection lay_out(const RowProgram& program, std::uint32_t lanes) {
@@ -111,7 +118,7 @@ DoublesSection lay_out(const RowProgram& program, std::uint32_t lanes) {
   out.exports = placed(program.exports, layout);
   for (const StateLink& link : out.exports) {
     const bool is_long = link.memory != StateMemory::Masks && link.form != Form::Short;
-    out.exported_longs += is_long ? link.count : 0;
+    out.waiting_longs += is_long && !link.fresh ? link.count : 0;
   }
   for (std::uint32_t n = 0; n < program.constants.size(); ++n) {
     const RowId row{RowKind::Constant, n};
@@ -119,6 +126,8 @@ DoublesSection lay_out(const RowProgram& program, std::uint32_t lanes) {
     out.constants.push_back(program.constants[n]);
     out.constants.back().lanes = layout.offset(row);
   }
+  static std::atomic<std::uint64_t> sections = 0;
+  out.number = ++sections;
   out.usable = true;
   return out;
 }

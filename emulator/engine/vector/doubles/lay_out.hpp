@@ -52,7 +52,9 @@ struct Exchange {
   const std::vector<bool>& masks;
 };
 std::vector<RowLink> import_links(const WordNumbers& numbers, const Exchange& e);
-std::vector<RowLink> export_links(const WordNumbers& numbers, const Exchange& e);
+/// `imported` is what the same section takes in.
+std::vector<RowLink> export_links(const WordNumbers& numbers, const Exchange& e,
+                                  const Halves& imported);
 
 /// Operations before the passes, of a pass, and after them, with all that goes in and out.
 struct RowProgram {

@@ -99,6 +99,7 @@ struct DoublesKernels {
   StateKernel import[form_count];
   StateKernel export_[form_count];  ///< of a short it never fails
   StateKernel check_result;         ///< whether a short that floats have left is what it shows
+  StateKernel export_result;        ///< both for such a short
   void (*leave)();         ///< to be called after the last kernel: leaves the wide registers clean
   unsigned proving_flags;  ///< of MXCSR: set at the end of a run, they say that it failed
 };

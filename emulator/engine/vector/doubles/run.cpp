@@ -12,6 +12,8 @@ namespace {
 
 /// Frames are kept from run to run: one for each thread, as large as the largest so far.
 thread_local std::vector<double, LineAllocator<double>> frame_memory;
+/// The section that a thread's frame was last filled for: its constants stand there still.
+thread_local std::uint64_t frame_of = 0;
 
 #if defined(__x86_64__)
 constexpr unsigned all_flags = 0x3f;
@@ -42,12 +44,19 @@ class Frame {
   Frame(const DoublesSection& section, const DoublesKernels& kernels, BlockState& block)
       : section_(section), kernels_(kernels), block_(block) {
     const std::size_t doubles = section.frame_bytes / sizeof(double);
-    if (frame_memory.size() < doubles) frame_memory.resize(doubles);
+    if (frame_memory.size() < doubles) {
+      frame_memory.resize(doubles);
+      frame_of = 0;
+    }
     base_ = frame_memory.data();
   }
 
   std::uint64_t import() {
-    for (const ConstantRow& c : section_.constants) fill_constant(c);
+    const bool kept = frame_of == section_.number;
+    for (const ConstantRow& c : section_.constants) {
+      if (!kept || c.kind == ConstantRow::Kind::BlockNumber) fill_constant(c);
+    }
+    frame_of = section_.number;
     std::uint64_t failure = 0;
     for (const StateLink& link : section_.imports) {
       if (link.memory == StateMemory::Masks) {
@@ -77,9 +86,10 @@ class Frame {
     kernels_.leave();
   }
 
-  /// Whether all results have words; writes nothing but scratch: longs, ready to be stored.
+  /// Whether all results have words. Those that the section had looked at wait in `words`, ready to
+  /// be stored: without a proof they must be as they were. The others go to their places.
   std::uint64_t export_to(std::vector<std::uint64_t>& words) {
-    const std::size_t most = 2 * block_.pes * section_.exported_longs;
+    const std::size_t most = 2 * block_.pes * section_.waiting_longs;
     if (words.size() < most) words.resize(most);  // never shrunk: growing again would clear it
     std::uint64_t failure = 0;
     std::uint64_t* next = words.data();
@@ -87,7 +97,15 @@ class Frame {
       if (link.memory == StateMemory::Masks) continue;
       StateRows r = rows(link);
       if (link.form == Form::Short) {
-        if (link.float_result) failure |= kernels_.check_result(r);
+        const StateKernel as_it_is = kernels_.export_[static_cast<unsigned>(Form::Short)];
+        if (link.fresh)
+          failure |= (link.float_result ? kernels_.export_result : as_it_is)(r);
+        else if (link.float_result)
+          failure |= kernels_.check_result(r);
+        continue;
+      }
+      if (link.fresh) {
+        failure |= kernels_.export_[static_cast<unsigned>(link.form)](r);
         continue;
       }
       r.hi = next;
@@ -102,6 +120,7 @@ class Frame {
   void commit(const std::vector<std::uint64_t>& words) {
     const std::uint64_t* next = words.data();
     for (const StateLink& link : section_.exports) {
+      if (link.fresh) continue;
       if (link.memory == StateMemory::Masks) {
         for (std::uint32_t n = 0; n < link.count; ++n)
           std::memcpy(state_row(link, n), lanes(link.lanes + n * link.lane_step),

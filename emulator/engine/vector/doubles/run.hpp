@@ -15,8 +15,9 @@ struct SourceLanes {
 };
 
 /// Run a section on doubles, in the machine's floating-point mode (MachineFloatMode). Returns 0 if
-/// every lane is proved exact; else bits of DoublesFailure, and the block is as it was. A section
-/// that writes to the broadcast memory must have its j-items there.
+/// every lane is proved exact; else bits of DoublesFailure, and the block is as it was, except for
+/// words that the section writes without looking at them. A section that writes to the broadcast
+/// memory must have its j-items there.
 std::uint64_t run_on_doubles(const DoublesSection& section, const DoublesKernels& kernels,
                              BlockState& block, const BlockRun& run, SourceLanes sources);
 

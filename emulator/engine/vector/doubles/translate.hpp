@@ -24,6 +24,7 @@ struct StateLink {
   std::uint32_t lanes = 0, tail = 0;  ///< byte offsets in the frame
   bool float_result = false;          ///< a short that an operation on floats has left
   bool plus_zero = false;             ///< a long that is taken never to be -0
+  bool fresh = false;                 ///< export of a word of which nothing is imported
   std::uint32_t count = 1;            ///< words
   std::uint32_t row_step = 0;         ///< from a word to the next: rows of the state
   std::uint32_t lane_step = 0;        ///< bytes of the frame
@@ -39,12 +40,13 @@ struct ConstantRow {
 /// One section, translated. Immutable.
 struct DoublesSection {
   bool usable = false;
+  std::uint64_t number = 0;              ///< no other section has it, if it is usable
   bool has_floats = false;               ///< operations on floats: what doubles are good for
   std::string reason;                    ///< why not: which instruction, what about it
   std::vector<DoublesOp> ops;            ///< one pass; the last one stops
   std::vector<DoublesOp> before, after;  ///< once, before the first pass and after the last; alike
   std::vector<StateLink> imports, exports;
-  std::uint32_t exported_longs = 0;  ///< words among the exports
+  std::uint32_t waiting_longs = 0;  ///< words among the exports that are not fresh
   std::vector<ConstantRow> constants;
   std::uint32_t row_lanes = 0;      ///< PEs, filled up to whole batches
   std::uint32_t frame_bytes = 0;    ///< from 0 on

@@ -53,7 +53,7 @@ class Chain {
                         std::vector<RowOp> after) const {
     RowProgram whole{std::move(before), std::move(pass), std::move(after), constants_, {}, {}};
     whole.imports = import_links(numbers_, {entry_, imported_, masks_imported_});
-    whole.exports = export_links(numbers_, {held_, written_, masks_written_});
+    whole.exports = export_links(numbers_, {held_, written_, masks_written_}, imported_);
     return lay_out(whole, lanes_);
   }
 
