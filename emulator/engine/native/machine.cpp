@@ -55,7 +55,8 @@ class Selector {
   MachineCode code_;
 };
 
-/// Comparisons of which only the complement is used.
+/// Comparisons of which only the complement is used, if the host can tell it at once: AVX2 compares
+/// integers in two ways only, and what joins or selects takes a complement as it is.
 void Selector::find_inverted() {
   inverted_.assign(g_.size(), false);
   std::vector<bool> straight(g_.size(), false), turned(g_.size(), false);
@@ -69,7 +70,10 @@ void Selector::find_inverted() {
     }
   }
   for (std::uint32_t n = 0; n < g_.size(); ++n) {
-    inverted_[n] = turned[n] && !straight[n] && is_comparison(g_[ref_to(n)].op);
+    const NodeOp op = g_[ref_to(n)].op;
+    const bool of_integers = op == NodeOp::BitsEqual || op == NodeOp::BitsNegative;
+    const bool at_once = target_.isa == Isa::Avx512 || !of_integers;
+    inverted_[n] = turned[n] && !straight[n] && is_comparison(op) && at_once;
   }
 }
 
