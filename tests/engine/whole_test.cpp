@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "emulator/assembler/assembler.hpp"
+#include "emulator/engine/native/native.hpp"
 #include "emulator/engine/vector/vector.hpp"
 #include "emulator/selftest/case.hpp"
 #include "emulator/selftest/draw.hpp"
@@ -133,10 +134,11 @@ TEST_CASE("Sections in one go leave what they leave one after the other") {
   }
 }
 
-TEST_CASE("Fused operations leave what single ones leave, for every kernel of the library") {
-  const std::vector<Isa> isas = host_isas();
-  const bool there = std::count(isas.begin(), isas.end(), Isa::Avx512) != 0;
-  if (!there || !proves_doubles(Isa::Avx512)) return;  // nothing is fused here
+namespace {
+
+/// Calls check(case) for every kernel of the library, with numbers everywhere, in some geometries.
+template <typename Check>
+void for_every_kernel(Check check) {
   for (const BuiltinKernel& kernel : builtin_kernels()) {
     CAPTURE(std::string(kernel.name));
     const AssembleResult assembled = assemble(kernel.source, std::string(kernel.name));
@@ -162,16 +164,120 @@ TEST_CASE("Fused operations leave what single ones leave, for every kernel of th
       }
       test.run.source_base = (program.fixed_shorts + 1) / 2 * 2;
       test.run.source_step = program.item_shorts * program.group;
-      for (const Section section : {Section::Start, Section::Body, Section::End}) {
-        test.run.section = section;
-        test.run.iterations = section == Section::Body ? 3 : 1;
-        BlockState apart = test.state;
-        VectorEngine(Isa::Avx512, false).prepare(program, test.geometry)->run(apart, test.run);
-        BlockState fused = test.state;
-        VectorEngine(Isa::Avx512, true).prepare(program, test.geometry)->run(fused, test.run);
-        REQUIRE(fused == apart);
-        test.state = fused;
+      check(test);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Fused operations leave what single ones leave, for every kernel of the library") {
+  const std::vector<Isa> isas = host_isas();
+  const bool there = std::count(isas.begin(), isas.end(), Isa::Avx512) != 0;
+  if (!there || !proves_doubles(Isa::Avx512)) return;  // nothing is fused here
+  for_every_kernel([](selftest::Case& test) {
+    for (const Section section : {Section::Start, Section::Body, Section::End}) {
+      test.run.section = section;
+      test.run.iterations = section == Section::Body ? 3 : 1;
+      BlockState apart = test.state;
+      VectorEngine(Isa::Avx512, false).prepare(test.program, test.geometry)->run(apart, test.run);
+      BlockState fused = test.state;
+      VectorEngine(Isa::Avx512, true).prepare(test.program, test.geometry)->run(fused, test.run);
+      REQUIRE(fused == apart);
+      test.state = fused;
+    }
+  });
+}
+
+namespace {
+
+/// A Start that puts constants in some places, and nothing else.
+void clear_some(Draw& draw, Program& program) {
+  program.section(Section::Start).clear();
+  for (unsigned n = draw.between(1, 4); n > 0; --n) {
+    Instruction i;
+    i.vlen = static_cast<std::uint8_t>(draw.between(1, 2));
+    i.alu.op = Op::Ixor;
+    i.alu.width = some_width(draw);
+    i.alu.dst = place(draw, i.alu.width);
+    i.alu.a = i.alu.b = {Space::Immediate, i.alu.width};
+    if (draw.chance(50)) {
+      i.alu.op = Op::Ipass;
+      i.alu.b = {};
+      const Long number = long_from_double(draw.below(1000) * 0x1p-4);
+      i.alu.immediate = number;
+      if (i.alu.width == Width::Short) i.alu.immediate.bits = upper_half(number).bits;
+    }
+    selftest::append(program, Section::Start, i);
+  }
+}
+
+/// One run of a case, in one go if it can be, and section by section, on the same stream.
+struct BothWays {
+  BlockState whole, apart;
+  bool done = false;
+};
+
+BothWays run_both_ways(const Executable& executable, const selftest::Case& test) {
+  BothWays ways{test.state, test.state, false};
+  if (executable.stream_bytes() == 0) return ways;
+  std::vector<std::byte> stream(test.run.iterations * executable.stream_bytes() + 64);
+  const bool fits =
+      executable.convert_sources(test.state.bm.data() + test.run.source_base, test.run.iterations,
+                                 test.run.source_step, stream.data());
+  BlockRun body = test.run;
+  body.section = Section::Body;
+  body.stream = {stream.data(), test.run.source_base};
+  if (!fits || executable.most_whole_groups() < body.iterations) return ways;
+  ways.done = executable.run_whole(ways.whole, body);
+  for (const Section section : {Section::Start, Section::Body, Section::End}) {
+    BlockRun run = body;
+    run.section = section;
+    if (section != Section::Body) run.stream = {};
+    if (section != Section::Body) run.iterations = 1;
+    executable.run(ways.apart, run);
+  }
+  return ways;
+}
+
+}  // namespace
+
+TEST_CASE("Fast numerics in one go leave what they leave section by section") {
+  for (const Isa isa : host_isas()) {
+    CAPTURE(isa_name(isa));
+    for (const native::Precision precision :
+         {native::Precision::Double, native::Precision::Float}) {
+      const NativeEngine engine(isa, precision);
+      unsigned kernels = 0, programs = 0;
+      for_every_kernel([&](selftest::Case& test) {
+        test.run.iterations = 3;
+        const auto executable = engine.prepare(test.program, test.geometry);
+        const BothWays ways = run_both_ways(*executable, test);
+        if (!ways.done) return;
+        ++kernels;
+        REQUIRE(ways.whole == ways.apart);
+      });
+      for (unsigned seed = 0; seed < 300; ++seed) {
+        Draw draw(seed);
+        selftest::Case test;
+        test.geometry.blocks = 1;
+        test.geometry.pes_per_block = draw.pick({32U, 3U, 40U});
+        test.geometry.register_words = test.geometry.local_words = 4;
+        test.program = random_program(draw);
+        clear_some(draw, test.program);
+        test.state = selftest::empty_block(test.geometry);
+        fill(draw, test.state);
+        test.run.iterations = draw.between(1, 3);
+        test.run.source_base = 4;
+        test.run.source_step = 2;
+        const BothWays ways = run_both_ways(*engine.prepare(test.program, test.geometry), test);
+        if (!ways.done) continue;
+        ++programs;
+        if (ways.whole != ways.apart) FAIL("seed " << seed);
       }
+      CHECK(kernels > 20);
+      CAPTURE(programs);
+      CHECK(programs > 5);
     }
   }
 }

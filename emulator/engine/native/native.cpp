@@ -42,6 +42,17 @@ class NativeExecutable final : public Executable {
     return native::convert_sources(*body, shorts, groups, step, to);
   }
 
+  std::uint64_t most_whole_groups() const noexcept override {
+    return program_->in_one_go ? ~std::uint64_t{0} : 0;
+  }
+  bool run_whole(BlockState& block, const BlockRun& body) const override {
+    const native::FloatMode mode;
+    native::run_whole(*program_, block, body);
+    for (const Section section : {Section::Start, Section::Body, Section::End})
+      runs_[static_cast<unsigned>(section)].fetch_add(1, std::memory_order_relaxed);
+    return true;
+  }
+
   ExecutableNotes notes() const override {
     ExecutableNotes notes;
     for (unsigned s = 0; s < section_count; ++s) {

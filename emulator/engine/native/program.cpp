@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <set>
 #include <utility>
 
 #include "emulator/engine/native/shorts.hpp"
@@ -120,6 +121,12 @@ CompiledSection::CompiledSection(const SectionModel& model, const Demand& demand
   check_precision();
 }
 
+bool CompiledSection::reads_sources() const noexcept {
+  return !source_words_.words.empty() ||
+         std::any_of(moves_.begin(), moves_.end(),
+                     [](const MovedRow& move) { return move.from == NodeOp::Source; });
+}
+
 /// Doubles take over where floats cannot do it.
 void CompiledSection::check_precision() {
   if (target_.precision != Precision::Float) return;
@@ -191,7 +198,74 @@ KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_w
   return code;
 }
 
-void CompiledSection::add_transfers(const Kernel& kernel, CompiledKernels::One& one) const {
+/// Cells that a word takes, from its place on.
+std::uint32_t cells_in(LeafKey key) { return key.take == Take::Long ? 2 : 1; }
+
+/// Where a word is among those that a section may leave: masks have places of their own.
+std::pair<bool, std::uint32_t> place_of(LeafKey key, std::uint32_t cell = 0) {
+  return {key.take == Take::Mask, key.place + cell};
+}
+
+void CompiledSection::follow(const CompiledSection& before) {
+  for (const ConstantRoot& constant : before.constants_) {
+    if (constant.key.delay != 0) continue;  // part of a put
+    given_[place_of(constant.key)] = constant.upper;
+    if (constant.key.take == Take::Long) given_[place_of(constant.key, 1)] = constant.lower;
+  }
+  // What is read out of the state all the same, and what is written to it again.
+  std::set<std::pair<bool, std::uint32_t>> read, written;
+  for (const Kernel& kernel : kernels_) {
+    for (const KernelInstance& instance : kernel.instances) {
+      for (const LeafKey key : instance.inputs) {
+        for (std::uint32_t k = 0; k < cells_in(key) && !is_given(key); ++k)
+          read.insert(place_of(key, k));
+      }
+      for (const LeafKey key : instance.outputs) {
+        for (std::uint32_t k = 0; k < cells_in(key) && key.delay == 0; ++k)
+          written.insert(place_of(key, k));
+      }
+    }
+  }
+  for (const ConstantRoot& constant : before.constants_) {
+    bool needed = constant.key.delay != 0;
+    for (std::uint32_t k = 0; k < cells_in(constant.key) && !needed; ++k) {
+      const auto place = place_of(constant.key, k);
+      const CellRow row = cell_row(map_, {Take::Bits, place.second, 0});
+      needed = read.count(place) != 0 || written.count(place) == 0 ||
+               std::any_of(moves_.begin(), moves_.end(), [&](const MovedRow& move) {
+                 return move.from == NodeOp::Input && move.cell == row;
+               });
+    }
+    if (needed) left_before_.push_back(constant);
+  }
+}
+
+bool CompiledSection::is_given(LeafKey key) const {
+  if (key.take == Take::PeNumber || key.take == Take::BlockNumber || key.delay != 0) return false;
+  for (std::uint32_t k = 0; k < cells_in(key); ++k) {
+    if (given_.count(place_of(key, k)) == 0) return false;
+  }
+  return true;
+}
+
+void CompiledSection::add_given(const RowTransfer& to, Target target,
+                                CompiledKernels::One& one) const {
+  const std::size_t lane = target.lane_bytes();
+  GivenInput input{to.instance, to.offset, std::vector<std::byte>(target.lanes() * lane)};
+  const std::uint64_t upper = given_.at(place_of(to.key));
+  const std::uint64_t lower = to.key.take == Take::Long ? given_.at(place_of(to.key, 1)) : upper;
+  bool fits = true;
+  for (std::size_t k = 0; k < target.lanes(); ++k) {
+    fits = fits && words_to_lanes(to.key.take, target.precision, {&upper, &lower, 0}, 1,
+                                  input.lanes.data() + k * lane, lane);
+  }
+  // An integer that floats do not hold: the run is repeated with doubles, as without this.
+  one.given_fit = one.given_fit && fits;
+  one.given.push_back(input);
+}
+
+void CompiledSection::add_transfers(const Kernel& kernel, Target target,
+                                    CompiledKernels::One& one) const {
   for (std::uint32_t i = 0; i < kernel.instances.size(); ++i) {
     const KernelInstance& instance = kernel.instances[i];
     for (std::uint32_t n = 0; n < instance.inputs.size(); ++n) {
@@ -201,6 +275,13 @@ void CompiledSection::add_transfers(const Kernel& kernel, CompiledKernels::One& 
     for (std::uint32_t n = 0; n < instance.outputs.size(); ++n) {
       const LeafKey key = instance.outputs[n];
       one.out.push_back({key, cell_row(map_, key), i, one.code.layout.output(n)});
+    }
+  }
+  for (const RowTransfer& t : one.in) {
+    if (is_given(t.key)) {
+      add_given(t, target, one);
+    } else {
+      one.in_after.push_back(t);
     }
   }
 }
@@ -214,7 +295,7 @@ std::unique_ptr<CompiledKernels> CompiledSection::compile(std::uint64_t zero_wor
     for (const Kernel& kernel : kernels_) {
       CompiledKernels::One one;
       one.code = make_code(kernel, zero_words, made->target);
-      add_transfers(kernel, one);
+      add_transfers(kernel, made->target, one);
       if (made->target.isa == Isa::Portable) {
         one.portable = std::make_unique<InterpretedKernel>(one.code, made->target, source_words_,
                                                            uniform_words_);
@@ -234,7 +315,7 @@ std::unique_ptr<CompiledKernels> CompiledSection::compile(std::uint64_t zero_wor
   for (const Kernel& kernel : kernels_) {
     CompiledKernels::One one;
     one.code = make_code(kernel, zero_words, made->target);
-    add_transfers(kernel, one);
+    add_transfers(kernel, made->target, one);
     one.portable =
         std::make_unique<InterpretedKernel>(one.code, made->target, source_words_, uniform_words_);
     made->kernels.push_back(std::move(one));
@@ -314,6 +395,12 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
         *models[s], demands[s], static_cast<Section>(s) == Section::Body, target);
     parts[s].section = std::move(section);
   }
+  const auto& start = parts[static_cast<unsigned>(Section::Start)].section;
+  const auto& body = parts[static_cast<unsigned>(Section::Body)].section;
+  const auto& end = parts[static_cast<unsigned>(Section::End)].section;
+  in_one_go = start && body && end && start->kernels().empty() && !start->reads_sources() &&
+              !end->reads_sources();
+  if (in_one_go) body->follow(*start);
 }
 
 }  // namespace gdr::native

@@ -37,12 +37,21 @@ struct MovedRow {
   std::uint32_t place = 0;  ///< else its address in the broadcast memory
 };
 
+/// An input that the section before leaves the same in all PEs: a vector of it.
+struct GivenInput {
+  std::uint32_t instance = 0, offset = 0;  ///< as in RowTransfer
+  std::vector<std::byte> lanes;
+};
+
 /// Code for some kernels, under the assumption that certain uniform words are zero.
 struct CompiledKernels {
   struct One {
     KernelCode code;
-    std::vector<RowTransfer> in, out;  ///< of all instances
-    CompiledKernel machine;            ///< none on the portable path
+    std::vector<RowTransfer> in, out;   ///< of all instances
+    std::vector<RowTransfer> in_after;  ///< of `in`, what is not given by the section before
+    std::vector<GivenInput> given;      ///< the others
+    bool given_fit = true;              ///< among floats
+    CompiledKernel machine;             ///< none on the portable path
     std::unique_ptr<InterpretedKernel> portable;
   };
   std::pair<std::uint64_t, Precision> key;  ///< what it was asked for
@@ -55,6 +64,11 @@ class CompiledSection {
  public:
   CompiledSection(const SectionModel& model, const Demand& demand, bool loops, Target target);
   const CellMap& map() const noexcept { return map_; }
+  /// Before any code is made: `before` may be run directly before it. Where both are run in one go,
+  /// constants that it leaves need not go through the state.
+  void follow(const CompiledSection& before);
+  /// Constants of the section before that the state needs all the same.
+  const std::vector<ConstantRoot>& left_before() const noexcept { return left_before_; }
 
   bool loops() const noexcept { return loops_; }
   const std::vector<Kernel>& kernels() const noexcept { return kernels_; }
@@ -63,7 +77,7 @@ class CompiledSection {
   const std::vector<PutTarget>& puts() const noexcept { return puts_; }
   const WordTable& source_words() const noexcept { return source_words_; }
   const WordTable& uniform_words() const noexcept { return uniform_words_; }
-  bool reads_sources() const noexcept { return !source_words_.words.empty(); }
+  bool reads_sources() const noexcept;
 
   /// Which of its uniform words are best compiled as zeros where they are zero: bits of their
   /// numbers. They stand in for lanes that do not count.
@@ -83,7 +97,9 @@ class CompiledSection {
   std::string remark() const;
 
  private:
-  void add_transfers(const Kernel& kernel, CompiledKernels::One& one) const;
+  void add_transfers(const Kernel& kernel, Target target, CompiledKernels::One& one) const;
+  bool is_given(LeafKey key) const;
+  void add_given(const RowTransfer& to, Target target, CompiledKernels::One& one) const;
   std::unique_ptr<CompiledKernels> compile(std::uint64_t zero_words, Precision precision) const;
   void check_precision();
   KernelCode make_code(const Kernel& kernel, std::uint64_t zero_words, Target target) const;
@@ -96,6 +112,9 @@ class CompiledSection {
   std::vector<ConstantRoot> constants_;
   std::vector<MovedRow> moves_;
   std::vector<PutTarget> puts_;
+  /// Words of the section before by [of masks][cell or mask], and those of them that are left.
+  std::map<std::pair<bool, std::uint32_t>, std::uint64_t> given_;
+  std::vector<ConstantRoot> left_before_;
   WordTable source_words_, uniform_words_;
   std::uint64_t zero_candidates_ = 0;
   mutable std::shared_mutex mutex_;
@@ -117,6 +136,9 @@ struct CompiledProgram {
   CellMap map;
   Target target;
   std::array<Part, section_count> parts;
+  /// Start, body and End can be run in one go: all are compiled, Start computes nothing, and only
+  /// the body reads sources.
+  bool in_one_go = false;
 };
 
 }  // namespace gdr::native

@@ -28,7 +28,18 @@ class SectionRun {
     if (run.live_pes != 0 && section.puts().empty()) live_ = std::min(live_, run.live_pes);
   }
 
-  void passes(std::uint64_t count, std::uint32_t source_base) {
+  /// Of a section without kernels: its constants are those that the next one does not take over.
+  void leave_to(const CompiledSection& next) {
+    scratch_.put_words.assign(s_.puts().size() * 3 * block_.pes, 0);
+    gather_moved();
+    leave_moved();
+    leave_constants(next.left_before());
+    put_words();
+  }
+
+  /// `after` a section that has left its constants to this one.
+  void passes(std::uint64_t count, std::uint32_t source_base, bool after = false) {
+    after_ = after;
     source_base_ = source_base;
     count_ = count;
     // What a stream holds was seen to fit.
@@ -37,7 +48,7 @@ class SectionRun {
     gather_moved();
     for (std::size_t k = 0; k < s_.kernels().size(); ++k) leave(k);
     leave_moved();
-    leave_constants();
+    leave_constants(s_.constants());
     put_words();
   }
 
@@ -52,6 +63,7 @@ class SectionRun {
   bool take_words();
   void widen_stream();
   bool take_state();
+  void take_given(const CompiledKernels::One& one, const WorkItems& items) const;
   bool take_row(const RowTransfer& t, std::size_t item, std::byte* to) const;
   void take_fixed(Take take, std::size_t first, std::size_t count, std::byte* to) const;
   void execute(std::size_t k);
@@ -59,7 +71,7 @@ class SectionRun {
   void leave_row(const RowTransfer& t, std::size_t item, const std::byte* from);
   void gather_moved();
   void leave_moved();
-  void leave_constants();
+  void leave_constants(const std::vector<ConstantRoot>& constants);
   void put_words();
   std::uint64_t* put_row(LeafKey key, unsigned word);
 
@@ -81,11 +93,30 @@ class SectionRun {
   std::uint64_t count_ = 1;
   std::uint32_t source_base_ = 0;
   std::uint32_t live_;      ///< PEs that are worked on
+  bool after_ = false;      ///< the section before has left its constants to this one
   bool by_eight_ = false;   ///< the code is for the host's AVX-512 and doubles
   std::size_t chunks_ = 0;  ///< vectors that they fill
 };
 
 thread_local Scratch SectionRun::scratch_;
+
+/// Lanes of a row are few: eight at a time, written out, cost less than a call that finds out how
+/// many there are.
+constexpr std::size_t at_once = 8;
+
+void fill_lanes(std::uint64_t* to, std::size_t n, std::uint64_t word) {
+  std::size_t i = 0;
+  for (; i + at_once <= n; i += at_once) {
+    for (std::size_t k = 0; k < at_once; ++k) to[i + k] = word;
+  }
+  for (; i < n; ++i) to[i] = word;
+}
+
+void copy_lanes(const std::uint64_t* from, std::size_t n, std::uint64_t* to) {
+  std::size_t i = 0;
+  for (; i + at_once <= n; i += at_once) std::memcpy(to + i, from + i, at_once * sizeof *to);
+  for (; i < n; ++i) to[i] = from[i];
+}
 
 WordsIn memory_words(const BlockState& block, Take take, std::uint32_t address,
                      std::size_t stride) {
@@ -190,13 +221,24 @@ bool SectionRun::take_state() {
   for (std::size_t k = 0; k < code_->kernels.size(); ++k) {
     const auto& one = code_->kernels[k];
     const WorkItems items = work_items(k);
-    if (by_eight_) rows_to_lanes_by_eight(one.in, block_, items);
-    for (const RowTransfer& t : one.in) {
+    const std::vector<RowTransfer>& in = after_ ? one.in_after : one.in;
+    if (after_) take_given(one, items);
+    if (after_) fits = one.given_fit && fits;
+    if (by_eight_) rows_to_lanes_by_eight(in, block_, items);
+    for (const RowTransfer& t : in) {
       if (by_eight_ && !t.elsewhere()) continue;
       fits = take_row(t, items.bytes, items.place(t)) && fits;
     }
   }
   return fits;
+}
+
+void SectionRun::take_given(const CompiledKernels::One& one, const WorkItems& items) const {
+  for (const GivenInput& given : one.given) {
+    std::byte* to = items.first + given.instance * items.vectors * items.bytes + given.offset;
+    for (std::size_t v = 0; v < items.vectors; ++v, to += items.bytes)
+      std::memcpy(to, given.lanes.data(), given.lanes.size());
+  }
 }
 
 bool SectionRun::take_row(const RowTransfer& t, std::size_t item, std::byte* to) const {
@@ -278,14 +320,14 @@ void SectionRun::gather_moved() {
   std::uint64_t* to = scratch_.moved.data();
   for (const MovedRow& move : s_.moves()) {
     if (move.from == NodeOp::Input) {
-      std::copy_n(move.cell.in(block_), live_, to);
+      copy_lanes(move.cell.in(block_), live_, to);
     } else {
       std::uint64_t base = 0;
       if (move.from == NodeOp::Source) {
         base = run_.stream.groups != nullptr ? run_.stream.last_group
                                              : source_base_ + (count_ - 1) * run_.source_step;
       }
-      std::fill_n(to, live_, block_.bm[base + move.place]);
+      fill_lanes(to, live_, block_.bm[base + move.place]);
     }
     to += block_.pes;
   }
@@ -294,13 +336,13 @@ void SectionRun::gather_moved() {
 void SectionRun::leave_moved() {
   const std::uint64_t* from = scratch_.moved.data();
   for (const MovedRow& move : s_.moves()) {
-    std::copy_n(from, live_, move.to.in(block_));
+    copy_lanes(from, live_, move.to.in(block_));
     from += block_.pes;
   }
 }
 
-void SectionRun::leave_constants() {
-  for (const ConstantRoot& constant : s_.constants()) {
+void SectionRun::leave_constants(const std::vector<ConstantRoot>& constants) {
+  for (const ConstantRoot& constant : constants) {
     const std::size_t pes = block_.pes;
     if (constant.key.delay != 0) {
       const auto part = static_cast<PutPart>(constant.key.delay);
@@ -310,8 +352,8 @@ void SectionRun::leave_constants() {
       continue;
     }
     std::uint64_t* const row = constant.cell.in(block_);
-    std::fill_n(row, live_, constant.upper);
-    if (constant.key.take == Take::Long) std::fill_n(row + pes, live_, constant.lower);
+    fill_lanes(row, live_, constant.upper);
+    if (constant.key.take == Take::Long) fill_lanes(row + pes, live_, constant.lower);
   }
 }
 
@@ -340,6 +382,17 @@ void run_section(const CompiledSection& section, BlockState& block, const BlockR
     section_run.passes(1, source);
     source += run.source_step;
   }
+}
+
+void run_whole(const CompiledProgram& program, BlockState& block, const BlockRun& body) {
+  const auto section = [&](Section s) -> const CompiledSection& {
+    return *program.parts[static_cast<unsigned>(s)].section;
+  };
+  SectionRun(section(Section::Start), block, body).leave_to(section(Section::Body));
+  SectionRun(section(Section::Body), block, body).passes(body.iterations, body.source_base, true);
+  BlockRun end = body;
+  end.stream = {};
+  SectionRun(section(Section::End), block, end).passes(1, body.source_base);
 }
 
 bool convert_sources(const CompiledSection& section, const std::uint64_t* shorts,

@@ -9,6 +9,9 @@ namespace gdr::native {
 /// As Executable::run. The float mode must be FloatMode's.
 void run_section(const CompiledSection& section, BlockState& block, const BlockRun& run);
 
+/// As Executable::run_whole, for a program that can be run in one go.
+void run_whole(const CompiledProgram& program, BlockState& block, const BlockRun& body);
+
 /// As Executable::convert_sources.
 bool convert_sources(const CompiledSection& section, const std::uint64_t* shorts,
                      std::size_t groups, std::uint32_t step, std::byte* to) noexcept;

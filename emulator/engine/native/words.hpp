@@ -38,6 +38,7 @@ struct CellRow {
   LaneMemory BlockState::*memory = &BlockState::registers;
   std::uint32_t row = 0;
 
+  friend bool operator==(const CellRow&, const CellRow&) = default;
   const std::uint64_t* in(const BlockState& block) const noexcept {
     return (block.*memory).data() + std::size_t{row} * block.pes;
   }
