@@ -170,7 +170,9 @@ const Registration registration{
          "the same bits with every engine, instruction set and number of threads.\n\n"
          "Other kernels find their variables by name, with i or j at the end: x y z, vx vy vz, m,\n"
          "id, ax ay az (accelerations by the kernel gravity), and eps2. Their results are written\n"
-         "as Acceleration, Potential, Jerk, Snap, PostNewtonian, or under their own names."}};
+         "as Acceleration, Potential, Jerk, Snap, PostNewtonian, or under their own names; the\n"
+         "elements of an array NAME as NAME (n, elements), the entries of a list as NAME_list,\n"
+         "-1 behind the last. Sources are numbered from 0 in the order of the snapshot."}};
 
 }  // namespace
 }  // namespace gdr::cli

@@ -13,12 +13,13 @@ void write_forces(const std::string& path, const Snapshot& snapshot, const Force
   const std::vector<std::int64_t> counts(snapshot.type_counts.begin(), snapshot.type_counts.end());
   hdf5::Writer file;
   for (const ForceDataset& d : results) {
-    const std::array<hsize_t, 2> shape = {snapshot.size(), d.width};
+    const std::array<hsize_t, 2> both = {snapshot.size(), d.width};
+    const std::span shape = std::span(both).first(d.width == 1 ? 1 : 2);
     if (d.integers.empty()) {
-      file.doubles(d.name, std::span(shape).first(d.width == 1 ? 1 : 2), d.numbers);
+      file.doubles(d.name, shape, d.numbers);
     } else {
       const std::vector<std::uint64_t> bits(d.integers.begin(), d.integers.end());
-      file.integers(d.name, bits, true);
+      file.integers(d.name, shape, bits, true);
     }
   }
   file.integers("ParticleIDs", snapshot.id, snapshot.signed_ids);

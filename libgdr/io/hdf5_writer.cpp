@@ -61,10 +61,15 @@ void Writer::doubles(const std::string& dataset, std::span<const hsize_t> shape,
   put(dataset, shape, H5T_NATIVE_DOUBLE, values.data());
 }
 
+void Writer::integers(const std::string& dataset, std::span<const hsize_t> shape,
+                      std::span<const std::uint64_t> values, bool is_signed) {
+  put(dataset, shape, is_signed ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64, values.data());
+}
+
 void Writer::integers(const std::string& dataset, std::span<const std::uint64_t> values,
                       bool is_signed) {
   const std::array<hsize_t, 1> shape = {values.size()};
-  put(dataset, shape, is_signed ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64, values.data());
+  integers(dataset, shape, values, is_signed);
 }
 
 void Writer::put_attribute(const std::string& object, const std::string& name, hid_t file_type,

@@ -19,6 +19,8 @@ class Writer {
   void group(const std::string& path);
   void doubles(const std::string& dataset, std::span<const hsize_t> shape,
                std::span<const double> values);
+  void integers(const std::string& dataset, std::span<const hsize_t> shape,
+                std::span<const std::uint64_t> values, bool is_signed);
   void integers(const std::string& dataset, std::span<const std::uint64_t> values, bool is_signed);
   /// Attributes of a group, or of the file for "/". One value makes a scalar if `scalar`.
   void attribute(const std::string& object, const std::string& name, std::span<const double> values,

@@ -122,6 +122,49 @@ void set_parameters(Job& job, const Kernel& kernel, const KernelSettings& settin
   }
 }
 
+/// A result that is one of several: which, how many there are, and their common name.
+struct Element {
+  std::string base;
+  std::size_t number = 0, count = 0;
+};
+
+/// `near_5` of near_0, near_1, ...: an array or a list of the kernel language. Elsewhere count is
+/// 0.
+Element element_of(const Kernel& kernel, const KernelVariable& v) {
+  const auto has = [&](const std::string& name) {
+    return std::any_of(
+        kernel.variables().begin(), kernel.variables().end(),
+        [&](const KernelVariable& o) { return o.role == Role::Result && o.name == name; });
+  };
+  const std::size_t cut = v.name.find_last_not_of("0123456789");
+  if (cut == std::string::npos || v.name[cut] != '_' || cut + 1 == v.name.size()) return {};
+  Element e{v.name.substr(0, cut), 0, 0};
+  while (has(fmt::format("{}_{}", e.base, e.count))) {
+    if (fmt::format("{}_{}", e.base, e.count) == v.name) e.number = e.count;
+    ++e.count;
+  }
+  if (e.count < 2 || fmt::format("{}_{}", e.base, e.number) != v.name) return {};
+  if (has(e.base)) e.base += "_list";  // the name itself is the number of entries
+  return e;
+}
+
+/// Entries of a list behind its last one are nobody.
+void clear_unused(std::vector<ForceDataset>& list) {
+  constexpr std::string_view ending = "_list";
+  for (ForceDataset& d : list) {
+    if (!d.name.ends_with(ending) || d.integers.empty()) continue;
+    const std::string_view base = std::string_view(d.name).substr(0, d.name.size() - ending.size());
+    const auto count = std::find_if(list.begin(), list.end(),
+                                    [&](const ForceDataset& o) { return o.name == base; });
+    if (count == list.end() || count->width != 1) continue;
+    for (std::size_t i = 0; i < count->integers.size(); ++i) {
+      const auto used = static_cast<std::size_t>(std::max<std::int64_t>(0, count->integers[i]));
+      for (std::size_t k = std::min(used, d.width); k < d.width; ++k)
+        d.integers[i * d.width + k] = -1;
+    }
+  }
+}
+
 /// The dataset of a result, and which of its columns.
 ForceDataset& dataset_of(std::vector<ForceDataset>& list, const Kernel& kernel,
                          const KernelVariable& v, std::size_t n, std::size_t& column) {
@@ -144,6 +187,11 @@ ForceDataset& dataset_of(std::vector<ForceDataset>& list, const Kernel& kernel,
     width = 3;
     column = static_cast<std::size_t>(rest[0] - 'x');
   }
+  if (const Element e = element_of(kernel, v); e.count > 0) {
+    name = e.base;
+    width = e.count;
+    column = e.number;
+  }
   for (ForceDataset& d : list)
     if (d.name == name) return d;
   list.push_back({name, width, {}, {}});
@@ -159,8 +207,10 @@ ForceDataset& dataset_of(std::vector<ForceDataset>& list, const Kernel& kernel,
 void check_finite_sums(const Kernel& kernel, const std::vector<ForceDataset>& list) {
   for (const ForceDataset& d : list) {
     const bool extreme = std::any_of(
-        kernel.variables().begin(), kernel.variables().end(),
-        [&](const KernelVariable& v) { return v.name == d.name && v.reduction != "fadd"; });
+        kernel.variables().begin(), kernel.variables().end(), [&](const KernelVariable& v) {
+          const bool of_it = v.name == d.name || element_of(kernel, v).base == d.name;
+          return of_it && v.reduction != "fadd";
+        });
     for (std::size_t k = 0; !extreme && k < d.numbers.size(); ++k)
       if (!std::isfinite(d.numbers[k]))
         throw Error(
@@ -211,6 +261,7 @@ std::vector<ForceDataset> kernel_forces(Device& device, const Kernel& kernel,
   job.targets(n, targets);
   job.run(results);
   check_finite_sums(kernel, list);
+  clear_unused(list);
   return list;
 }
 

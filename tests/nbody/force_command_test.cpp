@@ -140,6 +140,43 @@ TEST_CASE("two particles by hand with other kernels: jerk and snap, results of o
   CHECK(nlohmann::json::parse(outcome.output).at("kernel") == "spring");
 }
 
+TEST_CASE("lists and arrays of a kernel are datasets with a row for each particle") {
+  const TemporaryFolder folder;
+  const std::string out = folder.file("out.hdf5");
+  const std::string line =
+      folder.make("line.txt", "1  0 0 0  0 0 0\n1  1 0 0  0 0 0\n1  3 0 0  0 0 0\n");
+  Outcome outcome = run_gdr({"force", line, "--eps", "0", "--kernel", "gravity_neighbours", "--set",
+                             "hi2=4.5", "-o", out});
+  INFO(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  {
+    const hdf5::Reader found(out);
+    CHECK(found.integers("near", true) == std::vector<std::uint64_t>{1, 2, 1});
+    REQUIRE(found.shape("near_list") == std::vector<hsize_t>{3, 128});
+    const std::vector<std::uint64_t> list = found.integers("near_list", true);
+    const auto nobody = static_cast<std::uint64_t>(-1);
+    CHECK(list[0] == 1);
+    CHECK(list[1] == nobody);
+    CHECK(list[128] == 0);
+    CHECK(list[129] == 2);
+    CHECK(list[256] == 1);
+    CHECK(list[3 * 128 - 1] == nobody);
+  }
+  const std::string own =
+      folder.make("moments.gdk",
+                  "kernel moments; VARI xi; VARJ xj; VARF f[2]; VARF least[2];\n"
+                  "d = xj - xi; f[0] += d; f[1] += d*d;\n"
+                  "if (d > 10) { least[0] min= d; }\nleast[1] min= d;\n");
+  outcome = run_gdr({"force", line, "--eps", "0", "--kernel", own, "-o", out});
+  INFO(outcome.errors);
+  REQUIRE(outcome.status == 0);
+  const hdf5::Reader found(out);
+  CHECK(found.shape("f") == std::vector<hsize_t>{3, 2});
+  CHECK(found.doubles("f") == std::vector<double>{4, 10, 1, 5, -5, 13});
+  CHECK(std::isinf(found.doubles("least")[0]));
+  CHECK(found.doubles("least")[1] == 0);
+}
+
 TEST_CASE("every engine and number of threads gives the same file") {
   const TemporaryFolder folder;
   const std::string first = folder.file("a.hdf5"), second = folder.file("b.hdf5");
