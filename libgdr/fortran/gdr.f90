@@ -77,7 +77,8 @@ module gdr
 
   public :: gdr_array, gdr_version, gdr_last_error
   public :: gdr_device_open, gdr_device_close, gdr_device_statistics, gdr_device_reset_statistics
-  public :: gdr_kernel_assemble, gdr_kernel_load, gdr_kernel_builtin, gdr_kernel_free
+  public :: gdr_kernel_compile, gdr_kernel_assemble, gdr_kernel_load, gdr_kernel_builtin
+  public :: gdr_kernel_free
   public :: gdr_job_create, gdr_job_free, gdr_job_set, gdr_job_sources, gdr_job_update_sources
   public :: gdr_job_targets, gdr_job_run, gdr_job_start, gdr_job_wait, gdr_job_ready
   public :: gdr_gravity_create, gdr_gravity_free, gdr_gravity_compute, gdr_gravity_compute_on
@@ -120,6 +121,13 @@ module gdr
        integer(c_int) :: status
      end function c_device_reset
 
+     function c_kernel_compile(text, name, kernel) bind(c, name="gdr_kernel_compile") &
+          result(status)
+       import :: c_char, c_ptr, c_int
+       character(kind=c_char), intent(in) :: text(*), name(*)
+       type(c_ptr), intent(out) :: kernel
+       integer(c_int) :: status
+     end function c_kernel_compile
      function c_kernel_assemble(text, name, kernel) bind(c, name="gdr_kernel_assemble") &
           result(status)
        import :: c_char, c_ptr, c_int
@@ -369,6 +377,14 @@ contains
 
   ! ---- kernels ----------------------------------------------------------------------------------
 
+  ! Compile a text of the kernel language; lines may end with new_line("a").
+  subroutine gdr_kernel_compile(text, name, kernel, status)
+    character(len=*), intent(in) :: text, name
+    type(gdr_kernel), intent(out) :: kernel
+    integer, intent(out) :: status
+    status = c_kernel_compile(text//c_null_char, trim(name)//c_null_char, kernel%handle)
+  end subroutine gdr_kernel_compile
+
   ! Assemble a text; lines end with new_line("a").
   subroutine gdr_kernel_assemble(text, name, kernel, status)
     character(len=*), intent(in) :: text, name
@@ -377,7 +393,7 @@ contains
     status = c_kernel_assemble(text//c_null_char, trim(name)//c_null_char, kernel%handle)
   end subroutine gdr_kernel_assemble
 
-  ! Read an object file (.gdo), or assemble a source file.
+  ! Read an object file (.gdo), compile a kernel (.gdk), or assemble a source file.
   subroutine gdr_kernel_load(path, kernel, status)
     character(len=*), intent(in) :: path
     type(gdr_kernel), intent(out) :: kernel

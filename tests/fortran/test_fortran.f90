@@ -57,6 +57,7 @@ program test_fortran
   call gdr_device_statistics(device, statistics, status)
   call check(status == gdr_ok .and. statistics%runs == 2, "runs")
   call check(statistics%interactions == 2 * n * n, "interactions")
+  call test_compile()
   call gdr_device_close(device)
   if (failures > 0) stop 1
 
@@ -69,6 +70,28 @@ contains
     failures = failures + 1
     print *, "failed: ", what, " (last error: ", gdr_last_error(), ")"
   end subroutine check
+
+  ! The same law in the kernel language, and a text that is none.
+  subroutine test_compile()
+    type(gdr_kernel) :: kernel
+    type(gdr_job) :: job
+    real(c_double) :: x(3) = [0d0, 1d0, 3d0], force(3)
+    call gdr_kernel_compile("CONST k; VARI xi; VARJ xj; VARF f;"//new_line("a")// &
+         "f += k*(xj - xi);", "spring", kernel, status)
+    call check(status == gdr_ok, "compile")
+    call gdr_job_create(device, kernel, job, status)
+    call gdr_kernel_free(kernel)
+    call gdr_job_set(job, "k", 2d0, status)
+    call gdr_job_sources(job, 3, [gdr_array("xj", x)], status)
+    call gdr_job_targets(job, 3, [gdr_array("xi", x)], status)
+    call gdr_job_run(job, [gdr_array("f", force)], status)
+    call check(status == gdr_ok, "run of a compiled kernel")
+    call check(all(force == [8d0, 2d0, -10d0]), "forces of a compiled kernel")
+    call gdr_job_free(job)
+    call gdr_kernel_compile("VARI x; VARF f; f += y;", "wrong", kernel, status)
+    call check(status == gdr_error_program, "a kernel that does not compile")
+    call check(index(gdr_last_error(), "GDR7002") > 0, "its diagnostic")
+  end subroutine test_compile
 
   subroutine test_job()
     type(gdr_kernel) :: kernel
