@@ -390,6 +390,20 @@ class Compiler {
     return schedule.has_value();
   }
 
+  /// Whether one instruction holds back a contribution of the item before, and has one of its own
+  /// item beside it, which must happen.
+  bool guards_mix(const Schedule& schedule) const {
+    const auto interval = static_cast<int>(schedule.interval);
+    std::vector<int> passes(schedule.interval, -1);
+    for (std::size_t i = 0; i < guarded_.size(); ++i) {
+      if (!guarded_[i] || !schedule.active[i]) continue;
+      int& pass = passes[static_cast<std::size_t>(schedule.time[i] % interval)];
+      if (pass >= 0 && pass != schedule.time[i] / interval) return true;
+      pass = schedule.time[i] / interval;
+    }
+    return false;
+  }
+
   /// Whether a schedule starts and ends cleanly and has room; if so it is the current one.
   bool usable(const Schedule& schedule, const Mode& mode) {
     const MachineLoop& loop = current_.loop;
@@ -402,7 +416,7 @@ class Compiler {
       no_way("the first items of the pipeline would leave something behind");
       return false;
     }
-    if (mode.guarded && passes > 2) return false;
+    if (mode.guarded && (passes > 2 || guards_mix(schedule))) return false;
     auto layout = place(current_.problem, schedule, options_.geometry, copies, out_.graph, why_);
     if (!layout) return false;
     current_.schedule = schedule;

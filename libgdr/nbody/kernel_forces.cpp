@@ -148,23 +148,6 @@ Element element_of(const Kernel& kernel, const KernelVariable& v) {
   return e;
 }
 
-/// Entries of a list behind its last one are nobody.
-void clear_unused(std::vector<ForceDataset>& list) {
-  constexpr std::string_view ending = "_list";
-  for (ForceDataset& d : list) {
-    if (!d.name.ends_with(ending) || d.integers.empty()) continue;
-    const std::string_view base = std::string_view(d.name).substr(0, d.name.size() - ending.size());
-    const auto count = std::find_if(list.begin(), list.end(),
-                                    [&](const ForceDataset& o) { return o.name == base; });
-    if (count == list.end() || count->width != 1) continue;
-    for (std::size_t i = 0; i < count->integers.size(); ++i) {
-      const auto used = static_cast<std::size_t>(std::max<std::int64_t>(0, count->integers[i]));
-      for (std::size_t k = std::min(used, d.width); k < d.width; ++k)
-        d.integers[i * d.width + k] = -1;
-    }
-  }
-}
-
 /// The dataset of a result, and which of its columns.
 ForceDataset& dataset_of(std::vector<ForceDataset>& list, const Kernel& kernel,
                          const KernelVariable& v, std::size_t n, std::size_t& column) {
@@ -261,7 +244,6 @@ std::vector<ForceDataset> kernel_forces(Device& device, const Kernel& kernel,
   job.targets(n, targets);
   job.run(results);
   check_finite_sums(kernel, list);
-  clear_unused(list);
   return list;
 }
 

@@ -190,8 +190,10 @@ class Emitter {
     return found;
   }
 
+  /// In the first pass there is no item before it; the first item itself is there.
   bool guarded(const Done& d) const {
-    return options_.guard && d.op < problem_.guarded.size() && problem_.guarded[d.op];
+    return options_.guard && d.op < problem_.guarded.size() && problem_.guarded[d.op] &&
+           times_.pass(s_.time[d.op], d.copy) > 0;
   }
 
   bool has_dmul(const std::vector<Done>& done) const {

@@ -64,6 +64,7 @@ class Builder {
   Condition compare(const Node& node, MaskId into, MaskId predicate, bool predicate_value);
   Condition join(const Node& node, bool conjunction);
   bool is_comparison(NodeId node) const;
+  bool is_shared(NodeId node) const;
   MaskId new_mask();
   OpId set_mask(MaskId mask, Op op, Ref a, Ref b, MaskFlag flag, MaskId predicate, bool value);
   Ref select(Condition condition, const Ref& yes, bool own_yes, const Ref& no, bool own_no,

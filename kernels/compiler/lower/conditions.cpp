@@ -98,6 +98,16 @@ Condition Builder::compare(const Node& node, MaskId into, MaskId predicate, bool
   return {into, true};
 }
 
+/// Whether others use a condition's mask: a complement has that of what it complements.
+bool Builder::is_shared(NodeId id) const {
+  while (node_uses_[static_cast<std::size_t>(id)] == 1) {
+    const Node& node = graph_.nodes[static_cast<std::size_t>(id)];
+    if (node.fn != Fn::Not) return false;
+    id = node.a;
+  }
+  return true;
+}
+
 /// `a || b`, or `a && b`: the second condition is worked out where the first leaves it open.
 Condition Builder::join(const Node& node, bool conjunction) {
   NodeId first = node.a, second = node.b;
@@ -105,7 +115,7 @@ Condition Builder::join(const Node& node, bool conjunction) {
   Condition a = condition(first);
   // The mask will be changed: one that others use is copied.
   MaskId mask = a.mask;
-  if (conditions_.count(first) != 0 && node_uses_[static_cast<std::size_t>(first)] > 1) {
+  if (is_shared(first)) {
     mask = new_mask();
     set_mask(mask, Op::Ipass, bits(a.value ? 1 : 0), {}, MaskFlag::Zero, none, true);
     // Where a holds, whatever its mask's bit is then.
