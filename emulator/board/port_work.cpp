@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "emulator/board/port_rows.hpp"
+#include "emulator/engine/vector/strip.hpp"
+
 namespace gdr {
 namespace {
 
@@ -65,21 +68,77 @@ Long join_word(const PortField& field, std::span<const ChipState* const> chips, 
                                   : reduce_tree(field.reduce, leaves.chips, ignored);
 }
 
-/// A sum over blocks and chips in host numbers, in the order of the tree: for fast numerics, whose
-/// results have no more bits than a double. PEs side by side, so that the host's vectors serve.
-class FastSum {
+/// One element of a field in PEs `pe` .. `pe + count - 1` of some block.
+struct Row {
+  const PortField& field;
+  unsigned element;
+  std::uint64_t pe, count;
+};
+
+/// Sums of fast numerics: they have no more bits than a double. A row is a double for each PE.
+struct HostSums {
+  static constexpr std::size_t words = 1;
+
+  static bool serve(const LoadedProgram& loaded, const PortField&) noexcept {
+    return !loaded.exact;
+  }
+  /// A double's bits are a long's first 64; what an exact section left behind them is cut.
+  static void read(const Row& row, const BlockState& block, std::uint64_t* to) noexcept {
+    const auto lanes = pe_lanes(block, row.field.location, row.element);
+    const std::uint64_t* const upper = lanes.shorts + row.pe;
+    const std::uint64_t* const lower = upper + lanes.lower;
+    for (std::uint64_t i = 0; i < row.count; ++i) to[i] = (upper[i] << 28) | (lower[i] >> 8);
+  }
+  static void add(const Row& row, const std::uint64_t* left, const std::uint64_t* right,
+                  std::uint64_t* to) noexcept {
+    for (std::uint64_t i = 0; i < row.count; ++i)
+      to[i] = std::bit_cast<std::uint64_t>(std::bit_cast<double>(left[i]) +
+                                           std::bit_cast<double>(right[i]));
+  }
+  static void give(const Row& row, const std::uint64_t* sums, std::uint64_t* numbers) noexcept {
+    std::copy_n(sums, row.count, numbers);
+  }
+};
+
+/// The machine's sums in the vectors of the host, which the engine has for its own additions. A row
+/// is an upper short for each PE, and then a lower one.
+struct ExactSums {
+  static constexpr std::size_t words = 2;
+
+  static bool serve(const LoadedProgram& loaded, const PortField& field) noexcept {
+    return loaded.exact && field.isa != Isa::Portable;
+  }
+  static void read(const Row& row, const BlockState& block, std::uint64_t* to) noexcept {
+    const auto lanes = pe_lanes(block, row.field.location, row.element);
+    std::copy_n(lanes.shorts + row.pe, row.count, to);
+    std::copy_n(lanes.shorts + lanes.lower + row.pe, row.count, to + row.count);
+  }
+  static void add(const Row& row, const std::uint64_t* left, const std::uint64_t* right,
+                  std::uint64_t* to) noexcept {
+    const StripKernels& kernels = row.field.isa == Isa::Avx512 ? avx512_kernels() : avx2_kernels();
+    const std::uint64_t n = row.count;
+    kernels.fadd[1][1][1]({1, n, {left, left + n, 0}, {right, right + n, 0}, {to, to + n, 0}});
+  }
+  static void give(const Row& row, const std::uint64_t* sums, std::uint64_t* numbers) noexcept {
+    port_rows(row.field.isa).long_to_double(sums, sums + row.count, row.count, numbers);
+  }
+};
+
+/// Sums over blocks and chips, in the order of the tree, PEs side by side.
+template <typename Sums>
+class RowSum {
  public:
   struct SlotRange {
     std::uint64_t first, last;
   };
 
   static bool serves(const LoadedProgram& loaded, const PortField& field) noexcept {
-    return !loaded.exact && field.reduce == Reduce::Fadd && field.width == Width::Long &&
+    return field.reduce == Reduce::Fadd && field.width == Width::Long &&
            field.conversion.host == HostType::F64 &&
-           field.conversion.machine == MachineFormat::FloatLong;
+           field.conversion.machine == MachineFormat::FloatLong && Sums::serve(loaded, field);
   }
 
-  /// Sums of slots first .. last - 1 of one field, by `store(slot, sum)`.
+  /// Sums of slots first .. last - 1 of one field as doubles, by `store(slot, bits)`.
   template <typename Store>
   void sum(const PortField& field, std::span<const ChipState* const> chips, Share share,
            SlotRange slots, std::uint64_t elements, Store store) {
@@ -91,66 +150,76 @@ class FastSum {
       const std::uint64_t last = pes_below(slots.last);
       for (std::uint64_t pe = pes_below(slots.first); pe < last;) {
         const std::uint64_t block = pe / pes;
-        const std::uint64_t count = std::min(last, (block + 1) * pes) - pe;
-        const Location at{field, static_cast<unsigned>(e), pe % pes, count};
-        const double* const sums = share == Share::SourcesOverBlocks ? over_blocks(at, chips)
-                                                                     : over_chips(at, chips, block);
-        for (std::uint64_t i = 0; i < count; ++i) store((pe + i) * elements + e, sums[i]);
-        pe += count;
+        const Row row{field, static_cast<unsigned>(e), pe % pes,
+                      std::min(last, (block + 1) * pes) - pe};
+        const std::uint64_t* const sums = share == Share::SourcesOverBlocks
+                                              ? over_blocks(row, chips)
+                                              : over_chips(row, chips, block);
+        numbers_.resize(row.count);
+        Sums::give(row, sums, numbers_.data());
+        for (std::uint64_t i = 0; i < row.count; ++i) store((pe + i) * elements + e, numbers_[i]);
+        pe += row.count;
       }
     }
   }
 
  private:
-  /// One element of a field in PEs `pe` .. `pe + count - 1` of some block.
-  struct Location {
-    const PortField& field;
-    unsigned element;
-    std::uint64_t pe, count;
-  };
+  static std::size_t size(const Row& row) noexcept { return Sums::words * row.count; }
 
-  /// A double's bits are a long's first 64; what an exact section left behind them is cut.
-  static void read(const Location& at, const BlockState& block, double* to) noexcept {
-    const auto lanes = pe_lanes(block, at.field.location, at.element);
-    const std::uint64_t* const upper = lanes.shorts + at.pe;
-    const std::uint64_t* const lower = upper + lanes.lower;
-    for (std::uint64_t i = 0; i < at.count; ++i)
-      to[i] = std::bit_cast<double>((upper[i] << 28) | (lower[i] >> 8));
-  }
-  const double* over_blocks(const Location& at, std::span<const ChipState* const> chips) {
-    chips_.resize(chips.size() * at.count);
+  const std::uint64_t* over_blocks(const Row& row, std::span<const ChipState* const> chips) {
+    chips_.resize(chips.size() * size(row));
     for (std::size_t c = 0; c < chips.size(); ++c) {
       const auto& blocks = chips[c]->blocks;
-      blocks_.resize(blocks.size() * at.count);
+      blocks_.resize(blocks.size() * size(row));
       for (std::size_t b = 0; b < blocks.size(); ++b)
-        read(at, blocks[b], blocks_.data() + b * at.count);
-      tree(blocks_, at.count);
-      std::copy_n(blocks_.data(), at.count, chips_.data() + c * at.count);
+        Sums::read(row, blocks[b], blocks_.data() + b * size(row));
+      tree(row, blocks_);
+      std::copy_n(blocks_.data(), size(row), chips_.data() + c * size(row));
     }
-    return tree(chips_, at.count);
+    return tree(row, chips_);
   }
-  const double* over_chips(const Location& at, std::span<const ChipState* const> chips,
-                           std::uint64_t block) {
-    chips_.resize(chips.size() * at.count);
+  const std::uint64_t* over_chips(const Row& row, std::span<const ChipState* const> chips,
+                                  std::uint64_t block) {
+    chips_.resize(chips.size() * size(row));
     for (std::size_t c = 0; c < chips.size(); ++c)
-      read(at, chips[c]->blocks[block], chips_.data() + c * at.count);
-    return tree(chips_, at.count);
+      Sums::read(row, chips[c]->blocks[block], chips_.data() + c * size(row));
+    return tree(row, chips_);
   }
-  /// Adds up rows of `count` numbers into the first.
-  static const double* tree(std::vector<double>& rows, std::uint64_t count) noexcept {
-    for (std::size_t n = rows.size() / count; n > 1; n = (n + 1) / 2) {
+  /// Adds up rows into the first, as reduce_tree does.
+  static const std::uint64_t* tree(const Row& row, std::vector<std::uint64_t>& rows) noexcept {
+    std::uint64_t* const first = rows.data();
+    for (std::size_t n = rows.size() / size(row); n > 1; n = (n + 1) / 2) {
       for (std::size_t k = 0; k < n / 2; ++k) {
-        const double* const left = rows.data() + 2 * k * count;
-        double* const to = rows.data() + k * count;
-        for (std::uint64_t i = 0; i < count; ++i) to[i] = left[i] + left[count + i];
+        std::uint64_t* const left = first + 2 * k * size(row);
+        Sums::add(row, left, left + size(row), first + k * size(row));
       }
       if (n % 2 != 0)
-        std::copy_n(rows.data() + (n - 1) * count, count, rows.data() + n / 2 * count);
+        std::copy_n(first + (n - 1) * size(row), size(row), first + n / 2 * size(row));
     }
-    return rows.data();
+    return first;
   }
-  std::vector<double> blocks_, chips_;
+  std::vector<std::uint64_t> blocks_, chips_, numbers_;
 };
+
+/// The fields that a kind of sums serves, into their records.
+template <typename Sums>
+void join_rows(const LoadedProgram& loaded, std::span<const ChipState* const> chips,
+               const TargetSlots& slots, std::span<const PortField> fields,
+               typename RowSum<Sums>::SlotRange range, std::uint64_t* records) {
+  const std::size_t words = loaded.layout.result_words;
+  RowSum<Sums> rows;
+  for (const PortField& field : fields) {
+    if (!RowSum<Sums>::serves(loaded, field)) continue;
+    rows.sum(field, chips, slots.share, range, loaded.program.elements,
+             [&](std::uint64_t slot, std::uint64_t bits) {
+               put_host_bits(field, bits, records + (slot - slots.first) * words);
+             });
+  }
+}
+
+bool joined_in_rows(const LoadedProgram& loaded, const PortField& field) noexcept {
+  return RowSum<HostSums>::serves(loaded, field) || RowSum<ExactSums>::serves(loaded, field);
+}
 
 }  // namespace
 
@@ -195,20 +264,16 @@ void join_results(const LoadedProgram& loaded, std::span<const ChipState* const>
   const std::uint64_t elements = loaded.program.elements;
   if (loaded.packs_results)
     std::fill_n(records + (first - slots.first) * words, (last - first) * words, 0);
+  join_rows<HostSums>(loaded, chips, slots, fields, {first, last}, records);
+  join_rows<ExactSums>(loaded, chips, slots, fields, {first, last}, records);
+  const bool all = std::ranges::all_of(
+      fields, [&](const PortField& field) { return joined_in_rows(loaded, field); });
+  if (all) return;
   Leaves leaves;
-  FastSum fast;
-  for (const PortField& field : fields) {
-    if (!FastSum::serves(loaded, field)) continue;
-    fast.sum(field, chips, slots.share, {first, last}, elements,
-             [&](std::uint64_t slot, double sum) {
-               put_host_bits(field, std::bit_cast<std::uint64_t>(sum),
-                             records + (slot - slots.first) * words);
-             });
-  }
   for (std::uint64_t slot = first; slot < last; ++slot) {
     std::uint64_t* const record = records + (slot - slots.first) * words;
     for (const PortField& field : fields) {
-      if (FastSum::serves(loaded, field)) continue;
+      if (joined_in_rows(loaded, field)) continue;
       const Long word = join_word(field, chips, slots.share, slot, elements, leaves);
       put_host_bits(field, network_to_host(field, word), record);
     }

@@ -23,14 +23,30 @@ class Author {
       names_.push_back(name);
     }
     if (below(3) == 0) text += "skip if (" + names_.front() + " < " + atom() + ");\n";
-    for (const char* result : {"f", "g", "h"})
-      text += std::string(result) + (below(3) == 0 ? " -= " : " += ") + names_.back() + "*" +
-              atom() + ";\n";
+    for (const char* result : {"f", "g", "h"}) text += contributions(result, 2);
     return text;
   }
 
  private:
   int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
+
+  /// One or more, some of them under conditions.
+  std::string contributions(const std::string& result, int depth) {
+    if (depth > 0 && below(3) == 0) {
+      std::string text = "if (" + condition(1) + ") { " + contributions(result, depth - 1) + "}";
+      if (below(2) == 0) text += " else { " + contributions(result, depth - 1) + "}";
+      return text + "\n" + (below(2) == 0 ? contributions(result, depth - 1) : "");
+    }
+    return result + (below(3) == 0 ? " -= " : " += ") + names_.back() + "*" + atom() + ";\n";
+  }
+
+  /// Of inputs: they are what they are, so that no rounding decides.
+  std::string condition(int depth) {
+    static const char* const all[] = {"a < p", "q < b", "c > w", "p < k", "a*0.5 < k"};
+    if (depth > 0 && below(3) == 0)
+      return condition(depth - 1) + (below(2) == 0 ? " && " : " || ") + condition(depth - 1);
+    return (below(3) == 0 ? "!(" : "(") + std::string(all[below(5)]) + ")";
+  }
 
   std::string atom() {
     static const char* const inputs[] = {"a", "b", "c", "p", "q", "w", "k"};
@@ -88,7 +104,15 @@ TEST_CASE("random kernels compute what their text says") {
     for (const char* name : {"p", "q", "w"})
       for (std::size_t i = 0; i < sources; ++i) data[name].push_back(normal(random));
     // Shorts have 25 bits; a few digits are lost in differences.
-    check(Author(seed).write(), data, targets, sources, 3e-5);
+    const std::string text = Author(seed).write();
+    CompileOptions options;
+    options.effort = 0;
+    const CompileResult r = compile_kernel(text, "test.gdk", options);
+    if (!r.ok() && r.diagnostics.list.front().code == 8004) continue;  // a refusal is fine
+    CAPTURE(seed);
+    INFO(text << r.diagnostics.render());
+    REQUIRE(r.ok());
+    check(text, *r.program, data, targets, sources, 3e-5);
   }
 }
 

@@ -105,12 +105,11 @@ inline Expected expected(const kc::Graph& graph, const Data& data, std::size_t t
   return e;
 }
 
-/// Compile, run on an engine and compare all results of all targets.
-inline void check(const std::string& text, const Data& data, std::size_t targets,
-                  std::size_t sources, double tolerance, std::uint64_t seed = 1) {
+/// Run what a text was compiled to on every engine, and compare all results of all targets.
+inline void check(const std::string& text, const Program& program, const Data& data,
+                  std::size_t targets, std::size_t sources, double tolerance) {
   const kc::Graph graph = graph_of(text);
-  const CompileResult result = compiled(text, 0, seed);
-  const Kernel kernel(*result.program);
+  const Kernel kernel(program);
   for (const std::string engine : {"reference", "vector", "native"}) {
     const Data got = run(kernel, data, targets, sources, engine);
     for (std::size_t t = 0; t < targets; ++t) {
@@ -126,6 +125,12 @@ inline void check(const std::string& text, const Data& data, std::size_t targets
       }
     }
   }
+}
+
+/// The same of a text that compiles.
+inline void check(const std::string& text, const Data& data, std::size_t targets,
+                  std::size_t sources, double tolerance, std::uint64_t seed = 1) {
+  check(text, *compiled(text, 0, seed).program, data, targets, sources, tolerance);
 }
 
 }  // namespace gdr::test
