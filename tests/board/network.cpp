@@ -1,6 +1,11 @@
 // What the network and the board join: results of blocks and chips, output items.
+#include <random>
+
 #include "board/programs.hpp"
+#include "emulator/board/loaded_program.hpp"
+#include "emulator/board/port_work.hpp"
 #include "emulator/chip/reduction.hpp"
+#include "emulator/engine/vector/vector.hpp"
 #include "support/catch.hpp"
 
 using namespace gdr;
@@ -191,4 +196,40 @@ TEST_CASE("The same bits with any number of threads", "[board]") {
   REQUIRE(states[0] == states[2]);
   REQUIRE(counts[0] == counts[1]);
   REQUIRE(counts[0] == counts[2]);
+}
+
+TEST_CASE("Rows of sums are the tree's words, whatever the numbers", "[board]") {
+  const Geometry g = small_geometry(3, 5, 6, 64);
+  const Program program = pair_program({});
+  const LoadedProgram words = load_program(program, g, *make_engine("reference"));
+  std::mt19937_64 random(1);
+  std::vector<ChipState> chips(3, make_chip(g));
+  for (ChipState& chip : chips) {
+    for (BlockState& block : chip.blocks) {
+      for (LaneMemory* memory : {&block.registers, &block.local, &block.t}) {
+        for (std::uint64_t& s : *memory) {
+          s = random() & Short::mask;
+          const auto kind = random() % 16;
+          if (kind == 0) s |= std::uint64_t{2047} << 24;  // infinite, or no number
+          if (kind == 1) s &= ~(std::uint64_t{2047} << 24);
+          if (kind > 8) s = (s & ~(std::uint64_t{2047} << 24)) | (1000 + kind) << 24;
+        }
+      }
+    }
+  }
+  std::vector<const ChipState*> all;
+  for (const ChipState& chip : chips) all.push_back(&chip);
+  for (const Isa isa : host_isas()) {
+    const LoadedProgram rows = load_program(program, g, VectorEngine(isa));
+    for (const Share share : {Share::TargetsOverBlocks, Share::SourcesOverBlocks}) {
+      const std::uint64_t n = target_slots(program, g, share);
+      const std::size_t size = n * rows.layout.result_words;
+      std::vector<std::uint64_t> expected(size), got(size, 7);
+      join_results(words, all, {share, 0, n}, words.results, 0, n, expected.data());
+      join_results(rows, all, {share, 0, n}, rows.results, 0, n, got.data());
+      REQUIRE(got == expected);
+      join_results(rows, all, {share, 0, n}, rows.results, 5, n - 3, got.data());
+      REQUIRE(got == expected);
+    }
+  }
 }
