@@ -77,12 +77,14 @@ class Compiler {
   void refuse_endless() const {
     std::uint64_t operations = 0;
     SourceRange last;
-    for (const Node& n : out_.graph.nodes) {
+    const std::vector<bool> needed = needed_nodes(out_.graph);
+    for (std::size_t i = 0; i < needed.size(); ++i) {
+      const Node& n = out_.graph.nodes[i];
       const auto constant = [&](NodeId id) {
         return id == no_node || out_.graph.nodes[static_cast<std::size_t>(id)].fn == Fn::Constant;
       };
       const bool sum = n.fn == Fn::Add || n.fn == Fn::Sub || n.fn == Fn::Min || n.fn == Fn::Max;
-      if (!sum && (n.fn != Fn::Mul || constant(n.a) || constant(n.b))) continue;
+      if (!needed[i] || (!sum && (n.fn != Fn::Mul || constant(n.a) || constant(n.b)))) continue;
       ++operations;
       last = n.where;
     }

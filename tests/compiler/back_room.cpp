@@ -33,6 +33,12 @@ TEST_CASE("what does not fit is said where it is asked for, and by how much") {
                   "      |     ^") == 0);
 }
 
+TEST_CASE("what nothing needs takes no room, however much it is") {
+  const CompileResult r =
+      compiled("VARI x; VARJ u; VARF f;\ny = x;\nfor k = 1 .. 20000 { y = y*u + k; }\nf += u*x;\n");
+  CHECK(r.diagnostics.error_count == 0);
+}
+
 TEST_CASE("a chain of thousands of operations compiles on a small stack") {
   std::string text =
       "VARI x; VARJ u; VARF f;\ny = x;\nfor k = 1 .. 4000 { y = y*u + k; }\nf += y;\n";

@@ -474,23 +474,29 @@ Ref Builder::make_integer(const Node& node) {
   throw Error(ErrorCategory::Internal, "this operation is not possible on integers");
 }
 
-/// Nodes are made from the results back, by recursion. A chain of many thousand is begun at its
-/// front, a stretch at a time, so that no stack is too small for it.
-void Builder::begin_long_chains() {
-  constexpr unsigned stretch = 500;
-  const std::size_t n = graph_.nodes.size();
+std::vector<bool> needed_nodes(const Graph& graph) {
+  const std::size_t n = graph.nodes.size();
   std::vector<bool> needed(n, false);
   const auto need = [&](NodeId id) {
     if (id != no_node) needed[static_cast<std::size_t>(id)] = true;
   };
-  for (const Contribution& c : graph_.contributions) {
+  for (const Contribution& c : graph.contributions) {
     need(c.value);
     need(c.payload);
     need(c.gate);
   }
   for (std::size_t i = n; i-- > 0;)
     if (needed[i])
-      for (const NodeId in : {graph_.nodes[i].a, graph_.nodes[i].b, graph_.nodes[i].c}) need(in);
+      for (const NodeId in : {graph.nodes[i].a, graph.nodes[i].b, graph.nodes[i].c}) need(in);
+  return needed;
+}
+
+/// Nodes are made from the results back, by recursion. A chain of many thousand is begun at its
+/// front, a stretch at a time, so that no stack is too small for it.
+void Builder::begin_long_chains() {
+  constexpr unsigned stretch = 500;
+  const std::size_t n = graph_.nodes.size();
+  const std::vector<bool> needed = needed_nodes(graph_);
   std::vector<unsigned> depth(n, 0);
   for (std::size_t i = 0; i < n; ++i) {
     const Node& node = graph_.nodes[i];

@@ -21,6 +21,9 @@ void infer_types(Graph& graph);
 /// one, else they stay with the contributions.
 void place_gates(Graph& graph);
 
+/// Of each node, whether a contribution needs it.
+std::vector<bool> needed_nodes(const Graph& graph);
+
 /// The operations of one item, in an order in which operands come first, unscheduled. Throws
 /// Refusal where there are more conditions than the compiler can tell apart.
 MachineLoop lower(const Graph& graph, const LowerOptions& options);
