@@ -113,6 +113,7 @@ void Batch::run_groups(const Pass& pass, const Task& task, std::uint64_t groups,
   run.iterations = groups;
   run.stream = stream;
   run.live_pes = live_pes(task);
+  run.results_only = (run_->command.flags & run_results_only) != 0;
   const Executable& executable = *board_.loaded->executable;
   BlockState& block = board_.chips[task.chip].state.blocks[task.block];
   const bool whole = runs_whole(pass, task);

@@ -36,6 +36,9 @@ enum RunFlags : std::uint32_t {
   run_start = 1,  ///< run section Start first (clears accumulators)
   run_end = 2,    ///< run section End afterwards
   run_flags = 4,  ///< keep sticky exception flags
+  /// Nobody looks at the PEs afterwards but for results, and the next run has `run_start`: what the
+  /// program only needs on the way may be left undone.
+  run_results_only = 8,
 };
 
 enum ReadFlags : std::uint32_t {

@@ -40,6 +40,9 @@ struct BlockRun {
   /// PEs 0 .. live_pes - 1 hold targets that count; 0: all do. Engines with fast numerics may leave
   /// the others as they are.
   std::uint32_t live_pes = 0;
+  /// run_whole only: words may keep what they held that are no results and that the sections, alone
+  /// or together, overwrite before they look at them.
+  bool results_only = false;
 };
 
 /// What an engine made of a section. Engines with one way of running leave it as it is.

@@ -66,6 +66,7 @@ KernelRun::KernelRun(const DeviceChoice& choice) {
   const std::shared_ptr<const Engine> engine = make_engine(o.engine, o.isa);
   core_.geometry = device.geometry;
   core_.sharing = o.sharing;
+  core_.shows_chips = true;
   core_.statistics.engine = engine->name();
   core_.statistics.isa = isa_name(engine->isa());
   core_.threads = o.threads > 0 ? o.threads : static_cast<unsigned>(omp_get_max_threads());

@@ -194,7 +194,8 @@ void BoardRun::add_run(std::uint64_t chips, std::size_t place, std::size_t count
   command.address = place * job_.sources_group.words;
   if (output_words_ > 0) command.output_address = output_base_ + place * output_words_;
   command.count = count;
-  command.flags = flags;
+  const bool last = (flags & run_end) != 0;
+  command.flags = flags | (last && !device_.shows_chips ? run_results_only : 0U);
 }
 
 /// The loop over sources that lie in the memories: Start before the first of the run, End after the

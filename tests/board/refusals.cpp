@@ -71,7 +71,7 @@ TEST_CASE("Kinds, chips, shares and flags that are not there", "[board]") {
     REQUIRE(refused(rig) == ErrorCategory::Device);
   }
   if (kind == 5 || kind == 6) {
-    rig.add(static_cast<CommandKind>(kind), 1).flags = 8;
+    rig.add(static_cast<CommandKind>(kind), 1).flags = 16;
     REQUIRE(refused(rig) == ErrorCategory::Device);
   }
   if (kind == 6 || kind == 7) {

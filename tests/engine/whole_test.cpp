@@ -191,6 +191,92 @@ TEST_CASE("Fused operations leave what single ones leave, for every kernel of th
 
 namespace {
 
+/// The shorts of a program's results, PE by PE.
+std::vector<std::uint64_t> results_of(const Program& program, const BlockState& state) {
+  std::vector<std::uint64_t> all;
+  for (const Variable& v : program.variables) {
+    if (v.kind != VarKind::Result) continue;
+    for (unsigned e = 0; e < program.elements; ++e) {
+      const Operand& x = v.location;
+      const auto& memory = x.space == Space::Local ? state.local
+                           : x.space == Space::T   ? state.t
+                                                   : state.registers;
+      const std::size_t row = x.space == Space::T ? 2 * e + x.address : x.at(e);
+      const auto from = memory.begin() + static_cast<std::ptrdiff_t>(row * state.pes);
+      all.insert(all.end(), from, from + std::ptrdiff_t{shorts_in(x.width)} * state.pes);
+    }
+  }
+  return all;
+}
+
+/// Runs a case in one go, for everything and for results only, and then once more for everything:
+/// nothing that was left undone may be seen. False if the engine does not do that.
+bool results_only_suffice(const Executable& executable, const selftest::Case& test) {
+  if (executable.stream_bytes() == 0) return false;
+  std::vector<std::byte> stream(test.run.iterations * executable.stream_bytes() + 64);
+  executable.convert_sources(test.state.bm.data() + test.run.source_base, test.run.iterations,
+                             test.run.source_step, stream.data());
+  BlockRun body = test.run;
+  body.section = Section::Body;
+  body.stream = {stream.data(), test.run.source_base};
+  BlockState all = test.state, some = test.state;
+  if (executable.most_whole_groups() < body.iterations || !executable.run_whole(all, body))
+    return false;
+  body.results_only = true;
+  REQUIRE(executable.run_whole(some, body));
+  REQUIRE(results_of(test.program, some) == results_of(test.program, all));
+  body.results_only = false;
+  const bool again = executable.run_whole(all, body);
+  REQUIRE(executable.run_whole(some, body) == again);
+  if (again) REQUIRE(some == all);
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("Who wants results only finds them, and the next run does not miss the rest") {
+  for (const Isa isa : host_isas()) {
+    if (!proves_doubles(isa)) continue;
+    CAPTURE(isa_name(isa));
+    unsigned kernels = 0, programs = 0;
+    for_every_kernel([&](selftest::Case& test) {
+      test.run.iterations = 3;
+      const auto executable = VectorEngine(isa).prepare(test.program, test.geometry);
+      kernels += results_only_suffice(*executable, test);
+    });
+    for (unsigned seed = 0; seed < 2000; ++seed) {
+      CAPTURE(seed);
+      Draw draw(seed);
+      selftest::Case test;
+      test.geometry.blocks = 1;
+      test.geometry.pes_per_block = draw.pick({32U, 3U, 40U});
+      test.geometry.register_words = test.geometry.local_words = 4;
+      test.program = random_program(draw);
+      Variable result;
+      result.name = "r";
+      result.kind = VarKind::Result;
+      result.location = place(draw, some_width(draw));
+      result.location.vector = false;
+      test.program.elements = 1;
+      test.program.variables = {result};
+      test.state = selftest::empty_block(test.geometry);
+      fill(draw, test.state);
+      test.run.iterations = draw.between(1, 3);
+      test.run.source_base = 4;
+      test.run.source_step = 2;
+      for (unsigned g = 0; g < 3; ++g)
+        write_bm(test.state, 4 + 2 * g, Width::Long, long_from_double(0.75 + g).bits);
+      programs +=
+          results_only_suffice(*VectorEngine(isa).prepare(test.program, test.geometry), test);
+    }
+    CAPTURE(programs);
+    CHECK(kernels > 20);
+    CHECK(programs > 100);
+  }
+}
+
+namespace {
+
 /// A Start that puts constants in some places, and nothing else.
 void clear_some(Draw& draw, Program& program) {
   program.section(Section::Start).clear();

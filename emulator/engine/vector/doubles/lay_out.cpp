@@ -15,31 +15,37 @@ std::pair<StateMemory, std::uint32_t> state_row(const WordNumbers& numbers, std:
   return {StateMemory::Registers, 2 * w};
 }
 
-/// `imported` is null for the imports themselves.
-std::vector<RowLink> links(const WordNumbers& numbers, const Exchange& e, const Halves* imported) {
+/// What only exports have to know of words: null for imports.
+struct Export {
+  const Halves& imported;
+  const std::vector<bool>& kept;
+};
+
+std::vector<RowLink> links(const WordNumbers& numbers, const Exchange& e, const Export* out) {
   std::vector<RowLink> list;
   for (std::uint32_t w = 0; w < e.words.size(); ++w) {
     if (!e.chosen[w][0] && !e.chosen[w][1]) continue;
     const WordState& word = e.words[w];
     const auto [memory, row] = state_row(numbers, w);
-    const bool import = imported == nullptr;
-    const bool fresh = !import && !(*imported)[w][0] && !(*imported)[w][1];
+    const bool import = out == nullptr;
+    const bool fresh = !import && !out->imported[w][0] && !out->imported[w][1];
+    const bool scratch = fresh && !out->kept[w];
     if (word.rep == Rep::Long) {
       list.push_back({{memory, row, word.head ? Form::Head : Form::Pair, 0, 0, false,
-                       import && word.plus_zero, fresh},
+                       import && word.plus_zero, fresh, scratch},
                       long_rows(w, 0)});
       continue;
     }
     for (unsigned half = 0; half < 2; ++half) {
       if (!e.chosen[w][half]) continue;
-      list.push_back({{memory, row + half, Form::Short, 0, 0, word.floats[half], false, fresh},
+      list.push_back({{memory, row + half, Form::Short, 0, 0, word.floats[half], false, fresh, scratch},
                       short_rows(numbers, {w, half}, 0)});
     }
   }
   for (std::uint32_t m = 0; m < e.masks.size(); ++m) {
     if (e.masks[m]) {
       list.push_back(
-          {{StateMemory::Masks, m, Form::Short, 0, 0, false, false, false}, mask_rows(0, m)});
+          {{StateMemory::Masks, m, Form::Short, 0, 0, false, false, false, false}, mask_rows(0, m)});
     }
   }
   return list;
@@ -63,7 +69,7 @@ std::vector<DoublesOp> placed(const std::vector<RowOp>& ops, const RowLayout& la
 bool join(StateLink& link, const StateLink& next) {
   const bool alike = link.memory == next.memory && link.form == next.form &&
                      link.float_result == next.float_result && link.plus_zero == next.plus_zero &&
-                     link.fresh == next.fresh;
+                     link.fresh == next.fresh && link.scratch == next.scratch;
   const std::uint32_t last_row = link.row + (link.count - 1) * link.row_step;
   const std::uint32_t last_lanes = link.lanes + (link.count - 1) * link.lane_step;
   const std::uint32_t row_step = next.row - last_row, lane_step = next.lanes - last_lanes;
@@ -94,8 +100,9 @@ std::vector<RowLink> import_links(const WordNumbers& numbers, const Exchange& e)
   return links(numbers, e, nullptr);
 }
 std::vector<RowLink> export_links(const WordNumbers& numbers, const Exchange& e,
-                                  const Halves& imported) {
-  return links(numbers, e, &imported);
+                                  const Halves& imported, const std::vector<bool>& kept) {
+  const Export out{imported, kept};
+  return links(numbers, e, &out);
 }
 
 DoublesSection lay_out(const RowProgram& program, std::uint32_t lanes) {

@@ -52,9 +52,10 @@ struct Exchange {
   const std::vector<bool>& masks;
 };
 std::vector<RowLink> import_links(const WordNumbers& numbers, const Exchange& e);
-/// `imported` is what the same section takes in.
+/// `imported` is what the same section takes in; `kept`, by word, what must be left also where only
+/// results are wanted.
 std::vector<RowLink> export_links(const WordNumbers& numbers, const Exchange& e,
-                                  const Halves& imported);
+                                  const Halves& imported, const std::vector<bool>& kept);
 
 /// Operations before the passes, of a pass, and after them, with all that goes in and out.
 struct RowProgram {

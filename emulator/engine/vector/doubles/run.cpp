@@ -88,13 +88,13 @@ class Frame {
 
   /// Whether all results have words. Those that the section had looked at wait in `words`, ready to
   /// be stored: without a proof they must be as they were. The others go to their places.
-  std::uint64_t export_to(std::vector<std::uint64_t>& words) {
+  std::uint64_t export_to(std::vector<std::uint64_t>& words, bool results_only) {
     const std::size_t most = 2 * block_.pes * section_.waiting_longs;
     if (words.size() < most) words.resize(most);  // never shrunk: growing again would clear it
     std::uint64_t failure = 0;
     std::uint64_t* next = words.data();
     for (const StateLink& link : section_.exports) {
-      if (link.memory == StateMemory::Masks) continue;
+      if (link.memory == StateMemory::Masks || (results_only && link.scratch)) continue;
       StateRows r = rows(link);
       if (link.form == Form::Short) {
         const StateKernel as_it_is = kernels_.export_[static_cast<unsigned>(Form::Short)];
@@ -218,7 +218,7 @@ std::uint64_t run_on_doubles(const DoublesSection& section, const DoublesKernels
   DoublesRun state;
   state.failure = frame.import();
   if (state.failure == 0) frame.pass(run.iterations, state, run, sources);
-  if (state.failure == 0) state.failure = frame.export_to(words);
+  if (state.failure == 0) state.failure = frame.export_to(words, run.results_only);
   kernels.leave();
   if ((raised_flags() & kernels.proving_flags) != 0) state.failure |= inexact;
   if (state.failure == 0) {

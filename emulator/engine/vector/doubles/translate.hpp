@@ -25,6 +25,7 @@ struct StateLink {
   bool float_result = false;          ///< a short that an operation on floats has left
   bool plus_zero = false;             ///< a long that is taken never to be -0
   bool fresh = false;                 ///< export of a word of which nothing is imported
+  bool scratch = false;               ///< and that nobody needs who wants results only
   std::uint32_t count = 1;            ///< words
   std::uint32_t row_step = 0;         ///< from a word to the next: rows of the state
   std::uint32_t lane_step = 0;        ///< bytes of the frame

@@ -50,10 +50,10 @@ class Chain {
   }
 
   DoublesSection finish(std::vector<RowOp> before, std::vector<RowOp> pass,
-                        std::vector<RowOp> after) const {
+                        std::vector<RowOp> after, const std::vector<bool>& kept) const {
     RowProgram whole{std::move(before), std::move(pass), std::move(after), constants_, {}, {}};
     whole.imports = import_links(numbers_, {entry_, imported_, masks_imported_});
-    whole.exports = export_links(numbers_, {held_, written_, masks_written_}, imported_);
+    whole.exports = export_links(numbers_, {held_, written_, masks_written_}, imported_, kept);
     return lay_out(whole, lanes_);
   }
 
@@ -183,6 +183,27 @@ std::vector<std::uint32_t> puts(const Program& program) {
   return all;
 }
 
+/// Words, by number, that later runs or the host may look at, beside those that come in: results
+/// (everything, if a program declares none), and what End finds of an earlier run if there are no
+/// j-items and Start leaves it.
+std::vector<bool> kept_words(const Program& program, const WordNumbers& numbers,
+                             const RowSection& start, const RowSection& end) {
+  std::vector<bool> kept(numbers.count());
+  bool declared = false;
+  for (const Variable& v : program.variables) {
+    if (v.kind != VarKind::Result) continue;
+    declared = true;
+    for (unsigned e = 0; e < program.elements; ++e) kept[word_of(numbers, v.location, e).word] = true;
+  }
+  if (!declared) kept.assign(kept.size(), true);
+  for (std::uint32_t w = 0; w < numbers.count(); ++w) {
+    for (unsigned half = 0; half < 2; ++half) {
+      if (end.imported[w][half] && !start.written[w][half]) kept[w] = true;
+    }
+  }
+  return kept;
+}
+
 }  // namespace
 
 DoublesSection translate_whole(const Program& program, const Geometry& geometry,
@@ -198,10 +219,13 @@ DoublesSection translate_whole(const Program& program, const Geometry& geometry,
                                {then, chain.granted()});
     };
     std::vector<RowOp> before, pass, after;
-    chain.append(rows(Section::Start, program.section(Section::Body)), before, before);
+    const RowSection start = rows(Section::Start, program.section(Section::Body));
+    chain.append(start, before, before);
     chain.append(rows(Section::Body), before, pass);
-    chain.append(rows(Section::End), after, after);
-    DoublesSection whole = chain.finish(std::move(before), std::move(pass), std::move(after));
+    const RowSection end = rows(Section::End);
+    chain.append(end, after, after);
+    const std::vector<bool> kept = kept_words(program, WordNumbers(geometry), start, end);
+    DoublesSection whole = chain.finish(std::move(before), std::move(pass), std::move(after), kept);
     whole.puts = puts(program);
     whole.writes_memory = !whole.puts.empty();
     return whole;
