@@ -102,7 +102,7 @@ Json figure_json(std::string_view benchmark, const bench::Figure& figure) {
 void print_heading(const Machine& machine, const bench::Context& context) {
   print("gdr {} on {}, {} hardware thread{}\n", version(), machine.processor,
         machine.hardware_threads, machine.hardware_threads == 1 ? "" : "s");
-  print("{} engine, {}, {} thread{}, seed {}, median of {}\n", machine.engine, machine.isa,
+  print("{} engine, {}, {} thread{}, seed {}, {} repetitions\n", machine.engine, machine.isa,
         machine.threads, machine.threads == 1 ? "" : "s", context.seed, context.repetitions);
 }
 
@@ -176,8 +176,8 @@ const Registration registration{
      .prepare = prepare,
      .details =
          "Rates are medians of several repetitions; emulator and native loop take turns, and\n"
-         "their ratio is what can be compared between machines. A figure that misses what is\n"
-         "required is marked; the exit status is 0 all the same."}};
+         "their ratio, at the quietest turns of both, is what can be compared between machines.\n"
+         "A figure that misses what is required is marked; the exit status is 0 all the same."}};
 
 }  // namespace
 }  // namespace gdr::cli
