@@ -34,7 +34,7 @@ struct DeviceCore {
   Geometry geometry;  ///< of every board
   std::vector<BoardSlot> boards;
   Sharing sharing = Sharing::Auto;
-  unsigned threads = 1;  ///< of the host, for arrays; the boards know theirs
+  unsigned threads = 1;      ///< of the host, for arrays; the boards know theirs
   bool shows_chips = false;  ///< someone looks at what runs leave in them beside results
   WorkQueue queue;
   std::atomic<std::uint64_t> jobs{0};  ///< jobs made so far; numbers them from 1

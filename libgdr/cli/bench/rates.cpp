@@ -96,8 +96,8 @@ std::vector<Figure> force_call(const Context& context) {
   return {{"force call, 2048 targets and one source",
            quietest * 1e6,
            "microseconds",
-           fmt::format("median of {} calls in the quietest of {} turns, conversions included", calls,
-                       turns),
+           fmt::format("median of {} calls in the quietest of {} turns, conversions included",
+                       calls, turns),
            100.0,
            true,
            {}}};

@@ -38,14 +38,15 @@ std::vector<RowLink> links(const WordNumbers& numbers, const Exchange& e, const 
     }
     for (unsigned half = 0; half < 2; ++half) {
       if (!e.chosen[w][half]) continue;
-      list.push_back({{memory, row + half, Form::Short, 0, 0, word.floats[half], false, fresh, scratch},
-                      short_rows(numbers, {w, half}, 0)});
+      list.push_back(
+          {{memory, row + half, Form::Short, 0, 0, word.floats[half], false, fresh, scratch},
+           short_rows(numbers, {w, half}, 0)});
     }
   }
   for (std::uint32_t m = 0; m < e.masks.size(); ++m) {
     if (e.masks[m]) {
-      list.push_back(
-          {{StateMemory::Masks, m, Form::Short, 0, 0, false, false, false, false}, mask_rows(0, m)});
+      list.push_back({{StateMemory::Masks, m, Form::Short, 0, 0, false, false, false, false},
+                      mask_rows(0, m)});
     }
   }
   return list;

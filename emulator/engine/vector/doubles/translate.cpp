@@ -441,9 +441,8 @@ DoublesSection translate_to_doubles(const Program& program, Section which, const
     one.pass = rows.ops;
     one.constants = rows.constants;
     one.imports = import_links(numbers, {rows.entry, rows.imported, rows.mask_imported});
-    one.exports =
-        export_links(numbers, {rows.exit, rows.written, rows.mask_written}, rows.imported,
-                     std::vector<bool>(numbers.count(), true));
+    one.exports = export_links(numbers, {rows.exit, rows.written, rows.mask_written}, rows.imported,
+                               std::vector<bool>(numbers.count(), true));
     out = lay_out(one, row_lanes(geometry));
     out.writes_memory = rows.writes_memory;
   } catch (const Unusable& u) {

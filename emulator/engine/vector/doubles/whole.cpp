@@ -193,7 +193,8 @@ std::vector<bool> kept_words(const Program& program, const WordNumbers& numbers,
   for (const Variable& v : program.variables) {
     if (v.kind != VarKind::Result) continue;
     declared = true;
-    for (unsigned e = 0; e < program.elements; ++e) kept[word_of(numbers, v.location, e).word] = true;
+    for (unsigned e = 0; e < program.elements; ++e)
+      kept[word_of(numbers, v.location, e).word] = true;
   }
   if (!declared) kept.assign(kept.size(), true);
   for (std::uint32_t w = 0; w < numbers.count(); ++w) {
