@@ -92,7 +92,7 @@ ScheduleCost::ScheduleCost(const Problem& problem, unsigned interval)
     Placement& place = now_.place[v];
     switch (value.origin) {
       case Origin::Computed:
-        choosable_[v] = !value.in_t;
+        choosable_[v] = !value.in_t && !value.defs.empty();
         if (value.in_t) place.home = Home::TUpper;
         break;
       case Origin::Field:
@@ -201,7 +201,8 @@ void ScheduleCost::add_value(ValueId v, int delta) {
   const MachineValue& value = loop_.values[static_cast<std::size_t>(v)];
   switch (value.origin) {
     case Origin::Computed:
-      add_computed(v, delta);
+      // Lowering leaves values behind that nothing needs and nothing makes.
+      if (!value.defs.empty()) add_computed(v, delta);
       return;
     case Origin::Field:
       add_field(v, delta);
