@@ -8,10 +8,16 @@
 #include "kernels/compiler/lower/lower.hpp"
 #include "kernels/compiler/place/pipeline.hpp"
 #include "kernels/compiler/refusal.hpp"
+#include "kernels/compiler/schedule/recompute.hpp"
 #include "kernels/compiler/schedule/sequential.hpp"
 
 namespace gdr::kc {
 namespace {
+
+/// How much room an item's values are made to keep to, in percent of what there is. Without a limit
+/// nothing is worked out again; items that overlap have about half each; of an item that has all of
+/// it the schedule makes some values live longer than they had to.
+constexpr unsigned no_limit = 0, overlapping = 50, alone[] = {100, 85, 70};
 
 /// A way of overlapping items, from the best to the one that always works.
 struct Mode {
@@ -22,9 +28,8 @@ struct Mode {
 class Compiler {
  public:
   Compiler(const BackOptions& options, Compiled& out) : options_(options), out_(out) {
-    constexpr std::uint64_t moves = 8'000'000;  // about as many seconds
+    constexpr std::uint64_t moves = 8'000'000;  // of a small kernel: about as many seconds
     moves_left_ = moves * (1 + options.effort * (1 + options.effort));
-    if (options.hint) moves_left_ += options.hint->moves;
   }
 
   void run(const Graph& graph) {
@@ -44,17 +49,16 @@ class Compiler {
     for (unsigned elements = most; !known && elements >= fewest; --elements) {
       if (!with_elements(elements)) continue;
       const unsigned bound = least_interval(current_.problem);
-      if (!found_ || current_.schedule.interval < best_) {
-        best_ = current_.schedule.interval;
-        found_ = true;
-        keep();
-      }
+      keep_if_shorter();
       if (best_ <= bound + bound / 2) break;
     }
     const bool overlaps = found_;
-    for (unsigned elements = most; !found_ && elements >= fewest; --elements) in_order(elements);
+    if (!overlaps) one_after_the_other(fewest, most);
     if (!found_) refuse(fewest);
     if (!overlaps) out_.remarks.push_back("no overlapping of items was found: one after the other");
+    if (out_.recomputed > 0 && !known)
+      out_.remarks.push_back(fmt::format("{} values are worked out late or again, not kept: {}",
+                                         out_.recomputed, short_of_room_.message));
     if (out_.loop.elements < most && !known)
       out_.remarks.push_back(fmt::format("{} targets in a PE instead of {}: {}", out_.loop.elements,
                                          most, why_.message));
@@ -71,6 +75,7 @@ class Compiler {
     bool guarded = false;
     Hint found;
     std::vector<ValueId> pads;
+    unsigned recomputed = 0;  ///< values
   };
 
   /// What is far too much for the instruction memory is not worth the time that lowering takes.
@@ -100,7 +105,8 @@ class Compiler {
 
   /// The one attempt that a hint names.
   bool follow(const Hint& hint, unsigned fewest, unsigned most) {
-    if (hint.elements < fewest || hint.elements > most || !prepare(hint.elements)) return false;
+    if (hint.elements < fewest || hint.elements > most) return false;
+    if (!prepare(hint.elements, hint.recompute ? overlapping : no_limit)) return false;
     const Mode mode{hint.copies, hint.guarded ? 2U : 3U, hint.guarded};
     if (hint.copies > 1 && current_.pads.empty()) return false;
     set_mode(mode);
@@ -110,9 +116,32 @@ class Compiler {
     return found_;
   }
 
+  /// Items not overlapping: with as many targets as possible, unless they make values be worked out
+  /// again and fewer would be faster.
+  void one_after_the_other(unsigned fewest, unsigned most) {
+    for (unsigned elements = most; elements >= fewest; --elements) {
+      if (in_order(elements, no_limit)) {
+        keep_if_shorter();
+        return;
+      }
+      for (const unsigned percent : alone) {
+        if (!in_order(elements, percent)) continue;
+        keep_if_shorter();
+        break;
+      }
+    }
+  }
+
+  void keep_if_shorter() {
+    if (found_ && current_.schedule.interval >= best_) return;
+    best_ = current_.schedule.interval;
+    found_ = true;
+    keep();
+  }
+
   /// What always works if there is room: no two operations at a time.
-  void in_order(unsigned elements) {
-    if (!prepare(elements)) return;
+  bool in_order(unsigned elements, unsigned room_percent) {
+    if (!prepare(elements, room_percent)) return false;
     current_.problem.blocks.clear();
     const Schedule schedule = schedule_in_order(current_.loop, current_.problem.register_shorts);
     const std::size_t values = current_.loop.values.size();
@@ -120,15 +149,21 @@ class Compiler {
     current_.problem.field_half.resize(values, 0);
     const Mode mode{1, 1, false};
     set_mode(mode);
-    found_ = usable(schedule, mode);
-    if (!found_) return;
+    if (!usable(schedule, mode)) return false;
     current_.found = {};
-    keep();
+    return true;
   }
 
-  bool prepare(unsigned elements) {
+  /// Lowers the graph. Within a limit, what takes more room is worked out again; false if there is
+  /// nothing to be done about that, or no hope.
+  bool prepare(unsigned elements, unsigned room_percent) {
     current_ = Attempt{};
     current_.loop = lower(out_.graph, {elements, options_.relaxed});
+    if (room_percent != no_limit) {
+      short_of_room_ = why_;
+      current_.recomputed = recompute(current_.loop, room_for_items() * room_percent / 100);
+      if (current_.recomputed == 0) return false;
+    }
     for (MachineOp& op : current_.loop.ops) op.text = excerpt(op.where);
     Problem& p = current_.problem;
     p.loop = &current_.loop;
@@ -149,14 +184,25 @@ class Compiler {
     return true;
   }
 
+  /// Shorts for what items need on their way; vectors of two sizes in one file leave gaps.
+  unsigned room_for_items() const {
+    const unsigned registers = 2 * options_.geometry.register_words;
+    const unsigned local = 2 * options_.geometry.local_words;
+    unsigned taken = registers / 4 + local / 16;
+    for (const MachineTable& t : current_.loop.tables) taken += t.padded * shorts_in(t.width);
+    for (const MachineList& l : current_.loop.lists) taken += l.end() - l.address;
+    for (const MachineValue& v : current_.loop.values) {
+      if (v.origin == Origin::Resident || v.origin == Origin::Accumulator)
+        taken += shorts_in(v.width) * (v.scalar ? 1 : current_.loop.elements);
+    }
+    return registers + local - std::min(taken, registers + local);
+  }
+
   /// Whether one operation after the other needs too many masks at a time: operations side by side
   /// will hardly do with fewer.
   bool masks_crowd(unsigned elements) {
-    if (!prepare(elements) || current_.loop.masks.size() < mask_registers) return false;
-    in_order(elements);
-    const bool crowd = !found_ && why_.code == number(Code::NoMasks);
-    found_ = false;
-    return crowd;
+    if (!prepare(elements, no_limit) || current_.loop.masks.size() < mask_registers) return false;
+    return !in_order(elements, no_limit) && why_.code == number(Code::NoMasks);
   }
 
   /// Whether the tables alone are more than local memory has.
@@ -219,9 +265,7 @@ class Compiler {
     unsigned fits = 0, fails = std::min(asked, 2 * options_.geometry.local_words);
     while (fits + 1 < fails) {
       longest.list_size = (fits + fails) / 2;
-      found_ = false;
-      in_order(elements);
-      (found_ ? fits : fails) = longest.list_size;
+      (in_order(elements, no_limit) ? fits : fails) = longest.list_size;
     }
     longest.list_size = asked;
     return fits;
@@ -253,18 +297,22 @@ class Compiler {
     p.guarded = mode.guarded ? guarded_ : std::vector<bool>{};
   }
 
+  /// Items that overlap, with what there is no room for worked out again if it must be.
   bool with_elements(unsigned elements) {
-    if (!prepare(elements)) return false;
     constexpr std::size_t most_ops = 600;  // beyond this the search would take minutes
-    if (current_.loop.ops.size() > most_ops) {
-      no_way(fmt::format("{} operations are too many to overlap", current_.loop.ops.size()));
-      return false;
-    }
-    const Mode modes[] = {{current_.pads.empty() ? 1U : 2U, 3, false}, {1, 2, true}, {1, 1, false}};
-    for (const Mode& mode : modes) {
-      if (mode.guarded && !closed_masks_suffice()) continue;
-      set_mode(mode);
-      if (search(mode)) return true;
+    for (const unsigned percent : {no_limit, overlapping}) {
+      if (!prepare(elements, percent)) return false;
+      if (current_.loop.ops.size() > most_ops) {
+        no_way(fmt::format("{} operations are too many to overlap", current_.loop.ops.size()));
+        return false;
+      }
+      const Mode modes[] = {
+          {current_.pads.empty() ? 1U : 2U, 3, false}, {1, 2, true}, {1, 1, false}};
+      for (const Mode& mode : modes) {
+        if (mode.guarded && !closed_masks_suffice()) continue;
+        set_mode(mode);
+        if (search(mode)) return true;
+      }
     }
     return false;
   }
@@ -277,6 +325,7 @@ class Compiler {
     out_.layout = current_.layout;
     out_.guarded = current_.guarded;
     out_.found = current_.found;
+    out_.recomputed = current_.recomputed;
     pads_ = current_.pads;
   }
 
@@ -376,19 +425,30 @@ class Compiler {
 
   /// One interval with several seeds; keeps what it finds.
   bool attempt(unsigned interval, std::uint64_t moves, unsigned seeds, const Mode& mode) {
-    for (unsigned k = 0; k < seeds; ++k)
+    for (unsigned k = 0; k < seeds; ++k) {
+      if (!spend(moves)) return false;
       if (try_seed(interval, options_.seed * 1000 + k, moves, mode)) return true;
+    }
     return false;
+  }
+
+  /// A move takes the longer the more operations there are.
+  bool spend(std::uint64_t moves) {
+    constexpr std::size_t small = 40;
+    const std::uint64_t price = moves * std::max(small, current_.loop.ops.size()) / small;
+    no_way("the time for the search was not enough");
+    if (price > moves_left_) return false;
+    moves_left_ -= price;
+    return true;
   }
 
   bool try_seed(unsigned interval, std::uint64_t seed, std::uint64_t moves, const Mode& mode) {
     no_way("no schedule was found");
-    if (moves > moves_left_) return false;
-    moves_left_ -= moves;
     const auto schedule = find_schedule(current_.problem, interval, seed, moves,
                                         [&](const Schedule& s) { return usable(s, mode); });
     if (schedule)
-      current_.found = {current_.loop.elements, interval, mode.copies, mode.guarded, seed, moves};
+      current_.found = {current_.loop.elements,  interval, mode.copies, mode.guarded,
+                        current_.recomputed > 0, seed,     moves};
     return schedule.has_value();
   }
 
@@ -436,6 +496,7 @@ class Compiler {
   std::vector<bool> guarded_;
   std::uint64_t moves_left_ = 0;  ///< what the search may still spend
   Diagnostic why_;                ///< of what was tried last and did not do
+  Diagnostic short_of_room_;      ///< of what was tried before values were worked out again
 };
 
 }  // namespace

@@ -19,6 +19,7 @@ namespace gdr::kc {
 struct Hint {
   unsigned elements = 0, interval = 0, copies = 1;
   bool guarded = false;
+  bool recompute = false;  ///< values are worked out again where there is no room
   std::uint64_t seed = 0, moves = 0;
 };
 /// As a comment for the kernel's source, `schedule: elements 4 interval 19 ...`, and back. A text
@@ -45,7 +46,8 @@ struct Compiled {
   Layout layout;
   ItemLayout item;
   bool guarded = false;
-  Hint found;  ///< for the next time
+  Hint found;               ///< for the next time
+  unsigned recomputed = 0;  ///< values that are worked out late or again, for want of room
   std::string assembly;
   std::vector<std::string> remarks;  ///< what the compiler chose, in words for the user
 };

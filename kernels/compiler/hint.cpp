@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::string_view mark = "schedule: elements ";
 
+constexpr std::string_view again = " recompute";
+
 /// The number after a word, or false.
 bool read(std::string_view& text, std::string_view word, std::uint64_t& number) {
   if (!text.starts_with(word)) return false;
@@ -23,8 +25,9 @@ bool read(std::string_view& text, std::string_view word, std::uint64_t& number) 
 }  // namespace
 
 std::string to_text(const Hint& h) {
-  return fmt::format("{}{} interval {} copies {} guard {} seed {} moves {}", mark, h.elements,
-                     h.interval, h.copies, h.guarded ? 1 : 0, h.seed, h.moves);
+  return fmt::format("{}{} interval {} copies {} guard {} seed {} moves {}{}", mark, h.elements,
+                     h.interval, h.copies, h.guarded ? 1 : 0, h.seed, h.moves,
+                     h.recompute ? again : "");
 }
 
 std::optional<Hint> find_hint(std::string_view source) {
@@ -44,6 +47,7 @@ std::optional<Hint> find_hint(std::string_view source) {
   h.interval = static_cast<unsigned>(interval);
   h.copies = static_cast<unsigned>(copies);
   h.guarded = guard == 1;
+  h.recompute = text.starts_with(again);
   return h;
 }
 

@@ -163,6 +163,15 @@ TEST_CASE("two hundred live temporaries are spilled, not refused") {
   check(many_live(200), numbers({"x", "y"}, {"u", "v"}), 2, 3, 2e-5);
 }
 
+TEST_CASE("values are worked out again where four targets would not fit, and the remark says so") {
+  const CompileResult r = compiled(many_live(150));
+  CHECK(r.program->elements == 4);
+  REQUIRE(r.remarks.size() >= 1);
+  CHECK(r.remarks.back().find("values are worked out late or again, not kept: there is no room") !=
+        std::string::npos);
+  check(many_live(150), *r.program, numbers({"x", "y"}, {"u", "v"}), 2, 3, 2e-5);
+}
+
 TEST_CASE("fewer targets in a PE are taken where four do not fit, and the remark says why") {
   std::string text = "VARI x; VARJ u; VARF f[9];\nd = u - x; w = d*d;\n";
   for (int k = 0; k < 9; ++k)

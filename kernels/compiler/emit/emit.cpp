@@ -257,7 +257,6 @@ class Emitter {
   }
 
   void declarations() {
-    int spare = static_cast<int>(layout_.local_used);
     for (std::size_t i = 0; i < graph_.variables.size(); ++i) {
       const GraphVariable& v = graph_.variables[i];
       const Width width = v.type == Type::Long ? Width::Long : Width::Short;
@@ -271,9 +270,7 @@ class Emitter {
           if (value != none) {
             where = place(value, 0);
           } else {  // declared, but nothing needs it: it still has a place
-            spare += spare % 2;
-            where = in_file(spare, width, true, true);
-            spare += static_cast<int>(shorts_in(width) * loop_.elements);
+            where = in_file(layout_.unread[i], width, true, true);
           }
           add("ivar {} {} {} at {}", width_name(width), v.name, conversion, where);
           break;

@@ -103,6 +103,8 @@ class Placer {
         return std::nullopt;
       }
     }
+    const std::size_t first_unread = local.tenants.size();
+    add_unread(local);
     add_values(registers, local);
     add_blocks(registers);
     add_masks(masks);
@@ -121,6 +123,8 @@ class Placer {
       why = too_much(Code::NoMasks, masks, "the mask registers", "conditions", mask_registers - 1);
       return std::nullopt;
     }
+    for (std::size_t i = 0, t = first_unread; i < out_.unread.size(); ++i)
+      if (out_.unread[i] != none) out_.unread[i] = local.tenants[t++].address;
     out_.registers_used = store(registers, out_.address);
     out_.local_used = store(local, out_.address);
     out_.masks_used = store(masks, out_.mask);
@@ -172,6 +176,22 @@ class Placer {
   int alignment(int width, bool scalar) const {
     if (scalar || loop_.elements == 3) return width;
     return width * static_cast<int>(loop_.elements);
+  }
+
+  /// They are there before the first item, and others may take their places then.
+  void add_unread(Memory& local) {
+    out_.unread.assign(graph_.variables.size(), none);
+    for (std::size_t i = 0; i < graph_.variables.size(); ++i) {
+      if (graph_.variables[i].kind != VarKind::Target) continue;
+      const bool read = std::any_of(
+          loop_.values.begin(), loop_.values.end(),
+          [i](const MachineValue& v) { return v.variable == static_cast<std::int32_t>(i); });
+      if (read) continue;
+      const int width = graph_.variables[i].type == Type::Long ? 2 : 1;
+      out_.unread[i] = 0;
+      add(local, piece({0, 1}, 0, width * static_cast<int>(loop_.elements), 0),
+          alignment(width, false), {});
+    }
   }
 
   void add_values(Memory& registers, Memory& local) const {
@@ -246,7 +266,7 @@ class Placer {
       const Owner& o = memory.owners[i];
       const auto copy = static_cast<std::size_t>(o.copy);
       used = std::max(used, t.address + t.span);
-      if (o.value == none && o.block == none) continue;  // a table or a list
+      if (o.value == none && o.block == none) continue;  // a table, a list or unread
       if (o.block != none) {
         const Block& block = problem_.blocks[static_cast<std::size_t>(o.block)];
         out_.block_address[static_cast<std::size_t>(o.block)][copy] = t.address;
