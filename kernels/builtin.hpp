@@ -10,6 +10,9 @@ struct BuiltinKernel {
   std::string_view name;    ///< the file's name without its ending
   std::string_view source;  ///< assembly text
 };
+/// Pair laws: of targets and sources.
 std::span<const BuiltinKernel> builtin_kernels() noexcept;
+/// For matrices: they run on whole machines only, fed by libgdr/dense.
+std::span<const BuiltinKernel> dense_kernels() noexcept;
 
 }  // namespace gdr

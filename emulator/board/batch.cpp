@@ -23,13 +23,13 @@ void Batch::add_write(const Command& c, const std::uint64_t* records) {
   writes_.push_back({c.chips, {c.share, c.first, c.count}, records});
 }
 
-void Batch::add_run(const Command& c, const LoopPlan& plan) {
+void Batch::add_run(const Command& c, const LoopPlan& plan, std::size_t result_offset) {
   if (run_ || !reads_.empty()) flush();
   const std::uint64_t lanes = target_slots(board_.loaded->program, board_.geometry, c.share);
   const std::uint64_t in_block =
-      lanes / (c.share == Share::TargetsOverBlocks ? board_.geometry.blocks : 1);
+      lanes / (c.share == Share::SourcesOverBlocks ? 1 : board_.geometry.blocks);
   const bool all = c.share == Share::SourcesOverBlocks || !board_.loaded->outputs.empty();
-  Run run{c, plan, {}, {}};
+  Run run{c, plan, result_offset, {}, {}};
   for (std::size_t chip = 0; chip < board_.chips.size(); ++chip) {
     const std::uint64_t targets = targets_of(board_, c, chip);
     const std::uint64_t blocks = all ? board_.geometry.blocks : parts(targets, in_block);
@@ -45,10 +45,10 @@ void Batch::add_read(const Command& c, std::size_t result_offset) {
 }
 
 bool Batch::shares_sources() const noexcept {
-  return run_->plan.slices == 1 && !board_.loaded->sources.empty();
+  return run_->plan.slices == 1 && run_->plan.parts == 1 && !board_.loaded->sources.empty();
 }
 bool Batch::joins_outputs() const noexcept {
-  return run_->plan.share == Share::TargetsOverBlocks && !board_.loaded->outputs.empty();
+  return run_->plan.share != Share::SourcesOverBlocks && !board_.loaded->outputs.empty();
 }
 
 std::vector<Batch::Task> Batch::make_tasks() const {
@@ -130,7 +130,7 @@ void Batch::flush() {
 /// What the j-items of the run are, in a chip's memory.
 KeptItems Batch::items_of(std::uint32_t chip) const {
   return {board_.chips[chip].memory.contents(), run_->command.address, run_->plan.items,
-          board_.loaded->executable};
+          run_->plan.share, board_.loaded->executable};
 }
 
 /// Make room for the j-items that blocks share, and have those converted that are not yet. A chip
@@ -186,9 +186,10 @@ void Batch::add_pass(const Pass& pass, const std::vector<Task>& tasks, std::vect
   }
   phases.push_back({tasks.size(), [this, pass, &tasks](std::size_t i) { work(pass, tasks[i]); }});
   if (joins) {
-    const std::uint64_t n = parts(items, items_a_part);
-    phases.push_back({chips * n, [this, pass, n](std::size_t i) {
-                        join_pass_outputs(pass, static_cast<std::uint32_t>(i / n), i % n);
+    const std::uint64_t size = returns_outputs() ? items_returned : items_a_part;
+    const std::uint64_t n = parts(items, size), ways = returns_outputs() ? 1 : chips;
+    phases.push_back({ways * n, [this, pass, n, size](std::size_t i) {
+                        join_pass_outputs(pass, i / n, {i % n * size, size});
                       }});
   }
 }

@@ -26,7 +26,8 @@ class Batch {
       : board_(board), results_(results) {}
 
   void add_write(const Command& command, const std::uint64_t* records);
-  void add_run(const Command& command, const LoopPlan& plan);
+  /// `result_offset`: where output items go that the run returns.
+  void add_run(const Command& command, const LoopPlan& plan, std::size_t result_offset);
   void add_read(const Command& command, std::size_t result_offset);
   void flush();
   /// Before anything that the run must not see, or that must see what it did, in memory.
@@ -37,6 +38,7 @@ class Batch {
  private:
   static constexpr std::uint64_t fills_at_once = 32;   ///< of a block's own j-items, converted
   static constexpr std::uint64_t items_a_part = 2048;  ///< j-items that one task converts or joins
+  static constexpr std::uint64_t items_returned = 8;   ///< that one joins over chips
 
   struct Write {
     std::uint64_t chips;
@@ -52,6 +54,7 @@ class Batch {
   struct Run {
     Command command;
     LoopPlan plan;
+    std::size_t offset;                  ///< among the results, of output items that are returned
     std::vector<std::uint32_t> blocks;   ///< of each chip: how many of its blocks run
     std::vector<std::uint64_t> targets;  ///< of each chip: slots that count
   };
@@ -76,6 +79,8 @@ class Batch {
 
   bool shares_sources() const noexcept;
   bool joins_outputs() const noexcept;
+  bool returns_outputs() const noexcept { return (run_->command.flags & run_return) != 0; }
+  SourceRecords records_of(const Task& task) const noexcept;
   GroupRange groups_of(const Pass& pass, GroupRange slice) const noexcept;
   void stage(const Pass& pass, std::uint32_t chip, std::uint64_t part);
   void work(const Pass& pass, const Task& task);
@@ -95,7 +100,7 @@ class Batch {
                  std::vector<std::uint64_t>& scratch);
   void keep_outputs(const Pass& pass, const Task& task, GroupRange groups, unsigned half,
                     std::vector<std::uint64_t>& scratch);
-  void join_pass_outputs(const Pass& pass, std::uint32_t chip, std::uint64_t part);
+  void join_pass_outputs(const Pass& pass, std::size_t chip, GroupRange part);
 
   BoardState& board_;
   std::vector<std::uint64_t>& results_;

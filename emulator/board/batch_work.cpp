@@ -24,7 +24,7 @@ void Batch::stage(const Pass& pass, std::uint32_t chip, std::uint64_t part) {
   std::vector<std::uint64_t> scratch;
   const std::uint32_t step = board_.loaded->halves.source_step;
   std::uint64_t* const shorts = staged.shorts.data() + part * size * step;
-  load_sources(*board_.loaded, plan, board_.chips[chip].memory, run_->command.address, groups,
+  load_sources(*board_.loaded, plan, board_.chips[chip].memory, {run_->command.address, 0}, groups,
                shorts, scratch);
   if (!takes_streams()) return;
   const Executable& executable = *board_.loaded->executable;
@@ -174,6 +174,11 @@ void Batch::run_own_stream(const Pass& pass, const Task& task) {
   }
 }
 
+/// The records of j-items that a block has to itself.
+SourceRecords Batch::records_of(const Task& task) const noexcept {
+  return {run_->command.address, run_->plan.parts > 1 ? task.block : 0};
+}
+
 /// Converts groups of a block's slice; `last` is the fill that the last of them are in. False if
 /// the engine cannot take them.
 bool Batch::make_stream(const Task& task, GroupRange groups, std::uint64_t last,
@@ -186,7 +191,7 @@ bool Batch::make_stream(const Task& task, GroupRange groups, std::uint64_t last,
   const std::uint32_t step = halves.source_step;
   if (shorts.size() < groups.count * step) shorts.resize(groups.count * step);
   stream.groups.resize(groups.count * executable.stream_bytes());
-  load_sources(*board_.loaded, plan, memory, run_->command.address, groups, shorts.data(), scratch);
+  load_sources(*board_.loaded, plan, memory, records_of(task), groups, shorts.data(), scratch);
   stream.kept = {};
   stream.in_memory = false;
   if (!executable.convert_sources(shorts.data(), groups.count, step, stream.groups.data())) {
@@ -240,8 +245,7 @@ void Batch::fill_half(const Pass& pass, const Task& task, GroupRange groups, uns
   std::uint64_t* const bm = chip.state.blocks[task.block].bm.data() + halves.source_base[half];
   if (!chip.streams.empty()) chip.streams[task.block].in_memory = false;
   if (!shares_sources()) {
-    load_sources(*board_.loaded, run_->plan, chip.memory, run_->command.address, groups, bm,
-                 scratch);
+    load_sources(*board_.loaded, run_->plan, chip.memory, records_of(task), groups, bm, scratch);
     return;
   }
   const std::uint64_t before = groups.first - pass.first_fill * run_->plan.groups_per_half;
@@ -270,24 +274,33 @@ void Batch::keep_outputs(const Pass& pass, const Task& task, GroupRange groups, 
               board_.outputs[task.chip].data() + row * halves.output_step);
 }
 
-void Batch::join_pass_outputs(const Pass& pass, std::uint32_t chip, std::uint64_t part) {
-  if (run_->blocks[chip] == 0) return;
+/// `part` of a pass's items, of one chip into its memory, or of all chips for the host.
+void Batch::join_pass_outputs(const Pass& pass, std::size_t chip, GroupRange part) {
   const LoopPlan& plan = run_->plan;
-  const std::uint64_t step = board_.loaded->program.output_shorts;
+  const Program& program = board_.loaded->program;
   const GroupRange all = groups_of(pass, {0, plan.groups});
   const std::uint64_t items = plan.items_in(all);
-  const std::uint64_t begin = part * items_a_part;
-  if (begin >= items) return;  // a part of nothing but pads
-  std::vector<const std::uint64_t*> blocks;
-  for (std::uint64_t b = 0; b < board_.geometry.blocks; ++b) {
-    blocks.push_back(board_.outputs[chip].data() + (b * all.count * plan.group + begin) * step);
+  if (part.first >= items) return;  // a part of nothing but pads
+  const std::uint64_t count = std::min(part.count, items - part.first);
+  std::vector<std::vector<const std::uint64_t*>> chips;
+  for (std::size_t c = 0; c < board_.chips.size(); ++c) {
+    if (run_->blocks[c] == 0 || (!returns_outputs() && c != chip)) continue;
+    auto& blocks = chips.emplace_back();
+    for (std::uint64_t b = 0; b < board_.geometry.blocks; ++b) {
+      const std::uint64_t row = b * all.count * plan.group + part.first;
+      blocks.push_back(board_.outputs[c].data() + row * program.output_shorts);
+    }
   }
-  const OutputItems range{run_->command.output_address, all.first * plan.group + begin,
-                          std::min(items_a_part, items - begin)};
-  std::vector<std::uint64_t> scratch;
-  join_outputs(*board_.loaded, blocks,
-               output_records(board_.loaded->program, board_.geometry, plan.share), range,
-               board_.chips[chip].memory, scratch);
+  if (chips.empty()) return;
+  const std::uint64_t records = output_records(program, board_.geometry, plan.share);
+  const std::uint64_t words = records * board_.loaded->layout.output_words;
+  const std::uint64_t first = (all.first * plan.group + part.first) * words;
+  if (returns_outputs())
+    return join_outputs(*board_.loaded, chips, records, count,
+                        results_.data() + run_->offset + first);
+  std::vector<std::uint64_t> joined(count * words);
+  join_outputs(*board_.loaded, chips, records, count, joined.data());
+  board_.chips[chip].memory.write(run_->command.output_address + first, joined);
 }
 
 }  // namespace gdr

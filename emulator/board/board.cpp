@@ -199,18 +199,24 @@ void Board::Impl::run(Execution& x, const Command& c) {
   const LoopPlan plan = make_plan(loaded, board.geometry, c.share, c.count);
   const std::uint64_t output_words = c.count * loaded.layout.output_words *
                                      output_records(loaded.program, board.geometry, c.share);
+  const bool returns = (c.flags & run_return) != 0;
   for (std::size_t chip = 0; chip < board.chips.size(); ++chip) {
     if (!takes_part(c.chips, chip)) continue;
-    board.chips[chip].memory.reserve(c.output_address, output_words);
+    if (!returns) board.chips[chip].memory.reserve(c.output_address, output_words);
     const std::uint64_t pairs = targets_of(board, c, chip) * c.count;
     counts.interactions += pairs;
     counts.flops += static_cast<double>(pairs) * loaded.program.flops;
   }
-  x.batch.add_run(c, plan);
+  x.batch.add_run(c, plan, returns ? x.expect(output_words) : 0);
   const ChipClocks clocks = plan_clocks(plan, loaded, board.geometry, c.flags);
   add_clocks(c.chips, clocks);
-  x.timeline.run(c.chips, clocks.total, c.address,
-                 c.address + c.count * loaded.layout.source_words);
+  const std::uint64_t end = c.address + c.count * plan.record_words(loaded);
+  if (returns) {
+    counts.link_read_bytes += output_words * word_bytes;
+    x.timeline.run_returning(c.chips, clocks.total, c.address, end, output_words * word_bytes);
+    return;
+  }
+  x.timeline.run(c.chips, clocks.total, c.address, end);
   x.timeline.uses(c.chips, c.output_address, c.output_address + output_words);
 }
 

@@ -23,6 +23,7 @@ namespace gdr {
 struct KeptItems {
   std::uint64_t contents = 0;  ///< BoardMemory::contents
   std::uint64_t address = 0, items = 0;
+  Share share{};
   std::shared_ptr<const Executable> executable;  ///< null: nothing is kept
   friend bool operator==(const KeptItems&, const KeptItems&) = default;
 };

@@ -34,6 +34,7 @@ class Checker {
   void check_slots(std::uint64_t first, std::uint64_t count) const;
   void check_memory(std::uint64_t address, std::uint64_t count, std::uint64_t words) const;
   void check_run() const;
+  void check_return() const;
   std::uint64_t check_kind() const;
 
   const BoardState& board_;
@@ -73,7 +74,9 @@ void Checker::check_one_chip() const {
 }
 
 void Checker::check_share() const {
-  if (command_.share != Share::TargetsOverBlocks && command_.share != Share::SourcesOverBlocks) {
+  const bool runs = command_.kind == CommandKind::Run;
+  if (command_.share != Share::TargetsOverBlocks && command_.share != Share::SourcesOverBlocks &&
+      !(runs && command_.share == Share::PartsOverBlocks)) {
     refuse("unknown way of sharing " + std::to_string(static_cast<std::uint32_t>(command_.share)));
   }
 }
@@ -103,20 +106,36 @@ void Checker::check_run() const {
   check_chips();
   check_share();
   check_program();
-  check_flags(run_start | run_end | run_flags | run_results_only);
+  check_flags(run_start | run_end | run_flags | run_results_only | run_return);
   check_slots(0, command_.targets);
   if (command_.count > most_items) refuse("more than 2^40 j-items");
   const LinkLayout& layout = board_.loaded->layout;
   const std::uint64_t out_words =
       layout.output_words * output_records(board_.loaded->program, board_.geometry, command_.share);
-  check_memory(command_.address, command_.count, layout.source_words);
+  const std::uint64_t parts = command_.share == Share::PartsOverBlocks ? board_.geometry.blocks : 1;
+  check_memory(command_.address, command_.count, layout.source_words * parts);
+  if ((command_.flags & run_return) != 0) return check_return();
   check_memory(command_.output_address, command_.count, out_words);
-  const std::uint64_t source_end = command_.address + command_.count * layout.source_words;
+  const std::uint64_t source_end = command_.address + command_.count * layout.source_words * parts;
   const std::uint64_t output_end = command_.output_address + command_.count * out_words;
   const bool both = source_end > command_.address && output_end > command_.output_address;
   if (both && command_.output_address < source_end && command_.address < output_end) {
     refuse("output items would overwrite j-items of the same run");
   }
+}
+
+/// Words that are joined come from all blocks and chips alike.
+void Checker::check_return() const {
+  if (command_.share == Share::SourcesOverBlocks)
+    refuse("output items of blocks that have items of their own cannot be joined on their way");
+  for (const Variable& v : board_.loaded->program.variables) {
+    if (v.kind == VarKind::Output && v.reduce == Reduce::Pass)
+      refuse("output item \"" + v.name +
+             "\" is passed; only what is joined goes to the host at once");
+  }
+  constexpr std::uint64_t most_words = std::uint64_t{1} << 32;
+  if (command_.count * board_.loaded->layout.output_words > most_words)
+    refuse("more than 2^32 words of output items at once; divide the run");
 }
 
 /// Checks what the kind names, and returns the length of its payload.

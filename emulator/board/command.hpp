@@ -30,6 +30,10 @@ enum class Share : std::uint32_t {
   /// Every block has the same targets, and a slice of the sources; the network joins the results:
   /// target q stands in PE q / E, element q mod E, of every block.
   SourcesOverBlocks = 1,
+  /// Of runs: targets as in TargetsOverBlocks, and of every source a part for each block. A record
+  /// in memory has the parts of all blocks, one behind the other; all blocks work on every item,
+  /// and the network joins their output items.
+  PartsOverBlocks = 2,
 };
 
 enum RunFlags : std::uint32_t {
@@ -39,6 +43,9 @@ enum RunFlags : std::uint32_t {
   /// Nobody looks at the PEs afterwards but for results, and the next run has `run_start`: what the
   /// program only needs on the way may be left undone.
   run_results_only = 8,
+  /// Output items go to the host as words of the list's results instead of to memory; those of
+  /// several chips are joined on the board, by each variable's reduction.
+  run_return = 16,
 };
 
 enum ReadFlags : std::uint32_t {

@@ -48,7 +48,7 @@ std::uint64_t output_records(const Program& program, const Geometry& geometry,
 
 std::uint64_t target_slots(const Program& program, const Geometry& geometry, Share share) noexcept {
   const std::uint64_t lanes = std::uint64_t{geometry.pes_per_block} * program.elements;
-  return share == Share::TargetsOverBlocks ? lanes * geometry.blocks : lanes;
+  return share == Share::SourcesOverBlocks ? lanes : lanes * geometry.blocks;
 }
 
 }  // namespace gdr

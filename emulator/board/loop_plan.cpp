@@ -13,6 +13,7 @@ LoopPlan make_plan(const LoadedProgram& loaded, const Geometry& geometry, Share 
   plan.groups = items / plan.group + (items % plan.group != 0 ? 1 : 0);
   plan.groups_per_half = loaded.halves.groups;
   plan.slices = share == Share::SourcesOverBlocks ? geometry.blocks : 1;
+  plan.parts = share == Share::PartsOverBlocks ? geometry.blocks : 1;
   return plan;
 }
 
@@ -36,15 +37,16 @@ ChipClocks plan_clocks(const LoopPlan& plan, const LoadedProgram& loaded, const 
                        std::uint32_t flags) noexcept {
   const Program& p = loaded.program;
   const std::uint64_t body = p.clocks(Section::Body);
-  const std::uint64_t words_in = std::uint64_t{p.group} * loaded.layout.source_words;
+  const std::uint64_t words_in = p.group * plan.record_words(loaded);
   const std::uint64_t words_out =
       std::uint64_t{p.group} * loaded.layout.output_words * output_records(p, geometry, plan.share);
   const GroupRange longest = plan.slice(0);
   const std::uint64_t fills = plan.fills(longest.count);
+  const bool to_memory = (flags & run_return) == 0;
   const auto work = [&](std::uint64_t f, std::uint64_t times) {
     const std::uint64_t groups = groups_of_fill(plan, f);
     return HalfWork{times, plan.fill(longest, f).count * body, groups * words_in,
-                    groups * words_out};
+                    groups * words_out, to_memory};
   };
   // All fills but the last two are alike: shorter slices end at most one group, so one fill,
   // before.

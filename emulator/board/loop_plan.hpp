@@ -23,6 +23,12 @@ struct LoopPlan {
   std::uint64_t groups = 0;  ///< the last one may be filled up with pad items
   std::uint64_t groups_per_half = 1;
   std::uint32_t slices = 1;  ///< blocks that share the groups; 1 where all see the same
+  std::uint32_t parts = 1;   ///< of an item's record, one for each block; 1 where all see the same
+
+  /// Words of memory that an item takes.
+  std::uint64_t record_words(const LoadedProgram& loaded) const noexcept {
+    return std::uint64_t{loaded.layout.source_words} * parts;
+  }
 
   /// Contiguous slices; the first groups mod slices of them hold one group more.
   GroupRange slice(std::uint32_t block) const noexcept {

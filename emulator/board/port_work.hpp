@@ -35,10 +35,16 @@ void join_results(const LoadedProgram& loaded, std::span<const ChipState* const>
 void load_param(const PortField& field, unsigned elements, BlockState& block,
                 const std::uint64_t* record) noexcept;
 
-/// Converts the j-items of `groups` from memory at `address` (item 0 of the run) to shorts, one
-/// item behind the other, filled up to whole groups with pad items.
+/// Where the records of j-items are, and which part of each is wanted.
+struct SourceRecords {
+  std::uint64_t address = 0;  ///< of the run's first item, in memory
+  std::uint64_t part = 0;
+};
+
+/// Converts the j-items of `groups` to shorts, one item behind the other, filled up to whole groups
+/// with pad items.
 void load_sources(const LoadedProgram& loaded, const LoopPlan& plan, const BoardMemory& memory,
-                  std::uint64_t address, GroupRange groups, std::uint64_t* shorts,
+                  const SourceRecords& from, GroupRange groups, std::uint64_t* shorts,
                   std::vector<std::uint64_t>& scratch);
 
 /// Where output items go: items [first, first + count) of the run, from memory word `address` on.
@@ -51,10 +57,10 @@ void store_outputs(const LoadedProgram& loaded, const std::uint64_t* shorts,
                    const OutputItems& items, BoardMemory& memory,
                    std::vector<std::uint64_t>& scratch);
 
-/// Joins the output items that all blocks made for the same j-items: `shorts` of each block,
-/// `records` (1, or one for each block) an item.
-void join_outputs(const LoadedProgram& loaded, std::span<const std::uint64_t* const> shorts,
-                  std::uint64_t records, const OutputItems& items, BoardMemory& memory,
-                  std::vector<std::uint64_t>& scratch);
+/// Joins the output items that all blocks made for the same `count` j-items: shorts of each block,
+/// chip by chip. An item gives `records` records: 1, or, from one chip, one for each block.
+void join_outputs(const LoadedProgram& loaded,
+                  std::span<const std::vector<const std::uint64_t*>> chips, std::uint64_t records,
+                  std::uint64_t count, std::uint64_t* to);
 
 }  // namespace gdr

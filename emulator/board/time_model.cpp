@@ -15,9 +15,11 @@ constexpr double bytes_in_word = 8;
 
 bool has(std::uint64_t mask, std::size_t chip) noexcept { return ((mask >> chip) & 1) != 0; }
 
-/// Clocks in which ports and memory move these words, all three side by side.
-std::uint64_t transfer_clocks(std::uint64_t in, std::uint64_t out, double clock_hz) noexcept {
-  const double seconds = static_cast<double>(in + out) * bytes_in_word / constants::dram.value;
+/// Clocks in which ports and memory move these words, all three side by side; `stored` of those
+/// that come out go to memory.
+std::uint64_t transfer_clocks(std::uint64_t in, std::uint64_t out, std::uint64_t stored,
+                              double clock_hz) noexcept {
+  const double seconds = static_cast<double>(in + stored) * bytes_in_word / constants::dram.value;
   // The last bits of a product of decimals must not cost a clock.
   const double memory = std::ceil(seconds * clock_hz * (1 - 1e-12));
   return std::max({in * clocks_in, out * clocks_out, static_cast<std::uint64_t>(memory)});
@@ -68,10 +70,11 @@ ChipClocks run_clocks(std::uint64_t start, std::span<const HalfWork> halves, std
   for (std::size_t h = 0; h < halves.size(); ++h) {
     const HalfWork& half = halves[h];
     if (half.times == 0) continue;
-    if (h == 0) sum.total += transfer_clocks(half.words_in, 0, clock_hz);
+    if (h == 0) sum.total += transfer_clocks(half.words_in, 0, 0, clock_hz);
     const std::uint64_t next_fill = h + 1 < halves.size() ? halves[h + 1].words_in : 0;
     const auto step = [&](std::uint64_t in, std::uint64_t out) {
-      return std::max(half.compute, transfer_clocks(in, out, clock_hz));
+      return std::max(half.compute,
+                      transfer_clocks(in, out, half.out_to_memory ? out : 0, clock_hz));
     };
     // Within equal halves the neighbours are equal too, except before the first, after the last.
     if (half.times == 1) {
@@ -85,7 +88,8 @@ ChipClocks run_clocks(std::uint64_t start, std::span<const HalfWork> halves, std
     sum.port_out += half.times * half.words_out * clocks_out;
     words_before = half.words_out;
   }
-  sum.total += transfer_clocks(0, words_before, clock_hz);
+  const bool stored = halves.empty() || halves.back().out_to_memory;
+  sum.total += transfer_clocks(0, words_before, stored ? words_before : 0, clock_hz);
   return sum;
 }
 
@@ -116,6 +120,19 @@ void Timeline::run(std::uint64_t chips, std::uint64_t clocks, std::uint64_t begi
   busy(chips, link_write_, clocks);
   std::erase_if(uses_, [this](const Use& use) { return use.until <= link_write_; });
   uses(chips, begin, end);
+}
+
+void Timeline::run_returning(std::uint64_t chips, std::uint64_t clocks, std::uint64_t begin,
+                             std::uint64_t end, std::uint64_t bytes) {
+  double from = link_write_;
+  for (std::size_t c = 0; c < chips_.size(); ++c) {
+    if (has(chips, c)) from = std::max(from, chips_[c]);
+  }
+  run(chips, clocks, begin, end);
+  link_read_ = std::max(link_read_, from) + static_cast<double>(bytes) / constants::link_read.value;
+  for (std::size_t c = 0; c < chips_.size(); ++c) {
+    if (has(chips, c)) link_read_ = std::max(link_read_, chips_[c]);
+  }
 }
 
 void Timeline::uses(std::uint64_t chips, std::uint64_t begin, std::uint64_t end) {

@@ -53,6 +53,7 @@ struct HalfWork {
   std::uint64_t times = 0;    ///< halves like this, one after the other
   std::uint64_t compute = 0;  ///< PE clocks
   std::uint64_t words_in = 0, words_out = 0;
+  bool out_to_memory = true;  ///< else past it, to the host
 };
 
 /// Contract, paragraph 5: sections Start and End, the first fill, for each half the larger of its
@@ -77,6 +78,10 @@ class Timeline {
   void load(std::uint64_t chips, std::uint64_t bytes, std::uint64_t clocks);
   /// `clocks` on each of the chips, after all writes so far; they read memory words [begin, end).
   void run(std::uint64_t chips, std::uint64_t clocks, std::uint64_t begin, std::uint64_t end);
+  /// The same of a run whose output items go to the host all the while: chips that take part wait
+  /// for one another.
+  void run_returning(std::uint64_t chips, std::uint64_t clocks, std::uint64_t begin,
+                     std::uint64_t end, std::uint64_t bytes);
   /// Memory words [begin, end) that the last run on these chips uses too.
   void uses(std::uint64_t chips, std::uint64_t begin, std::uint64_t end);
   /// `clocks` on each of the chips, then, when all are done, a link transfer to the host.

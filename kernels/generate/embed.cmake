@@ -1,28 +1,32 @@
-# Writes TARGET, a C++ file with the texts of KERNELS (paths, joined by |).
-string(REPLACE "|" ";" kernels "${KERNELS}")
-set(table "")
-foreach(path IN LISTS kernels)
-  get_filename_component(name ${path} NAME_WE)
-  file(READ ${path} text)
-  # A string literal has a largest length that compilers must take: longer texts are cut in pieces.
-  string(LENGTH "${text}" length)
-  set(pieces "")
-  set(at 0)
-  while(at LESS length)
-    string(SUBSTRING "${text}" ${at} 8000 piece)
-    string(APPEND pieces " R\"gds(${piece})gds\"")
-    math(EXPR at "${at} + 8000")
-  endwhile()
-  string(APPEND table "    {\"${name}\",${pieces}},\n")
+# Writes TARGET, a C++ file with the texts of PAIR_LAWS and of DENSE (paths, joined by |).
+set(tables "")
+foreach(list PAIR_LAWS DENSE)
+  string(REPLACE "|" ";" paths "${${list}}")
+  string(TOLOWER ${list} array)
+  set(table "")
+  foreach(path IN LISTS paths)
+    get_filename_component(name ${path} NAME_WE)
+    file(READ ${path} text)
+    # A string literal has a largest length that compilers must take: longer texts are cut in pieces.
+    string(LENGTH "${text}" length)
+    set(pieces "")
+    set(at 0)
+    while(at LESS length)
+      string(SUBSTRING "${text}" ${at} 8000 piece)
+      string(APPEND pieces " R\"gds(${piece})gds\"")
+      math(EXPR at "${at} + 8000")
+    endwhile()
+    string(APPEND table "    {\"${name}\",${pieces}},\n")
+  endforeach()
+  string(APPEND tables "constexpr BuiltinKernel ${array}[] = {\n${table}};\n")
 endforeach()
 file(WRITE ${TARGET} "// Made from the kernels' sources.
 #include \"kernels/builtin.hpp\"
 
 namespace gdr {
 namespace {
-constexpr BuiltinKernel kernels[] = {
-${table}};
-}
-std::span<const BuiltinKernel> builtin_kernels() noexcept { return kernels; }
+${tables}}
+std::span<const BuiltinKernel> builtin_kernels() noexcept { return pair_laws; }
+std::span<const BuiltinKernel> dense_kernels() noexcept { return dense; }
 }  // namespace gdr
 ")

@@ -67,11 +67,11 @@ TEST_CASE("Kinds, chips, shares and flags that are not there", "[board]") {
   rig.add(static_cast<CommandKind>(0), 1);
   REQUIRE(refused(rig) == ErrorCategory::Device);
   if (kind == 3 || kind == 5 || kind == 6) {
-    rig.add(static_cast<CommandKind>(kind), 1).share = static_cast<Share>(2);
+    rig.add(static_cast<CommandKind>(kind), 1).share = static_cast<Share>(kind == 5 ? 3 : 2);
     REQUIRE(refused(rig) == ErrorCategory::Device);
   }
   if (kind == 5 || kind == 6) {
-    rig.add(static_cast<CommandKind>(kind), 1).flags = 16;
+    rig.add(static_cast<CommandKind>(kind), 1).flags = 32;
     REQUIRE(refused(rig) == ErrorCategory::Device);
   }
   if (kind == 6 || kind == 7) {

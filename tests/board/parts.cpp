@@ -1,0 +1,249 @@
+// Items of which every block has a part, output items that go to the host at once, and the kernel
+// for matrices that lives on both.
+#include <algorithm>
+
+#include "board/programs.hpp"
+#include "emulator/assembler/assembler.hpp"
+#include "emulator/board/loop_plan.hpp"
+#include "emulator/chip/reduction.hpp"
+#include "gdr/error.hpp"
+#include "kernels/builtin.hpp"
+#include "support/catch.hpp"
+
+using namespace gdr;
+using namespace gdr::test;
+
+namespace {
+
+Program assembled(std::string_view text) {
+  const AssembleResult result = assemble(text, "test.gds");
+  INFO(result.diagnostics.render());
+  REQUIRE(result.ok());
+  return *result.program;
+}
+
+/// PE 1 of each block leaves the product of its target and of the block's part of an item, and the
+/// part itself.
+Program parts_program(std::string_view reduce) {
+  return assembled(
+      ".elements 1\nivar long a f64to72 at $lr0v\njvar long b f64to72\njvar long c f64to72\n"
+      "ovar long p f64to72 " +
+      std::string(reduce) + "\novar long q f64to72 " + std::string(reduce) +
+      "\n.body\nvlen 1\nbget $lr8 b\nbget $lr10 c\ndmul $lr12 $lr0 $lr8\nbput p $lr12 1\n"
+      "bput q $lr10 1\n");
+}
+
+double number(std::size_t n) { return 1.0 / static_cast<double>(3 * n % 101 + 7) - 0.03; }
+
+std::uint64_t host(Long word) {
+  Flags flags = no_flags;
+  return bits(double_from_long(word, flags));
+}
+
+Long joined(Reduce op, const std::vector<Long>& leaves) {
+  Flags flags = no_flags;
+  return reduce_tree(op, leaves, flags);
+}
+
+Long product(double a, double b) {
+  Flags flags = no_flags;
+  return dmul(long_from_double(a), long_from_double(b), Width::Long, flags);
+}
+
+}  // namespace
+
+TEST_CASE("Every block works on its part of an item, and the network joins what they leave") {
+  const char* const engine = GENERATE("reference", "vector", "native");
+  const auto [name, op] =
+      GENERATE(table<const char*, Reduce>({{"fadd", Reduce::Fadd}, {"fmax", Reduce::Fmax}}));
+  const bool returned = GENERATE(false, true);
+  CAPTURE(engine, name, returned);
+  constexpr unsigned chips = 3, blocks = 5, pes = 2;
+  constexpr std::size_t items = 41, record = 2 * blocks;
+  Rig rig(small_geometry(chips, blocks, pes), engine, 2);
+  rig.load(parts_program(name));
+  std::vector<std::vector<double>> a(chips), parts(chips);
+  for (unsigned chip = 0; chip < chips; ++chip) {
+    for (unsigned t = 0; t < blocks * pes; ++t) a[chip].push_back(number(100 * chip + t));
+    for (std::size_t n = 0; n < items * record; ++n)
+      parts[chip].push_back(number(1000 * chip + 17 * n));
+    rig.targets(std::uint64_t{1} << chip, Share::TargetsOverBlocks, a[chip]);
+    rig.write(std::uint64_t{1} << chip, 3, parts[chip]);
+  }
+  constexpr std::uint64_t all = (1 << chips) - 1, outputs = 600;
+  const std::uint32_t flags = run_start | run_end | (returned ? run_return : 0U);
+  rig.run(all, Share::PartsOverBlocks, 3, items, flags);
+  rig.list.commands.back().output_address = returned ? 0 : outputs;
+  if (!returned) {
+    for (unsigned chip = 0; chip < chips; ++chip) {
+      Command& read = rig.add(CommandKind::ReadMemory, std::uint64_t{1} << chip);
+      read.address = outputs;
+      read.count = 2 * items;
+    }
+  }
+  const auto got = rig.execute();
+  REQUIRE(got.size() == 2 * items * (returned ? 1 : chips));
+  // Fast numerics have sums of doubles.
+  const bool exact = std::string_view(engine) != "native" || op != Reduce::Fadd;
+  for (std::size_t i = 0; i < items; ++i) {
+    std::vector<Long> products(chips), copies(chips);
+    for (unsigned chip = 0; chip < chips; ++chip) {
+      std::vector<Long> p, q;
+      for (unsigned b = 0; b < blocks; ++b) {
+        const double* const part = &parts[chip][i * record + 2 * b];
+        p.push_back(product(a[chip][b * pes + 1], part[0]));
+        q.push_back(long_from_double(part[1]));
+      }
+      products[chip] = joined(op, p);
+      copies[chip] = joined(op, q);
+    }
+    const auto check = [&](std::uint64_t word, Long expected) {
+      if (exact) {
+        REQUIRE(word == host(expected));
+      } else {
+        REQUIRE(std::abs(real(word) - real(host(expected))) < 1e-14);
+      }
+    };
+    if (returned) {
+      check(got[2 * i], joined(op, products));
+      check(got[2 * i + 1], joined(op, copies));
+      continue;
+    }
+    for (unsigned chip = 0; chip < chips; ++chip) {
+      check(got[2 * (chip * items + i)], products[chip]);
+      check(got[2 * (chip * items + i) + 1], copies[chip]);
+    }
+  }
+}
+
+TEST_CASE("Sums over parts of items stay with the blocks' own targets") {
+  const char* const engine = GENERATE("reference", "vector", "native");
+  CAPTURE(engine);
+  constexpr unsigned blocks = 3, pes = 5;
+  constexpr std::size_t items = 23;
+  Rig rig(small_geometry(1, blocks, pes), engine, 2);
+  rig.load(
+      assembled("ivar long a f64to72\njvar long b f64to72\nfvar long s f64to72 fadd at $lr0v\n"
+                ".start\nupass s 0\n.body\nbget $lr8 b\ndmul $t a $lr8\nfadd s s $t\n"));
+  std::vector<double> a, parts;
+  for (unsigned t = 0; t < blocks * pes * 4; ++t) a.push_back(number(t));
+  for (std::size_t n = 0; n < items * blocks; ++n) parts.push_back(number(17 * n));
+  rig.targets(1, Share::TargetsOverBlocks, a);
+  rig.write(1, 0, parts);
+  // The same items twice: kept for the second run, and taken anew for one that deals them out.
+  for (unsigned k = 0; k < 2; ++k) {
+    rig.run(1, Share::PartsOverBlocks, 0, items);
+    rig.read(1, Share::TargetsOverBlocks, a.size());
+  }
+  rig.run(1, Share::TargetsOverBlocks, 0, items);
+  rig.read(1, Share::TargetsOverBlocks, a.size());
+  const auto got = rig.execute();
+  for (std::size_t t = 0; t < a.size(); ++t) {
+    const std::size_t block = t / (pes * 4);
+    Long own = Long{0}, first = Long{0};
+    Flags flags = no_flags;
+    for (std::size_t i = 0; i < items; ++i) {
+      own = fadd(own, product(a[t], parts[i * blocks + block]), Width::Long, flags);
+      first = fadd(first, product(a[t], parts[i]), Width::Long, flags);
+    }
+    for (const auto& [word, expected] : {std::pair(got[t], own), std::pair(got[a.size() + t], own),
+                                         std::pair(got[2 * a.size() + t], first)}) {
+      REQUIRE(std::abs(real(word) - real(host(expected))) < 1e-13);
+      if (std::string_view(engine) != "native") REQUIRE(word == host(expected));
+    }
+  }
+}
+
+TEST_CASE("Output items that go to the host at once are refused where nothing joins them") {
+  Rig rig(small_geometry(1, 3, 2));
+  const auto refused = [&](std::string_view reduce, Share share) {
+    rig.load(parts_program(reduce));
+    rig.run(1, share, 0, 1, run_return);
+    try {
+      rig.execute();
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  CHECK(refused("pass", Share::PartsOverBlocks).find("output item \"p\" is passed") !=
+        std::string::npos);
+  CHECK(refused("fadd", Share::SourcesOverBlocks).find("items of their own") != std::string::npos);
+}
+
+TEST_CASE("The kernel for matrices gives every row of a tile times every column, bit for bit") {
+  const char* const engine = GENERATE("reference", "vector", "native");
+  CAPTURE(engine);
+  constexpr unsigned chips = 2, blocks = 3, pes = 32, rows = 256, deep = 32, columns = 4;
+  constexpr unsigned inner = chips * blocks * deep;
+  Geometry geometry;
+  geometry.chips_per_board = chips;
+  geometry.blocks = blocks;
+  Rig rig(geometry, engine, 2);
+  rig.load(assembled(dense_kernels().front().source));
+  const auto a = [](unsigned row, unsigned k) { return number(31 * row + 7 * k); };
+  const auto b = [](unsigned k, unsigned column) { return number(13 * k + 5 * column + 3); };
+  for (unsigned chip = 0; chip < chips; ++chip) {
+    std::vector<double> tile, stream;
+    for (unsigned q = 0; q < blocks * pes * 4; ++q) {
+      const unsigned block = q / (pes * 4), pe = q / 4 % pes, element = q % 4;
+      const unsigned first = (chip * blocks + block) * deep;
+      for (unsigned n = 0; n < 2 * deep; ++n)
+        tile.push_back(a(8 * pe + 4 * (n / deep) + element, first + n % deep));
+    }
+    // One item more: the results of a column leave with the next item.
+    for (unsigned column = 0; column <= columns; ++column)
+      for (unsigned k = 0; k < blocks * deep; ++k)
+        stream.push_back(column < columns ? b(chip * blocks * deep + k, column) : 0);
+    std::vector<std::uint64_t> words(tile.size());
+    std::ranges::transform(tile, words.begin(), bits);
+    rig.add(CommandKind::WriteTargets, std::uint64_t{1} << chip, words).count = blocks * pes * 4;
+    rig.write(std::uint64_t{1} << chip, 0, stream);
+  }
+  rig.run((1 << chips) - 1, Share::PartsOverBlocks, 0, columns + 1,
+          run_start | run_end | run_return);
+  const auto got = rig.execute();
+  REQUIRE(got.size() == (columns + 1) * rows);
+  for (unsigned column = 0; column < columns; ++column) {
+    for (unsigned row = 0; row < rows; row += 5) {
+      std::vector<Long> of_chips;
+      for (unsigned chip = 0; chip < chips; ++chip) {
+        std::vector<Long> of_blocks;
+        for (unsigned block = 0; block < blocks; ++block) {
+          const unsigned first = (chip * blocks + block) * deep;
+          Long sum = product(a(row, first), b(first, column));
+          Flags flags = no_flags;
+          for (unsigned k = first + 1; k < first + deep; ++k)
+            sum = fadd(sum, product(a(row, k), b(k, column)), Width::Long, flags);
+          of_blocks.push_back(sum);
+        }
+        of_chips.push_back(joined(Reduce::Fadd, of_blocks));
+      }
+      const std::uint64_t expected = host(joined(Reduce::Fadd, of_chips));
+      const std::uint64_t word = got[(column + 1) * rows + row];
+      CAPTURE(row, column);
+      if (std::string_view(engine) == "native") {
+        REQUIRE(std::abs(real(word) - real(expected)) < 1e-14 * inner);
+      } else {
+        REQUIRE(word == expected);
+      }
+    }
+  }
+}
+
+TEST_CASE(
+    "A column of 512 numbers takes 544 clocks of a chip, and a board has its published speed") {
+  Geometry geometry;
+  geometry.clock_hz = 400e6;
+  Rig rig(geometry, "reference");
+  const Program program = assembled(dense_kernels().front().source);
+  CHECK(program.clocks(Section::Body) == 544);
+  // 256 rows, 2048 numbers each, times 64 columns that are on the board: 819 Gflops at the most.
+  const LoadedProgram loaded = load_program(program, geometry, *make_engine("reference"));
+  const LoopPlan plan = make_plan(loaded, geometry, Share::PartsOverBlocks, 65);
+  const ChipClocks clocks = plan_clocks(plan, loaded, geometry, run_start | run_return);
+  CHECK(clocks.compute < 65 * 544 + 100);
+  CHECK(clocks.port_in == 65 * 512);
+  CHECK(clocks.port_out == 65 * 512);
+  CHECK(clocks.total < 65 * 544 + 1200);  // ports beside the PEs
+}
