@@ -93,7 +93,9 @@ class Batch {
   bool make_stream(const Task& task, GroupRange groups, std::uint64_t last,
                    KeptStream& stream) const;
   bool runs_whole(const Pass& pass, const Task& task) const;
-  void run_groups(const Pass& pass, const Task& task, std::uint64_t groups, SourceStream stream);
+  void run_groups(const Pass& pass, const Task& task, GroupRange groups, SourceStream stream);
+  std::uint64_t* output_row(const Pass& pass, const Task& task, std::uint64_t group);
+  void leave_outputs(const Pass& pass, const Task& task, std::uint64_t end);
   std::uint32_t live_pes(const Task& task) const noexcept;
   void run_section(const Task& task, Section section) const;
   void fill_half(const Pass& pass, const Task& task, GroupRange groups, unsigned half,

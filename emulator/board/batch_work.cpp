@@ -88,8 +88,11 @@ void Batch::run_loop(const Pass& pass, const Task& task) {
 }
 
 bool Batch::takes_streams() const noexcept {
-  return board_.loaded->executable->stream_bytes() != 0 && !board_.loaded->sources.empty() &&
-         board_.loaded->outputs.empty() && (run_->command.flags & run_flags) == 0;
+  const Executable& executable = *board_.loaded->executable;
+  const bool outputs =
+      board_.loaded->outputs.empty() || (joins_outputs() && executable.streams_outputs());
+  return executable.stream_bytes() != 0 && !board_.loaded->sources.empty() && outputs &&
+         (run_->command.flags & run_flags) == 0;
 }
 
 /// Whether a block does all sections of its run in one call of the engine: see run_groups.
@@ -106,11 +109,15 @@ bool Batch::runs_whole(const Pass& pass, const Task& task) const {
 }
 
 /// The body over a stream; with Start and End, where the engine is to do the whole run.
-void Batch::run_groups(const Pass& pass, const Task& task, std::uint64_t groups,
-                       SourceStream stream) {
+void Batch::run_groups(const Pass& pass, const Task& task, GroupRange groups, SourceStream stream) {
   BlockRun run;
   run.section = Section::Body;
-  run.iterations = groups;
+  run.iterations = groups.count;
+  if (joins_outputs()) {
+    run.outputs = output_row(pass, task, groups.first);
+    run.output_base = board_.loaded->halves.output_base[0];
+    run.output_step = board_.loaded->halves.output_step;
+  }
   run.stream = stream;
   run.live_pes = live_pes(task);
   run.results_only = (run_->command.flags & run_results_only) != 0;
@@ -133,14 +140,37 @@ void Batch::run_stream(const Pass& pass, const Task& task) {
   const std::uint64_t end = std::min(plan.fills(slice.count), pass.first_fill + pass.fills);
   std::vector<std::uint64_t> unused;
   std::uint32_t last = 0;
-  for (std::uint64_t f = std::max(pass.first_fill + 2, end) - 2; f < end; ++f) {
+  for (std::uint64_t f = std::max(pass.first_fill + fills_seen, end) - fills_seen; f < end; ++f) {
     const GroupRange groups = plan.fill(slice, f);
     const auto half = static_cast<unsigned>(f % 2);
     fill_half(pass, task, groups, half, unused);
     last = halves.source_base[half] +
            static_cast<std::uint32_t>(groups.count - 1) * halves.source_step;
   }
-  run_groups(pass, task, all.count, {staged_of_[task.chip]->groups.data(), last});
+  run_groups(pass, task, all, {staged_of_[task.chip]->groups.data(), last});
+  leave_outputs(pass, task, end);
+}
+
+/// Where a block's output items begin that the network joins.
+std::uint64_t* Batch::output_row(const Pass& pass, const Task& task, std::uint64_t group) {
+  const GroupRange all = groups_of(pass, {0, run_->plan.groups});
+  const std::uint64_t row = task.block * all.count + group - all.first;
+  return board_.outputs[task.chip].data() + row * board_.loaded->halves.output_step;
+}
+
+/// What the last fills before `end` would have left in the memory's halves, where output items went
+/// past it.
+void Batch::leave_outputs(const Pass& pass, const Task& task, std::uint64_t end) {
+  if (!joins_outputs()) return;
+  const LoopPlan& plan = run_->plan;
+  const BmHalves& halves = board_.loaded->halves;
+  const GroupRange slice = plan.slice(task.block);
+  std::uint64_t* const bm = board_.chips[task.chip].state.blocks[task.block].bm.data();
+  for (std::uint64_t f = std::max(pass.first_fill + fills_seen, end) - fills_seen; f < end; ++f) {
+    const GroupRange groups = plan.fill(slice, f);
+    std::copy_n(output_row(pass, task, groups.first), groups.count * halves.output_step,
+                bm + halves.output_base[f % 2]);
+  }
 }
 
 /// The same where every block has a slice of its own: some fills at a time. A slice that is done in
@@ -170,7 +200,8 @@ void Batch::run_own_stream(const Pass& pass, const Task& task) {
       for (const auto& fill : stream.last_fills) std::ranges::copy(fill.shorts, bm + fill.base);
     }
     stream.in_memory = !board_.loaded->puts_to_halves;
-    run_groups(pass, task, groups.count, {stream.groups.data(), stream.last_group});
+    run_groups(pass, task, groups, {stream.groups.data(), stream.last_group});
+    leave_outputs(pass, task, last + 1);
   }
 }
 
@@ -198,15 +229,16 @@ bool Batch::make_stream(const Task& task, GroupRange groups, std::uint64_t last,
     return false;
   }
   const GroupRange slice = plan.slice(task.block);
-  for (std::uint64_t k = 0; k < 2; ++k) {
+  for (std::uint64_t k = 0; k < fills_seen; ++k) {
     auto& kept = stream.last_fills[k];
     kept.shorts.clear();
-    if (last + k < 1) continue;  // there was no fill before the first
-    const GroupRange fill = plan.fill(slice, last + k - 1);
+    if (last + k + 1 < fills_seen) continue;  // there was no fill before the first
+    const std::uint64_t f = last + k + 1 - fills_seen;
+    const GroupRange fill = plan.fill(slice, f);
     if (fill.first < groups.first) continue;  // what was done before left it there
     const std::uint64_t* const from = shorts.data() + (fill.first - groups.first) * step;
     kept.shorts.assign(from, from + fill.count * step);
-    kept.base = halves.source_base[(last + k - 1) % 2];
+    kept.base = halves.source_base[f % 2];
     stream.last_group = kept.base + static_cast<std::uint32_t>(fill.count - 1) * step;
   }
   stream.kept = items_of(task.chip);
@@ -268,10 +300,7 @@ void Batch::keep_outputs(const Pass& pass, const Task& task, GroupRange groups, 
     store_outputs(*board_.loaded, bm, items, chip.memory, scratch);
     return;
   }
-  const GroupRange all = groups_of(pass, {0, plan.groups});
-  const std::uint64_t row = task.block * all.count + groups.first - all.first;
-  std::copy_n(bm, groups.count * halves.output_step,
-              board_.outputs[task.chip].data() + row * halves.output_step);
+  std::copy_n(bm, groups.count * halves.output_step, output_row(pass, task, groups.first));
 }
 
 /// `part` of a pass's items, of one chip into its memory, or of all chips for the host.

@@ -38,16 +38,20 @@ struct StagedItems {
   std::atomic<bool> usable = true;  ///< the engine could take all of them
 };
 
+/// Fills that can be seen in the memory's halves afterwards: the last one may not fill its half,
+/// and then what the one before it left there stands behind it.
+constexpr std::uint64_t fills_seen = 3;
+
 /// j-items that a block worked on alone, converted for the engine, for the next run on them.
 struct KeptStream {
   KeptItems kept;
   std::vector<std::byte> groups;
-  /// What the halves of the broadcast memory held at the end: the last fill but one, the last.
+  /// What the last fills brought to the broadcast memory's halves.
   struct LastFill {
     std::uint32_t base = 0;  ///< where, in shorts
     std::vector<std::uint64_t> shorts;
   };
-  std::array<LastFill, 2> last_fills;
+  std::array<LastFill, fills_seen> last_fills;
   std::uint32_t last_group = 0;  ///< where the last group stood, in shorts
   bool in_memory = false;        ///< the broadcast memory holds them still
 };

@@ -37,6 +37,9 @@ struct BlockRun {
   bool collect_flags = false;  ///< keep sticky flags in BlockState::flags
   /// Body only, instead of source_base and source_step, which then count for nothing.
   SourceStream stream;
+  /// Body over a stream only, of a program that leaves output items: where they go, `output_step`
+  /// shorts from one group to the next. Their place in the memory, at output_base, stays as it is.
+  std::uint64_t* outputs = nullptr;
   /// PEs 0 .. live_pes - 1 hold targets that count; 0: all do. Engines with fast numerics may leave
   /// the others as they are.
   std::uint32_t live_pes = 0;
@@ -66,6 +69,8 @@ class Executable {
   virtual void run(BlockState& block, const BlockRun& run) const = 0;
   /// Bytes that a group of j-items takes in a SourceStream; 0 where the engine takes none.
   virtual std::size_t stream_bytes() const noexcept { return 0; }
+  /// Whether runs over streams may leave output items (BlockRun::outputs).
+  virtual bool streams_outputs() const noexcept { return false; }
   /// Takes over groups of j-items, as they would stand in the broadcast memory, `step` shorts from
   /// one to the next. False if this engine cannot hold them: they must go through the memory.
   virtual bool convert_sources(const std::uint64_t* /*shorts*/, std::size_t /*groups*/,

@@ -466,7 +466,14 @@ class VectorExecutable final : public Executable {
 
   std::size_t stream_bytes() const noexcept override {
     const DoublesSection& body = *sections_[static_cast<unsigned>(Section::Body)][0];
-    return body.usable && !body.writes_memory ? group_shorts() * sizeof(std::uint64_t) : 0;
+    const bool streams = body.usable && (!body.writes_memory || streams_outputs());
+    return streams ? group_shorts() * sizeof(std::uint64_t) : 0;
+  }
+  bool streams_outputs() const noexcept override {
+    const auto& body = program_.section(Section::Body);
+    return std::ranges::all_of(body, [](const Instruction& i) {
+      return i.move.op != Op::Bput || i.move.bm.space == Space::BmOutput;
+    });
   }
   bool convert_sources(const std::uint64_t* shorts, std::size_t groups, std::uint32_t step,
                        std::byte* to) const noexcept override {
@@ -516,6 +523,7 @@ class VectorExecutable final : public Executable {
       part.iterations = std::min(groups_a_proof, run.iterations - done);
       if (!on_doubles(block, part, sources)) stream_on_integers(block, part, sources);
       sources.first += part.iterations * sources.step;
+      if (part.outputs != nullptr) part.outputs += part.iterations * run.output_step;
     }
   }
 
@@ -523,14 +531,20 @@ class VectorExecutable final : public Executable {
   void stream_on_integers(BlockState& block, const BlockRun& run, SourceLanes sources) const {
     std::uint64_t* const place = block.bm.data() + run.stream.last_group;
     const std::vector<std::uint64_t> last(place, place + sources.step);
+    const std::size_t out = run.outputs != nullptr ? run.output_step : 0;
+    std::uint64_t* const out_place = block.bm.data() + run.output_base;
+    const std::vector<std::uint64_t> out_before(out_place, out_place + out);
     BlockRun one = run;
     one.stream = {};
+    one.outputs = nullptr;
     one.iterations = 1;
     one.source_base = run.stream.last_group;
     for (std::uint64_t g = 0; g < run.iterations; ++g) {
       std::copy_n(sources.first + g * sources.step, sources.step, place);
       on_integers(block, one);
+      std::copy_n(out_place, out, run.outputs + g * out);
     }
+    std::copy(out_before.begin(), out_before.end(), out_place);
     std::copy(last.begin(), last.end(), place);
   }
 

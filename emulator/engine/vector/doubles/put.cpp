@@ -31,8 +31,21 @@ void write_masked_word(const DoublesOp& op, DoublesRun& run) {
   if ((mask != 0) == op.value) write_word(op, run);
   go_on(op, run);
 }
+void put_longs(const DoublesOp& op, DoublesRun& run) {
+  const std::byte* const lane = run.frame + op.lane * sizeof(std::uint64_t);
+  std::uint64_t* to = run.memory[op.memory] + op.address;
+  for (std::uint32_t k = 0; k < op.elements; ++k, to += 2) {
+    std::uint64_t upper, lower;
+    std::memcpy(&upper, lane + op.a.lanes + k * op.a.step, sizeof upper);
+    std::memcpy(&lower, lane + op.a.tail + k * op.a.step, sizeof lower);
+    to[0] = upper >> 28;
+    to[1] = lower >> 28;
+  }
+  go_on(op, run);
+}
 bool touches_memory(DoublesKernel kernel) {
-  return kernel == read_lane || kernel == write_always || kernel == write_masked_word;
+  return kernel == put_longs || kernel == read_lane || kernel == write_always ||
+         kernel == write_masked_word;
 }
 void stop(const DoublesOp&, DoublesRun&) {}
 

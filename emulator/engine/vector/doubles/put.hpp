@@ -10,6 +10,9 @@ void read_lane(const DoublesOp& op, DoublesRun& run);
 /// From there to the broadcast memory; and where the lane's mask lets it.
 void write_always(const DoublesOp& op, DoublesRun& run);
 void write_masked_word(const DoublesOp& op, DoublesRun& run);
+/// Longs of a lane, element by element, to words that stand side by side: `a` has their upper and
+/// lower halves.
+void put_longs(const DoublesOp& op, DoublesRun& run);
 /// Whether it is one of these.
 bool touches_memory(DoublesKernel kernel);
 /// The operation behind the last one.

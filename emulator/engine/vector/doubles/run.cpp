@@ -72,7 +72,7 @@ class Frame {
     run.frame = reinterpret_cast<std::byte*>(base_);
     run.memory[0] = block_.bm.data();
     run.memory[1] = const_cast<std::uint64_t*>(sources.first);
-    run.memory[2] = block_.bm.data() + steps.output_base;
+    run.memory[2] = steps.outputs != nullptr ? steps.outputs : block_.bm.data() + steps.output_base;
     const auto once = [&run](const std::vector<DoublesOp>& ops) {
       ops.front().kernel(ops.front(), run);
     };
@@ -187,14 +187,15 @@ class Frame {
 /// What a section may write in the broadcast memory, as it was before. One at a time in a thread.
 class SavedMemory {
  public:
-  SavedMemory(const DoublesSection& section, BlockState& block) : section_(section), block_(block) {
-    if (!section.writes_memory) return;
+  SavedMemory(const DoublesSection& section, BlockState& block, bool elsewhere)
+      : section_(section), block_(block), written_(section.writes_memory && !elsewhere) {
+    if (!written_) return;
     words_.clear();
     if (section.puts.empty()) words_ = block.bm;
     for (const std::uint32_t at : section.puts) words_.push_back(block.bm[at]);
   }
   void put_back() const {
-    if (!section_.writes_memory) return;
+    if (!written_) return;
     std::uint64_t* const bm = block_.bm.data();  // in place: callers point into it
     if (section_.puts.empty()) std::copy(words_.begin(), words_.end(), bm);
     for (std::size_t k = 0; k < section_.puts.size(); ++k) bm[section_.puts[k]] = words_[k];
@@ -203,6 +204,7 @@ class SavedMemory {
  private:
   const DoublesSection& section_;
   BlockState& block_;
+  bool written_;
   static thread_local LaneMemory words_;
 };
 thread_local LaneMemory SavedMemory::words_;
@@ -213,7 +215,7 @@ std::uint64_t run_on_doubles(const DoublesSection& section, const DoublesKernels
                              BlockState& block, const BlockRun& run, SourceLanes sources) {
   thread_local std::vector<std::uint64_t> words;
   Frame frame(section, kernels, block);
-  const SavedMemory saved(section, block);
+  const SavedMemory saved(section, block, run.outputs != nullptr);
   clear_flags();
   DoublesRun state;
   state.failure = frame.import();

@@ -359,8 +359,35 @@ class Translator : public WordPass {
     if (i.predicate.used) blend(i, 1, k, out, to);
   }
 
+  /// Longs of all elements go out as one: nothing else of the instruction touches the memory.
+  static bool puts_strip(const Instruction& i) {
+    const Operand& x = i.move.pe;
+    return !i.predicate.used && x.width == Width::Long && i.move.bm.width == Width::Long &&
+           i.move.bm.vector && (x.vector || x.space == Space::T);
+  }
+
+  void put_strip(const Instruction& i) {
+    const Operand& x = i.move.pe;
+    for (unsigned k = 0; k < i.vlen; ++k) {
+      const std::uint32_t word = word_of(numbers_, x, k).word;
+      convert(word, Rep::Shorts);
+      for (const unsigned half : {0U, 1U}) {
+        need(word, half);
+        prove_number(word, half);
+      }
+    }
+    const std::uint32_t first = word_of(numbers_, x, 0).word;
+    const RowSpan upper = short_rows({first, 0}, x.space == Space::T ? 1 : 2);
+    const RowSpan both{upper.lanes, short_rows({first, 1}, 0).lanes, true, upper.stride};
+    DoublesOp& op = emit(put_longs, i.vlen, no_rows, both);
+    op.memory = memory_of(i.move.bm);
+    op.address = i.move.bm.address;
+    op.lane = i.move.pe_number;
+  }
+
   /// The PE's word of each element, as shorts, on its way to the memory.
   void read_put(const Instruction& i) {
+    if (puts_strip(i)) return put_strip(i);
     const Operand& x = i.move.pe;
     for (unsigned k = 0; k < i.vlen; ++k) {
       const WordHalf h = word_of(numbers_, x, k);
@@ -378,6 +405,8 @@ class Translator : public WordPass {
   }
 
   void write_put(const Instruction& i) {
+    writes_memory_ = true;
+    if (puts_strip(i)) return;
     const unsigned shorts = shorts_in(i.move.pe.width);
     for (unsigned k = 0; k < i.vlen; ++k) {
       for (unsigned half = 0; half < shorts; ++half) {
@@ -391,7 +420,6 @@ class Translator : public WordPass {
         if (i.predicate.used) ops_.back().mask = mask_rows(i.predicate.mask, k);
       }
     }
-    writes_memory_ = true;
   }
 
   const std::vector<Instruction>& section_;
