@@ -51,6 +51,8 @@ Device Device::open(std::string_view name, const DeviceOptions& options) {
   return Device(std::make_unique<Impl>(std::move(core)));
 }
 
+std::shared_ptr<DeviceCore> Device::core() const { return impl_->core; }
+
 Job Device::job(const Kernel& kernel) {
   return Job(std::make_unique<Job::Impl>(impl_->core, kernel));
 }

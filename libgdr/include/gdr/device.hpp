@@ -109,7 +109,9 @@ class Device {
 
  private:
   friend class Job;
+  friend class MatrixProduct;
   struct Impl;
+  std::shared_ptr<struct DeviceCore> core() const;
   explicit Device(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

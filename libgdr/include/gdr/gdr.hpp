@@ -5,4 +5,5 @@
 #include "gdr/error.hpp"
 #include "gdr/gravity.hpp"
 #include "gdr/kernel.hpp"
+#include "gdr/matrix.hpp"
 #include "gdr/statistics.hpp"

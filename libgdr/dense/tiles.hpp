@@ -1,0 +1,52 @@
+// Matrices cut into what a board takes: tiles of A for the local memories, columns of B for the
+// stream. The inner dimension may be that of the product several times over, once for each of its
+// terms.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "gdr/matrix.hpp"
+
+namespace gdr::dense {
+
+/// Rows of a tile and its part of the inner dimension in one block: what kernels/dense/dgemm.gds
+/// has.
+constexpr std::size_t tile_rows = 256, block_depth = 32;
+constexpr std::size_t pes = 32, elements = 4;
+
+/// What a term of a product takes of a factor.
+enum class Part : std::uint8_t {
+  Whole,   ///< the number
+  Low,     ///< what the chip's multiplier cuts off: the number without its leading 50 bits
+  Finite,  ///< the number, zero if it is infinite or none: beside a Low
+};
+double part_of(double x, Part part) noexcept;
+
+/// A term: op(A) and op(B) in these parts.
+struct Term {
+  Part a, b;
+};
+/// Terms that the product needs in a precision.
+std::vector<Term> terms_of(const MatrixView<const double>& a, const MatrixView<const double>& b,
+                           std::size_t m, std::size_t n, std::size_t k, MatrixPrecision precision);
+
+/// The stretched inner dimension: index i is i % k of term i / k; beyond the end all is zero.
+struct Inner {
+  std::size_t k = 0;
+  std::vector<Term> terms;
+  std::size_t size() const noexcept { return k * terms.size(); }
+};
+
+/// Link words of the tile of rows `row` .. of op(A), for a chip of `blocks` blocks and inner
+/// indices from `first` on: records of all targets.
+void pack_tile(const MatrixView<const double>& a, std::size_t m, std::size_t row,
+               const Inner& inner, std::size_t first, std::size_t blocks, std::uint64_t* words);
+/// Words of columns `column` .. `column + count - 1` of op(B), one item each, for the same inner
+/// indices.
+void pack_columns(const MatrixView<const double>& b, std::size_t column, std::size_t count,
+                  const Inner& inner, std::size_t first, std::size_t depth, unsigned threads,
+                  std::uint64_t* words);
+
+}  // namespace gdr::dense

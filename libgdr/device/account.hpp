@@ -1,0 +1,30 @@
+// What a run of any kind adds to the statistics of its device.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "libgdr/device/core.hpp"
+
+namespace gdr {
+
+/// Adds what all boards counted meanwhile when it goes out of scope, however the run ends.
+class Account {
+ public:
+  explicit Account(DeviceCore& device);
+  Account(const Account&) = delete;
+  Account& operator=(const Account&) = delete;
+  ~Account();
+
+  /// The run came to its end, and did so much.
+  void done(std::uint64_t interactions, double flops) noexcept;
+
+ private:
+  DeviceCore& device_;
+  EngineWork before_;
+  std::uint64_t runs_ = 0, interactions_ = 0;
+  double flops_ = 0;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace gdr

@@ -1,0 +1,62 @@
+// Products of dense matrices on a device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "gdr/device.hpp"
+
+namespace gdr {
+
+/// op(X): the matrix as it is, or its transpose.
+enum class Transpose : std::uint8_t { No, Yes };
+
+/// What the chip's products see of their factors.
+enum class MatrixPrecision : std::uint8_t {
+  Chip,  ///< the leading 50 bits of each: one pass
+  /// All 53: where matrices have more than 50, what was cut is multiplied too, in up to two more
+  /// passes, and added on the chip, before the result is rounded.
+  Full,
+};
+
+/// A matrix as BLAS has it: element (row, column) at `data[row + column * stride]`, `stride` being
+/// the leading dimension, at least the rows that are stored and at least 1.
+template <typename Number>
+struct MatrixView {
+  Number* data = nullptr;
+  std::size_t stride = 1;
+  Transpose transpose = Transpose::No;  ///< op; of a result it must be No
+};
+
+/// C = alpha op(A) op(B) + beta C, op(A) having m rows and k columns, op(B) k rows and n columns.
+///
+/// Tiles of A go to the local memories of the PEs, columns of B stream by, blocks and chips divide
+/// the inner dimension, and the network adds up: sums have 61 bits, and in exact numerics the
+/// result does not depend on host or threads. Of an inner dimension longer than a board takes at
+/// once (2048 with 16 blocks and four chips) the parts are added on the host, in twice the
+/// precision of double. alpha and beta are applied in double. The rules of BLAS hold: beta = 0 does
+/// not read C, alpha = 0 or k = 0 does not read A and B, without rows or columns nothing happens.
+/// Infinities and NaN come out as sums of products have them; what is below 2^-1022 is zero on the
+/// chip. C must not overlap A or B.
+class MatrixProduct {
+ public:
+  /// The device must outlive it. Throws Error (Unsupported) where its blocks have fewer than 32 PEs
+  /// or smaller memories than the chip.
+  explicit MatrixProduct(Device& device, MatrixPrecision precision = MatrixPrecision::Chip);
+  ~MatrixProduct();
+  MatrixProduct(MatrixProduct&&) noexcept;
+  MatrixProduct& operator=(MatrixProduct&&) noexcept;
+
+  /// Throws Error (Usage) for a leading dimension that is too small, a null pointer to elements
+  /// that are needed and sizes beyond any memory; nothing has been written then.
+  void compute(std::size_t m, std::size_t n, std::size_t k, double alpha,
+               const MatrixView<const double>& a, const MatrixView<const double>& b, double beta,
+               const MatrixView<double>& c);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gdr

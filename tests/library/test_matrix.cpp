@@ -1,0 +1,226 @@
+// Products of matrices on a device, beside sums in long double.
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "gdr/gdr.hpp"
+#include "support/catch.hpp"
+
+using namespace gdr;
+
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// A matrix as it is stored, with rows that belong to nobody below it.
+struct Matrix {
+  std::size_t rows, columns, stride;
+  std::vector<double> data;
+
+  Matrix(std::size_t r, std::size_t c, std::size_t spare = 0)
+      : rows(r), columns(c), stride(std::max<std::size_t>(r + spare, 1)), data(stride * c, -77.0) {}
+  double& at(std::size_t r, std::size_t c) { return data[r + c * stride]; }
+  double at(std::size_t r, std::size_t c) const { return data[r + c * stride]; }
+  MatrixView<const double> view(Transpose t = Transpose::No) const {
+    return {data.data(), stride, t};
+  }
+};
+
+Matrix random_matrix(std::size_t rows, std::size_t columns, unsigned seed, std::size_t spare = 0) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  Matrix m(rows, columns, spare);
+  for (std::size_t c = 0; c < columns; ++c)
+    for (std::size_t r = 0; r < rows; ++r) m.at(r, c) = normal(random);
+  return m;
+}
+
+double element(const Matrix& x, Transpose t, std::size_t r, std::size_t c) {
+  return t == Transpose::No ? x.at(r, c) : x.at(c, r);
+}
+
+struct Shape {
+  std::size_t m, n, k;
+};
+
+/// One product of random matrices, every element within `tolerance` of the sum of the sizes of its
+/// terms; what is not C stays as it is.
+void check(MatrixProduct& product, const Shape& s, Transpose ta, Transpose tb, double alpha,
+           double beta, double tolerance) {
+  CAPTURE(s.m, s.n, s.k, ta, tb, alpha, beta);
+  const bool at = ta == Transpose::Yes, bt = tb == Transpose::Yes;
+  const Matrix a = random_matrix(at ? s.k : s.m, at ? s.m : s.k, 1, 3);
+  const Matrix b = random_matrix(bt ? s.n : s.k, bt ? s.k : s.n, 2, 1);
+  const Matrix before = random_matrix(s.m, s.n, 3, 2);
+  Matrix c = before;
+  product.compute(s.m, s.n, s.k, alpha, a.view(ta), b.view(tb), beta, {c.data.data(), c.stride});
+  for (std::size_t column = 0; column < s.n; ++column) {
+    for (std::size_t row = 0; row < s.m; ++row) {
+      long double sum = 0, size = 0;
+      for (std::size_t i = 0; i < s.k; ++i) {
+        const long double x = element(a, ta, row, i), y = element(b, tb, i, column);
+        sum += x * y;
+        size += std::fabs(x * y);
+      }
+      const long double old = before.at(row, column);
+      const long double expected = alpha * sum + beta * old;
+      const long double bound = tolerance * (std::fabs(alpha) * size + std::fabs(beta * old));
+      if (!(std::fabs(c.at(row, column) - expected) <= bound))
+        FAIL("row " << row << ", column " << column << ": " << c.at(row, column) << " instead of "
+                    << static_cast<double>(expected));
+    }
+    for (std::size_t row = s.m; row < c.stride; ++row) REQUIRE(c.at(row, column) == -77);
+  }
+}
+
+constexpr Transpose no = Transpose::No, yes = Transpose::Yes;
+
+}  // namespace
+
+TEST_CASE("Products of all shapes around tiles, with all transposes") {
+  Device device = Device::open("emulator:chips=2,blocks=2");
+  const auto precision = GENERATE(MatrixPrecision::Chip, MatrixPrecision::Full);
+  MatrixProduct product(device, precision);
+  // Fifty bits of both factors of a product, and the last rounding.
+  const double tolerance = precision == MatrixPrecision::Chip ? 0x1p-48 : 0x1p-52;
+  for (const Shape& s : {Shape{1, 1, 1},
+                         {5, 3, 2},
+                         {31, 7, 33},
+                         {255, 2, 31},
+                         {256, 3, 32},
+                         {257, 5, 127},
+                         {64, 33, 128},
+                         {17, 4, 129},
+                         {513, 2, 257}}) {
+    for (const Transpose ta : {no, yes})
+      for (const Transpose tb : {no, yes}) check(product, s, ta, tb, 1, 0, tolerance);
+  }
+  check(product, {40, 30, 50}, no, yes, -1.5, 0.75, tolerance);
+  check(product, {40, 30, 500}, yes, no, 0.3, 1, tolerance);
+}
+
+TEST_CASE(
+    "Products on other machines: a whole chip, boards in turns, little memory, fast numerics") {
+  const char* const name =
+      GENERATE("emulator:chips=1", "emulator:chips=3,blocks=5,boards=2",
+               "emulator:chips=1,blocks=2,dram=8192", "emulator:chips=2,blocks=2,pes=40",
+               "emulator:chips=2,blocks=2,engine=native", "emulator:chips=1,blocks=1,isa=portable");
+  CAPTURE(name);
+  Device device = Device::open(name);
+  MatrixProduct product(device);
+  check(product, {300, 19, 150}, no, no, 1, 0, 0x1p-48);
+  check(product, {600, 3, 70}, yes, yes, 2, 1, 0x1p-48);
+}
+
+TEST_CASE("The identity times whole numbers is exact, and times anything with all bits") {
+  Device device = Device::open("emulator:chips=2,blocks=4");
+  constexpr std::size_t n = 260;
+  Matrix identity(n, n), whole(n, n), c(n, n);
+  std::ranges::fill(identity.data, 0.0);
+  for (std::size_t i = 0; i < n; ++i) identity.at(i, i) = 1;
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) whole.at(i, j) = static_cast<double>(2048 * i + j);
+  MatrixProduct chip(device);
+  chip.compute(n, n, n, 1, identity.view(), whole.view(), 0, {c.data.data(), n});
+  CHECK(c.data == whole.data);
+  const Matrix random = random_matrix(n, n, 5);
+  chip.compute(n, n, n, 1, identity.view(), random.view(), 0, {c.data.data(), n});
+  CHECK(c.data != random.data);  // three bits are cut
+  MatrixProduct full(device, MatrixPrecision::Full);
+  full.compute(n, n, n, 1, identity.view(), random.view(), 0, {c.data.data(), n});
+  CHECK(c.data == random.data);
+  full.compute(n, n, n, 1, random.view(), identity.view(), 0, {c.data.data(), n});
+  CHECK(c.data == random.data);
+}
+
+TEST_CASE("Infinities and NaN come out where sums of products have them") {
+  Device device = Device::open("emulator:chips=1,blocks=2");
+  const auto precision = GENERATE(MatrixPrecision::Chip, MatrixPrecision::Full);
+  MatrixProduct product(device, precision);
+  constexpr std::size_t n = 20;
+  Matrix a = random_matrix(n, n, 1), b = random_matrix(n, n, 2), c(n, n);
+  a.at(3, 4) = infinity;
+  a.at(5, 6) = not_a_number;
+  b.at(7, 8) = -infinity;
+  b.at(4, 9) = 0;
+  product.compute(n, n, n, 1, a.view(), b.view(), 0, {c.data.data(), n});
+  for (std::size_t row = 0; row < n; ++row) {
+    for (std::size_t column = 0; column < n; ++column) {
+      CAPTURE(row, column);
+      double sum = 0;
+      for (std::size_t i = 0; i < n; ++i) sum += a.at(row, i) * b.at(i, column);
+      if (std::isnan(sum)) {
+        CHECK(std::isnan(c.at(row, column)));
+      } else if (std::isinf(sum)) {
+        CHECK(c.at(row, column) == sum);
+      } else {
+        CHECK(std::fabs(c.at(row, column) - sum) < 1e-12);
+      }
+    }
+  }
+}
+
+TEST_CASE("alpha, beta and empty shapes as BLAS has them") {
+  Device device = Device::open("emulator:chips=1,blocks=1");
+  MatrixProduct product(device);
+  Matrix a = random_matrix(3, 3, 1), b = random_matrix(3, 3, 2), c(3, 3);
+  const auto run = [&](std::size_t m, std::size_t n, std::size_t k, double alpha, double beta,
+                       double old) {
+    std::ranges::fill(c.data, old);
+    product.compute(m, n, k, alpha, a.view(), b.view(), beta, {c.data.data(), 3});
+    return c.at(0, 0);
+  };
+  CHECK(run(3, 3, 3, 1, 0, not_a_number) ==
+        Approx(a.at(0, 0) * b.at(0, 0) + a.at(0, 1) * b.at(1, 0) + a.at(0, 2) * b.at(2, 0)));
+  CHECK(run(3, 3, 3, 0, 0, not_a_number) == 0);
+  CHECK(run(3, 3, 0, 1, 2, 5) == 10);
+  CHECK(run(3, 3, 3, 0, 1, 5) == 5);
+  CHECK(std::isnan(run(3, 3, 3, 1, 1, not_a_number)));
+  CHECK(run(0, 3, 3, 1, 0, 5) == 5);
+  CHECK(run(3, 0, 3, 1, 0, 5) == 5);
+  a.at(0, 0) = not_a_number;  // not read
+  CHECK(run(3, 3, 3, 0, 0, 5) == 0);
+  const Statistics before = device.statistics();
+  run(3, 3, 3, 1, 0, 0);
+  CHECK(device.statistics().flops - before.flops == 54);
+  CHECK(device.statistics().runs == before.runs + 1);
+}
+
+TEST_CASE("Matrices that cannot be there and devices without a tile are refused") {
+  Device device = Device::open("emulator:chips=1,blocks=1");
+  MatrixProduct product(device);
+  double x[4] = {};
+  const auto refused = [&](MatrixView<const double> a, MatrixView<const double> b,
+                           MatrixView<double> c) {
+    try {
+      product.compute(2, 2, 2, 1, a, b, 0, c);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  CHECK(
+      refused({x, 1}, {x, 2}, {x, 2}).find("the leading dimension of A is 1, but it has 2 rows") !=
+      std::string::npos);
+  CHECK(refused({x, 2}, {nullptr, 2}, {x, 2}).find("B is a null pointer") != std::string::npos);
+  CHECK(refused({x, 2}, {x, 2}, {x, std::size_t{1} << 62}).find("larger than any memory") !=
+        std::string::npos);
+  CHECK(refused({x, 2}, {x, 2}, {x, 2, yes}).find("transpose the factors") != std::string::npos);
+  Device small = Device::open("emulator:chips=1,pes=16");
+  REQUIRE_THROWS_AS(MatrixProduct(small), Error);
+}
+
+TEST_CASE("Products and other jobs take turns on a device") {
+  Device device = Device::open("emulator:chips=1,blocks=2");
+  Gravity gravity(device);
+  MatrixProduct product(device);
+  const double position[6] = {0, 0, 0, 1, 0, 0}, mass[2] = {1, 2};
+  double acceleration[6] = {};
+  for (int k = 0; k < 2; ++k) {
+    check(product, {10, 4, 12}, no, no, 1, 0, 0x1p-48);
+    gravity.compute(2, position, mass, 0, acceleration, nullptr);
+    CHECK(acceleration[0] == Approx(2));
+  }
+}
