@@ -22,7 +22,10 @@ using dense::Inner;
 using dense::tile_rows;
 
 /// Columns at a time: enough to hide the tile's loading, few enough for the host's memory.
-constexpr std::size_t most_columns = 1024;
+constexpr std::size_t most_columns = 16384;
+/// Words that one list returns, and takes, at most: within a list the next tile is sent while a
+/// board works.
+constexpr std::size_t list_words = std::size_t{1} << 24;
 
 [[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
 
@@ -82,6 +85,16 @@ struct MatrixProduct::Impl {
     MatrixView<double> c;
   };
 
+  /// Of op(B) and C, that are on a board together.
+  struct Columns {
+    std::size_t first = 0, count = 0;
+  };
+  /// A run over them: rows of C from `row` on, the first or last part of the inner dimension.
+  struct Pending {
+    std::size_t row = 0;
+    bool first = true, last = true;
+  };
+
   Impl(std::shared_ptr<DeviceCore> device, MatrixPrecision wanted)
       : core(std::move(device)),
         precision(wanted),
@@ -99,10 +112,11 @@ struct MatrixProduct::Impl {
 
   void run();
   void load(BoardSlot& slot);
-  void stretch(const Inner& inner, std::size_t column, std::size_t count);
-  void send_columns(BoardSlot& slot, const Inner& inner, std::size_t column, std::size_t count);
-  void tile(BoardSlot& slot, const Inner& inner, std::size_t row, std::size_t column,
-            std::size_t count);
+  void stretch(const Inner& inner, const Columns& columns);
+  void send_columns(BoardSlot& slot, const Inner& inner, const Columns& columns);
+  void send_tile(BoardSlot& slot, const Inner& inner, std::size_t row, std::size_t first);
+  void add_tile(BoardSlot& slot, const Inner& inner, std::size_t row, const Columns& columns);
+  void collect(BoardSlot& slot, const Columns& columns);
   Command& add(BoardSlot& slot, CommandKind kind, std::uint64_t chips) const;
   void execute(BoardSlot& slot);
 
@@ -111,6 +125,7 @@ struct MatrixProduct::Impl {
   Kernel kernel;
   Work work;
   Call call;
+  std::vector<Pending> pending;  ///< runs of the list that is being written
   Sums sums;
 };
 
@@ -146,73 +161,96 @@ void MatrixProduct::Impl::load(BoardSlot& slot) {
 
 /// Columns of B to the memories: parts of the inner dimension one behind the other, in each part an
 /// item for each column and one more, with which the last results leave.
-void MatrixProduct::Impl::send_columns(BoardSlot& slot, const Inner& inner, std::size_t column,
-                                       std::size_t count) {
-  const std::size_t depth = chip_depth(), words = (count + 1) * depth;
+void MatrixProduct::Impl::send_columns(BoardSlot& slot, const Inner& inner,
+                                       const Columns& columns) {
+  const std::size_t depth = chip_depth(), words = (columns.count + 1) * depth;
   for (std::size_t first = 0, part = 0; first < inner.size(); first += board_depth(), ++part) {
     for (unsigned chip = 0; chip < core->geometry.chips_per_board; ++chip) {
       Command& write = add(slot, CommandKind::WriteMemory, std::uint64_t{1} << chip);
       write.address = part * words;
       write.count = words;
       slot.list.payload.resize(write.payload + words, 0);
-      dense::pack_columns(call.b, column, count, inner, first + chip * depth, depth, core->threads,
-                          slot.list.payload.data() + write.payload);
+      dense::pack_columns(call.b, columns.first, columns.count, inner, first + chip * depth, depth,
+                          core->threads, slot.list.payload.data() + write.payload);
       execute(slot);
     }
   }
 }
 
-void MatrixProduct::Impl::tile(BoardSlot& slot, const Inner& inner, std::size_t row,
-                               std::size_t column, std::size_t count) {
-  const std::size_t depth = chip_depth(), words = (count + 1) * depth;
-  const std::size_t blocks = core->geometry.blocks, chips = core->geometry.chips_per_board;
-  const std::size_t tile_words = blocks * dense::pes * dense::elements * 2 * block_depth;
-  const std::size_t targets = blocks * core->geometry.pes_per_block * dense::elements;
-  const std::size_t rows = std::min(tile_rows, call.m - row);
-  sums.begin(count * rows);
-  for (std::size_t first = 0, part = 0; first < inner.size(); first += board_depth(), ++part) {
-    for (std::size_t chip = 0; chip < chips; ++chip) {
-      std::vector<std::uint64_t> records(tile_words);
-      dense::pack_tile(call.a, call.m, row, inner, first + chip * depth, blocks, records.data());
-      Command& write = add(slot, CommandKind::WriteTargets, std::uint64_t{1} << chip);
-      write.count = targets;
-      // PEs beyond those that the kernel uses hold zeros.
-      slot.list.payload.resize(write.payload + targets * 2 * block_depth, 0);
-      const std::size_t of_block = dense::pes * dense::elements * 2 * block_depth;
-      for (std::size_t b = 0; b < blocks; ++b)
-        std::copy_n(
-            records.data() + b * of_block, of_block,
-            slot.list.payload.data() + write.payload + b * (targets / blocks) * 2 * block_depth);
-    }
-    Command& run = add(slot, CommandKind::Run, (std::uint64_t{2} << (chips - 1)) - 1);
-    run.share = Share::PartsOverBlocks;
-    run.address = part * words;
-    run.count = count + 1;
-    run.flags = run_start | run_end | run_return | run_results_only;
-    execute(slot);
-    for (std::size_t c = 0; c < count; ++c)
-      for (std::size_t r = 0; r < rows; ++r)
-        sums.add(c * rows + r, std::bit_cast<double>(slot.words[(c + 1) * tile_rows + r]));
-  }
-  for (std::size_t c = 0; c < count; ++c) {
-    double* const to = call.c.data + (column + c) * call.c.stride + row;
-    for (std::size_t r = 0; r < rows; ++r)
-      to[r] = call.alpha * sums.value(c * rows + r) + scaled(call.beta, to[r]);
+/// A tile of A for one part of the inner dimension, to all chips.
+void MatrixProduct::Impl::send_tile(BoardSlot& slot, const Inner& inner, std::size_t row,
+                                    std::size_t first) {
+  const std::size_t blocks = core->geometry.blocks;
+  constexpr std::size_t of_block = dense::pes * dense::elements * 2 * block_depth;
+  // PEs beyond those that the kernel uses hold zeros.
+  const std::size_t block_words = core->geometry.pes_per_block * dense::elements * 2 * block_depth;
+  std::vector<std::uint64_t> records(blocks * of_block);
+  for (std::size_t chip = 0; chip < core->geometry.chips_per_board; ++chip) {
+    dense::pack_tile(call.a, call.m, row, inner, first + chip * chip_depth(), blocks,
+                     records.data());
+    Command& write = add(slot, CommandKind::WriteTargets, std::uint64_t{1} << chip);
+    write.count = blocks * block_words / (2 * block_depth);
+    slot.list.payload.resize(write.payload + blocks * block_words, 0);
+    for (std::size_t b = 0; b < blocks; ++b)
+      std::copy_n(records.data() + b * of_block, of_block,
+                  slot.list.payload.data() + write.payload + b * block_words);
   }
 }
 
+/// Rows of C from `row` on, of columns that are on the board: all parts of the inner dimension.
+void MatrixProduct::Impl::add_tile(BoardSlot& slot, const Inner& inner, std::size_t row,
+                                   const Columns& columns) {
+  const std::size_t results = (columns.count + 1) * tile_rows;
+  const std::size_t chips = core->geometry.chips_per_board;
+  for (std::size_t first = 0; first < inner.size(); first += board_depth()) {
+    const bool full =
+        (pending.size() + 1) * results > list_words || slot.list.payload.size() > list_words;
+    if (full && !pending.empty()) collect(slot, columns);
+    send_tile(slot, inner, row, first);
+    Command& run = add(slot, CommandKind::Run, (std::uint64_t{2} << (chips - 1)) - 1);
+    run.share = Share::PartsOverBlocks;
+    run.address = first / board_depth() * (columns.count + 1) * chip_depth();
+    run.count = columns.count + 1;
+    run.flags = run_start | run_end | run_return | run_results_only;
+    pending.push_back({row, first == 0, first + board_depth() >= inner.size()});
+  }
+}
+
+/// Executes what was added, and takes the results.
+void MatrixProduct::Impl::collect(BoardSlot& slot, const Columns& columns) {
+  execute(slot);
+  // The results of a column leave with the item behind it.
+  const std::uint64_t* words = slot.words.data() + tile_rows;
+  for (const Pending& run : pending) {
+    const std::size_t rows = std::min(tile_rows, call.m - run.row);
+    if (run.first) sums.begin(columns.count * rows);
+    for (std::size_t c = 0; c < columns.count; ++c)
+      for (std::size_t r = 0; r < rows; ++r)
+        sums.add(c * rows + r, std::bit_cast<double>(words[c * tile_rows + r]));
+    words += (columns.count + 1) * tile_rows;
+    if (!run.last) continue;
+    for (std::size_t c = 0; c < columns.count; ++c) {
+      double* const to = call.c.data + (columns.first + c) * call.c.stride + run.row;
+      for (std::size_t r = 0; r < rows; ++r)
+        to[r] = call.alpha * sums.value(c * rows + r) + scaled(call.beta, to[r]);
+    }
+  }
+  pending.clear();
+}
+
 /// Tiles go to the boards in turns; each has the columns of all.
-void MatrixProduct::Impl::stretch(const Inner& inner, std::size_t column, std::size_t count) {
+void MatrixProduct::Impl::stretch(const Inner& inner, const Columns& columns) {
   const std::size_t tiles = (call.m + tile_rows - 1) / tile_rows;
   const std::size_t boards = std::min(tiles, core->boards.size());
   for (std::size_t b = 0; b < boards; ++b) {
     BoardSlot& slot = core->boards[b];
     try {
       load(slot);
-      send_columns(slot, inner, column, count);
-      for (std::size_t t = b; t < tiles; t += boards)
-        tile(slot, inner, t * tile_rows, column, count);
+      send_columns(slot, inner, columns);
+      for (std::size_t t = b; t < tiles; t += boards) add_tile(slot, inner, t * tile_rows, columns);
+      collect(slot, columns);
     } catch (...) {
+      pending.clear();
       slot.list = {};
       slot.loaded.reset();
       throw;
@@ -232,7 +270,7 @@ void MatrixProduct::Impl::run() {
                     " does not fit the memory of a board; give the device more dram, or divide it");
   const std::size_t columns = std::min(most_columns, memory / parts - 1);
   for (std::size_t column = 0; column < call.n; column += columns)
-    stretch(inner, column, std::min(columns, call.n - column));
+    stretch(inner, {column, std::min(columns, call.n - column)});
   const double flops =
       2.0 * static_cast<double>(call.m) * static_cast<double>(call.n) * static_cast<double>(call.k);
   account.done(0, flops);
