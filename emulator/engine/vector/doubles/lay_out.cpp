@@ -61,6 +61,7 @@ std::vector<DoublesOp> placed(const std::vector<RowOp>& ops, const RowLayout& la
     op.out = layout.place(o.out);
     op.mask = layout.place(o.mask);
     out.push_back(op);
+    if (out.size() % (pause_after + 1) == pause_after) out.push_back(plain_operation(pause));
   }
   out.push_back(plain_operation(stop));
   return out;

@@ -24,16 +24,20 @@ enum DoublesFailure : std::uint64_t {
   inexact = 2,   ///< something that doubles cannot show to be right
 };
 
+struct DoublesOp;
+
 /// What a section's operations share while they run on one block.
 struct DoublesRun {
   std::byte* frame = nullptr;
-  std::uint64_t* memory[3] = {};  ///< broadcast memory: fixed words, current j-items, outputs
-  std::uint64_t failure = 0;      ///< bits of DoublesFailure; flags of the host come on top
-  std::uint64_t put[8] = {};      ///< words on their way to the broadcast memory (upper, lower)
+  const DoublesOp* next = nullptr;  ///< where to go on, if an operation only paused
+  std::uint64_t* memory[3] = {};    ///< broadcast memory: fixed words, current j-items, outputs
+  std::uint64_t failure = 0;        ///< bits of DoublesFailure; flags of the host come on top
+  std::uint64_t put[8] = {};        ///< words on their way to the broadcast memory (upper, lower)
 };
 
-/// Works on an operation and goes on to the one behind it in the array; the last one stops.
-struct DoublesOp;
+/// Works on an operation and goes on to the one behind it in the array; the last one stops, and
+/// some pause: where a compiler makes calls of the jumps from one to the next, the stack stays
+/// small.
 using DoublesKernel = void (*)(const DoublesOp& op, DoublesRun& run);
 
 /// Lanes of an operand as byte offsets in the frame; `tail` is the l of a pair, or the lower of two

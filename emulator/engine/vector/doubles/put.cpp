@@ -47,7 +47,8 @@ bool touches_memory(DoublesKernel kernel) {
   return kernel == put_longs || kernel == read_lane || kernel == write_always ||
          kernel == write_masked_word;
 }
-void stop(const DoublesOp&, DoublesRun&) {}
+void stop(const DoublesOp&, DoublesRun& run) { run.next = nullptr; }
+void pause(const DoublesOp& op, DoublesRun& run) { run.next = &op + 1; }
 
 DoublesOp plain_operation(DoublesKernel kernel) {
   DoublesOp op;

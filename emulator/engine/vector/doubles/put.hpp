@@ -15,8 +15,11 @@ void write_masked_word(const DoublesOp& op, DoublesRun& run);
 void put_longs(const DoublesOp& op, DoublesRun& run);
 /// Whether it is one of these.
 bool touches_memory(DoublesKernel kernel);
-/// The operation behind the last one.
+/// The operation behind the last one; and one that stops, to go on behind it.
 void stop(const DoublesOp& op, DoublesRun& run);
+void pause(const DoublesOp& op, DoublesRun& run);
+/// Operations after which there is a pause.
+constexpr std::size_t pause_after = 256;
 
 /// An operation without operands.
 DoublesOp plain_operation(DoublesKernel kernel);

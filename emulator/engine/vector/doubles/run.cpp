@@ -74,7 +74,7 @@ class Frame {
     run.memory[1] = const_cast<std::uint64_t*>(sources.first);
     run.memory[2] = steps.outputs != nullptr ? steps.outputs : block_.bm.data() + steps.output_base;
     const auto once = [&run](const std::vector<DoublesOp>& ops) {
-      ops.front().kernel(ops.front(), run);
+      for (const DoublesOp* op = ops.data(); op != nullptr; op = run.next) op->kernel(*op, run);
     };
     once(section_.before);
     for (std::uint64_t n = 0; n < passes; ++n) {

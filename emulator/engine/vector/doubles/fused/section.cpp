@@ -1,6 +1,7 @@
 #include "emulator/engine/vector/doubles/fused/section.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 
 #include "emulator/engine/vector/doubles/fused/assemble.hpp"
@@ -32,7 +33,10 @@ class Fuser {
   }
 
  private:
-  bool append_fused(std::vector<DoublesOp>& out, std::span<const DoublesOp> steps) {
+  bool append_fused(std::vector<DoublesOp>& out, std::span<const DoublesOp> all) {
+    std::vector<DoublesOp> steps;
+    std::ranges::copy_if(all, std::back_inserter(steps),
+                         [](const DoublesOp& op) { return op.kernel != pause; });
     const std::optional<Recording> recording = record(steps, recorded_);
     if (!recording) return false;
     const FusedOperation fused = assemble(*recording, section_.row_lanes, scratch_);
