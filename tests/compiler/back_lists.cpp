@@ -222,7 +222,7 @@ class ListAuthor {
 }  // namespace
 
 TEST_CASE("random kernels with lists append what their text says") {
-  const char* const more = std::getenv("GDR_TEST_CASES");
+  const char* const more = std::getenv("GDR_TEST_KERNELS");
   const std::uint64_t cases = more != nullptr ? std::stoull(more) : 12;
   for (std::uint64_t seed = 1; seed <= cases; ++seed) {
     CompileOptions options;

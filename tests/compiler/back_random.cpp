@@ -97,7 +97,7 @@ namespace {
 constexpr std::size_t targets = 5, sources = 7;
 
 std::uint64_t cases_or(std::uint64_t few) {
-  const char* const more = std::getenv("GDR_TEST_CASES");
+  const char* const more = std::getenv("GDR_TEST_KERNELS");
   return more != nullptr ? std::stoull(more) : few;
 }
 
