@@ -88,6 +88,23 @@ void fill(Draw& draw, BlockState& block) {
   for (std::uint64_t& mask : block.masks) mask = draw.chance(50) ? ~std::uint64_t{0} : 0;
 }
 
+/// A run of one to three items, on a block with few words and numbers in all of them.
+selftest::Case random_case(Draw& draw, const Program& program) {
+  selftest::Case test;
+  test.geometry.blocks = 1;
+  test.geometry.pes_per_block = draw.pick({32U, 3U, 40U});
+  test.geometry.register_words = test.geometry.local_words = 4;
+  test.program = program;
+  test.state = selftest::empty_block(test.geometry);
+  fill(draw, test.state);
+  test.run.iterations = draw.between(1, 3);
+  test.run.source_base = 4;
+  test.run.source_step = 2;
+  for (unsigned g = 0; g < 3; ++g)
+    write_bm(test.state, 4 + 2 * g, Width::Long, long_from_double(0.75 + g).bits);
+  return test;
+}
+
 }  // namespace
 
 TEST_CASE("Sections in one go leave what they leave one after the other") {
@@ -98,18 +115,7 @@ TEST_CASE("Sections in one go leave what they leave one after the other") {
     unsigned done = 0;
     for (unsigned seed = 0; seed < programs; ++seed) {
       Draw draw(seed);
-      selftest::Case test;
-      test.geometry.blocks = 1;
-      test.geometry.pes_per_block = draw.pick({32U, 3U, 40U});
-      test.geometry.register_words = test.geometry.local_words = 4;
-      test.program = random_program(draw);
-      test.state = selftest::empty_block(test.geometry);
-      fill(draw, test.state);
-      test.run.iterations = draw.between(1, 3);
-      test.run.source_base = 4;
-      test.run.source_step = 2;
-      for (unsigned g = 0; g < 3; ++g)
-        write_bm(test.state, 4 + 2 * g, Width::Long, long_from_double(0.75 + g).bits);
+      const selftest::Case test = random_case(draw, random_program(draw));
       const BlockState expected = selftest::run_case(*make_engine("reference"), test);
 
       const auto executable = VectorEngine(isa).prepare(test.program, test.geometry);
@@ -247,25 +253,15 @@ TEST_CASE("Who wants results only finds them, and the next run does not miss the
     for (unsigned seed = 0; seed < 2000; ++seed) {
       CAPTURE(seed);
       Draw draw(seed);
-      selftest::Case test;
-      test.geometry.blocks = 1;
-      test.geometry.pes_per_block = draw.pick({32U, 3U, 40U});
-      test.geometry.register_words = test.geometry.local_words = 4;
-      test.program = random_program(draw);
+      Program program = random_program(draw);
       Variable result;
       result.name = "r";
       result.kind = VarKind::Result;
       result.location = place(draw, some_width(draw));
       result.location.vector = false;
-      test.program.elements = 1;
-      test.program.variables = {result};
-      test.state = selftest::empty_block(test.geometry);
-      fill(draw, test.state);
-      test.run.iterations = draw.between(1, 3);
-      test.run.source_base = 4;
-      test.run.source_step = 2;
-      for (unsigned g = 0; g < 3; ++g)
-        write_bm(test.state, 4 + 2 * g, Width::Long, long_from_double(0.75 + g).bits);
+      program.elements = 1;
+      program.variables = {result};
+      const selftest::Case test = random_case(draw, program);
       programs +=
           results_only_suffice(*VectorEngine(isa).prepare(test.program, test.geometry), test);
     }
@@ -345,17 +341,9 @@ TEST_CASE("Fast numerics in one go leave what they leave section by section") {
       });
       for (unsigned seed = 0; seed < 300; ++seed) {
         Draw draw(seed);
-        selftest::Case test;
-        test.geometry.blocks = 1;
-        test.geometry.pes_per_block = draw.pick({32U, 3U, 40U});
-        test.geometry.register_words = test.geometry.local_words = 4;
-        test.program = random_program(draw);
-        clear_some(draw, test.program);
-        test.state = selftest::empty_block(test.geometry);
-        fill(draw, test.state);
-        test.run.iterations = draw.between(1, 3);
-        test.run.source_base = 4;
-        test.run.source_step = 2;
+        Program program = random_program(draw);
+        clear_some(draw, program);
+        const selftest::Case test = random_case(draw, program);
         const BothWays ways = run_both_ways(*engine.prepare(test.program, test.geometry), test);
         if (!ways.done) continue;
         ++programs;
