@@ -5,11 +5,13 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "gdr/error.hpp"
 #include "gdr/matrix.hpp"
 #include "kernels/builtin.hpp"
+#include "libgdr/dense/sums.hpp"
 #include "libgdr/dense/tiles.hpp"
 #include "libgdr/device/account.hpp"
 #include "libgdr/device/core.hpp"
@@ -19,6 +21,7 @@ namespace {
 
 using dense::block_depth;
 using dense::Inner;
+using dense::Sums;
 using dense::tile_rows;
 
 /// Columns at a time: enough to hide the tile's loading, few enough for the host's memory.
@@ -47,33 +50,22 @@ void check_matrix(const MatrixView<Number>& x, std::size_t rows, std::size_t col
     usage("the leading dimension of " + std::string(name) + " is " + std::to_string(x.stride) +
           ", but it has " + std::to_string(rows) + " rows");
   if (rows == 0 || columns == 0) return;
-  if (columns > std::numeric_limits<std::size_t>::max() / sizeof(double) / x.stride)
+  if (columns > std::numeric_limits<std::size_t>::max() / sizeof(Number) / x.stride)
     usage(std::string(name) + " is larger than any memory");
   if (x.data == nullptr) usage("the matrix " + std::string(name) + " is a null pointer");
 }
 
-/// Numbers that are added up in twice the precision of a double.
-struct Sums {
-  std::vector<double> high, low;
-  void begin(std::size_t n) {
-    high.assign(n, 0);
-    low.assign(n, 0);
-  }
-  /// Exact but for the sum of what is left over (Knuth's two-sum); infinities stay what they are.
-  void add(std::size_t i, double x) noexcept {
-    const double sum = high[i] + x;
-    const double part = sum - high[i];
-    low[i] += (high[i] - (sum - part)) + (x - part);
-    high[i] = sum;
-  }
-  double value(std::size_t i) const noexcept {
-    const double sum = high[i] + low[i];
-    return sum - sum == 0 ? sum : high[i];
-  }
-};
-
 /// beta C, where C is not read if beta is zero.
 double scaled(double beta, double c) noexcept { return beta == 0 ? 0 : beta * c; }
+
+/// C = beta C, where there is nothing to add.
+template <typename Number>
+void scale(std::size_t m, std::size_t n, double beta, const MatrixView<Number>& c) noexcept {
+  for (std::size_t column = 0; beta != 1 && column < n; ++column) {
+    Number* const to = c.data + column * c.stride;
+    for (std::size_t row = 0; row < m; ++row) to[row] = static_cast<Number>(scaled(beta, to[row]));
+  }
+}
 
 }  // namespace
 
@@ -81,8 +73,8 @@ struct MatrixProduct::Impl {
   struct Call {
     std::size_t m = 0, n = 0, k = 0;
     double alpha = 0, beta = 0;
-    MatrixView<const double> a, b;
-    MatrixView<double> c;
+    dense::Factor a, b;
+    std::variant<MatrixView<double>, MatrixView<float>> c;
   };
 
   /// Of op(B) and C, that are on a board together.
@@ -110,6 +102,10 @@ struct MatrixProduct::Impl {
   std::size_t chip_depth() const { return block_depth * core->geometry.blocks; }
   std::size_t board_depth() const { return chip_depth() * core->geometry.chips_per_board; }
 
+  template <typename Number>
+  void compute(std::size_t m, std::size_t n, std::size_t k, double alpha,
+               const MatrixView<const Number>& a, const MatrixView<const Number>& b, double beta,
+               const MatrixView<Number>& c);
   void run();
   void load(BoardSlot& slot);
   void stretch(const Inner& inner, const Columns& columns);
@@ -117,6 +113,9 @@ struct MatrixProduct::Impl {
   void send_tile(BoardSlot& slot, const Inner& inner, std::size_t row, std::size_t first);
   void add_tile(BoardSlot& slot, const Inner& inner, std::size_t row, const Columns& columns);
   void collect(BoardSlot& slot, const Columns& columns);
+  template <typename Number>
+  void store(const MatrixView<Number>& c, std::size_t row, std::size_t rows,
+             const Columns& columns) const;
   Command& add(BoardSlot& slot, CommandKind kind, std::uint64_t chips) const;
   void execute(BoardSlot& slot);
 
@@ -216,6 +215,18 @@ void MatrixProduct::Impl::add_tile(BoardSlot& slot, const Inner& inner, std::siz
   }
 }
 
+/// Sums that are complete, to their place in C: scaled in double, and rounded once.
+template <typename Number>
+void MatrixProduct::Impl::store(const MatrixView<Number>& c, std::size_t row, std::size_t rows,
+                                const Columns& columns) const {
+  for (std::size_t column = 0; column < columns.count; ++column) {
+    Number* const to = c.data + (columns.first + column) * c.stride + row;
+    for (std::size_t r = 0; r < rows; ++r)
+      to[r] = static_cast<Number>(call.alpha * sums.value(column * rows + r) +
+                                  scaled(call.beta, to[r]));
+  }
+}
+
 /// Executes what was added, and takes the results.
 void MatrixProduct::Impl::collect(BoardSlot& slot, const Columns& columns) {
   execute(slot);
@@ -228,12 +239,7 @@ void MatrixProduct::Impl::collect(BoardSlot& slot, const Columns& columns) {
       for (std::size_t r = 0; r < rows; ++r)
         sums.add(c * rows + r, std::bit_cast<double>(words[c * tile_rows + r]));
     words += (columns.count + 1) * tile_rows;
-    if (!run.last) continue;
-    for (std::size_t c = 0; c < columns.count; ++c) {
-      double* const to = call.c.data + (columns.first + c) * call.c.stride + run.row;
-      for (std::size_t r = 0; r < rows; ++r)
-        to[r] = call.alpha * sums.value(c * rows + r) + scaled(call.beta, to[r]);
-    }
+    if (run.last) std::visit([&](const auto& c) { store(c, run.row, rows, columns); }, call.c);
   }
   pending.clear();
 }
@@ -276,15 +282,11 @@ void MatrixProduct::Impl::run() {
   account.done(0, flops);
 }
 
-MatrixProduct::MatrixProduct(Device& device, MatrixPrecision precision)
-    : impl_(std::make_unique<Impl>(device.core(), precision)) {}
-MatrixProduct::~MatrixProduct() = default;
-MatrixProduct::MatrixProduct(MatrixProduct&&) noexcept = default;
-MatrixProduct& MatrixProduct::operator=(MatrixProduct&&) noexcept = default;
-
-void MatrixProduct::compute(std::size_t m, std::size_t n, std::size_t k, double alpha,
-                            const MatrixView<const double>& a, const MatrixView<const double>& b,
-                            double beta, const MatrixView<double>& c) {
+template <typename Number>
+void MatrixProduct::Impl::compute(std::size_t m, std::size_t n, std::size_t k, double alpha,
+                                  const MatrixView<const Number>& a,
+                                  const MatrixView<const Number>& b, double beta,
+                                  const MatrixView<Number>& c) {
   const auto check = [](const auto& x, std::size_t rows, std::size_t columns, const char* name,
                         bool read) {
     if (x.transpose == Transpose::Yes) std::swap(rows, columns);
@@ -296,14 +298,27 @@ void MatrixProduct::compute(std::size_t m, std::size_t n, std::size_t k, double 
   check(b, k, n, "B", multiplies);
   check(c, m, n, "C", true);
   if (m == 0 || n == 0) return;
-  if (alpha == 0 || k == 0) {
-    for (std::size_t column = 0; beta != 1 && column < n; ++column)
-      for (std::size_t row = 0; row < m; ++row)
-        c.data[row + column * c.stride] = scaled(beta, c.data[row + column * c.stride]);
-    return;
-  }
-  impl_->call = {m, n, k, alpha, beta, a, b, c};
-  impl_->core->queue.run(impl_->work);
+  if (alpha == 0 || k == 0) return scale(m, n, beta, c);
+  call = {m, n, k, alpha, beta, a, b, c};
+  core->queue.run(work);
+}
+
+MatrixProduct::MatrixProduct(Device& device, MatrixPrecision precision)
+    : impl_(std::make_unique<Impl>(device.core(), precision)) {}
+MatrixProduct::~MatrixProduct() = default;
+MatrixProduct::MatrixProduct(MatrixProduct&&) noexcept = default;
+MatrixProduct& MatrixProduct::operator=(MatrixProduct&&) noexcept = default;
+
+void MatrixProduct::compute(std::size_t m, std::size_t n, std::size_t k, double alpha,
+                            const MatrixView<const double>& a, const MatrixView<const double>& b,
+                            double beta, const MatrixView<double>& c) {
+  impl_->compute(m, n, k, alpha, a, b, beta, c);
+}
+
+void MatrixProduct::compute(std::size_t m, std::size_t n, std::size_t k, float alpha,
+                            const MatrixView<const float>& a, const MatrixView<const float>& b,
+                            float beta, const MatrixView<float>& c) {
+  impl_->compute(m, n, k, double{alpha}, a, b, double{beta}, c);
 }
 
 }  // namespace gdr

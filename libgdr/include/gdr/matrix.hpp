@@ -53,6 +53,12 @@ class MatrixProduct {
   void compute(std::size_t m, std::size_t n, std::size_t k, double alpha,
                const MatrixView<const double>& a, const MatrixView<const double>& b, double beta,
                const MatrixView<double>& c);
+  /// The same in single precision. A float is exact on the chip, so that one pass gives every
+  /// product whole in either precision; sums, alpha and beta are as in double, and the result is
+  /// rounded to float once: to infinity where it is too large.
+  void compute(std::size_t m, std::size_t n, std::size_t k, float alpha,
+               const MatrixView<const float>& a, const MatrixView<const float>& b, float beta,
+               const MatrixView<float>& c);
 
  private:
   struct Impl;
