@@ -141,8 +141,8 @@ Unchanged Boards::seen(const MatrixView<const double>& x, std::size_t rows, std:
 }
 
 /// With force swap the columns of op(B) lie in the memories, as they do in MatrixProduct; without
-/// it, those of the transpose of op(A), and the product is that of the transposes. (A public
-/// program that sets force swap and skip-send changes A between its products, and leaves B.)
+/// it, those of the transpose of op(A), and the product is that of the transposes. (J. Makino's
+/// LU program lu2 sets force swap and skip-send, changes A between its products, and leaves B.)
 void Boards::compute(const Arguments& x) {
   check_pointers(x);
   const std::size_t m = size_of(x.m, "m"), n = size_of(x.n, "n"), k = size_of(x.k, "k");
