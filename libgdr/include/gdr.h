@@ -86,10 +86,7 @@ typedef enum gdr_transpose { GDR_NO_TRANSPOSE = 0, GDR_TRANSPOSE = 1 } gdr_trans
 
 /* What products see of doubles: the leading 50 bits as the chip has them, or all 53, in up to three
  * passes. */
-typedef enum gdr_matrix_precision {
-  GDR_MATRIX_CHIP = 0,
-  GDR_MATRIX_FULL = 1
-} gdr_matrix_precision;
+typedef enum gdr_matrix_precision { GDR_MATRIX_CHIP = 0, GDR_MATRIX_FULL = 1 } gdr_matrix_precision;
 
 /* Counted since the device was opened or its statistics were reset; see gdr/statistics.hpp. */
 typedef struct gdr_statistics {
@@ -186,8 +183,8 @@ gdr_status gdr_gravity_compute_on(gdr_gravity* gravity, size_t n_targets, const 
                                   size_t n_sources, const double* source, const double* mass,
                                   double eps, double* acceleration, double* potential);
 
-/* Products of matrices, C = alpha op(A) op(B) + beta C, by the rules of BLAS: op(A) has m rows and k
- * columns, op(B) k rows and n columns; matrices are stored by columns, at the leading dimensions
+/* Products of matrices, C = alpha op(A) op(B) + beta C, by the rules of BLAS: op(A) has m rows and
+ * k columns, op(B) k rows and n columns; matrices are stored by columns, at the leading dimensions
  * lda, ldb and ldc. See gdr/matrix.hpp. C must not overlap A or B. */
 gdr_status gdr_matrix_product_create(gdr_device* device, gdr_matrix_precision precision,
                                      gdr_matrix_product** product);
