@@ -101,6 +101,11 @@ struct MatrixProduct::Impl {
   /// Inner indices of a chip, and of all chips of a board.
   std::size_t chip_depth() const { return block_depth * core->geometry.blocks; }
   std::size_t board_depth() const { return chip_depth() * core->geometry.chips_per_board; }
+  /// Those that a product needs: of a short inner dimension the last chips would add nothing.
+  unsigned chips(const Inner& inner) const {
+    const std::size_t depth = std::min(std::max<std::size_t>(inner.size(), 1), board_depth());
+    return static_cast<unsigned>((depth + chip_depth() - 1) / chip_depth());
+  }
 
   template <typename Number>
   void compute(std::size_t m, std::size_t n, std::size_t k, double alpha,
@@ -164,7 +169,7 @@ void MatrixProduct::Impl::send_columns(BoardSlot& slot, const Inner& inner,
                                        const Columns& columns) {
   const std::size_t depth = chip_depth(), words = (columns.count + 1) * depth;
   for (std::size_t first = 0, part = 0; first < inner.size(); first += board_depth(), ++part) {
-    for (unsigned chip = 0; chip < core->geometry.chips_per_board; ++chip) {
+    for (unsigned chip = 0; chip < chips(inner); ++chip) {
       Command& write = add(slot, CommandKind::WriteMemory, std::uint64_t{1} << chip);
       write.address = part * words;
       write.count = words;
@@ -176,7 +181,7 @@ void MatrixProduct::Impl::send_columns(BoardSlot& slot, const Inner& inner,
   }
 }
 
-/// A tile of A for one part of the inner dimension, to all chips.
+/// A tile of A for one part of the inner dimension, to the chips that share it.
 void MatrixProduct::Impl::send_tile(BoardSlot& slot, const Inner& inner, std::size_t row,
                                     std::size_t first) {
   const std::size_t blocks = core->geometry.blocks;
@@ -184,7 +189,7 @@ void MatrixProduct::Impl::send_tile(BoardSlot& slot, const Inner& inner, std::si
   // PEs beyond those that the kernel uses hold zeros.
   const std::size_t block_words = core->geometry.pes_per_block * dense::elements * 2 * block_depth;
   std::vector<std::uint64_t> records(blocks * of_block);
-  for (std::size_t chip = 0; chip < core->geometry.chips_per_board; ++chip) {
+  for (std::size_t chip = 0; chip < chips(inner); ++chip) {
     dense::pack_tile(call.a, call.m, row, inner, first + chip * chip_depth(), blocks,
                      records.data());
     Command& write = add(slot, CommandKind::WriteTargets, std::uint64_t{1} << chip);
@@ -200,13 +205,12 @@ void MatrixProduct::Impl::send_tile(BoardSlot& slot, const Inner& inner, std::si
 void MatrixProduct::Impl::add_tile(BoardSlot& slot, const Inner& inner, std::size_t row,
                                    const Columns& columns) {
   const std::size_t results = (columns.count + 1) * tile_rows;
-  const std::size_t chips = core->geometry.chips_per_board;
   for (std::size_t first = 0; first < inner.size(); first += board_depth()) {
     const bool full =
         (pending.size() + 1) * results > list_words || slot.list.payload.size() > list_words;
     if (full && !pending.empty()) collect(slot, columns);
     send_tile(slot, inner, row, first);
-    Command& run = add(slot, CommandKind::Run, (std::uint64_t{2} << (chips - 1)) - 1);
+    Command& run = add(slot, CommandKind::Run, (std::uint64_t{2} << (chips(inner) - 1)) - 1);
     run.share = Share::PartsOverBlocks;
     run.address = first / board_depth() * (columns.count + 1) * chip_depth();
     run.count = columns.count + 1;
