@@ -9,6 +9,8 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include "gdr/device.hpp"
@@ -25,6 +27,7 @@ struct Board {
   std::optional<MatrixProduct> product;
   bool unusable = false;  ///< it could not be opened: not tried again
   bool told = false;
+  bool forked = false;  ///< in the child of a fork
 };
 
 // Never deleted: other threads may multiply while the process ends.
@@ -36,6 +39,7 @@ void before_fork() { board->mutex.lock(); }
 void after_fork() { board->mutex.unlock(); }
 void after_fork_in_child() {
   board = new Board;
+  board->forked = true;
   reset_statistics();
 }
 
@@ -94,13 +98,9 @@ class Kept {
   std::vector<Number> values_;
 };
 
-}  // namespace
-
+/// As device_multiply, of a device that nobody else uses now.
 template <typename Number>
-bool device_multiply(const Call<Number>& call) noexcept {
-  Board& it = the_board();
-  const std::lock_guard lock(it.mutex);
-  if (it.unusable) return false;
+bool attempt(Board& it, const Call<Number>& call) noexcept {
   try {
     open(it);
     const Kept<Number> kept(call);
@@ -119,6 +119,26 @@ bool device_multiply(const Call<Number>& call) noexcept {
     tell(it, "the device failed");
   }
   return false;
+}
+
+}  // namespace
+
+template <typename Number>
+bool device_multiply(const Call<Number>& call) noexcept {
+  Board& it = the_board();
+  const std::lock_guard lock(it.mutex);
+  if (it.unusable) return false;
+  if (!it.forked) return attempt(it, call);
+  // OpenMP believes that this thread still has the team it had in the parent, and would wait for it
+  // for ever; a new thread gets a new team.
+  try {
+    bool done = false;
+    std::thread([&] { done = attempt(it, call); }).join();
+    return done;
+  } catch (const std::system_error& error) {
+    tell(it, std::string("no thread for the device: ") + error.what());
+    return false;
+  }
 }
 
 template bool device_multiply(const Call<double>&) noexcept;
