@@ -6,7 +6,10 @@ LIBRARY is libgdrblas.so, FOLDER has it as libblas.so.3, PRODUCTS (products.c) i
 SYSTEM (system.c) with the BLAS of the host.
 """
 
+import os
+import shutil
 import sys
+import tempfile
 
 from support import counts, expect, run
 
@@ -20,6 +23,22 @@ def on_device(output: str, what: str) -> None:
     expect([c[:2] for c in counts(output, "sgemm")] == [(2, 0)], f"{what}: sgemm", output)
 
 
+def alternatives(folder: str, program: str, settings: dict[str, str]) -> None:
+    """As Debian switches between BLAS libraries, in folders of our own."""
+    tool = shutil.which("update-alternatives")
+    if tool is None:
+        return
+    with tempfile.TemporaryDirectory() as own:
+        for name in ("alternatives", "admin", "lib"):
+            os.mkdir(os.path.join(own, name))
+        tool_line = [tool, "--quiet", "--altdir", f"{own}/alternatives", "--admindir", f"{own}/admin",
+                     "--log", f"{own}/log"]
+        run([*tool_line, "--install", f"{own}/lib/libblas.so.3", "libblas.so.3",
+             os.path.join(os.path.dirname(folder), "libgdrblas.so.0"), "5"], {})
+        output = run([program], {**settings, "LD_LIBRARY_PATH": f"{own}/lib"})
+        expect(counts(output)[0][:2] == (2, 0) and "ok" in output, "alternatives", output)
+
+
 def main() -> None:
     library, folder, program, system_program = sys.argv[1:]
     device = {**SMALL, "GDR_BLAS_THRESHOLD": "0"}
@@ -30,6 +49,7 @@ def main() -> None:
         output = run([system_program], {**device, **way})
         expect(counts(output)[0][:2] == (2, 0), f"{name}: not on the device", output)
         expect("ok" in output, name, output)
+    alternatives(folder, system_program, device)
 
     # Nothing is large enough.
     host = run([program], {**SMALL, "GDR_BLAS_THRESHOLD": "1e15"})
