@@ -1,6 +1,11 @@
 // Products of Eigen's matrices of all layouts, beside Eigen's own; and that nothing is copied which
 // need not be.
+// Forbidden allocations throw, also where assertions are off.
+#include <stdexcept>
 #define EIGEN_RUNTIME_NO_MALLOC
+#define eigen_assert(condition) \
+  if (!(condition)) throw std::logic_error(#condition)
+#include <algorithm>
 #include <functional>
 
 #include "gdr/eigen.hpp"
@@ -28,7 +33,12 @@ const char* const name = "emulator:chips=1,blocks=1";
 /// Runs `action` while Eigen may not allocate.
 void without_copies(const std::function<void()>& action) {
   Eigen::internal::set_is_malloc_allowed(false);
-  action();
+  try {
+    action();
+  } catch (...) {
+    Eigen::internal::set_is_malloc_allowed(true);
+    throw;
+  }
   Eigen::internal::set_is_malloc_allowed(true);
 }
 
@@ -122,6 +132,35 @@ TEST_CASE("What does not lie packed, or under the result, is copied") {
   same = a;
   multiply(product, same.leftCols(3), same, b.leftCols(3));
   CHECK(same.leftCols(3) == a * b.leftCols(3));
+}
+
+TEST_CASE("Blocks of one matrix are told from those that overlap") {
+  Device device = Device::open(name);
+  MatrixProduct product(device);
+  // All pairs of places of a 2 x 3 result and a 3 x 3 factor in one matrix.
+  const MatrixXd before = whole(8, 8, 5), left = whole(2, 3, 6);
+  int apart = 0, over = 0;
+  for (Index i = 0; i <= 6; i += 2)
+    for (Index j = 0; j <= 5; ++j)
+      for (Index row = 0; row <= 5; ++row)
+        for (Index column = 0; column <= 5; column += 3) {
+          MatrixXd all = before;
+          auto to = all.block(i, j, 2, 3);
+          const auto from = all.block(row, column, 3, 3);
+          const bool overlap = std::max(i, row) < std::min(i + 2, row + 3) &&
+                               std::max(j, column) < std::min(j + 3, column + 3);
+          const MatrixXd expected = left * from;
+          if (overlap) {
+            multiply(product, to, left, from);
+          } else {
+            without_copies([&] { multiply(product, to, left, from); });
+          }
+          CAPTURE(i, j, row, column);
+          REQUIRE(all.block(i, j, 2, 3) == expected);
+          ++(overlap ? over : apart);
+        }
+  CHECK(over > 50);
+  CHECK(apart > 100);
 }
 
 TEST_CASE("Floats, empty shapes and shapes that do not agree") {

@@ -70,21 +70,35 @@ struct Factor {
   }
 };
 
-/// Elements from the first to the last of a matrix as it is stored.
+/// Where a matrix lies: `columns` of `rows` elements, `stride` from one to the next.
 template <typename Scalar>
 struct Extent {
-  const Scalar *begin, *end;
-  Extent(const MatrixView<const Scalar>& x, Eigen::Index rows, Eigen::Index columns)
-      : begin(x.data), end(x.data) {
-    if (x.transpose == Transpose::Yes) std::swap(rows, columns);
-    if (rows > 0 && columns > 0)
-      end += static_cast<std::size_t>(columns - 1) * x.stride + static_cast<std::size_t>(rows);
-  }
-  bool overlaps(const Extent& other) const {
-    const std::less<const Scalar*> before;
-    return before(begin, other.end) && before(other.begin, end);
-  }
+  const Scalar* begin;
+  std::size_t rows, columns, stride;
+
+  Extent(const MatrixView<const Scalar>& x, Eigen::Index r, Eigen::Index c)
+      : begin(x.data),
+        rows(static_cast<std::size_t>(x.transpose == Transpose::No ? r : c)),
+        columns(static_cast<std::size_t>(x.transpose == Transpose::No ? c : r)),
+        stride(x.stride) {}
+  const Scalar* end() const { return begin + (columns - 1) * stride + rows; }
+  bool empty() const { return rows == 0 || columns == 0; }
 };
+
+/// Whether two have an element in common; of different strides, whether they might.
+template <typename Scalar>
+bool overlap(const Extent<Scalar>& x, const Extent<Scalar>& y) {
+  const std::less<const Scalar*> before;
+  if (before(y.begin, x.begin)) return overlap(y, x);
+  if (x.empty() || y.empty() || !before(y.begin, x.end())) return false;
+  if (x.stride != y.stride) return true;
+  // Blocks of one matrix: y begins `down` and `right` of x; what of its columns is beyond the
+  // stride lies at the top of the columns next to them.
+  const auto apart = static_cast<std::size_t>(y.begin - x.begin);
+  const std::size_t down = apart % x.stride, right = apart / x.stride;
+  return (down < x.rows && right < x.columns) ||
+         (down + y.rows > x.stride && right + 1 < x.columns);
+}
 
 inline std::string shape(Eigen::Index rows, Eigen::Index columns) {
   return std::to_string(rows) + " x " + std::to_string(columns);
@@ -129,8 +143,8 @@ void multiply(MatrixProduct& product, const Eigen::MatrixBase<DerivedC>& c,
   }
   eigen::Factor<Scalar> left(a.derived()), right(b.derived());
   const eigen::Extent<Scalar> written({view.data, view.stride, view.transpose}, c.rows(), c.cols());
-  if (written.overlaps({left.view, a.rows(), a.cols()})) left.take(a.derived());
-  if (written.overlaps({right.view, b.rows(), b.cols()})) right.take(b.derived());
+  if (overlap(written, {left.view, a.rows(), a.cols()})) left.take(a.derived());
+  if (overlap(written, {right.view, b.rows(), b.cols()})) right.take(b.derived());
 
   const auto m = static_cast<std::size_t>(c.rows()), n = static_cast<std::size_t>(c.cols());
   const auto k = static_cast<std::size_t>(a.cols());
