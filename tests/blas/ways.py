@@ -71,6 +71,11 @@ def main() -> None:
     # The library as its own host would call itself for ever.
     own = run([program], {"GDR_BLAS_HOST": library, "GDR_BLAS_THRESHOLD": "1e15"})
     expect("is no use: it is this library" in own and " 0 failed" in own, "host of its own", own)
+    # No BLAS at all: plain loops, and the end for what only a BLAS has.
+    alone = run([program, "alone"], {"GDR_BLAS_HOST": "none", "GDR_BLAS_THRESHOLD": "1e15"})
+    expect(" 0 failed" in alone and counts(alone)[0][:2] == (0, 147), "no host's BLAS", alone)
+    lost = run([program], {"GDR_BLAS_HOST": "none", "GDR_BLAS_THRESHOLD": "1e15"}, status=127)
+    expect("gdrblas: the host's BLAS (none) has no ddot_" in lost, "a routine that is not there", lost)
     for name, value in (("GDR_BLAS_THRESHOLD", "many"), ("GDR_BLAS_THRESHOLD", "-1"),
                         ("GDR_BLAS_PRECISION", "half"), ("GDR_BLAS_STATS", "yes")):
         output = run([system_program], {"LD_PRELOAD": library, name: value})

@@ -5,9 +5,9 @@
 
 namespace gdr::blas {
 
-/// A routine of the host's BLAS, or null. The first call opens it: GDR_BLAS_HOST, else the first of
-/// the usual names that can be opened and is not this library. (The next symbol in load order would
-/// not do: Python loads its libraries where nobody else sees them.)
+/// A routine of the host's BLAS, or null. The first call opens it: GDR_BLAS_HOST ("none": nothing),
+/// else the first of the usual names that can be opened and is not this library. (The next symbol
+/// in load order would not do: Python loads its libraries where nobody else sees them.)
 void* host_routine(const char* name) noexcept;
 
 /// A routine of the BLAS inside a wheel that this process has loaded, or null.

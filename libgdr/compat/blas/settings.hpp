@@ -15,7 +15,7 @@ struct Settings {
   double threshold = default_threshold;               ///< GDR_BLAS_THRESHOLD, in operations
   MatrixPrecision precision = MatrixPrecision::Full;  ///< GDR_BLAS_PRECISION: full or chip
   bool statistics = false;                            ///< GDR_BLAS_STATS: 1 or 0
-  std::string host;                                   ///< GDR_BLAS_HOST: a library; empty: search
+  std::string host;  ///< GDR_BLAS_HOST: a library, or none; empty: search
 };
 
 /// Read once, at the first call. A value that cannot be understood is named in one line on standard
