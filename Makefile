@@ -22,7 +22,7 @@ help:
 # The thread sanitizer needs an OpenMP that tells it of barriers: LLVM's (see HACKING.md).
 PACKAGES_tsan = clang libclang-rt-dev libomp-dev
 # Programs over the BLAS, which tests run; without them those tests are skipped.
-test: PACKAGES_test = libblas-dev libopenblas0-pthread libblas-test hpcc openmpi-bin python3-numpy
+test: PACKAGES_test = libblas-dev libblas-test hpcc openmpi-bin python3-numpy
 setup:
 	@cmake/setup.sh $(PACKAGES_$(PRESET)) $(PACKAGES_test)
 
