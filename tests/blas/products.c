@@ -251,6 +251,8 @@ static void forks(void) {
 int main(int argc, char** argv) {
   const char* const precision = getenv("GDR_BLAS_PRECISION");
   if (precision != NULL && strcmp(precision, "chip") == 0) tolerance = 4e-15;
+  // A host's BLAS rounds every sum of its own.
+  if (argc == 1 || strcmp(argv[1], "device") != 0) tolerance = 4e-15;
   shapes();
   wheel_names();
   huge_leading_dimension();

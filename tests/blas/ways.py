@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """The ways in which programs get libgdrblas, and what its settings do.
 
-usage: ways.py LIBRARY FOLDER PRODUCTS SYSTEM
+usage: ways.py LIBRARY FOLDER PRODUCTS SYSTEM ERRORS
 LIBRARY is libgdrblas.so, FOLDER has it as libblas.so.3, PRODUCTS (products.c) is linked with it,
-SYSTEM (system.c) with the BLAS of the host.
+SYSTEM (system.c) with the BLAS of the host; ERRORS (errors.c) passes with every host's.
 """
 
+import glob
 import os
 import shutil
 import sys
@@ -40,7 +41,7 @@ def alternatives(folder: str, program: str, settings: dict[str, str]) -> None:
 
 
 def main() -> None:
-    library, folder, program, system_program = sys.argv[1:]
+    library, folder, program, system_program, errors = sys.argv[1:]
     device = {**SMALL, "GDR_BLAS_THRESHOLD": "0"}
     on_device(run([program, "device"], device), "linked")
     on_device(run([program, "device"], {**device, "GDR_BLAS_PRECISION": "chip"}), "chip precision")
@@ -71,6 +72,11 @@ def main() -> None:
     # The library as its own host would call itself for ever.
     own = run([program], {"GDR_BLAS_HOST": library, "GDR_BLAS_THRESHOLD": "1e15"})
     expect("is no use: it is this library" in own and " 0 failed" in own, "host of its own", own)
+    # The reference BLAS, whose cblas_xerbla is special, for what the program's own must get.
+    for reference in glob.glob("/usr/lib/*/blas/libblas.so.3"):
+        for command in ([program], [errors]):
+            output = run(command, {"GDR_BLAS_HOST": reference, "GDR_BLAS_THRESHOLD": "1e15"})
+            expect(" 0 failed" in output, f"host {reference}", output)
     # No BLAS at all: plain loops, and the end for what only a BLAS has.
     alone = run([program, "alone"], {"GDR_BLAS_HOST": "none", "GDR_BLAS_THRESHOLD": "1e15"})
     expect(" 0 failed" in alone and counts(alone)[0][:2] == (0, 147), "no host's BLAS", alone)

@@ -42,12 +42,18 @@ void report(Routine routine, int number, const char* form, int value) {
   say("argument " + std::to_string(number) + " of " + name + " is wrong");
 }
 
-/// Whether cblas_xerbla reads RowMajorStrg: that of the reference, and those of programs that have
-/// the variable, too.
+/// Whether something lies in this library.
+bool ours(const void* address) noexcept {
+  Dl_info info, own;
+  return dladdr(address, &info) != 0 && dladdr(gdrblas_version, &own) != 0 &&
+         info.dli_fbase == own.dli_fbase;
+}
+
+/// Whether cblas_xerbla reads RowMajorStrg: the reference's does, and one of the program may if the
+/// program has the variable.
 bool reference_convention() noexcept {
-  Dl_info variable, own;
-  const bool known = dladdr(&RowMajorStrg, &variable) != 0 && dladdr(gdrblas_version, &own) != 0;
-  return (known && variable.dli_fbase != own.dli_fbase) || host_routine("RowMajorStrg") != nullptr;
+  if (ours(global<void*>("cblas_xerbla"))) return host_routine("RowMajorStrg") != nullptr;
+  return !ours(&RowMajorStrg);
 }
 
 /// The argument of the C routine, in the order of the caller.
