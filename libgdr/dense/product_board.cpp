@@ -57,7 +57,7 @@ void MatrixProduct::Impl::send_columns(BoardSlot& slot, const Inner& inner,
                                        const Columns& columns) {
   const std::size_t depth = chip_depth(), words = (columns.count + 1) * depth;
   for (std::size_t first = 0, part = 0; first < inner.size(); first += board_depth(), ++part) {
-    for (unsigned chip = 0; chip < core->geometry.chips_per_board; ++chip) {
+    for (unsigned chip = 0; chip < chips(inner); ++chip) {
       Command& write = add(slot, CommandKind::WriteMemory, std::uint64_t{1} << chip);
       write.address = columns.place + part * words;
       write.count = words;
@@ -82,7 +82,7 @@ void MatrixProduct::Impl::need_columns(BoardSlot& slot, const Inner& inner,
     slot.resident = {number, generation, stretches + 1, Share::PartsOverBlocks};
 }
 
-/// A tile of A for one part of the inner dimension, to all chips.
+/// A tile of A for one part of the inner dimension, to the chips that share it.
 void MatrixProduct::Impl::send_tile(BoardSlot& slot, const Inner& inner, std::size_t row,
                                     std::size_t first) {
   const std::size_t blocks = core->geometry.blocks;
@@ -90,7 +90,7 @@ void MatrixProduct::Impl::send_tile(BoardSlot& slot, const Inner& inner, std::si
   // PEs beyond those that the kernel uses hold zeros.
   const std::size_t block_words = core->geometry.pes_per_block * dense::elements * 2 * block_depth;
   std::vector<std::uint64_t> records(blocks * of_block);
-  for (std::size_t chip = 0; chip < core->geometry.chips_per_board; ++chip) {
+  for (std::size_t chip = 0; chip < chips(inner); ++chip) {
     dense::pack_tile(call.a, call.m, row, inner, first + chip * chip_depth(), blocks,
                      records.data());
     Command& write = add(slot, CommandKind::WriteTargets, std::uint64_t{1} << chip);
@@ -106,13 +106,12 @@ void MatrixProduct::Impl::send_tile(BoardSlot& slot, const Inner& inner, std::si
 void MatrixProduct::Impl::add_tile(BoardSlot& slot, const Inner& inner, std::size_t row,
                                    const Columns& columns) {
   const std::size_t results = (columns.count + 1) * tile_rows;
-  const std::size_t chips = core->geometry.chips_per_board;
   for (std::size_t first = 0; first < inner.size(); first += board_depth()) {
     const bool full =
         (pending.size() + 1) * results > list_words || slot.list.payload.size() > list_words;
     if (full && !pending.empty()) collect(slot, columns);
     send_tile(slot, inner, row, first);
-    Command& run = add(slot, CommandKind::Run, (std::uint64_t{2} << (chips - 1)) - 1);
+    Command& run = add(slot, CommandKind::Run, (std::uint64_t{2} << (chips(inner) - 1)) - 1);
     run.share = Share::PartsOverBlocks;
     run.address = columns.place + first / board_depth() * (columns.count + 1) * chip_depth();
     run.count = columns.count + 1;

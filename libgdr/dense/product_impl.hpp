@@ -1,6 +1,7 @@
 // What stands behind MatrixProduct: the call that runs, and how it goes to the boards.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <variant>
@@ -55,6 +56,11 @@ struct MatrixProduct::Impl {
   /// Inner indices of a chip, and of all chips of a board.
   std::size_t chip_depth() const { return dense::block_depth * core->geometry.blocks; }
   std::size_t board_depth() const { return chip_depth() * core->geometry.chips_per_board; }
+  /// Those that a product needs: of a short inner dimension the last chips would add nothing.
+  unsigned chips(const dense::Inner& inner) const {
+    const std::size_t depth = std::clamp<std::size_t>(inner.size(), 1, board_depth());
+    return static_cast<unsigned>((depth + chip_depth() - 1) / chip_depth());
+  }
 
   template <typename Number>
   void compute(std::size_t m, std::size_t n, std::size_t k, double alpha,
