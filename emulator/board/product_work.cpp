@@ -43,7 +43,7 @@ void Batch::add_products(std::vector<Phase>& phases) {
   phases.push_back({product_chips_.size() * blocks, [this, blocks, &products](std::size_t i) {
                       const BoardChip& chip = board_.chips[product_chips_[i / blocks]];
                       board_.factors.take(products, i / blocks, chip.state.blocks[i % blocks],
-                                          board_.loaded->product_kernels->exact);
+                                          *board_.loaded->product_kernels);
                     }});
   const std::uint64_t first = fills_before_products() * run_->plan.groups_per_half;
   const std::uint64_t items = run_->plan.items - first;

@@ -30,7 +30,8 @@ template <class Host>
 class ExactProducts {
  public:
   static std::size_t scratch(const ProductTask& t) {
-    return groups(t) * group_size(t) + ranges_size(t) + 2 * leaves(t) + 2 * chip_leaves(t);
+    return groups(t) * group_size(t) + ranges_size(t) + 2 * leaves(t) + 2 * chip_leaves(t) +
+           t.factors.depth * together * width;
   }
 
   static std::uint64_t run(const ProductTask& t) {
@@ -68,7 +69,8 @@ class ExactProducts {
         high_(items_ + groups(t) * group_size(t) + ranges_size(t)),
         low_(high_ + leaves(t)),
         chip_high_(low_ + leaves(t)),
-        chip_low_(chip_high_ + chip_leaves(t)) {
+        chip_low_(chip_high_ + chip_leaves(t)),
+        exponents_(chip_low_ + chip_leaves(t)) {
     static_assert(sizeof(ExponentRange) == sizeof(double));
     std::size_t d = 0;
     while ((std::size_t{1} << d) < t.factors.depth) ++d;
@@ -197,13 +199,17 @@ class ExactProducts {
       const V e = Host::exponent_of_sum(sum, tails);
       return Clamped ? Host::max(e, least) : e;
     };
+    if constexpr (Host::exponents_ahead)
+      Host::template exponents<together>(numbers, items, t_.factors.depth, exponents_);
     for (std::size_t k = 0; k < t_.factors.depth; ++k) {
       const V a = Host::load(numbers + k * panel_lanes);
       V b[together], e[together];
 #pragma GCC unroll 4
       for (std::size_t j = 0; j < together; ++j) b[j] = Host::all(items[k * together + j]);
 #pragma GCC unroll 4
-      for (std::size_t j = 0; j < together; ++j) e[j] = Host::exponent_of_product(a, b[j], most);
+      for (std::size_t j = 0; j < together; ++j)
+        e[j] = Host::exponents_ahead ? Host::load(exponents_ + (k * together + j) * width)
+                                     : Host::exponent_of_product(a, b[j], most);
 #pragma GCC unroll 4
       for (std::size_t j = 0; j < together; ++j) h[j] = Host::add(h[j], head[j]);
 #pragma GCC unroll 4
@@ -313,6 +319,7 @@ class ExactProducts {
   double* items_;
   ExponentRange* ranges_;
   double *high_, *low_, *chip_high_, *chip_low_;
+  double* exponents_;  ///< [factor][column][PE]: of the products of one vector, where they go ahead
   int log_depth_ = 0;
   std::uint64_t careful_ = 0;
 };

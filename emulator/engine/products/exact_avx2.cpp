@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include "emulator/engine/products/exact.hpp"
+#include "emulator/engine/products/take.hpp"
 
 namespace gdr {
 namespace {
@@ -12,6 +13,7 @@ struct Avx2 {
   using M = __m256d;
   static constexpr Isa isa = Isa::Avx2;
   static constexpr std::size_t width = 4;
+  static constexpr bool exponents_ahead = true;
 
   static V load(const double* p) { return _mm256_loadu_pd(p); }
   static void store(double* p, V x) { _mm256_storeu_pd(p, x); }
@@ -43,6 +45,22 @@ struct Avx2 {
     const V p = mul(a, b);
     return _mm256_min_pd(exponent(p, fms(a, b, p)), most);
   }
+  /// The same of many products at once, in rounding towards zero, which is two operations each
+  /// instead of six. Only what goes through memory stays between the changes of the mode.
+  template <std::size_t Together>
+  static void exponents(const double* numbers, const double* items, std::size_t depth, double* to) {
+    const unsigned nearest = _mm_getcsr(), towards_zero = nearest | 0x6000;
+    asm volatile("ldmxcsr %0" : : "m"(towards_zero) : "memory");
+    for (std::size_t k = 0; k < depth; ++k) {
+      const V a = load(numbers + k * panel_lanes);
+#pragma GCC unroll 4
+      for (std::size_t j = 0; j < Together; ++j)
+        store(to + (k * Together + j) * width,
+              _mm256_and_pd(mul(a, all(items[k * Together + j])),
+                            _mm256_castsi256_pd(_mm256_set1_epi64x(0x7ff0'0000'0000'0000))));
+    }
+    asm volatile("ldmxcsr %0" : : "m"(nearest) : "memory");
+  }
   /// `a` must be a multiple of the distance between doubles at b, so that the rest is exact.
   static V exponent_of_sum(V a, V b) {
     const V s = add(a, b);
@@ -72,8 +90,8 @@ struct Avx2 {
 }  // namespace
 
 const ProductKernels& exact_products_avx2() noexcept {
-  static constexpr ProductKernels kernels{Isa::Avx2, true, ExactProducts<Avx2>::scratch,
-                                          ExactProducts<Avx2>::run};
+  static constexpr ProductKernels kernels{Isa::Avx2, true, take_longs<true>,
+                                          ExactProducts<Avx2>::scratch, ExactProducts<Avx2>::run};
   return kernels;
 }
 

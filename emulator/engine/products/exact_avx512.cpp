@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include "emulator/engine/products/exact.hpp"
+#include "emulator/engine/products/take.hpp"
 
 namespace gdr {
 namespace {
@@ -12,6 +13,7 @@ struct Avx512 {
   using M = __mmask8;
   static constexpr Isa isa = Isa::Avx512;
   static constexpr std::size_t width = 8;
+  static constexpr bool exponents_ahead = false;
   static constexpr int towards_zero = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
 
   static V load(const double* p) { return _mm512_loadu_pd(p); }
@@ -75,7 +77,8 @@ struct Avx512 {
 }  // namespace
 
 const ProductKernels& exact_products_avx512() noexcept {
-  static constexpr ProductKernels kernels{Isa::Avx512, true, ExactProducts<Avx512>::scratch,
+  static constexpr ProductKernels kernels{Isa::Avx512, true, take_longs<true>,
+                                          ExactProducts<Avx512>::scratch,
                                           ExactProducts<Avx512>::run};
   return kernels;
 }

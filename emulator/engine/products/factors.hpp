@@ -21,7 +21,8 @@ class PackedFactors {
   /// Makes room; nothing is kept.
   void begin(const SummedProducts& products, const Geometry& geometry, std::size_t chips);
   /// Takes one block's words. Different blocks may be taken by different threads.
-  void take(const SummedProducts& products, std::size_t chip, const BlockState& block, bool cut);
+  void take(const SummedProducts& products, std::size_t chip, const BlockState& block,
+            const ProductKernels& kernels);
   ProductFactors view() const noexcept;
 
  private:

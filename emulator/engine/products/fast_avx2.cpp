@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include "emulator/engine/products/fast.hpp"
+#include "emulator/engine/products/take.hpp"
 
 namespace gdr {
 namespace {
@@ -19,8 +20,8 @@ struct Avx2 {
 }  // namespace
 
 const ProductKernels& fast_products_avx2() noexcept {
-  static constexpr ProductKernels kernels{Isa::Avx2, false, FastProducts<Avx2>::scratch,
-                                          FastProducts<Avx2>::run};
+  static constexpr ProductKernels kernels{Isa::Avx2, false, take_longs<false>,
+                                          FastProducts<Avx2>::scratch, FastProducts<Avx2>::run};
   return kernels;
 }
 

@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include "emulator/engine/products/fast.hpp"
+#include "emulator/engine/products/take.hpp"
 
 namespace gdr {
 namespace {
@@ -19,8 +20,8 @@ struct Avx512 {
 }  // namespace
 
 const ProductKernels& fast_products_avx512() noexcept {
-  static constexpr ProductKernels kernels{Isa::Avx512, false, FastProducts<Avx512>::scratch,
-                                          FastProducts<Avx512>::run};
+  static constexpr ProductKernels kernels{Isa::Avx512, false, take_longs<false>,
+                                          FastProducts<Avx512>::scratch, FastProducts<Avx512>::run};
   return kernels;
 }
 

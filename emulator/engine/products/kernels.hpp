@@ -42,6 +42,11 @@ struct ProductKernels {
   /// The machine's sums, bit for bit, from factors that are cut to what the multiplier sees; else
   /// those of the host's doubles, in any order.
   bool exact;
+  /// Makes doubles of eight PEs' longs, which stand as shorts in lanes: the leading 53 bits, or as
+  /// many as the multiplier sees. A zero is one of its sign. Widens `range` (least 2047 and most 0
+  /// are none).
+  void (*take)(const std::uint64_t* upper, const std::uint64_t* lower, double* to,
+               ExponentRange& range);
   /// Doubles of scratch that a task needs.
   std::size_t (*scratch)(const ProductTask& task);
   /// In the machine's floating-point mode (MachineFloatMode). Returns how many sums over a block,
