@@ -12,9 +12,9 @@
 // below 2^(ea+eb+d+3), so g = ea + eb + d - 50 makes every h + p exact. Tails are below 2^(g+d),
 // and at least 2^(e-9) of the smallest product (exponent e >= g + d + 9) must be above that for the
 // rounding of tails; then all tails are multiples of 2^(e-60) below 2^(g+d), and add up exactly,
-// too. So exponents may range over 41 - 2 d in a and b together. Where they range wider, sums are
-// added up with Knuth's two-sum, each tail proved to be exact; and what that does not prove is left
-// to integers.
+// too. So exponents may range over 41 - 2 d in a and b together. Where they range wider, and where
+// blocks come together, Knuth's two-sum takes the place of the grid. Infinities, NaN and numbers
+// near the ends of the range are left to integers.
 //
 // A sum may be smaller than the smallest product, down to 2^(e-60) of it, where products cancel. It
 // needs no rounding then, and must not be harmed by it: with e >= g + d + 17 what rounds and a tail
@@ -106,9 +106,6 @@ class ExactProducts {
 
   void add_up(std::size_t panel, std::size_t group) {
     const std::size_t depth = t_.factors.depth;
-    V bad[together][parts];
-    for (auto& of_column : bad)
-      for (V& bits : of_column) bits = Host::all(0);
     bool beyond[together] = {};
     for (std::size_t chip = 0; chip < t_.factors.chips; ++chip) {
       for (std::size_t block = 0; block < t_.factors.blocks; ++block) {
@@ -120,27 +117,25 @@ class ExactProducts {
         add_up_block(numbers, items, t_.factors.ranges[of_panel], ranges_[group * blocks(t_) + at],
                      high_ + leaf, low_ + leaf, beyond);
       }
-      join(t_.factors.blocks, high_, low_, bad);
+      join(t_.factors.blocks, high_, low_);
       const std::size_t leaf = chip * together * panel_lanes;
       for (std::size_t i = 0; i < together * panel_lanes; ++i) {
         chip_high_[leaf + i] = high_[i];
         chip_low_[leaf + i] = low_[i];
       }
     }
-    join(t_.factors.chips, chip_high_, chip_low_, bad);
+    join(t_.factors.chips, chip_high_, chip_low_);
     for (std::size_t j = 0; j < together; ++j) {
       const std::size_t column = group * together + j;
       if (column >= t_.columns) break;
       double* const to = t_.sums + (column * t_.factors.panels + panel) * panel_lanes;
-      bool any = beyond[j];
       for (std::size_t part = 0; part < parts; ++part) {
         const std::size_t from = j * panel_lanes + part * width;
         // Rounded to a double as the port does it. (-0) + 0 would be +0.
         const V h = Host::load(chip_high_ + from), l = Host::load(chip_low_ + from);
         Host::store(to + part * width, Host::select(Host::zero(l), h, Host::add(h, l)));
-        any = any || Host::any(Host::nonzero(bad[j][part]));
       }
-      if (!any) continue;
+      if (!beyond[j]) continue;
       ++careful_;
       careful_column({Host::isa, t_.factors, panel, items_ + group * group_size(t_) + j, together},
                      to);
@@ -163,7 +158,9 @@ class ExactProducts {
       for (std::size_t at = 0; at < panel_lanes; at += width)
         clamped ? on_grid<true>(numbers + at, items, grid, high + at, low + at)
                 : on_grid<false>(numbers + at, items, grid, high + at, low + at);
-    } else if (!normal || !in_pairs(numbers, items, Host::power(most + 2), high, low)) {
+    } else if (normal) {
+      in_pairs(numbers, items, Host::power(most + 2), high, low);
+    } else {
       ++careful_;
       for (std::size_t j = 0; j < together; ++j) {
         const CarefulBlock block{Host::isa, numbers, items + j, together, t_.factors.depth};
@@ -242,7 +239,7 @@ class ExactProducts {
     }
   }
 
-  // --- sums of pairs: any exponents, with a proof
+  // --- sums of pairs: any exponents
 
   struct Pair {
     V h, l;
@@ -255,23 +252,27 @@ class ExactProducts {
     return {s, Host::add(Host::sub(a, Host::sub(s, part)), Host::sub(b, part))};
   }
 
-  /// a + b rounded to a long; lanes where that is not proved leave bits in `bad`.
-  static Pair sum61(Pair a, Pair b, V& bad) {
+  /// a + b rounded to a long. What three doubles cannot hold moves the third one to an odd last
+  /// bit, from where it is rounded as the whole would be.
+  static Pair sum61(Pair a, Pair b) {
     const Pair heads = two_sum(a.h, b.h), tails = two_sum(a.l, b.l);
     const Pair rest = two_sum(tails.h, heads.l);
-    bad = Host::bits_of(bad, tails.l, rest.l);
-    const Pair sum = two_sum(heads.h, rest.h);
+    Pair sum = two_sum(heads.h, rest.h);
+    const V lost = Host::add(tails.l, rest.l);
+    if (Host::any(Host::nonzero(lost))) [[unlikely]] {
+      const Pair end = two_sum(sum.l, lost);
+      sum.l = Host::to_odd(end.h, end.l);
+    }
     const V e = Host::exponent_of_sum(sum.h, sum.l), c = Host::all(rounder);
     const V l = Host::fnma(e, c, Host::fma(e, c, sum.l));
     // Without a tail the head is the sum already, also as -0.
-    const M whole = Host::zero(rest.h);
+    const M whole = Host::zero(Host::bits_of(rest.h, sum.l));
     return {Host::select(whole, heads.h, sum.h), Host::select(whole, Host::all(0), l)};
   }
 
-  bool in_pairs(const double* numbers, const double* items, double most, double* high,
+  void in_pairs(const double* numbers, const double* items, double most, double* high,
                 double* low) const {
     const V c = Host::all(rounder), limit = Host::all(most);
-    V bad = Host::all(0);
     for (std::size_t part = 0; part < parts; ++part) {
       for (std::size_t j = 0; j < together; ++j) {
         Pair s{};
@@ -281,30 +282,25 @@ class ExactProducts {
           const V p = Host::mul(a, b), e = Host::exponent_of_product(a, b, limit);
           const V rest = Host::fms(a, b, p);
           const Pair product{p, Host::fnma(e, c, Host::fma(e, c, rest))};
-          s = k == 0 ? product : sum61(s, product, bad);
+          s = k == 0 ? product : sum61(s, product);
         }
         Host::store(high + j * panel_lanes + part * width, s.h);
         Host::store(low + j * panel_lanes + part * width, s.l);
       }
     }
-    return !Host::any(Host::nonzero(bad));
   }
 
   /// Adds up leaves into the first, as reduce_tree does.
-  void join(std::size_t n, double* high, double* low, V (&bad)[together][parts]) const {
+  void join(std::size_t n, double* high, double* low) const {
     constexpr std::size_t leaf = together * panel_lanes;
     for (; n > 1; n = (n + 1) / 2) {
       for (std::size_t i = 0; i < n / 2; ++i) {
-        for (std::size_t j = 0; j < together; ++j) {
-          for (std::size_t part = 0; part < parts; ++part) {
-            const std::size_t at = j * panel_lanes + part * width;
-            const std::size_t left = 2 * i * leaf + at, right = left + leaf;
-            const Pair sum =
-                sum61({Host::load(high + left), Host::load(low + left)},
-                      {Host::load(high + right), Host::load(low + right)}, bad[j][part]);
-            Host::store(high + i * leaf + at, sum.h);
-            Host::store(low + i * leaf + at, sum.l);
-          }
+        for (std::size_t at = 0; at < leaf; at += width) {
+          const std::size_t left = 2 * i * leaf + at, right = left + leaf;
+          const Pair sum = sum61({Host::load(high + left), Host::load(low + left)},
+                                 {Host::load(high + right), Host::load(low + right)});
+          Host::store(high + i * leaf + at, sum.h);
+          Host::store(low + i * leaf + at, sum.l);
         }
       }
       if (n % 2 == 0) continue;

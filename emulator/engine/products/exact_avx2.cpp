@@ -27,8 +27,21 @@ struct Avx2 {
   static V max(V a, V b) { return _mm256_max_pd(a, b); }
   static M zero(V x) { return _mm256_cmp_pd(x, all(0), _CMP_EQ_OQ); }
   static M nonzero(V x) { return _mm256_cmp_pd(x, all(0), _CMP_NEQ_UQ); }
-  /// Of three numbers together: zero where all are.
-  static V bits_of(V a, V b, V c) { return _mm256_or_pd(a, _mm256_or_pd(b, c)); }
+  /// Of two numbers together: zero where both are.
+  static V bits_of(V a, V b) { return _mm256_or_pd(a, b); }
+  /// x + rest, rest being less than x's last bit: of the two neighbours the odd one.
+  static V to_odd(V x, V rest) {
+    const __m256i bits = _mm256_castpd_si256(x), one = _mm256_set1_epi64x(1);
+    const __m256i none = _mm256_setzero_si256();
+    const __m256i apart = _mm256_xor_si256(bits, _mm256_castpd_si256(rest));
+    const __m256i even = _mm256_cmpeq_epi64(_mm256_and_si256(bits, one), none);
+    const __m256i move = _mm256_and_si256(even, _mm256_castpd_si256(nonzero(rest)));
+    const __m256i down = _mm256_cmpgt_epi64(none, apart);
+    // One up, or one down: 1 or -1 where it moves.
+    const __m256i step = _mm256_or_si256(one, down);
+    const __m256i odd = _mm256_add_epi64(bits, _mm256_and_si256(move, step));
+    return select(zero(x), rest, _mm256_castsi256_pd(odd));
+  }
   static bool any(M m) { return _mm256_movemask_pd(m) != 0; }
   static V select(M m, V yes, V no) { return _mm256_blendv_pd(no, yes, m); }
 

@@ -28,10 +28,19 @@ struct Avx512 {
   static V max(V a, V b) { return _mm512_max_pd(a, b); }
   static M zero(V x) { return _mm512_cmp_pd_mask(x, all(0), _CMP_EQ_OQ); }
   static M nonzero(V x) { return _mm512_cmp_pd_mask(x, all(0), _CMP_NEQ_UQ); }
-  /// Of three numbers together: zero where all are.
-  static V bits_of(V a, V b, V c) {
-    return _mm512_castsi512_pd(_mm512_ternarylogic_epi64(
-        _mm512_castpd_si512(a), _mm512_castpd_si512(b), _mm512_castpd_si512(c), 0xfe));
+  /// Of two numbers together: zero where both are.
+  static V bits_of(V a, V b) {
+    return _mm512_castsi512_pd(_mm512_or_epi64(_mm512_castpd_si512(a), _mm512_castpd_si512(b)));
+  }
+  /// x + rest, rest being less than x's last bit: of the two neighbours the odd one.
+  static V to_odd(V x, V rest) {
+    const __m512i bits = _mm512_castpd_si512(x), one = _mm512_set1_epi64(1);
+    const __m512i apart = _mm512_xor_epi64(bits, _mm512_castpd_si512(rest));
+    const M move = static_cast<M>(_mm512_testn_epi64_mask(bits, one) & nonzero(rest));
+    const M down = static_cast<M>(move & _mm512_movepi64_mask(apart));
+    __m512i odd = _mm512_mask_add_epi64(bits, static_cast<M>(move & ~down), bits, one);
+    odd = _mm512_mask_sub_epi64(odd, down, bits, one);
+    return select(zero(x), rest, _mm512_castsi512_pd(odd));
   }
   static bool any(M m) { return m != 0; }
   static V select(M m, V yes, V no) { return _mm512_mask_blend_pd(m, no, yes); }
