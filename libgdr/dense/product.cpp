@@ -109,6 +109,11 @@ struct MatrixProduct::Impl {
   /// Inner indices of a chip, and of all chips of a board.
   std::size_t chip_depth() const { return block_depth * core->geometry.blocks; }
   std::size_t board_depth() const { return chip_depth() * core->geometry.chips_per_board; }
+  /// Chips that a product needs: a short inner dimension leaves some out.
+  unsigned chips(const Inner& inner) const {
+    const std::size_t needed = (inner.size() + chip_depth() - 1) / chip_depth();
+    return static_cast<unsigned>(std::min<std::size_t>(needed, core->geometry.chips_per_board));
+  }
 
   void run();
   void load(BoardSlot& slot);
@@ -165,7 +170,7 @@ void MatrixProduct::Impl::send_columns(BoardSlot& slot, const Inner& inner,
                                        const Columns& columns) {
   const std::size_t depth = chip_depth(), words = (columns.count + 1) * depth;
   for (std::size_t first = 0, part = 0; first < inner.size(); first += board_depth(), ++part) {
-    for (unsigned chip = 0; chip < core->geometry.chips_per_board; ++chip) {
+    for (unsigned chip = 0; chip < chips(inner); ++chip) {
       Command& write = add(slot, CommandKind::WriteMemory, std::uint64_t{1} << chip);
       write.address = part * words;
       write.count = words;
@@ -185,7 +190,7 @@ void MatrixProduct::Impl::send_tile(BoardSlot& slot, const Inner& inner, std::si
   // PEs beyond those that the kernel uses hold zeros.
   const std::size_t block_words = core->geometry.pes_per_block * dense::elements * 2 * block_depth;
   std::vector<std::uint64_t> records(blocks * of_block);
-  for (std::size_t chip = 0; chip < core->geometry.chips_per_board; ++chip) {
+  for (std::size_t chip = 0; chip < chips(inner); ++chip) {
     dense::pack_tile(call.a, call.m, row, inner, first + chip * chip_depth(), blocks,
                      records.data());
     Command& write = add(slot, CommandKind::WriteTargets, std::uint64_t{1} << chip);
@@ -201,13 +206,12 @@ void MatrixProduct::Impl::send_tile(BoardSlot& slot, const Inner& inner, std::si
 void MatrixProduct::Impl::add_tile(BoardSlot& slot, const Inner& inner, std::size_t row,
                                    const Columns& columns) {
   const std::size_t results = (columns.count + 1) * tile_rows;
-  const std::size_t chips = core->geometry.chips_per_board;
   for (std::size_t first = 0; first < inner.size(); first += board_depth()) {
     const bool full =
         (pending.size() + 1) * results > list_words || slot.list.payload.size() > list_words;
     if (full && !pending.empty()) collect(slot, columns);
     send_tile(slot, inner, row, first);
-    Command& run = add(slot, CommandKind::Run, (std::uint64_t{2} << (chips - 1)) - 1);
+    Command& run = add(slot, CommandKind::Run, (std::uint64_t{2} << (chips(inner) - 1)) - 1);
     run.share = Share::PartsOverBlocks;
     run.address = first / board_depth() * (columns.count + 1) * chip_depth();
     run.count = columns.count + 1;
@@ -282,9 +286,10 @@ MatrixProduct::~MatrixProduct() = default;
 MatrixProduct::MatrixProduct(MatrixProduct&&) noexcept = default;
 MatrixProduct& MatrixProduct::operator=(MatrixProduct&&) noexcept = default;
 
-void MatrixProduct::compute(std::size_t m, std::size_t n, std::size_t k, double alpha,
+bool MatrixProduct::prepare(std::size_t m, std::size_t n, std::size_t k, double alpha,
                             const MatrixView<const double>& a, const MatrixView<const double>& b,
                             double beta, const MatrixView<double>& c) {
+  wait();
   const auto check = [](const auto& x, std::size_t rows, std::size_t columns, const char* name,
                         bool read) {
     if (x.transpose == Transpose::Yes) std::swap(rows, columns);
@@ -295,15 +300,31 @@ void MatrixProduct::compute(std::size_t m, std::size_t n, std::size_t k, double 
   check(a, m, k, "A", multiplies);
   check(b, k, n, "B", multiplies);
   check(c, m, n, "C", true);
-  if (m == 0 || n == 0) return;
+  if (m == 0 || n == 0) return false;
   if (alpha == 0 || k == 0) {
     for (std::size_t column = 0; beta != 1 && column < n; ++column)
       for (std::size_t row = 0; row < m; ++row)
         c.data[row + column * c.stride] = scaled(beta, c.data[row + column * c.stride]);
-    return;
+    return false;
   }
   impl_->call = {m, n, k, alpha, beta, a, b, c};
-  impl_->core->queue.run(impl_->work);
+  return true;
 }
+
+void MatrixProduct::compute(std::size_t m, std::size_t n, std::size_t k, double alpha,
+                            const MatrixView<const double>& a, const MatrixView<const double>& b,
+                            double beta, const MatrixView<double>& c) {
+  if (prepare(m, n, k, alpha, a, b, beta, c)) impl_->core->queue.run(impl_->work);
+}
+
+void MatrixProduct::start(std::size_t m, std::size_t n, std::size_t k, double alpha,
+                          const MatrixView<const double>& a, const MatrixView<const double>& b,
+                          double beta, const MatrixView<double>& c) {
+  if (prepare(m, n, k, alpha, a, b, beta, c)) impl_->core->queue.submit(impl_->work);
+}
+
+void MatrixProduct::wait() { impl_->core->queue.wait(impl_->work); }
+
+std::size_t MatrixProduct::depth() const noexcept { return impl_->board_depth(); }
 
 }  // namespace gdr

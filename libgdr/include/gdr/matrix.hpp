@@ -53,9 +53,24 @@ class MatrixProduct {
   void compute(std::size_t m, std::size_t n, std::size_t k, double alpha,
                const MatrixView<const double>& a, const MatrixView<const double>& b, double beta,
                const MatrixView<double>& c);
+  /// The same in the background: the host is free meanwhile, but must leave C alone and A and B as
+  /// they are until `wait` (or the next call on this object) returns; what fails in the background
+  /// is thrown there. The result has the same bits.
+  void start(std::size_t m, std::size_t n, std::size_t k, double alpha,
+             const MatrixView<const double>& a, const MatrixView<const double>& b, double beta,
+             const MatrixView<double>& c);
+  /// Returns when nothing is under way any more.
+  void wait();
+  /// Inner indices that a board takes in one pass: 2048 with 16 blocks and four chips. Products
+  /// with this k, or a multiple of it, use all of it.
+  std::size_t depth() const noexcept;
 
  private:
   struct Impl;
+  /// Checks, and what the host does alone; false where nothing is left for the device.
+  bool prepare(std::size_t m, std::size_t n, std::size_t k, double alpha,
+               const MatrixView<const double>& a, const MatrixView<const double>& b, double beta,
+               const MatrixView<double>& c);
   std::unique_ptr<Impl> impl_;
 };
 
