@@ -5,5 +5,6 @@
 #include "gdr/error.hpp"
 #include "gdr/gravity.hpp"
 #include "gdr/kernel.hpp"
+#include "gdr/linear.hpp"
 #include "gdr/matrix.hpp"
 #include "gdr/statistics.hpp"
