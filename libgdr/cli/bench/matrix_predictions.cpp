@@ -77,6 +77,17 @@ std::vector<Figure> matrix_predictions(const Context&) {
                      {},
                      false,
                      {}});
+  const double joined = dense::square_rate(geometry, network, large);
+  const double sums = dense::square_rate(geometry, dense::same_without_network(geometry), large);
+  figures.push_back({"gain of the reduction network, N = 51200",
+                     joined / without,
+                     "times",
+                     fmt::format("beside rows over PEs; {:.3g} beside the same kernel with the "
+                                 "blocks' partial sums added on the host",
+                                 joined / sums),
+                     {},
+                     false,
+                     {}});
   // Data of a plot: rates over sizes, with a network and without.
   for (const std::size_t n : {256, 512, 1024, 1536, 2048, 3072, 4096, 8192, 16384}) {
     const double with = dense::square_rate(geometry, network, n);

@@ -1,6 +1,7 @@
 // The library's C++ interface in one include.
 #pragma once
 
+#include "gdr/batch.hpp"
 #include "gdr/device.hpp"
 #include "gdr/error.hpp"
 #include "gdr/gravity.hpp"
