@@ -17,6 +17,14 @@ if(TARGET gdr_fortran)
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gdr)
 endif()
 
+# The original's matrix product, under all the names that Makefiles link.
+install(TARGETS gdrdgemm EXPORT gdrTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/libgdr/compat/dgemm/gdrdgemm.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${PROJECT_BINARY_DIR}/libgdr/compat/dgemm/libsing.so
+              ${PROJECT_BINARY_DIR}/libgdr/compat/dgemm/libhib.so
+        DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gdr)
 install(EXPORT gdrTargets NAMESPACE gdr:: DESTINATION ${package_dir})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/gdrConfig.cmake.in

@@ -25,3 +25,8 @@ struct gdr_job {
 struct gdr_gravity {
   gdr::Gravity gravity;
 };
+
+struct gdr_matrix_product {
+  gdr::MatrixProduct product;
+  gdr::Unchanged unchanged = gdr::Unchanged::Nothing;  ///< said of the next call
+};

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <variant>
 #include <vector>
 
 #include "gdr/matrix.hpp"
@@ -15,6 +16,10 @@ namespace gdr::dense {
 /// has.
 constexpr std::size_t tile_rows = 256, block_depth = 32;
 constexpr std::size_t pes = 32, elements = 4;
+
+/// op(A) or op(B): what a call was given, of either number. Floats become the doubles that the link
+/// carries while they are packed; all bits of theirs are within what the multiplier sees.
+using Factor = std::variant<MatrixView<const double>, MatrixView<const float>>;
 
 /// What a term of a product takes of a factor.
 enum class Part : std::uint8_t {
@@ -29,8 +34,8 @@ struct Term {
   Part a, b;
 };
 /// Terms that the product needs in a precision.
-std::vector<Term> terms_of(const MatrixView<const double>& a, const MatrixView<const double>& b,
-                           std::size_t m, std::size_t n, std::size_t k, MatrixPrecision precision);
+std::vector<Term> terms_of(const Factor& a, const Factor& b, std::size_t m, std::size_t n,
+                           std::size_t k, MatrixPrecision precision);
 
 /// The stretched inner dimension: index i is i % k of term i / k; beyond the end all is zero.
 struct Inner {
@@ -41,12 +46,11 @@ struct Inner {
 
 /// Link words of the tile of rows `row` .. of op(A), for a chip of `blocks` blocks and inner
 /// indices from `first` on: records of all targets.
-void pack_tile(const MatrixView<const double>& a, std::size_t m, std::size_t row,
-               const Inner& inner, std::size_t first, std::size_t blocks, std::uint64_t* words);
+void pack_tile(const Factor& a, std::size_t m, std::size_t row, const Inner& inner,
+               std::size_t first, std::size_t blocks, std::uint64_t* words);
 /// Words of columns `column` .. `column + count - 1` of op(B), one item each, for the same inner
 /// indices.
-void pack_columns(const MatrixView<const double>& b, std::size_t column, std::size_t count,
-                  const Inner& inner, std::size_t first, std::size_t depth, unsigned threads,
-                  std::uint64_t* words);
+void pack_columns(const Factor& b, std::size_t column, std::size_t count, const Inner& inner,
+                  std::size_t first, std::size_t depth, unsigned threads, std::uint64_t* words);
 
 }  // namespace gdr::dense

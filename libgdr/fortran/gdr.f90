@@ -39,6 +39,13 @@ module gdr
      private
      type(c_ptr) :: handle = c_null_ptr
   end type gdr_gravity
+  type, public :: gdr_matrix_product
+     private
+     type(c_ptr) :: handle = c_null_ptr
+  end type gdr_matrix_product
+
+  ! What products of matrices see of doubles: 50 bits, as the chip has them, or all.
+  integer, parameter, public :: gdr_matrix_chip = 0, gdr_matrix_full = 1
 
   integer, parameter :: longest_name = 63
 
@@ -82,6 +89,8 @@ module gdr
   public :: gdr_job_create, gdr_job_free, gdr_job_set, gdr_job_sources, gdr_job_update_sources
   public :: gdr_job_targets, gdr_job_run, gdr_job_start, gdr_job_wait, gdr_job_ready
   public :: gdr_gravity_create, gdr_gravity_free, gdr_gravity_compute, gdr_gravity_compute_on
+  public :: gdr_matrix_product_create, gdr_matrix_product_free, gdr_matrix_product_unchanged_b
+  public :: gdr_matrix_product_dgemm, gdr_matrix_product_sgemm
 
   interface
      function c_version() bind(c, name="gdr_version") result(text)
@@ -246,6 +255,47 @@ module gdr
        real(c_double), intent(inout) :: acceleration(*), potential(*)
        integer(c_int) :: status
      end function c_gravity_compute_on
+
+     function c_product_create(device, precision, product) &
+          bind(c, name="gdr_matrix_product_create") result(status)
+       import :: c_ptr, c_int
+       type(c_ptr), value :: device
+       integer(c_int), value :: precision
+       type(c_ptr), intent(out) :: product
+       integer(c_int) :: status
+     end function c_product_create
+     subroutine c_product_free(product) bind(c, name="gdr_matrix_product_free")
+       import :: c_ptr
+       type(c_ptr), value :: product
+     end subroutine c_product_free
+     function c_product_unchanged_b(product) bind(c, name="gdr_matrix_product_unchanged_b") &
+          result(status)
+       import :: c_ptr, c_int
+       type(c_ptr), value :: product
+       integer(c_int) :: status
+     end function c_product_unchanged_b
+     function c_dgemm(product, transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, &
+          ldc) bind(c, name="gdr_matrix_product_dgemm") result(status)
+       import :: c_ptr, c_size_t, c_double, c_int
+       type(c_ptr), value :: product
+       integer(c_int), value :: transpose_a, transpose_b
+       integer(c_size_t), value :: m, n, k, lda, ldb, ldc
+       real(c_double), value :: alpha, beta
+       real(c_double), intent(in) :: a(*), b(*)
+       real(c_double), intent(inout) :: c(*)
+       integer(c_int) :: status
+     end function c_dgemm
+     function c_sgemm(product, transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, &
+          ldc) bind(c, name="gdr_matrix_product_sgemm") result(status)
+       import :: c_ptr, c_size_t, c_float, c_int
+       type(c_ptr), value :: product
+       integer(c_int), value :: transpose_a, transpose_b
+       integer(c_size_t), value :: m, n, k, lda, ldb, ldc
+       real(c_float), value :: alpha, beta
+       real(c_float), intent(in) :: a(*), b(*)
+       real(c_float), intent(inout) :: c(*)
+       integer(c_int) :: status
+     end function c_sgemm
   end interface
 
 contains
@@ -533,5 +583,78 @@ contains
     status = c_gravity_compute_on(gravity%handle, int(n_targets, c_size_t), target_position, &
          int(n_sources, c_size_t), position, mass, eps, acceleration, potential)
   end subroutine gdr_gravity_compute_on
+
+  ! ---- matrices ---------------------------------------------------------------------------------
+
+  ! Products of matrices on a device; precision is gdr_matrix_chip or gdr_matrix_full.
+  subroutine gdr_matrix_product_create(device, precision, product, status)
+    type(gdr_device), intent(in) :: device
+    integer, intent(in) :: precision
+    type(gdr_matrix_product), intent(out) :: product
+    integer, intent(out) :: status
+    status = c_product_create(device%handle, int(precision, c_int), product%handle)
+  end subroutine gdr_matrix_product_create
+
+  subroutine gdr_matrix_product_free(product)
+    type(gdr_matrix_product), intent(inout) :: product
+    call c_product_free(product%handle)
+    product%handle = c_null_ptr
+  end subroutine gdr_matrix_product_free
+
+  ! B of the next call (that one only) is B of the last one: what the boards hold is not sent again.
+  subroutine gdr_matrix_product_unchanged_b(product, status)
+    type(gdr_matrix_product), intent(in) :: product
+    integer, intent(out) :: status
+    status = c_product_unchanged_b(product%handle)
+  end subroutine gdr_matrix_product_unchanged_b
+
+  ! "N" and "T" (or "C") as in BLAS; anything else is a usage error there.
+  function transpose_code(letter) result(code)
+    character, intent(in) :: letter
+    integer(c_int) :: code
+    select case (letter)
+    case ("N", "n")
+       code = 0
+    case ("T", "t", "C", "c")
+       code = 1
+    case default
+       code = -iachar(letter)
+    end select
+  end function transpose_code
+
+  ! Negative numbers become sizes beyond any memory, which are refused.
+  function size_code(n) result(code)
+    integer, intent(in) :: n
+    integer(c_size_t) :: code
+    code = int(n, c_size_t)
+  end function size_code
+
+  ! C = alpha op(A) op(B) + beta C, arguments as in DGEMM of BLAS.
+  subroutine gdr_matrix_product_dgemm(product, transa, transb, m, n, k, alpha, a, lda, b, ldb, &
+       beta, c, ldc, status)
+    type(gdr_matrix_product), intent(in) :: product
+    character, intent(in) :: transa, transb
+    integer, intent(in) :: m, n, k, lda, ldb, ldc
+    real(c_double), intent(in) :: alpha, beta, a(lda, *), b(ldb, *)
+    real(c_double), intent(inout) :: c(ldc, *)
+    integer, intent(out) :: status
+    status = c_dgemm(product%handle, transpose_code(transa), transpose_code(transb), &
+         size_code(m), size_code(n), size_code(k), alpha, a, size_code(lda), b, size_code(ldb), &
+         beta, c, size_code(ldc))
+  end subroutine gdr_matrix_product_dgemm
+
+  ! The same in single precision.
+  subroutine gdr_matrix_product_sgemm(product, transa, transb, m, n, k, alpha, a, lda, b, ldb, &
+       beta, c, ldc, status)
+    type(gdr_matrix_product), intent(in) :: product
+    character, intent(in) :: transa, transb
+    integer, intent(in) :: m, n, k, lda, ldb, ldc
+    real(c_float), intent(in) :: alpha, beta, a(lda, *), b(ldb, *)
+    real(c_float), intent(inout) :: c(ldc, *)
+    integer, intent(out) :: status
+    status = c_sgemm(product%handle, transpose_code(transa), transpose_code(transb), &
+         size_code(m), size_code(n), size_code(k), alpha, a, size_code(lda), b, size_code(ldb), &
+         beta, c, size_code(ldc))
+  end subroutine gdr_matrix_product_sgemm
 
 end module gdr

@@ -81,6 +81,16 @@ typedef struct gdr_variable {
   size_t host_bytes;      /* size of one value in the user's array */
 } gdr_variable;
 
+/* op(X) of a product: the matrix, or its transpose. */
+typedef enum gdr_transpose { GDR_NO_TRANSPOSE = 0, GDR_TRANSPOSE = 1 } gdr_transpose;
+
+/* What products see of doubles: the leading 50 bits as the chip has them, or all 53, in up to three
+ * passes. */
+typedef enum gdr_matrix_precision {
+  GDR_MATRIX_CHIP = 0,
+  GDR_MATRIX_FULL = 1
+} gdr_matrix_precision;
+
 /* Counted since the device was opened or its statistics were reset; see gdr/statistics.hpp. */
 typedef struct gdr_statistics {
   uint64_t runs;           /* loops started */
@@ -102,6 +112,7 @@ typedef struct gdr_device gdr_device;
 typedef struct gdr_kernel gdr_kernel;
 typedef struct gdr_job gdr_job;
 typedef struct gdr_gravity gdr_gravity;
+typedef struct gdr_matrix_product gdr_matrix_product;
 
 /* The library's version: "0.1.0". */
 const char* gdr_version(void);
@@ -174,6 +185,25 @@ gdr_status gdr_gravity_compute(gdr_gravity* gravity, size_t n, const double* pos
 gdr_status gdr_gravity_compute_on(gdr_gravity* gravity, size_t n_targets, const double* target,
                                   size_t n_sources, const double* source, const double* mass,
                                   double eps, double* acceleration, double* potential);
+
+/* Products of matrices, C = alpha op(A) op(B) + beta C, by the rules of BLAS: op(A) has m rows and k
+ * columns, op(B) k rows and n columns; matrices are stored by columns, at the leading dimensions
+ * lda, ldb and ldc. See gdr/matrix.hpp. C must not overlap A or B. */
+gdr_status gdr_matrix_product_create(gdr_device* device, gdr_matrix_precision precision,
+                                     gdr_matrix_product** product);
+void gdr_matrix_product_free(gdr_matrix_product* product);
+gdr_status gdr_matrix_product_dgemm(gdr_matrix_product* product, gdr_transpose transpose_a,
+                                    gdr_transpose transpose_b, size_t m, size_t n, size_t k,
+                                    double alpha, const double* a, size_t lda, const double* b,
+                                    size_t ldb, double beta, double* c, size_t ldc);
+/* In single precision: sums, alpha and beta as in double, and one rounding at the end. */
+gdr_status gdr_matrix_product_sgemm(gdr_matrix_product* product, gdr_transpose transpose_a,
+                                    gdr_transpose transpose_b, size_t m, size_t n, size_t k,
+                                    float alpha, const float* a, size_t lda, const float* b,
+                                    size_t ldb, float beta, float* c, size_t ldc);
+/* Say that B of the next call of this product (that one only) is B of its last call: same place,
+ * shape and elements. What the boards still hold of it is not sent again. */
+gdr_status gdr_matrix_product_unchanged_b(gdr_matrix_product* product);
 
 #ifdef __cplusplus
 }

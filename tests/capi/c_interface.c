@@ -200,6 +200,61 @@ static void test_neighbours(gdr_device* device) {
   gdr_job_free(job);
 }
 
+/* Products need the PEs of the chip. Small whole numbers, so that all sums are exact. */
+static void test_matrices(void) {
+  enum { rows = 5, columns = 4, inner = 40, ld = 50 };
+  static double a[rows * ld], b[inner * ld], c[columns * ld];
+  static float fa[rows * ld], fb[inner * ld], fc[columns * ld];
+  gdr_device* device = NULL;
+  gdr_matrix_product* product = NULL;
+  gdr_statistics s;
+  uint64_t first = 0, second = 0;
+  int i, j, l, pass;
+  CHECK(gdr_device_open("emulator:chips=1,blocks=1", &device) == GDR_OK);
+  CHECK(gdr_matrix_product_create(device, GDR_MATRIX_FULL, &product) == GDR_OK);
+  /* op(A) is the transpose of `a`, op(B) that of `b`. */
+  for (i = 0; i < rows * ld; ++i) fa[i] = (float)(a[i] = i % 7 - 3);
+  for (i = 0; i < inner * ld; ++i) fb[i] = (float)(b[i] = i % 11 - 5);
+  for (pass = 0; pass < 3; ++pass) {
+    for (i = 0; i < columns * ld; ++i) fc[i] = (float)(c[i] = i);
+    if (pass == 2) CHECK(gdr_matrix_product_unchanged_b(product) == GDR_OK);
+    CHECK(gdr_device_reset_statistics(device) == GDR_OK);
+    if (pass == 0)
+      CHECK(gdr_matrix_product_sgemm(product, GDR_TRANSPOSE, GDR_TRANSPOSE, rows, columns, inner,
+                                     2.0F, fa, ld, fb, ld, -1.0F, fc, ld) == GDR_OK);
+    else
+      CHECK(gdr_matrix_product_dgemm(product, GDR_TRANSPOSE, GDR_TRANSPOSE, rows, columns, inner, 2,
+                                     a, ld, b, ld, -1, c, ld) == GDR_OK);
+    CHECK(gdr_device_statistics(device, &s) == GDR_OK);
+    first = second;
+    second = s.bytes_to_board;
+    for (j = 0; j < columns; ++j) {
+      for (i = 0; i < ld; ++i) {
+        double sum = i + j * ld;
+        for (l = 0; i < rows && l < inner; ++l) sum -= 2 * a[l + i * ld] * b[j + l * ld];
+        CHECK((pass == 0 ? (double)fc[i + j * ld] : c[i + j * ld]) == (i < rows ? -sum : sum));
+      }
+    }
+  }
+  CHECK(first - second == (columns + 1) * 64 * sizeof(double)); /* inner: two parts of 32 */
+
+  CHECK(gdr_matrix_product_dgemm(product, (gdr_transpose)7, GDR_TRANSPOSE, 1, 1, 1, 1, a, 1, b, 1,
+                                 0, c, 1) == GDR_ERROR_USAGE);
+  CHECK(strstr(gdr_last_error(), "transpose of A is 7") != NULL);
+  CHECK(gdr_matrix_product_sgemm(product, GDR_NO_TRANSPOSE, GDR_NO_TRANSPOSE, 2, 1, 1, 1, fa, 1, fb,
+                                 1, 0, fc, 2) == GDR_ERROR_USAGE);
+  CHECK(strstr(gdr_last_error(), "leading dimension of A is 1") != NULL);
+  CHECK(gdr_matrix_product_dgemm(NULL, GDR_NO_TRANSPOSE, GDR_NO_TRANSPOSE, 1, 1, 1, 1, a, 1, b, 1,
+                                 0, c, 1) == GDR_ERROR_USAGE);
+  CHECK(gdr_matrix_product_unchanged_b(NULL) == GDR_ERROR_USAGE);
+  gdr_matrix_product_free(product);
+  CHECK(gdr_matrix_product_create(device, (gdr_matrix_precision)2, &product) == GDR_ERROR_USAGE);
+  CHECK(product == NULL);
+  CHECK(gdr_matrix_product_create(NULL, GDR_MATRIX_CHIP, &product) == GDR_ERROR_USAGE);
+  gdr_matrix_product_free(NULL);
+  gdr_device_close(device);
+}
+
 static void test_nulls(void) {
   gdr_device* device = NULL;
   gdr_job* job = NULL;
@@ -231,6 +286,7 @@ int main(void) {
   test_job(device);
   test_gravity(device);
   test_neighbours(device);
+  test_matrices();
   test_nulls();
   gdr_device_close(device);
   return failures;

@@ -59,6 +59,7 @@ program test_fortran
   call check(statistics%interactions == 2 * n * n, "interactions")
   call test_compile()
   call gdr_device_close(device)
+  call test_matrices()
   if (failures > 0) stop 1
 
 contains
@@ -70,6 +71,49 @@ contains
     failures = failures + 1
     print *, "failed: ", what, " (last error: ", gdr_last_error(), ")"
   end subroutine check
+
+  ! Products need the PEs of the chip. Small whole numbers, so that all sums are exact.
+  subroutine test_matrices()
+    integer, parameter :: rows = 6, columns = 5, inner = 40
+    type(gdr_device) :: whole
+    type(gdr_matrix_product) :: product
+    type(gdr_statistics) :: counts
+    real(c_double) :: a(inner, rows), b(inner, columns), c(rows + 1, columns)
+    real(c_float) :: c4(rows + 1, columns)
+    integer(c_int64_t) :: bytes(2)
+    integer :: i, j
+    a = reshape([(dble(mod(i, 7) - 3), i = 1, size(a))], shape(a))
+    b = reshape([(dble(mod(i, 11) - 5), i = 1, size(b))], shape(b))
+    call gdr_device_open("emulator:chips=1,blocks=1", whole, status)
+    call gdr_matrix_product_create(whole, gdr_matrix_full, product, status)
+    call check(status == gdr_ok, "product")
+    c4 = 1
+    call gdr_matrix_product_sgemm(product, "t", "N", rows, columns, inner, 2.0, real(a), inner, &
+         real(b), inner, 3.0, c4, rows + 1, status)
+    call check(status == gdr_ok, "sgemm")
+    call check(all(c4(:rows, :) == 2 * matmul(transpose(a), b) + 3), "elements of sgemm")
+    call check(all(c4(rows + 1, :) == 1), "rows below those of sgemm")
+    do j = 1, 2
+       c = 1
+       if (j == 2) call gdr_matrix_product_unchanged_b(product, status)
+       call gdr_device_reset_statistics(whole, status)
+       call gdr_matrix_product_dgemm(product, "C", "n", rows, columns, inner, -1d0, a, inner, &
+            b, inner, 0d0, c, rows + 1, status)
+       call check(status == gdr_ok, "dgemm")
+       call check(all(c(:rows, :) == -matmul(transpose(a), b)), "elements of dgemm")
+       call gdr_device_statistics(whole, counts, status)
+       bytes(j) = counts%bytes_to_board
+    end do
+    call check(bytes(1) - bytes(2) == 8 * 64 * (columns + 1), "B stays")
+    call gdr_matrix_product_dgemm(product, "x", "n", rows, columns, inner, 1d0, a, inner, &
+         b, inner, 0d0, c, rows, status)
+    call check(status == gdr_error_usage, "an unknown transpose")
+    call gdr_matrix_product_dgemm(product, "t", "n", rows, columns, -1, 1d0, a, inner, &
+         b, inner, 0d0, c, rows, status)
+    call check(status == gdr_error_usage, "a negative size")
+    call gdr_matrix_product_free(product)
+    call gdr_device_close(whole)
+  end subroutine test_matrices
 
   ! The same law in the kernel language, and a text that is none.
   subroutine test_compile()

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs a build into a fresh prefix, moves it, and builds a client against it outside the tree:
-# with find_package, with pkg-config, and runs the installed program.
+# with find_package, with pkg-config, with the link names of the original library, and runs the
+# installed program.
 # usage: run.sh BUILD_DIR SOURCE_DIR
 set -eu
 build=$1
@@ -16,12 +17,18 @@ cmake -S "$work/client" -B "$work/client/build" -DCMAKE_PREFIX_PATH="$work/moved
   { cat "$work/log"; exit 1; }
 cmake --build "$work/client/build" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 "$work/client/build/client"
+"$work/client/build/product"
+[ ! -e "$work/client/build/eigen" ] || "$work/client/build/eigen"
 
 pc=$(dirname "$(find "$work/moved" -name gdr.pc)")
 read -ra flags <<<"$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs gdr)"
 libdir=$(PKG_CONFIG_PATH=$pc pkg-config --variable=libdir gdr)
 ${CXX:-c++} -std=c++20 "$work/client/client.cpp" "${flags[@]}" -o "$work/pc_client"
 LD_LIBRARY_PATH=$libdir "$work/pc_client"
+
+# The original's library names, as its Makefiles link them.
+${CC:-cc} "$work/client/product.c" -I"$work/moved/include" -L"$libdir" -lsing -lhib -o "$work/product"
+LD_LIBRARY_PATH=$libdir "$work/product"
 
 env -u LD_LIBRARY_PATH "$work/moved/bin/gdr" --version
 echo "1 passed, 0 failed"

@@ -26,7 +26,19 @@ template <typename Number>
 struct MatrixView {
   Number* data = nullptr;
   std::size_t stride = 1;
-  Transpose transpose = Transpose::No;  ///< op; of a result it must be No
+  Transpose transpose = Transpose::No;  ///< op; a result is written to op(X)
+
+  friend bool operator==(const MatrixView&, const MatrixView&) = default;
+};
+
+/// What the caller says of factors since the last call of the same MatrixProduct.
+enum class Unchanged : std::uint8_t {
+  Nothing,  ///< nothing: all is sent
+  /// B is the same: view, shape and elements. Columns of it that the boards still hold are not sent
+  /// again. View and shape are compared, and what other work did to the memories is known; where
+  /// anything differs, and where not all columns fit the memories, B is sent. Elements are not
+  /// compared: those that were changed nevertheless count as they were.
+  B,
 };
 
 /// C = alpha op(A) op(B) + beta C, op(A) having m rows and k columns, op(B) k rows and n columns.
@@ -52,7 +64,16 @@ class MatrixProduct {
   /// that are needed and sizes beyond any memory; nothing has been written then.
   void compute(std::size_t m, std::size_t n, std::size_t k, double alpha,
                const MatrixView<const double>& a, const MatrixView<const double>& b, double beta,
-               const MatrixView<double>& c);
+               const MatrixView<double>& c, Unchanged unchanged = Unchanged::Nothing);
+  /// The same in single precision. A float is exact on the chip, so that one pass gives every
+  /// product whole in either precision; sums, alpha and beta are as in double, and the result is
+  /// rounded to float once: to infinity where it is too large.
+  void compute(std::size_t m, std::size_t n, std::size_t k, float alpha,
+               const MatrixView<const float>& a, const MatrixView<const float>& b, float beta,
+               const MatrixView<float>& c, Unchanged unchanged = Unchanged::Nothing);
+  /// The next call sends all, whatever it says of B.
+  void forget() noexcept;
+
   /// The same in the background: the host is free meanwhile, but must leave C alone and A and B as
   /// they are until `wait` (or the next call on this object) returns; what fails in the background
   /// is thrown there. The result has the same bits.
@@ -67,10 +88,6 @@ class MatrixProduct {
 
  private:
   struct Impl;
-  /// Checks, and what the host does alone; false where nothing is left for the device.
-  bool prepare(std::size_t m, std::size_t n, std::size_t k, double alpha,
-               const MatrixView<const double>& a, const MatrixView<const double>& b, double beta,
-               const MatrixView<double>& c);
   std::unique_ptr<Impl> impl_;
 };
 

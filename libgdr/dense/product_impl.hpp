@@ -1,0 +1,100 @@
+// What stands behind MatrixProduct: the call that runs, and how it goes to the boards.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "gdr/matrix.hpp"
+#include "libgdr/dense/sums.hpp"
+#include "libgdr/dense/tiles.hpp"
+#include "libgdr/device/core.hpp"
+
+namespace gdr {
+namespace dense {
+
+/// beta C, where C is not read if beta is zero.
+inline double scaled(double beta, double c) noexcept { return beta == 0 ? 0 : beta * c; }
+
+}  // namespace dense
+
+struct MatrixProduct::Impl {
+  struct Call {
+    std::size_t m = 0, n = 0, k = 0;
+    double alpha = 0, beta = 0;
+    dense::Factor a, b;
+    std::variant<MatrixView<double>, MatrixView<float>> c;
+  };
+
+  /// Of op(B) and C, that a run takes: stretch `index` of a product, and where the memories of the
+  /// chips have it.
+  struct Columns {
+    std::size_t index = 0, first = 0, count = 0, place = 0;
+    bool stay = false;  ///< all stretches have places of their own
+  };
+  /// op(B) as the last call sent it.
+  struct Kept {
+    dense::Factor b;
+    std::size_t n = 0, k = 0;
+    std::vector<dense::Part> parts;
+    friend bool operator==(const Kept&, const Kept&) = default;
+  };
+  /// A run over them: rows of C from `row` on, the first or last part of the inner dimension.
+  struct Pending {
+    std::size_t row = 0;
+    bool first = true, last = true;
+  };
+
+  /// Throws Error (Unsupported) for a geometry without a tile.
+  Impl(std::shared_ptr<DeviceCore> device, MatrixPrecision wanted);
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() { core->queue.abandon(work); }
+
+  /// Inner indices of a chip, and of all chips of a board.
+  std::size_t chip_depth() const { return dense::block_depth * core->geometry.blocks; }
+  std::size_t board_depth() const { return chip_depth() * core->geometry.chips_per_board; }
+  /// Chips that a product needs: a short inner dimension leaves some out.
+  unsigned chips(const dense::Inner& inner) const {
+    const std::size_t needed = (inner.size() + chip_depth() - 1) / chip_depth();
+    return static_cast<unsigned>(std::min<std::size_t>(needed, core->geometry.chips_per_board));
+  }
+
+  /// Checks, and what the host does alone; false where nothing is left for the device.
+  template <typename Number>
+  bool prepare(std::size_t m, std::size_t n, std::size_t k, double alpha,
+               const MatrixView<const Number>& a, const MatrixView<const Number>& b, double beta,
+               const MatrixView<Number>& c, Unchanged unchanged);
+  void run();
+  void keep(const dense::Inner& inner);
+  void load(BoardSlot& slot);
+  void need_columns(BoardSlot& slot, const dense::Inner& inner, const Columns& columns);
+  void stretch(const dense::Inner& inner, const Columns& columns);
+  void send_columns(BoardSlot& slot, const dense::Inner& inner, const Columns& columns);
+  void send_tile(BoardSlot& slot, const dense::Inner& inner, std::size_t row, std::size_t first);
+  void add_tile(BoardSlot& slot, const dense::Inner& inner, std::size_t row,
+                const Columns& columns);
+  void collect(BoardSlot& slot, const Columns& columns);
+  template <typename Number>
+  void store(const MatrixView<Number>& c, std::size_t row, std::size_t rows,
+             const Columns& columns) const;
+  Command& add(BoardSlot& slot, CommandKind kind, std::uint64_t chips) const;
+  void execute(BoardSlot& slot);
+
+  std::shared_ptr<DeviceCore> core;
+  MatrixPrecision precision;
+  std::uint64_t number;                 ///< among the device's jobs
+  std::uint64_t generation = 0;         ///< of B; boards remember which one they have
+  std::optional<Kept> kept;             ///< of that generation
+  std::atomic<bool> forgotten = false;  ///< whatever runs in the background meanwhile
+  Kernel kernel;
+  Work work;
+  Call call;
+  std::vector<Pending> pending;  ///< runs of the list that is being written
+  dense::Sums sums;
+};
+
+}  // namespace gdr

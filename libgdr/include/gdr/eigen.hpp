@@ -1,0 +1,165 @@
+// Products of Eigen's matrices on a device. Needs Eigen where it is included; libgdr does not.
+//
+//   gdr::MatrixProduct product(device);
+//   gdr::multiply(product, c, a.transpose(), b);           // c = a^T b
+//   gdr::multiply(product, c.topRows(4), a, b, -1.0, 1.0);  // adds -a b to a block
+//   Eigen::MatrixXd d = gdr::multiply(product, a, b);
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "gdr/error.hpp"
+#include "gdr/matrix.hpp"
+
+namespace gdr {
+namespace eigen {
+
+template <typename Scalar>
+using Plain = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
+
+/// Whether the elements of an expression lie in memory, as those of matrices, maps, blocks, Refs
+/// and their transposes do.
+template <typename Derived>
+constexpr bool in_memory = (int{Eigen::internal::traits<Derived>::Flags} &
+                            Eigen::DirectAccessBit) != 0;
+
+/// What is in memory as a view, if rows or columns are packed there; a null pointer if not. Element
+/// (r, c) is at data[r * down + c * across].
+template <typename Scalar>
+MatrixView<Scalar> view_of(Scalar* data, Eigen::Index rows, Eigen::Index columns, Eigen::Index down,
+                           Eigen::Index across) {
+  const auto size = [](Eigen::Index n) { return static_cast<std::size_t>(n); };
+  const Eigen::Index one = 1;
+  const Eigen::Index column_stride = columns > 1 ? across : std::max(rows, one);
+  const Eigen::Index row_stride = rows > 1 ? down : std::max(columns, one);
+  if ((down == 1 || rows <= 1) && column_stride >= std::max(rows, one))
+    return {data, size(column_stride), Transpose::No};
+  if ((across == 1 || columns <= 1) && row_stride >= std::max(columns, one))
+    return {data, size(row_stride), Transpose::Yes};
+  return {};
+}
+
+template <typename Scalar, typename Derived>
+MatrixView<Scalar> view_in_memory(Scalar* data, const Derived& x) {
+  const bool by_rows = Derived::IsRowMajor != 0;
+  return view_of(data, x.rows(), x.cols(), by_rows ? x.outerStride() : x.innerStride(),
+                 by_rows ? x.innerStride() : x.outerStride());
+}
+
+/// A factor where it lies, or a copy of it.
+template <typename Scalar>
+struct Factor {
+  MatrixView<const Scalar> view;
+  Plain<Scalar> copy;
+
+  template <typename Derived>
+  explicit Factor(const Derived& x) {
+    if constexpr (in_memory<Derived>) view = view_in_memory(x.data(), x);
+    if (view.data == nullptr) take(x);
+  }
+  template <typename Derived>
+  void take(const Derived& x) {
+    copy = x;
+    view = view_in_memory(std::as_const(copy).data(), copy);
+  }
+};
+
+/// Where a matrix lies: `columns` of `rows` elements, `stride` from one to the next.
+template <typename Scalar>
+struct Extent {
+  const Scalar* begin;
+  std::size_t rows, columns, stride;
+
+  Extent(const MatrixView<const Scalar>& x, Eigen::Index r, Eigen::Index c)
+      : begin(x.data),
+        rows(static_cast<std::size_t>(x.transpose == Transpose::No ? r : c)),
+        columns(static_cast<std::size_t>(x.transpose == Transpose::No ? c : r)),
+        stride(x.stride) {}
+  const Scalar* end() const { return begin + (columns - 1) * stride + rows; }
+  bool empty() const { return rows == 0 || columns == 0; }
+};
+
+/// Whether two have an element in common; of different strides, whether they might.
+template <typename Scalar>
+bool overlap(const Extent<Scalar>& x, const Extent<Scalar>& y) {
+  const std::less<const Scalar*> before;
+  if (before(y.begin, x.begin)) return overlap(y, x);
+  if (x.empty() || y.empty() || !before(y.begin, x.end())) return false;
+  if (x.stride != y.stride) return true;
+  // Blocks of one matrix: y begins `down` and `right` of x; what of its columns is beyond the
+  // stride lies at the top of the columns next to them.
+  const auto apart = static_cast<std::size_t>(y.begin - x.begin);
+  const std::size_t down = apart % x.stride, right = apart / x.stride;
+  return (down < x.rows && right < x.columns) ||
+         (down + y.rows > x.stride && right + 1 < x.columns);
+}
+
+inline std::string shape(Eigen::Index rows, Eigen::Index columns) {
+  return std::to_string(rows) + " x " + std::to_string(columns);
+}
+
+}  // namespace eigen
+
+/// C = alpha A B + beta C, for matrices of double or of float (all the same): matrices, maps,
+/// blocks, Refs, and transposes of them, by columns or by rows, are read and written where they lie
+/// if their rows or columns are packed; everything else (sums, inner strides) is copied, and so is
+/// a factor that overlaps C. With beta = 0, C is not read. C is never resized. Throws Error (Usage)
+/// where shapes do not agree, and what MatrixProduct::compute throws.
+template <typename DerivedC, typename DerivedA, typename DerivedB>
+void multiply(MatrixProduct& product, const Eigen::MatrixBase<DerivedC>& c,
+              const Eigen::MatrixBase<DerivedA>& a, const Eigen::MatrixBase<DerivedB>& b,
+              typename DerivedC::Scalar alpha = 1, typename DerivedC::Scalar beta = 0,
+              Unchanged unchanged = Unchanged::Nothing) {
+  using Scalar = typename DerivedC::Scalar;
+  static_assert(std::is_same_v<Scalar, double> || std::is_same_v<Scalar, float>,
+                "products are of double or of float");
+  static_assert(std::is_same_v<Scalar, typename DerivedA::Scalar> &&
+                    std::is_same_v<Scalar, typename DerivedB::Scalar>,
+                "the matrices of a product have the same scalar: cast the others");
+  static_assert(eigen::in_memory<DerivedC> &&
+                    (int{Eigen::internal::traits<DerivedC>::Flags} & Eigen::LvalueBit) != 0,
+                "C is written: give a matrix, a map, a block or a Ref that is not const");
+  if (unchanged == Unchanged::Nothing) product.forget();  // also if this call fails
+  if (a.cols() != b.rows() || c.rows() != a.rows() || c.cols() != b.cols())
+    throw Error(ErrorCategory::Usage, "C is " + eigen::shape(c.rows(), c.cols()) + ", A is " +
+                                          eigen::shape(a.rows(), a.cols()) + " and B is " +
+                                          eigen::shape(b.rows(), b.cols()) +
+                                          ": their shapes do not make a product");
+  // As in Eigen's own functions, so that blocks, which are temporary objects, can be written.
+  DerivedC& to = c.const_cast_derived();
+  eigen::Plain<Scalar> spread;  // for a C whose rows and columns are both apart
+  MatrixView<Scalar> view = eigen::view_in_memory(to.data(), to);
+  const bool apart = view.data == nullptr && to.size() > 0;
+  if (apart) {
+    spread.resize(to.rows(), to.cols());
+    if (beta != Scalar(0)) spread = to;
+    view = eigen::view_in_memory(spread.data(), spread);
+  }
+  eigen::Factor<Scalar> left(a.derived()), right(b.derived());
+  const eigen::Extent<Scalar> written({view.data, view.stride, view.transpose}, c.rows(), c.cols());
+  if (overlap(written, {left.view, a.rows(), a.cols()})) left.take(a.derived());
+  if (overlap(written, {right.view, b.rows(), b.cols()})) right.take(b.derived());
+
+  const auto m = static_cast<std::size_t>(c.rows()), n = static_cast<std::size_t>(c.cols());
+  const auto k = static_cast<std::size_t>(a.cols());
+  product.compute(m, n, k, alpha, left.view, right.view, beta, view, unchanged);
+  if (apart) to = spread;
+}
+
+/// A B as a new matrix.
+template <typename DerivedA, typename DerivedB>
+eigen::Plain<typename DerivedA::Scalar> multiply(MatrixProduct& product,
+                                                 const Eigen::MatrixBase<DerivedA>& a,
+                                                 const Eigen::MatrixBase<DerivedB>& b) {
+  eigen::Plain<typename DerivedA::Scalar> c(a.rows(), b.cols());
+  multiply(product, c, a, b);
+  return c;
+}
+
+}  // namespace gdr

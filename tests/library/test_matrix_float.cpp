@@ -1,0 +1,148 @@
+// Products of matrices of floats, beside sums in long double: one rounding is all that they allow.
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "gdr/gdr.hpp"
+#include "support/catch.hpp"
+
+using namespace gdr;
+
+namespace {
+
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr Transpose no = Transpose::No, yes = Transpose::Yes;
+
+std::vector<float> random_floats(std::size_t count, unsigned seed, float scale = 1) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> all(count);
+  for (float& x : all) x = scale * normal(random);
+  return all;
+}
+
+float element(const std::vector<float>& x, std::size_t stride, Transpose t, std::size_t row,
+              std::size_t column) {
+  return t == no ? x[row + column * stride] : x[column + row * stride];
+}
+
+struct Shape {
+  std::size_t m, n, k;
+};
+
+/// One product of random matrices of these sizes of elements, with rows below them that are
+/// nobody's. Every element is the float next to the sum, but for the sum's own last bits.
+void check(MatrixProduct& product, const Shape& s, Transpose ta, Transpose tb, float alpha,
+           float beta, float size_a = 1, float size_b = 1) {
+  CAPTURE(s.m, s.n, s.k, ta, tb, alpha, beta);
+  const std::size_t lda = (ta == yes ? s.k : s.m) + 3, ldb = (tb == yes ? s.n : s.k) + 1;
+  const std::size_t ldc = s.m + 2;
+  const std::vector<float> a = random_floats(lda * (ta == yes ? s.m : s.k), 1, size_a);
+  const std::vector<float> b = random_floats(ldb * (tb == yes ? s.k : s.n), 2, size_b);
+  const std::vector<float> before = random_floats(ldc * s.n, 3);
+  std::vector<float> c = before;
+  product.compute(s.m, s.n, s.k, alpha, {a.data(), lda, ta}, {b.data(), ldb, tb}, beta,
+                  {c.data(), ldc});
+  for (std::size_t column = 0; column < s.n; ++column) {
+    for (std::size_t row = 0; row < ldc; ++row) {
+      const float old = before[row + column * ldc], now = c[row + column * ldc];
+      if (row >= s.m) {
+        REQUIRE(now == old);
+        continue;
+      }
+      long double sum = 0, size = 0;
+      for (std::size_t i = 0; i < s.k; ++i) {
+        const long double x = element(a, lda, ta, row, i), y = element(b, ldb, tb, i, column);
+        sum += x * y;
+        size += std::fabs(x * y);
+      }
+      const long double scaled = beta == 0 ? 0.0L : static_cast<long double>(beta) * old;
+      const long double expected = alpha * sum + scaled;
+      const long double half_unit = std::max(0x1p-24L * std::fabs(expected), 0x1p-150L);
+      const long double bound =
+          half_unit + 0x1p-51L * (std::fabs(alpha) * size + std::fabs(scaled));
+      if (!(std::fabs(now - expected) <= bound))
+        FAIL("row " << row << ", column " << column << ": " << now << " instead of "
+                    << static_cast<double>(expected));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Products of floats of all shapes, with all transposes, in one pass") {
+  Device device = Device::open("emulator:chips=2,blocks=2");
+  const auto precision = GENERATE(MatrixPrecision::Chip, MatrixPrecision::Full);
+  MatrixProduct product(device, precision);
+  for (const Shape& s :
+       {Shape{1, 1, 1}, {5, 3, 2}, {31, 7, 33}, {257, 5, 127}, {17, 4, 129}, {513, 2, 257}}) {
+    for (const Transpose ta : {no, yes})
+      for (const Transpose tb : {no, yes}) check(product, s, ta, tb, 1, 0);
+  }
+  check(product, {40, 30, 500}, no, yes, -1.5F, 0.75F);
+  // Doubles in `Full` take three passes of this product; floats none more than one.
+  const Statistics before = device.statistics();
+  check(product, {20, 4, 128}, no, no, 0.3F, 1);
+  const Statistics after = device.statistics();
+  CHECK(after.compute_clocks - before.compute_clocks < 2 * 5 * 544);
+  CHECK(after.flops - before.flops == 2.0 * 20 * 4 * 128);
+}
+
+TEST_CASE("Products of floats that are subnormal, or factors of a subnormal result") {
+  Device device = Device::open("emulator:chips=1,blocks=2");
+  MatrixProduct product(device);
+  check(product, {20, 10, 40}, no, no, 1, 0, 0x1p-140F, 1);          // subnormal factors and result
+  check(product, {20, 10, 40}, yes, no, 1, 0, 0x1p-140F, 0x1p100F);  // subnormal factors
+  check(product, {20, 10, 40}, no, yes, 1, 0, 0x1p-72F, 0x1p-72F);   // subnormal result
+  check(product, {20, 10, 40}, no, no, 0x1p100F, 1, 0x1p-120F, 0x1p-120F);  // its sums below 2^-149
+}
+
+TEST_CASE("Floats that do not fit become infinite when the sum is complete, not before") {
+  Device device = Device::open("emulator:chips=1,blocks=1");
+  MatrixProduct product(device);
+  const float large = 0x1p100F;
+  const std::vector<float> a{large, 1, large, 1}, b{large, -large, large, large};
+  float c[4] = {7, 7, 7, 7};
+  // Rows (large, large) and (1, 1); columns (large, -large) and (large, large).
+  product.compute(2, 2, 2, 1, {a.data(), 2}, {b.data(), 2}, 0, {c, 2});
+  CHECK(c[0] == 0);  // 2^200 - 2^200
+  CHECK(c[1] == 0);
+  CHECK(c[2] == infinity);
+  CHECK(c[3] == 2 * large);
+  product.compute(2, 2, 2, -0x1p-100F, {a.data(), 2}, {b.data(), 2}, 0, {c, 2});
+  CHECK(c[2] == -2 * large);  // alpha before the rounding
+  CHECK(c[3] == -2);
+}
+
+TEST_CASE("alpha, beta, infinities and refusals are those of double") {
+  Device device = Device::open("emulator:chips=1,blocks=1");
+  MatrixProduct product(device);
+  std::vector<float> a{1, 2, 3, 4}, b{1, 0, 0, 1}, c(4, not_a_number);
+  const auto run = [&](float alpha, float beta) {
+    product.compute(2, 2, 2, alpha, {a.data(), 2}, {b.data(), 2}, beta, {c.data(), 2});
+  };
+  run(1, 0);
+  CHECK(c == a);
+  run(0, 0.5F);
+  CHECK(c == std::vector<float>{0.5F, 1, 1.5F, 2});
+  a[0] = infinity;
+  run(1, 0);
+  CHECK(c[0] == infinity);
+  CHECK(c[1] == 2);
+  CHECK(std::isnan(c[2]));  // infinity times 0
+  const float* const nothing = nullptr;
+  const auto refused = [&](std::size_t lda, const float* data) {
+    try {
+      product.compute(2, 2, 2, 1, {data, lda}, {b.data(), 2}, 0, {c.data(), 2});
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  CHECK(refused(1, a.data()).find("the leading dimension of A is 1") != std::string::npos);
+  CHECK(refused(2, nothing).find("A is a null pointer") != std::string::npos);
+  CHECK(refused(std::size_t{1} << 61, a.data()).find("larger than any memory") !=
+        std::string::npos);
+}

@@ -1,0 +1,173 @@
+// Factors that stay on the board: what is sent again, and what never gives an old number.
+#include <algorithm>
+#include <vector>
+
+#include "gdr/gdr.hpp"
+#include "support/catch.hpp"
+
+using namespace gdr;
+
+namespace {
+
+/// Whole numbers, so that every sum is exact and any error of an element shows.
+std::vector<double> whole(std::size_t count, int seed) {
+  std::vector<double> all(count);
+  for (std::size_t i = 0; i < count; ++i)
+    all[i] = static_cast<double>((i * i * 7 + i * 3 + static_cast<std::size_t>(seed)) % 101) - 50;
+  return all;
+}
+
+/// C = A B on a device, with what each call sends.
+struct Bench {
+  Device device;
+  MatrixProduct product;
+  std::size_t m, n, k;
+  std::vector<double> a, b, c;
+
+  Bench(const char* name, std::size_t rows, std::size_t columns, std::size_t depth,
+        MatrixPrecision precision = MatrixPrecision::Chip)
+      : device(Device::open(name)),
+        product(device, precision),
+        m(rows),
+        n(columns),
+        k(depth),
+        a(whole(m * k, 1)),
+        b(whole(k * n, 2)),
+        c(m * n) {}
+
+  /// Bytes to the board of one call, whose result is checked.
+  std::uint64_t sent(Unchanged unchanged, double beta = 0) {
+    const std::uint64_t before = device.statistics().bytes_to_board;
+    const std::vector<double> old = c;
+    product.compute(m, n, k, 1, {a.data(), m}, {b.data(), k}, beta, {c.data(), m}, unchanged);
+    for (std::size_t column = 0; column < n; ++column)
+      for (std::size_t row = 0; row < m; ++row) {
+        double sum = beta == 0 ? 0 : beta * old[row + column * m];
+        for (std::size_t i = 0; i < k; ++i) sum += a[row + i * m] * b[i + column * k];
+        if (c[row + column * m] != sum) FAIL("row " << row << ", column " << column);
+      }
+    return device.statistics().bytes_to_board - before;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("A second product with the same B sends tiles of A only") {
+  Bench x("emulator:chips=2,blocks=2", 300, 40, 200);
+  x.sent(Unchanged::Nothing);  // with the program
+  const std::uint64_t all = x.sent(Unchanged::Nothing);
+  // Two parts of 128 inner indices, 64 in each of two chips, 40 columns and one more.
+  const std::uint64_t columns = 2 * 128 * 41 * sizeof(double);
+  x.a = whole(x.a.size(), 5);
+  CHECK(x.sent(Unchanged::B) == all - columns);
+  CHECK(x.sent(Unchanged::B, 2) == all - columns);
+  x.b = whole(x.b.size(), 6);
+  CHECK(x.sent(Unchanged::Nothing) == all);
+  CHECK(x.sent(Unchanged::B) == all - columns);
+  x.m = 20;  // another A
+  CHECK(x.sent(Unchanged::B) < all - columns);
+}
+
+TEST_CASE("B stays with all its bits, on several boards, in stretches, and as floats") {
+  SECTION("three terms") {
+    Bench x("emulator:chips=1,blocks=2", 20, 10, 30, MatrixPrecision::Full);
+    x.a[3] = 0x1p52 + 1;
+    std::ranges::fill(x.b, 0.0);  // so that sums stay exact
+    x.b[5] = 0x1p52 + 1;
+    x.sent(Unchanged::Nothing);
+    const std::uint64_t all = x.sent(Unchanged::Nothing);
+    CHECK(x.sent(Unchanged::B) < all);
+    x.a[3] = 1;  // two terms now: B stands there otherwise
+    const std::uint64_t fewer = x.sent(Unchanged::B);
+    CHECK(x.sent(Unchanged::B) < fewer);
+  }
+  SECTION("boards that had no part in the first product") {
+    Bench x("emulator:chips=1,blocks=1,boards=3", 200, 7, 20);
+    x.sent(Unchanged::Nothing);
+    x.m = 700;
+    x.a = whole(x.m * x.k, 9);
+    x.c.resize(x.m * x.n);
+    const std::uint64_t some = x.sent(Unchanged::B);
+    CHECK(x.sent(Unchanged::B) < some);
+  }
+  SECTION("more columns than a run takes") {
+    Bench x("emulator:chips=1,blocks=1", 1, 16390, 2);
+    x.sent(Unchanged::Nothing);
+    const std::uint64_t all = x.sent(Unchanged::Nothing);
+    CHECK(x.sent(Unchanged::B) == all - (16390 + 2) * 32 * sizeof(double));
+  }
+  SECTION("floats") {
+    Device device = Device::open("emulator:chips=1,blocks=1");
+    MatrixProduct product(device);
+    const std::vector<float> one{2}, two{3};
+    float c = 0;
+    const auto run = [&](Unchanged unchanged) {
+      const std::uint64_t before = device.statistics().bytes_to_board;
+      product.compute(1, 1, 1, 1, {one.data(), 1}, {two.data(), 1}, 0, {&c, 1}, unchanged);
+      CHECK(c == 6);
+      return device.statistics().bytes_to_board - before;
+    };
+    run(Unchanged::Nothing);
+    const std::uint64_t all = run(Unchanged::Nothing);
+    CHECK(run(Unchanged::B) == all - 2 * 32 * sizeof(double));
+  }
+}
+
+TEST_CASE("B is sent again where anything came between, whatever the caller says") {
+  Bench x("emulator:chips=1,blocks=2", 30, 12, 50);
+  CHECK(x.sent(Unchanged::B) > 0);  // there was no last call
+  const std::uint64_t all = x.sent(Unchanged::Nothing);
+  REQUIRE(x.sent(Unchanged::B) < all);
+  SECTION("particles") {
+    Gravity gravity(x.device);
+    const double position[6] = {0, 0, 0, 1, 0, 0}, mass[2] = {1, 2};
+    double acceleration[6] = {};
+    gravity.compute(2, position, mass, 0, acceleration, nullptr);
+    CHECK(acceleration[0] == Approx(2));
+    CHECK(x.sent(Unchanged::B) > all);  // and the program
+  }
+  SECTION("another product on the device") {
+    MatrixProduct other(x.device);
+    const double one = 1;
+    double c = 0;
+    other.compute(1, 1, 1, 1, {&one, 1}, {&one, 1}, 0, {&c, 1});
+    CHECK(x.sent(Unchanged::B) > all);
+  }
+  SECTION("another B of this product") {
+    const double one = 1;
+    double c = 0;
+    x.product.compute(1, 1, 1, 1, {&one, 1}, {&one, 1}, 0, {&c, 1}, Unchanged::B);
+    CHECK(c == 1);
+    CHECK(x.sent(Unchanged::B) == all);
+  }
+  SECTION("another shape of the same memory") {
+    x.n = 11;
+    CHECK(x.sent(Unchanged::B) == all - 2 * 32 * sizeof(double));
+    x.k = 49;
+    CHECK(x.sent(Unchanged::B) == all - 2 * 32 * sizeof(double));
+  }
+  SECTION("forgetting") {
+    x.b = whole(x.b.size(), 8);
+    x.product.forget();
+    CHECK(x.sent(Unchanged::B) == all);
+  }
+  SECTION("a change of B before a call that is refused") {
+    x.b = whole(x.b.size(), 8);
+    CHECK_THROWS_AS(x.product.compute(x.m, x.n, x.k, 1, {x.a.data(), 1}, {x.b.data(), x.k}, 0,
+                                      {x.c.data(), x.m}),
+                    Error);
+    CHECK(x.sent(Unchanged::B) == all);
+  }
+  SECTION("a change of B before a call that needed none of it") {
+    x.b = whole(x.b.size(), 8);
+    x.product.compute(x.m, x.n, x.k, 0, {x.a.data(), x.m}, {x.b.data(), x.k}, 1, {x.c.data(), x.m});
+    CHECK(x.sent(Unchanged::B) == all);
+  }
+}
+
+TEST_CASE("Columns that do not all fit the memories are sent in every call") {
+  Bench x("emulator:chips=1,blocks=2,dram=8192", 30, 40, 20);
+  x.sent(Unchanged::Nothing);
+  const std::uint64_t all = x.sent(Unchanged::Nothing);
+  CHECK(x.sent(Unchanged::B) == all);
+}
