@@ -77,6 +77,7 @@ std::vector<Batch::Task> Batch::make_tasks() const {
 std::vector<Batch::Pass> Batch::make_passes() const {
   if (!run_) return {Pass{}};
   const BmHalves& halves = board_.loaded->halves;
+  if (sums_products()) return {Pass{0, fills_before_products(), true, true}};
   const std::uint64_t fills = run_->plan.fills(run_->plan.slice(0).count);
   const std::uint64_t a_group =
       (shares_sources() ? halves.source_step : 0) +
@@ -122,9 +123,10 @@ void Batch::flush() {
   } forget{*this};
   staged_of_.clear();
   for (const Pass& pass : passes) add_pass(pass, tasks, phases);
+  if (sums_products()) add_products(phases);
   add_joined_reads(phases);
   run_phases(phases, threads_for(estimate(tasks.size()), board_.threads));
-  if (passes.size() == 1) keep_staged();
+  if (passes.size() == 1 && !sums_products()) keep_staged();
 }
 
 /// What the j-items of the run are, in a chip's memory.

@@ -77,6 +77,11 @@ class Batch {
   void add_joined_reads(std::vector<Phase>& phases);
   void keep_staged();
 
+  bool sums_products() const noexcept;
+  std::uint64_t fills_before_products() const noexcept;
+  void add_products(std::vector<Phase>& phases);
+  void sum_products(std::uint64_t first, std::uint64_t count);
+
   bool shares_sources() const noexcept;
   bool joins_outputs() const noexcept;
   bool returns_outputs() const noexcept { return (run_->command.flags & run_return) != 0; }
@@ -109,7 +114,8 @@ class Batch {
   std::vector<Write> writes_;
   std::vector<Read> reads_;
   std::optional<Run> run_;
-  std::vector<StagedItems*> staged_of_;  ///< of each chip that runs: its j-items of a pass
+  std::vector<std::uint32_t> product_chips_;  ///< that run, where they sum products
+  std::vector<StagedItems*> staged_of_;       ///< of each chip that runs: its j-items of a pass
 };
 
 }  // namespace gdr

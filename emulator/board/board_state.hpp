@@ -15,6 +15,7 @@
 #include "emulator/board/memory.hpp"
 #include "emulator/board/time_model.hpp"
 #include "emulator/chip/state.hpp"
+#include "emulator/engine/products/factors.hpp"
 
 namespace gdr {
 
@@ -75,6 +76,7 @@ struct BoardState {
   /// it.
   std::deque<StagedItems> staged;                   ///< by chip
   std::vector<std::vector<std::uint64_t>> outputs;  ///< of each chip: [block][shorts of a pass]
+  PackedFactors factors;
 };
 
 constexpr bool takes_part(std::uint64_t chips, std::size_t chip) noexcept {

@@ -151,6 +151,26 @@ bool puts_to_halves(const Program& p) {
   return false;
 }
 
+/// Whether j-items are doubles one behind the other, and output items sums that become doubles.
+bool products_of_doubles(const LoadedProgram& loaded, const SummedProducts& products) {
+  if (loaded.layout.source_words != products.depth || loaded.sources.size() != products.depth ||
+      loaded.outputs.size() != products.outputs.size())
+    return false;
+  const auto doubles = [](const std::vector<PortField>& fields) {
+    for (std::size_t k = 0; k < fields.size(); ++k) {
+      const PortField& f = fields[k];
+      if (f.conversion.host != HostType::F64 || f.width != Width::Long ||
+          f.conversion.machine != MachineFormat::FloatLong || f.location.address != 2 * k ||
+          f.half_word != 2 * k)
+        return false;
+    }
+    return true;
+  };
+  return doubles(loaded.sources) && doubles(loaded.outputs) &&
+         std::ranges::all_of(loaded.outputs,
+                             [](const PortField& f) { return f.reduce == Reduce::Fadd; });
+}
+
 }  // namespace
 
 LoadedProgram load_program(Program program, const Geometry& geometry, const Engine& engine) {
@@ -172,6 +192,9 @@ LoadedProgram load_program(Program program, const Geometry& geometry, const Engi
   loaded.outputs = port_fields(program, loaded.layout.outputs, engine.isa());
   loaded.pad_item = make_pad_item(program);
   loaded.program = std::move(program);
+  loaded.product_kernels = engine.products();
+  if (loaded.product_kernels != nullptr) loaded.products = find_summed_products(loaded.program);
+  if (loaded.products && !products_of_doubles(loaded, *loaded.products)) loaded.products.reset();
   return loaded;
 }
 

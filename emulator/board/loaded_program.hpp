@@ -4,10 +4,13 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "emulator/board/port.hpp"
 #include "emulator/engine/engine.hpp"
+#include "emulator/engine/products/find.hpp"
+#include "emulator/engine/products/kernels.hpp"
 
 namespace gdr {
 
@@ -27,6 +30,10 @@ struct LoadedProgram {
   BmHalves halves;
   std::vector<std::uint64_t> pad_item;  ///< shorts of an item that fills up a group
   std::shared_ptr<const Executable> executable;
+  /// What the body is, if it and its variables are nothing but sums of products of doubles, and the
+  /// engine has kernels for them.
+  std::optional<SummedProducts> products;
+  const ProductKernels* product_kernels = nullptr;
   bool puts_to_halves = false;  ///< an instruction may write where j-items stand
   bool packs_results = false;   ///< some take half a word of the link
   bool exact = true;            ///< the engine's numerics

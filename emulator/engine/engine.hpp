@@ -60,6 +60,8 @@ struct SectionNote {
 /// By section, as in Program::sections.
 using ExecutableNotes = std::array<SectionNote, section_count>;
 
+struct ProductKernels;  // emulator/engine/products/kernels.hpp
+
 /// A program made ready for one engine and geometry. Immutable, and shared by threads.
 class Executable {
  public:
@@ -84,6 +86,9 @@ class Executable {
   virtual bool run_whole(BlockState& /*block*/, const BlockRun& /*body*/) const { return false; }
   /// How it has run so far.
   virtual ExecutableNotes notes() const { return {}; }
+  /// Says that the body ran as sums of products (Engine::products): on so many blocks, and that so
+  /// many sums of a block had to be taken the slow way.
+  virtual void note_products(std::uint64_t /*blocks*/, std::uint64_t /*slow*/) const noexcept {}
 };
 
 class Engine {
@@ -93,6 +98,8 @@ class Engine {
   virtual Isa isa() const noexcept = 0;
   /// True if its results are the machine's, bit for bit; false for fast numerics.
   virtual bool exact() const noexcept { return true; }
+  /// With what it takes bodies that are nothing but sums of products; null: like any other.
+  virtual const ProductKernels* products() const noexcept { return nullptr; }
   /// Throws gdr::Error (category Program) if the program does not fit the geometry.
   virtual std::shared_ptr<const Executable> prepare(const Program& program,
                                                     const Geometry& geometry) const = 0;

@@ -125,8 +125,8 @@ Geometry small_geometry(unsigned chips, unsigned blocks, unsigned pes, unsigned 
   return g;
 }
 
-Rig::Rig(const Geometry& geometry, const char* engine, unsigned threads)
-    : board(geometry, make_engine(engine), threads) {}
+Rig::Rig(const Geometry& geometry, const char* engine, unsigned threads, const char* isa)
+    : board(geometry, make_engine(engine, isa), threads) {}
 
 Command& Rig::add(CommandKind kind, std::uint64_t chips) {
   Command c;

@@ -36,7 +36,8 @@ Geometry small_geometry(unsigned chips = 1, unsigned blocks = 3, unsigned pes = 
 /// A board and the lists that it is given.
 class Rig {
  public:
-  explicit Rig(const Geometry& geometry, const char* engine = "reference", unsigned threads = 1);
+  explicit Rig(const Geometry& geometry, const char* engine = "reference", unsigned threads = 1,
+               const char* isa = "");
   void load(const Program& program);
   Command& add(CommandKind kind, std::uint64_t chips = 1);
   Command& add(CommandKind kind, std::uint64_t chips, const std::vector<std::uint64_t>& payload);

@@ -7,6 +7,7 @@
 #include "emulator/engine/native/cache.hpp"
 #include "emulator/engine/native/float_mode.hpp"
 #include "emulator/engine/native/runner.hpp"
+#include "emulator/engine/products/kernels.hpp"
 #include "emulator/engine/vector/vector.hpp"
 
 namespace gdr {
@@ -67,6 +68,9 @@ class NativeExecutable final : public Executable {
     }
     return notes;
   }
+  void note_products(std::uint64_t blocks, std::uint64_t /*slow*/) const noexcept override {
+    runs_[static_cast<unsigned>(Section::Body)].fetch_add(blocks, std::memory_order_relaxed);
+  }
 
  private:
   mutable std::array<std::atomic<std::uint64_t>, section_count> runs_{}, exact_runs_{};
@@ -75,6 +79,11 @@ class NativeExecutable final : public Executable {
 };
 
 }  // namespace
+
+const ProductKernels* NativeEngine::products() const noexcept {
+  if (target_.precision != native::Precision::Double) return nullptr;
+  return products_of(target_.isa, false);
+}
 
 std::shared_ptr<const Executable> NativeEngine::prepare(const Program& program,
                                                         const Geometry& geometry) const {

@@ -17,6 +17,7 @@ class NativeEngine final : public Engine {
   }
   Isa isa() const noexcept override { return target_.isa; }
   bool exact() const noexcept override { return false; }
+  const ProductKernels* products() const noexcept override;
   std::shared_ptr<const Executable> prepare(const Program& program,
                                             const Geometry& geometry) const override;
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "emulator/engine/check.hpp"
+#include "emulator/engine/products/kernels.hpp"
 #include "emulator/engine/reference/reference.hpp"
 #include "emulator/engine/vector/doubles/fused/section.hpp"
 #include "emulator/engine/vector/doubles/run.hpp"
@@ -504,6 +505,11 @@ class VectorExecutable final : public Executable {
     }
     return notes;
   }
+  void note_products(std::uint64_t blocks, std::uint64_t slow) const noexcept override {
+    const auto body = static_cast<unsigned>(Section::Body);
+    proved_[body].fetch_add(blocks, std::memory_order_relaxed);
+    repeated_[body].fetch_add(slow, std::memory_order_relaxed);
+  }
 
  private:
   std::size_t group_shorts() const { return std::size_t{program_.item_shorts} * program_.group; }
@@ -600,6 +606,10 @@ class VectorExecutable final : public Executable {
 }  // namespace
 
 bool proves_doubles(Isa isa) { return trusted_doubles(isa) != nullptr; }
+
+const ProductKernels* VectorEngine::products() const noexcept {
+  return fuse_ && proves_doubles(isa_) ? products_of(isa_, true) : nullptr;
+}
 
 std::shared_ptr<const Executable> VectorEngine::prepare(const Program& program,
                                                         const Geometry& geometry) const {

@@ -1,0 +1,84 @@
+// Exact sums of products for AVX-512; compiled with its flags (see emulator/CMakeLists.txt).
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#include "emulator/engine/products/exact.hpp"
+
+namespace gdr {
+namespace {
+
+struct Avx512 {
+  using V = __m512d;
+  using M = __mmask8;
+  static constexpr Isa isa = Isa::Avx512;
+  static constexpr std::size_t width = 8;
+  static constexpr int towards_zero = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
+
+  static V load(const double* p) { return _mm512_loadu_pd(p); }
+  static void store(double* p, V x) { _mm512_storeu_pd(p, x); }
+  static V all(double x) { return _mm512_set1_pd(x); }
+  static V add(V a, V b) { return _mm512_add_pd(a, b); }
+  static V sub(V a, V b) { return _mm512_sub_pd(a, b); }
+  static V mul(V a, V b) { return _mm512_mul_pd(a, b); }
+  static V fma(V a, V b, V c) { return _mm512_fmadd_pd(a, b, c); }
+  static V fms(V a, V b, V c) { return _mm512_fmsub_pd(a, b, c); }
+  static V fnma(V a, V b, V c) { return _mm512_fnmadd_pd(a, b, c); }
+  static V max(V a, V b) { return _mm512_max_pd(a, b); }
+  static M zero(V x) { return _mm512_cmp_pd_mask(x, all(0), _CMP_EQ_OQ); }
+  static M nonzero(V x) { return _mm512_cmp_pd_mask(x, all(0), _CMP_NEQ_UQ); }
+  /// Of three numbers together: zero where all are.
+  static V bits_of(V a, V b, V c) {
+    return _mm512_castsi512_pd(_mm512_ternarylogic_epi64(
+        _mm512_castpd_si512(a), _mm512_castpd_si512(b), _mm512_castpd_si512(c), 0xfe));
+  }
+  static bool any(M m) { return m != 0; }
+  static V select(M m, V yes, V no) { return _mm512_mask_blend_pd(m, no, yes); }
+
+  static V exponent(V x) {
+    return _mm512_castsi512_pd(
+        _mm512_and_epi64(_mm512_castpd_si512(x), _mm512_set1_epi64(0x7ff0'0000'0000'0000)));
+  }
+  /// 2^e of the exact product, 0 of zero.
+  static V exponent_of_product(V a, V b, V /*most*/) {
+    return exponent(_mm512_mul_round_pd(a, b, towards_zero));
+  }
+  static V exponent_of_sum(V a, V b) { return exponent(_mm512_add_round_pd(a, b, towards_zero)); }
+
+  static double power(int e) {
+    return _mm_cvtsd_f64(_mm_castsi128_pd(_mm_set1_epi64x(std::int64_t{e + 1023} << 52)));
+  }
+  static void take(const std::uint64_t* words, std::size_t n, double* to, std::size_t step,
+                   int& least, int& most) {
+    __m512i low = _mm512_set1_epi64(least), high = _mm512_set1_epi64(most);
+    const __m512i index = _mm512_mullo_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7),
+                                             _mm512_set1_epi64(static_cast<std::int64_t>(step)));
+    for (std::size_t k = 0; k < n; k += 8) {
+      const auto lanes = static_cast<M>(n - k < 8 ? (1U << (n - k)) - 1 : 255U);
+      const __m512i x = _mm512_maskz_loadu_epi64(lanes, words + k);
+      const __m512i e = _mm512_and_epi64(_mm512_srli_epi64(x, 52), _mm512_set1_epi64(2047));
+      const M normal = _mm512_test_epi64_mask(e, e);
+      low = _mm512_mask_min_epi64(low, normal, low, e);
+      high = _mm512_max_epi64(high, e);
+      // Zeros keep their sign; of infinities and NaN integers will see all bits.
+      const __m512i cut = _mm512_set1_epi64(~std::int64_t{7});
+      const __m512i sign = _mm512_set1_epi64(std::int64_t{1} << 63);
+      const M finite = _mm512_cmplt_epi64_mask(e, _mm512_set1_epi64(2047));
+      __m512i y = _mm512_mask_and_epi64(x, finite, x, cut);
+      y = _mm512_mask_and_epi64(y, static_cast<M>(~normal), x, sign);
+      _mm512_mask_i64scatter_epi64(to + k * step, lanes, index, y, 8);
+    }
+    least = static_cast<int>(_mm512_reduce_min_epi64(low));
+    most = static_cast<int>(_mm512_reduce_max_epi64(high));
+  }
+};
+
+}  // namespace
+
+const ProductKernels& exact_products_avx512() noexcept {
+  static constexpr ProductKernels kernels{Isa::Avx512, true, ExactProducts<Avx512>::scratch,
+                                          ExactProducts<Avx512>::run};
+  return kernels;
+}
+
+}  // namespace gdr
+#endif

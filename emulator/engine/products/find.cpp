@@ -1,0 +1,245 @@
+#include "emulator/engine/products/find.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace gdr {
+namespace {
+
+/// Thrown where a body is something else.
+struct Other {};
+void require(bool holds) {
+  if (!holds) throw Other{};
+}
+
+/// A long word as the symbolic run names it: space and address in shorts; T by element.
+using StateWord = std::pair<Space, std::uint32_t>;
+
+/// A value of the symbolic run.
+struct Value {
+  enum class Kind : std::uint8_t { Word, Item, Product, Sum } kind{};
+  StateWord word{};        ///< Word: what it held when the body began
+  std::uint32_t item = 0;  ///< Item: the number of a long
+  int a = -1, b = -1;      ///< Product, Sum: values
+};
+
+StateWord word_of(const Operand& x, unsigned element) {
+  require(x.width == Width::Long);
+  if (x.space == Space::T) {
+    require(x.address == 0);
+    return {Space::T, element};
+  }
+  require((x.space == Space::Register || x.space == Space::Local) && x.address % 2 == 0);
+  return {x.space, x.at(element)};
+}
+
+/// Every word of the body as a value of what it held before and of the item.
+class SymbolicBody {
+ public:
+  explicit SymbolicBody(const Program& program) {
+    for (const Instruction& i : program.section(Section::Body)) run(i);
+  }
+
+  struct Put {
+    int value = -1;
+    std::uint32_t pe = 0;
+  };
+  const Value& value(int v) const { return values_[static_cast<std::size_t>(v)]; }
+  const std::map<std::uint32_t, Put>& puts() const { return puts_; }
+  /// What a word holds at the end; -1 if the body does not write it.
+  int end_of(const StateWord& word) const {
+    const auto found = written_.find(word);
+    return found == written_.end() ? -1 : found->second;
+  }
+  const std::map<StateWord, int>& written() const { return written_; }
+  /// Words that were looked at before the body wrote them.
+  const std::map<StateWord, int>& seen() const { return seen_; }
+
+ private:
+  int add(Value v) {
+    values_.push_back(v);
+    return static_cast<int>(values_.size()) - 1;
+  }
+  int read(const Operand& x, unsigned element) {
+    const StateWord word = word_of(x, element);
+    if (const int v = end_of(word); v >= 0) return v;
+    const auto [at, fresh] = seen_.try_emplace(word, -1);
+    if (fresh) at->second = add({Value::Kind::Word, word, 0, -1, -1});
+    return at->second;
+  }
+  int result(const Arithmetic& slot, unsigned element) {
+    require(slot.width == Width::Long && slot.mask.flag == MaskFlag::None);
+    switch (slot.op) {
+      case Op::Dmul:
+      case Op::Fadd: {
+        const auto kind = slot.op == Op::Dmul ? Value::Kind::Product : Value::Kind::Sum;
+        const int a = read(slot.a, element);
+        return add({kind, {}, 0, a, read(slot.b, element)});
+      }
+      case Op::Upass:
+      case Op::Ipass:
+        return read(slot.a, element);
+      default:
+        throw Other{};
+    }
+  }
+  void run(const Instruction& i) {
+    require(!i.predicate.used);
+    // All is read before anything is written.
+    std::vector<std::pair<StateWord, int>> writes;
+    for (unsigned e = 0; e < i.vlen; ++e) {
+      for (const Arithmetic* const slot : {&i.mul, &i.alu}) {
+        if (!slot->used()) continue;
+        const int v = result(*slot, e);
+        if (slot->dst.used()) writes.emplace_back(word_of(slot->dst, e), v);
+        require(slot->t == TTarget::None || slot->t == TTarget::Whole);
+        if (slot->t == TTarget::Whole) writes.emplace_back(StateWord{Space::T, e}, v);
+      }
+      if (!i.move.used()) continue;
+      require(i.move.bm.width == Width::Long && i.move.bm.at(e) % 2 == 0);
+      if (i.move.op == Op::Bget) {
+        require(i.move.bm.space == Space::BmSource);
+        const int v = add({Value::Kind::Item, {}, i.move.bm.at(e) / 2, -1, -1});
+        writes.emplace_back(word_of(i.move.pe, e), v);
+      } else {
+        require(i.move.bm.space == Space::BmOutput);
+        puts_[i.move.bm.at(e) / 2] = {read(i.move.pe, e), i.move.pe_number};
+      }
+    }
+    for (const auto& [word, v] : writes) written_[word] = v;
+  }
+
+  std::vector<Value> values_;
+  std::map<StateWord, int> written_, seen_;
+  std::map<std::uint32_t, Put> puts_;
+};
+
+/// Takes sums apart, back through the items before.
+class Unfold {
+ public:
+  explicit Unfold(const SymbolicBody& body) : body_(body) {}
+
+  /// Words of a sum's products in their order: product k is of item(k).
+  std::vector<PeWord> sum(int v) {
+    words_.clear();
+    chain({v, 0});
+    return words_;
+  }
+  /// Items between what all sums so far are made of and the output.
+  std::uint32_t delay() const { return static_cast<std::uint32_t>(std::max(delay_, 0)); }
+
+ private:
+  static constexpr int most_delay = 4;
+  struct At {
+    int value, delay;
+  };
+
+  /// A value, followed to where it was made: through words that the item before left.
+  At origin(At at) const {
+    for (;; ++at.delay) {
+      const Value& v = body_.value(at.value);
+      if (v.kind != Value::Kind::Word) return at;
+      const int before = body_.end_of(v.word);
+      if (before < 0) return at;
+      require(at.delay < most_delay);
+      at.value = before;
+    }
+  }
+  void chain(At at) {
+    at = origin(at);
+    const Value& v = body_.value(at.value);
+    if (v.kind == Value::Kind::Product) return product({v.a, at.delay}, {v.b, at.delay});
+    require(v.kind == Value::Kind::Sum);
+    At a = origin({v.a, at.delay}), b = origin({v.b, at.delay});
+    // a + b has the bits of b + a.
+    if (rank(a) > rank(b)) std::swap(a, b);
+    require(body_.value(b.value).kind == Value::Kind::Product);
+    require(words_.size() + body_.puts().size() < (1U << 20));
+    chain(a);
+    chain(b);
+  }
+  /// Sums come first, then products in the order of items.
+  std::uint32_t rank(At at) const {
+    const Value& v = body_.value(at.value);
+    if (v.kind != Value::Kind::Product) return 0;
+    const Value& a = body_.value(origin({v.a, at.delay}).value);
+    const Value& b = body_.value(origin({v.b, at.delay}).value);
+    return 1 + (a.kind == Value::Kind::Item ? a.item : b.item);
+  }
+  void product(At a, At b) {
+    a = origin(a);
+    b = origin(b);
+    if (body_.value(a.value).kind == Value::Kind::Item) std::swap(a, b);
+    const Value &word = body_.value(a.value), &item = body_.value(b.value);
+    require(word.kind == Value::Kind::Word && item.kind == Value::Kind::Item);
+    require(word.word.first != Space::T && item.item == words_.size());
+    require(delay_ < 0 || delay_ == b.delay);
+    delay_ = b.delay;
+    words_.push_back({word.word.first, static_cast<std::uint16_t>(word.word.second)});
+  }
+
+  const SymbolicBody& body_;
+  std::vector<PeWord> words_;
+  int delay_ = -1;
+};
+
+/// Words that Start sets, which must be all that it does.
+std::map<StateWord, bool> set_by_start(const Program& program) {
+  std::map<StateWord, bool> set;
+  for (const Instruction& i : program.section(Section::Start)) {
+    require(!i.predicate.used && !i.move.used());
+    for (unsigned e = 0; e < i.vlen; ++e) {
+      for (const Arithmetic* const slot : {&i.mul, &i.alu}) {
+        if (!slot->used()) continue;
+        require(slot->mask.flag == MaskFlag::None && slot->width == Width::Long);
+        for (const Operand* const x : {&slot->a, &slot->b})
+          require(!x->used() || x->space == Space::Immediate);
+        require(slot->t == TTarget::None || slot->t == TTarget::Whole);
+        if (slot->t == TTarget::Whole) set[{Space::T, e}] = true;
+        if (slot->dst.used()) set[word_of(slot->dst, e)] = true;
+      }
+    }
+  }
+  return set;
+}
+
+SummedProducts summed_products(const Program& program) {
+  require(program.group == 1 && program.section(Section::End).empty());
+  require(std::ranges::none_of(program.variables,
+                               [](const Variable& v) { return v.kind == VarKind::Result; }));
+  const SymbolicBody body(program);
+  const auto set = set_by_start(program);
+  // What is left to the next item is set by Start: nobody sees it in the next run.
+  for (const auto& [word, v] : body.seen()) require(body.end_of(word) < 0 || set.contains(word));
+  SummedProducts found;
+  Unfold unfold(body);
+  for (const auto& [number, put] : body.puts()) {
+    require(number == found.outputs.size());
+    const std::vector<PeWord> words = unfold.sum(put.value);
+    if (found.rows.empty()) found.depth = static_cast<std::uint32_t>(words.size());
+    require(words.size() == found.depth);
+    for (const PeWord& w : words) require(!set.contains({w.space, w.address}));
+    const auto row = std::ranges::find(found.rows, words);
+    found.outputs.push_back({static_cast<std::uint32_t>(row - found.rows.begin()), put.pe});
+    if (row == found.rows.end()) found.rows.push_back(words);
+  }
+  found.delay = unfold.delay();
+  require(!found.outputs.empty());
+  require(program.item_shorts == 2 * found.depth);
+  require(program.output_shorts == 2 * found.outputs.size());
+  return found;
+}
+
+}  // namespace
+
+std::optional<SummedProducts> find_summed_products(const Program& program) {
+  try {
+    return summed_products(program);
+  } catch (const Other&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace gdr

@@ -1,0 +1,41 @@
+// Bodies that multiply what stands in the PEs by what streams by, and add up: matrix products. What
+// such a body computes can be said without its instructions, and then be computed in any order of
+// rows and columns.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "emulator/isa/program.hpp"
+
+namespace gdr {
+
+/// A long word of every PE.
+struct PeWord {
+  Space space = Space::Local;  ///< Local or Register
+  std::uint16_t address = 0;   ///< in shorts
+  friend bool operator==(const PeWord&, const PeWord&) = default;
+};
+
+/// What the body makes of an item: sums of products (dmul, rounded to long; then fadd to long),
+///
+///   sum(row, PE) = (word(row, 0) x item(0) + word(row, 1) x item(1)) + ...
+///
+/// with item(k) the long at short address 2 k. Output n, the long at short address 2 n of the item
+/// that comes `delay` later, is such a sum.
+struct SummedProducts {
+  struct Output {
+    std::uint32_t row = 0, pe = 0;
+  };
+  std::uint32_t depth = 0;                ///< factors of a sum, and longs of an item
+  std::uint32_t delay = 0;                ///< items
+  std::vector<std::vector<PeWord>> rows;  ///< [row][factor]; the body does not write these words
+  std::vector<Output> outputs;
+};
+
+/// What the body is in these terms: nothing where it does anything else, where Start or End do more
+/// than to write registers, or where a result of the run could be looked at in the PEs.
+std::optional<SummedProducts> find_summed_products(const Program& program);
+
+}  // namespace gdr

@@ -1,0 +1,241 @@
+// Bodies that are sums of products: what the engines make of them at once, against the same run
+// taken instruction by instruction.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <random>
+
+#include "board/programs.hpp"
+#include "emulator/assembler/assembler.hpp"
+#include "emulator/engine/products/find.hpp"
+#include "gdr/error.hpp"
+#include "kernels/builtin.hpp"
+#include "support/catch.hpp"
+
+using namespace gdr;
+using namespace gdr::test;
+
+namespace {
+
+Program assembled(std::string_view text) {
+  const AssembleResult result = assemble(text, "test.gds");
+  INFO(result.diagnostics.render());
+  REQUIRE(result.ok());
+  return *result.program;
+}
+
+Program dgemm() { return assembled(dense_kernels().front().source); }
+
+/// Three products in each of two elements; results of an item leave with the next.
+std::string small_product(std::string_view last = "fadd $lr24v $lr16v $t") {
+  return R"(.elements 2
+ivar long a0 f64to72
+ivar long a1 f64to72
+ivar long a2 f64to72
+jvar long b0 f64to72
+jvar long b1 f64to72
+jvar long b2 f64to72
+.repeat n = 0, 5
+ovar long c{n} f64to72 fadd
+.endrepeat
+.start
+vlen 2
+upass $lr16v 0
+upass $lr24v 0
+upass $t 0
+.body
+vlen 2
+)" + std::string(last) +
+         R"(
+bget $lr0 b0
+bget $lr2 b1
+bget $lr4 b2
+dmul $t a0 $lr0
+upass $lr16v $t
+dmul $t $lr2 a1
+fadd $lr16v $t $lr16v
+dmul $t a2 $lr4
+bput c0.v $lr24v 0
+bput c2.v $lr24v 3
+bput c4.v $lr24v 9
+)";
+}
+
+/// Numbers of one kind, to be multiplied.
+using Draw = double (*)(std::mt19937_64&);
+double uniform(std::mt19937_64& r) { return std::uniform_real_distribution<>(-1, 1)(r); }
+double wide(std::mt19937_64& r) {
+  return std::ldexp(uniform(r), std::uniform_int_distribution<>(-30, 30)(r));
+}
+double extreme(std::mt19937_64& r) {
+  return std::ldexp(uniform(r), std::uniform_int_distribution<>(-1060, 1000)(r));
+}
+double integers(std::mt19937_64& r) {
+  return static_cast<double>(std::uniform_int_distribution<>(-4, 4)(r));
+}
+double powers(std::mt19937_64& r) {
+  return std::ldexp(uniform(r) < 0 ? -1.0 : 1.0, std::uniform_int_distribution<>(-3, 3)(r));
+}
+/// Few bits at both ends: sums that cancel, ties, and values just below a power of two.
+double edges(std::mt19937_64& r) {
+  std::uniform_int_distribution<> bit(0, 49);
+  const double x = 1 + (uniform(r) < 0 ? 1 : -1) * std::ldexp(1.0, -bit(r)) +
+                   (uniform(r) < 0 ? std::ldexp(1.0, -bit(r)) : 0);
+  return uniform(r) < 0 ? -x : x;
+}
+double special(std::mt19937_64& r) {
+  const double u = uniform(r);
+  if (u < -0.99) return std::numeric_limits<double>::infinity();
+  if (u < -0.98) return -std::numeric_limits<double>::infinity();
+  if (u < -0.97) return std::numeric_limits<double>::quiet_NaN();
+  if (u < -0.5) return -0.0;
+  if (u < 0) return 0.0;
+  if (u < 0.02) return std::numeric_limits<double>::denorm_min();
+  return u;
+}
+constexpr std::pair<const char*, Draw> draws[] = {
+    {"uniform", uniform}, {"wide", wide},   {"extreme", extreme}, {"integers", integers},
+    {"powers", powers},   {"edges", edges}, {"special", special},
+};
+
+struct Shape {
+  unsigned chips, blocks, pes;
+  std::size_t items;
+};
+
+/// Results of a run, `at_once` or not.
+std::vector<std::uint64_t> results(const Program& program, const Shape& shape, const char* engine,
+                                   const char* isa, Draw draw, std::uint64_t seed, bool at_once) {
+  Geometry geometry = small_geometry(shape.chips, shape.blocks, shape.pes);
+  const Geometry chip;
+  geometry.local_words = chip.local_words;
+  geometry.register_words = chip.register_words;
+  geometry.broadcast_words = chip.broadcast_words;
+  Rig rig(geometry, engine, 2, isa);
+  rig.load(program);
+  std::size_t targets = 0, sources = 0;
+  for (const Variable& v : program.variables) {
+    if (v.kind == VarKind::Target) ++targets;
+    if (v.kind == VarKind::Source) ++sources;
+  }
+  std::mt19937_64 random(seed);
+  const auto numbers = [&](std::size_t n) {
+    std::vector<double> all(n);
+    for (double& x : all) x = draw(random);
+    return all;
+  };
+  for (unsigned c = 0; c < shape.chips; ++c) {
+    const std::uint64_t one = std::uint64_t{1} << c;
+    const std::size_t slots = std::size_t{shape.blocks} * shape.pes * program.elements;
+    rig.targets(one, Share::TargetsOverBlocks, numbers(slots * targets));
+    rig.list.commands.back().count = slots;
+    rig.write(one, 5, numbers(shape.items * shape.blocks * sources));
+  }
+  rig.run((std::uint64_t{1} << shape.chips) - 1, Share::PartsOverBlocks, 5, shape.items,
+          run_start | run_end | run_return | (at_once ? run_results_only : 0U));
+  return rig.execute();
+}
+
+std::vector<const char*> fast_isas() {
+  std::vector<const char*> names;
+  for (const Isa isa : host_isas())
+    if (isa != Isa::Portable) names.push_back(isa_name(isa).data());
+  return names;
+}
+
+/// Random matrices of each kind: GDR_TEST_KERNELS says how many.
+std::uint64_t rounds() {
+  const char* const more = std::getenv("GDR_TEST_KERNELS");
+  return more != nullptr ? std::strtoull(more, nullptr, 10) : 1;
+}
+
+void compare(const Program& program, const std::vector<Shape>& shapes) {
+  for (std::uint64_t round = 0; round < rounds(); ++round) {
+    for (const char* const isa : fast_isas()) {
+      for (const auto& [name, draw] : draws) {
+        for (const Shape& shape : shapes) {
+          CAPTURE(isa, name, shape.chips, shape.blocks, shape.items, round);
+          const auto run = [&](bool at_once) {
+            return results(program, shape, "vector", isa, draw, 7 + shape.items + round, at_once);
+          };
+          REQUIRE(run(true) == run(false));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Sums of products taken at once have the bits that the instructions give") {
+  compare(assembled(small_product()), {{1, 1, 32, 40}, {3, 5, 10, 61}, {4, 16, 16, 7}});
+}
+
+TEST_CASE("The matrix kernel at once has the bits that its instructions give") {
+  compare(dgemm(), {{2, 3, 32, 23}, {1, 16, 32, 9}});
+}
+
+TEST_CASE("Fast numerics take sums of products at once, near the exact ones") {
+  const Program program = dgemm();
+  for (const char* const isa : fast_isas()) {
+    for (const std::size_t items : {8, 13, 30}) {
+      const Shape shape{3, 5, 32, items};
+      const auto exact = results(program, shape, "vector", isa, uniform, 3, true);
+      const auto fast = results(program, shape, "native", isa, uniform, 3, true);
+      REQUIRE(exact.size() == fast.size());
+      double worst = 0;
+      for (std::size_t i = 0; i < exact.size(); ++i)
+        worst = std::max(worst, std::abs(real(exact[i]) - real(fast[i])));
+      CAPTURE(isa, items);
+      REQUIRE(worst < 1e-13);
+      // Nothing that is infinite or no number becomes finite.
+      const auto a = results(program, shape, "vector", isa, special, 4, true);
+      const auto b = results(program, shape, "native", isa, special, 4, true);
+      std::size_t odd = 0;
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        REQUIRE(std::isfinite(real(a[i])) == std::isfinite(real(b[i])));
+        if (!std::isfinite(real(a[i]))) ++odd;
+      }
+      REQUIRE(odd > 0);
+    }
+  }
+}
+
+TEST_CASE("Bodies are known as sums of products, with what each factor is") {
+  const auto found = find_summed_products(assembled(small_product()));
+  REQUIRE(found);
+  CHECK(found->depth == 3);
+  CHECK(found->delay == 1);
+  REQUIRE(found->rows.size() == 2);
+  REQUIRE(found->outputs.size() == 6);
+  for (unsigned n = 0; n < 6; ++n) {
+    CHECK(found->outputs[n].row == n % 2);
+    CHECK(found->outputs[n].pe == std::array{0U, 3U, 9U}[n / 2]);
+  }
+  CHECK(find_summed_products(dgemm())->depth == 32);
+  CHECK(find_summed_products(dgemm())->rows.size() == 8);
+}
+
+TEST_CASE("Bodies that do anything else are not taken for sums of products") {
+  const auto known = [](const std::string& text) {
+    return find_summed_products(assembled(text)).has_value();
+  };
+  const auto changed = [](std::string_view from, std::string_view to) {
+    std::string text = small_product();
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+  };
+  REQUIRE(known(small_product()));
+  CHECK_FALSE(known(changed("fadd $lr24v $lr16v $t", "fsub $lr24v $lr16v $t")));
+  CHECK_FALSE(known(changed("dmul $t a0 $lr0", "fmul $t a0 $lr0")));
+  CHECK_FALSE(known(changed("dmul $t a0 $lr0", "dmul $t a0 a0")));
+  CHECK_FALSE(known(changed("dmul $t a0 $lr0", "dmul $t a0 $lr2")));
+  // A sum over items, and one that begins with what an earlier run left.
+  CHECK_FALSE(known(changed("upass $lr16v $t", "fadd $lr16v $lr16v $t")));
+  CHECK_FALSE(known(changed("upass $lr16v 0\n", "")));
+  CHECK_FALSE(known(small_product() + ".end\nvlen 2\nupass $lr16v 0\n"));
+  CHECK_FALSE(known(changed(".start\n", "fvar long kept f64to72 fadd at $lr16v\n.start\n")));
+}
