@@ -66,7 +66,7 @@ TEST_CASE("Without a reduction network half of the peak is out of reach") {
   REQUIRE(half);
   CHECK(*half > 1024);
   CHECK(*half <= 2048);
-  CHECK(square_rate_without_network(geometry, 51200) < peak(geometry) / 2);
+  CHECK(square_rate_without_network(geometry, 16384) < peak(geometry) / 2);
   // One word leaves a chip in two clocks: partial sums of 16 blocks take 8192 for 544 of products.
   CHECK(square_rate(geometry, same_without_network(geometry), 8192) < peak(geometry) / 16);
   CHECK(square_rate(geometry, network_mapping(geometry), 4096) >
