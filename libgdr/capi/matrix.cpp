@@ -1,4 +1,5 @@
 // C interface: products of matrices.
+#include <cstring>
 #include <utility>
 
 #include "libgdr/capi/guard.hpp"
@@ -9,7 +10,16 @@ using gdr::capi::need;
 
 namespace {
 
-gdr::Transpose transpose_of(gdr_transpose given, const char* name) {
+/// What a caller gave for an enumeration, which may be no value of it: as such it is not read.
+template <typename Enumeration>
+int number_of(const Enumeration& given) noexcept {
+  int number = 0;
+  static_assert(sizeof number == sizeof given);
+  std::memcpy(&number, &given, sizeof number);
+  return number;
+}
+
+gdr::Transpose transpose_of(int given, const char* name) {
   if (given != GDR_NO_TRANSPOSE && given != GDR_TRANSPOSE)
     throw gdr::Error(gdr::ErrorCategory::Usage, std::string("the transpose of ") + name + " is " +
                                                     std::to_string(given) +
@@ -18,7 +28,7 @@ gdr::Transpose transpose_of(gdr_transpose given, const char* name) {
 }
 
 struct Shape {
-  gdr_transpose a, b;
+  int transpose_a, transpose_b;
   size_t m, n, k;
 };
 
@@ -30,8 +40,8 @@ void multiply(gdr_matrix_product* product, const Shape& s, Number alpha,
   need(product, "the product");
   const gdr::Unchanged unchanged = std::exchange(product->unchanged, gdr::Unchanged::Nothing);
   if (unchanged == gdr::Unchanged::Nothing) product->product.forget();  // also if this call fails
-  a.transpose = transpose_of(s.a, "A");
-  b.transpose = transpose_of(s.b, "B");
+  a.transpose = transpose_of(s.transpose_a, "A");
+  b.transpose = transpose_of(s.transpose_b, "B");
   product->product.compute(s.m, s.n, s.k, alpha, a, b, beta, c, unchanged);
 }
 
@@ -43,12 +53,13 @@ gdr_status gdr_matrix_product_create(gdr_device* device, gdr_matrix_precision pr
     need(product, "the place for the product");
     *product = nullptr;
     need(device, "the device");
-    if (precision != GDR_MATRIX_CHIP && precision != GDR_MATRIX_FULL)
+    const int given = number_of(precision);
+    if (given != GDR_MATRIX_CHIP && given != GDR_MATRIX_FULL)
       throw gdr::Error(gdr::ErrorCategory::Usage, "there is no precision of matrices " +
-                                                      std::to_string(precision) +
+                                                      std::to_string(given) +
                                                       "; it is 0 (of the chip) or 1 (full)");
     const auto wanted =
-        precision == GDR_MATRIX_FULL ? gdr::MatrixPrecision::Full : gdr::MatrixPrecision::Chip;
+        given == GDR_MATRIX_FULL ? gdr::MatrixPrecision::Full : gdr::MatrixPrecision::Chip;
     *product = new gdr_matrix_product{gdr::MatrixProduct(device->device, wanted)};
   });
 }
@@ -60,8 +71,8 @@ gdr_status gdr_matrix_product_dgemm(gdr_matrix_product* product, gdr_transpose t
                                     double alpha, const double* a, size_t lda, const double* b,
                                     size_t ldb, double beta, double* c, size_t ldc) {
   return guarded([&] {
-    multiply<double>(product, {transpose_a, transpose_b, m, n, k}, alpha, {a, lda}, {b, ldb}, beta,
-                     {c, ldc});
+    multiply<double>(product, {number_of(transpose_a), number_of(transpose_b), m, n, k}, alpha,
+                     {a, lda}, {b, ldb}, beta, {c, ldc});
   });
 }
 
@@ -70,8 +81,8 @@ gdr_status gdr_matrix_product_sgemm(gdr_matrix_product* product, gdr_transpose t
                                     float alpha, const float* a, size_t lda, const float* b,
                                     size_t ldb, float beta, float* c, size_t ldc) {
   return guarded([&] {
-    multiply<float>(product, {transpose_a, transpose_b, m, n, k}, alpha, {a, lda}, {b, ldb}, beta,
-                    {c, ldc});
+    multiply<float>(product, {number_of(transpose_a), number_of(transpose_b), m, n, k}, alpha,
+                    {a, lda}, {b, ldb}, beta, {c, ldc});
   });
 }
 

@@ -74,6 +74,8 @@ double part_of(double x, Part part) noexcept {
   switch (part) {
     case Part::Whole:
       return x;
+    case Part::Leading:
+      return std::isfinite(x) ? leading(x) : x;
     case Part::Low:
       return std::isfinite(x) ? x - leading(x) : 0;
     case Part::Finite:
@@ -84,11 +86,13 @@ double part_of(double x, Part part) noexcept {
 
 std::vector<Term> terms_of(const Factor& a, const Factor& b, std::size_t m, std::size_t n,
                            std::size_t k, MatrixPrecision precision) {
-  std::vector<Term> terms{{Part::Whole, Part::Whole}};
-  if (precision == MatrixPrecision::Chip) return terms;
+  if (precision == MatrixPrecision::Chip) return {{Part::Whole, Part::Whole}};
+  const bool low_a = has_low(a, m, k), low_b = has_low(b, k, n);
+  std::vector<Term> terms{
+      {low_a ? Part::Leading : Part::Whole, low_b ? Part::Leading : Part::Whole}};
   // The product of what is cut off of both is beyond the 61 bits of the sum.
-  if (has_low(a, m, k)) terms.push_back({Part::Low, Part::Finite});
-  if (has_low(b, k, n)) terms.push_back({Part::Finite, Part::Low});
+  if (low_a) terms.push_back({Part::Low, Part::Finite});
+  if (low_b) terms.push_back({Part::Finite, Part::Low});
   return terms;
 }
 

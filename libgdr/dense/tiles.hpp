@@ -23,7 +23,10 @@ using Factor = std::variant<MatrixView<const double>, MatrixView<const float>>;
 
 /// What a term of a product takes of a factor.
 enum class Part : std::uint8_t {
-  Whole,   ///< the number
+  Whole,  ///< the number
+  /// What the chip's multiplier sees of it, for engines that see more: beside a Low, which counts
+  /// once. Infinities and NaN are themselves.
+  Leading,
   Low,     ///< what the chip's multiplier cuts off: the number without its leading 50 bits
   Finite,  ///< the number, zero if it is infinite or none: beside a Low
 };

@@ -248,7 +248,7 @@ static void test_threads(void) {
 }
 
 int main(void) {
-  const char* const device = "emulator:chips=2,blocks=2";
+  const char* const device = "emulator:engine=vector,chips=2,blocks=2";
   setenv("GDR_DEVICE", device, 1);
   unsetenv("GDR_DGEMM_PRECISION");
   test_identity();

@@ -135,6 +135,24 @@ TEST_CASE("The identity times whole numbers is exact, and times anything with al
   CHECK(c.data == random.data);
 }
 
+TEST_CASE("What an engine does not cut off counts once") {
+  const char* const name = GENERATE("emulator:chips=2,blocks=4,engine=native",
+                                    "emulator:chips=2,blocks=4,engine=native,isa=portable");
+  CAPTURE(name);
+  Device device = Device::open(name);
+  MatrixProduct full(device, MatrixPrecision::Full);
+  constexpr std::size_t n = 40;
+  Matrix identity(n, n), c(n, n);
+  std::ranges::fill(identity.data, 0.0);
+  for (std::size_t i = 0; i < n; ++i) identity.at(i, i) = 1;
+  const Matrix random = random_matrix(n, n, 5);
+  full.compute(n, n, n, 1, identity.view(), random.view(), 0, {c.data.data(), n});
+  CHECK((c.data == random.data));
+  full.compute(n, n, n, 1, random.view(), identity.view(), 0, {c.data.data(), n});
+  CHECK((c.data == random.data));
+  check(full, {40, 30, 300}, no, yes, 1, 0, 0x1p-50);
+}
+
 TEST_CASE("Infinities and NaN come out where sums of products have them") {
   Device device = Device::open("emulator:chips=1,blocks=2");
   const auto precision = GENERATE(MatrixPrecision::Chip, MatrixPrecision::Full);
