@@ -9,10 +9,10 @@ using gdr::capi::one_of;
 
 namespace {
 
-gdr::Transpose transpose_of(gdr_transpose given) {
+gdr::Transpose transpose_of(const gdr_transpose& given) {
   return one_of(given, gdr::Transpose::No, gdr::Transpose::Yes, "the transpose");
 }
-gdr::Triangle triangle_of(gdr_triangle given) {
+gdr::Triangle triangle_of(const gdr_triangle& given) {
   return one_of(given, gdr::Triangle::Lower, gdr::Triangle::Upper, "the triangle");
 }
 
