@@ -97,10 +97,14 @@ void MatrixProduct::Impl::keep(const Inner& inner) {
 void MatrixProduct::Impl::run() {
   Account account(*core);
   Inner inner{call.k, dense::terms_of(call.a, call.b, call.m, call.n, call.k, precision)};
+  // Terms are added on the host. In the network numbers and what was cut off others, 2^50 times
+  // smaller, would meet in sums that engines cannot prove in doubles.
+  const std::size_t pass = pass_depth(inner);
+  if (inner.terms.size() > 1) inner.pitch = (call.k + pass - 1) / pass * pass;
   keep(inner);
   // What the memories hold bounds the columns, and of a very long inner dimension its parts.
   const std::size_t memory = core->geometry.dram_bytes / sizeof(double) / chip_depth();
-  const std::size_t parts = (inner.size() + board_depth() - 1) / board_depth();
+  const std::size_t parts = (inner.size() + pass - 1) / pass;
   if (memory / parts < 2)
     throw Error(ErrorCategory::Unsupported,
                 "an inner dimension of " + std::to_string(call.k) +

@@ -59,9 +59,11 @@ struct MatrixProduct::Impl {
   std::size_t board_depth() const { return chip_depth() * core->geometry.chips_per_board; }
   /// Chips that a product needs: a short inner dimension leaves some out.
   unsigned chips(const dense::Inner& inner) const {
-    const std::size_t needed = (inner.size() + chip_depth() - 1) / chip_depth();
+    const std::size_t needed = (inner.k + chip_depth() - 1) / chip_depth();
     return static_cast<unsigned>(std::min<std::size_t>(needed, core->geometry.chips_per_board));
   }
+  /// Inner indices of a run.
+  std::size_t pass_depth(const dense::Inner& inner) const { return chips(inner) * chip_depth(); }
 
   /// Checks, and what the host does alone; false where nothing is left for the device.
   template <typename Number>

@@ -16,7 +16,7 @@ enum class Transpose : std::uint8_t { No, Yes };
 enum class MatrixPrecision : std::uint8_t {
   Chip,  ///< the leading 50 bits of each: one pass
   /// All 53: where matrices have more than 50, what was cut is multiplied too, in up to two more
-  /// passes, and added on the chip, before the result is rounded.
+  /// passes, and added on the host in twice the precision, before the result is rounded.
   Full,
 };
 
