@@ -21,8 +21,10 @@ help:
 
 # The thread sanitizer needs an OpenMP that tells it of barriers: LLVM's (see HACKING.md).
 PACKAGES_tsan = clang libclang-rt-dev libomp-dev
+# Programs over the BLAS, which tests run; without them those tests are skipped.
+test: PACKAGES_test = libblas-dev libblas-test hpcc openmpi-bin python3-numpy
 setup:
-	@cmake/setup.sh $(PACKAGES_$(PRESET))
+	@cmake/setup.sh $(PACKAGES_$(PRESET)) $(PACKAGES_test)
 
 build: setup
 	@mkdir -p build && cmake --preset $(PRESET) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }

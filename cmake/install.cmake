@@ -25,6 +25,13 @@ install(FILES ${PROJECT_BINARY_DIR}/libgdr/compat/dgemm/libsing.so
               ${PROJECT_BINARY_DIR}/libgdr/compat/dgemm/libhib.so
         DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
+# The BLAS, and the folder in which it is libblas.so.3.
+if(TARGET gdrblas)
+  install(TARGETS gdrblas LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(FILES ${PROJECT_BINARY_DIR}/libgdr/compat/blas/installed/libblas.so.3
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/gdr/blas)
+endif()
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gdr)
 install(EXPORT gdrTargets NAMESPACE gdr:: DESTINATION ${package_dir})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/gdrConfig.cmake.in

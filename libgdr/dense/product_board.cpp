@@ -82,7 +82,7 @@ void MatrixProduct::Impl::need_columns(BoardSlot& slot, const Inner& inner,
     slot.resident = {number, generation, stretches + 1, Share::PartsOverBlocks};
 }
 
-/// A tile of A for one part of the inner dimension, to all chips.
+/// A tile of A for one part of the inner dimension, to the chips that share it.
 void MatrixProduct::Impl::send_tile(BoardSlot& slot, const Inner& inner, std::size_t row,
                                     std::size_t first) {
   const std::size_t blocks = core->geometry.blocks;

@@ -78,6 +78,11 @@ double integers(std::mt19937_64& r) {
 double powers(std::mt19937_64& r) {
   return std::ldexp(uniform(r) < 0 ? -1.0 : 1.0, std::uniform_int_distribution<>(-3, 3)(r));
 }
+/// Exponents around where the ways of adding up change.
+template <int Spread>
+double spread(std::mt19937_64& r) {
+  return std::ldexp(uniform(r), std::uniform_int_distribution<>(-Spread, Spread)(r));
+}
 /// Few bits at both ends: sums that cancel, ties, and values just below a power of two.
 double edges(std::mt19937_64& r) {
   std::uniform_int_distribution<> bit(0, 49);
@@ -96,8 +101,12 @@ double special(std::mt19937_64& r) {
   return u;
 }
 constexpr std::pair<const char*, Draw> draws[] = {
-    {"uniform", uniform}, {"wide", wide},   {"extreme", extreme}, {"integers", integers},
-    {"powers", powers},   {"edges", edges}, {"special", special},
+    {"uniform", uniform},      {"wide", wide},
+    {"extreme", extreme},      {"integers", integers},
+    {"powers", powers},        {"edges", edges},
+    {"special", special},      {"spread 5", spread<5>},
+    {"spread 7", spread<7>},   {"spread 9", spread<9>},
+    {"spread 12", spread<12>},
 };
 
 struct Shape {
@@ -105,9 +114,14 @@ struct Shape {
   std::size_t items;
 };
 
+/// What stands in the PEs and in the memory of each chip.
+struct Numbers {
+  std::vector<std::vector<double>> targets, items;
+};
+
 /// Results of a run, `at_once` or not.
 std::vector<std::uint64_t> results(const Program& program, const Shape& shape, const char* engine,
-                                   const char* isa, Draw draw, std::uint64_t seed, bool at_once) {
+                                   const char* isa, const Numbers& numbers, bool at_once) {
   Geometry geometry = small_geometry(shape.chips, shape.blocks, shape.pes);
   const Geometry chip;
   geometry.local_words = chip.local_words;
@@ -115,27 +129,42 @@ std::vector<std::uint64_t> results(const Program& program, const Shape& shape, c
   geometry.broadcast_words = chip.broadcast_words;
   Rig rig(geometry, engine, 2, isa);
   rig.load(program);
-  std::size_t targets = 0, sources = 0;
-  for (const Variable& v : program.variables) {
-    if (v.kind == VarKind::Target) ++targets;
-    if (v.kind == VarKind::Source) ++sources;
-  }
-  std::mt19937_64 random(seed);
-  const auto numbers = [&](std::size_t n) {
-    std::vector<double> all(n);
-    for (double& x : all) x = draw(random);
-    return all;
-  };
   for (unsigned c = 0; c < shape.chips; ++c) {
     const std::uint64_t one = std::uint64_t{1} << c;
-    const std::size_t slots = std::size_t{shape.blocks} * shape.pes * program.elements;
-    rig.targets(one, Share::TargetsOverBlocks, numbers(slots * targets));
-    rig.list.commands.back().count = slots;
-    rig.write(one, 5, numbers(shape.items * shape.blocks * sources));
+    rig.targets(one, Share::TargetsOverBlocks, numbers.targets[c]);
+    rig.list.commands.back().count = std::size_t{shape.blocks} * shape.pes * program.elements;
+    rig.write(one, 5, numbers.items[c]);
   }
   rig.run((std::uint64_t{1} << shape.chips) - 1, Share::PartsOverBlocks, 5, shape.items,
           run_start | run_end | run_return | (at_once ? run_results_only : 0U));
   return rig.execute();
+}
+
+/// The same with random numbers; what stands in a PE is smaller than in the one before it by two to
+/// the `slope`, in every eight.
+std::vector<std::uint64_t> results(const Program& program, const Shape& shape, const char* engine,
+                                   const char* isa, Draw draw, std::uint64_t seed, bool at_once,
+                                   int slope = 0) {
+  const auto count = [&](VarKind kind) {
+    return static_cast<std::size_t>(std::ranges::count(program.variables, kind, &Variable::kind));
+  };
+  std::mt19937_64 random(seed);
+  const auto some = [&](std::size_t n) {
+    std::vector<double> all(n);
+    for (double& x : all) x = draw(random);
+    return all;
+  };
+  Numbers numbers;
+  for (unsigned c = 0; c < shape.chips; ++c) {
+    const std::size_t slots = std::size_t{shape.blocks} * shape.pes * program.elements;
+    const std::size_t words = count(VarKind::Target);
+    numbers.targets.push_back(some(slots * words));
+    for (std::size_t i = 0; i < slots * words; ++i)
+      numbers.targets[c][i] *=
+          std::ldexp(1.0, -slope * static_cast<int>(i / words / program.elements % 8));
+    numbers.items.push_back(some(shape.items * shape.blocks * count(VarKind::Source)));
+  }
+  return results(program, shape, engine, isa, numbers, at_once);
 }
 
 std::vector<const char*> fast_isas() {
@@ -175,6 +204,50 @@ TEST_CASE("Sums of products taken at once have the bits that the instructions gi
 
 TEST_CASE("The matrix kernel at once has the bits that its instructions give") {
   compare(dgemm(), {{2, 3, 32, 23}, {1, 16, 32, 9}});
+}
+
+TEST_CASE("Small sums beside large ones have all their bits") {
+  const Program program = dgemm();
+  constexpr Shape shape{1, 2, 32, 21};
+  for (const char* const isa : fast_isas()) {
+    for (int slope = 1; slope < 8; ++slope) {
+      CAPTURE(isa, slope);
+      const auto run = [&](bool at_once) {
+        return results(program, shape, "vector", isa, uniform, 5, at_once, slope);
+      };
+      REQUIRE(run(true) == run(false));
+    }
+  }
+}
+
+TEST_CASE("A sum that cancels far below its products keeps its bits beside a large one") {
+  // Products x - 2^-59 and -x, x half way between two points of the grid of heads: fifteen of them
+  // leave 15 grid steps in the heads, as many in the tails, and 15 2^-59 together. A product of
+  // 2^30 in the next PE sets the grid.
+  const Program program = dgemm();
+  const double x = 1 + std::ldexp(1.5, -15), little = std::ldexp(1.0, -45);
+  constexpr Shape shape{1, 1, 32, 12};
+  Numbers numbers{{std::vector<double>(32 * 4 * 64)}, {}};
+  std::vector<double> item(32);
+  double* const first = numbers.targets[0].data();     // PE 0, element 0
+  double* const second = first + std::size_t{4} * 64;  // PE 1
+  for (std::size_t k = 0; k < 30; k += 2) {
+    first[k] = 1 - little;
+    item[k] = x + little;
+    first[k + 1] = -1;
+    item[k + 1] = x;
+  }
+  second[31] = item[31] = std::ldexp(1.0, 15);
+  numbers.items.emplace_back();
+  for (std::size_t n = 0; n < shape.items; ++n)
+    numbers.items[0].insert(numbers.items[0].end(), item.begin(), item.end());
+  for (const char* const isa : fast_isas()) {
+    CAPTURE(isa);
+    const auto at_once = results(program, shape, "vector", isa, numbers, true);
+    REQUIRE(at_once == results(program, shape, "vector", isa, numbers, false));
+    REQUIRE(real(at_once[256]) == std::ldexp(-15.0, -59));
+    REQUIRE(real(at_once[256 + 8]) == std::ldexp(1.0, 30));
+  }
 }
 
 TEST_CASE("Fast numerics take sums of products at once, near the exact ones") {

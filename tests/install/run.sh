@@ -30,5 +30,14 @@ LD_LIBRARY_PATH=$libdir "$work/pc_client"
 ${CC:-cc} "$work/client/product.c" -I"$work/moved/include" -L"$libdir" -lsing -lhib -o "$work/product"
 LD_LIBRARY_PATH=$libdir "$work/product"
 
+# The BLAS, as the system's and before it, for a program that knows of neither.
+system=$build/tests/blas/blas_system
+if [ -x "$system" ]; then
+  for way in LD_PRELOAD="$libdir/libgdrblas.so" LD_LIBRARY_PATH="$libdir/gdr/blas"; do
+    env GDR_BLAS_STATS=1 GDR_BLAS_THRESHOLD=0 "$way" "$system" 2>&1 | grep -q 'device=2 host=0' ||
+      { echo "$way does not lead to the device"; exit 1; }
+  done
+fi
+
 env -u LD_LIBRARY_PATH "$work/moved/bin/gdr" --version
 echo "1 passed, 0 failed"

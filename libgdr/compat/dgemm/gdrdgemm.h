@@ -1,10 +1,10 @@
 /* The matrix product of the original GRAPE-DR library, on the devices of libgdr.
  *
- * Link with -lgdrdgemm (-lsing -lhib lead to the same library). The names and the order of arguments
- * of gdr_dgemm_ are the original's, as its public callers have them; what the other calls did beyond
- * their names is not written down anywhere public, and what they do here is said below. Every
- * function may be called from several threads (products run one after the other) and from Fortran,
- * where all but gdr_dgemm_ are the names with a trailing underscore.
+ * Link with -lgdrdgemm (-lsing -lhib lead to the same library). The names and the order of
+ * arguments of gdr_dgemm_ are the original's, as its public callers have them; what the other calls
+ * did beyond their names is not written down anywhere public, and what they do here is said below.
+ * Every function may be called from several threads (products run one after the other) and from
+ * Fortran, where all but gdr_dgemm_ are the names with a trailing underscore.
  *
  * Environment: GDR_DEVICE (the device; else "emulator"), GDR_ENGINE, GDR_DGEMM_PRECISION: "chip"
  * (the default: the leading 50 bits of each factor count) or "full" (all 53).
@@ -17,10 +17,10 @@ extern "C" {
 #endif
 
 /* C = alpha op(A) op(B) + beta C, by the rules of BLAS: matrices are stored by columns, op(A) has m
- * rows and k columns, op(B) k rows and n columns. *nota and *notb are 1 for a matrix as it is, 0 for
- * its transpose. *done becomes 1 if the board did the product; otherwise it becomes 0, and the caller
- * computes the product some other way. C is then as it was; only a board that failed in the middle
- * may leave parts of it written, and the message says so. */
+ * rows and k columns, op(B) k rows and n columns. *nota and *notb are 1 for a matrix as it is, 0
+ * for its transpose. *done becomes 1 if the board did the product; otherwise it becomes 0, and the
+ * caller computes the product some other way. C is then as it was; only a board that failed in the
+ * middle may leave parts of it written, and the message says so. */
 void gdr_dgemm_(const int* nota, const int* notb, const int* m, const int* n, const int* k,
                 const double* alpha, const double* beta, const int* lda, const int* ldb,
                 const int* ldc, const double* a, const double* b, double* c, int* done);
@@ -48,7 +48,8 @@ void gdrsetskipsendjmat(void);
 void gdrresetskipsendjmat(void);
 
 /* Messages, on standard error: 0 none, 1 why a product was not done (the default; what repeats is
- * said once), 2 and more also a line for every product. The number of the process stands in them. */
+ * said once), 2 and more also a line for every product. The number of the process stands in them.
+ */
 void set_matmul_msg_level(int level);
 void gdrdgemm_set_procname(int process);
 

@@ -1,0 +1,147 @@
+// One device a process, opened late, and anew after a fork.
+#include "libgdr/compat/blas/device.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "gdr/device.hpp"
+#include "gdr/matrix.hpp"
+#include "libgdr/compat/blas/settings.hpp"
+#include "libgdr/compat/blas/statistics.hpp"
+
+namespace gdr::blas {
+namespace {
+
+struct Board {
+  std::mutex mutex;
+  std::optional<Device> device;
+  std::optional<MatrixProduct> product;
+  bool unusable = false;  ///< it could not be opened: not tried again
+  bool told = false;
+  bool forked = false;  ///< in the child of a fork
+};
+
+// Never deleted: other threads may multiply while the process ends.
+Board* board = nullptr;
+
+/// A fork copies this thread only, and none of those that work for the device: the child forgets it
+/// and opens one of its own. No other thread is inside meanwhile.
+void before_fork() { board->mutex.lock(); }
+void after_fork() { board->mutex.unlock(); }
+void after_fork_in_child() {
+  board = new Board;
+  board->forked = true;
+  reset_statistics();
+}
+
+Board& the_board() {
+  static const bool once = [] {
+    board = new Board;
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
+    return true;
+  }();
+  static_cast<void>(once);
+  return *board;
+}
+
+void tell(Board& of, const std::string& what) {
+  if (of.told) return;
+  of.told = true;
+  say(what + "; the host's BLAS does what the device does not");
+}
+
+/// Throws what opening throws.
+void open(Board& it) {
+  if (it.product) return;
+  it.unusable = true;  // until it is open
+  it.device.emplace(Device::open());
+  it.product.emplace(*it.device, settings().precision);
+  it.unusable = false;
+}
+
+template <typename Number>
+void multiply(MatrixProduct& product, const Call<Number>& call) {
+  const auto op = [](char letter) { return letter == 'N' ? Transpose::No : Transpose::Yes; };
+  const auto size = [](std::int64_t x) { return static_cast<std::size_t>(x); };
+  product.compute(size(call.m), size(call.n), size(call.k), call.alpha,
+                  {call.a, size(call.lda), op(call.trans_a)},
+                  {call.b, size(call.ldb), op(call.trans_b)}, call.beta, {call.c, size(call.ldc)});
+}
+
+/// C before the product, for the case that the device fails when a part of it is written.
+template <typename Number>
+class Kept {
+ public:
+  /// Throws std::bad_alloc. Of beta = 0 nothing is kept: whoever does it again does not read C.
+  explicit Kept(const Call<Number>& call) : call_(call), columns_(call.beta == 0 ? 0 : call.n) {
+    values_.reserve(static_cast<std::size_t>(call.m * columns_));
+    for (std::int64_t j = 0; j < columns_; ++j)
+      values_.insert(values_.end(), call.c + j * call.ldc, call.c + j * call.ldc + call.m);
+  }
+  void put_back() const noexcept {
+    for (std::int64_t j = 0; j < columns_; ++j)
+      std::copy_n(values_.data() + j * call_.m, call_.m, call_.c + j * call_.ldc);
+  }
+
+ private:
+  const Call<Number>& call_;
+  std::int64_t columns_;
+  std::vector<Number> values_;
+};
+
+/// As device_multiply, of a device that nobody else uses now.
+template <typename Number>
+bool attempt(Board& it, const Call<Number>& call) noexcept {
+  try {
+    open(it);
+    const Kept<Number> kept(call);
+    try {
+      multiply(*it.product, call);
+      return true;
+    } catch (...) {
+      kept.put_back();
+      throw;
+    }
+  } catch (const std::bad_alloc&) {
+    tell(it, "there is not enough memory for a product");
+  } catch (const std::exception& error) {
+    tell(it, error.what());
+  } catch (...) {
+    tell(it, "the device failed");
+  }
+  return false;
+}
+
+}  // namespace
+
+template <typename Number>
+bool device_multiply(const Call<Number>& call) noexcept {
+  Board& it = the_board();
+  const std::lock_guard lock(it.mutex);
+  if (it.unusable) return false;
+  if (!it.forked) return attempt(it, call);
+  // OpenMP believes that this thread still has the team it had in the parent, and would wait for it
+  // for ever; a new thread gets a new team.
+  try {
+    bool done = false;
+    std::thread([&] { done = attempt(it, call); }).join();
+    return done;
+  } catch (const std::system_error& error) {
+    tell(it, std::string("no thread for the device: ") + error.what());
+    return false;
+  }
+}
+
+template bool device_multiply(const Call<double>&) noexcept;
+template bool device_multiply(const Call<float>&) noexcept;
+
+}  // namespace gdr::blas

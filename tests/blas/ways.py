@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""The ways in which programs get libgdrblas, and what its settings do.
+
+usage: ways.py LIBRARY FOLDER PRODUCTS SYSTEM ERRORS
+LIBRARY is libgdrblas.so, FOLDER has it as libblas.so.3, PRODUCTS (products.c) is linked with it,
+SYSTEM (system.c) with the BLAS of the host; ERRORS (errors.c) passes with every host's.
+"""
+
+import glob
+import os
+import shutil
+import sys
+import tempfile
+
+from support import counts, expect, run
+
+SMALL = {"GDR_DEVICE": "emulator:chips=1,blocks=2"}
+
+
+def on_device(output: str, what: str) -> None:
+    """All products of products.c: 150, 147 without special values, and two in single precision."""
+    expect(" 0 failed" in output, what, output)
+    expect([c[:2] for c in counts(output)] == [(150, 0)], f"{what}: not on the device", output)
+    expect([c[:2] for c in counts(output, "sgemm")] == [(2, 0)], f"{what}: sgemm", output)
+
+
+def alternatives(folder: str, program: str, settings: dict[str, str]) -> None:
+    """As Debian switches between BLAS libraries, in folders of our own."""
+    tool = shutil.which("update-alternatives")
+    if tool is None:
+        return
+    with tempfile.TemporaryDirectory() as own:
+        for name in ("alternatives", "admin", "lib"):
+            os.mkdir(os.path.join(own, name))
+        tool_line = [tool, "--quiet", "--altdir", f"{own}/alternatives", "--admindir", f"{own}/admin",
+                     "--log", f"{own}/log"]
+        run([*tool_line, "--install", f"{own}/lib/libblas.so.3", "libblas.so.3",
+             os.path.join(os.path.dirname(folder), "libgdrblas.so.0"), "5"], {})
+        output = run([program], {**settings, "LD_LIBRARY_PATH": f"{own}/lib"})
+        expect(counts(output)[0][:2] == (2, 0) and "ok" in output, "alternatives", output)
+
+
+def main() -> None:
+    library, folder, program, system_program, errors = sys.argv[1:]
+    device = {**SMALL, "GDR_BLAS_THRESHOLD": "0"}
+    on_device(run([program, "device"], device), "linked")
+    on_device(run([program, "device"], {**device, "GDR_BLAS_PRECISION": "chip"}), "chip precision")
+    for name, way in (("LD_PRELOAD", {"LD_PRELOAD": library}),
+                      ("LD_LIBRARY_PATH", {"LD_LIBRARY_PATH": folder})):
+        output = run([system_program], {**device, **way})
+        expect(counts(output)[0][:2] == (2, 0), f"{name}: not on the device", output)
+        expect("ok" in output, name, output)
+    alternatives(folder, system_program, device)
+
+    # Nothing is large enough.
+    host = run([program], {**SMALL, "GDR_BLAS_THRESHOLD": "1e15"})
+    expect([c[:2] for c in counts(host)] == [(0, 147)], "threshold 1e15: not on the host", host)
+    # By default, small products stay with the host.
+    host = run([program], SMALL)
+    expect([c[:2] for c in counts(host)] == [(0, 147)], "default threshold", host)
+    # No device: one line, and the host does it.
+    host = run([program], {"GDR_DEVICE": "toaster", "GDR_BLAS_THRESHOLD": "0"})
+    expect([c[:2] for c in counts(host)] == [(0, 147)], "unknown device", host)
+    expect(host.count('gdrblas: unknown device "toaster"') == 2, "a line and one of the child", host)
+    # An inner dimension that does not fit the board's memory.
+    host = run([program], {"GDR_DEVICE": "emulator:chips=1,blocks=2,dram=65536",
+                           "GDR_BLAS_THRESHOLD": "0"})
+    expect(" 0 failed" in host, "small memory", host)
+    # Silence without GDR_BLAS_STATS.
+    expect("gdrblas" not in run([program], {**device, "GDR_BLAS_STATS": "0"}), "silence")
+
+    # The library as its own host would call itself for ever.
+    own = run([program], {"GDR_BLAS_HOST": library, "GDR_BLAS_THRESHOLD": "1e15"})
+    expect("is no use: it is this library" in own and " 0 failed" in own, "host of its own", own)
+    # The reference BLAS, whose cblas_xerbla is special, for what the program's own must get.
+    for reference in glob.glob("/usr/lib/*/blas/libblas.so.3"):
+        for command in ([program], [errors]):
+            output = run(command, {"GDR_BLAS_HOST": reference, "GDR_BLAS_THRESHOLD": "1e15"})
+            expect(" 0 failed" in output, f"host {reference}", output)
+    # No BLAS at all: plain loops, and the end for what only a BLAS has.
+    alone = run([program, "alone"], {"GDR_BLAS_HOST": "none", "GDR_BLAS_THRESHOLD": "1e15"})
+    expect(" 0 failed" in alone and counts(alone)[0][:2] == (0, 147), "no host's BLAS", alone)
+    lost = run([program], {"GDR_BLAS_HOST": "none", "GDR_BLAS_THRESHOLD": "1e15"}, status=127)
+    expect("gdrblas: the host's BLAS (none) has no ddot_" in lost, "a routine that is not there", lost)
+    for name, value in (("GDR_BLAS_THRESHOLD", "many"), ("GDR_BLAS_THRESHOLD", "-1"),
+                        ("GDR_BLAS_PRECISION", "half"), ("GDR_BLAS_STATS", "yes")):
+        output = run([system_program], {"LD_PRELOAD": library, name: value})
+        expect(f"gdrblas: {name}={value} is not understood" in output, f"{name}={value}", output)
+    print("all ways work")
+
+
+if __name__ == "__main__":
+    main()
