@@ -26,6 +26,14 @@ struct gdr_gravity {
   gdr::Gravity gravity;
 };
 
+struct gdr_linear_solver {
+  gdr::LinearSolver solver;
+};
+
+struct gdr_small_matrices {
+  gdr::SmallMatrices small;
+};
+
 struct gdr_matrix_product {
   gdr::MatrixProduct product;
   gdr::Unchanged unchanged = gdr::Unchanged::Nothing;  ///< said of the next call

@@ -97,10 +97,14 @@ void MatrixProduct::Impl::keep(const Inner& inner) {
 void MatrixProduct::Impl::run() {
   Account account(*core);
   Inner inner{call.k, dense::terms_of(call.a, call.b, call.m, call.n, call.k, precision)};
+  // Terms are added on the host. In the network numbers and what was cut off others, 2^50 times
+  // smaller, would meet in sums that engines cannot prove in doubles.
+  const std::size_t pass = pass_depth(inner);
+  if (inner.terms.size() > 1) inner.pitch = (call.k + pass - 1) / pass * pass;
   keep(inner);
   // What the memories hold bounds the columns, and of a very long inner dimension its parts.
   const std::size_t memory = core->geometry.dram_bytes / sizeof(double) / chip_depth();
-  const std::size_t parts = (inner.size() + board_depth() - 1) / board_depth();
+  const std::size_t parts = (inner.size() + pass - 1) / pass;
   if (memory / parts < 2)
     throw Error(ErrorCategory::Unsupported,
                 "an inner dimension of " + std::to_string(call.k) +
@@ -121,12 +125,13 @@ void MatrixProduct::Impl::run() {
 }
 
 template <typename Number>
-void MatrixProduct::Impl::compute(std::size_t m, std::size_t n, std::size_t k, double alpha,
+bool MatrixProduct::Impl::prepare(std::size_t m, std::size_t n, std::size_t k, double alpha,
                                   const MatrixView<const Number>& a,
                                   const MatrixView<const Number>& b, double beta,
                                   const MatrixView<Number>& c, Unchanged unchanged) {
+  core->queue.wait(work);  // of a call in the background
   // Whatever becomes of this call, the next one speaks of what was since then.
-  if (unchanged != Unchanged::B) kept.reset();
+  if (forgotten.exchange(false) || unchanged != Unchanged::B) kept.reset();
   const auto check = [](const auto& x, std::size_t rows, std::size_t columns, const char* name,
                         bool read) {
     if (x.transpose == Transpose::Yes) std::swap(rows, columns);
@@ -136,10 +141,13 @@ void MatrixProduct::Impl::compute(std::size_t m, std::size_t n, std::size_t k, d
   check(a, m, k, "A", multiplies);
   check(b, k, n, "B", multiplies);
   check(c, m, n, "C", true);
-  if (m == 0 || n == 0) return;
-  if (alpha == 0 || k == 0) return scale(m, n, beta, c);
+  if (m == 0 || n == 0) return false;
+  if (alpha == 0 || k == 0) {
+    scale(m, n, beta, c);
+    return false;
+  }
   call = {m, n, k, alpha, beta, a, b, c};
-  core->queue.run(work);
+  return true;
 }
 
 MatrixProduct::MatrixProduct(Device& device, MatrixPrecision precision)
@@ -147,18 +155,30 @@ MatrixProduct::MatrixProduct(Device& device, MatrixPrecision precision)
 MatrixProduct::~MatrixProduct() = default;
 MatrixProduct::MatrixProduct(MatrixProduct&&) noexcept = default;
 MatrixProduct& MatrixProduct::operator=(MatrixProduct&&) noexcept = default;
-void MatrixProduct::forget() noexcept { impl_->kept.reset(); }
+void MatrixProduct::forget() noexcept { impl_->forgotten = true; }
 
 void MatrixProduct::compute(std::size_t m, std::size_t n, std::size_t k, double alpha,
                             const MatrixView<const double>& a, const MatrixView<const double>& b,
                             double beta, const MatrixView<double>& c, Unchanged unchanged) {
-  impl_->compute(m, n, k, alpha, a, b, beta, c, unchanged);
+  if (impl_->prepare(m, n, k, alpha, a, b, beta, c, unchanged)) impl_->core->queue.run(impl_->work);
 }
 
 void MatrixProduct::compute(std::size_t m, std::size_t n, std::size_t k, float alpha,
                             const MatrixView<const float>& a, const MatrixView<const float>& b,
                             float beta, const MatrixView<float>& c, Unchanged unchanged) {
-  impl_->compute(m, n, k, double{alpha}, a, b, double{beta}, c, unchanged);
+  if (impl_->prepare(m, n, k, double{alpha}, a, b, double{beta}, c, unchanged))
+    impl_->core->queue.run(impl_->work);
 }
+
+void MatrixProduct::start(std::size_t m, std::size_t n, std::size_t k, double alpha,
+                          const MatrixView<const double>& a, const MatrixView<const double>& b,
+                          double beta, const MatrixView<double>& c) {
+  if (impl_->prepare(m, n, k, alpha, a, b, beta, c, Unchanged::Nothing))
+    impl_->core->queue.submit(impl_->work);
+}
+
+void MatrixProduct::wait() { impl_->core->queue.wait(impl_->work); }
+
+std::size_t MatrixProduct::depth() const noexcept { return impl_->board_depth(); }
 
 }  // namespace gdr

@@ -56,7 +56,7 @@ void MatrixProduct::Impl::load(BoardSlot& slot) {
 void MatrixProduct::Impl::send_columns(BoardSlot& slot, const Inner& inner,
                                        const Columns& columns) {
   const std::size_t depth = chip_depth(), words = (columns.count + 1) * depth;
-  for (std::size_t first = 0, part = 0; first < inner.size(); first += board_depth(), ++part) {
+  for (std::size_t first = 0, part = 0; first < inner.size(); first += pass_depth(inner), ++part) {
     for (unsigned chip = 0; chip < chips(inner); ++chip) {
       Command& write = add(slot, CommandKind::WriteMemory, std::uint64_t{1} << chip);
       write.address = columns.place + part * words;
@@ -106,17 +106,17 @@ void MatrixProduct::Impl::send_tile(BoardSlot& slot, const Inner& inner, std::si
 void MatrixProduct::Impl::add_tile(BoardSlot& slot, const Inner& inner, std::size_t row,
                                    const Columns& columns) {
   const std::size_t results = (columns.count + 1) * tile_rows;
-  for (std::size_t first = 0; first < inner.size(); first += board_depth()) {
+  for (std::size_t first = 0; first < inner.size(); first += pass_depth(inner)) {
     const bool full =
         (pending.size() + 1) * results > list_words || slot.list.payload.size() > list_words;
     if (full && !pending.empty()) collect(slot, columns);
     send_tile(slot, inner, row, first);
     Command& run = add(slot, CommandKind::Run, (std::uint64_t{2} << (chips(inner) - 1)) - 1);
     run.share = Share::PartsOverBlocks;
-    run.address = columns.place + first / board_depth() * (columns.count + 1) * chip_depth();
+    run.address = columns.place + first / pass_depth(inner) * (columns.count + 1) * chip_depth();
     run.count = columns.count + 1;
     run.flags = run_start | run_end | run_return | run_results_only;
-    pending.push_back({row, first == 0, first + board_depth() >= inner.size()});
+    pending.push_back({row, first == 0, first + pass_depth(inner) >= inner.size()});
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <variant>
@@ -56,14 +57,17 @@ struct MatrixProduct::Impl {
   /// Inner indices of a chip, and of all chips of a board.
   std::size_t chip_depth() const { return dense::block_depth * core->geometry.blocks; }
   std::size_t board_depth() const { return chip_depth() * core->geometry.chips_per_board; }
-  /// Those that a product needs: of a short inner dimension the last chips would add nothing.
+  /// Chips that a product needs: a short inner dimension leaves some out.
   unsigned chips(const dense::Inner& inner) const {
-    const std::size_t depth = std::clamp<std::size_t>(inner.size(), 1, board_depth());
-    return static_cast<unsigned>((depth + chip_depth() - 1) / chip_depth());
+    const std::size_t needed = (inner.k + chip_depth() - 1) / chip_depth();
+    return static_cast<unsigned>(std::min<std::size_t>(needed, core->geometry.chips_per_board));
   }
+  /// Inner indices of a run.
+  std::size_t pass_depth(const dense::Inner& inner) const { return chips(inner) * chip_depth(); }
 
+  /// Checks, and what the host does alone; false where nothing is left for the device.
   template <typename Number>
-  void compute(std::size_t m, std::size_t n, std::size_t k, double alpha,
+  bool prepare(std::size_t m, std::size_t n, std::size_t k, double alpha,
                const MatrixView<const Number>& a, const MatrixView<const Number>& b, double beta,
                const MatrixView<Number>& c, Unchanged unchanged);
   void run();
@@ -84,9 +88,10 @@ struct MatrixProduct::Impl {
 
   std::shared_ptr<DeviceCore> core;
   MatrixPrecision precision;
-  std::uint64_t number;          ///< among the device's jobs
-  std::uint64_t generation = 0;  ///< of B; boards remember which one they have
-  std::optional<Kept> kept;      ///< of that generation
+  std::uint64_t number;                 ///< among the device's jobs
+  std::uint64_t generation = 0;         ///< of B; boards remember which one they have
+  std::optional<Kept> kept;             ///< of that generation
+  std::atomic<bool> forgotten = false;  ///< whatever runs in the background meanwhile
   Kernel kernel;
   Work work;
   Call call;

@@ -41,13 +41,14 @@ void tile_of(const MatrixView<const Number>& a, std::size_t m, std::size_t row, 
   const std::size_t end = std::min(first + blocks * block_depth, inner.size());
   const std::size_t rows = std::min(tile_rows, m - row);
   for (std::size_t i = first; i < end; ++i) {
-    const Part part = inner.terms[i / inner.k].a;
+    if (i % inner.pitch >= inner.k) continue;
+    const Part part = inner.terms[i / inner.pitch].a;
     const std::size_t block = (i - first) / block_depth, depth = (i - first) % block_depth;
     for (std::size_t r = 0; r < rows; ++r) {
       // Row 8 p + 4 h + e is number `depth` of half h of target (p, e).
       const std::size_t target = (block * pes + r / 8) * elements + r % 4;
       words[(target * 2 + r / 4 % 2) * block_depth + depth] =
-          std::bit_cast<std::uint64_t>(part_of(at(a, row + r, i % inner.k), part));
+          std::bit_cast<std::uint64_t>(part_of(at(a, row + r, i % inner.pitch), part));
     }
   }
 }
@@ -62,9 +63,12 @@ void columns_of(const MatrixView<const Number>& b, std::size_t column, std::size
   for (std::ptrdiff_t c = 0; c < n; ++c) {
     std::uint64_t* to = words + static_cast<std::size_t>(c) * depth;
     std::fill_n(to, depth, 0);
-    for (std::size_t i = first; i < end; ++i)
-      *to++ = std::bit_cast<std::uint64_t>(part_of(
-          at(b, i % inner.k, column + static_cast<std::size_t>(c)), inner.terms[i / inner.k].b));
+    for (std::size_t i = first; i < end; ++i, ++to) {
+      const std::size_t row = i % inner.pitch;
+      if (row >= inner.k) continue;
+      *to = std::bit_cast<std::uint64_t>(part_of(at(b, row, column + static_cast<std::size_t>(c)),
+                                                 inner.terms[i / inner.pitch].b));
+    }
   }
 }
 

@@ -40,11 +40,12 @@ struct Term {
 std::vector<Term> terms_of(const Factor& a, const Factor& b, std::size_t m, std::size_t n,
                            std::size_t k, MatrixPrecision precision);
 
-/// The stretched inner dimension: index i is i % k of term i / k; beyond the end all is zero.
+/// The stretched inner dimension: index i is i % pitch of term i / pitch; from k on all is zero.
 struct Inner {
   std::size_t k = 0;
   std::vector<Term> terms;
-  std::size_t size() const noexcept { return k * terms.size(); }
+  std::size_t pitch = k;  ///< from one term to the next
+  std::size_t size() const noexcept { return pitch * (terms.size() - 1) + k; }
 };
 
 /// Link words of the tile of rows `row` .. of op(A), for a chip of `blocks` blocks and inner

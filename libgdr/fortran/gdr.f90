@@ -44,6 +44,11 @@ module gdr
      type(c_ptr) :: handle = c_null_ptr
   end type gdr_matrix_product
 
+  type, public :: gdr_linear_solver
+     private
+     type(c_ptr) :: handle = c_null_ptr
+  end type gdr_linear_solver
+
   ! What products of matrices see of doubles: 50 bits, as the chip has them, or all.
   integer, parameter, public :: gdr_matrix_chip = 0, gdr_matrix_full = 1
 
@@ -91,6 +96,8 @@ module gdr
   public :: gdr_gravity_create, gdr_gravity_free, gdr_gravity_compute, gdr_gravity_compute_on
   public :: gdr_matrix_product_create, gdr_matrix_product_free, gdr_matrix_product_unchanged_b
   public :: gdr_matrix_product_dgemm, gdr_matrix_product_sgemm
+  public :: gdr_linear_solver_create, gdr_linear_solver_free, gdr_linear_lu, gdr_linear_solve
+  public :: gdr_linear_cholesky, gdr_linear_solve_cholesky
 
   interface
      function c_version() bind(c, name="gdr_version") result(text)
@@ -296,6 +303,61 @@ module gdr
        real(c_float), intent(inout) :: c(*)
        integer(c_int) :: status
      end function c_sgemm
+
+     function c_solver_create(device, precision, device_flops, solver) &
+          bind(c, name="gdr_linear_solver_create") result(status)
+       import :: c_ptr, c_int, c_double
+       type(c_ptr), value :: device
+       integer(c_int), value :: precision
+       real(c_double), value :: device_flops
+       type(c_ptr), intent(out) :: solver
+       integer(c_int) :: status
+     end function c_solver_create
+     subroutine c_solver_free(solver) bind(c, name="gdr_linear_solver_free")
+       import :: c_ptr
+       type(c_ptr), value :: solver
+     end subroutine c_solver_free
+     function c_lu(solver, m, n, a, lda, pivots, zero) bind(c, name="gdr_linear_lu") &
+          result(status)
+       import :: c_ptr, c_size_t, c_double, c_int, c_int64_t
+       type(c_ptr), value :: solver
+       integer(c_size_t), value :: m, n, lda
+       real(c_double), intent(inout) :: a(*)
+       integer(c_int64_t), intent(out) :: pivots(*)
+       integer(c_int64_t), intent(inout) :: zero
+       integer(c_int) :: status
+     end function c_lu
+     function c_solve(solver, transpose, n, columns, lu, ldlu, pivots, b, ldb) &
+          bind(c, name="gdr_linear_solve") result(status)
+       import :: c_ptr, c_size_t, c_double, c_int, c_int64_t
+       type(c_ptr), value :: solver
+       integer(c_int), value :: transpose
+       integer(c_size_t), value :: n, columns, ldlu, ldb
+       real(c_double), intent(in) :: lu(*)
+       integer(c_int64_t), intent(in) :: pivots(*)
+       real(c_double), intent(inout) :: b(*)
+       integer(c_int) :: status
+     end function c_solve
+     function c_cholesky(solver, triangle, n, a, lda, bad) bind(c, name="gdr_linear_cholesky") &
+          result(status)
+       import :: c_ptr, c_size_t, c_double, c_int, c_int64_t
+       type(c_ptr), value :: solver
+       integer(c_int), value :: triangle
+       integer(c_size_t), value :: n, lda
+       real(c_double), intent(inout) :: a(*)
+       integer(c_int64_t), intent(inout) :: bad
+       integer(c_int) :: status
+     end function c_cholesky
+     function c_solve_cholesky(solver, triangle, n, columns, factor, ldf, b, ldb) &
+          bind(c, name="gdr_linear_solve_cholesky") result(status)
+       import :: c_ptr, c_size_t, c_double, c_int
+       type(c_ptr), value :: solver
+       integer(c_int), value :: triangle
+       integer(c_size_t), value :: n, columns, ldf, ldb
+       real(c_double), intent(in) :: factor(*)
+       real(c_double), intent(inout) :: b(*)
+       integer(c_int) :: status
+     end function c_solve_cholesky
   end interface
 
 contains
@@ -656,5 +718,96 @@ contains
          size_code(m), size_code(n), size_code(k), alpha, a, size_code(lda), b, size_code(ldb), &
          beta, c, size_code(ldc))
   end subroutine gdr_matrix_product_sgemm
+
+  ! ---- systems of linear equations --------------------------------------------------------------
+
+  ! LU and Cholesky on a device. Products of fewer than device_flops operations stay on the host; a
+  ! negative number means the library's choice.
+  subroutine gdr_linear_solver_create(device, precision, device_flops, solver, status)
+    type(gdr_device), intent(in) :: device
+    integer, intent(in) :: precision
+    real(c_double), intent(in) :: device_flops
+    type(gdr_linear_solver), intent(out) :: solver
+    integer, intent(out) :: status
+    status = c_solver_create(device%handle, int(precision, c_int), device_flops, solver%handle)
+  end subroutine gdr_linear_solver_create
+
+  subroutine gdr_linear_solver_free(solver)
+    type(gdr_linear_solver), intent(inout) :: solver
+    call c_solver_free(solver%handle)
+    solver%handle = c_null_ptr
+  end subroutine gdr_linear_solver_free
+
+  ! P A = L U, as DGETRF of LAPACK: pivots and info count from 1, info = 0 if no pivot is zero.
+  subroutine gdr_linear_lu(solver, m, n, a, lda, pivots, info, status)
+    type(gdr_linear_solver), intent(in) :: solver
+    integer, intent(in) :: m, n, lda
+    real(c_double), intent(inout) :: a(lda, *)
+    integer(c_int64_t), intent(inout) :: pivots(*)
+    integer, intent(out) :: info, status
+    integer(c_int64_t) :: zero
+    integer :: i
+    zero = -1
+    status = c_lu(solver%handle, size_code(m), size_code(n), a, size_code(lda), pivots, zero)
+    info = int(zero) + 1
+    if (status /= 0) return
+    do i = 1, min(m, n)
+       pivots(i) = pivots(i) + 1
+    end do
+  end subroutine gdr_linear_lu
+
+  ! op(A) X = B from the factors ("N" or "T"), as DGETRS; B becomes X.
+  subroutine gdr_linear_solve(solver, trans, n, nrhs, lu, ldlu, pivots, b, ldb, status)
+    type(gdr_linear_solver), intent(in) :: solver
+    character, intent(in) :: trans
+    integer, intent(in) :: n, nrhs, ldlu, ldb
+    real(c_double), intent(in) :: lu(ldlu, *)
+    integer(c_int64_t), intent(in) :: pivots(*)
+    real(c_double), intent(inout) :: b(ldb, *)
+    integer, intent(out) :: status
+    integer(c_int64_t) :: from_zero(max(n, 1))
+    from_zero(1:max(n, 0)) = pivots(1:max(n, 0)) - 1
+    status = c_solve(solver%handle, transpose_code(trans), size_code(n), size_code(nrhs), lu, &
+         size_code(ldlu), from_zero, b, size_code(ldb))
+  end subroutine gdr_linear_solve
+
+  ! "L" and "U" as in LAPACK; anything else is a usage error there.
+  function triangle_code(letter) result(code)
+    character, intent(in) :: letter
+    integer(c_int) :: code
+    select case (letter)
+    case ("L", "l")
+       code = 0
+    case ("U", "u")
+       code = 1
+    case default
+       code = -iachar(letter)
+    end select
+  end function triangle_code
+
+  ! A = L L^T or U^T U, as DPOTRF; info is the first pivot that is not positive, from 1, or 0.
+  subroutine gdr_linear_cholesky(solver, uplo, n, a, lda, info, status)
+    type(gdr_linear_solver), intent(in) :: solver
+    character, intent(in) :: uplo
+    integer, intent(in) :: n, lda
+    real(c_double), intent(inout) :: a(lda, *)
+    integer, intent(out) :: info, status
+    integer(c_int64_t) :: bad
+    bad = -1
+    status = c_cholesky(solver%handle, triangle_code(uplo), size_code(n), a, size_code(lda), bad)
+    info = int(bad) + 1
+  end subroutine gdr_linear_cholesky
+
+  ! A X = B from the Cholesky factor, as DPOTRS; B becomes X.
+  subroutine gdr_linear_solve_cholesky(solver, uplo, n, nrhs, factor, ldf, b, ldb, status)
+    type(gdr_linear_solver), intent(in) :: solver
+    character, intent(in) :: uplo
+    integer, intent(in) :: n, nrhs, ldf, ldb
+    real(c_double), intent(in) :: factor(ldf, *)
+    real(c_double), intent(inout) :: b(ldb, *)
+    integer, intent(out) :: status
+    status = c_solve_cholesky(solver%handle, triangle_code(uplo), size_code(n), size_code(nrhs), &
+         factor, size_code(ldf), b, size_code(ldb))
+  end subroutine gdr_linear_solve_cholesky
 
 end module gdr

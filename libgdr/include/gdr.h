@@ -88,6 +88,11 @@ typedef enum gdr_transpose { GDR_NO_TRANSPOSE = 0, GDR_TRANSPOSE = 1 } gdr_trans
  * passes. */
 typedef enum gdr_matrix_precision { GDR_MATRIX_CHIP = 0, GDR_MATRIX_FULL = 1 } gdr_matrix_precision;
 
+/* What triangular matrices are said to be. */
+typedef enum gdr_side { GDR_LEFT = 0, GDR_RIGHT = 1 } gdr_side;
+typedef enum gdr_triangle { GDR_LOWER = 0, GDR_UPPER = 1 } gdr_triangle;
+typedef enum gdr_diagonal { GDR_DIAGONAL_STORED = 0, GDR_DIAGONAL_UNIT = 1 } gdr_diagonal;
+
 /* Counted since the device was opened or its statistics were reset; see gdr/statistics.hpp. */
 typedef struct gdr_statistics {
   uint64_t runs;           /* loops started */
@@ -110,6 +115,8 @@ typedef struct gdr_kernel gdr_kernel;
 typedef struct gdr_job gdr_job;
 typedef struct gdr_gravity gdr_gravity;
 typedef struct gdr_matrix_product gdr_matrix_product;
+typedef struct gdr_linear_solver gdr_linear_solver;
+typedef struct gdr_small_matrices gdr_small_matrices;
 
 /* The library's version: "0.1.0". */
 const char* gdr_version(void);
@@ -201,6 +208,52 @@ gdr_status gdr_matrix_product_sgemm(gdr_matrix_product* product, gdr_transpose t
 /* Say that B of the next call of this product (that one only) is B of its last call: same place,
  * shape and elements. What the boards still hold of it is not sent again. */
 gdr_status gdr_matrix_product_unchanged_b(gdr_matrix_product* product);
+
+/* Factorisations and solves of matrices by columns; see gdr/linear.hpp. Products of fewer than
+ * device_flops operations stay on the host; a negative number means the default, 2^24. */
+gdr_status gdr_linear_solver_create(gdr_device* device, gdr_matrix_precision precision,
+                                    double device_flops, gdr_linear_solver** solver);
+void gdr_linear_solver_free(gdr_linear_solver* solver);
+/* P A = L U in place: row i was exchanged with row pivots[i]; there are min(m, n) pivots, and they
+ * count from 0. zero_pivot is the index of the first one that is exactly zero, or -1. */
+gdr_status gdr_linear_lu(gdr_linear_solver* solver, size_t m, size_t n, double* a, size_t lda,
+                         int64_t* pivots, int64_t* zero_pivot);
+/* op(A) X = B from the factors; B becomes X. */
+gdr_status gdr_linear_solve(gdr_linear_solver* solver, gdr_transpose transpose, size_t n,
+                            size_t columns, const double* lu, size_t ldlu, const int64_t* pivots,
+                            double* b, size_t ldb);
+/* A = L L^T or U^T U in place. bad_pivot is the index of the first one that is not positive, where
+ * the factorisation ends, or -1. */
+gdr_status gdr_linear_cholesky(gdr_linear_solver* solver, gdr_triangle triangle, size_t n,
+                               double* a, size_t lda, int64_t* bad_pivot);
+gdr_status gdr_linear_solve_cholesky(gdr_linear_solver* solver, gdr_triangle triangle, size_t n,
+                                     size_t columns, const double* factor, size_t ldf, double* b,
+                                     size_t ldb);
+/* op(A) X = alpha B or X op(A) = alpha B for triangular A; B, m x n, becomes X. */
+gdr_status gdr_linear_solve_triangular(gdr_linear_solver* solver, gdr_side side,
+                                       gdr_triangle triangle, gdr_transpose transpose,
+                                       gdr_diagonal diagonal, size_t m, size_t n, double alpha,
+                                       const double* a, size_t lda, double* b, size_t ldb);
+/* y = alpha op(A) x + beta y, op(A) having m rows and n columns. */
+gdr_status gdr_linear_multiply(gdr_linear_solver* solver, gdr_transpose transpose, size_t m,
+                               size_t n, double alpha, const double* a, size_t lda, const double* x,
+                               size_t incx, double beta, double* y, size_t incy);
+
+/* Many small matrices at once; see gdr/batch.hpp. Matrix i of a batch is at a + i * step_a. The
+ * device must stay open as long as this is used. */
+gdr_status gdr_small_matrices_create(gdr_device* device, gdr_small_matrices** small);
+void gdr_small_matrices_free(gdr_small_matrices* small);
+/* C = A B of each, A being m x k and B k x n. */
+gdr_status gdr_small_multiply(gdr_small_matrices* small, size_t count, size_t m, size_t n, size_t k,
+                              const double* a, size_t lda, size_t step_a, const double* b,
+                              size_t ldb, size_t step_b, double* c, size_t ldc, size_t step_c);
+/* P A = L U of each; count * n pivots, that count from 0. `singular` is how many have a pivot that
+ * is exactly zero. */
+gdr_status gdr_small_lu(gdr_small_matrices* small, size_t count, size_t n, double* a, size_t lda,
+                        size_t step_a, int64_t* pivots, size_t* singular);
+gdr_status gdr_small_solve(gdr_small_matrices* small, size_t count, size_t n, size_t columns,
+                           const double* lu, size_t ldlu, size_t step_lu, const int64_t* pivots,
+                           double* b, size_t ldb, size_t step_b);
 
 #ifdef __cplusplus
 }

@@ -264,3 +264,18 @@ TEST_CASE("Products and other jobs take turns on a device") {
     CHECK(acceleration[0] == Approx(2));
   }
 }
+
+TEST_CASE("Products with all bits are proved in doubles where those of the chip are") {
+  // What is cut off numbers once met them in the network's sums, which then went to integers.
+  Device device = Device::open("emulator:chips=3,blocks=2");
+  const auto precision = GENERATE(MatrixPrecision::Chip, MatrixPrecision::Full);
+  const std::size_t k = GENERATE(20, 100);
+  CAPTURE(precision, k);
+  const Matrix a = random_matrix(40, k, 1), b = random_matrix(k, 30, 2);
+  Matrix c(40, 30);
+  MatrixProduct product(device, precision);
+  product.compute(40, 30, k, 1, a.view(), b.view(), 0, {c.data.data(), c.stride});
+  const Statistics statistics = device.statistics();
+  CHECK(statistics.fast_runs > 0);
+  if (statistics.isa == "avx512") CHECK(statistics.slow_runs == 0);
+}

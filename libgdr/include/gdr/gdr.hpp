@@ -1,9 +1,11 @@
 // The library's C++ interface in one include.
 #pragma once
 
+#include "gdr/batch.hpp"
 #include "gdr/device.hpp"
 #include "gdr/error.hpp"
 #include "gdr/gravity.hpp"
 #include "gdr/kernel.hpp"
+#include "gdr/linear.hpp"
 #include "gdr/matrix.hpp"
 #include "gdr/statistics.hpp"

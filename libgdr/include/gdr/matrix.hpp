@@ -16,7 +16,7 @@ enum class Transpose : std::uint8_t { No, Yes };
 enum class MatrixPrecision : std::uint8_t {
   Chip,  ///< the leading 50 bits of each: one pass
   /// All 53: where matrices have more than 50, what was cut is multiplied too, in up to two more
-  /// passes, and added on the chip, before the result is rounded.
+  /// passes, and added on the host in twice the precision, before the result is rounded.
   Full,
 };
 
@@ -73,6 +73,18 @@ class MatrixProduct {
                const MatrixView<float>& c, Unchanged unchanged = Unchanged::Nothing);
   /// The next call sends all, whatever it says of B.
   void forget() noexcept;
+
+  /// The same in the background: the host is free meanwhile, but must leave C alone and A and B as
+  /// they are until `wait` (or the next call on this object) returns; what fails in the background
+  /// is thrown there. The result has the same bits.
+  void start(std::size_t m, std::size_t n, std::size_t k, double alpha,
+             const MatrixView<const double>& a, const MatrixView<const double>& b, double beta,
+             const MatrixView<double>& c);
+  /// Returns when nothing is under way any more.
+  void wait();
+  /// Inner indices that a board takes in one pass: 2048 with 16 blocks and four chips. Products
+  /// with this k, or a multiple of it, use all of it.
+  std::size_t depth() const noexcept;
 
  private:
   struct Impl;

@@ -1,0 +1,39 @@
+#include "libgdr/dense/batch_kernel.hpp"
+
+#include <algorithm>
+
+#include "gdr/error.hpp"
+#include "kernels/builtin.hpp"
+
+namespace gdr::dense {
+namespace {
+
+/// The line `begin NUMBER` gets another number.
+void put(std::string& text, const std::string& begin, std::size_t value) {
+  const std::size_t line = text.find("\n" + begin + " ");
+  if (line == std::string::npos)
+    throw Error(ErrorCategory::Internal, "a kernel for batches has no line \"" + begin + "\"");
+  const std::size_t number = line + begin.size() + 2;
+  text.replace(number, text.find('\n', number) - number, std::to_string(value));
+}
+
+}  // namespace
+
+Kernel batch_kernel(std::string_view name,
+                    std::initializer_list<std::pair<std::string_view, std::size_t>> constants,
+                    std::size_t words) {
+  const auto kernels = dense_kernels();
+  const auto found = std::ranges::find(kernels, name, &BuiltinKernel::name);
+  if (found == kernels.end())
+    throw Error(ErrorCategory::Internal, "there is no kernel " + std::string(name));
+  std::string text(found->source);
+  for (const auto& [constant, value] : constants)
+    put(text, "const " + std::string(constant) + " =", value);
+  // Four problems in a PE keep its pipelines full; larger ones leave idle clocks.
+  const std::size_t elements = 4 * words <= words_of_pe ? 4 : 2 * words <= words_of_pe ? 2 : 1;
+  for (const char* const line : {"const elements =", ".elements", "vlen"})
+    put(text, line, elements);
+  return Kernel::assemble(text, std::string(name) + ".gds");
+}
+
+}  // namespace gdr::dense

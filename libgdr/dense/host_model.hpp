@@ -1,0 +1,27 @@
+// The host of the predictions, a Core i7-920 as the published cluster had in every node: each
+// constant with its value, source and reason, in this file only. Board and link:
+// emulator/board/constants.hpp.
+#pragma once
+
+#include "emulator/board/time_model.hpp"
+
+namespace gdr::dense::host {
+
+inline constexpr TimeConstant product_rate{
+    "host.product", 0.9 * 4 * 2.66e9 * 4, "flops/s",
+    "published: four cores at 2.66 GHz, four operations a clock; assumed: nine tenths of it",
+    "matrix products on the host, in panels and small triangles"};
+
+inline constexpr TimeConstant memory{
+    "host.memory", 14.6e9, "bytes/s",
+    "published: 15.5e9 read, 13.8e9 written, measured on a Core i7 with three channels of "
+    "DDR3-1333 "
+    "(Tom's Hardware, November 2008; 25.6e9 in theory for the 920's DDR3-1066); their mean",
+    "what the host cannot keep in its caches: results that are added to C, exchanges of rows, "
+    "products with a short inner dimension"};
+
+inline constexpr TimeConstant cache_line{
+    "host.cache_line", 64, "bytes", "published",
+    "a row's element in a column-major matrix costs a whole line, read and written"};
+
+}  // namespace gdr::dense::host

@@ -1,0 +1,163 @@
+// LinearSolver: checks what callers give, then hands it to the factorisations.
+#include "gdr/linear.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "libgdr/dense/factor.hpp"
+#include "libgdr/dense/panel.hpp"
+#include "libgdr/dense/triangular.hpp"
+#include "libgdr/dense/views.hpp"
+
+namespace gdr {
+namespace {
+
+using dense::readable;
+using dense::require_matrix;
+using dense::require_result;
+using dense::TriangularMatrix;
+using dense::turned;
+
+[[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
+
+void require_pivots(std::size_t given, std::size_t needed) {
+  if (given < needed)
+    usage("there is room for " + std::to_string(given) + " pivots, but " + std::to_string(needed) +
+          " are needed");
+}
+
+template <typename Number>
+void require_vector(const VectorView<Number>& x, std::size_t n, const char* name) {
+  if (x.increment == 0) usage("the increment of " + std::string(name) + " is 0; it is at least 1");
+  if (n > 0 && x.data == nullptr) usage("the vector " + std::string(name) + " is a null pointer");
+}
+
+/// X *= factor; 0 does not read X.
+void scale(std::size_t m, std::size_t n, double factor, const MatrixView<double>& x) noexcept {
+  if (factor == 1) return;
+  for (std::size_t c = 0; c < n; ++c)
+    for (std::size_t r = 0; r < m; ++r) {
+      double& element = x.data[r + c * x.stride];
+      element = factor == 0 ? 0 : factor * element;
+    }
+}
+
+/// Columns of a panel where the caller leaves it to us (LinearOptions::block).
+std::size_t panel_columns(std::size_t n, std::size_t depth) noexcept {
+  constexpr std::size_t least = 64, multiple = 32;
+  const std::size_t eighth = (n / 8 + multiple - 1) / multiple * multiple;
+  return std::min(std::max(eighth, least), std::max(depth, least));
+}
+
+}  // namespace
+
+struct LinearSolver::Impl {
+  Impl(Device& device, const LinearOptions& wanted)
+      : options(wanted), updates(device, wanted.precision, wanted.device_flops) {}
+
+  void triangle(Side side, const TriangularMatrix& t, std::size_t others,
+                const MatrixView<double>& b) {
+    const auto subtract = [this](std::size_t m, std::size_t n, std::size_t k, const auto& x,
+                                 const auto& y,
+                                 const auto& z) { updates.subtract(m, n, k, x, y, z); };
+    dense::solve_triangle(side, t, others, b, subtract, updates.threads());
+  }
+
+  LinearOptions options;
+  dense::Updates updates;
+};
+
+LinearSolver::LinearSolver(Device& device, const LinearOptions& options)
+    : impl_(std::make_unique<Impl>(device, options)) {}
+LinearSolver::~LinearSolver() = default;
+LinearSolver::LinearSolver(LinearSolver&&) noexcept = default;
+LinearSolver& LinearSolver::operator=(LinearSolver&&) noexcept = default;
+
+std::optional<std::size_t> LinearSolver::lu(std::size_t m, std::size_t n,
+                                            const MatrixView<double>& a,
+                                            std::span<std::int64_t> pivots) {
+  require_result(a, m, n, "A");
+  const std::size_t steps = std::min(m, n);
+  require_pivots(pivots.size(), steps);
+  const LinearOptions& o = impl_->options;
+  const std::size_t block =
+      o.block > 0 ? o.block : panel_columns(steps, impl_->updates.product().depth());
+  return dense::factor_lu(m, n, a, pivots.first(steps),
+                          std::clamp<std::size_t>(block, 1, std::max<std::size_t>(steps, 1)),
+                          o.overlap, impl_->updates);
+}
+
+void LinearSolver::solve(std::size_t n, std::size_t columns, const MatrixView<const double>& lu,
+                         std::span<const std::int64_t> pivots, const MatrixView<double>& b) {
+  require_matrix(lu, n, columns > 0 ? n : 0, "LU");
+  require_result(b, n, columns, "B");
+  require_pivots(pivots.size(), n);
+  pivots = pivots.first(n);
+  for (std::size_t i = 0; i < n; ++i)
+    if (pivots[i] < static_cast<std::int64_t>(i) || pivots[i] >= static_cast<std::int64_t>(n))
+      usage("pivot " + std::to_string(i) + " is " + std::to_string(pivots[i]) + ", not one of " +
+            std::to_string(i) + " to " + std::to_string(n - 1) +
+            ": they count from 0, as LinearSolver::lu gives them");
+  const unsigned threads = impl_->updates.threads();
+  const bool transposed = lu.transpose == Transpose::Yes;
+  const TriangularMatrix lower{n, !transposed, true, lu}, upper{n, transposed, false, lu};
+  if (!transposed) dense::exchange_rows(columns, b, pivots, threads);
+  impl_->triangle(Side::Left, transposed ? upper : lower, columns, b);
+  impl_->triangle(Side::Left, transposed ? lower : upper, columns, b);
+  if (transposed) dense::restore_rows(columns, b, pivots, threads);
+}
+
+std::optional<std::size_t> LinearSolver::cholesky(Triangle triangle, std::size_t n,
+                                                  const MatrixView<double>& a) {
+  require_result(a, n, n, "A");
+  return dense::factor_cholesky(triangle, n, a, impl_->updates);
+}
+
+void LinearSolver::solve_cholesky(Triangle triangle, std::size_t n, std::size_t columns,
+                                  const MatrixView<const double>& factor,
+                                  const MatrixView<double>& b) {
+  if (factor.transpose == Transpose::Yes)
+    usage("the Cholesky factor is taken as it is stored: name its triangle, without a transpose");
+  require_matrix(factor, n, columns > 0 ? n : 0, "the factor");
+  require_result(b, n, columns, "B");
+  const bool lower = triangle == Triangle::Lower;
+  const TriangularMatrix as_stored{n, lower, false, factor};
+  const TriangularMatrix transposed{n, !lower, false, turned(factor)};
+  impl_->triangle(Side::Left, lower ? as_stored : transposed, columns, b);
+  impl_->triangle(Side::Left, lower ? transposed : as_stored, columns, b);
+}
+
+void LinearSolver::solve_triangular(Side side, Triangle triangle, Diagonal diagonal, std::size_t m,
+                                    std::size_t n, double alpha, const MatrixView<const double>& a,
+                                    const MatrixView<double>& b) {
+  const bool left = side == Side::Left;
+  const std::size_t size = left ? m : n, others = left ? n : m;
+  require_matrix(a, size, alpha != 0 && others > 0 ? size : 0, "A");
+  require_result(b, m, n, "B");
+  scale(m, n, alpha, b);
+  if (alpha == 0) return;
+  const bool lower = (triangle == Triangle::Lower) == (a.transpose == Transpose::No);
+  impl_->triangle(side, {size, lower, diagonal == Diagonal::Unit, a}, others, b);
+}
+
+void LinearSolver::multiply(std::size_t m, std::size_t n, double alpha,
+                            const MatrixView<const double>& a, const VectorView<const double>& x,
+                            double beta, const VectorView<double>& y) {
+  const bool reads = alpha != 0 && m > 0 && n > 0;
+  require_matrix(a, m, reads ? n : 0, "A");
+  require_vector(x, reads ? n : 0, "x");
+  require_vector(y, m, "y");
+  // A vector with an increment is a row of a matrix.
+  const MatrixView<const double> column{x.data, x.increment, Transpose::Yes};
+  if (y.increment == 1)
+    return impl_->updates.product().compute(m, 1, n, alpha, a, column, beta,
+                                            {y.data, std::max<std::size_t>(m, 1)});
+  std::vector<double> result(m);
+  for (std::size_t i = 0; beta != 0 && i < m; ++i) result[i] = y.data[i * y.increment];
+  impl_->updates.product().compute(m, 1, n, alpha, a, column, beta,
+                                   {result.data(), std::max<std::size_t>(m, 1)});
+  for (std::size_t i = 0; i < m; ++i) y.data[i * y.increment] = result[i];
+}
+
+}  // namespace gdr

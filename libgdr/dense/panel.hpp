@@ -1,0 +1,28 @@
+// LU of a panel on the host: halves by halves, down to a few columns.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "gdr/matrix.hpp"
+
+namespace gdr::dense {
+
+/// Columns that are eliminated one after the other.
+constexpr std::size_t narrowest_panel = 16;
+
+/// P A = L U of m rows and pivots.size() <= m columns, in place; pivots count rows of this panel.
+/// Returns the column of the first pivot that is exactly zero.
+std::optional<std::size_t> factor_panel(std::size_t m, const MatrixView<double>& a,
+                                        std::span<std::int64_t> pivots, unsigned threads);
+
+/// Exchanges row i with row pivots[i] in n columns, i = 0, 1, ...
+void exchange_rows(std::size_t n, const MatrixView<double>& a, std::span<const std::int64_t> pivots,
+                   unsigned threads);
+/// The same backwards, from the last pivot to the first.
+void restore_rows(std::size_t n, const MatrixView<double>& a, std::span<const std::int64_t> pivots,
+                  unsigned threads);
+
+}  // namespace gdr::dense

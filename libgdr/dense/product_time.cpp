@@ -1,0 +1,107 @@
+// The time of a product, from the clocks of a column and the link's transfers.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "emulator/assembler/assembler.hpp"
+#include "emulator/board/time_model.hpp"
+#include "gdr/error.hpp"
+#include "kernels/builtin.hpp"
+#include "libgdr/dense/prediction.hpp"
+#include "libgdr/dense/tiles.hpp"
+
+namespace gdr::dense {
+namespace {
+
+/// Columns at a time, as MatrixProduct has them.
+constexpr std::size_t most_columns = 16384;
+
+std::uint64_t clocks_of_kernel() {
+  static const std::uint64_t clocks = [] {
+    const AssembleResult result = assemble(dense_kernels().front().source, "dgemm.gds");
+    if (!result.ok()) throw Error(ErrorCategory::Internal, result.diagnostics.render());
+    return std::uint64_t{result.program->clocks(Section::Body)};
+  }();
+  return clocks;
+}
+
+std::size_t rounded_up(std::size_t n, std::size_t unit) noexcept {
+  return (n + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+BoardMapping network_mapping(const Geometry& geometry) {
+  return {tile_rows, block_depth * geometry.blocks, clocks_of_kernel(), tile_rows};
+}
+
+BoardMapping same_without_network(const Geometry& geometry) {
+  BoardMapping mapping = network_mapping(geometry);
+  mapping.results *= geometry.blocks;
+  return mapping;
+}
+
+BoardMapping rows_without_network(const Geometry& geometry, std::size_t rows) {
+  constexpr std::size_t held = tile_rows * block_depth / pes;  // numbers of a PE
+  const std::size_t tile = rows * pes * geometry.blocks;
+  return {tile, held / rows, clocks_of_kernel(), tile};
+}
+
+double peak(const Geometry& geometry) noexcept {
+  return geometry.clock_hz * static_cast<double>(pes) * geometry.blocks * geometry.chips_per_board;
+}
+
+double product_seconds(const Geometry& geometry, const BoardMapping& mapping, std::size_t m,
+                       std::size_t n, std::size_t k) {
+  if (m == 0 || n == 0 || k == 0) return 0;
+  // Where the inner dimension is short, some chips are left out.
+  const std::size_t needed = rounded_up(k, mapping.depth) / mapping.depth;
+  const auto chips = static_cast<unsigned>(std::min<std::size_t>(needed, geometry.chips_per_board));
+  const std::uint64_t all = (std::uint64_t{2} << (chips - 1)) - 1;
+  const std::size_t parts = (needed + chips - 1) / chips;
+  const std::size_t memory = geometry.dram_bytes / sizeof(double) / mapping.depth;
+  const std::size_t most = std::clamp<std::size_t>(memory / parts, 2, most_columns + 1) - 1;
+  const std::size_t tiles = rounded_up(m, mapping.rows) / mapping.rows;
+  const std::uint64_t tile_words = mapping.rows * mapping.depth;
+
+  Timeline time(chips, geometry.clock_hz);
+  for (std::size_t first = 0; first < n; first += most) {
+    // One item more than columns: the results of one leave with the next.
+    const std::uint64_t items = std::min(most, n - first) + 1, words = items * mapping.depth;
+    const std::array column{
+        HalfWork{items, mapping.compute, mapping.depth, mapping.results, false}};
+    const std::uint64_t clocks = run_clocks(0, column, 0, geometry.clock_hz).total;
+    for (std::size_t p = 0; p < parts; ++p)
+      for (unsigned chip = 0; chip < chips; ++chip)
+        time.write_memory(std::uint64_t{1} << chip, 8 * words, p * words, (p + 1) * words);
+    for (std::size_t t = 0; t < tiles * parts; ++t) {
+      for (unsigned chip = 0; chip < chips; ++chip)
+        time.load(std::uint64_t{1} << chip, 8 * tile_words, load_clocks(tile_words).total);
+      const std::uint64_t at = t % parts * words;
+      time.run_returning(all, clocks, at, at + words, 8 * mapping.results * items);
+    }
+  }
+  return time.seconds();
+}
+
+double square_rate(const Geometry& geometry, const BoardMapping& mapping, std::size_t n) {
+  const auto size = static_cast<double>(n);
+  return n == 0 ? 0 : 2 * size * size * size / product_seconds(geometry, mapping, n, n, n);
+}
+
+double square_rate_without_network(const Geometry& geometry, std::size_t n) {
+  double best = square_rate(geometry, same_without_network(geometry), n);
+  for (const std::size_t rows : {1, 2, 4, 8})
+    best = std::max(best, square_rate(geometry, rows_without_network(geometry, rows), n));
+  return best;
+}
+
+std::optional<std::size_t> half_of_peak(const Geometry& geometry, const BoardMapping& mapping,
+                                        std::size_t most) {
+  constexpr std::size_t step = 64;
+  for (std::size_t n = step; n <= most; n += step)
+    if (square_rate(geometry, mapping, n) >= peak(geometry) / 2) return n;
+  return {};
+}
+
+}  // namespace gdr::dense

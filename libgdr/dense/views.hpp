@@ -1,0 +1,71 @@
+// Parts of matrices, and what must hold for one that a caller gives.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <string>
+
+#include "gdr/error.hpp"
+#include "gdr/matrix.hpp"
+
+namespace gdr::dense {
+
+/// op(X) from an element on.
+template <typename Number>
+MatrixView<Number> from(const MatrixView<Number>& x, std::size_t row, std::size_t column) noexcept {
+  if (x.transpose == Transpose::Yes) std::swap(row, column);
+  return {x.data + row + column * x.stride, x.stride, x.transpose};
+}
+
+/// op(X) read only.
+inline MatrixView<const double> readable(const MatrixView<double>& x) noexcept {
+  return {x.data, x.stride, x.transpose};
+}
+
+inline Transpose turned(Transpose t) noexcept {
+  return t == Transpose::No ? Transpose::Yes : Transpose::No;
+}
+/// The transpose of op(X).
+inline MatrixView<const double> turned(const MatrixView<const double>& x) noexcept {
+  return {x.data, x.stride, turned(x.transpose)};
+}
+
+/// Element of op(X).
+inline double element(const MatrixView<const double>& x, std::size_t row,
+                      std::size_t column) noexcept {
+  return x.transpose == Transpose::No ? x.data[row + column * x.stride]
+                                      : x.data[column + row * x.stride];
+}
+
+/// About half of n, a multiple of `unit`; less than n if n is more than `unit`.
+constexpr std::size_t half_of(std::size_t n, std::size_t unit) noexcept {
+  return (n / 2 + unit - 1) / unit * unit;
+}
+
+/// Throws Error (Usage) where a matrix of these sizes, that of op(X), cannot be there.
+template <typename Number>
+void require_matrix(const MatrixView<Number>& x, std::size_t rows, std::size_t columns,
+                    const char* name) {
+  if (x.transpose == Transpose::Yes) std::swap(rows, columns);
+  const auto refuse = [](const std::string& text) { throw Error(ErrorCategory::Usage, text); };
+  if (x.stride < std::max<std::size_t>(rows, 1))
+    refuse("the leading dimension of " + std::string(name) + " is " + std::to_string(x.stride) +
+           ", but it has " + std::to_string(rows) + " rows");
+  if (rows == 0 || columns == 0) return;
+  if (columns > std::numeric_limits<std::size_t>::max() / sizeof(double) / x.stride)
+    refuse(std::string(name) + " is larger than any memory");
+  if (x.data == nullptr) refuse("the matrix " + std::string(name) + " is a null pointer");
+}
+
+/// The same of one that is written.
+inline void require_result(const MatrixView<double>& x, std::size_t rows, std::size_t columns,
+                           const char* name) {
+  if (x.transpose == Transpose::Yes)
+    throw Error(ErrorCategory::Usage, std::string(name) +
+                                          " is written as it is stored: give it without a "
+                                          "transpose");
+  require_matrix(x, rows, columns, name);
+}
+
+}  // namespace gdr::dense
