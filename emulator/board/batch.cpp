@@ -122,6 +122,7 @@ void Batch::flush() {
     }
   } forget{*this};
   staged_of_.clear();
+  if (sums_products()) begin_products();
   for (const Pass& pass : passes) add_pass(pass, tasks, phases);
   if (sums_products()) add_products(phases);
   add_joined_reads(phases);

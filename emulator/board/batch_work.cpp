@@ -46,6 +46,7 @@ void Batch::work(const Pass& pass, const Task& task) {
     run_loop(pass, task);
     if (pass.last && (run_->command.flags & run_end) != 0 && !whole)
       run_section(task, Section::End);
+    if (sums_products()) take_factors(task);
   }
   if (!pass.last) return;
   for (const Read& r : reads_) {

@@ -83,6 +83,7 @@ struct Board::Impl {
 
   void step(Execution& x, std::size_t index);
   void load_program(Execution& x, const Command& c, Payload payload);
+  void write_words(BoardMemory& memory, std::uint64_t address, Payload payload) const;
   void write_memory(Execution& x, const Command& c, Payload payload);
   void write_targets(Execution& x, const Command& c, Payload payload);
   void write_param(Execution& x, const Command& c, Payload payload);
@@ -151,13 +152,27 @@ void Board::Impl::load_program(Execution& x, const Command& c, Payload payload) 
   x.timeline.load(all, payload.size() * word_bytes, init);
 }
 
+/// In pieces by several threads, where there is enough of it.
+void Board::Impl::write_words(BoardMemory& memory, std::uint64_t address, Payload payload) const {
+  constexpr std::size_t piece = std::size_t{1} << 16;
+  constexpr double ns_a_word = 1;
+  memory.reserve(address, payload.size());
+  const auto write = [&](std::size_t i) {
+    const std::size_t first = i * piece;
+    memory.write(address + first, payload.subspan(first, std::min(piece, payload.size() - first)));
+  };
+  const Phase phase{(payload.size() + piece - 1) / piece, write};
+  const double estimate = ns_a_word * static_cast<double>(payload.size());
+  run_phases({&phase, 1}, threads_for(estimate, board.threads));
+}
+
 void Board::Impl::write_memory(Execution& x, const Command& c, Payload payload) {
   x.batch.flush_run();
   std::vector<std::uint64_t> before;
   for (const BoardChip& chip : board.chips) before.push_back(chip.memory.contents());
   for (std::size_t chip = 0; chip < board.chips.size(); ++chip) {
     if (!takes_part(c.chips, chip)) continue;
-    board.chips[chip].memory.write(c.address, payload);
+    write_words(board.chips[chip].memory, c.address, payload);
     // What was the same before is the same afterwards.
     for (std::size_t other = 0; other < chip; ++other) {
       if (takes_part(c.chips, other) && before[other] == before[chip])

@@ -20,10 +20,11 @@ bool Batch::sums_products() const noexcept {
   if (!run_ || !board_.loaded->products) return false;
   if ((run_->command.flags & wanted) != wanted || (run_->command.flags & run_flags) != 0)
     return false;
-  // In TargetsOverBlocks every block sees the whole record, in SourcesOverBlocks other items.
+  // In TargetsOverBlocks every block sees the whole record, in SourcesOverBlocks other items. Fast
+  // numerics do the same for any number of items: products keep all bits of their factors.
+  const std::uint64_t least = board_.loaded->product_kernels->exact ? items_together / 2 : 1;
   return run_->plan.share == Share::PartsOverBlocks &&
-         fills_before_products() * run_->plan.groups_per_half + items_together / 2 <=
-             run_->plan.items;
+         fills_before_products() * run_->plan.groups_per_half + least <= run_->plan.items;
 }
 
 /// Items of which the output comes from what the registers held before: they run as ever.
@@ -32,19 +33,23 @@ std::uint64_t Batch::fills_before_products() const noexcept {
   return (board_.loaded->products->delay + size - 1) / size;
 }
 
-void Batch::add_products(std::vector<Phase>& phases) {
-  const SummedProducts& products = *board_.loaded->products;
+/// Makes room for what stands in the PEs: each block is taken when its targets are there.
+void Batch::begin_products() {
   product_chips_.clear();
   for (std::uint32_t c = 0; c < board_.chips.size(); ++c)
     if (run_->blocks[c] != 0) product_chips_.push_back(c);
+  board_.factors.begin(*board_.loaded->products, board_.geometry, product_chips_.size());
+}
+
+void Batch::take_factors(const Task& task) {
+  const auto chip = std::ranges::find(product_chips_, task.chip) - product_chips_.begin();
+  board_.factors.take(*board_.loaded->products, static_cast<std::size_t>(chip),
+                      board_.chips[task.chip].state.blocks[task.block],
+                      *board_.loaded->product_kernels);
+}
+
+void Batch::add_products(std::vector<Phase>& phases) {
   if (product_chips_.empty()) return;
-  board_.factors.begin(products, board_.geometry, product_chips_.size());
-  const std::size_t blocks = board_.geometry.blocks;
-  phases.push_back({product_chips_.size() * blocks, [this, blocks, &products](std::size_t i) {
-                      const BoardChip& chip = board_.chips[product_chips_[i / blocks]];
-                      board_.factors.take(products, i / blocks, chip.state.blocks[i % blocks],
-                                          *board_.loaded->product_kernels);
-                    }});
   const std::uint64_t first = fills_before_products() * run_->plan.groups_per_half;
   const std::uint64_t items = run_->plan.items - first;
   // As many tasks as keep some threads busy to the end.

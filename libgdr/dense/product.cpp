@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "emulator/engine/products/kernels.hpp"
 #include "gdr/error.hpp"
 #include "kernels/builtin.hpp"
 #include "libgdr/dense/product_impl.hpp"
@@ -41,6 +42,12 @@ void check_matrix(const MatrixView<Number>& x, std::size_t rows, std::size_t col
   if (columns > std::numeric_limits<std::size_t>::max() / sizeof(Number) / x.stride)
     usage(std::string(name) + " is larger than any memory");
   if (x.data == nullptr) usage("the matrix " + std::string(name) + " is a null pointer");
+}
+
+/// Fast numerics with kernels for products: what the chip cuts off a factor is multiplied, too.
+bool multiplies_all_bits(const Board& board) noexcept {
+  const ProductKernels* const kernels = board.engine().products();
+  return kernels != nullptr && !kernels->exact;
 }
 
 /// C = beta C, where there is nothing to add.
@@ -96,7 +103,9 @@ void MatrixProduct::Impl::keep(const Inner& inner) {
 
 void MatrixProduct::Impl::run() {
   Account account(*core);
-  Inner inner{call.k, dense::terms_of(call.a, call.b, call.m, call.n, call.k, precision)};
+  const MatrixPrecision needed =
+      multiplies_all_bits(core->boards.front().board) ? MatrixPrecision::Chip : precision;
+  Inner inner{call.k, dense::terms_of(call.a, call.b, call.m, call.n, call.k, needed)};
   // Terms are added on the host. In the network numbers and what was cut off others, 2^50 times
   // smaller, would meet in sums that engines cannot prove in doubles.
   const std::size_t pass = pass_depth(inner);

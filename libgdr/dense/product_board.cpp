@@ -18,6 +18,8 @@ using dense::tile_rows;
 /// Words that one list returns, and takes, at most: within a list the next tile is sent while a
 /// board works.
 constexpr std::size_t list_words = std::size_t{1} << 24;
+/// Less than this is stored by one thread.
+constexpr std::size_t worthwhile = 100'000;
 
 }  // namespace
 
@@ -25,28 +27,39 @@ Command& MatrixProduct::Impl::add(BoardSlot& slot, CommandKind kind, std::uint64
   Command& command = slot.list.commands.emplace_back();
   command.kind = kind;
   command.chips = chips;
-  command.payload = slot.list.payload.size();
+  command.payload = payload_used;
   return command;
+}
+
+/// Words behind what the list has; what stands there is left from before.
+std::uint64_t* MatrixProduct::Impl::room(BoardSlot& slot, std::size_t words) {
+  std::vector<std::uint64_t>& payload = slot.list.payload;
+  const std::size_t from = payload_used;
+  payload_used += words;
+  if (payload.size() < payload_used) payload.resize(payload_used);
+  return payload.data() + from;
 }
 
 void MatrixProduct::Impl::execute(BoardSlot& slot) {
   if (work.abandoned)
     throw Error(ErrorCategory::Device, "the work was abandoned before it was done");
-  slot.board.execute(slot.list, slot.words);
+  // Lists without runs leave the results of earlier ones where they are, with their memory.
+  std::vector<std::uint64_t> none;
+  slot.board.execute(slot.list, pending.empty() ? none : slot.words);
   slot.list.commands.clear();
-  slot.list.payload.clear();
+  payload_used = 0;  // memory that was touched already costs less
 }
 
 void MatrixProduct::Impl::load(BoardSlot& slot) {
-  slot.list = {};
+  slot.list.commands.clear();
+  payload_used = 0;
   if (slot.loaded && &slot.loaded->program() == &kernel.program()) return;
   slot.loaded.reset();
   slot.resident = {};
   const std::vector<std::uint8_t>& object = kernel.object();
   Command& command = add(slot, CommandKind::LoadProgram, 0);
   command.count = object.size();
-  slot.list.payload.resize((object.size() + 7) / 8);
-  std::memcpy(slot.list.payload.data(), object.data(), object.size());
+  std::memcpy(room(slot, (object.size() + 7) / 8), object.data(), object.size());
   execute(slot);
   slot.loaded = kernel;
 }
@@ -61,9 +74,10 @@ void MatrixProduct::Impl::send_columns(BoardSlot& slot, const Inner& inner,
       Command& write = add(slot, CommandKind::WriteMemory, std::uint64_t{1} << chip);
       write.address = columns.place + part * words;
       write.count = words;
-      slot.list.payload.resize(write.payload + words, 0);
+      std::uint64_t* const to = room(slot, words);
       dense::pack_columns(call.b, columns.first, columns.count, inner, first + chip * depth, depth,
-                          core->threads, slot.list.payload.data() + write.payload);
+                          core->threads, to);
+      std::fill_n(to + columns.count * depth, depth, 0);
       execute(slot);
     }
   }
@@ -85,20 +99,14 @@ void MatrixProduct::Impl::need_columns(BoardSlot& slot, const Inner& inner,
 /// A tile of A for one part of the inner dimension, to the chips that share it.
 void MatrixProduct::Impl::send_tile(BoardSlot& slot, const Inner& inner, std::size_t row,
                                     std::size_t first) {
-  const std::size_t blocks = core->geometry.blocks;
-  constexpr std::size_t of_block = dense::pes * dense::elements * 2 * block_depth;
-  // PEs beyond those that the kernel uses hold zeros.
-  const std::size_t block_words = core->geometry.pes_per_block * dense::elements * 2 * block_depth;
-  std::vector<std::uint64_t> records(blocks * of_block);
+  const std::size_t blocks = core->geometry.blocks, pes = core->geometry.pes_per_block;
+  const std::size_t slots = blocks * pes * dense::elements;
+  const std::size_t rows = std::min(tile_rows, call.m - row);
   for (std::size_t chip = 0; chip < chips(inner); ++chip) {
-    dense::pack_tile(call.a, call.m, row, inner, first + chip * chip_depth(), blocks,
-                     records.data());
     Command& write = add(slot, CommandKind::WriteTargets, std::uint64_t{1} << chip);
-    write.count = blocks * block_words / (2 * block_depth);
-    slot.list.payload.resize(write.payload + blocks * block_words, 0);
-    for (std::size_t b = 0; b < blocks; ++b)
-      std::copy_n(records.data() + b * of_block, of_block,
-                  slot.list.payload.data() + write.payload + b * block_words);
+    write.count = slots;
+    dense::pack_tile(call.a, {row, rows, first + chip * chip_depth(), blocks, pes}, inner,
+                     core->threads, room(slot, slots * 2 * block_depth));
   }
 }
 
@@ -107,8 +115,7 @@ void MatrixProduct::Impl::add_tile(BoardSlot& slot, const Inner& inner, std::siz
                                    const Columns& columns) {
   const std::size_t results = (columns.count + 1) * tile_rows;
   for (std::size_t first = 0; first < inner.size(); first += pass_depth(inner)) {
-    const bool full =
-        (pending.size() + 1) * results > list_words || slot.list.payload.size() > list_words;
+    const bool full = (pending.size() + 1) * results > list_words || payload_used > list_words;
     if (full && !pending.empty()) collect(slot, columns);
     send_tile(slot, inner, row, first);
     Command& run = add(slot, CommandKind::Run, (std::uint64_t{2} << (chips(inner) - 1)) - 1);
@@ -120,17 +127,21 @@ void MatrixProduct::Impl::add_tile(BoardSlot& slot, const Inner& inner, std::siz
   }
 }
 
-/// Sums that are complete, to their place in C: scaled in double, and rounded once.
-template <typename Number>
+/// Sums that are complete, to their place in C: scaled in double, and rounded once. `value(column,
+/// row)` is a sum.
+template <typename Number, typename Value>
 void MatrixProduct::Impl::store(const MatrixView<Number>& c, std::size_t row, std::size_t rows,
-                                const Columns& columns) const {
+                                const Columns& columns, Value value) const {
   const bool flipped = c.transpose == Transpose::Yes;
   const std::size_t down = flipped ? c.stride : 1, across = flipped ? 1 : c.stride;
-  for (std::size_t column = 0; column < columns.count; ++column) {
+  const auto count = static_cast<std::ptrdiff_t>(columns.count);
+#pragma omp parallel for num_threads(static_cast <int>(core->threads)) if (columns.count * rows > \
+                                                                           worthwhile)
+  for (std::ptrdiff_t n = 0; n < count; ++n) {
+    const auto column = static_cast<std::size_t>(n);
     Number* to = c.data + row * down + (columns.first + column) * across;
     for (std::size_t r = 0; r < rows; ++r, to += down)
-      *to =
-          static_cast<Number>(call.alpha * sums.value(column * rows + r) + scaled(call.beta, *to));
+      *to = static_cast<Number>(call.alpha * value(column, r) + scaled(call.beta, *to));
   }
 }
 
@@ -141,12 +152,25 @@ void MatrixProduct::Impl::collect(BoardSlot& slot, const Columns& columns) {
   const std::uint64_t* words = slot.words.data() + tile_rows;
   for (const Pending& run : pending) {
     const std::size_t rows = std::min(tile_rows, call.m - run.row);
-    if (run.first) sums.begin(columns.count * rows);
-    for (std::size_t c = 0; c < columns.count; ++c)
-      for (std::size_t r = 0; r < rows; ++r)
-        sums.add(c * rows + r, std::bit_cast<double>(words[c * tile_rows + r]));
+    const auto result = [words](std::size_t column, std::size_t r) {
+      return std::bit_cast<double>(words[column * tile_rows + r]);
+    };
+    const auto sum = [&](std::size_t column, std::size_t r) {
+      return sums.value(column * rows + r);
+    };
+    const bool alone = run.first && run.last;
+    if (run.first && !alone) sums.begin(columns.count * rows);
+    for (std::size_t c = 0; !alone && c < columns.count; ++c)
+      for (std::size_t r = 0; r < rows; ++r) sums.add(c * rows + r, result(c, r));
+    if (run.last) {
+      std::visit(
+          [&](const auto& c) {
+            alone ? store(c, run.row, rows, columns, result)
+                  : store(c, run.row, rows, columns, sum);
+          },
+          call.c);
+    }
     words += (columns.count + 1) * tile_rows;
-    if (run.last) std::visit([&](const auto& c) { store(c, run.row, rows, columns); }, call.c);
   }
   pending.clear();
 }

@@ -80,9 +80,10 @@ struct MatrixProduct::Impl {
   void add_tile(BoardSlot& slot, const dense::Inner& inner, std::size_t row,
                 const Columns& columns);
   void collect(BoardSlot& slot, const Columns& columns);
-  template <typename Number>
-  void store(const MatrixView<Number>& c, std::size_t row, std::size_t rows,
-             const Columns& columns) const;
+  template <typename Number, typename Value>
+  void store(const MatrixView<Number>& c, std::size_t row, std::size_t rows, const Columns& columns,
+             Value value) const;
+  std::uint64_t* room(BoardSlot& slot, std::size_t words);
   Command& add(BoardSlot& slot, CommandKind kind, std::uint64_t chips) const;
   void execute(BoardSlot& slot);
 
@@ -95,6 +96,7 @@ struct MatrixProduct::Impl {
   Kernel kernel;
   Work work;
   Call call;
+  std::size_t payload_used = 0;  ///< of the list's payload, which is never made smaller
   std::vector<Pending> pending;  ///< runs of the list that is being written
   dense::Sums sums;
 };

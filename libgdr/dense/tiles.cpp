@@ -1,17 +1,12 @@
 #include "libgdr/dense/tiles.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 
 namespace gdr::dense {
 namespace {
-
-template <typename Number>
-double at(const MatrixView<const Number>& x, std::size_t row, std::size_t column) noexcept {
-  return x.transpose == Transpose::No ? x.data[row + column * x.stride]
-                                      : x.data[column + row * x.stride];
-}
 
 /// The leading 50 bits, as the multiplier sees them.
 double leading(double x) noexcept {
@@ -34,21 +29,55 @@ bool has_low(const Factor& x, std::size_t rows, std::size_t columns) noexcept {
   return std::visit([&](const auto& view) { return has_low(view, rows, columns); }, x);
 }
 
+/// Less than this is packed by one thread.
+constexpr std::size_t worthwhile = 100'000;
+
+std::uint64_t word(double x, Part part) noexcept {
+  return std::bit_cast<std::uint64_t>(part == Part::Whole ? x : part_of(x, part));
+}
+
+/// Elements one behind the other: along a row or a column of op(X) at one inner index.
 template <typename Number>
-void tile_of(const MatrixView<const Number>& a, std::size_t m, std::size_t row, const Inner& inner,
-             std::size_t first, std::size_t blocks, std::uint64_t* words) {
-  std::fill_n(words, blocks * pes * elements * 2 * block_depth, 0);
-  const std::size_t end = std::min(first + blocks * block_depth, inner.size());
-  const std::size_t rows = std::min(tile_rows, m - row);
-  for (std::size_t i = first; i < end; ++i) {
-    if (i % inner.pitch >= inner.k) continue;
+struct Line {
+  const Number* first = nullptr;  ///< null: all are zero
+  std::size_t step = 1;
+  Part part = Part::Whole;
+};
+
+template <typename Number>
+void tile_of(const MatrixView<const Number>& a, const TilePlace& place, const Inner& inner,
+             unsigned threads, std::uint64_t* words) {
+  constexpr std::size_t pe_rows = 2 * elements, pe_words = pe_rows * block_depth;
+  const bool flipped = a.transpose == Transpose::Yes;
+  const auto line = [&](std::size_t i) -> Line<Number> {
+    if (i >= inner.size() || i % inner.pitch >= inner.k) return {};
+    const std::size_t k = i % inner.pitch, row = place.row;
     const Part part = inner.terms[i / inner.pitch].a;
-    const std::size_t block = (i - first) / block_depth, depth = (i - first) % block_depth;
-    for (std::size_t r = 0; r < rows; ++r) {
-      // Row 8 p + 4 h + e is number `depth` of half h of target (p, e).
-      const std::size_t target = (block * pes + r / 8) * elements + r % 4;
-      words[(target * 2 + r / 4 % 2) * block_depth + depth] =
-          std::bit_cast<std::uint64_t>(part_of(at(a, row + r, i % inner.pitch), part));
+    if (flipped) return {a.data + k + row * a.stride, a.stride, part};
+    return {a.data + row + k * a.stride, 1, part};
+  };
+  const auto blocks = static_cast<std::ptrdiff_t>(place.blocks);
+#pragma omp parallel for num_threads( \
+    static_cast <int>(threads)) if (place.blocks * tile_rows * block_depth > worthwhile)
+  for (std::ptrdiff_t n = 0; n < blocks; ++n) {
+    const auto block = static_cast<std::size_t>(n);
+    std::array<Line<Number>, block_depth> lines;
+    for (std::size_t k = 0; k < block_depth; ++k)
+      lines[k] = line(place.first + block * block_depth + k);
+    std::uint64_t* to = words + block * place.pes * pe_words;
+    const bool all = place.rows == place.pes * pe_rows &&
+                     std::ranges::all_of(lines, [](const auto& l) { return l.first != nullptr; });
+    if (!all) std::fill_n(to, place.pes * pe_words, 0);
+    for (std::size_t r = 0; r < place.rows; r += pe_rows, to += pe_words) {
+      const std::size_t rows = std::min(pe_rows, place.rows - r);
+      for (std::size_t k = 0; k < block_depth; ++k) {
+        const Line<Number>& from = lines[k];
+        if (from.first == nullptr) continue;
+        // Row 8 p + 4 h + e of the tile is number k of half h of target (p, e).
+        for (std::size_t i = 0; i < rows; ++i)
+          to[(i % elements * 2 + i / elements) * block_depth + k] =
+              word(from.first[(r + i) * from.step], from.part);
+      }
     }
   }
 }
@@ -57,17 +86,31 @@ template <typename Number>
 void columns_of(const MatrixView<const Number>& b, std::size_t column, std::size_t count,
                 const Inner& inner, std::size_t first, std::size_t depth, unsigned threads,
                 std::uint64_t* words) {
+  constexpr std::size_t together = 8;  // of a cache line, where columns lie side by side
   const std::size_t end = std::min(first + depth, inner.size());
-  const auto n = static_cast<std::ptrdiff_t>(count);
-#pragma omp parallel for num_threads(static_cast <int>(threads)) if (count * depth > 100'000)
-  for (std::ptrdiff_t c = 0; c < n; ++c) {
-    std::uint64_t* to = words + static_cast<std::size_t>(c) * depth;
-    std::fill_n(to, depth, 0);
-    for (std::size_t i = first; i < end; ++i, ++to) {
-      const std::size_t row = i % inner.pitch;
-      if (row >= inner.k) continue;
-      *to = std::bit_cast<std::uint64_t>(part_of(at(b, row, column + static_cast<std::size_t>(c)),
-                                                 inner.terms[i / inner.pitch].b));
+  const bool flipped = b.transpose == Transpose::Yes;
+  const auto groups = static_cast<std::ptrdiff_t>((count + together - 1) / together);
+#pragma omp parallel for num_threads(static_cast <int>(threads)) if (count * depth > worthwhile)
+  for (std::ptrdiff_t g = 0; g < groups; ++g) {
+    const std::size_t c = static_cast<std::size_t>(g) * together;
+    const std::size_t columns = std::min(together, count - c);
+    std::uint64_t* const to = words + c * depth;
+    std::fill_n(to, columns * depth, 0);
+    for (std::size_t i = first; i < end;) {
+      // As far as the term goes.
+      const std::size_t k = i % inner.pitch, term = i / inner.pitch;
+      const std::size_t next = std::min(end, (term + 1) * inner.pitch);
+      const std::size_t numbers = std::min(next, term * inner.pitch + inner.k);
+      const Part part = inner.terms[term].b;
+      const Number* const from =
+          b.data + (flipped ? column + c + k * b.stride : k + (column + c) * b.stride);
+      for (std::size_t n = 0; flipped && i + n < numbers; ++n)
+        for (std::size_t j = 0; j < columns; ++j)
+          to[j * depth + (i - first) + n] = word(from[n * b.stride + j], part);
+      for (std::size_t j = 0; !flipped && j < columns; ++j)
+        for (std::size_t n = 0; i + n < numbers; ++n)
+          to[j * depth + (i - first) + n] = word(from[j * b.stride + n], part);
+      i = next;
     }
   }
 }
@@ -100,9 +143,9 @@ std::vector<Term> terms_of(const Factor& a, const Factor& b, std::size_t m, std:
   return terms;
 }
 
-void pack_tile(const Factor& a, std::size_t m, std::size_t row, const Inner& inner,
-               std::size_t first, std::size_t blocks, std::uint64_t* words) {
-  std::visit([&](const auto& view) { tile_of(view, m, row, inner, first, blocks, words); }, a);
+void pack_tile(const Factor& a, const TilePlace& place, const Inner& inner, unsigned threads,
+               std::uint64_t* words) {
+  std::visit([&](const auto& view) { tile_of(view, place, inner, threads, words); }, a);
 }
 
 void pack_columns(const Factor& b, std::size_t column, std::size_t count, const Inner& inner,

@@ -48,10 +48,14 @@ struct Inner {
   std::size_t size() const noexcept { return pitch * (terms.size() - 1) + k; }
 };
 
-/// Link words of the tile of rows `row` .. of op(A), for a chip of `blocks` blocks and inner
-/// indices from `first` on: records of all targets.
-void pack_tile(const Factor& a, std::size_t m, std::size_t row, const Inner& inner,
-               std::size_t first, std::size_t blocks, std::uint64_t* words);
+/// Rows `row` .. `row + rows - 1` of op(A), at most tile_rows, and inner indices from `first` on,
+/// for a chip of `blocks` blocks of `pes` PEs.
+struct TilePlace {
+  std::size_t row = 0, rows = 0, first = 0, blocks = 0, pes = 0;
+};
+/// Link words of this tile: records of all targets.
+void pack_tile(const Factor& a, const TilePlace& place, const Inner& inner, unsigned threads,
+               std::uint64_t* words);
 /// Words of columns `column` .. `column + count - 1` of op(B), one item each, for the same inner
 /// indices.
 void pack_columns(const Factor& b, std::size_t column, std::size_t count, const Inner& inner,

@@ -26,27 +26,33 @@ void PackedFactors::begin(const SummedProducts& products, const Geometry& geomet
 
 void PackedFactors::take(const SummedProducts& products, std::size_t chip, const BlockState& block,
                          const ProductKernels& kernels) {
-  for (std::size_t panel = 0; panel < panels_; ++panel) {
-    const auto& words = products.rows[panel / of_row_];
-    const std::size_t first = panel % of_row_ * panel_lanes;
-    const std::size_t live = std::min<std::size_t>(panel_lanes, block.pes - first);
-    const std::size_t at = (panel * chips_ + chip) * blocks_ + block.number;
-    double* to = numbers_.data() + at * depth_ * panel_lanes;
-    ExponentRange range{2047, 0};
-    for (const PeWord& word : words) {
-      const std::uint64_t* upper = lanes_of(block, word) + first;
-      const std::uint64_t* lower = upper + block.pes;
-      std::array<std::uint64_t, 2 * panel_lanes> filled{};
-      if (live < panel_lanes) {  // PEs that are not there hold zeros
-        std::copy_n(upper, live, filled.data());
-        std::copy_n(lower, live, filled.data() + panel_lanes);
-        upper = filled.data();
-        lower = upper + panel_lanes;
+  for (std::size_t row = 0; row < products.rows.size(); ++row) {
+    const std::size_t panel = row * of_row_;
+    const auto place = [&](std::size_t p) {
+      return ((panel + p) * chips_ + chip) * blocks_ + block.number;
+    };
+    for (std::size_t p = 0; p < of_row_; ++p) ranges_[place(p)] = {2047, 0};
+    for (std::size_t k = 0; k < depth_; ++k) {
+      const std::uint64_t* const upper = lanes_of(block, products.rows[row][k]);
+      for (std::size_t p = 0; p < of_row_; ++p) {
+        double* const to = numbers_.data() + (place(p) * depth_ + k) * panel_lanes;
+        const std::size_t first = p * panel_lanes;
+        const std::uint64_t* from = upper + first;
+        std::size_t lower = block.pes;
+        std::array<std::uint64_t, 2 * panel_lanes> filled{};
+        if (first + panel_lanes > block.pes) {  // PEs that are not there hold zeros
+          std::copy_n(from, block.pes - first, filled.data());
+          std::copy_n(from + lower, block.pes - first, filled.data() + panel_lanes);
+          from = filled.data();
+          lower = panel_lanes;
+        }
+        kernels.take(from, from + lower, to, ranges_[place(p)]);
       }
-      kernels.take(upper, lower, to, range);
-      to += panel_lanes;
     }
-    ranges_[at] = range.least > range.most ? ExponentRange{} : range;
+    for (std::size_t p = 0; p < of_row_; ++p) {
+      ExponentRange& range = ranges_[place(p)];
+      if (range.least > range.most) range = {};
+    }
   }
 }
 
