@@ -11,7 +11,7 @@ namespace {
 
 /// Items of a task: what stands in the PEs is fetched once for all of them. A multiple of what the
 /// kernels take side by side.
-constexpr std::uint64_t task_items = 96, items_together = 12;
+constexpr std::uint64_t task_items = 48, items_together = 12;
 
 }  // namespace
 

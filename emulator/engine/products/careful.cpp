@@ -101,14 +101,15 @@ void careful_column(const CarefulColumn& column, double* sums) {
     sums[lane] = double_from_long(add_up(chips, lane), ignored);
 }
 
-void sign_zeros(const CarefulBlock& block, double* high) {
+void sign_zeros(const CarefulBlock& block, double* high, double* low) {
   for (std::size_t lane = 0; lane < panel_lanes; ++lane) {
-    if (high[lane] != 0) continue;
+    if (high[lane] + low[lane] != 0) continue;
     bool minus = true;
     for (std::size_t k = 0; k < block.depth && minus; ++k)
       minus =
           negative(block.numbers[k * panel_lanes + lane]) != negative(block.item[k * block.step]);
     high[lane] = minus ? -0.0 : 0.0;
+    low[lane] = 0;
   }
 }
 

@@ -152,14 +152,16 @@ class ExactProducts {
     // Within this range nothing overflows, and no tail underflows.
     const bool normal = least >= -800 && most <= 800;
     const int g = most + log_depth_ - 50;
+    bool zero = false;
     if (normal && least >= g + 9 + log_depth_) {
       const Grid grid{1.5 * Host::power(g + 52), Host::power(least), Host::power(most + 2)};
       const bool clamped = least < g + 17 + log_depth_;
       for (std::size_t at = 0; at < panel_lanes; at += width)
-        clamped ? on_grid<true>(numbers + at, items, grid, high + at, low + at)
-                : on_grid<false>(numbers + at, items, grid, high + at, low + at);
+        zero |= clamped ? on_grid<true>(numbers + at, items, grid, high + at, low + at)
+                        : on_grid<false>(numbers + at, items, grid, high + at, low + at);
     } else if (normal) {
       in_pairs(numbers, items, Host::power(most + 2), high, low);
+      zero = true;
     } else {
       ++careful_;
       for (std::size_t j = 0; j < together; ++j) {
@@ -168,14 +170,9 @@ class ExactProducts {
       }
       return;
     }
-    for (std::size_t j = 0; j < together; ++j) {
-      bool zero = false;
-      for (std::size_t part = 0; part < parts; ++part)
-        zero = zero || Host::any(Host::zero(Host::load(high + j * panel_lanes + part * width)));
-      if (zero)
-        sign_zeros({Host::isa, numbers, items + j, together, t_.factors.depth},
-                   high + j * panel_lanes);
-    }
+    for (std::size_t j = 0; zero && j < together; ++j)
+      sign_zeros({Host::isa, numbers, items + j, together, t_.factors.depth},
+                 high + j * panel_lanes, low + j * panel_lanes);
   }
 
   /// Takes the exponent's 1 to what rounds 60 bits below it.
@@ -183,9 +180,10 @@ class ExactProducts {
 
   /// `Clamped`: sums may be so much smaller than the products that what rounds them would not reach
   /// over their tails: then it is taken from the smallest product, below which nothing is rounded.
-  /// A product's rounding and the sum of the one before it go side by side.
+  /// A product's rounding and the sum of the one before it go side by side. Heads and tails are
+  /// left as they are, for sum61 to join. Returns whether a sum is zero.
   template <bool Clamped>
-  void on_grid(const double* numbers, const double* items, const Grid& range, double* high,
+  bool on_grid(const double* numbers, const double* items, const Grid& range, double* high,
                double* low) const {
     const V grid = Host::all(range.grid), least = Host::all(range.least);
     const V most = Host::all(range.most), c = Host::all(rounder);
@@ -229,14 +227,17 @@ class ExactProducts {
 #pragma GCC unroll 4
       for (std::size_t j = 0; j < together; ++j) l[j] = Host::fnma(s[j], c, l[j]);
     }
+    bool zero = false;
 #pragma GCC unroll 4
     for (std::size_t j = 0; j < together; ++j) {
       const V heads = Host::add(h[j], head[j]), tails = Host::add(l[j], tail[j]);
       const V e = to_grid(heads, tails);
-      const Pair sum = two_sum(heads, Host::fnma(e, c, Host::fma(e, c, tails)));
-      Host::store(high + j * panel_lanes, sum.h);
-      Host::store(low + j * panel_lanes, sum.l);
+      const V rounded = Host::fnma(e, c, Host::fma(e, c, tails));
+      zero |= Host::any(Host::zero(Host::add(heads, rounded)));
+      Host::store(high + j * panel_lanes, heads);
+      Host::store(low + j * panel_lanes, rounded);
     }
+    return zero;
   }
 
   // --- sums of pairs: any exponents

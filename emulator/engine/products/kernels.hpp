@@ -82,7 +82,7 @@ struct CarefulColumn {
   std::size_t step;
 };
 void careful_column(const CarefulColumn& column, double* sums);
-/// Gives sums over a block that are zero their sign: minus where all products have it.
-void sign_zeros(const CarefulBlock& block, double* high);
+/// Gives sums over a block, as pairs, that are zero their sign: minus where all products have it.
+void sign_zeros(const CarefulBlock& block, double* high, double* low);
 
 }  // namespace gdr

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -15,7 +14,7 @@
 #include "gdr/gravity.hpp"
 #include "libgdr/cli/bench/figure.hpp"
 #include "libgdr/cli/bench/native_float.hpp"
-#include "libgdr/cli/bench/timing.hpp"
+#include "libgdr/cli/bench/turns.hpp"
 #include "libgdr/cli/bench/workload.hpp"
 #include "libgdr/io/snapshot.hpp"
 
@@ -34,26 +33,6 @@ Device open(const Context& context, std::string_view engine, Isa isa, unsigned t
   choice.threads = threads;
   return cli::open_device(choice);
 }
-
-/// Seconds of one call, often enough that a measurement takes a tenth of a second or more.
-class Timed {
- public:
-  explicit Timed(std::function<void()> work) : work_(std::move(work)) {
-    work_();
-    const double once = seconds_of(work_);
-    times_ = std::max(1, static_cast<int>(std::lround(0.1 / once)));
-  }
-  double seconds() const {
-    return seconds_of([this] {
-             for (int k = 0; k < times_; ++k) work_();
-           }) /
-           times_;
-  }
-
- private:
-  std::function<void()> work_;
-  int times_ = 1;
-};
 
 /// An engine computing all forces on a sphere.
 Timed emulated(const std::shared_ptr<Device>& device, const Sphere& sphere) {
@@ -79,26 +58,6 @@ Timed native_double(const NativeParticles& p, Isa isa, unsigned threads, NativeF
         [&p, variant, threads, &forces] { native_forces(variant, p, eps * eps, threads, forces); });
   const auto faster = [](const Timed& a, const Timed& b) { return a.seconds() < b.seconds(); };
   return *std::min_element(all.begin(), all.end(), faster);
-}
-
-/// Two kinds of work in turns, each at its quietest: what else a host does only ever adds time.
-/// The ratio of the times, and the first's seconds.
-struct Compared {
-  double ratio = 0, seconds = 0;
-};
-Compared compare(const Timed& work, const Timed& other, unsigned repetitions) {
-  constexpr double enough_seconds = 3;
-  double quietest = 0, beside = 0;
-  const auto begin = std::chrono::steady_clock::now();
-  const auto spent = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  };
-  for (unsigned k = 0; k < repetitions || spent() < enough_seconds; ++k) {
-    const double a = other.seconds(), b = work.seconds();
-    beside = k == 0 ? a : std::min(beside, a);
-    quietest = k == 0 ? b : std::min(quietest, b);
-  }
-  return {beside / quietest, quietest};
 }
 
 std::string rate_text(double seconds, double pairs) {

@@ -56,6 +56,7 @@ std::vector<Figure> gravity_accuracy(const Context& context);
 std::vector<Figure> fast_accuracy(const Context& context);
 std::vector<Figure> kernel_accuracy(const Context& context);
 std::vector<Figure> energy_drift(const Context& context);
+std::vector<Figure> matrix_rates(const Context& context);
 std::vector<Figure> matrix_predictions(const Context& context);
 
 }  // namespace gdr::bench
