@@ -77,6 +77,60 @@ void add_exact(const Context& context, std::vector<Figure>& list) {
   }
 }
 
+/// Elements of very different size: in A they fall along rows and columns, in B along columns only.
+void grade(Matrices& x) {
+  for (std::size_t k = 0; k < x.n; ++k) {
+    for (std::size_t i = 0; i < x.n; ++i) {
+      const int inner = static_cast<int>(k), outer = static_cast<int>(i);
+      x.a[i + k * x.n] = std::ldexp(x.a[i + k * x.n], -(outer + inner) / 8);
+      x.b[k + i * x.n] = std::ldexp(x.b[k + i * x.n], inner / 16 - outer / 8);
+    }
+  }
+}
+
+/// The largest error of some elements of C, beside the sum of their products' magnitudes. The sums
+/// are taken in twice the precision of a double: products and what they leave by fma, sums by
+/// two-sum.
+double largest_error(const Matrices& x) {
+  double worst = 0;
+  for (std::size_t column = 0; column < x.n; column += 7) {
+    for (std::size_t row = column % 5; row < x.n; row += 5) {
+      double high = 0, low = 0, magnitude = 0;
+      for (std::size_t k = 0; k < x.n; ++k) {
+        const double a = x.a[row + k * x.n], b = x.b[k + column * x.n];
+        const double product = a * b, rest = std::fma(a, b, -product);
+        const double sum = high + product, part = sum - high;
+        low += (high - (sum - part)) + (product - part) + rest;
+        high = sum;
+        magnitude += std::abs(product);
+      }
+      const double error = std::abs((x.c[row + column * x.n] - high) - low);
+      worst = std::max(worst, error / magnitude);
+    }
+  }
+  return worst;
+}
+
+/// Errors of exact numerics with all bits of the factors, beside those of the host's BLAS.
+void add_errors(const Context& context, const HostBlas& blas, std::vector<Figure>& list) {
+  for (const bool graded : {false, true}) {
+    Matrices x(512, context.seed + 1);
+    if (graded) grade(x);
+    emulated(context, "vector", host_isas().front(), MatrixPrecision::Full, x).seconds();
+    const double ours = largest_error(x);
+    blas.multiply(static_cast<int>(x.n), x.a.data(), x.b.data(), x.c.data());
+    const double theirs = largest_error(x);
+    list.push_back({fmt::format("largest error, full, {}", graded ? "graded" : "random"),
+                    ours / theirs,
+                    "of the host's BLAS",
+                    fmt::format("{:.2g} and {:.2g} of the sum of magnitudes, {} x {} by {} x {}",
+                                ours, theirs, x.n, x.n, x.n, x.n),
+                    1.0,
+                    true,
+                    {}});
+  }
+}
+
 void add_fast(const Context& context, std::vector<Figure>& list) {
   constexpr std::size_t n = 2048;
   Matrices x(n, context.seed);
@@ -105,6 +159,7 @@ void add_fast(const Context& context, std::vector<Figure>& list) {
        0.7,
        false,
        {}});
+  add_errors(context, *blas, list);
 }
 
 }  // namespace
