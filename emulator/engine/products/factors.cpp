@@ -32,22 +32,22 @@ void PackedFactors::take(const SummedProducts& products, std::size_t chip, const
       return ((panel + p) * chips_ + chip) * blocks_ + block.number;
     };
     for (std::size_t p = 0; p < of_row_; ++p) ranges_[place(p)] = {2047, 0};
+    const std::size_t whole = block.pes / panel_lanes, rest = block.pes % panel_lanes;
+    const std::size_t panel_blocks = chips_ * blocks_;
     for (std::size_t k = 0; k < depth_; ++k) {
       const std::uint64_t* const upper = lanes_of(block, products.rows[row][k]);
-      for (std::size_t p = 0; p < of_row_; ++p) {
-        double* const to = numbers_.data() + (place(p) * depth_ + k) * panel_lanes;
-        const std::size_t first = p * panel_lanes;
-        const std::uint64_t* from = upper + first;
-        std::size_t lower = block.pes;
-        std::array<std::uint64_t, 2 * panel_lanes> filled{};
-        if (first + panel_lanes > block.pes) {  // PEs that are not there hold zeros
-          std::copy_n(from, block.pes - first, filled.data());
-          std::copy_n(from + lower, block.pes - first, filled.data() + panel_lanes);
-          from = filled.data();
-          lower = panel_lanes;
-        }
-        kernels.take(from, from + lower, to, ranges_[place(p)]);
-      }
+      const auto take_panels = [&](const std::uint64_t* from, std::size_t lower, std::size_t first,
+                                   std::size_t count) {
+        kernels.take({from, from + lower, count,
+                      numbers_.data() + (place(first) * depth_ + k) * panel_lanes,
+                      panel_blocks * depth_ * panel_lanes, &ranges_[place(first)], panel_blocks});
+      };
+      if (whole > 0) take_panels(upper, block.pes, 0, whole);
+      if (rest == 0) continue;
+      std::array<std::uint64_t, 2 * panel_lanes> filled{};  // PEs that are not there hold zeros
+      std::copy_n(upper + whole * panel_lanes, rest, filled.data());
+      std::copy_n(upper + block.pes + whole * panel_lanes, rest, filled.data() + panel_lanes);
+      take_panels(filled.data(), panel_lanes, whole, 1);
     }
     for (std::size_t p = 0; p < of_row_; ++p) {
       ExponentRange& range = ranges_[place(p)];

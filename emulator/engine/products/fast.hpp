@@ -65,10 +65,10 @@ class FastProducts {
 #pragma GCC unroll 16
         for (std::size_t r = 0; r < rows; ++r)
           numbers[r] = Host::load(a + r / parts * panel_size + r % parts * width);
-          // The panels come from the second cache: four factors ahead is what it takes.
+          // The panels come from the second cache: ten factors ahead are enough, as measured.
 #pragma GCC unroll 16
         for (std::size_t p = 0; p < Panels; ++p)
-          __builtin_prefetch(a + p * panel_size + 4 * panel_lanes);
+          __builtin_prefetch(a + p * panel_size + 10 * panel_lanes);
 #pragma GCC unroll 16
         for (std::size_t j = 0; j < Columns; ++j) {
           const V item = Host::all(items[j][k]);

@@ -37,16 +37,23 @@ struct ProductTask {
   double* scratch = nullptr;  ///< as many as `scratch` of the kernels says
 };
 
+/// A long word of some panels' PEs, shorts in lanes, to be made doubles of: the leading 53 bits, or
+/// as many as the multiplier sees. A zero is one of its sign.
+struct LongRow {
+  const std::uint64_t *upper = nullptr, *lower = nullptr;
+  std::size_t panels = 0;
+  double* to = nullptr;
+  std::size_t step = 0;             ///< doubles from a panel's to the next one's
+  ExponentRange* ranges = nullptr;  ///< to be widened, by exact kernels: {2047, 0} is none yet
+  std::size_t range_step = 0;
+};
+
 struct ProductKernels {
   Isa isa;
   /// The machine's sums, bit for bit, from factors that are cut to what the multiplier sees; else
   /// those of the host's doubles, in any order.
   bool exact;
-  /// Makes doubles of eight PEs' longs, which stand as shorts in lanes: the leading 53 bits, or as
-  /// many as the multiplier sees. A zero is one of its sign. Widens `range` (least 2047 and most 0
-  /// are none).
-  void (*take)(const std::uint64_t* upper, const std::uint64_t* lower, double* to,
-               ExponentRange& range);
+  void (*take)(const LongRow& row);
   /// Doubles of scratch that a task needs.
   std::size_t (*scratch)(const ProductTask& task);
   /// In the machine's floating-point mode (MachineFloatMode). Returns how many sums over a block,
