@@ -1,6 +1,5 @@
 // The product: for each stretch of columns, tile after tile, parts of the inner dimension inside.
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -8,6 +7,7 @@
 #include "gdr/error.hpp"
 #include "kernels/builtin.hpp"
 #include "libgdr/dense/product_impl.hpp"
+#include "libgdr/dense/views.hpp"
 #include "libgdr/device/account.hpp"
 
 namespace gdr {
@@ -19,7 +19,6 @@ using dense::tile_rows;
 
 /// Columns at a time: enough to hide the tile's loading, few enough for the host's memory.
 constexpr std::size_t most_columns = 16384;
-[[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
 
 void check_geometry(const Geometry& g) {
   const Geometry chip;
@@ -29,19 +28,6 @@ void check_geometry(const Geometry& g) {
   throw Error(ErrorCategory::Unsupported,
               "matrix products need blocks of " + std::to_string(chip.pes_per_block) +
                   " PEs with the memories of the chip; leave pes and memory sizes as they are");
-}
-
-/// Whether a matrix can be there; `rows` and `columns` as it is stored.
-template <typename Number>
-void check_matrix(const MatrixView<Number>& x, std::size_t rows, std::size_t columns,
-                  const char* name) {
-  if (x.stride < std::max<std::size_t>(rows, 1))
-    usage("the leading dimension of " + std::string(name) + " is " + std::to_string(x.stride) +
-          ", but it has " + std::to_string(rows) + " rows");
-  if (rows == 0 || columns == 0) return;
-  if (columns > std::numeric_limits<std::size_t>::max() / sizeof(Number) / x.stride)
-    usage(std::string(name) + " is larger than any memory");
-  if (x.data == nullptr) usage("the matrix " + std::string(name) + " is a null pointer");
 }
 
 /// Fast numerics with kernels for products: what the chip cuts off a factor is multiplied, too.
@@ -141,15 +127,10 @@ bool MatrixProduct::Impl::prepare(std::size_t m, std::size_t n, std::size_t k, d
   core->queue.wait(work);  // of a call in the background
   // Whatever becomes of this call, the next one speaks of what was since then.
   if (forgotten.exchange(false) || unchanged != Unchanged::B) kept.reset();
-  const auto check = [](const auto& x, std::size_t rows, std::size_t columns, const char* name,
-                        bool read) {
-    if (x.transpose == Transpose::Yes) std::swap(rows, columns);
-    check_matrix(x, rows, read ? columns : 0, name);
-  };
   const bool multiplies = alpha != 0 && m > 0 && n > 0;
-  check(a, m, k, "A", multiplies);
-  check(b, k, n, "B", multiplies);
-  check(c, m, n, "C", true);
+  dense::require_matrix(a, m, k, "A", multiplies);
+  dense::require_matrix(b, k, n, "B", multiplies);
+  dense::require_matrix(c, m, n, "C");
   if (m == 0 || n == 0) return false;
   if (alpha == 0 || k == 0) {
     scale(m, n, beta, c);

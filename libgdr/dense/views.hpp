@@ -43,17 +43,18 @@ constexpr std::size_t half_of(std::size_t n, std::size_t unit) noexcept {
   return (n / 2 + unit - 1) / unit * unit;
 }
 
-/// Throws Error (Usage) where a matrix of these sizes, that of op(X), cannot be there.
+/// Throws Error (Usage) where a matrix of these sizes, that of op(X), cannot be there; of one whose
+/// elements nobody `touches` only the leading dimension counts.
 template <typename Number>
 void require_matrix(const MatrixView<Number>& x, std::size_t rows, std::size_t columns,
-                    const char* name) {
+                    const char* name, bool touches = true) {
   if (x.transpose == Transpose::Yes) std::swap(rows, columns);
   const auto refuse = [](const std::string& text) { throw Error(ErrorCategory::Usage, text); };
   if (x.stride < std::max<std::size_t>(rows, 1))
     refuse("the leading dimension of " + std::string(name) + " is " + std::to_string(x.stride) +
            ", but it has " + std::to_string(rows) + " rows");
-  if (rows == 0 || columns == 0) return;
-  if (columns > std::numeric_limits<std::size_t>::max() / sizeof(double) / x.stride)
+  if (!touches || rows == 0 || columns == 0) return;
+  if (columns > std::numeric_limits<std::size_t>::max() / sizeof(Number) / x.stride)
     refuse(std::string(name) + " is larger than any memory");
   if (x.data == nullptr) refuse("the matrix " + std::string(name) + " is a null pointer");
 }
