@@ -96,9 +96,10 @@ class Feed {
 
 void check_settings(const Kernel& kernel, const KernelSettings& settings) {
   for (const auto& [name, value] : settings.values) {
-    const bool known = std::any_of(
-        kernel.variables().begin(), kernel.variables().end(),
-        [&](const KernelVariable& v) { return v.name == name && v.role != Role::Result; });
+    const bool known = std::any_of(kernel.variables().begin(), kernel.variables().end(),
+                                   [&name = name](const KernelVariable& v) {
+                                     return v.name == name && v.role != Role::Result;
+                                   });
     if (!known)
       throw Error(ErrorCategory::Usage,
                   fmt::format("the kernel {} has no parameter, target or source variable '{}'",

@@ -186,7 +186,7 @@ void compare(const Program& program, const std::vector<Shape>& shapes) {
       for (const auto& [name, draw] : draws) {
         for (const Shape& shape : shapes) {
           CAPTURE(isa, name, shape.chips, shape.blocks, shape.items, round);
-          const auto run = [&](bool at_once) {
+          const auto run = [&, &draw = draw](bool at_once) {
             return results(program, shape, "vector", isa, draw, 7 + shape.items + round, at_once);
           };
           REQUIRE(run(true) == run(false));
