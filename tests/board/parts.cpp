@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "board/programs.hpp"
-#include "emulator/assembler/assembler.hpp"
 #include "emulator/board/loop_plan.hpp"
 #include "emulator/chip/reduction.hpp"
 #include "gdr/error.hpp"
@@ -14,13 +13,6 @@ using namespace gdr;
 using namespace gdr::test;
 
 namespace {
-
-Program assembled(std::string_view text) {
-  const AssembleResult result = assemble(text, "test.gds");
-  INFO(result.diagnostics.render());
-  REQUIRE(result.ok());
-  return *result.program;
-}
 
 /// PE 1 of each block leaves the product of its target and of the block's part of an item, and the
 /// part itself.

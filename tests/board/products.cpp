@@ -8,9 +8,7 @@
 #include <random>
 
 #include "board/programs.hpp"
-#include "emulator/assembler/assembler.hpp"
 #include "emulator/engine/products/find.hpp"
-#include "gdr/error.hpp"
 #include "kernels/builtin.hpp"
 #include "support/catch.hpp"
 
@@ -18,13 +16,6 @@ using namespace gdr;
 using namespace gdr::test;
 
 namespace {
-
-Program assembled(std::string_view text) {
-  const AssembleResult result = assemble(text, "test.gds");
-  INFO(result.diagnostics.render());
-  REQUIRE(result.ok());
-  return *result.program;
-}
 
 Program dgemm() { return assembled(dense_kernels().front().source); }
 

@@ -2,7 +2,9 @@
 
 #include <cstring>
 
+#include "emulator/assembler/assembler.hpp"
 #include "emulator/assembler/object.hpp"
+#include "support/catch.hpp"
 
 namespace gdr::test {
 namespace {
@@ -123,6 +125,13 @@ Geometry small_geometry(unsigned chips, unsigned blocks, unsigned pes, unsigned 
   g.local_words = 16;
   g.dram_bytes = 1 << 20;
   return g;
+}
+
+Program assembled(std::string_view text) {
+  const AssembleResult result = assemble(text, "test.gds");
+  INFO(result.diagnostics.render());
+  REQUIRE(result.ok());
+  return *result.program;
 }
 
 Rig::Rig(const Geometry& geometry, const char* engine, unsigned threads, const char* isa)

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "emulator/board/board.hpp"
@@ -12,6 +13,9 @@ namespace gdr::test {
 
 inline std::uint64_t bits(double x) { return std::bit_cast<std::uint64_t>(x); }
 inline double real(std::uint64_t x) { return std::bit_cast<double>(x); }
+
+/// A program from its assembly text, which must be right.
+Program assembled(std::string_view text);
 
 /// Each target's xi times each source's mj, summed up: `acc` += xi * mj, and `n` counts the
 /// passes of the body as an integer. With `outputs` the block leaves mj * weight in an ovar, where

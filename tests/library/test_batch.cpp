@@ -6,11 +6,14 @@
 #include <vector>
 
 #include "gdr/gdr.hpp"
+#include "library/refused.hpp"
 #include "support/catch.hpp"
 
 using namespace gdr;
 using Eigen::Index;
 using Eigen::MatrixXd;
+using gdr::test::has;
+using gdr::test::refused;
 using LongMatrix = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
 
 namespace {
@@ -215,19 +218,6 @@ TEST_CASE("Batches that do not fit a PE or cannot be there are refused") {
   SmallMatrices small(device);
   std::vector<double> x(600);
   std::vector<std::int64_t> pivots(32);
-  const auto refused = [](const auto& call) {
-    try {
-      call();
-    } catch (const Error& e) {
-      CHECK(e.category() == ErrorCategory::Usage);
-      return std::string(e.what());
-    }
-    return std::string();
-  };
-  const auto has = [](const std::string& text, const char* part) {
-    CAPTURE(text);
-    CHECK(text.find(part) != std::string::npos);
-  };
   double* const p = x.data();
   has(refused([&] { small.lu(2, 16, {p, 16, 256}, pivots); }), "need 272 words");
   has(refused([&] { small.lu(2, 3, {p, 2, 9}, pivots); }), "leading dimension of A is 2");

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "library/dense.hpp"
+#include "library/refused.hpp"
 
 using namespace gdr;
 using namespace gdr::test;
@@ -211,19 +212,6 @@ TEST_CASE("Arguments of factorisations and solves that cannot be are refused") {
   LinearSolver solver(device);
   double a[4] = {1, 0, 0, 1}, b[2] = {1, 1};
   std::vector<std::int64_t> pivots(2);
-  const auto refused = [](const auto& call) {
-    try {
-      call();
-    } catch (const Error& e) {
-      CHECK(e.category() == ErrorCategory::Usage);
-      return std::string(e.what());
-    }
-    return std::string();
-  };
-  const auto has = [](const std::string& text, const char* part) {
-    CAPTURE(text);
-    CHECK(text.find(part) != std::string::npos);
-  };
   has(refused([&] { solver.lu(2, 2, {a, 1}, pivots); }), "the leading dimension of A is 1");
   has(refused([&] { solver.lu(2, 2, {nullptr, 2}, pivots); }), "null pointer");
   has(refused([&] { solver.lu(2, 2, {a, 2, yes}, pivots); }), "without a transpose");

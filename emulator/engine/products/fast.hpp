@@ -65,7 +65,7 @@ class FastProducts {
 #pragma GCC unroll 16
         for (std::size_t r = 0; r < rows; ++r)
           numbers[r] = Host::load(a + r / parts * panel_size + r % parts * width);
-          // The panels come from the second cache: ten factors ahead are enough, as measured.
+          // The panels are in the second cache.
 #pragma GCC unroll 16
         for (std::size_t p = 0; p < Panels; ++p)
           __builtin_prefetch(a + p * panel_size + 10 * panel_lanes);

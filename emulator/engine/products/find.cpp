@@ -53,7 +53,6 @@ class SymbolicBody {
     const auto found = written_.find(word);
     return found == written_.end() ? -1 : found->second;
   }
-  const std::map<StateWord, int>& written() const { return written_; }
   /// Words that were looked at before the body wrote them.
   const std::map<StateWord, int>& seen() const { return seen_; }
 
