@@ -101,6 +101,32 @@ TEST_CASE("Products of all shapes around tiles, with all transposes") {
   check(product, {40, 30, 500}, yes, no, 0.3, 1, tolerance);
 }
 
+TEST_CASE("Products around the edges of tiles, chips and boards, in exact and fast numerics") {
+  const bool exact = GENERATE(true, false);
+  Device device = Device::open(exact ? "emulator" : "emulator:engine=native");
+  MatrixProduct product(device, MatrixPrecision::Full);
+  // Exact: terms leave the boards as doubles, their sum is one, and so is what beta C is added to.
+  // Fast numerics round up to two thousand sums in double.
+  const double tolerance = exact ? 0x1.8p-52 : 0x1p-46;
+  for (const Shape& s : {Shape{31, 33, 511},
+                         {32, 32, 512},
+                         {33, 31, 513},
+                         {255, 13, 257},
+                         {511, 12, 33},
+                         {512, 11, 31},
+                         {3, 511, 255},
+                         {2, 513, 256},
+                         {2047, 9, 32},
+                         {2049, 8, 2},
+                         {7, 2047, 3},
+                         {5, 10, 2047},
+                         {4, 11, 2048},
+                         {6, 9, 2049}}) {
+    check(product, s, no, yes, 1, 0, tolerance);
+    check(product, s, yes, no, -0.5, 2, tolerance);
+  }
+}
+
 TEST_CASE(
     "Products on other machines: a whole chip, boards in turns, little memory, fast numerics") {
   const char* const name =
