@@ -2,8 +2,6 @@
 #include "libgdr/cli/kernel_run.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
-
 #include <atomic>
 #include <filesystem>
 #include <utility>
@@ -60,23 +58,13 @@ std::vector<NamedResult> as_results(std::vector<Column>& columns, std::size_t ro
 
 }  // namespace
 
-KernelRun::KernelRun(const DeviceChoice& choice) {
-  const DeviceName device = parse_device_name(choice.device, device_options(choice));
-  const DeviceOptions& o = device.options;
-  const std::shared_ptr<const Engine> engine = make_engine(o.engine, o.isa);
-  core_.geometry = device.geometry;
-  core_.sharing = o.sharing;
-  core_.shows_chips = true;
-  core_.statistics.engine = engine->name();
-  core_.statistics.isa = isa_name(engine->isa());
-  core_.threads = o.threads > 0 ? o.threads : static_cast<unsigned>(omp_get_max_threads());
-  core_.statistics.threads = core_.threads;
-  for (unsigned b = 0; b < o.boards; ++b)
-    core_.boards.push_back({Board(device.geometry, engine, o.threads), {}, {}, {}, {}});
+KernelRun::KernelRun(const DeviceChoice& choice)
+    : core_(open_core(parse_device_name(choice.device, device_options(choice)))) {
+  core_->shows_chips = true;
 }
 
 void KernelRun::load(const std::string& path) {
-  const Kernel kernel = load_kernel(core_.geometry, path);
+  const Kernel kernel = load_kernel(core_->geometry, path);
   const Program& p = kernel.program();
   data_ = std::make_unique<JobData>(JobData{.number = 1,
                                             .kernel = kernel,
@@ -119,26 +107,26 @@ std::vector<Column> KernelRun::run(const std::vector<Column>& targets, std::size
   check_inputs(d.targets_group, target_count, inputs(targets), true);
   check_inputs(d.sources_group, source_count, inputs(sources), true);
   d.target_count = target_count;
-  pack(d.targets_group, target_count, inputs(targets), d.targets, core_.threads);
-  pack(d.sources_group, source_count, inputs(sources), d.new_sources, core_.threads);
+  pack(d.targets_group, target_count, inputs(targets), d.targets, core_->threads);
+  pack(d.sources_group, source_count, inputs(sources), d.new_sources, core_->threads);
   d.sources.replace(source_count, d.sources_group.words, d.new_sources);
   std::vector<Column> results = columns_of(program(), VarKind::Result);
   bind_results(d.results_group, target_count, as_results(results, target_count), d.results);
   outputs_ = columns_of(program(), VarKind::Output);
   bind_results(d.outputs_group, source_count, as_results(outputs_, source_count), d.outputs);
   const std::atomic<bool> abandoned{false};
-  run_job(core_, d, abandoned);
+  run_job(*core_, d, abandoned);
   return results;
 }
 
 const ChipState& KernelRun::chip(unsigned board, unsigned chip) const {
-  if (board >= core_.boards.size())
+  if (board >= core_->boards.size())
     throw Error(ErrorCategory::Usage,
-                fmt::format("board {}: the device has {}", board, core_.boards.size()));
-  if (chip >= core_.geometry.chips_per_board)
+                fmt::format("board {}: the device has {}", board, core_->boards.size()));
+  if (chip >= core_->geometry.chips_per_board)
     throw Error(ErrorCategory::Usage,
-                fmt::format("chip {}: a board has {}", chip, core_.geometry.chips_per_board));
-  return core_.boards[board].board.chip(chip);
+                fmt::format("chip {}: a board has {}", chip, core_->geometry.chips_per_board));
+  return core_->boards[board].board->emulated()->chip(chip);
 }
 
 }  // namespace gdr::cli

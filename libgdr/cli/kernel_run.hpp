@@ -19,7 +19,7 @@ class KernelRun {
   /// Open the boards of an emulated device. Throws like Device::open.
   explicit KernelRun(const DeviceChoice& choice);
 
-  const Geometry& geometry() const noexcept { return core_.geometry; }
+  const Geometry& geometry() const noexcept { return core_->geometry; }
   /// Read an object file (.gdo), or assemble a source for this device's geometry; its diagnostics
   /// go to standard error and end in Error (Program).
   void load(const std::string& path);
@@ -36,12 +36,12 @@ class KernelRun {
   /// What the last run left in the `ovar`s: a column for each, a row for each source.
   const std::vector<Column>& outputs() const noexcept { return outputs_; }
 
-  const Statistics& statistics() const noexcept { return core_.statistics; }
+  const Statistics& statistics() const noexcept { return core_->statistics; }
   /// State as the run left it. Throws Error (Usage) for a board or a chip that is not there.
   const ChipState& chip(unsigned board, unsigned chip) const;
 
  private:
-  DeviceCore core_;
+  std::shared_ptr<DeviceCore> core_;
   std::unique_ptr<JobData> data_;
   std::vector<Column> outputs_;
 };

@@ -3,7 +3,6 @@
 #include <string>
 #include <utility>
 
-#include "emulator/engine/products/kernels.hpp"
 #include "gdr/error.hpp"
 #include "kernels/builtin.hpp"
 #include "libgdr/dense/product_impl.hpp"
@@ -28,12 +27,6 @@ void check_geometry(const Geometry& g) {
   throw Error(ErrorCategory::Unsupported,
               "matrix products need blocks of " + std::to_string(chip.pes_per_block) +
                   " PEs with the memories of the chip; leave pes and memory sizes as they are");
-}
-
-/// Fast numerics with kernels for products: what the chip cuts off a factor is multiplied, too.
-bool multiplies_all_bits(const Board& board) noexcept {
-  const ProductKernels* const kernels = board.engine().products();
-  return kernels != nullptr && !kernels->exact;
 }
 
 /// C = beta C, where there is nothing to add.
@@ -90,7 +83,7 @@ void MatrixProduct::Impl::keep(const Inner& inner) {
 void MatrixProduct::Impl::run() {
   Account account(*core);
   const MatrixPrecision needed =
-      multiplies_all_bits(core->boards.front().board) ? MatrixPrecision::Chip : precision;
+      core->boards.front().board->multiplies_all_bits() ? MatrixPrecision::Chip : precision;
   Inner inner{call.k, dense::terms_of(call.a, call.b, call.m, call.n, call.k, needed)};
   // Terms are added on the host. In the network numbers and what was cut off others, 2^50 times
   // smaller, would meet in sums that engines cannot prove in doubles.

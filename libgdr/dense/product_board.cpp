@@ -45,7 +45,7 @@ void MatrixProduct::Impl::execute(BoardSlot& slot) {
     throw Error(ErrorCategory::Device, "the work was abandoned before it was done");
   // Lists without runs leave the results of earlier ones where they are, with their memory.
   std::vector<std::uint64_t> none;
-  slot.board.execute(slot.list, pending.empty() ? none : slot.words);
+  slot.board->execute(slot.list, pending.empty() ? none : slot.words);
   slot.list.commands.clear();
   payload_used = 0;  // memory that was touched already costs less
 }

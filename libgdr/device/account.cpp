@@ -9,7 +9,7 @@ namespace {
 WorkCounts combined(const std::vector<BoardSlot>& boards) {
   WorkCounts all;
   for (const BoardSlot& slot : boards) {
-    const WorkCounts& c = slot.board.counts();
+    const WorkCounts c = slot.board->counts();
     all.compute_clocks = std::max(all.compute_clocks, c.compute_clocks);
     all.chip_clocks = std::max(all.chip_clocks, c.chip_clocks);
     all.predicted_seconds = std::max(all.predicted_seconds, c.predicted_seconds);
@@ -23,7 +23,7 @@ WorkCounts combined(const std::vector<BoardSlot>& boards) {
 EngineWork engine_work(const std::vector<BoardSlot>& boards) {
   EngineWork all;
   for (const BoardSlot& slot : boards) {
-    const EngineWork work = slot.board.engine_work();
+    const EngineWork work = slot.board->engine_work();
     all.fast_runs += work.fast_runs;
     all.slow_runs += work.slow_runs;
     all.compile_seconds += work.compile_seconds;
@@ -35,7 +35,7 @@ EngineWork engine_work(const std::vector<BoardSlot>& boards) {
 }  // namespace
 
 Account::Account(DeviceCore& device) : device_(device), before_(engine_work(device.boards)) {
-  for (BoardSlot& slot : device.boards) slot.board.reset_counts();
+  for (BoardSlot& slot : device.boards) slot.board->reset_counts();
 }
 
 void Account::done(std::uint64_t interactions, double flops) noexcept {

@@ -74,7 +74,7 @@ void BoardRun::add_payload(Command& command, const std::uint64_t* words, std::si
 
 void BoardRun::flush() {
   if (abandoned_) throw Error(ErrorCategory::Device, "the work was abandoned before it was done");
-  slot_.board.execute(slot_.list, slot_.words);
+  slot_.board->execute(slot_.list, slot_.words);
   take_back_targets();
   slot_.list.commands.clear();
   slot_.list.payload.clear();

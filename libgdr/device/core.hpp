@@ -8,13 +8,14 @@
 #include <optional>
 #include <vector>
 
-#include "emulator/board/board.hpp"
 #include "gdr/device.hpp"
 #include "libgdr/device/arrays.hpp"
+#include "libgdr/device/names.hpp"
 #include "libgdr/device/outputs.hpp"
 #include "libgdr/device/queue.hpp"
 #include "libgdr/device/sharing.hpp"
 #include "libgdr/device/sources.hpp"
+#include "libgdr/driver/board_link.hpp"
 
 namespace gdr {
 
@@ -22,11 +23,11 @@ namespace gdr {
 /// `resident` are cleared before a list goes out and set after it has been executed, so that a
 /// failure in the middle leaves nothing that is believed and not so.
 struct BoardSlot {
-  Board board;
-  CommandList list;
-  std::vector<std::uint64_t> words;  ///< what the reads of the last list returned
-  std::optional<Kernel> loaded;
-  SourceVersion resident;
+  std::unique_ptr<BoardLink> board;
+  CommandList list = {};
+  std::vector<std::uint64_t> words = {};  ///< what the reads of the last list returned
+  std::optional<Kernel> loaded = {};
+  SourceVersion resident = {};
 };
 
 /// An open device. Jobs share it, so that one that outlives its Device finds it closed, not gone.
@@ -42,6 +43,9 @@ struct DeviceCore {
   std::mutex counters;  ///< guards `statistics`
   Statistics statistics;
 };
+
+/// Open the boards that a name asks for. Errors are those of Device::open.
+std::shared_ptr<DeviceCore> open_core(const DeviceName& name);
 
 /// The data of a job, as the worker sees it.
 struct JobData {

@@ -1,8 +1,6 @@
 // Opening devices by name, and what they tell about themselves.
 #include "gdr/device.hpp"
 
-#include <omp.h>
-
 #include <utility>
 
 #include "libgdr/device/core.hpp"
@@ -19,36 +17,13 @@ struct Device::Impl {
   ~Impl() { core->queue.close(); }
 };
 
-namespace {
-
-/// What stays when the counters are reset.
-Statistics fresh_statistics(const Engine& engine, unsigned threads) {
-  Statistics s;
-  s.engine = engine.name();
-  s.isa = isa_name(engine.isa());
-  s.threads = threads > 0 ? threads : static_cast<unsigned>(omp_get_max_threads());
-  return s;
-}
-
-}  // namespace
-
 Device::Device(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Device::~Device() = default;
 Device::Device(Device&&) noexcept = default;
 Device& Device::operator=(Device&&) noexcept = default;
 
 Device Device::open(std::string_view name, const DeviceOptions& options) {
-  const DeviceName parsed = parse_device_name(name, options);
-  const DeviceOptions& o = parsed.options;
-  const std::shared_ptr<const Engine> engine = make_engine(o.engine, o.isa);
-  auto core = std::make_shared<DeviceCore>();
-  core->geometry = parsed.geometry;
-  core->sharing = o.sharing;
-  core->statistics = fresh_statistics(*engine, o.threads);
-  core->threads = core->statistics.threads;
-  for (unsigned b = 0; b < o.boards; ++b)
-    core->boards.push_back({Board(parsed.geometry, engine, o.threads), {}, {}, {}, {}});
-  return Device(std::make_unique<Impl>(std::move(core)));
+  return Device(std::make_unique<Impl>(open_core(parse_device_name(name, options))));
 }
 
 std::shared_ptr<DeviceCore> Device::core() const { return impl_->core; }

@@ -1,0 +1,23 @@
+// From a device's name to its boards.
+#include <omp.h>
+
+#include "libgdr/device/core.hpp"
+
+namespace gdr {
+
+std::shared_ptr<DeviceCore> open_core(const DeviceName& name) {
+  const DeviceOptions& o = name.options;
+  const std::shared_ptr<const Engine> engine = make_engine(o.engine, o.isa);
+  auto core = std::make_shared<DeviceCore>();
+  core->geometry = name.geometry;
+  core->sharing = o.sharing;
+  core->threads = o.threads > 0 ? o.threads : static_cast<unsigned>(omp_get_max_threads());
+  core->statistics.engine = engine->name();
+  core->statistics.isa = isa_name(engine->isa());
+  core->statistics.threads = core->threads;
+  for (unsigned b = 0; b < o.boards; ++b)
+    core->boards.push_back({emulate_board(name.geometry, engine, o.threads)});
+  return core;
+}
+
+}  // namespace gdr

@@ -1,0 +1,36 @@
+// A board as the library sees it: command lists go in, words come out, wherever it stands.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "emulator/board/board.hpp"
+
+namespace gdr {
+
+class BoardLink {
+ public:
+  virtual ~BoardLink() = default;
+
+  /// Execute a list, as Board::execute does, and return when it is done: `results` becomes the
+  /// words that its reads return. Throws Error (Device or Program) as the board refuses a command;
+  /// what was done before it is done.
+  virtual void execute(const CommandList& list, std::vector<std::uint64_t>& results) = 0;
+
+  /// Since the board was opened or reset_counts.
+  virtual WorkCounts counts() const = 0;
+  virtual void reset_counts() = 0;
+  /// Since the board was opened.
+  virtual EngineWork engine_work() const = 0;
+  /// Fast numerics with kernels for products: what the chip cuts off a factor is multiplied, too.
+  virtual bool multiplies_all_bits() const noexcept = 0;
+  /// The emulated board itself, for dumps and debuggers; null where it is not in this process.
+  virtual Board* emulated() noexcept { return nullptr; }
+};
+
+/// An emulated board in this process. Arguments and errors are those of Board's constructor.
+std::unique_ptr<BoardLink> emulate_board(const Geometry& geometry,
+                                         std::shared_ptr<const Engine> engine, unsigned threads);
+
+}  // namespace gdr

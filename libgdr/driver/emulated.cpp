@@ -1,0 +1,36 @@
+// The emulated board in this process.
+#include "emulator/engine/products/kernels.hpp"
+#include "libgdr/driver/board_link.hpp"
+
+namespace gdr {
+namespace {
+
+class Emulated final : public BoardLink {
+ public:
+  Emulated(const Geometry& geometry, std::shared_ptr<const Engine> engine, unsigned threads)
+      : board_(geometry, std::move(engine), threads) {}
+
+  void execute(const CommandList& list, std::vector<std::uint64_t>& results) override {
+    board_.execute(list, results);
+  }
+  WorkCounts counts() const override { return board_.counts(); }
+  void reset_counts() override { board_.reset_counts(); }
+  EngineWork engine_work() const override { return board_.engine_work(); }
+  bool multiplies_all_bits() const noexcept override {
+    const ProductKernels* const kernels = board_.engine().products();
+    return kernels != nullptr && !kernels->exact;
+  }
+  Board* emulated() noexcept override { return &board_; }
+
+ private:
+  Board board_;
+};
+
+}  // namespace
+
+std::unique_ptr<BoardLink> emulate_board(const Geometry& geometry,
+                                         std::shared_ptr<const Engine> engine, unsigned threads) {
+  return std::make_unique<Emulated>(geometry, std::move(engine), threads);
+}
+
+}  // namespace gdr
