@@ -2,6 +2,7 @@
 #include "libgdr/cli/kernel_run.hpp"
 
 #include <fmt/format.h>
+
 #include <atomic>
 #include <filesystem>
 #include <utility>

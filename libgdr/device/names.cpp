@@ -17,6 +17,12 @@ namespace {
 constexpr std::string_view geometry_options[] = {
     "chips", "blocks", "pes", "registers", "local", "bm", "dram", "instructions", "clock"};
 constexpr std::string_view device_options[] = {"engine", "isa", "boards", "threads", "sharing"};
+
+struct DeviceKind {
+  std::string_view name;
+  bool has_place;  ///< what follows the colon is a place first, then options
+};
+constexpr DeviceKind device_kinds[] = {{"emulator", false}};
 constexpr unsigned most_boards = 64, most_threads = 4096;
 
 struct SharingName {
@@ -69,6 +75,15 @@ void require_known(std::string_view what, std::string_view value,
                    const std::vector<std::string_view>& known) {
   if (std::find(known.begin(), known.end(), value) == known.end())
     usage(unknown_name(what, value, known));
+}
+
+const DeviceKind& find_kind(std::string_view name) {
+  std::vector<std::string_view> known;
+  for (const DeviceKind& kind : device_kinds) {
+    if (kind.name == name) return kind;
+    known.push_back(kind.name);
+  }
+  usage(unknown_name("device", name, known));
 }
 
 void set_option(DeviceName& device, std::string_view option, std::string_view value) {
@@ -133,9 +148,14 @@ DeviceName parse_device_name(std::string_view name, const DeviceOptions& options
     if (const char* variable = std::getenv("GDR_DEVICE")) name = variable;
   if (name.empty()) name = "emulator";
   const std::size_t colon = name.find(':');
-  const std::string_view kind = name.substr(0, colon);
-  if (kind != "emulator") usage(unknown_name("device", kind, {"emulator"}));
+  const DeviceKind& kind = find_kind(name.substr(0, colon));
+  device.kind = kind.name;
   std::string_view rest = colon == std::string_view::npos ? "" : name.substr(colon + 1);
+  if (kind.has_place) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    device.place = rest.substr(0, end);
+    rest = rest.substr(std::min(end + 1, rest.size()));
+  }
   while (!rest.empty()) {
     const std::size_t comma = rest.find(',');
     const std::string_view item = rest.substr(0, comma);

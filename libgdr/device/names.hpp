@@ -21,11 +21,14 @@ std::string unknown_name(std::string_view what, std::string_view name,
 
 /// A device name taken apart: the options it holds override those that were given beside it.
 struct DeviceName {
+  std::string kind = "emulator";
+  std::string place;  ///< of kinds that name one: what stands before the options
   Geometry geometry;
   DeviceOptions options;
 };
 
-/// Parse "emulator[:option=value,...]". An empty name means GDR_DEVICE, else "emulator". Throws
+/// Parse "KIND", "KIND:option=value,..." or, of kinds that name a place, "KIND:PLACE,option=value,
+/// ...". An empty name means GDR_DEVICE, else "emulator". Throws
 /// Error (Usage) for an unknown device, option or value, with the nearest known one.
 DeviceName parse_device_name(std::string_view name, const DeviceOptions& options);
 

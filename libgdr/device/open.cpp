@@ -1,11 +1,13 @@
 // From a device's name to its boards.
 #include <omp.h>
 
+#include "gdr/error.hpp"
 #include "libgdr/device/core.hpp"
 
 namespace gdr {
+namespace {
 
-std::shared_ptr<DeviceCore> open_core(const DeviceName& name) {
+std::shared_ptr<DeviceCore> open_emulator(const DeviceName& name) {
   const DeviceOptions& o = name.options;
   const std::shared_ptr<const Engine> engine = make_engine(o.engine, o.isa);
   auto core = std::make_shared<DeviceCore>();
@@ -18,6 +20,21 @@ std::shared_ptr<DeviceCore> open_core(const DeviceName& name) {
   for (unsigned b = 0; b < o.boards; ++b)
     core->boards.push_back({emulate_board(name.geometry, engine, o.threads)});
   return core;
+}
+
+struct Opener {
+  std::string_view kind;
+  std::shared_ptr<DeviceCore> (*open)(const DeviceName&);
+};
+constexpr Opener openers[] = {{"emulator", open_emulator}};
+
+}  // namespace
+
+std::shared_ptr<DeviceCore> open_core(const DeviceName& name) {
+  for (const Opener& opener : openers)
+    if (opener.kind == name.kind) return opener.open(name);
+  throw Error(ErrorCategory::Unsupported,
+              "devices of kind \"" + name.kind + "\" are not part of this build");
 }
 
 }  // namespace gdr
