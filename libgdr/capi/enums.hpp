@@ -8,13 +8,19 @@
 
 namespace gdr::capi {
 
-/// The second of two values for 1, the first for 0. Throws Error (Usage) for others. What is no
-/// value of C's enumeration must not be read as one.
-template <typename Given, typename Enum>
-Enum one_of(const Given& given, Enum first, Enum second, const char* what) {
+/// The number that was given. What is no value of C's enumeration must not be read as one.
+template <typename Given>
+int number_of(const Given& given) noexcept {
   int number = 0;
   static_assert(sizeof number == sizeof given);
   std::memcpy(&number, &given, sizeof number);
+  return number;
+}
+
+/// The second of two values for 1, the first for 0. Throws Error (Usage) for others.
+template <typename Given, typename Enum>
+Enum one_of(const Given& given, Enum first, Enum second, const char* what) {
+  const int number = number_of(given);
   if (number != 0 && number != 1)
     throw Error(ErrorCategory::Usage,
                 std::string(what) + " is " + std::to_string(number) + "; it is 0 or 1 (see gdr.h)");

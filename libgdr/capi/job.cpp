@@ -1,4 +1,5 @@
 // C interface: jobs and ready-made gravity.
+#include "libgdr/capi/enums.hpp"
 #include "libgdr/capi/guard.hpp"
 #include "libgdr/capi/handles.hpp"
 
@@ -13,7 +14,8 @@ constexpr std::ptrdiff_t packed[] = {sizeof(double), sizeof(float), sizeof(std::
 /// variable, which only the kernel knows; so it must give its stride.
 template <typename Array, typename Given>
 Array array_of(const Given& given) {
-  if (given.type < GDR_F64 || given.type > GDR_RAW)
+  const int type = gdr::capi::number_of(given.type);
+  if (type < GDR_F64 || type > GDR_RAW)
     throw gdr::Error(gdr::ErrorCategory::Usage,
                      std::string("array \"") + given.name + "\" has an unknown type");
   if (given.type == GDR_RAW && given.stride == 0)

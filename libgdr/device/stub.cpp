@@ -135,11 +135,11 @@ static inline int {0}_grape_init(void) {{
   return (int)status;
 }}
 {12}
-/* Room for n of something, twice as much as last time; 0 or GDR_ERROR_MEMORY. */
+/* Room for n of something and never none, twice as much as last time; 0 or GDR_ERROR_MEMORY. */
 static inline int {0}_grape_grow(void **data, size_t *room, size_t n, size_t size) {{
   size_t more = *room < 64 ? 64 : *room;
   void *moved;
-  if (n <= *room) return GDR_OK;
+  if (*data != NULL && n <= *room) return GDR_OK;
   while (more < n) {{
     if (more > (size_t)-1 / 2 / size) return GDR_ERROR_MEMORY;
     more *= 2;
@@ -181,7 +181,8 @@ static inline int {0}_send_j_particle(const struct {0}_grape_j_particle_struct *
 
 /* Give n targets. */
 static inline int {0}_send_i_particles(const struct {0}_grape_i_particle_struct *i, int n) {{
-  const struct {0}_grape_i_particle_struct *all = i;
+  static struct {0}_grape_i_particle_struct none; /* members of which there are no elements */
+  const struct {0}_grape_i_particle_struct *all = i == NULL ? &none : i;
   gdr_input list[{10} + 1];
   gdr_status status;
   if (n < 0 || (i == NULL && n > 0)) return GDR_ERROR_USAGE;
@@ -198,10 +199,14 @@ static inline gdr_status {0}_grape_update(size_t n) {{
   const int whole = n != {0}_grape.j_given;
   const size_t first = whole ? 0 : {0}_grape.fresh_first;
   const size_t end = whole || {0}_grape.fresh_end > n ? n : {0}_grape.fresh_end;
-  const struct {0}_grape_j_particle_struct *all = {0}_grape.j + first;
+  void *place = {0}_grape.j;
+  const struct {0}_grape_j_particle_struct *all;
   gdr_input list[{9} + 1];
   gdr_status status;
   if (!whole && first >= end) return GDR_OK;
+  if ({0}_grape_grow(&place, &{0}_grape.j_room, n, sizeof *all) != GDR_OK) return GDR_ERROR_MEMORY;
+  {0}_grape.j = (struct {0}_grape_j_particle_struct *)place;
+  all = {0}_grape.j + first;
   memset(list, 0, sizeof list);
 {6}  (void)all;
   status = whole ? gdr_job_sources({0}_grape.job, n, list, {9})
