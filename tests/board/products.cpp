@@ -211,6 +211,42 @@ TEST_CASE("Small sums beside large ones have all their bits") {
   }
 }
 
+TEST_CASE("Blocks of different sizes, and some that cancel, are joined as the network joins them") {
+  // Every block is smaller than the one before by two to the `slope`. In every second block, and in
+  // every second PE of all, products come in pairs that leave 2^-left of them: around where the
+  // blocks' sums are too small to share a grid (2^-19 with 2048 products), and sums that are zero.
+  const Program program = dgemm();
+  constexpr std::size_t depth = 32, words = 64, slots = 32 * 4;  // of a block
+  constexpr Shape shapes[] = {{4, 16, 32, 7}, {2, 3, 32, 12}};
+  std::mt19937_64 random(11);
+  for (const Shape& shape : shapes) {
+    for (const int slope : {0, 1, 4}) {
+      for (const int left : {5, 14, 18, 21, 24, 30, 50, 99}) {
+        Numbers numbers;
+        for (unsigned c = 0; c < shape.chips; ++c) {
+          std::vector<double> targets(shape.blocks * slots * words), items;
+          for (std::size_t i = 0; i < targets.size(); ++i) {
+            const std::size_t block = c * shape.blocks + i / (slots * words);
+            const bool cancels = block % 2 != 0 || i / words / program.elements % 2 != 0;
+            const bool second = cancels && i % 2 != 0;
+            targets[i] = second ? targets[i - 1] * (std::ldexp(uniform(random), -left) - 1)
+                                : std::ldexp(uniform(random), -slope * static_cast<int>(block));
+          }
+          for (std::size_t i = 0; i < shape.items * shape.blocks * depth; ++i)
+            items.push_back(i % 2 != 0 ? items.back() : uniform(random));
+          numbers.targets.push_back(std::move(targets));
+          numbers.items.push_back(std::move(items));
+        }
+        for (const char* const isa : fast_isas()) {
+          CAPTURE(isa, shape.chips, slope, left);
+          REQUIRE(results(program, shape, "vector", isa, numbers, true) ==
+                  results(program, shape, "vector", isa, numbers, false));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("A sum that cancels far below its products keeps its bits beside a large one") {
   // Products x - 2^-59 and -x, x half way between two points of the grid of heads: fifteen of them
   // leave 15 grid steps in the heads, as many in the tails, and 15 2^-59 together. A product of

@@ -9,17 +9,26 @@
 // What remains is to split values so that heads add up exactly. All heads of a block's sum stand on
 // one grid: h is a multiple of 2^g, and so is the head p of a product, which is P rounded to the
 // grid. With exponents of the factors up to ea and eb, and 2^d the number of products, |h| stays
-// below 2^(ea+eb+d+3), so g = ea + eb + d - 50 makes every h + p exact. Tails are below 2^(g+d),
+// at most 2^(ea+eb+d+2), so g = ea + eb + d - 51 makes every h + p exact. Tails are below 2^(g+d),
 // and at least 2^(e-9) of the smallest product (exponent e >= g + d + 9) must be above that for the
 // rounding of tails; then all tails are multiples of 2^(e-60) below 2^(g+d), and add up exactly,
-// too. So exponents may range over 41 - 2 d in a and b together. Where they range wider, and where
-// blocks come together, Knuth's two-sum takes the place of the grid. Infinities, NaN and numbers
-// near the ends of the range are left to integers.
+// too. So exponents may range over 42 - 2 d in a and b together. Where they range wider Knuth's
+// two-sum takes the place of the grid. Infinities, NaN and numbers near the ends of the range are
+// left to integers.
+//
+// Where blocks come together they have one grid if they can: 2^D being the number of products in
+// all of them, g = ea + eb + D - 51 with the largest exponents of all. All tails are then below
+// 2^(g+D). With t = g + D + 9, a rounding from exponent t on reaches over any of them, and where
+// each block's sum has been rounded at 2^(t-60) or higher up, all tails are multiples of that, and
+// a sum that is smaller than 2^t needs no rounding. So nodes round from exponent t at least. Blocks
+// whose sum is smaller, or whose products range wider, are joined by two-sums.
 //
 // A sum may be smaller than the smallest product, down to 2^(e-60) of it, where products cancel. It
 // needs no rounding then, and must not be harmed by it: with e >= g + d + 17 what rounds and a tail
 // always fit a double together; with less the exponent of the smallest product takes its place.
 #pragma once
+
+#include <type_traits>
 
 #include "emulator/engine/products/kernels.hpp"
 
@@ -30,8 +39,8 @@ template <class Host>
 class ExactProducts {
  public:
   static std::size_t scratch(const ProductTask& t) {
-    return groups(t) * group_size(t) + ranges_size(t) + 2 * leaves(t) + 2 * chip_leaves(t) +
-           t.factors.depth * together * width;
+    return groups(t) * group_size(t) + ranges_size(t) +
+           (t.factors.blocks + t.factors.chips) * Leaves::size + t.factors.depth * together * width;
   }
 
   static std::uint64_t run(const ProductTask& t) {
@@ -55,26 +64,43 @@ class ExactProducts {
     return blocks(t) * t.factors.depth * together;
   }
   static std::size_t ranges_size(const ProductTask& t) { return groups(t) * blocks(t); }
-  static std::size_t leaves(const ProductTask& t) {
-    return t.factors.blocks * together * panel_lanes;
-  }
-  static std::size_t chip_leaves(const ProductTask& t) {
-    return t.factors.chips * together * panel_lanes;
-  }
+  static constexpr int bias = 1023;  ///< of exponents, as the format has them
+
+  struct Pair {
+    V h, l;
+  };
+
+  /// Sums of blocks or chips, one behind the other, as pairs: [column][PE] of each.
+  struct Leaves {
+    static constexpr std::size_t pairs = together * panel_lanes, size = 2 * pairs;
+    double *high, *low;
+
+    explicit Leaves(double* at) : high(at), low(at + pairs) {}
+    Leaves next(std::size_t n = 1) const { return Leaves(high + n * size); }
+    Pair load(std::size_t at) const { return {Host::load(high + at), Host::load(low + at)}; }
+    void store(std::size_t at, Pair sum) const {
+      Host::store(high + at, sum.h);
+      Host::store(low + at, sum.l);
+    }
+  };
 
   explicit ExactProducts(const ProductTask& t)
       : t_(t),
         items_(t.scratch),
         ranges_(reinterpret_cast<ExponentRange*>(items_ + groups(t) * group_size(t))),
-        high_(items_ + groups(t) * group_size(t) + ranges_size(t)),
-        low_(high_ + leaves(t)),
-        chip_high_(low_ + leaves(t)),
-        chip_low_(chip_high_ + chip_leaves(t)),
-        exponents_(chip_low_ + chip_leaves(t)) {
+        leaves_(items_ + groups(t) * group_size(t) + ranges_size(t)),
+        chip_leaves_(leaves_.next(t.factors.blocks)),
+        exponents_(chip_leaves_.next(t.factors.chips).high) {
     static_assert(sizeof(ExponentRange) == sizeof(double));
-    std::size_t d = 0;
-    while ((std::size_t{1} << d) < t.factors.depth) ++d;
-    log_depth_ = static_cast<int>(d);
+    // The grid of fewer than four would not hold a product beside what rounds it.
+    log_depth_ = log_above(t.factors.depth < 4 ? 4 : t.factors.depth);
+    log_all_ = log_depth_ + log_above(t.factors.blocks) + log_above(t.factors.chips);
+  }
+
+  static int log_above(std::size_t n) {
+    int d = 0;
+    while ((std::size_t{1} << d) < n) ++d;
+    return d;
   }
 
   // --- columns, side by side, cut to what the multiplier sees
@@ -105,26 +131,27 @@ class ExactProducts {
   // --- one panel, some columns
 
   void add_up(std::size_t panel, std::size_t group) {
-    const std::size_t depth = t_.factors.depth;
+    const std::size_t block_numbers = t_.factors.depth * panel_lanes;
+    const std::size_t block_items = t_.factors.depth * together;
+    const ExponentRange* a = t_.factors.ranges + panel * blocks(t_);
+    const ExponentRange* b = ranges_ + group * blocks(t_);
+    const double* numbers = t_.factors.numbers + panel * blocks(t_) * block_numbers;
+    const double* items = items_ + group * group_size(t_);
     bool beyond[together] = {};
+    begin_joint(largest(a) + largest(b) - 2 * bias);
+    Leaves chips = chip_leaves_;
     for (std::size_t chip = 0; chip < t_.factors.chips; ++chip) {
+      Leaves leaf = leaves_;
       for (std::size_t block = 0; block < t_.factors.blocks; ++block) {
-        const std::size_t at = chip * t_.factors.blocks + block;
-        const std::size_t of_panel = panel * blocks(t_) + at;
-        const double* const numbers = t_.factors.numbers + of_panel * depth * panel_lanes;
-        const double* const items = items_ + group * group_size(t_) + at * depth * together;
-        const std::size_t leaf = block * together * panel_lanes;
-        add_up_block(numbers, items, t_.factors.ranges[of_panel], ranges_[group * blocks(t_) + at],
-                     high_ + leaf, low_ + leaf, beyond);
+        add_up_block(numbers, items, *a++, *b++, leaf, beyond);
+        numbers += block_numbers;
+        items += block_items;
+        leaf = leaf.next();
       }
-      join(t_.factors.blocks, high_, low_);
-      const std::size_t leaf = chip * together * panel_lanes;
-      for (std::size_t i = 0; i < together * panel_lanes; ++i) {
-        chip_high_[leaf + i] = high_[i];
-        chip_low_[leaf + i] = low_[i];
-      }
+      join(t_.factors.blocks, leaves_, chips);
+      chips = chips.next();
     }
-    join(t_.factors.chips, chip_high_, chip_low_);
+    join(t_.factors.chips, chip_leaves_, leaves_);
     for (std::size_t j = 0; j < together; ++j) {
       const std::size_t column = group * together + j;
       if (column >= t_.columns) break;
@@ -132,7 +159,7 @@ class ExactProducts {
       for (std::size_t part = 0; part < parts; ++part) {
         const std::size_t from = j * panel_lanes + part * width;
         // Rounded to a double as the port does it. (-0) + 0 would be +0.
-        const V h = Host::load(chip_high_ + from), l = Host::load(chip_low_ + from);
+        const V h = Host::load(leaves_.high + from), l = Host::load(leaves_.low + from);
         Host::store(to + part * width, Host::select(Host::zero(l), h, Host::add(h, l)));
       }
       if (!beyond[j]) continue;
@@ -142,37 +169,73 @@ class ExactProducts {
     }
   }
 
+  int largest(const ExponentRange* of_blocks) const {
+    int most = 0;
+    for (std::size_t at = 0; at < blocks(t_); ++at)
+      if (of_blocks[at].most > most) most = of_blocks[at].most;
+    return most;
+  }
+
   struct Grid {
-    double grid, least, most;  ///< 1.5 2^(g+52); 2^e of the smallest and above the largest product
+    int exponent = 0;
+    double grid = 0, least = 0;  ///< 1.5 2^(g+52); 2^e of the smallest product
   };
+  static double grid_of(int g) { return 1.5 * Host::power(g + 52); }
+
+  /// Looks for a grid for all blocks, whose products have exponents up to `most` + 1.
+  void begin_joint(int most) {
+    grid_ = most + log_all_ - 51;
+    joint_ = grid_ >= -800 && grid_ <= 800;
+    if (!joint_) return;
+    shared_.exponent = grid_;
+    shared_.grid = grid_of(grid_);
+    join_least_ = Host::power(join_exponent());
+  }
 
   void add_up_block(const double* numbers, const double* items, ExponentRange a, ExponentRange b,
-                    double* high, double* low, bool* beyond) {
-    const int least = a.least + b.least - 2 * 1023, most = a.most + b.most - 2 * 1023;
+                    const Leaves& to, bool* beyond) {
+    const int least = a.least + b.least - 2 * bias, most = a.most + b.most - 2 * bias;
+    const int margin = 9 + log_depth_;
     // Within this range nothing overflows, and no tail underflows.
     const bool normal = least >= -800 && most <= 800;
-    const int g = most + log_depth_ - 50;
-    bool zero = false;
-    if (normal && least >= g + 9 + log_depth_) {
-      const Grid grid{1.5 * Host::power(g + 52), Host::power(least), Host::power(most + 2)};
-      const bool clamped = least < g + 17 + log_depth_;
-      for (std::size_t at = 0; at < panel_lanes; at += width)
-        zero |= clamped ? on_grid<true>(numbers + at, items, grid, high + at, low + at)
-                        : on_grid<false>(numbers + at, items, grid, high + at, low + at);
+    if (joint_ && normal && least >= grid_ + margin) [[likely]] {
+      on_grid(numbers, items, shared_, least, to);
+      return;
+    }
+    joint_ = false;
+    const int g = most + log_depth_ - 51;
+    if (normal && least >= g + margin) {
+      Grid own{g, grid_of(g)};
+      on_grid(numbers, items, own, least, to);
     } else if (normal) {
-      in_pairs(numbers, items, Host::power(most + 2), high, low);
-      zero = true;
+      in_pairs(numbers, items, Host::power(most + 2), to);
+      sign_zeros(numbers, items, to);
     } else {
       ++careful_;
       for (std::size_t j = 0; j < together; ++j) {
         const CarefulBlock block{Host::isa, numbers, items + j, together, t_.factors.depth};
-        if (!careful_sum(block, high + j * panel_lanes, low + j * panel_lanes)) beyond[j] = true;
+        if (!careful_sum(block, to.high + j * panel_lanes, to.low + j * panel_lanes))
+          beyond[j] = true;
       }
-      return;
     }
-    for (std::size_t j = 0; zero && j < together; ++j)
-      sign_zeros({Host::isa, numbers, items + j, together, t_.factors.depth},
-                 high + j * panel_lanes, low + j * panel_lanes);
+  }
+
+  void sign_zeros(const double* numbers, const double* items, const Leaves& to) const {
+    for (std::size_t j = 0; j < together; ++j)
+      gdr::sign_zeros({Host::isa, numbers, items + j, together, t_.factors.depth},
+                      to.high + j * panel_lanes, to.low + j * panel_lanes);
+  }
+
+  /// Products with exponents from `least` on.
+  void on_grid(const double* numbers, const double* items, Grid& grid, int least,
+               const Leaves& to) {
+    grid.least = Host::power(least);
+    const bool clamped = least < grid.exponent + 17 + log_depth_;
+    bool zero = false;
+    for (std::size_t at = 0; at < panel_lanes; at += width)
+      zero |= clamped ? on_grid<true>(numbers + at, items, grid, to.high + at, to.low + at)
+                      : on_grid<false>(numbers + at, items, grid, to.high + at, to.low + at);
+    if (zero) sign_zeros(numbers, items, to);
   }
 
   /// Takes the exponent's 1 to what rounds 60 bits below it.
@@ -181,70 +244,79 @@ class ExactProducts {
   /// `Clamped`: sums may be so much smaller than the products that what rounds them would not reach
   /// over their tails: then it is taken from the smallest product, below which nothing is rounded.
   /// A product's rounding and the sum of the one before it go side by side. Heads and tails are
-  /// left as they are, for sum61 to join. Returns whether a sum is zero.
+  /// left as they are, to be joined. Returns whether a sum is zero.
   template <bool Clamped>
   bool on_grid(const double* numbers, const double* items, const Grid& range, double* high,
-               double* low) const {
+               double* low) {
     const V grid = Host::all(range.grid), least = Host::all(range.least);
-    const V most = Host::all(range.most), c = Host::all(rounder);
-    V h[together], l[together], head[together], tail[together], s[together];
-#pragma GCC unroll 4
-    for (std::size_t j = 0; j < together; ++j) h[j] = l[j] = head[j] = tail[j] = Host::all(0);
+    const V c = Host::all(rounder);
+    V h[together], l[together], head[together], tail[together];
     const auto to_grid = [&](V sum, V tails) {
       const V e = Host::exponent_of_sum(sum, tails);
       return Clamped ? Host::max(e, least) : e;
     };
     if constexpr (Host::exponents_ahead)
       Host::template exponents<together>(numbers, items, t_.factors.depth, exponents_);
-    for (std::size_t k = 0; k < t_.factors.depth; ++k) {
+    // The product of factors k and, `rounding` a sum, its steps among those of the product.
+    const auto step = [&](std::size_t k, auto rounding) __attribute__((always_inline)) {
       const V a = Host::load(numbers + k * panel_lanes);
-      V b[together], e[together];
+      V b[together], e[together], s[together];
 #pragma GCC unroll 4
       for (std::size_t j = 0; j < together; ++j) b[j] = Host::all(items[k * together + j]);
 #pragma GCC unroll 4
       for (std::size_t j = 0; j < together; ++j)
-        e[j] = Host::exponents_ahead ? Host::load(exponents_ + (k * together + j) * width)
-                                     : Host::exponent_of_product(a, b[j], most);
+        if constexpr (Host::exponents_ahead)
+          e[j] = Host::load(exponents_ + (k * together + j) * width);
+        else
+          e[j] = Host::exponent_of_product(a, b[j]);
+      if constexpr (rounding) {
 #pragma GCC unroll 4
-      for (std::size_t j = 0; j < together; ++j) h[j] = Host::add(h[j], head[j]);
+        for (std::size_t j = 0; j < together; ++j) h[j] = Host::add(h[j], head[j]);
 #pragma GCC unroll 4
-      for (std::size_t j = 0; j < together; ++j) l[j] = Host::add(l[j], tail[j]);
+        for (std::size_t j = 0; j < together; ++j) l[j] = Host::add(l[j], tail[j]);
+      }
 #pragma GCC unroll 4
       for (std::size_t j = 0; j < together; ++j) head[j] = Host::fma(a, b[j], grid);
 #pragma GCC unroll 4
       for (std::size_t j = 0; j < together; ++j) head[j] = Host::sub(head[j], grid);
+      if constexpr (rounding) {
 #pragma GCC unroll 4
-      for (std::size_t j = 0; j < together; ++j) s[j] = to_grid(h[j], l[j]);
-        // P less its head, rounded to 2^(e-60): a b - head is exact, and rounder 2^e holds it.
+        for (std::size_t j = 0; j < together; ++j) s[j] = to_grid(h[j], l[j]);
+      }
+      // P less its head, rounded to 2^(e-60): a b - head is exact, and rounder 2^e holds it.
 #pragma GCC unroll 4
       for (std::size_t j = 0; j < together; ++j) tail[j] = Host::fms(e[j], c, head[j]);
 #pragma GCC unroll 4
       for (std::size_t j = 0; j < together; ++j) tail[j] = Host::fma(a, b[j], tail[j]);
 #pragma GCC unroll 4
       for (std::size_t j = 0; j < together; ++j) tail[j] = Host::fnma(e[j], c, tail[j]);
+      if constexpr (rounding) {
 #pragma GCC unroll 4
-      for (std::size_t j = 0; j < together; ++j) l[j] = Host::fma(s[j], c, l[j]);
+        for (std::size_t j = 0; j < together; ++j) l[j] = Host::fma(s[j], c, l[j]);
 #pragma GCC unroll 4
-      for (std::size_t j = 0; j < together; ++j) l[j] = Host::fnma(s[j], c, l[j]);
-    }
+        for (std::size_t j = 0; j < together; ++j) l[j] = Host::fnma(s[j], c, l[j]);
+      }
+    };
+#pragma GCC unroll 4
+    for (std::size_t j = 0; j < together; ++j) h[j] = l[j] = Host::all(0);
+    step(0, std::false_type{});
+    for (std::size_t k = 1; k < t_.factors.depth; ++k) step(k, std::true_type{});
     bool zero = false;
 #pragma GCC unroll 4
     for (std::size_t j = 0; j < together; ++j) {
       const V heads = Host::add(h[j], head[j]), tails = Host::add(l[j], tail[j]);
-      const V e = to_grid(heads, tails);
-      const V rounded = Host::fnma(e, c, Host::fma(e, c, tails));
-      zero |= Host::any(Host::zero(Host::add(heads, rounded)));
+      const V exact = Host::exponent_of_sum(heads, tails);
+      const V e = Clamped ? Host::max(exact, least) : exact;
+      zero |= Host::any(Host::zero(exact));
+      // Without the clamp the smallest product reaches it, of which all tails are multiples.
+      if (Clamped && Host::any(Host::less(e, Host::all(join_least_)))) joint_ = false;
       Host::store(high + j * panel_lanes, heads);
-      Host::store(low + j * panel_lanes, rounded);
+      Host::store(low + j * panel_lanes, Host::fnma(e, c, Host::fma(e, c, tails)));
     }
     return zero;
   }
 
   // --- sums of pairs: any exponents
-
-  struct Pair {
-    V h, l;
-  };
 
   /// h + l = a + b exactly (Knuth).
   static Pair two_sum(V a, V b) {
@@ -271,8 +343,7 @@ class ExactProducts {
     return {Host::select(whole, heads.h, sum.h), Host::select(whole, Host::all(0), l)};
   }
 
-  void in_pairs(const double* numbers, const double* items, double most, double* high,
-                double* low) const {
+  void in_pairs(const double* numbers, const double* items, double most, const Leaves& to) const {
     const V c = Host::all(rounder), limit = Host::all(most);
     for (std::size_t part = 0; part < parts; ++part) {
       for (std::size_t j = 0; j < together; ++j) {
@@ -285,39 +356,59 @@ class ExactProducts {
           const Pair product{p, Host::fnma(e, c, Host::fma(e, c, rest))};
           s = k == 0 ? product : sum61(s, product);
         }
-        Host::store(high + j * panel_lanes + part * width, s.h);
-        Host::store(low + j * panel_lanes + part * width, s.l);
+        Host::store(to.high + j * panel_lanes + part * width, s.h);
+        Host::store(to.low + j * panel_lanes + part * width, s.l);
       }
     }
   }
 
-  /// Adds up leaves into the first, as reduce_tree does.
-  void join(std::size_t n, double* high, double* low) const {
-    constexpr std::size_t leaf = together * panel_lanes;
-    for (; n > 1; n = (n + 1) / 2) {
-      for (std::size_t i = 0; i < n / 2; ++i) {
-        for (std::size_t at = 0; at < leaf; at += width) {
-          const std::size_t left = 2 * i * leaf + at, right = left + leaf;
-          const Pair sum = sum61({Host::load(high + left), Host::load(low + left)},
-                                 {Host::load(high + right), Host::load(low + right)});
-          Host::store(high + i * leaf + at, sum.h);
-          Host::store(low + i * leaf + at, sum.l);
-        }
-      }
-      if (n % 2 == 0) continue;
-      for (std::size_t i = 0; i < leaf; ++i) {
-        high[n / 2 * leaf + i] = high[(n - 1) * leaf + i];
-        low[n / 2 * leaf + i] = low[(n - 1) * leaf + i];
-      }
+  /// Exponent from which on sums of blocks are rounded (see the top).
+  int join_exponent() const { return grid_ + log_all_ + 9; }
+
+  /// Adds up leaves into `to`, as reduce_tree does.
+  void join(std::size_t n, const Leaves& leaves, const Leaves& to) const {
+    if (joint_) {
+      const V least = Host::all(join_least_), c = Host::all(rounder);
+      join_by(n, leaves, to, [least, c](Pair a, Pair b) {
+        const V h = Host::add(a.h, b.h), l = Host::add(a.l, b.l);
+        const V e = Host::max(Host::exponent_of_sum(h, l), least);
+        return Pair{h, Host::fnma(e, c, Host::fma(e, c, l))};
+      });
+    } else {
+      join_by(n, leaves, to, sum61);
     }
+  }
+
+  template <typename Sum>
+  static void join_by(std::size_t n, const Leaves& leaves, const Leaves& to, Sum sum) {
+    if (n == 1) copy(leaves, to);
+    for (; n > 1; n = (n + 1) / 2) {
+      Leaves left = leaves, made = n == 2 ? to : leaves;
+      for (std::size_t i = 0; i < n / 2; ++i, made = made.next()) {
+        const Leaves right = left.next();
+        for (std::size_t at = 0; at < Leaves::pairs; at += width)
+          made.store(at, sum(left.load(at), right.load(at)));
+        left = right.next();
+      }
+      if (n % 2 != 0) copy(left, made);
+    }
+  }
+
+  static void copy(const Leaves& from, const Leaves& to) {
+    for (std::size_t at = 0; at < Leaves::pairs; at += width) to.store(at, from.load(at));
   }
 
   const ProductTask& t_;
   double* items_;
   ExponentRange* ranges_;
-  double *high_, *low_, *chip_high_, *chip_low_;
+  Leaves leaves_, chip_leaves_;
   double* exponents_;  ///< [factor][column][PE]: of the products of one vector, where they go ahead
-  int log_depth_ = 0;
+  int log_depth_ = 0, log_all_ = 0;  ///< of the products of a block, and of all
+  // Of all blocks' sums together:
+  int grid_ = 0;
+  bool joint_ = true;  ///< so far all stand on it
+  Grid shared_;
+  double join_least_ = 0;  ///< 2^e of join_exponent
   std::uint64_t careful_ = 0;
 };
 

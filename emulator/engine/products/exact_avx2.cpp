@@ -27,6 +27,7 @@ struct Avx2 {
   static V max(V a, V b) { return _mm256_max_pd(a, b); }
   static M zero(V x) { return _mm256_cmp_pd(x, all(0), _CMP_EQ_OQ); }
   static M nonzero(V x) { return _mm256_cmp_pd(x, all(0), _CMP_NEQ_UQ); }
+  static M less(V a, V b) { return _mm256_cmp_pd(a, b, _CMP_LT_OQ); }
   /// Of two numbers together: zero where both are.
   static V bits_of(V a, V b) { return _mm256_or_pd(a, b); }
   /// x + rest, rest being less than x's last bit: of the two neighbours the odd one.

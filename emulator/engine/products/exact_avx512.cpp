@@ -28,6 +28,7 @@ struct Avx512 {
   static V max(V a, V b) { return _mm512_max_pd(a, b); }
   static M zero(V x) { return _mm512_cmp_pd_mask(x, all(0), _CMP_EQ_OQ); }
   static M nonzero(V x) { return _mm512_cmp_pd_mask(x, all(0), _CMP_NEQ_UQ); }
+  static M less(V a, V b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
   /// Of two numbers together: zero where both are.
   static V bits_of(V a, V b) {
     return _mm512_castsi512_pd(_mm512_or_epi64(_mm512_castpd_si512(a), _mm512_castpd_si512(b)));
@@ -50,9 +51,10 @@ struct Avx512 {
         _mm512_and_epi64(_mm512_castpd_si512(x), _mm512_set1_epi64(0x7ff0'0000'0000'0000)));
   }
   /// 2^e of the exact product, 0 of zero.
-  static V exponent_of_product(V a, V b, V /*most*/) {
+  static V exponent_of_product(V a, V b) {
     return exponent(_mm512_mul_round_pd(a, b, towards_zero));
   }
+  static V exponent_of_product(V a, V b, V /*most*/) { return exponent_of_product(a, b); }
   static V exponent_of_sum(V a, V b) { return exponent(_mm512_add_round_pd(a, b, towards_zero)); }
 
   static double power(int e) {
