@@ -48,6 +48,10 @@ module gdr
      private
      type(c_ptr) :: handle = c_null_ptr
   end type gdr_linear_solver
+  type, public :: gdr_small_matrices
+     private
+     type(c_ptr) :: handle = c_null_ptr
+  end type gdr_small_matrices
 
   ! What products of matrices see of doubles: 50 bits, as the chip has them, or all.
   integer, parameter, public :: gdr_matrix_chip = 0, gdr_matrix_full = 1
@@ -97,7 +101,10 @@ module gdr
   public :: gdr_matrix_product_create, gdr_matrix_product_free, gdr_matrix_product_unchanged_b
   public :: gdr_matrix_product_dgemm, gdr_matrix_product_sgemm
   public :: gdr_linear_solver_create, gdr_linear_solver_free, gdr_linear_lu, gdr_linear_solve
-  public :: gdr_linear_cholesky, gdr_linear_solve_cholesky
+  public :: gdr_linear_cholesky, gdr_linear_solve_cholesky, gdr_linear_solve_triangular
+  public :: gdr_linear_multiply
+  public :: gdr_small_matrices_create, gdr_small_matrices_free, gdr_small_multiply, gdr_small_lu
+  public :: gdr_small_solve
 
   interface
      function c_version() bind(c, name="gdr_version") result(text)
@@ -358,6 +365,68 @@ module gdr
        real(c_double), intent(inout) :: b(*)
        integer(c_int) :: status
      end function c_solve_cholesky
+     function c_solve_triangular(solver, side, triangle, transpose, diagonal, m, n, alpha, a, lda, &
+          b, ldb) bind(c, name="gdr_linear_solve_triangular") result(status)
+       import :: c_ptr, c_size_t, c_double, c_int
+       type(c_ptr), value :: solver
+       integer(c_int), value :: side, triangle, transpose, diagonal
+       integer(c_size_t), value :: m, n, lda, ldb
+       real(c_double), value :: alpha
+       real(c_double), intent(in) :: a(*)
+       real(c_double), intent(inout) :: b(*)
+       integer(c_int) :: status
+     end function c_solve_triangular
+     function c_multiply(solver, transpose, m, n, alpha, a, lda, x, incx, beta, y, incy) &
+          bind(c, name="gdr_linear_multiply") result(status)
+       import :: c_ptr, c_size_t, c_double, c_int
+       type(c_ptr), value :: solver
+       integer(c_int), value :: transpose
+       integer(c_size_t), value :: m, n, lda, incx, incy
+       real(c_double), value :: alpha, beta
+       real(c_double), intent(in) :: a(*), x(*)
+       real(c_double), intent(inout) :: y(*)
+       integer(c_int) :: status
+     end function c_multiply
+
+     function c_small_create(device, small) bind(c, name="gdr_small_matrices_create") result(status)
+       import :: c_ptr, c_int
+       type(c_ptr), value :: device
+       type(c_ptr), intent(out) :: small
+       integer(c_int) :: status
+     end function c_small_create
+     subroutine c_small_free(small) bind(c, name="gdr_small_matrices_free")
+       import :: c_ptr
+       type(c_ptr), value :: small
+     end subroutine c_small_free
+     function c_small_multiply(small, count, m, n, k, a, lda, step_a, b, ldb, step_b, c, ldc, &
+          step_c) bind(c, name="gdr_small_multiply") result(status)
+       import :: c_ptr, c_size_t, c_double, c_int
+       type(c_ptr), value :: small
+       integer(c_size_t), value :: count, m, n, k, lda, step_a, ldb, step_b, ldc, step_c
+       real(c_double), intent(in) :: a(*), b(*)
+       real(c_double), intent(inout) :: c(*)
+       integer(c_int) :: status
+     end function c_small_multiply
+     function c_small_lu(small, count, n, a, lda, step_a, pivots, singular) &
+          bind(c, name="gdr_small_lu") result(status)
+       import :: c_ptr, c_size_t, c_double, c_int, c_int64_t
+       type(c_ptr), value :: small
+       integer(c_size_t), value :: count, n, lda, step_a
+       real(c_double), intent(inout) :: a(*)
+       integer(c_int64_t), intent(inout) :: pivots(*)
+       integer(c_size_t), intent(inout) :: singular
+       integer(c_int) :: status
+     end function c_small_lu
+     function c_small_solve(small, count, n, columns, lu, ldlu, step_lu, pivots, b, ldb, step_b) &
+          bind(c, name="gdr_small_solve") result(status)
+       import :: c_ptr, c_size_t, c_double, c_int, c_int64_t
+       type(c_ptr), value :: small
+       integer(c_size_t), value :: count, n, columns, ldlu, step_lu, ldb, step_b
+       real(c_double), intent(in) :: lu(*)
+       integer(c_int64_t), intent(in) :: pivots(*)
+       real(c_double), intent(inout) :: b(*)
+       integer(c_int) :: status
+     end function c_small_solve
   end interface
 
 contains
@@ -670,18 +739,25 @@ contains
     status = c_product_unchanged_b(product%handle)
   end subroutine gdr_matrix_product_unchanged_b
 
-  ! "N" and "T" (or "C") as in BLAS; anything else is a usage error there.
+  ! The place of a letter, of either case, among those that BLAS knows: "NT" as 0 and 1. Anything
+  ! else becomes a number that is refused.
+  function letter_code(letter, letters) result(code)
+    character, intent(in) :: letter
+    character(len=2), intent(in) :: letters
+    integer(c_int) :: code
+    character :: capital
+    capital = letter
+    if (letter >= "a" .and. letter <= "z") capital = achar(iachar(letter) - 32)
+    code = int(index(letters, capital), c_int) - 1
+    if (code < 0) code = -iachar(letter)
+  end function letter_code
+
+  ! "N" and "T" (or "C") as in BLAS.
   function transpose_code(letter) result(code)
     character, intent(in) :: letter
     integer(c_int) :: code
-    select case (letter)
-    case ("N", "n")
-       code = 0
-    case ("T", "t", "C", "c")
-       code = 1
-    case default
-       code = -iachar(letter)
-    end select
+    code = letter_code(letter, "NT")
+    if (letter == "C" .or. letter == "c") code = 1
   end function transpose_code
 
   ! Negative numbers become sizes beyond any memory, which are refused.
@@ -771,20 +847,6 @@ contains
          size_code(ldlu), from_zero, b, size_code(ldb))
   end subroutine gdr_linear_solve
 
-  ! "L" and "U" as in LAPACK; anything else is a usage error there.
-  function triangle_code(letter) result(code)
-    character, intent(in) :: letter
-    integer(c_int) :: code
-    select case (letter)
-    case ("L", "l")
-       code = 0
-    case ("U", "u")
-       code = 1
-    case default
-       code = -iachar(letter)
-    end select
-  end function triangle_code
-
   ! A = L L^T or U^T U, as DPOTRF; info is the first pivot that is not positive, from 1, or 0.
   subroutine gdr_linear_cholesky(solver, uplo, n, a, lda, info, status)
     type(gdr_linear_solver), intent(in) :: solver
@@ -794,7 +856,7 @@ contains
     integer, intent(out) :: info, status
     integer(c_int64_t) :: bad
     bad = -1
-    status = c_cholesky(solver%handle, triangle_code(uplo), size_code(n), a, size_code(lda), bad)
+    status = c_cholesky(solver%handle, letter_code(uplo, "LU"), size_code(n), a, size_code(lda), bad)
     info = int(bad) + 1
   end subroutine gdr_linear_cholesky
 
@@ -806,8 +868,124 @@ contains
     real(c_double), intent(in) :: factor(ldf, *)
     real(c_double), intent(inout) :: b(ldb, *)
     integer, intent(out) :: status
-    status = c_solve_cholesky(solver%handle, triangle_code(uplo), size_code(n), size_code(nrhs), &
+    status = c_solve_cholesky(solver%handle, letter_code(uplo, "LU"), size_code(n), size_code(nrhs), &
          factor, size_code(ldf), b, size_code(ldb))
   end subroutine gdr_linear_solve_cholesky
+
+  ! op(A) X = alpha B or X op(A) = alpha B for triangular A, arguments as in DTRSM; B becomes X.
+  subroutine gdr_linear_solve_triangular(solver, side, uplo, transa, diag, m, n, alpha, a, lda, b, &
+       ldb, status)
+    type(gdr_linear_solver), intent(in) :: solver
+    character, intent(in) :: side, uplo, transa, diag
+    integer, intent(in) :: m, n, lda, ldb
+    real(c_double), intent(in) :: alpha, a(lda, *)
+    real(c_double), intent(inout) :: b(ldb, *)
+    integer, intent(out) :: status
+    status = c_solve_triangular(solver%handle, letter_code(side, "LR"), letter_code(uplo, "LU"), &
+         transpose_code(transa), letter_code(diag, "NU"), size_code(m), size_code(n), alpha, a, &
+         size_code(lda), b, size_code(ldb))
+  end subroutine gdr_linear_solve_triangular
+
+  ! y = alpha op(A) x + beta y, A being m x n as it is stored: arguments as in DGEMV, increments
+  ! from 1 on.
+  subroutine gdr_linear_multiply(solver, trans, m, n, alpha, a, lda, x, incx, beta, y, incy, status)
+    type(gdr_linear_solver), intent(in) :: solver
+    character, intent(in) :: trans
+    integer, intent(in) :: m, n, lda, incx, incy
+    real(c_double), intent(in) :: alpha, beta, a(lda, *), x(*)
+    real(c_double), intent(inout) :: y(*)
+    integer, intent(out) :: status
+    integer(c_int) :: code
+    code = transpose_code(trans)
+    ! The C interface takes the shape of op(A).
+    if (code == 1) then
+       status = c_multiply(solver%handle, code, size_code(n), size_code(m), alpha, a, &
+            size_code(lda), x, size_code(incx), beta, y, size_code(incy))
+    else
+       status = c_multiply(solver%handle, code, size_code(m), size_code(n), alpha, a, &
+            size_code(lda), x, size_code(incx), beta, y, size_code(incy))
+    end if
+  end subroutine gdr_linear_multiply
+
+  ! ---- many small matrices ----------------------------------------------------------------------
+
+  ! Batches of small matrices, each in an element of a PE: a(:, :, i) is matrix i. See gdr/batch.hpp
+  ! for what fits. The device must stay open as long as this is used.
+  subroutine gdr_small_matrices_create(device, small, status)
+    type(gdr_device), intent(in) :: device
+    type(gdr_small_matrices), intent(out) :: small
+    integer, intent(out) :: status
+    status = c_small_create(device%handle, small%handle)
+  end subroutine gdr_small_matrices_create
+
+  subroutine gdr_small_matrices_free(small)
+    type(gdr_small_matrices), intent(inout) :: small
+    call c_small_free(small%handle)
+    small%handle = c_null_ptr
+  end subroutine gdr_small_matrices_free
+
+  ! C = A B of each: a(m, k, count), b(k, n, count), c(m, n, count).
+  subroutine gdr_small_multiply(small, a, b, c, status)
+    type(gdr_small_matrices), intent(in) :: small
+    real(c_double), contiguous, intent(in) :: a(:, :, :), b(:, :, :)
+    real(c_double), contiguous, intent(inout) :: c(:, :, :)
+    integer, intent(out) :: status
+    integer(c_size_t) :: m, n, k, count
+    m = size(a, 1)
+    k = size(a, 2)
+    n = size(b, 2)
+    count = size(a, 3)
+    if (any(shape(b) /= [size(a, 2), size(b, 2), size(a, 3)]) .or. &
+         any(shape(c) /= [size(a, 1), size(b, 2), size(a, 3)])) then
+       status = gdr_error_usage
+       return
+    end if
+    status = c_small_multiply(small%handle, count, m, n, k, a, max(m, 1_c_size_t), m * k, b, &
+         max(k, 1_c_size_t), k * n, c, max(m, 1_c_size_t), m * n)
+  end subroutine gdr_small_multiply
+
+  ! P A = L U of each: a(n, n, count), pivots(n, count). Pivots count from 1; `singular` is how many
+  ! matrices have a pivot that is exactly zero.
+  subroutine gdr_small_lu(small, a, pivots, singular, status)
+    type(gdr_small_matrices), intent(in) :: small
+    real(c_double), contiguous, intent(inout) :: a(:, :, :)
+    integer(c_int64_t), contiguous, intent(inout) :: pivots(:, :)
+    integer, intent(out) :: singular, status
+    integer(c_size_t) :: n, count, zero
+    singular = 0
+    n = size(a, 1)
+    count = size(a, 3)
+    if (size(a, 2) /= size(a, 1) .or. any(shape(pivots) /= [size(a, 1), size(a, 3)])) then
+       status = gdr_error_usage
+       return
+    end if
+    zero = 0
+    status = c_small_lu(small%handle, count, n, a, max(n, 1_c_size_t), n * n, pivots, zero)
+    if (status /= gdr_ok) return
+    singular = int(zero)
+    pivots = pivots + 1
+  end subroutine gdr_small_lu
+
+  ! A X = B of each from the factors: lu(n, n, count), pivots(n, count), b(n, columns, count).
+  subroutine gdr_small_solve(small, lu, pivots, b, status)
+    type(gdr_small_matrices), intent(in) :: small
+    real(c_double), contiguous, intent(in) :: lu(:, :, :)
+    integer(c_int64_t), contiguous, intent(in) :: pivots(:, :)
+    real(c_double), contiguous, intent(inout) :: b(:, :, :)
+    integer, intent(out) :: status
+    integer(c_size_t) :: n, columns, count
+    integer(c_int64_t), allocatable :: from_zero(:, :)
+    n = size(lu, 1)
+    columns = size(b, 2)
+    count = size(lu, 3)
+    if (size(lu, 2) /= size(lu, 1) .or. any(shape(pivots) /= [size(lu, 1), size(lu, 3)]) .or. &
+         size(b, 1) /= size(lu, 1) .or. size(b, 3) /= size(lu, 3)) then
+       status = gdr_error_usage
+       return
+    end if
+    from_zero = pivots - 1
+    status = c_small_solve(small%handle, count, n, columns, lu, max(n, 1_c_size_t), n * n, &
+         from_zero, b, max(n, 1_c_size_t), n * columns)
+  end subroutine gdr_small_solve
 
 end module gdr

@@ -7,6 +7,11 @@ program test_linear
   integer, parameter :: n = 50
   type(gdr_device) :: device
   type(gdr_linear_solver) :: solver
+  type(gdr_small_matrices) :: small
+  integer, parameter :: many = 9, little = 6
+  real(c_double) :: sa(little, little, many), sf(little, little, many), sc(little, 2, many)
+  real(c_double) :: sb(little, 2, many), y(3 * n), expected(n)
+  integer(c_int64_t) :: spivots(little, many)
   real(c_double) :: a(n, n), lu(n, n), s(n, n), b(n, 2), x(n, 2)
   integer(c_int64_t) :: pivots(n)
   integer :: i, j, info, status, failures = 0
@@ -44,6 +49,54 @@ program test_linear
   x = b
   call gdr_linear_solve_cholesky(solver, "U", n, 2, lu, n, x, n, status)
   call check(maxval(abs(matmul(s, x) - b)) < 1e-9, "its solution")
+
+  lu = a
+  do i = 1, n
+     lu(i, i) = 3
+  end do
+  x = b
+  call gdr_linear_solve_triangular(solver, "L", "U", "T", "N", n, 2, 0.5_c_double, lu, n, x, n, &
+       status)
+  do j = 1, n - 1
+     lu(j + 1:, j) = 0
+  end do
+  call check(status == gdr_ok .and. maxval(abs(matmul(transpose(lu), x) - b / 2)) < 1e-9, &
+       "a triangular solve")
+  call gdr_linear_solve_triangular(solver, "L", "U", "T", "?", n, 2, 1.0_c_double, lu, n, x, n, &
+       status)
+  call check(status == gdr_error_usage, "no diagonal")
+
+  y = 1
+  call gdr_linear_multiply(solver, "T", n, n - 4, 2.0_c_double, a, n, b(:, 2), 1, -1.0_c_double, &
+       y, 3, status)
+  expected(:n - 4) = 2 * matmul(transpose(a(:, :n - 4)), b(:, 2)) - 1
+  call check(status == gdr_ok .and. maxval(abs(y(1:3 * (n - 4):3) - expected(:n - 4))) < 1e-9, &
+       "matrix times vector")
+  call check(all(y(2::3) == 1) .and. y(3 * (n - 4) + 1) == 1, "and nothing beside it")
+
+  call gdr_small_matrices_create(device, small, status)
+  do j = 1, many
+     sa(:, :, j) = a(j:j + little - 1, 2 * j:2 * j + little - 1)
+     sb(:, :, j) = a(20:19 + little, j:j + 1)
+  end do
+  call gdr_small_multiply(small, sa, sb, sc, status)
+  call check(status == gdr_ok, "small products")
+  do j = 1, many
+     call check(maxval(abs(sc(:, :, j) - matmul(sa(:, :, j), sb(:, :, j)))) < 1e-12, "each product")
+  end do
+  sf = sa
+  call gdr_small_lu(small, sf, spivots, info, status)
+  call check(status == gdr_ok .and. info == 0, "small factorisations")
+  call check(all(spivots >= 1) .and. all(spivots <= little), "their pivots")
+  call gdr_small_solve(small, sf, spivots, sc, status)
+  call check(status == gdr_ok .and. maxval(abs(sc - sb)) < 1e-9, "small solutions")
+  sf = sa
+  sf(:, 2, 5) = 0
+  call gdr_small_lu(small, sf, spivots, info, status)
+  call check(status == gdr_ok .and. info == 1, "a singular one is counted")
+  call gdr_small_multiply(small, sa, sb(:little - 1, :, :), sc, status)
+  call check(status == gdr_error_usage, "small shapes that do not fit")
+  call gdr_small_matrices_free(small)
 
   lu = a
   lu(:, 7) = 0

@@ -1,4 +1,5 @@
-// Products of Eigen's matrices on a device. Needs Eigen where it is included; libgdr does not.
+// Products of Eigen's matrices on a device; gdr/eigen_linear.hpp, which this includes, has systems
+// of equations. Needs Eigen where it is included; libgdr does not.
 //
 //   gdr::MatrixProduct product(device);
 //   gdr::multiply(product, c, a.transpose(), b);           // c = a^T b
@@ -14,6 +15,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "gdr/eigen_linear.hpp"
 #include "gdr/error.hpp"
 #include "gdr/matrix.hpp"
 
