@@ -64,7 +64,8 @@ class ExactProducts {
     return blocks(t) * t.factors.depth * together;
   }
   static std::size_t ranges_size(const ProductTask& t) { return groups(t) * blocks(t); }
-  static constexpr int bias = 1023;  ///< of exponents, as the format has them
+  static constexpr unsigned wait_ = 64;  ///< sums after one that could not be guessed
+  static constexpr int bias = 1023;      ///< of exponents, as the format has them
 
   struct Pair {
     V h, l;
@@ -230,32 +231,59 @@ class ExactProducts {
   void on_grid(const double* numbers, const double* items, Grid& grid, int least,
                const Leaves& to) {
     grid.least = Host::power(least);
-    const bool clamped = least < grid.exponent + 17 + log_depth_;
+    const Way way = least < grid.exponent + 17 + log_depth_ ? Way::Clamped : Way::Plain;
     bool zero = false;
-    for (std::size_t at = 0; at < panel_lanes; at += width)
-      zero |= clamped ? on_grid<true>(numbers + at, items, grid, to.high + at, to.low + at)
-                      : on_grid<false>(numbers + at, items, grid, to.high + at, to.low + at);
+    for (std::size_t at = 0; at < panel_lanes; at += width) {
+      const Place place{numbers + at, to.high + at, to.low + at};
+      if (Host::guesses && way == Way::Plain && guesses_ == 0) {
+        if (on_grid<Way::Guessed>(place, items, grid, zero)) continue;
+        guesses_ = wait_;  // where one fails others will
+      }
+      if (guesses_ > 0) --guesses_;
+      if (way == Way::Plain)
+        on_grid<Way::Plain>(place, items, grid, zero);
+      else
+        on_grid<Way::Clamped>(place, items, grid, zero);
+    }
     if (zero) sign_zeros(numbers, items, to);
   }
 
   /// Takes the exponent's 1 to what rounds 60 bits below it.
   static constexpr double rounder = 1.5 / 256;
 
-  /// `Clamped`: sums may be so much smaller than the products that what rounds them would not reach
-  /// over their tails: then it is taken from the smallest product, below which nothing is rounded.
+  /// How exponents are found.
+  enum class Way {
+    Plain,
+    /// Sums may be so much smaller than the products that what rounds them would not reach over
+    /// their tails: then it is taken from the smallest product, below which nothing is rounded.
+    Clamped,
+    /// From what is rounded to nearest. That is wrong only where it became a power of two.
+    Guessed,
+  };
+  /// Eight PEs' factors, or as many as a vector has, and where their sums go.
+  struct Place {
+    const double* numbers;
+    double *high, *low;
+  };
+
   /// A product's rounding and the sum of the one before it go side by side. Heads and tails are
-  /// left as they are, to be joined. Returns whether a sum is zero.
-  template <bool Clamped>
-  bool on_grid(const double* numbers, const double* items, const Grid& range, double* high,
-               double* low) {
+  /// left as they are, to be joined. Sets `zero` where a sum is. False if a guess may be wrong;
+  /// then nothing was done.
+  template <Way way>
+  bool on_grid(const Place& place, const double* items, const Grid& range, bool& zero) {
+    constexpr bool clamped = way == Way::Clamped;
+    const double* const numbers = place.numbers;
     const V grid = Host::all(range.grid), least = Host::all(range.least);
     const V c = Host::all(rounder);
     V h[together], l[together], head[together], tail[together];
+    [[maybe_unused]] V doubt = Host::all(0);
     const auto to_grid = [&](V sum, V tails) {
+      if constexpr (way == Way::Guessed && Host::guesses)
+        return Host::guess_exponent(Host::add(sum, tails), doubt);
       const V e = Host::exponent_of_sum(sum, tails);
-      return Clamped ? Host::max(e, least) : e;
+      return clamped ? Host::max(e, least) : e;
     };
-    if constexpr (Host::exponents_ahead)
+    if constexpr (Host::exponents_ahead && way != Way::Guessed)
       Host::template exponents<together>(numbers, items, t_.factors.depth, exponents_);
     // The product of factors k and, `rounding` a sum, its steps among those of the product.
     const auto step = [&](std::size_t k, auto rounding) __attribute__((always_inline)) {
@@ -265,7 +293,9 @@ class ExactProducts {
       for (std::size_t j = 0; j < together; ++j) b[j] = Host::all(items[k * together + j]);
 #pragma GCC unroll 4
       for (std::size_t j = 0; j < together; ++j)
-        if constexpr (Host::exponents_ahead)
+        if constexpr (way == Way::Guessed && Host::guesses)
+          e[j] = Host::guess_exponent(Host::mul(a, b[j]), doubt);
+        else if constexpr (Host::exponents_ahead)
           e[j] = Host::load(exponents_ + (k * together + j) * width);
         else
           e[j] = Host::exponent_of_product(a, b[j]);
@@ -301,19 +331,20 @@ class ExactProducts {
     for (std::size_t j = 0; j < together; ++j) h[j] = l[j] = Host::all(0);
     step(0, std::false_type{});
     for (std::size_t k = 1; k < t_.factors.depth; ++k) step(k, std::true_type{});
-    bool zero = false;
+    if constexpr (way == Way::Guessed && Host::guesses)
+      if (Host::any(doubt)) return false;
 #pragma GCC unroll 4
     for (std::size_t j = 0; j < together; ++j) {
       const V heads = Host::add(h[j], head[j]), tails = Host::add(l[j], tail[j]);
       const V exact = Host::exponent_of_sum(heads, tails);
-      const V e = Clamped ? Host::max(exact, least) : exact;
+      const V e = clamped ? Host::max(exact, least) : exact;
       zero |= Host::any(Host::zero(exact));
       // Without the clamp the smallest product reaches it, of which all tails are multiples.
-      if (Clamped && Host::any(Host::less(e, Host::all(join_least_)))) joint_ = false;
-      Host::store(high + j * panel_lanes, heads);
-      Host::store(low + j * panel_lanes, Host::fnma(e, c, Host::fma(e, c, tails)));
+      if (clamped && Host::any(Host::less(e, Host::all(join_least_)))) joint_ = false;
+      Host::store(place.high + j * panel_lanes, heads);
+      Host::store(place.low + j * panel_lanes, Host::fnma(e, c, Host::fma(e, c, tails)));
     }
-    return zero;
+    return true;
   }
 
   // --- sums of pairs: any exponents
@@ -409,6 +440,7 @@ class ExactProducts {
   bool joint_ = true;  ///< so far all stand on it
   Grid shared_;
   double join_least_ = 0;  ///< 2^e of join_exponent
+  unsigned guesses_ = 0;   ///< sums until the next one is guessed
   std::uint64_t careful_ = 0;
 };
 

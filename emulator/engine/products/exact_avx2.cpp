@@ -13,7 +13,7 @@ struct Avx2 {
   using M = __m256d;
   static constexpr Isa isa = Isa::Avx2;
   static constexpr std::size_t width = 4;
-  static constexpr bool exponents_ahead = true;
+  static constexpr bool exponents_ahead = true, guesses = true;
 
   static V load(const double* p) { return _mm256_loadu_pd(p); }
   static void store(double* p, V x) { _mm256_storeu_pd(p, x); }
@@ -79,6 +79,14 @@ struct Avx2 {
   static V exponent_of_sum(V a, V b) {
     const V s = add(a, b);
     return exponent(s, sub(b, sub(s, a)));
+  }
+  /// 2^e, with a sign, of what x was before it was rounded to nearest: less than half of the work.
+  /// `doubt` is no longer zero where x is a power of two, which it may have been rounded up to.
+  static V guess_exponent(V x, V& doubt) {
+    const V e = _mm256_and_pd(
+        x, _mm256_castsi256_pd(_mm256_set1_epi64x(static_cast<std::int64_t>(~0ULL << 52))));
+    doubt = _mm256_or_pd(doubt, _mm256_cmp_pd(e, x, _CMP_EQ_OQ));
+    return e;
   }
 
   static double power(int e) {

@@ -13,7 +13,7 @@ struct Avx512 {
   using M = __mmask8;
   static constexpr Isa isa = Isa::Avx512;
   static constexpr std::size_t width = 8;
-  static constexpr bool exponents_ahead = false;
+  static constexpr bool exponents_ahead = false, guesses = false;
   static constexpr int towards_zero = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
 
   static V load(const double* p) { return _mm512_loadu_pd(p); }
