@@ -68,9 +68,10 @@ StepCost FactorCost::board_product(std::size_t m, std::size_t n, std::size_t k) 
   const ProductTime time = product_time(geometry_, mapping_, rows, n, k, rates_);
   const double clock = geometry_.clock_hz;
   StepCost cost;
-  cost.seconds = time.seconds;
+  const double flops = 2 * real(rows) * real(n) * real(k);
+  cost.seconds = std::max(time.seconds, flops / (product_share_ * peak(geometry_)));
   cost.chip = static_cast<double>(time.clocks.compute) / clock;
-  cost.ports = static_cast<double>(time.clocks.port_in + time.clocks.port_out) / clock;
+  cost.ports = static_cast<double>(std::max(time.clocks.port_in, time.clocks.port_out)) / clock;
   cost.link_write = static_cast<double>(time.bytes_to_board) / rates_.link_write;
   cost.link_read = static_cast<double>(time.bytes_from_board) / rates_.link_read;
   return cost;

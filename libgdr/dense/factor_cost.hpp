@@ -34,14 +34,16 @@ class HostCost {
 inline StepCost host_step(double seconds) noexcept { return {seconds, seconds}; }
 
 /// A host with boards that it shares the tiles of a product out to; without any it works alone.
+/// Products reach no more than `product_share` of the boards' peak.
 class FactorCost {
  public:
   FactorCost(const Geometry& geometry, const BoardRates& rates, const HostRates& host,
-             unsigned boards = 1)
+             unsigned boards = 1, double product_share = 1)
       : geometry_(geometry),
         rates_(rates),
         host_(host),
         boards_(boards),
+        product_share_(product_share),
         mapping_(network_mapping(geometry)) {}
 
   const HostCost& host() const noexcept { return host_; }
@@ -59,6 +61,7 @@ class FactorCost {
   BoardRates rates_;
   HostCost host_;
   unsigned boards_;
+  double product_share_;
   BoardMapping mapping_;
 };
 

@@ -52,7 +52,8 @@ double square_rate_without_network(const Geometry& geometry, std::size_t n);
 std::optional<std::size_t> half_of_peak(const Geometry& geometry, const BoardMapping& mapping,
                                         std::size_t most = 16384);
 
-/// What a step takes, and the seconds in which each resource works meanwhile.
+/// What a step takes, and the seconds in which each resource works meanwhile; of a chip's two ports
+/// the busier one.
 struct StepCost {
   double seconds = 0, host = 0, chip = 0, ports = 0, link_write = 0, link_read = 0;
   StepCost& operator+=(const StepCost&) noexcept;
