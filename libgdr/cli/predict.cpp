@@ -286,7 +286,8 @@ int work(const CLI::App& app, const Options& o) {
   if (!o.csv.empty() && !o.scaling) usage("--csv is for the table of --scaling");
   const predict::JobOn job = job_of(o, kind, machine);
   if (!o.scaling) {
-    report_prediction(job(machine), machine, o.json);
+    const Prediction prediction = job(machine);
+    report_prediction(prediction, machine, predict::gains(machine, job, prediction), o.json);
     return 0;
   }
   if (!o.csv.empty()) check_writable(o.csv);

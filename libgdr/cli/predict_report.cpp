@@ -52,7 +52,6 @@ Json prediction_json(const Prediction& p, const predict::Machine& machine) {
     json["resources"][std::string(resource_name(resource))] = {
         {"seconds", p.usage[resource]}, {"share", share(p.usage[resource], p.seconds)}};
   }
-  json["bottleneck"] = resource_name(p.usage.busiest());
   json["details"] = Json::object();
   for (const auto& [name, value] : p.details) json["details"][name] = value;
   return json;
@@ -67,9 +66,9 @@ std::string scaling_end(const std::vector<predict::ScalingPoint>& points) {
   if (last + 1 == points.size())
     return fmt::format("scales up to the whole of the machine, {}", place);
   return fmt::format(
-      "stops scaling at {}: more of them do not bring half of what they should; "
+      "stops scaling at {}: with more, less than half of the machine is put to use; "
       "then the bottleneck is: {}",
-      place, resource_name(points[last + 1].prediction.usage.busiest()));
+      place, points[last + 1].bottleneck);
 }
 
 std::string kernel_row(const KernelFigures& k) {
@@ -88,9 +87,15 @@ Json kernel_json(const KernelFigures& k) {
 
 }  // namespace
 
-void report_prediction(const Prediction& p, const predict::Machine& machine, bool json) {
+void report_prediction(const Prediction& p, const predict::Machine& machine,
+                       const std::vector<predict::Gain>& gains, bool json) {
+  const std::string_view bottleneck = predict::bottleneck(gains, p);
   if (json) {
-    write_output(prediction_json(p, machine).dump(2) + "\n");
+    Json object = prediction_json(p, machine);
+    object["bottleneck"] = bottleneck;
+    for (const predict::Gain& gain : gains)
+      object["saved_if_twice_as_fast"][std::string(gain.part)] = gain.saved;
+    write_output(object.dump(2) + "\n");
     return;
   }
   std::string text = p.job + "\n";
@@ -100,7 +105,7 @@ void report_prediction(const Prediction& p, const predict::Machine& machine, boo
                                   100 * share(1e9 * p.gflops(), p.peak), rate_text(1e-9 * p.peak)));
   text += row("power",
               fmt::format("{:.4g} W, {:.4g} Mflops/W", machine.power(), mflops_a_watt(p, machine)));
-  text += row("bottleneck", std::string(resource_name(p.usage.busiest())));
+  text += row("bottleneck", std::string(bottleneck));
   text += "busy, of the time (side by side, so the sum may pass 100 %)\n";
   for (std::size_t r = 0; r < predict::resource_count; ++r) {
     const auto resource = static_cast<Resource>(r);
@@ -110,6 +115,9 @@ void report_prediction(const Prediction& p, const predict::Machine& machine, boo
           row(fmt::format("  {}", resource_name(resource)),
               fmt::format("{:5.1f} %  {}", 100 * share(seconds, p.seconds), seconds_text(seconds)));
   }
+  text += "what would be saved of the time if a part were twice as fast\n";
+  for (const predict::Gain& gain : gains)
+    text += row(fmt::format("  {}", gain.part), fmt::format("{:5.1f} %", 100 * gain.saved));
   if (!p.details.empty()) text += "details\n";
   for (const auto& [name, value] : p.details)
     text +=
@@ -123,11 +131,9 @@ void report_scaling(const std::vector<predict::ScalingPoint>& points,
   if (json) {
     Json object{{"machine", machine.name}, {"points", Json::array()}};
     for (const predict::ScalingPoint& p : points) {
-      Json point{{"chips", p.chips},
-                 {"boards_per_node", p.boards},
-                 {"nodes", p.nodes},
-                 {"speedup", p.speedup},
-                 {"efficiency", p.efficiency}};
+      Json point{{"chips", p.chips},           {"boards_per_node", p.boards},
+                 {"nodes", p.nodes},           {"speedup", p.speedup},
+                 {"efficiency", p.efficiency}, {"bottleneck", p.bottleneck}};
       // The power of a part of a machine is not known: boards may be shared.
       Json prediction = prediction_json(p.prediction, machine);
       prediction.erase("watts");
@@ -144,10 +150,10 @@ void report_scaling(const std::vector<predict::ScalingPoint>& points,
   text += fmt::format("{:>8}{:>8}{:>8}{:>13}{:>15}{:>10}{:>12}  {}\n", "chips", "boards", "nodes",
                       "time", "rate", "speedup", "efficiency", "bottleneck");
   for (const predict::ScalingPoint& p : points)
-    text += fmt::format("{:>8}{:>8}{:>8}{:>13}{:>15}{:>10.4g}{:>10.1f} %  {}\n", p.chips,
-                        p.boards * p.nodes, p.nodes, seconds_text(p.prediction.seconds),
-                        rate_text(p.prediction.gflops()), p.speedup, 100 * p.efficiency,
-                        resource_name(p.prediction.usage.busiest()));
+    text +=
+        fmt::format("{:>8}{:>8}{:>8}{:>13}{:>15}{:>10.4g}{:>10.1f} %  {}\n", p.chips,
+                    p.boards * p.nodes, p.nodes, seconds_text(p.prediction.seconds),
+                    rate_text(p.prediction.gflops()), p.speedup, 100 * p.efficiency, p.bottleneck);
   text += scaling_end(points) + "\n";
   write_output(text);
 }

@@ -12,7 +12,7 @@ namespace gdr::cli {
 
 /// As one JSON object each with `json`, else as text for people.
 void report_prediction(const predict::Prediction& prediction, const predict::Machine& machine,
-                       bool json);
+                       const std::vector<predict::Gain>& gains, bool json);
 void report_scaling(const std::vector<predict::ScalingPoint>& points,
                     const predict::Machine& machine, bool json);
 void report_published(const predict::PublishedTable& table, bool json);

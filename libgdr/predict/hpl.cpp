@@ -12,6 +12,7 @@
 
 #include "gdr/error.hpp"
 #include "libgdr/dense/factor_cost.hpp"
+#include "libgdr/dense/tiles.hpp"
 #include "libgdr/predict/network.hpp"
 
 namespace gdr::predict {
@@ -288,9 +289,12 @@ Prediction predict_hpl(const Machine& machine, const HplJob& job) {
         "a matrix of {} rows takes {:.3g} bytes on every node, and {} has {:.3g}; "
         "the largest that fits well has {} rows",
         job.n, bytes, machine.name, machine[Key::HostMemory], largest_matrix(machine, job)));
-  constexpr double most_steps = 1e9;  // half a minute
-  if (real(job.n) / real(job.block) * real(job.rows * job.columns) > most_steps)
-    refuse("so many steps would take too long to simulate; take larger blocks");
+  // Each step works out a few products, tile by tile, and goes through all nodes.
+  const double steps = std::ceil(real(job.n) / real(job.block));
+  const double tiles = real(job.n) / real(job.rows) / real(dense::tile_rows);
+  if (steps * (real(job.rows * job.columns) + tiles) > 3e7)
+    refuse(
+        fmt::format("blocks of {} make too many steps to simulate; take larger ones", job.block));
   Prediction result = Simulation(machine, job).run();
   result.job = fmt::format("HPL, N = {}, blocks of {}, {} x {} nodes{}", job.n, job.block, job.rows,
                            job.columns, job.look_ahead ? "" : ", without look-ahead");

@@ -26,6 +26,16 @@ void require_boards(const Machine& machine) {
                                           "on hosts alone");
 }
 
+/// Throws unless matrices of so many numbers fit the memories of all nodes.
+void require_memory(const Machine& machine, const std::string& job, double numbers) {
+  const double bytes = word * numbers, have = machine[Key::HostMemory] * real(machine.nodes());
+  if (bytes > have)
+    throw Error(ErrorCategory::Usage,
+                fmt::format("{}: its matrices take {:.3g} bytes, and {} has {:.3g} (host.memory on "
+                            "each of {} nodes)",
+                            job, bytes, machine.name, have, machine.nodes()));
+}
+
 /// One force calculation on nodes of a grid.
 struct ParticleTime {
   ParticleGrid grid;
@@ -121,6 +131,7 @@ Prediction predict_product(const Machine& machine, std::size_t m, std::size_t n,
   const Network network(machine);
   Prediction result;
   result.job = fmt::format("product, {} x {} by {} x {}", m, k, k, n);
+  require_memory(machine, result.job, real(m) * real(k) + real(k) * real(n) + real(m) * real(n));
   result.machine = machine.name;
   result.flops = 2 * real(m) * real(n) * real(k);
   result.peak = machine.peak_double();
@@ -164,10 +175,11 @@ Prediction predict_lu(const Machine& machine, std::size_t n, std::size_t block, 
   const std::size_t depth =
       dense::network_mapping(machine.geometry()).depth * machine.count(Key::BoardChips);
   if (block == 0) block = dense::panel_columns(n, depth);
-  const dense::LuTime time = dense::predict_lu(cost, n, block, overlap);
   Prediction result;
   result.job = fmt::format("LU, N = {}, panels of {}{}", n, block,
                            overlap ? "" : ", panels and updates in turns");
+  require_memory(machine, result.job, real(n) * real(n));
+  const dense::LuTime time = dense::predict_lu(cost, n, block, overlap);
   result.machine = machine.name;
   result.seconds = time.total;
   result.flops = 2.0 / 3 * real(n) * real(n) * real(n);

@@ -185,6 +185,25 @@ class BoardTimer {
   BoardTime time_;
 };
 
+/// Clocks and bytes are counted in 64 bits, and the stretches of sources that a memory takes are
+/// gone through one by one.
+void refuse_beyond_counting(const KernelShape& kernel, const Geometry& geometry, Share share,
+                            const ParticleJob& job, std::size_t batches) {
+  constexpr double most_counts = 4e18, most_stretches = 1e7;
+  const KernelCost& k = kernel.cost;
+  const double passes = static_cast<double>(batches) * static_cast<double>(job.sources);
+  const double each = static_cast<double>(k.body_clocks) + 8.0 * 64 * (1 + k.source_words);
+  const double words = static_cast<double>(job.sources) * (1 + k.source_words);
+  const double held = static_cast<double>(geometry.dram_bytes) / 8 *
+                      (share == Share::SourcesOverBlocks ? geometry.chips_per_board : 1);
+  const double piece = static_cast<double>(std::min<std::uint64_t>(write_words, 1U << 21));
+  if (passes * each > most_counts || words / std::min(held, piece) > most_stretches)
+    throw Error(ErrorCategory::Usage,
+                fmt::format("{} targets and {} sources are more than can be counted for this "
+                            "machine",
+                            job.targets, job.sources));
+}
+
 }  // namespace
 
 KernelShape kernel_shape(const Program& program, const Geometry& geometry) {
@@ -224,6 +243,7 @@ BoardTime particle_time(const KernelShape& kernel, const Geometry& geometry,
   if (job.targets == 0) return {};
   const std::size_t slots = board_slots(kernel.cost, geometry, share);
   const std::size_t batches = (job.targets + slots - 1) / slots;
+  refuse_beyond_counting(kernel, geometry, share, job, batches);
   const std::size_t used = std::min<std::size_t>(batches, std::max(1U, boards));
   const std::size_t part = (batches + used - 1) / used * slots;
   BoardTime all;

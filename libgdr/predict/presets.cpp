@@ -85,14 +85,20 @@ Machine base() {
   namespace host = dense::host;
   const Geometry g;
   Machine m;
+  // Sources begin with how sure they are; here that is a field of its own.
   const auto take = [&m](Key key, const TimeConstant& c) {
-    const bool assumed = c.source.find("assumed") != std::string_view::npos;
-    const bool recalled = c.source.starts_with("commonly recalled");
-    m.set(key, c.value,
-          assumed    ? Origin::Assumed
-          : recalled ? Origin::Recalled
-                     : Origin::Published,
-          std::string(c.source));
+    constexpr std::string_view published = "published: ", recalled = "commonly recalled: ";
+    std::string_view source = c.source;
+    Origin origin = Origin::Published;
+    if (source.find("assumed") != std::string_view::npos) {
+      origin = Origin::Assumed;
+    } else if (source.starts_with(recalled)) {
+      origin = Origin::Recalled;
+      source.remove_prefix(recalled.size());
+    } else if (source.starts_with(published)) {
+      source.remove_prefix(published.size());
+    }
+    m.set(key, c.value, origin, std::string(source));
   };
   take(Key::ChipClock, board::chip_clock);
   take(Key::ChipPortIn, board::port_in);

@@ -56,7 +56,10 @@ std::vector<ScalingPoint> strong_scaling(const Machine& machine, const JobOn& jo
   for (const Size& size : sizes_of(machine, from_nodes)) {
     const Machine part = part_of(machine, size);
     try {
-      points.push_back({part.chips(), size.boards, size.nodes, job(part), 1, 1});
+      Prediction prediction = job(part);
+      const std::string_view waits = bottleneck(gains(part, job, prediction), prediction);
+      points.push_back(
+          {part.chips(), size.boards, size.nodes, std::move(prediction), std::string(waits), 1, 1});
     } catch (const Error& error) {
       if (error.category() != ErrorCategory::Usage) throw;
       refused = std::current_exception();
@@ -76,23 +79,13 @@ std::vector<ScalingPoint> strong_scaling(const Machine& machine, const JobOn& jo
 }
 
 std::size_t last_that_pays(const std::vector<ScalingPoint>& points) noexcept {
-  constexpr double least_gain = 1.5;
   std::size_t last = 0;
-  for (std::size_t k = 1; k < points.size(); ++k) {
-    const double more = points[k].efficiency > 0 && points[k - 1].efficiency > 0
-                            ? points[k].speedup / points[k].efficiency /
-                                  (points[k - 1].speedup / points[k - 1].efficiency)
-                            : 1;
-    // Half of the gain that so many more would bring: of a doubling, 1.5 times the speed.
-    const double needed = 1 + (least_gain - 1) * (more - 1);
-    if (points[k].speedup < needed * points[k - 1].speedup) break;
-    last = k;
-  }
+  while (last + 1 < points.size() && points[last + 1].efficiency >= 0.5) ++last;
   return last;
 }
 
 std::string scaling_csv(const std::vector<ScalingPoint>& points) {
-  std::string text = "chips,boards_a_node,nodes,seconds,gflops,speedup,efficiency";
+  std::string text = "chips,boards_a_node,nodes,seconds,gflops,speedup,efficiency,bottleneck";
   const auto field = [](Resource r) {
     std::string name(resource_name(r));
     std::ranges::replace(name, ' ', '_');
@@ -102,8 +95,9 @@ std::string scaling_csv(const std::vector<ScalingPoint>& points) {
     text += "," + field(static_cast<Resource>(r)) + "_seconds";
   text += "\n";
   for (const ScalingPoint& p : points) {
-    text += fmt::format("{},{},{},{:.9g},{:.9g},{:.6g},{:.6g}", p.chips, p.boards, p.nodes,
-                        p.prediction.seconds, p.prediction.gflops(), p.speedup, p.efficiency);
+    text += fmt::format("{},{},{},{:.9g},{:.9g},{:.6g},{:.6g},{}", p.chips, p.boards, p.nodes,
+                        p.prediction.seconds, p.prediction.gflops(), p.speedup, p.efficiency,
+                        p.bottleneck);
     for (const double seconds : p.prediction.usage.seconds) text += fmt::format(",{:.9g}", seconds);
     text += "\n";
   }

@@ -2,23 +2,19 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "libgdr/predict/machine.hpp"
-#include "libgdr/predict/usage.hpp"
+#include "libgdr/predict/bottleneck.hpp"
 
 namespace gdr::predict {
-
-/// A job that can be asked for on any machine.
-using JobOn = std::function<Prediction(const Machine&)>;
 
 struct ScalingPoint {
   std::size_t chips = 0, boards = 0, nodes = 0;  ///< chips of the machine; boards of a node
   Prediction prediction;
-  double speedup = 0;     ///< beside the first point
-  double efficiency = 0;  ///< speedup for each chip more
+  std::string bottleneck;  ///< bottleneck.hpp
+  double speedup = 0;      ///< beside the first point
+  double efficiency = 0;   ///< speedup for each chip more
 };
 
 /// One chip, two, ... on a board; then boards in a node; then nodes: each twice the one before, and
@@ -27,8 +23,8 @@ struct ScalingPoint {
 /// error of the whole machine is thrown if no size fits.
 std::vector<ScalingPoint> strong_scaling(const Machine& machine, const JobOn& job, bool from_nodes);
 
-/// The last point whose doubling still brought half of what it should, that is a time at most 2/3
-/// of the one before; where all do, the last of all.
+/// The last point before efficiency falls below one half: from there on less than half of what is
+/// added is put to use.
 std::size_t last_that_pays(const std::vector<ScalingPoint>& points) noexcept;
 
 /// The points as comma-separated values, with a line of names: data of a plot.

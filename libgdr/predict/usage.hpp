@@ -23,8 +23,6 @@ struct Usage {
 
   double& operator[](Resource r) noexcept { return seconds[static_cast<std::size_t>(r)]; }
   double operator[](Resource r) const noexcept { return seconds[static_cast<std::size_t>(r)]; }
-  /// The one that works longest.
-  Resource busiest() const noexcept;
 };
 
 /// A job on a machine.
