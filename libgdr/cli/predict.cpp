@@ -161,7 +161,6 @@ predict::JobOn particles(const Options& o) {
   std::optional<double> clocks, flops;
   if (!o.clocks.empty()) clocks = parse_number("--clocks", o.clocks);
   if (!o.flops.empty()) flops = parse_number("--flops", o.flops);
-  if (clocks && (*clocks < 0.25 || *clocks > 1e9)) usage("--clocks: from 0.25 to 1e9 are possible");
   if (flops && (*flops < 0 || *flops > 1e9)) usage("--flops: from 0 to 1e9 are possible");
   std::optional<predict::ParticleGrid> grid;
   if (!o.grid.empty()) {

@@ -147,11 +147,11 @@ void report_scaling(const std::vector<predict::ScalingPoint>& points,
   }
   std::string text = points.back().prediction.job + "\n";
   text += row("machine", fmt::format("{}: {}", machine.name, machine.summary));
-  text += fmt::format("{:>8}{:>8}{:>8}{:>13}{:>15}{:>10}{:>12}  {}\n", "chips", "boards", "nodes",
-                      "time", "rate", "speedup", "efficiency", "bottleneck");
+  text += fmt::format("{:>8} {:>7} {:>7} {:>12} {:>15} {:>9} {:>11}  {}\n", "chips", "boards",
+                      "nodes", "time", "rate", "speedup", "efficiency", "bottleneck");
   for (const predict::ScalingPoint& p : points)
     text +=
-        fmt::format("{:>8}{:>8}{:>8}{:>13}{:>15}{:>10.4g}{:>10.1f} %  {}\n", p.chips,
+        fmt::format("{:>8} {:>7} {:>7} {:>12} {:>15} {:>9.4g} {:>9.1f} %  {}\n", p.chips,
                     p.boards * p.nodes, p.nodes, seconds_text(p.prediction.seconds),
                     rate_text(p.prediction.gflops()), p.speedup, 100 * p.efficiency, p.bottleneck);
   text += scaling_end(points) + "\n";

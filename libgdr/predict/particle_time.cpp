@@ -225,6 +225,13 @@ KernelShape kernel_shape(const Program& program, const Geometry& geometry) {
 
 KernelShape with_clocks(const KernelShape& interface, std::string name, double clocks,
                         double flops) {
+  const double pass = clocks * interface.cost.elements;
+  if (!(pass >= 1) || pass > 1e9 || pass != std::floor(pass))
+    throw Error(
+        ErrorCategory::Usage,
+        fmt::format("{:g} clocks an interaction: a pass of the loop works on {} targets and "
+                    "takes whole clocks, so this has to be a multiple of {:g}",
+                    clocks, interface.cost.elements, 1.0 / interface.cost.elements));
   KernelShape shape = interface;
   shape.name = std::move(name);
   shape.flops = flops;
@@ -233,7 +240,7 @@ KernelShape with_clocks(const KernelShape& interface, std::string name, double c
                               ? unlimited_groups
                               : interface.groups_per_half * interface.cost.group;
   shape.cost.group = 1;
-  shape.cost.body_clocks = static_cast<std::uint64_t>(std::llround(clocks * shape.cost.elements));
+  shape.cost.body_clocks = static_cast<std::uint64_t>(pass);
   return shape;
 }
 

@@ -31,7 +31,7 @@ KernelShape kernel_shape(const Program& program, const Geometry& geometry);
 
 /// A kernel that is known by its clocks and its count only, with the interface of another one. A
 /// pass of its loop takes one source; its sections Start and End take no clocks, as nothing is
-/// known of them.
+/// known of them. Throws Error (Usage) if a pass would not take whole clocks.
 KernelShape with_clocks(const KernelShape& interface, std::string name, double clocks,
                         double flops);
 

@@ -120,7 +120,8 @@ TEST_CASE("gdr predict says what is wrong with a line") {
   refused(shell, "gdr predict gravity --particles -5", 2, "a whole number");
   refused(shell, "gdr predict gravity --particles 1e30", 2, "a whole number");
   refused(shell, "gdr predict gravity --particles 10 --size 5", 2, "--size says nothing");
-  refused(shell, "gdr predict gravity --particles 10 --clocks 0", 2, "--clocks");
+  refused(shell, "gdr predict gravity --particles 10 --clocks 0", 2, "0 clocks");
+  refused(shell, "gdr predict gravity --particles 10 --clocks 56.1", 2, "a multiple of 0.25");
   refused(shell, "gdr predict gravity --particles 10 --sharing all", 2, "known: auto");
   refused(shell, "gdr predict gravity --particles 10 --machine bord4", 2, "board4");
   refused(shell, "gdr predict gravity --particles 10 --set chip.clok=1", 2, "chip.clock");
