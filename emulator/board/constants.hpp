@@ -1,7 +1,8 @@
 // The constants of the time model: each with its value, unit, source and reason, in this file only.
 #pragma once
 
-#include "emulator/board/time_model.hpp"
+#include "emulator/board/time_constant.hpp"
+#include "emulator/isa/geometry.hpp"
 
 namespace gdr::constants {
 

@@ -21,6 +21,8 @@ std::uint64_t half_shorts(const BmHalves& halves, std::uint64_t n) noexcept {
   return round_up_even(n * halves.source_step) + n * halves.output_step;
 }
 
+}  // namespace
+
 BmHalves place_halves(const Program& p, const Geometry& g) {
   const std::uint64_t all = std::uint64_t{g.broadcast_words} * 2;
   const std::uint64_t fixed = round_up_even(p.fixed_shorts);
@@ -55,6 +57,8 @@ BmHalves place_halves(const Program& p, const Geometry& g) {
   }
   return halves;
 }
+
+namespace {
 
 /// An instruction may reach no further than the group of items that it works on.
 void check_moving(const Program& p, const BmHalves& halves) {

@@ -22,6 +22,8 @@ struct BmHalves {
   std::uint64_t groups = 0;  ///< that a half holds; no limit where groups take no place
 };
 constexpr std::uint64_t unlimited_groups = ~std::uint64_t{0};
+/// Throws gdr::Error (Program) if a group, or what does not move, finds no room.
+BmHalves place_halves(const Program& program, const Geometry& geometry);
 
 struct LoadedProgram {
   Program program;

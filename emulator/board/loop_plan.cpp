@@ -4,17 +4,22 @@
 
 namespace gdr {
 
-LoopPlan make_plan(const LoadedProgram& loaded, const Geometry& geometry, Share share,
-                   std::uint64_t items) noexcept {
+LoopPlan make_plan(std::uint32_t group, std::uint64_t groups_per_half, const Geometry& geometry,
+                   Share share, std::uint64_t items) noexcept {
   LoopPlan plan;
   plan.share = share;
   plan.items = items;
-  plan.group = loaded.program.group;
+  plan.group = group;
   plan.groups = items / plan.group + (items % plan.group != 0 ? 1 : 0);
-  plan.groups_per_half = loaded.halves.groups;
+  plan.groups_per_half = groups_per_half;
   plan.slices = share == Share::SourcesOverBlocks ? geometry.blocks : 1;
   plan.parts = share == Share::PartsOverBlocks ? geometry.blocks : 1;
   return plan;
+}
+
+LoopPlan make_plan(const LoadedProgram& loaded, const Geometry& geometry, Share share,
+                   std::uint64_t items) noexcept {
+  return make_plan(loaded.program.group, loaded.halves.groups, geometry, share, items);
 }
 
 namespace {
@@ -33,20 +38,14 @@ std::uint64_t groups_of_fill(const LoopPlan& plan, std::uint64_t f) noexcept {
 
 }  // namespace
 
-ChipClocks plan_clocks(const LoopPlan& plan, const LoadedProgram& loaded, const Geometry& geometry,
-                       std::uint32_t flags) noexcept {
-  const Program& p = loaded.program;
-  const std::uint64_t body = p.clocks(Section::Body);
-  const std::uint64_t words_in = p.group * plan.record_words(loaded);
-  const std::uint64_t words_out =
-      std::uint64_t{p.group} * loaded.layout.output_words * output_records(p, geometry, plan.share);
+ChipClocks loop_clocks(const LoopPlan& plan, const LoopCost& cost, double clock_hz,
+                       const BoardRates& rates) noexcept {
   const GroupRange longest = plan.slice(0);
   const std::uint64_t fills = plan.fills(longest.count);
-  const bool to_memory = (flags & run_return) == 0;
   const auto work = [&](std::uint64_t f, std::uint64_t times) {
     const std::uint64_t groups = groups_of_fill(plan, f);
-    return HalfWork{times, plan.fill(longest, f).count * body, groups * words_in,
-                    groups * words_out, to_memory};
+    return HalfWork{times, plan.fill(longest, f).count * cost.body, groups * cost.words_in,
+                    groups * cost.words_out, cost.to_memory};
   };
   // All fills but the last two are alike: shorter slices end at most one group, so one fill,
   // before.
@@ -55,9 +54,21 @@ ChipClocks plan_clocks(const LoopPlan& plan, const LoadedProgram& loaded, const 
   if (fills > 1) halves[1] = work(fills - 2, 1);
   if (fills > 0) halves[2] = work(fills - 1, 1);
   const std::size_t first = fills > 2 ? 0 : 3 - static_cast<std::size_t>(fills);
-  const std::uint64_t start = (flags & run_start) != 0 ? p.clocks(Section::Start) : 0;
-  const std::uint64_t end = (flags & run_end) != 0 ? p.clocks(Section::End) : 0;
-  return run_clocks(start, std::span(halves).subspan(first), end, geometry.clock_hz);
+  return run_clocks(cost.start, std::span(halves).subspan(first), cost.end, clock_hz, rates);
+}
+
+ChipClocks plan_clocks(const LoopPlan& plan, const LoadedProgram& loaded, const Geometry& geometry,
+                       std::uint32_t flags) noexcept {
+  const Program& p = loaded.program;
+  LoopCost cost;
+  if ((flags & run_start) != 0) cost.start = p.clocks(Section::Start);
+  if ((flags & run_end) != 0) cost.end = p.clocks(Section::End);
+  cost.body = p.clocks(Section::Body);
+  cost.words_in = p.group * plan.record_words(loaded);
+  cost.words_out =
+      std::uint64_t{p.group} * loaded.layout.output_words * output_records(p, geometry, plan.share);
+  cost.to_memory = (flags & run_return) == 0;
+  return loop_clocks(plan, cost, geometry.clock_hz);
 }
 
 }  // namespace gdr

@@ -4,13 +4,9 @@
 #include <array>
 #include <cmath>
 
-#include "emulator/board/constants.hpp"
-
 namespace gdr {
 namespace {
 
-constexpr auto clocks_in = static_cast<std::uint64_t>(constants::port_in.value);
-constexpr auto clocks_out = static_cast<std::uint64_t>(constants::port_out.value);
 constexpr double bytes_in_word = 8;
 
 bool has(std::uint64_t mask, std::size_t chip) noexcept { return ((mask >> chip) & 1) != 0; }
@@ -18,11 +14,11 @@ bool has(std::uint64_t mask, std::size_t chip) noexcept { return ((mask >> chip)
 /// Clocks in which ports and memory move these words, all three side by side; `stored` of those
 /// that come out go to memory.
 std::uint64_t transfer_clocks(std::uint64_t in, std::uint64_t out, std::uint64_t stored,
-                              double clock_hz) noexcept {
-  const double seconds = static_cast<double>(in + stored) * bytes_in_word / constants::dram.value;
+                              double clock_hz, const BoardRates& rates) noexcept {
+  const double seconds = static_cast<double>(in + stored) * bytes_in_word / rates.dram;
   // The last bits of a product of decimals must not cost a clock.
   const double memory = std::ceil(seconds * clock_hz * (1 - 1e-12));
-  return std::max({in * clocks_in, out * clocks_out, static_cast<std::uint64_t>(memory)});
+  return std::max({in * rates.port_in, out * rates.port_out, static_cast<std::uint64_t>(memory)});
 }
 
 }  // namespace
@@ -55,26 +51,26 @@ ChipClocks& ChipClocks::operator+=(const ChipClocks& other) noexcept {
   return *this;
 }
 
-ChipClocks load_clocks(std::uint64_t words) noexcept {
-  return {0, words * clocks_in, 0, words * clocks_in};
+ChipClocks load_clocks(std::uint64_t words, const BoardRates& rates) noexcept {
+  return {0, words * rates.port_in, 0, words * rates.port_in};
 }
 
-ChipClocks read_clocks(std::uint64_t words) noexcept {
-  return {0, 0, words * clocks_out, words * clocks_out};
+ChipClocks read_clocks(std::uint64_t words, const BoardRates& rates) noexcept {
+  return {0, 0, words * rates.port_out, words * rates.port_out};
 }
 
 ChipClocks run_clocks(std::uint64_t start, std::span<const HalfWork> halves, std::uint64_t end,
-                      double clock_hz) noexcept {
+                      double clock_hz, const BoardRates& rates) noexcept {
   ChipClocks sum{start + end, 0, 0, start + end};
   std::uint64_t words_before = 0;  // results of the half before, which leave during this one
   for (std::size_t h = 0; h < halves.size(); ++h) {
     const HalfWork& half = halves[h];
     if (half.times == 0) continue;
-    if (h == 0) sum.total += transfer_clocks(half.words_in, 0, 0, clock_hz);
+    if (h == 0) sum.total += transfer_clocks(half.words_in, 0, 0, clock_hz, rates);
     const std::uint64_t next_fill = h + 1 < halves.size() ? halves[h + 1].words_in : 0;
     const auto step = [&](std::uint64_t in, std::uint64_t out) {
       return std::max(half.compute,
-                      transfer_clocks(in, out, half.out_to_memory ? out : 0, clock_hz));
+                      transfer_clocks(in, out, half.out_to_memory ? out : 0, clock_hz, rates));
     };
     // Within equal halves the neighbours are equal too, except before the first, after the last.
     if (half.times == 1) {
@@ -84,12 +80,12 @@ ChipClocks run_clocks(std::uint64_t start, std::span<const HalfWork> halves, std
                    (half.times - 2) * step(half.words_in, half.words_out);
     }
     sum.compute += half.times * half.compute;
-    sum.port_in += half.times * half.words_in * clocks_in;
-    sum.port_out += half.times * half.words_out * clocks_out;
+    sum.port_in += half.times * half.words_in * rates.port_in;
+    sum.port_out += half.times * half.words_out * rates.port_out;
     words_before = half.words_out;
   }
   const bool stored = halves.empty() || halves.back().out_to_memory;
-  sum.total += transfer_clocks(0, words_before, stored ? words_before : 0, clock_hz);
+  sum.total += transfer_clocks(0, words_before, stored ? words_before : 0, clock_hz, rates);
   return sum;
 }
 
@@ -107,11 +103,11 @@ void Timeline::write_memory(std::uint64_t chips, std::uint64_t bytes, std::uint6
     const bool shared = (use.chips & chips) != 0 && use.begin < end && begin < use.end;
     if (shared) link_write_ = std::max(link_write_, use.until);
   }
-  link_write_ += static_cast<double>(bytes) / constants::link_write.value;
+  link_write_ += static_cast<double>(bytes) / rates_.link_write;
 }
 
 void Timeline::load(std::uint64_t chips, std::uint64_t bytes, std::uint64_t clocks) {
-  link_write_ += static_cast<double>(bytes) / constants::link_write.value;
+  link_write_ += static_cast<double>(bytes) / rates_.link_write;
   busy(chips, link_write_, clocks);
 }
 
@@ -129,7 +125,7 @@ void Timeline::run_returning(std::uint64_t chips, std::uint64_t clocks, std::uin
     if (has(chips, c)) from = std::max(from, chips_[c]);
   }
   run(chips, clocks, begin, end);
-  link_read_ = std::max(link_read_, from) + static_cast<double>(bytes) / constants::link_read.value;
+  link_read_ = std::max(link_read_, from) + static_cast<double>(bytes) / rates_.link_read;
   for (std::size_t c = 0; c < chips_.size(); ++c) {
     if (has(chips, c)) link_read_ = std::max(link_read_, chips_[c]);
   }
@@ -148,7 +144,7 @@ void Timeline::read(std::uint64_t chips, std::uint64_t bytes, std::uint64_t cloc
   for (std::size_t c = 0; c < chips_.size(); ++c) {
     if (has(chips, c)) link_read_ = std::max(link_read_, chips_[c]);
   }
-  link_read_ += static_cast<double>(bytes) / constants::link_read.value;
+  link_read_ += static_cast<double>(bytes) / rates_.link_read;
 }
 
 double Timeline::seconds() const noexcept {

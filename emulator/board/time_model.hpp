@@ -3,10 +3,9 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
-#include "emulator/isa/geometry.hpp"
+#include "emulator/board/constants.hpp"
 
 namespace gdr {
 
@@ -27,13 +26,19 @@ struct WorkCounts {
   friend bool operator==(const WorkCounts&, const WorkCounts&) = default;
 };
 
-/// One constant of the time model.
-struct TimeConstant {
-  std::string_view name;
-  double value;
-  std::string_view unit, source, reason;
-};
 std::span<const TimeConstant> time_constants() noexcept;
+
+/// How fast words move on a board and its link: by default those of constants.hpp, else of a
+/// machine that is only described (libgdr/predict).
+struct BoardRates {
+  /// Clocks of a 64-bit word at a chip's ports.
+  std::uint64_t port_in = static_cast<std::uint64_t>(constants::port_in.value);
+  std::uint64_t port_out = static_cast<std::uint64_t>(constants::port_out.value);
+  double dram = constants::dram.value;              ///< bytes/s of a chip's memory
+  double link_write = constants::link_write.value;  ///< bytes/s, host to board
+  double link_read = constants::link_read.value;    ///< bytes/s, board to host
+  friend bool operator==(const BoardRates&, const BoardRates&) = default;
+};
 
 /// Clocks of one chip.
 struct ChipClocks {
@@ -44,9 +49,9 @@ struct ChipClocks {
 };
 
 /// Words through the input port at once: parameters and i-variables.
-ChipClocks load_clocks(std::uint64_t words) noexcept;
+ChipClocks load_clocks(std::uint64_t words, const BoardRates& rates = {}) noexcept;
 /// Words through the output port at once: results.
-ChipClocks read_clocks(std::uint64_t words) noexcept;
+ChipClocks read_clocks(std::uint64_t words, const BoardRates& rates = {}) noexcept;
 
 /// One half of the broadcast memories that is filled and worked on: equal ones stand together.
 struct HalfWork {
@@ -61,14 +66,15 @@ struct HalfWork {
 /// one before), and the last results. `clock_hz` only matters where the memory is slower than the
 /// ports.
 ChipClocks run_clocks(std::uint64_t start, std::span<const HalfWork> halves, std::uint64_t end,
-                      double clock_hz) noexcept;
+                      double clock_hz, const BoardRates& rates = {}) noexcept;
 
 /// What goes on at the same time while one command list executes: both directions of the link and
 /// every chip. Commands begin in order, each as soon as what it needs is free; all times in seconds
 /// from the beginning of the list.
 class Timeline {
  public:
-  Timeline(unsigned chips, double clock_hz) : chips_(chips, 0.0), clock_hz_(clock_hz) {}
+  Timeline(unsigned chips, double clock_hz, const BoardRates& rates = {})
+      : chips_(chips, 0.0), clock_hz_(clock_hz), rates_(rates) {}
 
   /// Link transfer to the board's memories; chips go on meanwhile, but none may still be reading
   /// the words [begin, end) of its memory. `chips` is a mask.
@@ -101,6 +107,7 @@ class Timeline {
   std::vector<Use> uses_;      ///< memory that runs read or write
   double link_write_ = 0, link_read_ = 0;
   double clock_hz_;
+  BoardRates rates_;
 };
 
 }  // namespace gdr

@@ -3,7 +3,7 @@
 // emulator/board/constants.hpp.
 #pragma once
 
-#include "emulator/board/time_model.hpp"
+#include "emulator/board/time_constant.hpp"
 
 namespace gdr::dense::host {
 
@@ -25,3 +25,15 @@ inline constexpr TimeConstant cache_line{
     "a row's element in a column-major matrix costs a whole line, read and written"};
 
 }  // namespace gdr::dense::host
+
+namespace gdr::dense {
+
+/// The host of a prediction: by default the one above, else one that is only described.
+struct HostRates {
+  double product = host::product_rate.value;   ///< flops/s of matrix products
+  double memory = host::memory.value;          ///< bytes/s
+  double cache_line = host::cache_line.value;  ///< bytes
+  friend bool operator==(const HostRates&, const HostRates&) = default;
+};
+
+}  // namespace gdr::dense

@@ -43,13 +43,6 @@ void scale(std::size_t m, std::size_t n, double factor, const MatrixView<double>
     }
 }
 
-/// Columns of a panel where the caller leaves it to us (LinearOptions::block).
-std::size_t panel_columns(std::size_t n, std::size_t depth) noexcept {
-  constexpr std::size_t least = 64, multiple = 32;
-  const std::size_t eighth = (n / 8 + multiple - 1) / multiple * multiple;
-  return std::min(std::max(eighth, least), std::max(depth, least));
-}
-
 }  // namespace
 
 struct LinearSolver::Impl {
@@ -82,7 +75,7 @@ std::optional<std::size_t> LinearSolver::lu(std::size_t m, std::size_t n,
   require_pivots(pivots.size(), steps);
   const LinearOptions& o = impl_->options;
   const std::size_t block =
-      o.block > 0 ? o.block : panel_columns(steps, impl_->updates.product().depth());
+      o.block > 0 ? o.block : dense::panel_columns(steps, impl_->updates.product().depth());
   return dense::factor_lu(m, n, a, pivots.first(steps),
                           std::clamp<std::size_t>(block, 1, std::max<std::size_t>(steps, 1)),
                           o.overlap, impl_->updates);

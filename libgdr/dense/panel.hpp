@@ -1,6 +1,7 @@
 // LU of a panel on the host: halves by halves, down to a few columns.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,6 +13,14 @@ namespace gdr::dense {
 
 /// Columns that are eliminated one after the other.
 constexpr std::size_t narrowest_panel = 16;
+
+/// Columns of a panel where the caller leaves it to us (LinearOptions::block); `depth` is the inner
+/// dimension that a board takes at once.
+constexpr std::size_t panel_columns(std::size_t n, std::size_t depth) noexcept {
+  constexpr std::size_t least = 64, multiple = 32;
+  const std::size_t eighth = (n / 8 + multiple - 1) / multiple * multiple;
+  return std::min(std::max(eighth, least), std::max(depth, least));
+}
 
 /// P A = L U of m rows and pivots.size() <= m columns, in place; pivots count rows of this panel.
 /// Returns the column of the first pivot that is exactly zero.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "emulator/board/time_model.hpp"
 #include "emulator/isa/geometry.hpp"
 
 namespace gdr::dense {
@@ -26,11 +27,20 @@ BoardMapping same_without_network(const Geometry& geometry);
 /// deep. No kernel does this; its PE clocks are taken to be those of dgemm.gds.
 BoardMapping rows_without_network(const Geometry& geometry, std::size_t rows);
 
-/// Seconds of C = A B on one board and its link, A being m x k and B k x n: columns go to the
+/// What a product takes on one board.
+struct ProductTime {
+  double seconds = 0;
+  ChipClocks clocks;  ///< of each chip that works
+  std::uint64_t bytes_to_board = 0, bytes_from_board = 0;
+};
+/// C = A B on one board and its link, A being m x k and B k x n: columns go to the
 /// memories, tiles are sent while the one before is worked on, results leave all the while (as
 /// MatrixProduct does it, in one list). Chips divide the inner dimension and the board adds up.
+ProductTime product_time(const Geometry& geometry, const BoardMapping& mapping, std::size_t m,
+                         std::size_t n, std::size_t k, const BoardRates& rates = {});
+/// Its seconds.
 double product_seconds(const Geometry& geometry, const BoardMapping& mapping, std::size_t m,
-                       std::size_t n, std::size_t k);
+                       std::size_t n, std::size_t k, const BoardRates& rates = {});
 /// Operations a second at which all PEs multiply and add in every second clock.
 double peak(const Geometry& geometry) noexcept;
 
@@ -42,6 +52,15 @@ double square_rate_without_network(const Geometry& geometry, std::size_t n);
 std::optional<std::size_t> half_of_peak(const Geometry& geometry, const BoardMapping& mapping,
                                         std::size_t most = 16384);
 
+/// What a step takes, and the seconds in which each resource works meanwhile; of a chip's two ports
+/// the busier one.
+struct StepCost {
+  double seconds = 0, host = 0, chip = 0, ports = 0, link_write = 0, link_read = 0;
+  StepCost& operator+=(const StepCost&) noexcept;
+  /// As if it were done `times` times.
+  friend StepCost operator*(double times, StepCost) noexcept;
+};
+
 /// Where the time of an LU goes, in seconds. Panels of the look-ahead stand beside updates: the
 /// parts then add up to more than the total.
 struct LuTime {
@@ -51,10 +70,14 @@ struct LuTime {
   double solves = 0;     ///< triangles left of the updates: board, and host for small ones
   double updates = 0;    ///< board and link
   double additions = 0;  ///< host: what belongs to the updates, while the board works
+  StepCost use;          ///< seconds in which each resource works
   double gflops(std::size_t n) const noexcept;
 };
 /// LinearSolver::lu of an n x n matrix in chip precision, one board, panels of `block` columns,
 /// host as in host_model.hpp.
 LuTime predict_lu(const Geometry& geometry, std::size_t n, std::size_t block, bool overlap);
+class FactorCost;
+/// The same with other boards or another host (factor_cost.hpp).
+LuTime predict_lu(const FactorCost& cost, std::size_t n, std::size_t block, bool overlap);
 
 }  // namespace gdr::dense

@@ -51,9 +51,9 @@ double peak(const Geometry& geometry) noexcept {
   return geometry.clock_hz * static_cast<double>(pes) * geometry.blocks * geometry.chips_per_board;
 }
 
-double product_seconds(const Geometry& geometry, const BoardMapping& mapping, std::size_t m,
-                       std::size_t n, std::size_t k) {
-  if (m == 0 || n == 0 || k == 0) return 0;
+ProductTime product_time(const Geometry& geometry, const BoardMapping& mapping, std::size_t m,
+                         std::size_t n, std::size_t k, const BoardRates& rates) {
+  if (m == 0 || n == 0 || k == 0) return {};
   // Where the inner dimension is short, some chips are left out.
   const std::size_t needed = rounded_up(k, mapping.depth) / mapping.depth;
   const auto chips = static_cast<unsigned>(std::min<std::size_t>(needed, geometry.chips_per_board));
@@ -64,24 +64,37 @@ double product_seconds(const Geometry& geometry, const BoardMapping& mapping, st
   const std::size_t tiles = rounded_up(m, mapping.rows) / mapping.rows;
   const std::uint64_t tile_words = mapping.rows * mapping.depth;
 
-  Timeline time(chips, geometry.clock_hz);
+  ProductTime sum;
+  Timeline time(chips, geometry.clock_hz, rates);
   for (std::size_t first = 0; first < n; first += most) {
     // One item more than columns: the results of one leave with the next.
     const std::uint64_t items = std::min(most, n - first) + 1, words = items * mapping.depth;
     const std::array column{
         HalfWork{items, mapping.compute, mapping.depth, mapping.results, false}};
-    const std::uint64_t clocks = run_clocks(0, column, 0, geometry.clock_hz).total;
+    const ChipClocks clocks = run_clocks(0, column, 0, geometry.clock_hz, rates);
+    sum.bytes_to_board += 8 * words * parts * chips;
     for (std::size_t p = 0; p < parts; ++p)
       for (unsigned chip = 0; chip < chips; ++chip)
         time.write_memory(std::uint64_t{1} << chip, 8 * words, p * words, (p + 1) * words);
     for (std::size_t t = 0; t < tiles * parts; ++t) {
+      const ChipClocks loading = load_clocks(tile_words, rates);
       for (unsigned chip = 0; chip < chips; ++chip)
-        time.load(std::uint64_t{1} << chip, 8 * tile_words, load_clocks(tile_words).total);
+        time.load(std::uint64_t{1} << chip, 8 * tile_words, loading.total);
+      sum.clocks += loading;
+      sum.clocks += clocks;
+      sum.bytes_to_board += 8 * tile_words * chips;
+      sum.bytes_from_board += 8 * mapping.results * items;
       const std::uint64_t at = t % parts * words;
-      time.run_returning(all, clocks, at, at + words, 8 * mapping.results * items);
+      time.run_returning(all, clocks.total, at, at + words, 8 * mapping.results * items);
     }
   }
-  return time.seconds();
+  sum.seconds = time.seconds();
+  return sum;
+}
+
+double product_seconds(const Geometry& geometry, const BoardMapping& mapping, std::size_t m,
+                       std::size_t n, std::size_t k, const BoardRates& rates) {
+  return product_time(geometry, mapping, m, n, k, rates).seconds;
 }
 
 double square_rate(const Geometry& geometry, const BoardMapping& mapping, std::size_t n) {

@@ -12,13 +12,6 @@
 namespace gdr {
 namespace {
 
-/// Interactions between two looks at `abandoned`: about a second in the vector engine.
-constexpr std::size_t piece_interactions = std::size_t{1} << 26;
-/// Words that one write command carries at most, which bounds the host memory of a list.
-constexpr std::size_t write_words = std::size_t{1} << 21;
-
-constexpr std::size_t round_down(std::size_t n, std::size_t unit) { return n / unit * unit; }
-
 /// Part of `wanted` that lies in `have`.
 IndexRange overlap(IndexRange have, IndexRange wanted) {
   const std::size_t first = std::max(have.first, wanted.first);
@@ -40,21 +33,15 @@ BoardRun::BoardRun(const DeviceCore& device, BoardSlot& slot, JobData& job, Shar
   output_words_ = job.output_items.record_words() * output_records(job.kernel.program(), g, share);
   const std::size_t item_words = job.sources_group.words + output_words_;
   const std::uint64_t memory_words = g.dram_bytes / sizeof(std::uint64_t);
-  capacity_ = source_capacity(share, chips_, memory_words, item_words);
   output_base_ = source_capacity(Share::TargetsOverBlocks, 1, memory_words, item_words) *
                  job.sources_group.words;
-  // A piece ends where a group does, in every block, so that cutting adds no padding.
-  const bool split = share == Share::SourcesOverBlocks;
-  const std::size_t unit = std::size_t{job.cost.group} * (split ? g.blocks : 1);
-  const std::size_t of_item =
-      std::size_t{g.pes_per_block} * job.cost.elements * chips_ * (split ? 1 : g.blocks);
-  piece_ = std::max(unit, round_down(piece_interactions / of_item, unit));
+  const SourceCut cut = cut_sources(job.cost, g, share, output_words_);
+  capacity_ = cut.capacity;
+  piece_ = cut.piece;
   if (capacity_ == 0)
     throw Error(ErrorCategory::Device, "the memory of a chip (" + std::to_string(g.dram_bytes) +
                                            " bytes) does not hold one source of kernel \"" +
                                            job.kernel.name() + "\"; give the device more dram");
-  // Equal parts are easier to place than an uneven last one, where a range fills several memories.
-  capacity_ = std::max(unit, round_down(capacity_, unit * (split ? chips_ : 1)));
 }
 
 Command& BoardRun::add(CommandKind kind) {

@@ -1,0 +1,224 @@
+// Texts and JSON of `gdr predict`.
+#include "libgdr/cli/predict_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "libgdr/cli/output.hpp"
+
+namespace gdr::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using predict::KernelFigures;
+using predict::Prediction;
+using predict::Resource;
+
+std::string row(std::string_view name, const std::string& value) {
+  return fmt::format("{:<22}{}\n", name, value);
+}
+
+std::string seconds_text(double seconds) {
+  if (seconds >= 1 || seconds == 0) return fmt::format("{:.4g} s", seconds);
+  return seconds >= 1e-3 ? fmt::format("{:.4g} ms", 1e3 * seconds)
+                         : fmt::format("{:.4g} us", 1e6 * seconds);
+}
+
+std::string rate_text(double gflops) {
+  return gflops >= 1e4 ? fmt::format("{:.4g} Tflops", 1e-3 * gflops)
+                       : fmt::format("{:.4g} Gflops", gflops);
+}
+
+double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+double mflops_a_watt(const Prediction& p, const predict::Machine& machine) {
+  return share(1e3 * p.gflops(), machine.power());
+}
+
+Json prediction_json(const Prediction& p, const predict::Machine& machine) {
+  Json json{{"job", p.job},
+            {"machine", p.machine},
+            {"seconds", p.seconds},
+            {"flops", p.flops},
+            {"gflops", p.gflops()},
+            {"peak_gflops", 1e-9 * p.peak},
+            {"watts", machine.power()},
+            {"mflops_per_watt", mflops_a_watt(p, machine)}};
+  for (std::size_t r = 0; r < predict::resource_count; ++r) {
+    const auto resource = static_cast<Resource>(r);
+    json["resources"][std::string(resource_name(resource))] = {
+        {"seconds", p.usage[resource]}, {"share", share(p.usage[resource], p.seconds)}};
+  }
+  json["details"] = Json::object();
+  for (const auto& [name, value] : p.details) json["details"][name] = value;
+  return json;
+}
+
+/// Where it stops scaling, in words.
+std::string scaling_end(const std::vector<predict::ScalingPoint>& points) {
+  const std::size_t last = predict::last_that_pays(points);
+  const predict::ScalingPoint& p = points[last];
+  const std::string place =
+      p.chips > 0 ? fmt::format("{} chips", p.chips) : fmt::format("{} nodes", p.nodes);
+  if (last + 1 == points.size())
+    return fmt::format("scales up to the whole of the machine, {}", place);
+  return fmt::format(
+      "stops scaling at {}: with more, less than half of the machine is put to use; "
+      "then the bottleneck is: {}",
+      place, points[last + 1].bottleneck);
+}
+
+std::string kernel_row(const KernelFigures& k) {
+  return fmt::format("{:<28}{:>8.4g}{:>7.4g}{:>12.4g}{:>12.4g}{:>13.4g}\n", k.name, k.clocks,
+                     k.flops, k.asymptotic, k.small, k.large);
+}
+
+Json kernel_json(const KernelFigures& k) {
+  return {{"kernel", k.name},
+          {"clocks_per_interaction", k.clocks},
+          {"flops_per_interaction", k.flops},
+          {"gflops_asymptotic", k.asymptotic},
+          {fmt::format("gflops_{}", predict::small_particles), k.small},
+          {fmt::format("gflops_{}", predict::large_particles), k.large}};
+}
+
+}  // namespace
+
+void report_prediction(const Prediction& p, const predict::Machine& machine,
+                       const std::vector<predict::Gain>& gains, bool json) {
+  const std::string_view bottleneck = predict::bottleneck(gains, p);
+  if (json) {
+    Json object = prediction_json(p, machine);
+    object["bottleneck"] = bottleneck;
+    for (const predict::Gain& gain : gains)
+      object["saved_if_twice_as_fast"][std::string(gain.part)] = gain.saved;
+    write_output(object.dump(2) + "\n");
+    return;
+  }
+  std::string text = p.job + "\n";
+  text += row("machine", fmt::format("{}: {}", machine.name, machine.summary));
+  text += row("time", seconds_text(p.seconds));
+  text += row("rate", fmt::format("{}, {:.3g} % of {}", rate_text(p.gflops()),
+                                  100 * share(1e9 * p.gflops(), p.peak), rate_text(1e-9 * p.peak)));
+  text += row("power",
+              fmt::format("{:.4g} W, {:.4g} Mflops/W", machine.power(), mflops_a_watt(p, machine)));
+  text += row("bottleneck", std::string(bottleneck));
+  text += "busy, of the time (side by side, so the sum may pass 100 %)\n";
+  for (std::size_t r = 0; r < predict::resource_count; ++r) {
+    const auto resource = static_cast<Resource>(r);
+    const double seconds = p.usage[resource];
+    if (seconds > 0)
+      text +=
+          row(fmt::format("  {}", resource_name(resource)),
+              fmt::format("{:5.1f} %  {}", 100 * share(seconds, p.seconds), seconds_text(seconds)));
+  }
+  text += "what would be saved of the time if a part were twice as fast\n";
+  for (const predict::Gain& gain : gains)
+    text += row(fmt::format("  {}", gain.part), fmt::format("{:5.1f} %", 100 * gain.saved));
+  if (!p.details.empty()) text += "details\n";
+  for (const auto& [name, value] : p.details)
+    text +=
+        fmt::format("  {:<34}{:.10g}\n", name,
+                    name.starts_with("seconds") ? std::stod(fmt::format("{:.4g}", value)) : value);
+  write_output(text);
+}
+
+void report_scaling(const std::vector<predict::ScalingPoint>& points,
+                    const predict::Machine& machine, bool json) {
+  if (json) {
+    Json object{{"machine", machine.name}, {"points", Json::array()}};
+    for (const predict::ScalingPoint& p : points) {
+      Json point{{"chips", p.chips},           {"boards_per_node", p.boards},
+                 {"nodes", p.nodes},           {"speedup", p.speedup},
+                 {"efficiency", p.efficiency}, {"bottleneck", p.bottleneck}};
+      // The power of a part of a machine is not known: boards may be shared.
+      Json prediction = prediction_json(p.prediction, machine);
+      prediction.erase("watts");
+      prediction.erase("mflops_per_watt");
+      point.update(prediction);
+      object["points"].push_back(point);
+    }
+    object["last_that_pays"] = predict::last_that_pays(points);
+    write_output(object.dump(2) + "\n");
+    return;
+  }
+  std::string text = points.back().prediction.job + "\n";
+  text += row("machine", fmt::format("{}: {}", machine.name, machine.summary));
+  text += fmt::format("{:>8} {:>7} {:>7} {:>12} {:>15} {:>9} {:>11}  {}\n", "chips", "boards",
+                      "nodes", "time", "rate", "speedup", "efficiency", "bottleneck");
+  for (const predict::ScalingPoint& p : points)
+    text +=
+        fmt::format("{:>8} {:>7} {:>7} {:>12} {:>15} {:>9.4g} {:>9.1f} %  {}\n", p.chips,
+                    p.boards * p.nodes, p.nodes, seconds_text(p.prediction.seconds),
+                    rate_text(p.prediction.gflops()), p.speedup, 100 * p.efficiency, p.bottleneck);
+  text += scaling_end(points) + "\n";
+  write_output(text);
+}
+
+void report_published(const predict::PublishedTable& table, bool json) {
+  if (json) {
+    Json object{{"figures", Json::array()}, {"kernels", Json::array()}};
+    for (const predict::PublishedFigure& f : table.figures)
+      object["figures"].push_back({{"figure", f.what},
+                                   {"machine", f.machine},
+                                   {"unit", f.unit},
+                                   {"published", f.published},
+                                   {"predicted", f.predicted},
+                                   {"deviation", f.deviation()},
+                                   {"tuned", f.tuned},
+                                   {"source", f.source}});
+    for (const predict::KernelPair& k : table.kernels)
+      object["kernels"].push_back(
+          {{"published", kernel_json(k.published)}, {"ours", kernel_json(k.ours)}});
+    write_output(object.dump(2) + "\n");
+    return;
+  }
+  std::string text = fmt::format("{:<46}{:>10}{:>11}  {:<10}{:>10}  {}\n", "figure", "published",
+                                 "predicted", "", "deviation", "tuned");
+  for (const predict::PublishedFigure& f : table.figures)
+    text += fmt::format("{:<46}{:>10.5g}{:>11.4g}  {:<10}{:>+8.1f} %  {}\n", f.what, f.published,
+                        f.predicted, f.unit, 100 * f.deviation(), f.tuned);
+  text += fmt::format(
+      "\nGflops of one chip at 500 MHz; of N particles on one another with all transfers\n"
+      "{:<28}{:>8}{:>7}{:>12}{:>12}{:>13}\n",
+      "kernel", "clocks", "flops", "asymptotic", fmt::format("N = {}", predict::small_particles),
+      fmt::format("N = {}", predict::large_particles));
+  for (const predict::KernelPair& k : table.kernels) {
+    KernelFigures ours = k.ours;
+    ours.name = "  this library's " + ours.name;
+    text += kernel_row(k.published) + kernel_row(ours);
+  }
+  text +=
+      "\nSources of the published figures are in the JSON (--json); of what the machines have,\n"
+      "'gdr predict machine --machine NAME' tells.\n";
+  write_output(text);
+}
+
+void report_machine(const predict::Machine& machine) {
+  std::string text = fmt::format("{}: {}\n", machine.name, machine.summary);
+  text += fmt::format("{} chips, {} single precision, {} double, {:.4g} W\n\n", machine.chips(),
+                      rate_text(1e-9 * machine.peak_single()),
+                      rate_text(1e-9 * machine.peak_double()), machine.power());
+  for (const predict::KeyInfo& info : predict::key_table()) {
+    const predict::Quantity& q = machine.values[static_cast<std::size_t>(info.key)];
+    text += fmt::format("{:<26}{:>12.6g} {:<14}{}\n", info.name, q.value, info.unit, info.meaning);
+    text += fmt::format("{:<26}  {}: {}\n", "", origin_name(q.origin), q.source);
+  }
+  write_output(text);
+}
+
+void report_machines(bool json) {
+  if (json) {
+    Json list = Json::array();
+    for (const predict::Preset& p : predict::presets())
+      list.push_back({{"name", p.name}, {"summary", p.summary}});
+    write_output(Json{{"machines", list}}.dump(2) + "\n");
+    return;
+  }
+  for (const predict::Preset& p : predict::presets()) print("{:<12}{}\n", p.name, p.summary);
+}
+
+}  // namespace gdr::cli

@@ -1,0 +1,22 @@
+// What `gdr predict` prints: one job, a scaling table, the published figures, a machine.
+#pragma once
+
+#include <vector>
+
+#include "libgdr/predict/machine.hpp"
+#include "libgdr/predict/published.hpp"
+#include "libgdr/predict/scaling.hpp"
+#include "libgdr/predict/usage.hpp"
+
+namespace gdr::cli {
+
+/// As one JSON object each with `json`, else as text for people.
+void report_prediction(const predict::Prediction& prediction, const predict::Machine& machine,
+                       const std::vector<predict::Gain>& gains, bool json);
+void report_scaling(const std::vector<predict::ScalingPoint>& points,
+                    const predict::Machine& machine, bool json);
+void report_published(const predict::PublishedTable& table, bool json);
+void report_machine(const predict::Machine& machine);
+void report_machines(bool json);
+
+}  // namespace gdr::cli

@@ -1,0 +1,308 @@
+// The simulation: for every node the time until which it is busy, step after step. Within a step
+// nodes have few different sizes of their parts, so costs are worked out once for each size.
+#include "libgdr/predict/hpl.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "gdr/error.hpp"
+#include "libgdr/dense/factor_cost.hpp"
+#include "libgdr/dense/tiles.hpp"
+#include "libgdr/predict/network.hpp"
+
+namespace gdr::predict {
+namespace {
+
+using dense::FactorCost;
+using dense::StepCost;
+
+constexpr double word = 8;
+
+double real(std::size_t n) noexcept { return static_cast<double>(n); }
+
+/// Rows (or columns) from `at` on that lie on one of `parts` nodes.
+class Dealt {
+ public:
+  Dealt(std::size_t n, std::size_t block, std::size_t parts)
+      : n_(n), block_(block), parts_(parts) {}
+
+  std::size_t before(std::size_t at, std::size_t part) const noexcept {
+    const std::size_t blocks = at / block_, rest = at % block_;
+    const std::size_t whole = blocks / parts_ + (part < blocks % parts_ ? 1 : 0);
+    return whole * block_ + (part == blocks % parts_ ? rest : 0);
+  }
+  std::size_t from(std::size_t at, std::size_t part) const noexcept {
+    return before(n_, part) - before(at, part);
+  }
+
+ private:
+  std::size_t n_, block_, parts_;
+};
+
+/// The sizes of all nodes along one side of the grid, and the different ones among them.
+struct Sizes {
+  std::vector<std::size_t> different, kind;  ///< kind[p]: index into `different`
+
+  Sizes(const Dealt& dealt, std::size_t at, std::size_t parts) : kind(parts) {
+    for (std::size_t p = 0; p < parts; ++p) {
+      const std::size_t size = dealt.from(at, p);
+      const auto found = std::ranges::find(different, size);
+      kind[p] = static_cast<std::size_t>(found - different.begin());
+      if (found == different.end()) different.push_back(size);
+    }
+  }
+  std::size_t largest() const noexcept { return *std::ranges::max_element(different); }
+};
+
+/// What one node does with its part of an update.
+struct Update {
+  StepCost board;     ///< of the columns beyond the next panel
+  double beside = 0;  ///< host, at the same time
+};
+
+class Simulation {
+ public:
+  Simulation(const Machine& machine, const HplJob& job)
+      : job_(job),
+        cost_(machine.geometry(), machine.board_rates(), machine.host_rates(),
+              static_cast<unsigned>(machine.boards()), machine[Key::BoardProductShare]),
+        network_(machine),
+        memory_(machine[Key::HostMemoryBandwidth]),
+        rows_(job.n, job.block, job.rows),
+        columns_(job.n, job.block, job.columns),
+        free_(job.rows * job.columns, 0.0),
+        panel_(job.rows, 0.0) {}
+
+  Prediction run() {
+    factor_panel(0, std::min(job_.block, job_.n), std::vector<double>(job_.rows, 0.0));
+    for (std::size_t at = 0; at < job_.n; at += job_.block) step(at);
+    const double solving = substitution();
+    Prediction result;
+    result.seconds = *std::ranges::max_element(free_) + solving;
+    result.flops = real(job_.n) * real(job_.n) * (2.0 / 3 * real(job_.n) + 1.5);
+    const double nodes = real(job_.rows * job_.columns);
+    result.usage[Resource::Chip] = use_.chip / nodes;
+    result.usage[Resource::Ports] = use_.ports / nodes;
+    result.usage[Resource::LinkWrite] = use_.link_write / nodes;
+    result.usage[Resource::LinkRead] = use_.link_read / nodes;
+    result.usage[Resource::Host] = use_.host / nodes;
+    result.usage[Resource::Network] = network_seconds_ / nodes;
+    result.details = {{"N", real(job_.n)},
+                      {"block", real(job_.block)},
+                      {"grid rows", real(job_.rows)},
+                      {"grid columns", real(job_.columns)},
+                      {"seconds of panels", panels_},
+                      {"seconds of exchanges", exchanges_ / nodes},
+                      {"seconds of triangles", triangles_ / nodes},
+                      {"seconds of updates", updates_ / nodes},
+                      {"seconds of waiting", waiting_ / nodes}};
+    return result;
+  }
+
+ private:
+  double& free(std::size_t p, std::size_t q) { return free_[p * job_.columns + q]; }
+
+  /// The nodes of a column factorise the panel at `at`, each once it is ready; sets panel_ to when
+  /// each has done it. All wait for one another at every pivot.
+  void factor_panel(std::size_t at, std::size_t width, const std::vector<double>& ready) {
+    const Sizes m(rows_, at, job_.rows);
+    std::vector<double> costs;
+    for (const std::size_t size : m.different)
+      costs.push_back(size == 0 ? 0 : cost_.host().panel(size, width));
+    const double begin = *std::ranges::max_element(ready);
+    const double work = *std::ranges::max_element(costs);
+    for (const std::size_t kind : m.kind) use_.host += costs[kind];
+    // HPL joins the search for the pivot and the exchange of its row: one message of two rows.
+    const double search =
+        real(width) * network_.all_reduce(job_.rows, word * (2 * real(width) + 4));
+    for (double& done : panel_) done = begin + work + search;
+    network_seconds_ += search * real(job_.rows);
+    panels_ += work + search;
+  }
+
+  void step(std::size_t at) {
+    const std::size_t width = std::min(job_.block, job_.n - at), end = at + width;
+    const std::size_t k = at / job_.block, owner = k % job_.columns, next = (k + 1) % job_.columns;
+    const std::size_t next_width = end < job_.n ? std::min(job_.block, job_.n - end) : 0;
+    const Sizes m(rows_, end, job_.rows), n(columns_, end, job_.columns);
+    const Sizes sent(rows_, at, job_.rows);
+    receive_panel(at, width, owner, sent);
+
+    std::vector<double> ready(job_.rows, 0.0);
+    for (std::size_t q = 0; q < job_.columns; ++q) {
+      const bool holds_next = q == next && next_width > 0;
+      exchange_and_solve(q, width, n.different[n.kind[q]]);
+      if (!holds_next) continue;
+      for (std::size_t p = 0; p < job_.rows; ++p) ready[p] = free(p, q);
+    }
+    const bool ahead = job_.look_ahead && next_width > 0;
+    if (ahead) look_ahead(end, width, next, next_width, m, ready);
+    for (std::size_t kn = 0; kn < n.different.size(); ++kn)
+      for (std::size_t km = 0; km < m.different.size(); ++km)
+        for (const bool holds : {false, true})
+          update(m, km, n, kn, width, holds, next, ahead ? next_width : 0);
+    if (!job_.look_ahead && next_width > 0) {
+      for (std::size_t p = 0; p < job_.rows; ++p) ready[p] = free(p, next);
+      factor_panel(end, next_width, ready);
+      for (std::size_t p = 0; p < job_.rows; ++p) free(p, next) = panel_[p];
+    }
+  }
+
+  /// The panel goes along the rows of the grid as a ring, in pieces that are passed on at once.
+  void receive_panel(std::size_t at, std::size_t width, std::size_t owner, const Sizes& sent) {
+    for (std::size_t p = 0; p < job_.rows; ++p) {
+      const double bytes =
+          word * real(width) * (real(sent.different[sent.kind[p]]) + real(width) / real(job_.rows));
+      for (std::size_t q = 0; q < job_.columns; ++q) {
+        const std::size_t hops = (q + job_.columns - owner) % job_.columns;
+        const double arrival = panel_[p] + network_.ring(hops, bytes);
+        if (hops > 0) network_seconds_ += bytes / network_.bandwidth();
+        if (at > 0) waiting_ += std::max(0.0, arrival - free(p, q));
+        free(p, q) = std::max(free(p, q), arrival);
+      }
+    }
+  }
+
+  /// Nodes of a column exchange rows, and each solves for its columns of U: they go on together.
+  void exchange_and_solve(std::size_t q, std::size_t width, std::size_t columns) {
+    double begin = 0;
+    for (std::size_t p = 0; p < job_.rows; ++p) begin = std::max(begin, free(p, q));
+    for (std::size_t p = 0; p < job_.rows; ++p) waiting_ += begin - free(p, q);
+    const std::size_t moved = (width + job_.rows - 1) / job_.rows;
+    const double local = cost_.host().exchange(moved, columns);
+    const double messages = network_.exchange_rows(job_.rows, word * real(width) * real(columns));
+    if (solved_for_ != std::pair(width, columns)) {
+      solved_for_ = {width, columns};
+      solve_ = cost_.triangle(width, columns);
+    }
+    const double sum = local + messages + solve_.seconds, nodes = real(job_.rows);
+    for (std::size_t p = 0; p < job_.rows; ++p) free(p, q) = begin + sum;
+    use_ += nodes * solve_;
+    use_.host += nodes * local;
+    network_seconds_ += nodes * messages;
+    exchanges_ += nodes * (local + messages);
+    triangles_ += nodes * solve_.seconds;
+  }
+
+  /// The columns of the next panel come first, and are factorised at once.
+  void look_ahead(std::size_t end, std::size_t width, std::size_t next, std::size_t next_width,
+                  const Sizes& m, std::vector<double>& ready) {
+    std::vector<StepCost> costs;
+    for (const std::size_t size : m.different)
+      costs.push_back(cost_.subtract(size, next_width, width));
+    for (std::size_t p = 0; p < job_.rows; ++p) {
+      const StepCost& first = costs[m.kind[p]];
+      use_ += first;
+      updates_ += first.seconds;
+      ready[p] += first.seconds;
+      free(p, next) = ready[p];
+    }
+    factor_panel(end, next_width, ready);
+  }
+
+  /// All nodes with parts of these sizes; `holds` those of the column that has the next panel.
+  void update(const Sizes& m, std::size_t km, const Sizes& n, std::size_t kn, std::size_t width,
+              bool holds, std::size_t next, std::size_t done) {
+    if (holds && n.kind[next] != kn) return;
+    const std::size_t columns = n.different[kn] - (holds ? done : 0);
+    const Update u = update_cost(m.different[km], columns, width);
+    const double alone = std::max(u.board.seconds, u.beside);
+    for (std::size_t q = 0; q < job_.columns; ++q) {
+      if ((q == next) != holds || n.kind[q] != kn) continue;
+      for (std::size_t p = 0; p < job_.rows; ++p) {
+        if (m.kind[p] != km) continue;
+        double& time = free(p, q);
+        // The host first factorises, then adds what the boards have brought meanwhile.
+        time = holds && done > 0 ? std::max(time + u.board.seconds, panel_[p] + u.beside)
+                                 : time + alone;
+        use_ += u.board;
+        use_.host += u.beside;
+        updates_ += alone;
+      }
+    }
+  }
+
+  Update update_cost(std::size_t m, std::size_t n, std::size_t k) const {
+    if (m == 0 || n == 0) return {};
+    if (!cost_.on_device(m, n, k)) return {{}, cost_.host().product(m, n, k)};
+    return {cost_.board_product(m, n, k), cost_.host().additions(m, n)};
+  }
+
+  /// The last triangle goes from column to column of the grid: every node reads its part once, and
+  /// only those of one column work at a time.
+  double substitution() {
+    const double steps = std::ceil(real(job_.n) / real(job_.block));
+    const double reading = word * 0.5 * real(job_.n) * real(job_.n) / real(job_.rows) / memory_;
+    use_.host += reading * real(job_.rows);
+    return reading + steps * (network_.all_reduce(job_.rows, word * real(job_.block)) +
+                              network_.ring(job_.columns > 1 ? 1 : 0, word * real(job_.block)));
+  }
+
+  HplJob job_;
+  FactorCost cost_;
+  Network network_;
+  double memory_;
+  Dealt rows_, columns_;
+  std::vector<double> free_;   ///< until when each node is busy
+  std::vector<double> panel_;  ///< when each row of the grid has its part of the next panel
+  std::pair<std::size_t, std::size_t> solved_for_{};
+  StepCost solve_;
+  StepCost use_;  ///< all nodes together, as are the sums below
+  double network_seconds_ = 0, panels_ = 0, exchanges_ = 0, triangles_ = 0, updates_ = 0,
+         waiting_ = 0;
+};
+
+}  // namespace
+
+void choose_grid(std::size_t nodes, HplJob& job) noexcept {
+  job.rows = 1;
+  for (std::size_t p = 1; p * p <= nodes; ++p)
+    if (nodes % p == 0) job.rows = p;
+  job.columns = nodes / job.rows;
+}
+
+std::size_t largest_matrix(const Machine& machine, const HplJob& job) noexcept {
+  constexpr double share = 0.8;  // netlib.org/benchmark/hpl/faqs.html
+  constexpr double panels = 3;
+  const double words = share * machine[Key::HostMemory] / word * real(job.rows * job.columns);
+  // Of n rows a node has n / rows, in each panel too: n n + panels n block columns <= words.
+  const double half = 0.5 * panels * real(job.block) * real(job.columns);
+  const std::size_t unit = job.block * std::lcm(job.rows, job.columns);
+  const auto most = static_cast<std::size_t>(std::sqrt(half * half + words) - half);
+  return std::max(unit, most / unit * unit);
+}
+
+Prediction predict_hpl(const Machine& machine, const HplJob& job) {
+  const auto refuse = [](const std::string& what) { throw Error(ErrorCategory::Usage, what); };
+  if (job.n == 0 || job.block == 0) refuse("HPL needs a matrix and a block of at least one row");
+  if (job.rows == 0 || job.columns == 0 || job.rows * job.columns > machine.nodes())
+    refuse(fmt::format("a grid of {} x {} does not fit the {} nodes of {}", job.rows, job.columns,
+                       machine.nodes(), machine.name));
+  const double bytes = word * real(job.n) * real(job.n) / real(job.rows * job.columns);
+  if (bytes > machine[Key::HostMemory])
+    refuse(fmt::format(
+        "a matrix of {} rows takes {:.3g} bytes on every node, and {} has {:.3g}; "
+        "the largest that fits well has {} rows",
+        job.n, bytes, machine.name, machine[Key::HostMemory], largest_matrix(machine, job)));
+  // Each step works out a few products, tile by tile, and goes through all nodes.
+  const double steps = std::ceil(real(job.n) / real(job.block));
+  const double tiles = real(job.n) / real(job.rows) / real(dense::tile_rows);
+  if (steps * (real(job.rows * job.columns) + tiles) > 3e7)
+    refuse(
+        fmt::format("blocks of {} make too many steps to simulate; take larger ones", job.block));
+  Prediction result = Simulation(machine, job).run();
+  result.job = fmt::format("HPL, N = {}, blocks of {}, {} x {} nodes{}", job.n, job.block, job.rows,
+                           job.columns, job.look_ahead ? "" : ", without look-ahead");
+  result.machine = machine.name;
+  const double nodes = real(job.rows * job.columns);
+  result.peak = machine.boards() > 0 ? machine.peak_double() * nodes / real(machine.nodes())
+                                     : machine[Key::HostProduct] * nodes;
+  return result;
+}
+
+}  // namespace gdr::predict

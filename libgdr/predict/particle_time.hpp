@@ -1,0 +1,61 @@
+// The time of one run of a pair law on boards, without running it: what the boards of
+// libgdr/device would count.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "emulator/board/time_model.hpp"
+#include "libgdr/device/sharing.hpp"
+
+namespace gdr::predict {
+
+/// What the time of a kernel depends on.
+struct KernelShape {
+  std::string name;
+  KernelCost cost;
+  std::uint64_t groups_per_half = 1;       ///< groups of sources in half a broadcast memory
+  std::vector<std::uint32_t> param_words;  ///< link words of each parameter
+  double flops = 0;                        ///< counted for an interaction
+
+  double clocks_per_interaction() const noexcept {
+    return static_cast<double>(cost.body_clocks) / (cost.elements * cost.group);
+  }
+};
+
+/// That of a compiled kernel. Throws Error (Program) if it does not fit the geometry, and Error
+/// (Unsupported) if it has `ovar`s, whose way back to the host is not modelled.
+KernelShape kernel_shape(const Program& program, const Geometry& geometry);
+
+/// A kernel that is known by its clocks and its count only, with the interface of another one. A
+/// pass of its loop takes one source; its sections Start and End take no clocks, as nothing is
+/// known of them. Throws Error (Usage) if a pass would not take whole clocks.
+KernelShape with_clocks(const KernelShape& interface, std::string name, double clocks,
+                        double flops);
+
+/// A job: `sharing` as of a device. Sources are sent anew, as their positions have changed; the
+/// program is on the boards already.
+struct ParticleJob {
+  std::size_t targets = 0, sources = 0;
+  Sharing sharing = Sharing::Auto;
+};
+
+/// What one run costs on the boards of one host.
+struct BoardTime {
+  Share share{};
+  ChipClocks clocks;                                       ///< of the busiest chip
+  std::uint64_t bytes_to_board = 0, bytes_from_board = 0;  ///< all boards
+  double seconds = 0;  ///< until the slowest board is done; the host's own work is not in it
+  /// Seconds in which the busiest board's link works, each direction.
+  double link_write = 0, link_read = 0;
+};
+
+/// The same numbers as Device::statistics gives for the run: `boards` boards of `geometry`. Throws
+/// Error (Usage) for a sharing that the kernel does not allow, Error (Device) if a chip's memory
+/// does not hold one source.
+BoardTime particle_time(const KernelShape& kernel, const Geometry& geometry,
+                        const BoardRates& rates, unsigned boards, const ParticleJob& job);
+
+}  // namespace gdr::predict

@@ -1,0 +1,142 @@
+// `gdr predict` from outside.
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/shell.hpp"
+#include "support/catch.hpp"
+
+namespace gdr::test {
+namespace {
+
+nlohmann::json json_of(const Shell& shell, const std::string& line) {
+  const Outcome outcome = shell.run(line);
+  INFO(line << "\n" << outcome.err);
+  REQUIRE(outcome.status == 0);
+  return nlohmann::json::parse(outcome.out);
+}
+
+/// The line is refused with this status, in these words.
+void refused(const Shell& shell, const std::string& line, int status, const std::string& words) {
+  const Outcome outcome = shell.run(line);
+  INFO(line << "\n" << outcome.err);
+  CHECK(outcome.status == status);
+  CHECK(outcome.out.empty());
+  CHECK(outcome.err.find(words) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("gdr predict tells time, rate and resources of a job") {
+  const Shell shell;
+  const Outcome text = shell.run("gdr predict gravity --particles 131072");
+  CHECK(text.status == 0);
+  for (const char* word : {"Gflops", "bottleneck", "link to board", "clocks an interaction"})
+    CHECK(text.out.find(word) != std::string::npos);
+
+  const auto json = json_of(shell, "gdr predict gravity --particles 131072 --json");
+  CHECK(json["bottleneck"] == "chip");
+  CHECK(json["flops"].get<double>() == 38.0 * 131072 * 131072);
+  CHECK(json["gflops"].get<double>() ==
+        Approx(1e-9 * json["flops"].get<double>() / json["seconds"].get<double>()));
+  for (const char* r : {"chip", "ports", "link to board", "link to host", "host", "network"}) {
+    CHECK(json["resources"][r]["share"].get<double>() >= 0);
+    CHECK(json["resources"][r]["share"].get<double>() <= 1);
+  }
+  CHECK(json_of(shell, "gdr predict product --size 51200x51200x2048 --json")["gflops"] > 700.0);
+  CHECK(json_of(shell, "gdr predict lu --size 51200 --json")["gflops"] > 450.0);
+  CHECK(json_of(shell, "gdr predict hpl --machine cluster64 --json")["gflops"] > 20000.0);
+}
+
+TEST_CASE("gdr predict predicts for a board what the emulated one counts") {
+  const Shell shell;
+  const auto predicted =
+      json_of(shell, "gdr predict gravity --particles 1024 --set chip.clock=500e6 --json");
+  const std::string data = std::string(GDR_SOURCE_DIR) + "/examples/data/plummer_1024.hdf5";
+  const auto counted = json_of(
+      shell, "gdr force " + data + " --eps 0.015625 --device emulator -o forces.hdf5 --json");
+  // The first call of a device loads the program, too, and nothing else.
+  const double load =
+      counted["chip_clocks"].get<double>() - predicted["details"]["chip clocks"].get<double>();
+  CHECK(load >= 0);
+  CHECK(load < 200);
+  CHECK(counted["predicted_seconds"].get<double>() ==
+        Approx(predicted["details"]["seconds of the boards"].get<double>()).epsilon(0.05));
+}
+
+TEST_CASE("gdr predict published sets the model beside what was published") {
+  const Shell shell;
+  const auto json = json_of(shell, "gdr predict published --json");
+  CHECK(json["figures"].size() == 8);
+  for (const auto& figure : json["figures"]) {
+    CHECK(std::abs(figure["deviation"].get<double>()) < 0.15);
+    CHECK_FALSE(figure["source"].get<std::string>().empty());
+  }
+  CHECK(json["kernels"].size() == 3);
+  const std::string text = shell.run("gdr predict published").out;
+  CHECK(text.find("board.power") != std::string::npos);
+  CHECK(text.find("this library's gravity_jerk") != std::string::npos);
+}
+
+TEST_CASE("gdr predict takes other machines, from files and from the command line") {
+  const Shell shell;
+  CHECK(shell.run("gdr predict machines").out.find("plan4096") != std::string::npos);
+  CHECK(shell.run("gdr predict machine --machine cluster64").out.find("tuned: ") !=
+        std::string::npos);
+  REQUIRE(shell.run("gdr predict machine --machine cluster64 -o mine.json").status == 0);
+  const auto file = json_of(shell, "gdr predict hpl --machine mine.json --json");
+  const auto name = json_of(shell, "gdr predict hpl --machine cluster64 --json");
+  CHECK(file["seconds"] == name["seconds"]);
+  const auto faster =
+      json_of(shell, "gdr predict hpl --machine mine.json --set network.bandwidth=4e9 --json");
+  CHECK(faster["seconds"] < name["seconds"]);
+
+  shell.write("bad.json", "{ \"base\": \"board4\",\n  \"link\": { \"write\": fast } }");
+  refused(shell, "gdr predict gravity --particles 10 --machine bad.json", 1, "bad.json:2:");
+  shell.write("bad.json", "{ \"base\": \"board4\", \"link\": { \"wrte\": 1 } }");
+  refused(shell, "gdr predict gravity --particles 10 --machine bad.json", 1,
+          "did you mean \"link.write\"?");
+  refused(shell, "gdr predict machine --machine mine.json -o mine.json", 2, "name another");
+}
+
+TEST_CASE("gdr predict --scaling writes the data of a plot") {
+  const Shell shell;
+  const Outcome outcome = shell.run(
+      "gdr predict gravity --particles 50000 --machine cluster64 --scaling --csv points.csv");
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out.find("stops scaling at") != std::string::npos);
+  const std::string csv = shell.read("points.csv");
+  CHECK(csv.rfind("chips,", 0) == 0);
+  CHECK(csv.find("\n256,1,64,") != std::string::npos);
+  const auto json =
+      json_of(shell, "gdr predict hpl --size 100000 --machine cluster64 --scaling --json");
+  CHECK(json["points"].size() >= 3);
+  CHECK(json["points"][0]["efficiency"] == 1.0);
+}
+
+TEST_CASE("gdr predict says what is wrong with a line") {
+  const Shell shell;
+  refused(shell, "gdr predict gravty --particles 10", 2, "did you mean \"gravity\"?");
+  refused(shell, "gdr predict gravity", 2, "--particles N");
+  refused(shell, "gdr predict gravity --particles -5", 2, "a whole number");
+  refused(shell, "gdr predict gravity --particles 1e30", 2, "a whole number");
+  refused(shell, "gdr predict gravity --particles 10 --size 5", 2, "--size says nothing");
+  refused(shell, "gdr predict gravity --particles 10 --clocks 0", 2, "0 clocks");
+  refused(shell, "gdr predict gravity --particles 10 --clocks 56.1", 2, "a multiple of 0.25");
+  refused(shell, "gdr predict gravity --particles 10 --sharing all", 2, "known: auto");
+  refused(shell, "gdr predict gravity --particles 10 --machine bord4", 2, "board4");
+  refused(shell, "gdr predict gravity --particles 10 --set chip.clok=1", 2, "chip.clock");
+  refused(shell, "gdr predict gravity --particles 10 --set chip.clock=0", 2, "chip.clock = 0");
+  refused(shell, "gdr predict gravity_neighbours --particles 10 --sharing sources", 2, "pass");
+  refused(shell, "gdr predict product", 2, "--size");
+  refused(shell, "gdr predict product --size 5x5", 2, "MxNxK");
+  refused(shell, "gdr predict lu --size 5x5", 2, "one number");
+  refused(shell, "gdr predict lu --size 10 --machine cluster64", 2, "hpl");
+  refused(shell, "gdr predict hpl --machine cluster64 --grid 9x9", 2, "does not fit");
+  refused(shell, "gdr predict hpl --machine cluster64 --grid 8", 2, "ROWSxCOLUMNS");
+  refused(shell, "gdr predict hpl --machine cluster64 --size 500000", 2, "the largest that fits");
+  refused(shell, "gdr predict hpl --csv points.csv", 2, "--scaling");
+  refused(shell, "gdr predict published --machine chip", 2, "--machine says nothing");
+  refused(shell, "gdr predict hpl --scaling --csv no/such/folder/points.csv", 1, "no/such/folder");
+}
+
+}  // namespace gdr::test

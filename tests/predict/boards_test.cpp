@@ -1,0 +1,166 @@
+// The predicted clocks, bytes and seconds of particle jobs against what emulated boards count.
+#include <cstdint>
+#include <list>
+#include <string>
+#include <vector>
+
+#include "gdr/error.hpp"
+#include "gdr/gdr.hpp"
+#include "libgdr/device/names.hpp"
+#include "libgdr/predict/particle_time.hpp"
+#include "support/catch.hpp"
+
+using namespace gdr;
+using namespace gdr::predict;
+
+namespace {
+
+/// Numbers for the variables of one role, the same every time; nobody looks at the results.
+class Arrays {
+ public:
+  Arrays(const Kernel& kernel, Role role, std::size_t n) {
+    for (const KernelVariable& v : kernel.variables()) {
+      if (v.role != role) continue;
+      names_.push_back(v.name);
+      if (v.type == HostNumber::F64) {
+        auto& values = doubles_.emplace_back(n);
+        for (std::size_t i = 0; i < n; ++i) values[i] = number(i, names_.size());
+        inputs.push_back({names_.back(), ConstArray(values)});
+      } else if (v.type == HostNumber::F32) {
+        auto& values = floats_.emplace_back(n);
+        for (std::size_t i = 0; i < n; ++i)
+          values[i] = static_cast<float>(number(i, names_.size()));
+        inputs.push_back({names_.back(), ConstArray(values.data())});
+      } else {
+        auto& values = integers_.emplace_back(n);
+        for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<std::int64_t>(i);
+        inputs.push_back({names_.back(), ConstArray(values.data())});
+      }
+    }
+  }
+  std::vector<NamedInput> inputs;
+
+ private:
+  static double number(std::size_t i, std::size_t salt) {
+    return 0.5 + static_cast<double>((i * 2654435761U + salt * 40503U) % 10007) / 10007.0;
+  }
+  std::list<std::string> names_;
+  std::list<std::vector<double>> doubles_;
+  std::list<std::vector<float>> floats_;
+  std::list<std::vector<std::int64_t>> integers_;
+};
+
+/// What a device counts for a run after the first: its program is on the boards, sources are new.
+Statistics counted(const std::string& device_name, const Kernel& kernel, std::size_t ni,
+                   std::size_t nj) {
+  Device device = Device::open(device_name);
+  Job job = device.job(kernel);
+  const Arrays targets(kernel, Role::Target, ni), sources(kernel, Role::Source, nj);
+  std::vector<double> result(ni);
+  for (const KernelVariable& v : kernel.variables())
+    if (v.role == Role::Param) job.set(v.name, 0.25);
+  for (int run = 0; run < 2; ++run) {
+    job.sources(nj, sources.inputs);
+    job.targets(ni, targets.inputs);
+    device.reset_statistics();
+    job.run(std::span<const NamedResult>{});
+  }
+  return device.statistics();
+}
+
+void compare(const std::string& device_name, const std::string& kernel_name, std::size_t ni,
+             std::size_t nj) {
+  INFO(device_name << " " << kernel_name << " " << ni << " x " << nj);
+  const Kernel kernel = Kernel::builtin(kernel_name);
+  const DeviceName name = parse_device_name(device_name, {});
+  const Statistics s = counted(device_name, kernel, ni, nj);
+  const KernelShape shape = kernel_shape(kernel.program(), name.geometry);
+  const BoardTime time =
+      particle_time(shape, name.geometry, {}, name.options.boards, {ni, nj, name.options.sharing});
+  CHECK(time.clocks.compute == s.compute_clocks);
+  CHECK(time.clocks.total == s.chip_clocks);
+  CHECK(time.bytes_to_board == s.bytes_to_board);
+  CHECK(time.bytes_from_board == s.bytes_from_board);
+  CHECK(time.seconds == Approx(s.predicted_seconds).epsilon(1e-12));
+  CHECK(shape.flops * static_cast<double>(ni) * static_cast<double>(nj) == Approx(s.flops));
+}
+
+}  // namespace
+
+TEST_CASE("The model counts what emulated boards count, for every kernel of the library") {
+  for (const std::string& kernel : Kernel::builtin_names())
+    for (const char* sharing : {"targets", "sources"}) {
+      const bool joinable = kernel_cost(Kernel::builtin(kernel).program()).joinable;
+      if (!joinable && std::string(sharing) == "sources") continue;
+      compare(
+          "emulator:threads=1,chips=2,blocks=4,pes=4,clock=400e6,sharing=" + std::string(sharing),
+          kernel, 50, 333);
+    }
+}
+
+TEST_CASE("The model counts what emulated boards count, for all numbers of particles") {
+  const std::string small = "emulator:threads=1,chips=3,blocks=4,pes=4,sharing=";
+  for (const char* sharing : {"auto", "targets", "sources"})
+    for (const std::size_t ni : {1, 16, 17, 192, 193, 500})
+      for (const std::size_t nj : {0, 1, 7, 64, 601}) compare(small + sharing, "gravity", ni, nj);
+  compare(small + "auto", "gravity", 0, 10);
+}
+
+TEST_CASE("The model counts what emulated boards count on the real geometry") {
+  for (const auto& [ni, nj] : {std::pair<std::size_t, std::size_t>{1024, 1024},
+                               {100, 2500},
+                               {2048, 100},
+                               {9000, 50},
+                               {1, 1}}) {
+    compare("emulator", "gravity", ni, nj);
+    compare("emulator:clock=400e6", "gravity_jerk", ni, nj);
+    compare("emulator:chips=1", "lennard_jones", ni, nj);
+  }
+}
+
+TEST_CASE("The model counts what emulated boards count where sources are cut") {
+  // Memories that do not hold all sources: every batch of targets has them sent anew.
+  for (const char* sharing : {"targets", "sources"})
+    for (const std::size_t nj : {100, 200, 500, 1023})
+      compare("emulator:threads=1,chips=2,blocks=2,pes=2,dram=4096,sharing=" + std::string(sharing),
+              "gravity", 40, nj);
+  // Several pieces between two looks at whether work was abandoned.
+  compare("emulator:sharing=targets,engine=native", "gravity", 100, 20000);
+  compare("emulator:sharing=targets,engine=native", "gravity", 100, 8192);
+  // More words than one write carries.
+  compare("emulator:sharing=targets,engine=native", "gravity_jerk", 4, 300000);
+}
+
+TEST_CASE("The model counts what several emulated boards count") {
+  for (const char* boards : {"2", "3"})
+    for (const std::size_t ni : {10, 64, 65, 500})
+      for (const char* sharing : {"targets", "sources"})
+        compare("emulator:threads=1,chips=2,blocks=2,pes=4,boards=" + std::string(boards) +
+                    ",sharing=" + sharing,
+                "gravity", ni, 300);
+}
+
+TEST_CASE("A kernel that is known by its clocks only takes these for an interaction") {
+  const Geometry g;
+  const KernelShape gravity = kernel_shape(Kernel::builtin("gravity").program(), g);
+  const KernelShape published = with_clocks(gravity, "published", 56, 38);
+  CHECK(published.clocks_per_interaction() == 56);
+  // One batch of 8192 targets: 56 clocks for 4 targets and each source, and the ports.
+  const BoardTime time =
+      particle_time(published, g, {}, 1, {8192, 10000, Sharing::TargetsOverBlocks});
+  CHECK(time.clocks.compute == 56 * 4 * 10000);
+  CHECK(time.clocks.total > time.clocks.compute);
+  CHECK(time.clocks.total < time.clocks.compute * 11 / 10);
+}
+
+TEST_CASE("Jobs that cannot be are refused") {
+  Geometry g;
+  const KernelShape gravity = kernel_shape(Kernel::builtin("gravity").program(), g);
+  CHECK_THROWS_AS(particle_time(gravity, g, {}, 1, {std::size_t{1} << 40, std::size_t{1} << 40}),
+                  Error);
+  const KernelShape listing = kernel_shape(Kernel::builtin("gravity_neighbours").program(), g);
+  CHECK_THROWS_AS(particle_time(listing, g, {}, 1, {1, 1, Sharing::SourcesOverBlocks}), Error);
+  g.dram_bytes = 16;
+  CHECK_THROWS_AS(particle_time(gravity, g, {}, 1, {1, 1}), Error);
+  CHECK(particle_time(gravity, Geometry{}, {}, 1, {0, 100}).seconds == 0);
+}

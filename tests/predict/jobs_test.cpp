@@ -1,0 +1,155 @@
+// Particles, products and LU on one node and on many; scaling.
+#include "libgdr/predict/jobs.hpp"
+
+#include <cmath>
+
+#include "gdr/error.hpp"
+#include "gdr/kernel.hpp"
+#include "libgdr/dense/prediction.hpp"
+#include "libgdr/predict/scaling.hpp"
+#include "support/catch.hpp"
+
+using namespace gdr;
+using namespace gdr::predict;
+
+namespace {
+
+Machine with(Machine machine, Key key, double value) {
+  machine.set(key, value, Origin::Assumed, "test");
+  return machine;
+}
+
+KernelShape gravity(const Machine& machine) {
+  return kernel_shape(Kernel::builtin("gravity").program(), machine.geometry());
+}
+
+JobOn gravity_of(std::size_t n) {
+  return [n](const Machine& m) { return predict_particles(m, gravity(m), {n, n}); };
+}
+
+}  // namespace
+
+TEST_CASE("Product and LU on the board are those of the linear algebra's own model") {
+  const Machine board = preset("board4");
+  const Geometry g = board.geometry();
+  for (const std::size_t n : {500, 2048, 10000}) {
+    CHECK(predict_product(board, n, n + 7, n).seconds ==
+          dense::product_seconds(g, dense::network_mapping(g), n, n + 7, n));
+    CHECK(predict_lu(board, n, 1024, true).seconds == dense::predict_lu(g, n, 1024, true).total);
+    CHECK(predict_lu(board, n, 0, false).seconds >= predict_lu(board, n, 0, true).seconds);
+  }
+  CHECK(predict_product(board, 0, 5, 5).seconds == 0);
+  CHECK(predict_lu(board, 0, 0, true).seconds == 0);
+}
+
+TEST_CASE("No prediction passes the peak, and a better machine is never slower") {
+  for (const char* name : {"board4", "cluster64", "plan4096"}) {
+    const Machine m = preset(name);
+    for (const std::size_t n : {1000, 30000, 300000}) {
+      const Prediction p = gravity_of(n)(m);
+      INFO(name << " " << n);
+      CHECK(1e9 * p.gflops() < p.peak);
+      CHECK(gravity_of(n)(with(m, Key::LinkWrite, 5e9)).seconds <= p.seconds);
+      CHECK(gravity_of(n)(with(m, Key::LinkRead, 1e9)).seconds >= p.seconds);
+      CHECK(gravity_of(n)(with(m, Key::ChipClock, 600e6)).seconds <= p.seconds);
+      CHECK(gravity_of(n)(with(m, Key::NetworkBandwidth, 1e8)).seconds >= p.seconds);
+      CHECK(gravity_of(2 * n)(m).seconds >= p.seconds);
+      for (const double busy : p.usage.seconds) CHECK(busy <= p.seconds * (1 + 1e-9));
+    }
+  }
+}
+
+TEST_CASE("The grid that is taken is the best one") {
+  const Machine cluster = preset("cluster64");
+  const KernelShape kernel = gravity(cluster);
+  for (const std::size_t n : {2000, 100000, 3000000}) {
+    const double best = predict_particles(cluster, kernel, {n, n}).seconds;
+    for (const std::size_t rows : {1, 2, 4, 8, 16, 32, 64})
+      CHECK(predict_particles(cluster, kernel, {n, n}, ParticleGrid{rows, 64 / rows}).seconds >=
+            best);
+  }
+}
+
+TEST_CASE("Without network and host a cluster is as many boards") {
+  Machine free = preset("cluster64");
+  free.set(Key::NetworkBandwidth, 1e18, Origin::Assumed, "test");
+  free.set(Key::NetworkLatency, 0, Origin::Assumed, "test");
+  free.set(Key::HostMemoryBandwidth, 1e18, Origin::Assumed, "test");
+  const Machine one = with(free, Key::NetworkNodes, 1);
+  const KernelShape kernel = gravity(free);
+  constexpr std::size_t n = 64 * 8192;
+  const double alone =
+      particle_time(kernel, one.geometry(), one.board_rates(), 1, {n / 64, n}).seconds;
+  CHECK(predict_particles(free, kernel, {n, n}, ParticleGrid{64, 1}).seconds ==
+        Approx(alone).epsilon(1e-6));
+}
+
+TEST_CASE("Products on many nodes are faster than on one, and not faster than so many") {
+  const Machine cluster = preset("cluster64"), one = with(cluster, Key::NetworkNodes, 1);
+  const std::size_t n = 20000;
+  const double many = predict_product(cluster, n, n, n).seconds;
+  const double alone = predict_product(one, n, n, n).seconds;
+  CHECK(many < alone / 4);
+  CHECK(many > alone / 64);
+}
+
+TEST_CASE("Strong scaling names the place where it ends") {
+  const Machine plan = preset("plan4096");
+  const auto points = strong_scaling(plan, gravity_of(20000), false);
+  REQUIRE(points.size() > 5);
+  CHECK(points.front().chips == 1);
+  CHECK(points.back().chips == 4096);
+  CHECK(points.front().efficiency == 1);
+  for (std::size_t k = 1; k < points.size(); ++k) {
+    CHECK(points[k].chips > points[k - 1].chips);
+    CHECK(points[k].efficiency <= 1.0001);
+    CHECK(points[k].speedup == Approx(points[0].prediction.seconds / points[k].prediction.seconds));
+  }
+  const std::size_t last = last_that_pays(points);
+  CHECK(last > 2);
+  CHECK(last + 1 < points.size());
+  CHECK(points.back().bottleneck == "network");
+  // Ten times as many particles keep more chips busy.
+  const auto more = strong_scaling(plan, gravity_of(200000), false);
+  CHECK(last_that_pays(more) > last);
+
+  const std::string csv = scaling_csv(points);
+  CHECK(csv.rfind("chips,boards_a_node,nodes,seconds,", 0) == 0);
+  CHECK(static_cast<std::size_t>(std::count(csv.begin(), csv.end(), '\n')) == points.size() + 1);
+}
+
+TEST_CASE("Sizes of a machine that a job does not fit are left out of its scaling") {
+  const auto lu = strong_scaling(
+      preset("cluster64"), [](const Machine& m) { return predict_lu(m, 10000, 0, true); }, false);
+  CHECK(lu.size() == 3);
+  CHECK_THROWS_AS(strong_scaling(
+                      preset("cluster64"),
+                      [](const Machine& m) { return predict_lu(m, 1000000, 0, true); }, false),
+                  Error);
+}
+
+TEST_CASE("The bottleneck is the part whose speed would help most") {
+  const auto waits = [](const Machine& m, const JobOn& job) {
+    const Prediction p = job(m);
+    return std::string(bottleneck(gains(m, job, p), p));
+  };
+  const Machine board = preset("board4");
+  CHECK(waits(board, gravity_of(131072)) == "chip");
+  CHECK(waits(with(with(board, Key::LinkWrite, 1e6), Key::LinkRead, 1e6), gravity_of(1000)) ==
+        "link");
+  CHECK(waits(with(board, Key::HostMemoryBandwidth, 1e6), gravity_of(1000)) == "host");
+  CHECK(waits(with(preset("cluster64"), Key::NetworkBandwidth, 1e6), gravity_of(1000)) ==
+        "network");
+  CHECK(waits(with(board, Key::ChipPortOut, 1000), gravity_of(1000)) == "ports");
+}
+
+TEST_CASE("Jobs are refused where the machine has no place for them") {
+  const Machine board = preset("board4"), hosts = with(board, Key::NodeBoards, 0);
+  CHECK_THROWS_AS(predict_particles(hosts, gravity(board), {10, 10}), Error);
+  CHECK_THROWS_AS(predict_product(hosts, 10, 10, 10), Error);
+  CHECK_THROWS_AS(predict_product(board, 100000, 100000, 100000), Error);
+  CHECK_THROWS_AS(predict_lu(board, 100000, 0, true), Error);
+  CHECK_THROWS_AS(predict_lu(preset("cluster64"), 1000, 0, true), Error);
+  CHECK_THROWS_AS(predict_particles(board, gravity(board), {10, 10}, ParticleGrid{2, 2}), Error);
+  CHECK(predict_lu(hosts, 1000, 0, true).gflops() * 1e9 < hosts[Key::HostProduct]);
+}

@@ -1,0 +1,53 @@
+// The table of published figures: near what was published, and nothing tuned in silence.
+#include "libgdr/predict/published.hpp"
+
+#include <cmath>
+
+#include "libgdr/predict/machine.hpp"
+#include "support/catch.hpp"
+
+using namespace gdr::predict;
+
+TEST_CASE(
+    "Every published figure is predicted within 15 percent, all that were asked for within 5") {
+  const PublishedTable table = published_table();
+  std::size_t near = 0;
+  for (const PublishedFigure& f : table.figures) {
+    INFO(f.what << ": published " << f.published << ", predicted " << f.predicted);
+    CHECK(std::abs(f.deviation()) < 0.15);
+    if (std::abs(f.deviation()) < 0.05) ++near;
+    CHECK_FALSE(f.source.empty());
+  }
+  CHECK(table.figures.size() == 8);
+  CHECK(near >= 7);
+}
+
+TEST_CASE("Only what watts enter depends on a tuned value, and says so") {
+  for (const PublishedFigure& f : published_table().figures)
+    CHECK(f.tuned == (f.unit == "Mflops/W" ? "board.power" : ""));
+  for (const char* name : {"board4", "chip", "cluster64"}) {
+    const Machine m = preset(name);
+    for (const KeyInfo& info : key_table())
+      CHECK((m.values[static_cast<std::size_t>(info.key)].origin == Origin::Tuned) ==
+            (info.key == Key::BoardPower));
+  }
+}
+
+TEST_CASE("Kernels come near the rate of their loops as particles become more") {
+  const PublishedTable table = published_table();
+  REQUIRE(table.kernels.size() == 3);
+  for (const KernelPair& pair : table.kernels)
+    for (const KernelFigures* k : {&pair.published, &pair.ours}) {
+      INFO(k->name);
+      // 512 PEs at 500 MHz, by hand.
+      CHECK(k->asymptotic == Approx(512 * 0.5 * k->flops / k->clocks).epsilon(0.005));
+      CHECK(k->small < k->large);
+      CHECK(k->large < k->asymptotic);
+      CHECK(k->large > 0.95 * k->asymptotic);
+      CHECK(k->small > 0.1 * k->asymptotic);
+    }
+  for (const KernelPair& pair : table.kernels) {
+    CHECK(pair.ours.clocks < pair.published.clocks);
+    CHECK(pair.ours.large > pair.published.large);
+  }
+}
