@@ -1,0 +1,5 @@
+"""One chip."""
+
+
+class Machine:
+    """Placeholder."""
