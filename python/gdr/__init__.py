@@ -9,6 +9,7 @@ Without one they share ``gdr.default_device()``. docs/python.md is the guide.
 
 from . import _core as _core
 from . import linalg as linalg
+from . import nbody as nbody
 from ._decorator import FunctionKernel, kernel
 from ._device import (
     Device,
@@ -109,6 +110,7 @@ __all__ = [
     "linalg",
     "load",
     "morse",
+    "nbody",
 
     "open",
     "set_default_device",
