@@ -105,12 +105,9 @@ def roofline(
     least = min([ridge / 30] + [x / 2 for x, _ in points.values()])
     most = max([ridge * 30] + [x * 2 for x, _ in points.values()])
     x = np.geomspace(least, most, 200)
-    ax.loglog(x, np.minimum(peak, LINK_BYTES_PER_SECOND * x) / 1e9, color="0.25", lw=1.5)
-    ax.text(most, peak / 1e9 * 1.15, f"{chips} chips: {peak / 1e9:,.0f} Gflops", ha="right")
-    ax.text(
-        least * 1.3, LINK_BYTES_PER_SECOND * least * 1.3 / 1e9 * 1.6,
-        f"link: {LINK_BYTES_PER_SECOND / 1e9:g} GB/s", rotation=33, rotation_mode="anchor",
-    )
+    roof = f"link {LINK_BYTES_PER_SECOND / 1e9:g} GB/s, {chips} chips {peak / 1e9:,.0f}"
+    limits = np.minimum(peak, LINK_BYTES_PER_SECOND * x) / 1e9
+    ax.loglog(x, limits, color="0.25", lw=1.5, label=roof)
     for k, (name, (intensity, rate)) in enumerate(points.items()):
         colour = _COLOURS[k % len(_COLOURS)]
         ax.plot(intensity, rate / 1e9, "o", color=colour, ms=7, label=f"{name}: {rate / 1e9:,.0f}")
