@@ -13,7 +13,7 @@ import re
 import textwrap
 from typing import Any, Callable, Dict, List, Mapping, NoReturn, Optional, Set, Tuple, Union
 
-from . import _kernel
+from . import _core, _kernel
 from .errors import ProgramError
 
 _BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
@@ -56,7 +56,7 @@ class FunctionKernel(_kernel.Kernel):
         self._names = names
         self.__doc__ = function.__doc__
 
-    def __call__(  # type: ignore[override]
+    def __call__(
         self,
         *,
         targets: Union[Mapping[str, Any], int],
@@ -71,7 +71,7 @@ class FunctionKernel(_kernel.Kernel):
         Parameters are given as keywords (``spring(targets=..., sources=..., k=2.0)``) or in
         ``params``. Returns results by name.
         """
-        sides = []
+        sides: List[Any] = []
         for data, table, side in (
             (targets, self._names.targets, "targets"),
             (sources, self._names.sources, "sources"),
@@ -86,14 +86,22 @@ class FunctionKernel(_kernel.Kernel):
                 what += "; " if unknown and missing else ""
                 what += f"missing: {', '.join(missing)}" if missing else ""
                 raise TypeError(f"{side}: {what}")
-            sides.append({table[name]: value for name, value in data.items()})  # type: ignore[arg-type]
-        return super().__call__(
+            sides.append({table[name]: value for name, value in data.items()})
+        own = self._names.results
+        renamed: Any = None if results is None else {}
+        if isinstance(results, Mapping):
+            renamed = {own.get(name, name): out for name, out in results.items()}
+        elif results is not None:
+            renamed = [own.get(name, name) for name in results]
+        arrays = super().__call__(
             targets=sides[0],
             sources=sides[1],
             params={**dict(params or {}), **more},
-            results=results,
+            results=renamed,
             device=device,
         )
+        back = {variable: name for name, variable in own.items()}
+        return {back.get(name, name): array for name, array in arrays.items()}
 
 
 def kernel(
@@ -149,7 +157,7 @@ def _translate(
     writer = _Writer(source, types, function)
     text = writer.text(precision, flops)
     try:
-        core = _kernel._core.Kernel.compile(text, function.__name__)
+        core = _core.Kernel.compile(text, function.__name__)
     except ProgramError as error:
         raise ProgramError(source.explain(str(error), function.__name__, writer.lines)) from None
     return FunctionKernel(core, text, function, writer.names)
@@ -207,6 +215,7 @@ class _Names:
     def __init__(self) -> None:
         self.targets: Dict[str, str] = {}
         self.sources: Dict[str, str] = {}
+        self.results: Dict[str, str] = {}
 
 
 class _Writer:
@@ -216,7 +225,7 @@ class _Writer:
         self.source = source
         self.types = types
         self.names = _Names()
-        self.results: Dict[str, str] = {}
+        self.results = self.names.results
         self.body: List[Tuple[int, str]] = []
         self.lines: Dict[int, int] = {}
         self.outer = inspect.getclosurevars(function)
@@ -356,7 +365,7 @@ class _Writer:
         )
         if ends:
             for own, other in (value.args, value.args[::-1]):  # type: ignore[attr-defined]
-                if ast.dump(own).replace("Load", "Store") == ast.dump(to):
+                if ast.unparse(own) == ast.unparse(to):
                     which = _RENAMED.get(self._called(value), self._called(value))  # type: ignore[arg-type]
                     self._put(node, f"{indent}{result} {which}= {self._expression(other)};")
                     return

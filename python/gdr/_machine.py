@@ -215,7 +215,8 @@ def decode(upper: AnyArray, lower: Optional[AnyArray], format: str) -> AnyArray:
     if format == "raw":
         if lower is None:
             return upper
-        return upper.astype(object) << 36 | lower.astype(object)
+        joined: AnyArray = upper.astype(object) << 36 | lower.astype(object)
+        return joined
     if format in ("float", "longdouble"):
         wide = _as_longdouble(upper, lower)
         return wide if format == "longdouble" else wide.astype(np.float64)
@@ -238,7 +239,8 @@ def decode(upper: AnyArray, lower: Optional[AnyArray], format: str) -> AnyArray:
     # An object array of integers beyond 64 bits goes to longdouble in two exact halves.
     high, low = whole >> 36, whole & (2**36 - 1)
     sum_ = np.ldexp(high.astype(np.int64).astype(np.longdouble), 36)
-    return np.ldexp(sum_ + low.astype(np.int64).astype(np.longdouble), -point)
+    scaled: AnyArray = np.ldexp(sum_ + low.astype(np.int64).astype(np.longdouble), -point)
+    return scaled
 
 
 def _as_longdouble(upper: AnyArray, lower: Optional[AnyArray]) -> AnyArray:
@@ -252,7 +254,8 @@ def _as_longdouble(upper: AnyArray, lower: Optional[AnyArray]) -> AnyArray:
     value = np.where(exponent == 0, np.longdouble(0), value)
     special = np.where(fraction != 0, np.longdouble("nan"), np.longdouble("inf"))
     value = np.where(exponent == 2047, special, value)
-    return np.where(negative, -value, value)
+    signed: AnyArray = np.where(negative, -value, value)
+    return signed
 
 
 def encode(value: Union[int, float], format: str, bits: int) -> int:
@@ -263,7 +266,7 @@ def encode(value: Union[int, float], format: str, bits: int) -> int:
         least, most = (0, 2**bits) if format == "raw" else (-(2 ** (bits - 1)), 2 ** (bits - 1))
         if not least <= value < most:
             raise ValueError(f"value: {value} does not fit {bits} bits")
-        return int(value) % 2**bits
+        return int(int(value) % 2**bits)
     if format != "float":
         raise ValueError(f"format: raw, int or float, not {format!r}")
     number = float(value)
@@ -287,4 +290,4 @@ def encode(value: Union[int, float], format: str, bits: int) -> int:
             if rounded == 2 ** (digits + 1):
                 rounded, exponent = rounded >> 1, exponent + 1
             fraction = rounded - 2**digits if exponent < 2047 else 0
-    return sign << (bits - 1) | exponent << digits | fraction
+    return int(sign << (bits - 1) | exponent << digits | fraction)

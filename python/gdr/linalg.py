@@ -8,7 +8,7 @@ packed rows nor packed columns is copied. Products see the leading 50 bits of ea
 from __future__ import annotations
 
 import weakref
-from typing import Any, Optional, Tuple
+from typing import Any, List, Optional, Tuple, Union
 
 import numpy as np
 
@@ -218,7 +218,8 @@ def _square(name: str, value: Any) -> Floats:
 def _right_sides(b: Any, n: int) -> Tuple[Floats, bool]:
     """A copy to work on, by columns, and whether b is a vector."""
     vector = np.ndim(b) == 1
-    array = floats("b", b, (n,) if vector else (n, "k"))
+    shape: List[Union[int, str]] = [n] if vector else [n, "k"]
+    array = floats("b", b, shape)
     check_finite("b", array)
     return np.array(array.reshape(n, -1), order="F", copy=True), vector
 
@@ -393,7 +394,8 @@ class BatchLU:
         if self.singular_count:
             raise LinAlgError(f"{self.singular_count} of the matrices are singular")
         vector = np.ndim(b) == 2
-        array = floats("b", b, (count, n) if vector else (count, n, "k"))
+        shape: List[Union[int, str]] = [count, n] if vector else [count, n, "k"]
+        array = floats("b", b, shape)
         check_finite("b", array)
         sides = array[:, :, None] if vector else array
         rows = np.array(sides.transpose(0, 2, 1), order="C", copy=True)
