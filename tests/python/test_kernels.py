@@ -154,6 +154,22 @@ def test_compile_and_call():
         spring(targets={"x": x}, sources={"xs": x, "qq": q}, params={"k": 2.0})
 
 
+@pytest.mark.parametrize("condition", ["(-a) < d", "d > -a", "(-e) < d", "(-a) < d && d <= b"])
+@pytest.mark.parametrize("precision", ["short", "long"])
+def test_comparisons_with_a_negated_value(condition, precision):
+    """They were turned round once too often: -0.5 < 0.6 was false."""
+    kernel = gdr.compile(
+        f"kernel t; precision {precision}; CONST a, b; VARI x, ei; VARJ y; VARF f, g;"
+        f"d = y - x; e = ei*1; f += ({condition}) ? 1 : 0; g += a + b + e;"
+    )
+    y = np.array([0.6, -0.4, -0.6, 0.0])
+    for one in y:
+        got = kernel(
+            targets={"x": [0.0], "ei": [0.5]}, sources={"y": [one]}, params={"a": 0.5, "b": 0.8}
+        )["f"]
+        assert got[0] == (one > -0.5)
+
+
 def test_assembly_assembles_to_the_same_object(tmp_path):
     kernel = gdr.builtin("morse")
     assert gdr.assemble(kernel.assembly).object == kernel.object
