@@ -10,7 +10,7 @@ function(gdr_find_python found)
     if(NOT python OR NOT EXISTS "${python}")
       continue()
     endif()
-    execute_process(COMMAND ${python} -c "import sys, sysconfig, os, numpy, pytest, pybind11
+    execute_process(COMMAND ${python} -c "import sys, sysconfig, os, numpy, pybind11
 if not os.path.exists(os.path.join(sysconfig.get_paths()['include'], 'Python.h')): sys.exit('no Python.h')
 print(sys.executable, pybind11.get_cmake_dir(), sep=';')"
                     RESULT_VARIABLE status OUTPUT_VARIABLE answer ERROR_VARIABLE error
@@ -24,5 +24,5 @@ print(sys.executable, pybind11.get_cmake_dir(), sep=';')"
   endforeach()
   set(${found} "" PARENT_SCOPE)
   message(STATUS "No Python for the package: it is not built${missing_from} (python3-dev, "
-                 "python3-pybind11, python3-numpy and python3-pytest would do)")
+                 "python3-pybind11 and python3-numpy would do)")
 endfunction()

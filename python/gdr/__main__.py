@@ -1,4 +1,4 @@
-"""``python -m gdr demo``: what the package is for, with a picture and an animation."""
+"""``python -m gdr demo``: two clusters meet, in pictures; ``show`` draws snapshots."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from . import Error, __version__
-from .demo import demo
+from .demo import demo, draw_snapshots
 
 
 def main() -> int:
@@ -20,8 +20,14 @@ def main() -> int:
     one.add_argument("--out", default="out/demo", help="folder of the pictures (default out/demo)")
     one.add_argument("--device", default="", help="device, as gdr.open takes it")
     one.add_argument("--quiet", action="store_true", help="no progress bar")
+    show = commands.add_parser("show", help="draw snapshots side by side")
+    show.add_argument("files", nargs="+", metavar="FILE", help="snapshots: GADGET HDF5 or text")
+    show.add_argument("-o", "--output", default="stars.png", help="picture (default stars.png)")
     arguments = parser.parse_args()
     try:
+        if arguments.command == "show":
+            print(draw_snapshots(arguments.files, arguments.output))
+            return 0
         for path in demo(
             stars=arguments.stars,
             t_end=arguments.t_end,

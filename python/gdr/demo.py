@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
-from typing import Any, Iterator, List, Union
+from typing import Any, Iterator, List, Sequence, Union
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ._arrays import number
 from ._device import Device, open
 from .nbody import History, Snapshot
 
+PathLike = Union[str, "os.PathLike[str]"]
 FRAMES = 48
 
 
@@ -20,7 +21,7 @@ def demo(
     *,
     stars: int = 1024,
     t_end: float = 10.0,
-    out: Union[str, "os.PathLike[str]"] = "out/demo",
+    out: PathLike = "out/demo",
     device_name: str = "",
     progress: bool = True,
 ) -> Iterator[pathlib.Path]:
@@ -97,3 +98,23 @@ def _animation(path: pathlib.Path, frames: List[Snapshot]) -> Any:
     animation.save(path, writer=PillowWriter(fps=15), dpi=72)
     plt.close(figure)
     return path
+
+
+def draw_snapshots(files: Sequence[PathLike], output: PathLike) -> pathlib.Path:
+    """Stars of some snapshots side by side, on one scale, as a picture."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    snapshots = [nbody.read(name) for name in files]
+    width = max(_extent([s]) for s in snapshots)
+    count = len(snapshots)
+    figure, axes = plt.subplots(
+        1, count, figsize=(3.6 * count + 0.4, 3.9), layout="constrained", squeeze=False
+    )
+    for snapshot, ax in zip(snapshots, axes[0]):
+        nbody.plots.projection(snapshot, extent=width, ax=ax)
+    figure.savefig(output, dpi=110)
+    plt.close(figure)
+    return pathlib.Path(output)
