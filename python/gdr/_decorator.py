@@ -25,7 +25,7 @@ _COMPARE = {
     ast.Gt: ">",
     ast.GtE: ">=",
 }
-#: Functions of the kernel language with their numbers of arguments. A prefix (math., np.) is left out.
+#: Functions of the kernel language with their numbers of arguments; prefixes (math.) are left out.
 _FUNCTIONS = {
     "sqrt": 1,
     "rsqrt": 1,
