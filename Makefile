@@ -9,7 +9,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 .PHONY: help setup configure build demo test bench format check-format install sanitize docs clean
 
 help:
-	@echo "make demo               build, and integrate a star cluster on the emulated chip"
+	@echo "make demo               build, integrate a star cluster on the emulated chip, and draw it"
 	@echo "make test               build, and run every test"
 	@echo "make build              build the library, the command and the tests"
 	@echo "make bench              measure what README quotes"
@@ -22,7 +22,12 @@ help:
 # The thread sanitizer needs an OpenMP that tells it of barriers: LLVM's (see HACKING.md).
 PACKAGES_tsan = clang libclang-rt-dev libomp-dev
 # Programs over the BLAS, which tests run; without them those tests are skipped.
-test: PACKAGES_test = libblas-dev libblas-test hpcc openmpi-bin python3-numpy
+test: PACKAGES_test = libblas-dev libblas-test hpcc openmpi-bin $(PACKAGES_python) \
+                      python3-scipy python3-tqdm python3-pytest mypy python3-nbclient python3-ipykernel
+# The Python package and its pictures.
+PACKAGES_python = python3-dev python3-pybind11 pybind11-dev python3-numpy python3-h5py \
+                  python3-matplotlib python3-pil
+demo: PACKAGES_test = $(PACKAGES_python)
 setup:
 	@cmake/setup.sh $(PACKAGES_$(PRESET)) $(PACKAGES_test)
 
@@ -34,8 +39,8 @@ build: configure
 
 # The command is all that it needs: tests are more than half of the rest.
 demo: configure
-	@cmake --build --preset $(PRESET) -j $(JOBS) --target gdr_command
-	@examples/demo.sh $(GDR)
+	@cmake --build --preset $(PRESET) -j $(JOBS) --target gdr_command gdr_python_if_found
+	@examples/demo.sh $(GDR) $(BUILD)/python
 
 test: build
 	@ctest --preset $(PRESET) -j $(JOBS)

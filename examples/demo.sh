@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The main job: a cluster of 1024 stars for one time unit, every force computed by the emulated chip.
-# usage: demo.sh GDR_PROGRAM
+# usage: demo.sh GDR_PROGRAM [FOLDER OF THE PYTHON PACKAGE]
 set -eu
 gdr=$1
 here=$(cd "$(dirname "$0")" && pwd)
@@ -18,3 +18,11 @@ echo
 echo "What this showed: 1024 stars moved for one time unit under forces that 512 emulated PEs computed in"
 echo "25 and 61 significant bits, exact to the last bit and clock; energy kept as leapfrog in double keeps"
 echo "it (add --compare to see both). Snapshots and the last state are in $out/."
+
+# The picture at the end, where the Python package was built and has matplotlib.
+package=${2:-}
+if [ -n "$package" ] && [ -f "$package/interpreter" ]; then
+  echo
+  PYTHONPATH=$package "$(cat "$package/interpreter")" -m gdr show "$out"/snapshot_*.hdf5 \
+    -o "$out/stars.png" || echo "No picture was drawn (python3-matplotlib and python3-h5py would do)."
+fi

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -63,6 +64,8 @@ struct Board::Impl {
   BoardState board;
   WorkCounts counts;
   EngineWork earlier;  ///< of programs that are not loaded any more
+  bool records = false;
+  std::vector<ListRecord> recorded = {};
 
   /// What executing one list needs: everything that ends with it.
   struct Execution {
@@ -94,7 +97,30 @@ struct Board::Impl {
   void run_init();
   void add_clocks(std::uint64_t chips, const ChipClocks& clocks) noexcept;
   void finish(const Timeline& timeline) noexcept;
+  void begin_record(Timeline& timeline);
+  void end_record(const Timeline& timeline) noexcept;
 };
+
+namespace {
+
+/// The host's steady clock.
+double host_seconds() noexcept {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+void Board::Impl::begin_record(Timeline& timeline) {
+  if (!records) return;
+  recorded.emplace_back().host_begin = host_seconds();
+  timeline.record(&recorded.back().busy);
+}
+
+void Board::Impl::end_record(const Timeline& timeline) noexcept {
+  if (!records) return;
+  recorded.back().host_end = host_seconds();
+  recorded.back().seconds = timeline.seconds();
+}
 
 void Board::Impl::add_clocks(std::uint64_t chips, const ChipClocks& clocks) noexcept {
   for (std::size_t c = 0; c < board.chips.size(); ++c) {
@@ -256,6 +282,7 @@ void Board::Impl::read_memory(Execution& x, const Command& c) {
 void Board::Impl::step(Execution& x, std::size_t index) {
   const Command& c = x.list.commands[index];
   const Payload payload = check_command(board, x.list, index);
+  x.timeline.doing(c.kind);
   switch (c.kind) {
     case CommandKind::LoadProgram:
       x.batch.flush();
@@ -303,6 +330,7 @@ void Board::execute(const CommandList& list, std::vector<std::uint64_t>& results
   Impl::Execution x{list, results, Batch(impl_->board, results),
                     Timeline(impl_->board.geometry.chips_per_board, impl_->board.geometry.clock_hz),
                     0};
+  impl_->begin_record(x.timeline);
   try {
     for (std::size_t i = 0; i < list.commands.size(); ++i) impl_->step(x, i);
     x.batch.flush();
@@ -310,11 +338,19 @@ void Board::execute(const CommandList& list, std::vector<std::uint64_t>& results
     x.batch.flush();  // what came before the command that was refused
     results.resize(x.words);
     impl_->finish(x.timeline);
+    impl_->end_record(x.timeline);
     throw;
   }
   results.resize(x.words);
   impl_->finish(x.timeline);
+  impl_->end_record(x.timeline);
 }
+
+void Board::record(bool on) {
+  impl_->records = on;
+  impl_->recorded.clear();
+}
+const std::vector<ListRecord>& Board::recorded() const noexcept { return impl_->recorded; }
 
 const Geometry& Board::geometry() const noexcept { return impl_->board.geometry; }
 const Engine& Board::engine() const noexcept { return *impl_->board.engine; }

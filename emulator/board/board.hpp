@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emulator/board/command.hpp"
+#include "emulator/board/record.hpp"
 #include "emulator/board/time_model.hpp"
 #include "emulator/chip/state.hpp"
 #include "emulator/engine/engine.hpp"
@@ -46,6 +47,11 @@ class Board {
   void reset_counts() noexcept;
   /// Since the board was made; reset_counts leaves it.
   EngineWork engine_work() const;
+
+  /// Begin a new record of what is busy when, list by list; or forget it and write no more.
+  void record(bool on);
+  /// Lists since `record(true)`, in their order; none where nothing was asked for.
+  const std::vector<ListRecord>& recorded() const noexcept;
 
   /// Direct sight of a chip's state, for tests, dumps and debuggers. Changes count until the next
   /// list is executed: ask again for those after it. Throws gdr::Error (Device) for a chip that is

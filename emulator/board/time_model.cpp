@@ -89,10 +89,29 @@ ChipClocks run_clocks(std::uint64_t start, std::span<const HalfWork> halves, std
   return sum;
 }
 
+void Timeline::note(BusyPart part, std::size_t chip, double begin, double end) {
+  if (record_ != nullptr && end > begin)
+    record_->push_back({part, static_cast<std::uint32_t>(chip), command_, begin, end});
+}
+
+void Timeline::send(std::uint64_t bytes) {
+  const double begin = link_write_;
+  link_write_ += static_cast<double>(bytes) / rates_.link_write;
+  note(BusyPart::LinkWrite, 0, begin, link_write_);
+}
+
+void Timeline::receive(std::uint64_t bytes) {
+  const double begin = link_read_;
+  link_read_ += static_cast<double>(bytes) / rates_.link_read;
+  note(BusyPart::LinkRead, 0, begin, link_read_);
+}
+
 void Timeline::busy(std::uint64_t chips, double from, std::uint64_t clocks) {
   for (std::size_t c = 0; c < chips_.size(); ++c) {
     if (has(chips, c)) {
-      chips_[c] = std::max(chips_[c], from) + static_cast<double>(clocks) / clock_hz_;
+      const double begin = std::max(chips_[c], from);
+      chips_[c] = begin + static_cast<double>(clocks) / clock_hz_;
+      note(BusyPart::Chip, c, begin, chips_[c]);
     }
   }
 }
@@ -103,11 +122,11 @@ void Timeline::write_memory(std::uint64_t chips, std::uint64_t bytes, std::uint6
     const bool shared = (use.chips & chips) != 0 && use.begin < end && begin < use.end;
     if (shared) link_write_ = std::max(link_write_, use.until);
   }
-  link_write_ += static_cast<double>(bytes) / rates_.link_write;
+  send(bytes);
 }
 
 void Timeline::load(std::uint64_t chips, std::uint64_t bytes, std::uint64_t clocks) {
-  link_write_ += static_cast<double>(bytes) / rates_.link_write;
+  send(bytes);
   busy(chips, link_write_, clocks);
 }
 
@@ -125,7 +144,8 @@ void Timeline::run_returning(std::uint64_t chips, std::uint64_t clocks, std::uin
     if (has(chips, c)) from = std::max(from, chips_[c]);
   }
   run(chips, clocks, begin, end);
-  link_read_ = std::max(link_read_, from) + static_cast<double>(bytes) / rates_.link_read;
+  link_read_ = std::max(link_read_, from);
+  receive(bytes);
   for (std::size_t c = 0; c < chips_.size(); ++c) {
     if (has(chips, c)) link_read_ = std::max(link_read_, chips_[c]);
   }
@@ -144,7 +164,7 @@ void Timeline::read(std::uint64_t chips, std::uint64_t bytes, std::uint64_t cloc
   for (std::size_t c = 0; c < chips_.size(); ++c) {
     if (has(chips, c)) link_read_ = std::max(link_read_, chips_[c]);
   }
-  link_read_ += static_cast<double>(bytes) / rates_.link_read;
+  receive(bytes);
 }
 
 double Timeline::seconds() const noexcept {

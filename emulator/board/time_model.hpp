@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "emulator/board/constants.hpp"
+#include "emulator/board/record.hpp"
 
 namespace gdr {
 
@@ -76,6 +77,11 @@ class Timeline {
   Timeline(unsigned chips, double clock_hz, const BoardRates& rates = {})
       : chips_(chips, 0.0), clock_hz_(clock_hz), rates_(rates) {}
 
+  /// From now on keep what is busy when, here; null: no longer.
+  void record(std::vector<BusyTime>* busy) noexcept { record_ = busy; }
+  /// Which command the next calls belong to, for the record.
+  void doing(CommandKind command) noexcept { command_ = command; }
+
   /// Link transfer to the board's memories; chips go on meanwhile, but none may still be reading
   /// the words [begin, end) of its memory. `chips` is a mask.
   void write_memory(std::uint64_t chips, std::uint64_t bytes, std::uint64_t begin,
@@ -102,12 +108,17 @@ class Timeline {
     double until;
   };
   void busy(std::uint64_t chips, double from, std::uint64_t clocks);
+  void note(BusyPart part, std::size_t chip, double begin, double end);
+  void send(std::uint64_t bytes);
+  void receive(std::uint64_t bytes);
 
   std::vector<double> chips_;  ///< when each chip is free
   std::vector<Use> uses_;      ///< memory that runs read or write
   double link_write_ = 0, link_read_ = 0;
   double clock_hz_;
   BoardRates rates_;
+  std::vector<BusyTime>* record_ = nullptr;
+  CommandKind command_{};
 };
 
 }  // namespace gdr

@@ -52,6 +52,8 @@ void Device::reset_statistics() {
   s = std::move(fresh);
 }
 
+void Device::interrupt() noexcept { impl_->core->queue.interrupt(); }
+
 std::string Device::description() const {
   const DeviceCore& core = *impl_->core;
   const auto counted = [](std::size_t n, const std::string& what) {

@@ -83,6 +83,11 @@ void WorkQueue::abandon(Work& work) noexcept {
   work.error = nullptr;
 }
 
+void WorkQueue::interrupt() noexcept {
+  const std::unique_lock lock(mutex_);
+  if (running_ != nullptr) running_->abandoned = true;
+}
+
 void WorkQueue::close() noexcept {
   std::unique_lock lock(mutex_);
   closed_ = true;

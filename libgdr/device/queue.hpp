@@ -43,6 +43,8 @@ class WorkQueue {
   void wait(Work& work);
   /// Take it off the queue, or ask it to stop and wait until it has. Never throws.
   void abandon(Work& work) noexcept;
+  /// Ask what is running to stop; returns at once.
+  void interrupt() noexcept;
   /// Abandon everything and end the background thread.
   void close() noexcept;
 

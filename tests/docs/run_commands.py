@@ -3,8 +3,9 @@
 
 The fenced blocks marked `sh` of a page are run line by line in one scratch folder that looks like
 the top of the tree (its files are links), with the built `gdr` first in PATH. `make TARGET` is
-checked to be a target (running the tests inside the tests would not end); `git clone` and `cd` of a
-clone are taken as said. A block marked `console` shows output: its lines after `$ ` are run as well.
+checked to be a target (running the tests inside the tests would not end); `git clone`, `cd` of a
+clone and `pip install` are taken as said. `python` is the one that GDR_DOCS_PYTHON names; without
+it such commands are left out. A block marked `console` shows output: its lines after `$ ` are run as well.
 
 usage: run_commands.py SOURCE_DIR GDR_PROGRAM PAGE...
 """
@@ -49,8 +50,11 @@ def commands(page: str) -> list[tuple[int, str]]:
 
 def how_to_run(command: str, source: str) -> str | None:
     """The command as the test runs it; None if there is nothing to run."""
-    if re.match(r"(git clone|cd) ", command):
+    if re.match(r"(git clone|cd|pip install) ", command):
         return None
+    if re.match(r"python3? ", command):
+        python = os.environ.get("GDR_DOCS_PYTHON")
+        return None if not python else re.sub(r"^python3?", f"'{python}'", command)
     if re.match(r"(\w+=\S+ )*make\b", command):
         return re.sub(r"\bmake\b", f"make -n -C '{source}'", command, count=1) + " >/dev/null"
     return command

@@ -78,21 +78,13 @@ Condition Builder::compare(const Node& node, MaskId into, MaskId predicate, bool
     }
   }
   double scale = a.constant ? b.scale : a.scale;
-  if (scale < 0 && less) {  // s a < s b with a negative s turns round
-    std::swap(a, b);
-  }
-  scale = a.constant ? b.scale : a.scale;
   if (!a.constant && !b.constant && a.scale != b.scale) {
     const bool second = invariant(b.ref) || (!invariant(a.ref) && std::abs(a.scale) == 1);
     const Width w = second ? width_of(b.ref) : width_of(a.ref);
-    if (second) {
-      b = with_scale(b, a.scale, w);
-    } else {
-      a = with_scale(a, b.scale, w);
-      scale = b.scale;
-    }
-    if (less && ((second ? a.scale : b.scale) < 0) && scale > 0) std::swap(a, b);
+    scale = second ? a.scale : b.scale;
+    (second ? b : a) = with_scale(second ? b : a, scale, w);
   }
+  if (scale < 0 && less) std::swap(a, b);  // s a < s b with a negative s turns round
   auto side = [&](const Term& t) { return t.constant ? immediate(t.number * scale) : t.ref; };
   set_mask(into, Op::Fsub, side(a), side(b), flag, predicate, predicate_value);
   return {into, true};

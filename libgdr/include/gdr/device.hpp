@@ -19,6 +19,7 @@
 
 #include "gdr/kernel.hpp"
 #include "gdr/statistics.hpp"
+#include "gdr/timeline.hpp"
 
 namespace gdr {
 
@@ -104,6 +105,15 @@ class Device {
   std::size_t target_slots(const Kernel& kernel) const;
   Statistics statistics() const;
   void reset_statistics();
+  /// Ask work that is running on this device, from whatever thread, to stop: within about a second
+  /// (longer in the reference engine) its call throws Error (Device). Work that waits for its turn
+  /// stays, and so does everything that the device holds. May be called from any thread.
+  void interrupt() noexcept;
+  /// Begin a new record of what is busy when, or (false) forget it and write no more. Throws Error
+  /// (Unsupported) where a board is not emulated in this process.
+  void record_timeline(bool on);
+  /// What was recorded so far, in the order of the lists; no work may be running meanwhile.
+  std::vector<TimelineEvent> timeline() const;
   /// One line: "emulator: 1 board of 4 chips, vector engine, avx512".
   std::string description() const;
 

@@ -7,5 +7,7 @@
 #include "gdr/gravity.hpp"
 #include "gdr/kernel.hpp"
 #include "gdr/linear.hpp"
+#include "gdr/machine.hpp"
 #include "gdr/matrix.hpp"
 #include "gdr/statistics.hpp"
+#include "gdr/timeline.hpp"

@@ -1,0 +1,73 @@
+// The time line of a device, from what its boards wrote down about each list.
+#include "gdr/timeline.hpp"
+
+#include <array>
+#include <string_view>
+
+#include "gdr/device.hpp"
+#include "gdr/error.hpp"
+#include "libgdr/device/core.hpp"
+
+namespace gdr {
+namespace {
+
+/// By CommandKind, which counts from 1.
+constexpr std::array<std::string_view, 8> command_names{
+    "",    "load program", "write memory", "write targets", "write param",
+    "run", "read targets", "read memory"};
+
+std::string part_name(const BusyTime& busy) {
+  switch (busy.part) {
+    case BusyPart::LinkWrite:
+      return "link write";
+    case BusyPart::LinkRead:
+      return "link read";
+    case BusyPart::Chip:
+      break;
+  }
+  return "chip " + std::to_string(busy.chip);
+}
+
+/// One list follows the other; what the host did between them passes before the second.
+void append(std::vector<TimelineEvent>& events, unsigned board,
+            const std::vector<ListRecord>& lists) {
+  double now = 0;
+  for (std::size_t k = 0; k < lists.size(); ++k) {
+    const ListRecord& list = lists[k];
+    if (k > 0) {
+      const double gap = list.host_begin - lists[k - 1].host_end;
+      events.push_back({board, "host", "between lists", now, now + gap});
+      now += gap;
+    }
+    for (const BusyTime& busy : list.busy)
+      events.push_back({board, part_name(busy),
+                        std::string(command_names[static_cast<std::size_t>(busy.command)]),
+                        now + busy.begin, now + busy.end});
+    now += list.seconds;
+  }
+}
+
+}  // namespace
+
+void Device::record_timeline(bool on) {
+  const std::shared_ptr<DeviceCore> device = core();
+  for (BoardSlot& slot : device->boards)
+    if (slot.board->emulated() == nullptr)
+      throw Error(ErrorCategory::Unsupported,
+                  "the time line of a board outside of this process is not recorded; open an "
+                  "\"emulator\"");
+  for (BoardSlot& slot : device->boards) slot.board->emulated()->record(on);
+}
+
+std::vector<TimelineEvent> Device::timeline() const {
+  std::vector<TimelineEvent> events;
+  unsigned number = 0;
+  for (BoardSlot& slot : core()->boards) {
+    Board* const board = slot.board->emulated();
+    if (board != nullptr) append(events, number, board->recorded());
+    ++number;
+  }
+  return events;
+}
+
+}  // namespace gdr

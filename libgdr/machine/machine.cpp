@@ -1,0 +1,337 @@
+// Stepping: every instruction is a program of its own for the engine, made ready when it is first
+// met. Where j-items stand and when a half of the broadcast memory is filled is as on a board.
+#include "gdr/machine.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <optional>
+#include <utility>
+
+#include "emulator/assembler/instruction_text.hpp"
+#include "emulator/board/loaded_program.hpp"
+#include "emulator/board/loop_plan.hpp"
+#include "emulator/board/port_work.hpp"
+#include "emulator/chip/state.hpp"
+#include "emulator/engine/engine.hpp"
+#include "gdr/error.hpp"
+#include "libgdr/device/arrays.hpp"
+#include "libgdr/device/names.hpp"
+
+namespace gdr {
+namespace {
+
+[[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
+
+constexpr std::array stepped{Section::Start, Section::Body, Section::End};
+
+/// A program that is one instruction of another.
+Program alone(const Program& program, const Instruction& instruction) {
+  Program one = program;
+  for (auto& section : one.sections) section.clear();
+  for (auto& lines : one.lines) lines.clear();
+  one.section(Section::Body) = {instruction};
+  one.lines[static_cast<unsigned>(Section::Body)] = {SourceLine{}};
+  return one;
+}
+
+LaneMemory BlockState::*lanes_of(MachineMemory memory) {
+  switch (memory) {
+    case MachineMemory::Registers:
+      return &BlockState::registers;
+    case MachineMemory::Local:
+      return &BlockState::local;
+    case MachineMemory::T:
+      return &BlockState::t;
+    case MachineMemory::Masks:
+      return &BlockState::masks;
+    case MachineMemory::Broadcast:
+      break;
+  }
+  return &BlockState::bm;
+}
+
+}  // namespace
+
+struct Machine::Impl {
+  Geometry geometry;
+  std::shared_ptr<const Engine> engine;
+  ChipState chip;
+  std::optional<LoadedProgram> loaded;
+  OperandNames names;
+  std::array<std::vector<std::shared_ptr<const Executable>>, section_count> ready;
+  LinkGroup target_group, source_group, result_group, param_group;
+
+  BoardMemory memory{0};  ///< the control processor's, with the sources
+  std::size_t target_count = 0;
+  LoopPlan plan;
+
+  std::size_t section = stepped.size();  ///< in `stepped`
+  std::uint64_t pass = 0, clock = 0;
+  std::size_t next = 0;
+
+  const LoadedProgram& program() const {
+    if (!loaded) usage("no program is loaded");
+    return *loaded;
+  }
+  bool at_end() const noexcept { return section == stepped.size(); }
+  const std::vector<Instruction>& code() const { return loaded->program.section(stepped[section]); }
+  std::uint64_t passes() const noexcept {
+    return stepped[section] == Section::Body ? plan.groups : 1;
+  }
+  unsigned half() const noexcept {
+    return plan.groups_per_half == unlimited_groups
+               ? 0
+               : static_cast<unsigned>(pass / plan.groups_per_half % 2);
+  }
+
+  void enter(std::size_t where);
+  void fill();
+  const Executable& executable();
+  void execute();
+  void go_on();
+};
+
+/// To the first instruction from the beginning of a section on; empty sections are passed over.
+void Machine::Impl::enter(std::size_t where) {
+  pass = next = 0;
+  for (section = where; !at_end() && (code().empty() || passes() == 0);) ++section;
+  if (!at_end() && stepped[section] == Section::Body) fill();
+}
+
+/// At the beginning of a half: its groups into every block's broadcast memory.
+void Machine::Impl::fill() {
+  const LoadedProgram& p = *loaded;
+  if (p.sources.empty()) return;
+  const bool first =
+      plan.groups_per_half == unlimited_groups ? pass == 0 : pass % plan.groups_per_half == 0;
+  if (!first) return;
+  const GroupRange groups{pass, std::min(plan.groups_per_half, plan.groups - pass)};
+  std::vector<std::uint64_t> shorts(groups.count * p.halves.source_step), scratch;
+  load_sources(p, plan, memory, {}, groups, shorts.data(), scratch);
+  for (BlockState& block : chip.blocks)
+    std::ranges::copy(shorts, block.bm.begin() + p.halves.source_base[half()]);
+}
+
+const Executable& Machine::Impl::executable() {
+  auto& kept = ready[static_cast<unsigned>(stepped[section])];
+  kept.resize(code().size());
+  if (!kept[next]) kept[next] = engine->prepare(alone(loaded->program, code()[next]), geometry);
+  return *kept[next];
+}
+
+void Machine::Impl::execute() {
+  const BmHalves& halves = loaded->halves;
+  const std::uint64_t group =
+      plan.groups_per_half == unlimited_groups || pass == 0 ? 0 : pass % plan.groups_per_half;
+  BlockRun run;
+  run.section = Section::Body;
+  run.source_base =
+      halves.source_base[half()] + static_cast<std::uint32_t>(group) * halves.source_step;
+  run.output_base =
+      halves.output_base[half()] + static_cast<std::uint32_t>(group) * halves.output_step;
+  const Executable& one = executable();
+  for (BlockState& block : chip.blocks) one.run(block, run);
+  clock += code()[next].clocks();
+}
+
+void Machine::Impl::go_on() {
+  if (++next < code().size()) return;
+  next = 0;
+  if (++pass < passes()) return fill();
+  enter(section + 1);
+}
+
+Machine::Machine(std::string_view name) : impl_(std::make_unique<Impl>()) {
+  const DeviceName device = parse_device_name(name, {});
+  if (device.kind != "emulator")
+    usage("a machine that is stepped through is an \"emulator\", not \"" + device.kind + "\"");
+  impl_->geometry = device.geometry;
+  impl_->geometry.chips_per_board = 1;
+  impl_->engine = make_engine(device.options.engine, device.options.isa);
+  if (!impl_->engine->exact())
+    throw Error(ErrorCategory::Unsupported,
+                "the engine \"" + std::string(impl_->engine->name()) +
+                    "\" is not stepped through, as it keeps no machine words; take \"vector\" or "
+                    "\"reference\"");
+  impl_->chip = make_chip(impl_->geometry);
+}
+Machine::~Machine() = default;
+Machine::Machine(Machine&&) noexcept = default;
+Machine& Machine::operator=(Machine&&) noexcept = default;
+
+void Machine::load(const Kernel& kernel) {
+  Impl& m = *impl_;
+  const Program& p = kernel.program();
+  m.loaded = load_program(p, m.geometry, *m.engine);
+  m.names = OperandNames(p);
+  m.ready = {};
+  m.target_group = link_group(p, VarKind::Target);
+  m.source_group = link_group(p, VarKind::Source);
+  m.result_group = link_group(p, VarKind::Result);
+  m.param_group = link_group(p, VarKind::Param);
+  m.target_count = 0;
+  clear(m.chip);
+  BlockRun init;
+  init.section = Section::Init;
+  init.source_base = m.loaded->halves.source_base[0];
+  init.output_base = m.loaded->halves.output_base[0];
+  for (BlockState& block : m.chip.blocks) m.loaded->executable->run(block, init);
+  m.memory = BoardMemory(0);
+  m.plan = make_plan(*m.loaded, m.geometry, Share::TargetsOverBlocks, 0);
+  restart();
+}
+
+void Machine::set(std::string_view name, double value) {
+  const LoadedProgram& p = impl_->program();
+  std::vector<std::string_view> known;
+  for (std::size_t k = 0; k < impl_->param_group.fields.size(); ++k) {
+    const LinkField& field = impl_->param_group.fields[k];
+    known.push_back(field.name);
+    if (field.name != name) continue;
+    std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
+    if (field.type == HostNumber::F32)
+      bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    if (field.type == HostNumber::I64 || field.type == HostNumber::Raw) {
+      if (!(value >= -0x1p63 && value < 0x1p63) ||
+          value != static_cast<double>(static_cast<std::int64_t>(value)))
+        usage("param \"" + field.name + "\" takes a whole number of 64 bits");
+      bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
+    }
+    std::array<std::uint64_t, 2> record{};
+    put_host_bits(p.params[k], bits, record.data());
+    for (BlockState& block : impl_->chip.blocks)
+      load_param(p.params[k], p.program.elements, block, record.data());
+    return;
+  }
+  usage(unknown_name("param", name, known));
+}
+
+void Machine::sources(std::size_t n, std::span<const NamedInput> arrays) {
+  Impl& m = *impl_;
+  const LoadedProgram& p = m.program();
+  check_inputs(m.source_group, n, arrays, true);
+  std::vector<std::uint64_t> words;
+  pack(m.source_group, n, arrays, words, 1);
+  m.memory = BoardMemory(words.size());
+  m.memory.write(0, words);
+  m.plan = make_plan(p, m.geometry, Share::TargetsOverBlocks, n);
+  restart();
+}
+
+std::size_t Machine::target_slots() const {
+  return impl_->program().program.elements * impl_->geometry.pes();
+}
+
+std::size_t Machine::target_count() const noexcept { return impl_->target_count; }
+
+void Machine::targets(std::size_t n, std::span<const NamedInput> arrays) {
+  Impl& m = *impl_;
+  if (n > target_slots())
+    usage(std::to_string(n) + " targets do not fit the chip, which holds " +
+          std::to_string(target_slots()));
+  check_inputs(m.target_group, n, arrays, true);
+  std::vector<std::uint64_t> words;
+  pack(m.target_group, n, arrays, words, 1);
+  m.target_count = n;
+  for (BlockState& block : m.chip.blocks)
+    load_targets(*m.loaded, block, {Share::TargetsOverBlocks, 0, n}, words.data());
+  restart();
+}
+
+void Machine::restart() {
+  impl_->program();
+  impl_->clock = 0;
+  impl_->enter(0);
+}
+
+bool Machine::step() {
+  impl_->program();
+  if (impl_->at_end()) return false;
+  impl_->execute();
+  impl_->go_on();
+  return true;
+}
+
+std::uint64_t Machine::run(std::uint64_t most_instructions) {
+  std::uint64_t done = 0;
+  while (done < most_instructions && step()) ++done;
+  return done;
+}
+
+MachinePosition Machine::position() const {
+  const Impl& m = *impl_;
+  m.program();
+  MachinePosition position;
+  position.clock = m.clock;
+  if (m.at_end()) return position;
+  const Program& p = m.loaded->program;
+  const auto number = static_cast<unsigned>(stepped[m.section]);
+  position.section = section_names[number];
+  position.pass = m.pass;
+  position.instruction = m.next;
+  position.text = instruction_text(m.code()[m.next], m.names);
+  if (m.next < p.lines[number].size()) {
+    const SourceLine line = p.lines[number][m.next];
+    position.line = line.line;
+    if (line.file < p.files.size()) position.file = p.files[line.file];
+  }
+  return position;
+}
+
+std::vector<std::string> Machine::instructions(std::string_view section) const {
+  const LoadedProgram& p = impl_->program();
+  const auto* const found = std::ranges::find(section_names, section);
+  if (found == section_names.end())
+    usage(unknown_name("section", section, {section_names.begin(), section_names.end()}));
+  std::vector<std::string> texts;
+  for (const Instruction& i :
+       p.program.section(static_cast<Section>(found - section_names.begin())))
+    texts.push_back(instruction_text(i, impl_->names));
+  return texts;
+}
+
+void Machine::results(std::span<const NamedResult> arrays) const {
+  const Impl& m = *impl_;
+  const LoadedProgram& p = m.program();
+  const std::size_t n = m.target_count;
+  std::vector<ResultBinding> bindings;
+  bind_results(m.result_group, n, arrays, bindings);
+  std::vector<std::uint64_t> words(n * m.result_group.words, 0);
+  for (const BlockState& block : m.chip.blocks)
+    store_results(p, block, {Share::TargetsOverBlocks, 0, n}, words.data());
+  unpack(m.result_group, bindings, 0, n, words.data(), 1);
+}
+
+std::size_t Machine::blocks() const noexcept { return impl_->geometry.blocks; }
+std::size_t Machine::pes() const noexcept { return impl_->geometry.pes_per_block; }
+
+std::vector<std::uint64_t> Machine::memory(MachineMemory memory, std::size_t block) const {
+  if (block >= blocks())
+    usage("block " + std::to_string(block) + ": the chip has " + std::to_string(blocks()));
+  const LaneMemory& lanes = impl_->chip.blocks[block].*lanes_of(memory);
+  std::vector<std::uint64_t> words(lanes.begin(), lanes.end());
+  if (memory == MachineMemory::Masks)
+    for (std::uint64_t& word : words) word &= 1;
+  return words;
+}
+
+void Machine::set_memory(MachineMemory memory, std::size_t block, std::size_t address,
+                         std::size_t pe, std::uint64_t word) {
+  if (block >= blocks())
+    usage("block " + std::to_string(block) + ": the chip has " + std::to_string(blocks()));
+  LaneMemory& lanes = impl_->chip.blocks[block].*lanes_of(memory);
+  const bool shared = memory == MachineMemory::Broadcast;
+  const std::size_t width = shared ? 1 : pes();
+  if (!shared && pe >= pes())
+    usage("PE " + std::to_string(pe) + ": a block has " + std::to_string(pes()));
+  if (address >= lanes.size() / width)
+    usage("address " + std::to_string(address) + " is behind the end; there are " +
+          std::to_string(lanes.size() / width));
+  if (word > (memory == MachineMemory::Masks ? 1 : Short::mask))
+    usage("the word has more bits than its place");
+  const bool mask = memory == MachineMemory::Masks;
+  lanes[address * width + (shared ? 0 : pe)] = mask ? std::uint64_t{0} - word : word;
+}
+
+}  // namespace gdr

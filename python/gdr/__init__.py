@@ -1,0 +1,126 @@
+"""gdr: kernels, forces and matrices on a GRAPE-DR-style accelerator, emulated or real.
+
+    import gdr
+    acc, pot = gdr.gravity(pos, mass, eps=0.01)
+
+Functions take NumPy arrays and, if you like, a device: ``gdr.open("emulator", engine="native")``.
+Without one they share ``gdr.default_device()``. docs/python.md is the guide.
+"""
+
+from . import _core as _core
+from . import linalg as linalg
+from . import nbody as nbody
+from ._decorator import FunctionKernel, kernel
+from ._device import (
+    Device,
+    Statistics,
+    TimelineEvent,
+    default_device,
+    open,
+    set_default_device,
+)
+from ._forces import (
+    Gravity,
+    ParticleKernel,
+    buckingham,
+    coulomb,
+    coulomb_ewald,
+    gauss_sum,
+    gravity,
+    gravity_1pn,
+    gravity_jerk,
+    gravity_jerk_long,
+    gravity_long,
+    gravity_nearest,
+    gravity_neighbours,
+    gravity_potential,
+    gravity_snap,
+    lennard_jones,
+    lennard_jones_mixed,
+    morse,
+    sph_density,
+    sph_force,
+)
+from ._job import Job
+from ._kernel import (
+    Kernel,
+    Variable,
+    assemble,
+    builtin,
+    builtin_names,
+    compile,
+    from_object,
+    load,
+)
+from ._machine import Machine
+from .errors import (
+    DeviceError,
+    Error,
+    FileError,
+    InputError,
+    InternalError,
+    ProgramError,
+    UnsupportedError,
+    UsageError,
+)
+
+__version__ = _core.version()
+
+__all__ = [
+    "Device",
+    "DeviceError",
+    "Error",
+    "FileError",
+    "FunctionKernel",
+    "Gravity",
+    "InputError",
+    "InternalError",
+    "Job",
+    "Kernel",
+    "Machine",
+    "ParticleKernel",
+    "ProgramError",
+    "Statistics",
+    "TimelineEvent",
+    "UnsupportedError",
+    "UsageError",
+    "Variable",
+    "assemble",
+    "buckingham",
+    "builtin",
+    "builtin_names",
+    "compile",
+    "coulomb",
+    "coulomb_ewald",
+    "default_device",
+    "from_object",
+    "gauss_sum",
+    "gravity",
+    "gravity_1pn",
+    "gravity_jerk",
+    "gravity_jerk_long",
+    "gravity_long",
+    "gravity_nearest",
+    "gravity_neighbours",
+    "gravity_potential",
+    "gravity_snap",
+    "kernel",
+    "lennard_jones",
+    "lennard_jones_mixed",
+    "linalg",
+    "load",
+    "morse",
+    "nbody",
+
+    "open",
+    "set_default_device",
+    "sph_density",
+    "sph_force",
+]
+
+
+def __getattr__(name: str) -> ParticleKernel:
+    """Kernels of the library that this file does not name yet."""
+    if not name.startswith("_") and name in builtin_names():
+        return ParticleKernel(name)
+    raise AttributeError(f"module 'gdr' has no attribute {name!r}")

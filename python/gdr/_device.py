@@ -1,0 +1,208 @@
+"""Devices: opened by name, closed by ``with``; and what they did."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, List, Optional, Type, Union
+
+from . import _core
+from .errors import DeviceError
+
+if TYPE_CHECKING:
+    from ._job import Job
+    from ._kernel import Kernel
+
+
+@dataclasses.dataclass(frozen=True)
+class Statistics:
+    """What a device did since it was opened or reset.
+
+    Clocks, bytes and predicted seconds depend on the program and the volumes alone: they are the
+    same in every engine and for every number of threads.
+    """
+
+    runs: int  #: loops started
+    interactions: int  #: pairs asked for: targets times sources
+    flops: float  #: interactions times the kernel's count
+    compute_clocks: int  #: clocks of the PEs (chips work side by side)
+    chip_clocks: int  #: with the ports
+    bytes_to_board: int
+    bytes_from_board: int
+    predicted_seconds: float  #: on the real board, transfers included
+    host_seconds: float  #: measured: wall time inside the emulator
+    engine: str
+    isa: str
+    threads: int
+    fast_runs: int  #: sections run on a block in host numbers
+    slow_runs: int  #: the slow way instead
+    slow_reason: str  #: why the kernel now loaded takes the slow way, if it always does
+    compile_seconds: float  #: spent making machine code
+
+    @property
+    def predicted_gflops(self) -> float:
+        """Gflops on the real board (0 before any run)."""
+        return self.flops / self.predicted_seconds * 1e-9 if self.predicted_seconds > 0 else 0.0
+
+    @property
+    def host_gflops(self) -> float:
+        """Gflops of this emulation (0 before any run)."""
+        return self.flops / self.host_seconds * 1e-9 if self.host_seconds > 0 else 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class TimelineEvent:
+    """Something that was busy, in seconds on the real board since the record began.
+
+    ``part`` is "link write", "link read", "chip N", or "host": the time measured here between the
+    end of one command list and the beginning of the next.
+    """
+
+    board: int
+    part: str
+    what: str
+    begin: float
+    end: float
+
+
+class Device:
+    """An open device; ``gdr.open`` makes it. Use it with ``with``, or close it.
+
+    Several may be open. Threads may share one: their work is done in turn. While a board works
+    other Python threads run, and Ctrl-C stops the work within about a second (longer in the
+    reference engine).
+    """
+
+    def __init__(self, name: str) -> None:
+        self._core = _core.Device(name)
+        self._gravity: Optional[_core.Gravity] = None
+        self._name = name
+
+    def __enter__(self) -> Device:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close it; what jobs still have under way is abandoned. Closing twice does nothing."""
+        self._core.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has been closed."""
+        return self._core.closed
+
+    @property
+    def description(self) -> str:
+        """One line: "emulator: 1 board of 4 chips, vector engine, avx512"."""
+        return self._core.description()
+
+    def __repr__(self) -> str:
+        return "<gdr.Device, closed>" if self.closed else f"<gdr.Device {self.description}>"
+
+    @property
+    def statistics(self) -> Statistics:
+        """What it did since it was opened or ``reset_statistics``."""
+        return Statistics(**self._core.statistics())
+
+    def reset_statistics(self) -> None:
+        """Begin all counts anew."""
+        self._core.reset_statistics()
+
+    def target_slots(self, kernel: Kernel) -> int:
+        """Targets that all boards hold at once when they are spread over the blocks."""
+        return self._core.target_slots(kernel.core)
+
+    def job(self, kernel: Kernel) -> Job:
+        """A job: a kernel on this device with its parameters, sources and targets."""
+        from ._job import Job
+
+        return Job(self, kernel)
+
+    def record_timeline(self, on: bool = True) -> None:
+        """Begin a new record of what is busy when; with False forget it and write no more.
+
+        Raises UnsupportedError where a board is not emulated in this process.
+        """
+        self._core.record_timeline(on)
+
+    def timeline(self) -> List[TimelineEvent]:
+        """What was recorded so far, in the order of the command lists."""
+        return [TimelineEvent(*event) for event in self._core.timeline()]
+
+    def _get_gravity(self) -> _core.Gravity:
+        if self._core.closed:
+            raise DeviceError("the device has been closed")
+        if self._gravity is None:
+            self._gravity = _core.Gravity(self._core)
+        return self._gravity
+
+
+def open(name: str = "", **options: Union[str, int, float]) -> Device:
+    """Open a device by name.
+
+    ``gdr.open()`` opens what the environment variable GDR_DEVICE says, else the emulator.
+    ``gdr.open("emulator", engine="native", boards=2)`` is ``gdr.open("emulator:engine=native,
+    boards=2")``: engine ("reference", "vector", "native", "native-float"), isa, boards, threads,
+    sharing ("auto", "targets", "sources"), and the geometry: chips, blocks, pes, registers, local,
+    bm, instructions, dram, clock.
+
+    Raises UsageError for an unknown name, option or value, with the nearest known one, and
+    UnsupportedError for an instruction set that this host lacks.
+    """
+    return Device(device_name(name, options))
+
+
+def device_name(name: str, options: Any) -> str:
+    """A device's name with its options, as the library takes it."""
+    if not isinstance(name, str):
+        raise TypeError(f"name: a string is wanted, not {type(name).__name__}")
+    parts = []
+    for key, value in options.items():
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            raise TypeError(f"{key}: a string or a number is wanted, not {type(value).__name__}")
+        if isinstance(value, str) and ("," in value or "=" in value):
+            raise ValueError(f"{key}: {value!r} holds a comma or an equals sign")
+        parts.append(f"{key}={value}")
+    if not parts:
+        return name
+    name = name or "emulator"
+    return name + ("," if ":" in name else ":") + ",".join(parts)
+
+
+_default: Optional[Device] = None
+_default_lock = threading.Lock()
+
+
+def default_device() -> Device:
+    """The device of functions that are given none: ``gdr.open()``, opened when first asked for."""
+    global _default
+    with _default_lock:
+        if _default is None or _default.closed:
+            _default = open()
+        return _default
+
+
+def set_default_device(device: Optional[Device]) -> None:
+    """Use this device where none is given; None: open a new one when it is needed."""
+    global _default
+    if device is not None and not isinstance(device, Device):
+        raise TypeError(f"device: a gdr.Device is wanted, not {type(device).__name__}")
+    with _default_lock:
+        _default = device
+
+
+def pick(device: Optional[Device]) -> Device:
+    """The device that was given, or the default one."""
+    if device is None:
+        return default_device()
+    if not isinstance(device, Device):
+        raise TypeError(f"device: a gdr.Device is wanted, not {type(device).__name__}")
+    return device

@@ -1,0 +1,120 @@
+"""The demonstration: two clusters meet, every force computed by the emulated chip."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from typing import Any, Iterator, List, Sequence, Union
+
+import numpy as np
+
+from . import nbody
+from ._arrays import number
+from ._device import Device, open
+from .nbody import History, Snapshot
+
+PathLike = Union[str, "os.PathLike[str]"]
+FRAMES = 48
+
+
+def demo(
+    *,
+    stars: int = 1024,
+    t_end: float = 10.0,
+    out: PathLike = "out/demo",
+    device_name: str = "",
+    progress: bool = True,
+) -> Iterator[pathlib.Path]:
+    """Integrate the merger of two Plummer spheres; write merger.png and merger.gif, and give their
+    paths. Needs matplotlib and pillow (and tqdm for the progress bar).
+
+    ``device_name``: as ``gdr.open`` takes it; by default the native engine, which is the fast one.
+    """
+    import matplotlib
+
+    matplotlib.use("Agg")
+    end = number("t_end", t_end)
+    if end <= 0:
+        raise ValueError(f"t_end: a time above 0 is wanted, not {end}")
+    folder = pathlib.Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(device_name) if device_name else open(engine="native") as device:
+        history, frames = _run(device, stars, end, progress)
+        yield _picture(folder / "merger.png", history, frames, device)
+    yield _animation(folder / "merger.gif", frames)
+
+
+def _run(
+    device: Device, stars: int, end: float, progress: bool
+) -> "tuple[History, List[Snapshot]]":
+    eps, dt = 1 / 32, 1 / 64
+    steps = int(np.ceil(end / dt))
+    every = max(1, steps // FRAMES)
+    history, frames = History(), []
+    start = nbody.merger(stars, mass_ratio=0.6)
+    for state in nbody.leapfrog(
+        start, eps=eps, dt=dt, t_end=end, progress=progress, device=device
+    ):
+        if state.step % every == 0 or state.step == steps:
+            history.add(state)
+            frames.append(state.snapshot())
+    return history, frames
+
+
+def _picture(path: pathlib.Path, history: History, frames: List[Snapshot], device: Device) -> Any:
+    import matplotlib.pyplot as plt
+
+    figure = plt.figure(figsize=(11, 7), layout="constrained")
+    top, bottom = figure.subfigures(2, 1, height_ratios=(1, 0.85))
+    extent = _extent(frames)
+    for ax, k in zip(top.subplots(1, 3), (0, len(frames) // 2, -1)):
+        nbody.plots.projection(frames[k], extent=extent, ax=ax)
+    left, middle, right = bottom.subplots(1, 3)
+    nbody.plots.energy_error(history, ax=left)
+    nbody.plots.lagrangian_radii(history, ax=middle)
+    nbody.plots.roofline(device.statistics, ax=right)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+    return path
+
+
+def _extent(frames: List[Snapshot]) -> float:
+    return 1.1 * float(np.quantile(np.abs(frames[0].pos[:, :2]), 0.99))
+
+
+def _animation(path: pathlib.Path, frames: List[Snapshot]) -> Any:
+    import matplotlib.pyplot as plt
+    from matplotlib.animation import FuncAnimation, PillowWriter
+
+    figure, ax = plt.subplots(figsize=(4.2, 4.2), layout="constrained")
+    extent = _extent(frames)
+
+    def draw(k: int) -> "tuple[Any, ...]":
+        ax.clear()
+        nbody.plots.projection(frames[k], extent=extent, ax=ax)
+        return (ax,)
+
+    animation = FuncAnimation(figure, draw, frames=len(frames))
+    animation.save(path, writer=PillowWriter(fps=15), dpi=72)
+    plt.close(figure)
+    return path
+
+
+def draw_snapshots(files: Sequence[PathLike], output: PathLike) -> pathlib.Path:
+    """Stars of some snapshots side by side, on one scale, as a picture."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    snapshots = [nbody.read(name) for name in files]
+    width = max(_extent([s]) for s in snapshots)
+    count = len(snapshots)
+    figure, axes = plt.subplots(
+        1, count, figsize=(3.6 * count + 0.4, 3.9), layout="constrained", squeeze=False
+    )
+    for snapshot, ax in zip(snapshots, axes[0]):
+        nbody.plots.projection(snapshot, extent=width, ax=ax)
+    figure.savefig(output, dpi=110)
+    plt.close(figure)
+    return pathlib.Path(output)

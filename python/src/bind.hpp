@@ -1,0 +1,22 @@
+// The parts of the module, each in a file of its own.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "handle.hpp"
+
+namespace gdr::python {
+
+namespace py = pybind11;
+
+void bind_errors(py::module_& m);
+void bind_kernel(py::module_& m);
+void bind_device(py::module_& m);
+void bind_job(py::module_& m);
+void bind_gravity(py::module_& m);
+void bind_linear(py::module_& m);
+void bind_machine(py::module_& m);
+
+}  // namespace gdr::python

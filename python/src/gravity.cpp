@@ -1,0 +1,51 @@
+// Gravity from triples.
+#include "gdr/gravity.hpp"
+
+#include "arrays.hpp"
+#include "bind.hpp"
+
+namespace gdr::python {
+namespace {
+
+class PyGravity {
+ public:
+  explicit PyGravity(DevicePointer device)
+      : device_(std::move(device)), gravity_(device_->device()) {}
+
+  /// Without targets: n particles on one another.
+  void compute(const py::array& position, const py::array& mass, double eps, py::array acceleration,
+               py::array potential) {
+    const auto n = static_cast<std::size_t>(mass.size());
+    const double* const x = doubles(position, 3 * n, "pos");
+    const double* const m = doubles(mass, n, "mass");
+    double* const a = result_doubles(acceleration, 3 * n, "acc");
+    double* const p = result_doubles(potential, n, "pot");
+    device_->run([&](Device&) { gravity_.compute(n, x, m, eps, a, p); });
+  }
+  void compute_on(const py::array& target, const py::array& position, const py::array& mass,
+                  double eps, py::array acceleration, py::array potential) {
+    const auto n = static_cast<std::size_t>(mass.size());
+    const auto places = static_cast<std::size_t>(target.size()) / 3;
+    const double* const t = doubles(target, 3 * places, "targets");
+    const double* const x = doubles(position, 3 * n, "pos");
+    const double* const m = doubles(mass, n, "mass");
+    double* const a = result_doubles(acceleration, 3 * places, "acc");
+    double* const p = result_doubles(potential, places, "pot");
+    device_->run([&](Device&) { gravity_.compute_on(places, t, n, x, m, eps, a, p); });
+  }
+
+ private:
+  DevicePointer device_;
+  Gravity gravity_;
+};
+
+}  // namespace
+
+void bind_gravity(py::module_& m) {
+  py::class_<PyGravity>(m, "Gravity")
+      .def(py::init<DevicePointer>())
+      .def("compute", &PyGravity::compute)
+      .def("compute_on", &PyGravity::compute_on);
+}
+
+}  // namespace gdr::python

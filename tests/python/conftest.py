@@ -1,0 +1,68 @@
+"""What the tests of the package share: devices, star clusters and their references."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Iterator, NamedTuple
+
+import numpy as np
+import pytest
+
+import gdr
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DATA = ROOT / "examples" / "data"
+
+
+class Cluster(NamedTuple):
+    """A snapshot with REBOUND's accelerations and potentials summed in double."""
+
+    pos: np.ndarray
+    mass: np.ndarray
+    eps: float
+    acc: np.ndarray
+    pot: np.ndarray
+
+
+def read_cluster(n: int) -> Cluster:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(DATA / f"plummer_{n}.hdf5") as snapshot:
+        pos = snapshot["PartType1/Coordinates"][:]
+        mass = snapshot["PartType1/Masses"][:]
+    with h5py.File(DATA / f"plummer_{n}_reference.hdf5") as reference:
+        eps = float(reference.attrs["softening"])
+        return Cluster(pos, mass, eps, reference["Acceleration"][:], reference["Potential"][:])
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Cluster:
+    return read_cluster(1024)
+
+
+@pytest.fixture()
+def device() -> Iterator[gdr.Device]:
+    with gdr.open("emulator") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20240817)
+
+
+def direct_gravity(pos, mass, eps, targets=None):
+    """The sum itself, in double: what every device is measured against."""
+    places = pos if targets is None else targets
+    d = pos[None] - places[:, None]
+    r2 = (d**2).sum(-1) + eps**2
+    with np.errstate(divide="ignore"):
+        inverse = np.where(r2 > 0, 1 / np.sqrt(r2), 0.0)
+    if targets is None:
+        np.fill_diagonal(inverse, 0.0)
+    acc = (mass[None, :, None] * d * inverse[..., None] ** 3).sum(1)
+    return acc, -(mass * inverse).sum(1)
+
+
+def error(got, want) -> float:
+    """rms of the difference over rms of what is right."""
+    return float(np.sqrt(((got - want) ** 2).sum() / (want**2).sum()))

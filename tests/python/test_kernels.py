@@ -1,0 +1,236 @@
+"""Kernels: of the library as functions, compiled, assembled, and as jobs."""
+
+import inspect
+
+import numpy as np
+import pytest
+from conftest import direct_gravity, error
+
+import gdr
+
+NAMES = gdr.builtin_names()
+
+
+def test_every_kernel_of_the_library_is_a_function():
+    for name in NAMES:
+        function = getattr(gdr, name)
+        assert callable(function) and name in gdr.__all__
+        if name != "gravity":
+            assert list(inspect.signature(function).parameters)[0] == "pos"
+            assert function.clocks > 0 and function.flops > 0
+            assert f'.kernel "{name}"' in function.assembly
+            assert "(n, 3)" in function.__doc__
+    with pytest.raises(AttributeError, match="gravty"):
+        gdr.gravty  # noqa: B018
+
+
+@pytest.mark.parametrize("name", ["gravity_potential", "gravity_long"])
+def test_gravity_by_other_kernels(name, cluster):
+    r = getattr(gdr, name)(cluster.pos, cluster.mass, cluster.eps)
+    limit = 1e-13 if name == "gravity_long" else 2e-7
+    assert error(r.acc, cluster.acc) < limit and error(r.pot, cluster.pot) < limit
+
+
+def test_jerk_is_the_derivative_of_the_acceleration(rng):
+    pos, vel = rng.normal(size=(60, 3)), rng.normal(size=(60, 3))
+    mass = rng.uniform(0.5, 1.5, 60)
+    r = gdr.gravity_jerk_long(pos, mass, vel, 0.3)
+    h = 1e-4
+    ahead, behind = (direct_gravity(pos + s * h * vel, mass, 0.3)[0] for s in (1, -1))
+    assert error(r.jerk, (ahead - behind) / (2 * h)) < 1e-6
+    assert error(r.acc, direct_gravity(pos, mass, 0.3)[0]) < 1e-13
+
+
+def test_snap_takes_accelerations(rng):
+    pos, vel = rng.normal(size=(60, 3)), rng.normal(size=(60, 3))
+    mass, eps, h = rng.uniform(0.5, 1.5, 60), 0.5, 1e-4
+    acc = direct_gravity(pos, mass, eps)[0]
+    r = gdr.gravity_snap(pos, mass, vel, acc, eps)
+
+    def jerk(s):
+        x = pos + s * h * vel + 0.5 * (s * h) ** 2 * acc
+        return gdr.gravity_jerk_long(x, mass, vel + s * h * acc, eps).jerk
+
+    assert error(r.snap, (jerk(1) - jerk(-1)) / (2 * h)) < 1e-5
+
+
+def lennard_jones_sum(pos, rc):
+    d = pos[:, None] - pos[None]
+    r2 = (d**2).sum(-1)
+    np.fill_diagonal(r2, np.inf)
+    s6 = np.where(r2 < rc**2, r2, np.inf) ** -3
+    f = (24 * (2 * s6**2 - s6) / r2)[..., None] * d
+    return f.sum(1), 4 * (s6**2 - s6).sum(1), 24 * (2 * s6**2 - s6).sum(1)
+
+
+def crystal(rng, n=5):
+    grid = np.stack(np.meshgrid(*3 * [np.arange(n)], indexing="ij"), -1).reshape(-1, 3)
+    return 1.1 * grid + rng.normal(scale=0.03, size=(n**3, 3))
+
+
+def test_lennard_jones(rng):
+    pos = crystal(rng)
+    r = gdr.lennard_jones(pos, rc=2.5)
+    force, u, virial = lennard_jones_sum(pos, 2.5)
+    assert r._fields == ("force", "u", "virial")
+    assert error(r.force, force) < 1e-5 and error(r.u, u) < 1e-5 and error(r.virial, virial) < 1e-5
+
+
+def test_mixed_species_reduce_to_one(rng):
+    pos = crystal(rng)
+    one = gdr.lennard_jones(pos, rc=2.5)
+    two = gdr.lennard_jones_mixed(pos, 0.5, 1.0, rc=2.5)
+    assert error(two.force, one.force) < 1e-5
+
+
+def test_charges_repel(rng):
+    r = gdr.coulomb(np.array([[0.0, 0, 0], [2.0, 0, 0]]), [1.0, 1.0])
+    assert r.field[0, 0] == pytest.approx(-0.25, rel=1e-6)
+    assert r.pot[1] == pytest.approx(0.5, rel=1e-6)
+
+
+def test_targets_with_inputs_of_their_own(rng):
+    pos, vel, mass = rng.normal(size=(80, 3)), rng.normal(size=(80, 3)), rng.uniform(1, 2, 80)
+    there = {"pos": rng.normal(size=(9, 3)), "vel": rng.normal(size=(9, 3))}
+    r = gdr.gravity_jerk(pos, mass, vel, 0.2, targets=there)
+    assert error(r.acc, direct_gravity(pos, mass, 0.2, there["pos"])[0]) < 1e-6
+    with pytest.raises(TypeError, match="targets: missing: vel"):
+        gdr.gravity_jerk(pos, mass, vel, 0.2, targets=there["pos"])
+    with pytest.raises(TypeError, match="targets: unknown: speed"):
+        gdr.gravity_jerk(pos, mass, vel, 0.2, targets={**there, "speed": 1})
+
+
+def test_lists_of_neighbours(rng):
+    pos = rng.uniform(size=(200, 3))
+    r = gdr.gravity_neighbours(pos, 1.0, np.zeros_like(pos), radius=0.3, eps=0.0)
+    d = np.linalg.norm(pos[:, None] - pos[None], axis=-1)
+    np.fill_diagonal(d, np.inf)
+    assert np.array_equal(r.near, (d < 0.3).sum(1))
+    assert np.array_equal(r.nearest, d.argmin(1))
+    assert r.near_list.shape == (200, 128)
+    for i in range(200):
+        assert np.array_equal(r.near_list[i, : r.near[i]], np.flatnonzero(d[i] < 0.3))
+        assert (r.near_list[i, r.near[i] :] == -1).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda p: gdr.lennard_jones(p), TypeError, "missing: rc"),
+        (lambda p: gdr.lennard_jones(p, -1.0), ValueError, "rc: a length"),
+        (lambda p: gdr.lennard_jones(p, 1e200), ValueError, "rc: its square"),
+        (lambda p: gdr.lennard_jones(p, 1.0, 2.0), TypeError, "lennard_jones"),
+        (lambda p: gdr.lennard_jones(p, rd=1.0), TypeError, "rd"),
+        (lambda p: gdr.coulomb(p, np.ones(7)), ValueError, r"charge: shape \(4,\)"),
+        (lambda p: gdr.coulomb(p, [1, np.inf, 1, 1]), ValueError, r"charge\[1\] is infinite"),
+        (lambda p: gdr.gravity_jerk(p, 1.0, p * np.nan, 0.1), ValueError, r"vel\[0, 0\]"),
+        (lambda p: gdr.sph_density(p, 1.0, half_h="x"), TypeError, "half_h"),
+    ],
+)
+def test_bad_arguments_are_named(call, kind, message):
+    with pytest.raises(kind, match=message):
+        call(np.arange(12.0).reshape(4, 3))
+
+
+SPRING = """
+kernel spring; flops 3;
+CONST k; VARI x; VARJ xs, q; VARF f;
+f += k*q*(xs - x);
+"""
+
+
+def test_compile_and_call():
+    spring = gdr.compile(SPRING)
+    assert spring.name == "spring" and spring.flops == 3 and spring.clocks >= 1
+    assert [v.name for v in spring.variables] == ["k", "x", "xs", "q", "f"] or spring.names(
+        "result"
+    ) == ("f",)
+    x, q = np.linspace(0, 1, 40), np.arange(40.0)
+    f = spring(targets={"x": x}, sources={"xs": x, "q": q}, params={"k": 2.0})["f"]
+    assert error(f, (2 * q * (x[None] - x[:, None])).sum(1)) < 1e-6
+    with pytest.raises(gdr.UsageError, match="params are missing: k"):
+        spring(targets={"x": x}, sources={"xs": x, "q": q})
+    with pytest.raises(gdr.UsageError, match="qq"):
+        spring(targets={"x": x}, sources={"xs": x, "qq": q}, params={"k": 2.0})
+
+
+@pytest.mark.parametrize("condition", ["(-a) < d", "d > -a", "(-e) < d", "(-a) < d && d <= b"])
+@pytest.mark.parametrize("precision", ["short", "long"])
+def test_comparisons_with_a_negated_value(condition, precision):
+    """They were turned round once too often: -0.5 < 0.6 was false."""
+    kernel = gdr.compile(
+        f"kernel t; precision {precision}; CONST a, b; VARI x, ei; VARJ y; VARF f, g;"
+        f"d = y - x; e = ei*1; f += ({condition}) ? 1 : 0; g += a + b + e;"
+    )
+    y = np.array([0.6, -0.4, -0.6, 0.0])
+    for one in y:
+        got = kernel(
+            targets={"x": [0.0], "ei": [0.5]}, sources={"y": [one]}, params={"a": 0.5, "b": 0.8}
+        )["f"]
+        assert got[0] == (one > -0.5)
+
+
+def test_assembly_assembles_to_the_same_object(tmp_path):
+    kernel = gdr.builtin("morse")
+    assert gdr.assemble(kernel.assembly).object == kernel.object
+    kernel.save(tmp_path / "morse.gdo")
+    assert gdr.load(tmp_path / "morse.gdo").object == kernel.object
+    assert gdr.from_object(kernel.object).name == "morse"
+
+
+def test_messages_show_the_line_and_a_caret():
+    with pytest.raises(gdr.ProgramError, match=r"mine:2:\d+: error") as raised:
+        gdr.compile("VARI x; VARJ y; VARF f;\nf += x*z;\n", "mine")
+    assert "f += x*z" in str(raised.value) and "^" in str(raised.value)
+    with pytest.raises(gdr.ProgramError, match=r"mine:2:\d+: error\[GDR") as raised:
+        gdr.assemble(".kernel k\n fadd $nowhere $r0 $r1\n", "mine")
+    assert "^" in str(raised.value)
+    with pytest.raises(gdr.ProgramError):
+        gdr.from_object(b"no object at all")
+    with pytest.raises(TypeError, match="text"):
+        gdr.compile(b"bytes")
+
+
+def test_a_job_by_hand(device, rng):
+    x = rng.normal(size=(64, 3))
+    job = device.job(gdr.builtin("lennard_jones"))
+    job.set(rc2=1e6)
+    job.sources(xj=x[:, 0], yj=x[:, 1], zj=x[:, 2])
+    job.targets(xi=x[:, 0], yi=x[:, 1], zi=x[:, 2])
+    whole = job.run(["fx", "u"])
+    assert sorted(whole) == ["fx", "u"]
+    fx = np.empty((64, 2))
+    job.run({"fx": fx[:, 1]})
+    assert np.array_equal(fx[:, 1], whole["fx"])
+    job.start(["u"])
+    assert np.array_equal(job.wait()["u"], whole["u"]) and job.ready
+    job.update_sources(3, xj=[5.0])
+    x[3, 0] = 5.0
+    job.targets(xi=x[:, 0], yi=x[:, 1], zi=x[:, 2])
+    assert error(job.run(["u"])["u"], lennard_jones_sum(x, 1e3)[1]) < 1e-5
+    for results, kind, message in (
+        ({"fx": np.empty(63)}, ValueError, "fx"),
+        ({"fx": np.empty(64, int)}, TypeError, "fx"),
+        (["fxx"], gdr.UsageError, "fxx"),
+        ("fx", TypeError, "results"),
+    ):
+        with pytest.raises(kind, match=message):
+            job.run(results)
+    for arrays, kind, message in (
+        ({"xj": x[:, 0]}, gdr.UsageError, "yj"),
+        ({"xj": x[:, 0], "yj": x[:9, 1], "zj": x[:, 2]}, ValueError, "yj"),
+        ({"xj": x[:, 0] * np.nan, "yj": x[:, 1], "zj": x[:, 2]}, ValueError, r"xj\[0\]"),
+        ({"xj": x[:, 0] + 1j, "yj": x[:, 1], "zj": x[:, 2]}, TypeError, "xj"),
+        ({}, gdr.UsageError, "number of sources"),
+    ):
+        with pytest.raises(kind, match=message):
+            job.sources(**arrays)
+
+
+def test_arrays_are_read_where_they_lie(device):
+    """A stride of 0 and a negative one: the library reads what NumPy would."""
+    spring = gdr.compile(SPRING)
+    x = np.arange(10.0)
+    same = np.broadcast_to(np.float64(3.0), 10)
+    f = spring(targets={"x": x[::-1]}, sources={"xs": x, "q": same}, params={"k": 1.0})["f"]
+    assert np.allclose(f, [(3 * (x - v)).sum() for v in x[::-1]])

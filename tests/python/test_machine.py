@@ -1,0 +1,163 @@
+"""Stepping through a chip: against runs of the device, and memories in every format."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import gdr
+from gdr._machine import decode, encode
+
+
+def arrays(rng, n):
+    x = rng.normal(size=(n, 3))
+    return x, rng.uniform(1, 2, n), np.arange(n)
+
+
+@pytest.mark.parametrize("engine", ["vector", "reference"])
+@pytest.mark.parametrize("n", [1, 7, 200])
+def test_stepping_has_the_bits_of_a_run(rng, engine, n):
+    """Also with more sources than the broadcast memory holds at once."""
+    x, m, ids = arrays(rng, n)
+    machine = gdr.Machine(blocks=2, pes=2, bm=128, engine=engine)
+    machine.load(gdr.builtin("gravity"))
+    machine.set(eps2=0.01)
+    machine.sources(xj=x[:, 0], yj=x[:, 1], zj=x[:, 2], mj=m, idj=ids)
+    k = min(n, machine.target_slots)
+    machine.targets(xi=x[:k, 0], yi=x[:k, 1], zi=x[:k, 2], idi=ids[:k])
+    seen = [at.section for at in machine.steps()]
+    assert seen[0] == "start" and seen[-1] == "end" and "body" in seen
+    got = machine.results()
+    with gdr.open(sharing="targets", chips=1) as device:
+        job = device.job(gdr.builtin("gravity"))
+        job.set(eps2=0.01)
+        job.sources(xj=x[:, 0], yj=x[:, 1], zj=x[:, 2], mj=m, idj=ids)
+        job.targets(xi=x[:k, 0], yi=x[:k, 1], zi=x[:k, 2], idi=ids[:k])
+        want = job.run()
+    for name in want:
+        assert np.array_equal(got[name], want[name]), name
+    # A second run from the start gives the same: nothing was left over.
+    machine.restart()
+    assert machine.run() == len(seen)
+    assert np.array_equal(machine.results()["ax"], want["ax"])
+
+
+def test_position_says_what_comes_next():
+    kernel = gdr.builtin("lennard_jones")
+    machine = gdr.Machine(blocks=1, pes=1)
+    with pytest.raises(gdr.UsageError, match="no program"):
+        machine.step()
+    machine.load(kernel)
+    machine.set(rc2=9.0)
+    machine.sources(xj=[0.0], yj=[0.0], zj=[0.0])
+    machine.targets(xi=[1.5], yi=[0.0], zi=[0.0])
+    texts = machine.instructions("body")
+    assert machine.position.clock == 0 and machine.position.iteration == 0
+    for at in machine.steps():
+        if at.section == "body":
+            assert at.text == texts[at.instruction]
+    end = machine.position
+    assert end.section == "" and end.clock > 0
+    assert not machine.step()
+    r6 = 1.5**-6
+    assert machine.results(["u"])["u"][0] == pytest.approx(4 * (r6 * r6 - r6), rel=1e-6)
+
+
+def test_memories_have_the_shape_of_the_geometry():
+    machine = gdr.Machine(blocks=3, pes=5, registers=16, local=32, bm=64)
+    assert machine.read("registers").shape == (3, 16, 5)
+    assert machine.read("registers", long=False).shape == (3, 32, 5)
+    assert machine.read("local", "float").shape == (3, 32, 5)
+    assert machine.read("t", "float").shape == (3, 4, 5)
+    assert machine.read("masks").shape == (3, 32, 5) and machine.read("masks").dtype == bool
+    assert machine.read("broadcast", "int").shape == (3, 64)
+
+
+def exact(word, bits):
+    """A word's value by the definition, in fractions: the oracle of the formats."""
+    digits = bits - 12
+    sign, exponent = word >> (bits - 1), word >> digits & 2047
+    fraction = Fraction(word & (2**digits - 1), 2**digits)
+    if exponent == 0:
+        return Fraction(0)
+    return (-1) ** sign * (1 + fraction) * Fraction(2) ** (exponent - 1023)
+
+
+def test_words_of_any_format(rng):
+    machine = gdr.Machine(blocks=1, pes=2)
+    for _ in range(200):
+        exponent = int(rng.integers(1, 2047))
+        word = int(rng.integers(2)) << 71 | exponent << 60 | int(rng.integers(2**60))
+        machine.write("registers", 0, 3, word, pe=1)
+        read = {f: machine.read("registers", f)[0, 3, 1] for f in ("raw", "float", "int")}
+        assert read["raw"] == word
+        assert read["int"] == word - (word >> 71 << 72)
+        value = exact(word, 72)
+        wide = machine.read("registers", "longdouble")[0, 3, 1]
+        numerator, denominator = wide.as_integer_ratio()
+        assert Fraction(numerator, denominator) == value
+        if exponent < 2046:
+            assert read["float"] == float(value)
+        short = word >> 36
+        machine.write("local", 0, 5, short, long=False)
+        assert machine.read("local", "float", long=False)[0, 5, 0] == float(exact(short, 36))
+        assert machine.read("local", "fixed.20", long=False)[0, 5, 0] == (
+            short - (short >> 35 << 36)
+        ) / 2.0**20
+
+
+def test_special_words():
+    for bits in (36, 72):
+        for value in (0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, 1e300, np.nan):
+            word = encode(value, "float", bits)
+            upper = np.array([word >> (bits - 36)], np.uint64)
+            lower = np.array([word & (2**36 - 1)], np.uint64) if bits == 72 else None
+            back = decode(upper, lower, "float")[0]
+            want = value if bits == 72 or value != 1e300 else back
+            assert np.array_equal(back, want, equal_nan=True)
+            assert np.signbit(back) == np.signbit(value) or np.isnan(value)
+
+
+def test_a_value_written_is_what_the_chip_converts(rng):
+    """The chip's port is the oracle: a short and a long input, and what stands in the PEs."""
+    kernel = gdr.compile("VARI long x; VARI short y; VARJ z; VARF f; f += x*z + y;")
+    machine = gdr.Machine(blocks=1, pes=1)
+    for value in np.concatenate([rng.normal(size=50), [1 + 2.0**-25, 1 - 2.0**-26, 1 + 3 * 2.0**-25]]):
+        machine.load(kernel)
+        machine.targets(1, x=value, y=value)
+        words = {int(w) for w in machine.read("local", "raw", long=False).ravel()}
+        words |= {int(w) for w in machine.read("registers", "raw", long=False).ravel()}
+        longs = {int(w) for w in machine.read("local", "raw").ravel()}
+        longs |= {int(w) for w in machine.read("registers", "raw").ravel()}
+        assert encode(float(value), "float", 36) in words
+        assert encode(float(value), "float", 72) in longs
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda m: m.read("regs"), ValueError, "memory"),
+        (lambda m: m.read("local", "hex"), ValueError, "format"),
+        (lambda m: m.write("local", 9, 0, 1), gdr.UsageError, "block 9"),
+        (lambda m: m.write("local", 0, 10**6, 1), gdr.UsageError, "address"),
+        (lambda m: m.write("local", 0, 0, 1, pe=2), gdr.UsageError, "PE 2"),
+        (lambda m: m.write("local", 0, 0, 2**72), ValueError, "72 bits"),
+        (lambda m: m.write("local", 0, 0, 1.5), TypeError, "integer"),
+        (lambda m: m.load("gravity"), TypeError, "kernel"),
+        (lambda m: gdr.Machine(engine="native"), gdr.UnsupportedError, "native"),
+        (lambda m: gdr.Machine(blcks=2), gdr.UsageError, "blocks"),
+    ],
+)
+def test_bad_arguments_are_named(call, kind, message):
+    with pytest.raises(kind, match=message):
+        call(gdr.Machine(blocks=1, pes=2))
+
+
+def test_too_many_targets_and_too_large_programs():
+    machine = gdr.Machine(blocks=1, pes=1)
+    machine.load(gdr.builtin("lennard_jones"))
+    x = np.zeros(machine.target_slots + 1)
+    with pytest.raises(gdr.UsageError, match="targets do not fit"):
+        machine.targets(xi=x, yi=x, zi=x)
+    with pytest.raises(gdr.ProgramError):
+        gdr.Machine(blocks=1, pes=1, local=2).load(gdr.builtin("gravity_jerk"))

@@ -1,0 +1,196 @@
+"""Stellar systems: files, models, orders of the integrators, what is conserved, pictures."""
+
+import numpy as np
+import pytest
+from conftest import DATA, error, read_cluster
+
+import gdr
+from gdr import nbody
+
+h5py = pytest.importorskip("h5py")
+
+
+@pytest.fixture(scope="module")
+def fast():
+    with gdr.open(engine="native") as device:
+        yield device
+
+
+def test_the_snapshot_of_the_examples():
+    s = nbody.read(DATA / "plummer_1024.hdf5")
+    c = read_cluster(1024)
+    assert np.array_equal(s.pos, c.pos) and np.array_equal(s.mass, c.mass)
+    assert len(s) == 1024 and (s.types == 1).all()
+
+
+@pytest.mark.parametrize("name", ["s.hdf5", "s.txt"])
+def test_snapshots_come_back_with_the_same_bits(tmp_path, name, rng):
+    s = nbody.merger(50, seed=2)
+    s.time = 0.1 + 0.2
+    nbody.write(tmp_path / name, s)
+    back = nbody.read(tmp_path / name)
+    for field in ("pos", "vel", "mass"):
+        assert np.array_equal(getattr(back, field), getattr(s, field))
+    assert back.time == s.time
+    if name == "s.hdf5":
+        assert np.array_equal(back.types, s.types) and np.array_equal(back.ids, s.ids)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 0 0 0 0 0\n", r"bad.txt:1: seven numbers"),
+        ("# nothing\n", "no particles"),
+        ("1 0 0 0 0 0 x\n", "bad.txt:1"),
+        ("1 0 0 0 0 0 0\n1 0 nan 0 0 0 0\n", "particle 1"),
+    ],
+)
+def test_damaged_text_is_named(tmp_path, text, message):
+    (tmp_path / "bad.txt").write_text(text)
+    with pytest.raises(gdr.InputError, match=message):
+        nbody.read(tmp_path / "bad.txt")
+
+
+def test_damaged_hdf5_is_named(tmp_path):
+    with h5py.File(tmp_path / "a.hdf5", "w") as file:
+        file["PartType1/Coordinates"] = np.zeros((3, 3))
+    with pytest.raises(gdr.InputError, match="PartType1 has no dataset Velocities"):
+        nbody.read(tmp_path / "a.hdf5")
+    (tmp_path / "b.hdf5").write_bytes((DATA / "plummer_1024.hdf5").read_bytes()[:3000])
+    with pytest.raises(gdr.FileError, match="b.hdf5"):
+        nbody.read(tmp_path / "b.hdf5")
+    with pytest.raises(gdr.FileError, match="none.hdf5"):
+        nbody.read(tmp_path / "none.hdf5")
+
+
+def test_a_failed_write_leaves_what_was_there(tmp_path, monkeypatch):
+    s = nbody.plummer(5)
+    nbody.write(tmp_path / "s.txt", s)
+    before = (tmp_path / "s.txt").read_bytes()
+
+    def fail(name, snapshot):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("gdr.nbody.snapshot._write_text", fail)
+    with pytest.raises(gdr.FileError, match="No space left"):
+        nbody.write(tmp_path / "s.txt", s)
+    assert (tmp_path / "s.txt").read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["s.txt"]
+
+
+def test_a_plummer_sphere_is_one():
+    s = nbody.plummer(20000, seed=4)
+    radii = nbody.lagrangian_radii(s, (0.25, 0.5, 0.75))
+    a = 3 * np.pi / 16
+    f = np.array([0.25, 0.5, 0.75]) * 0.999
+    assert np.allclose(radii, a / np.sqrt(f ** (-2 / 3) - 1), rtol=0.03)
+    kinetic = 0.5 * (s.mass * (s.vel**2).sum(1)).sum()
+    assert kinetic == pytest.approx(0.25, rel=0.03)
+    assert abs(nbody.centre_of_mass(s)).max() < 1e-12
+
+
+def final(scheme, dt, fast):
+    """A circular orbit of two stars, without softening, after a quarter turn."""
+    pos, vel = np.array([[0.5, 0, 0], [-0.5, 0, 0]]), np.array([[0, 0.5, 0], [0, -0.5, 0.0]])
+    s = nbody.Snapshot(pos, vel, np.array([0.5, 0.5]))
+    end = np.pi / 2
+    if scheme is nbody.leapfrog:
+        law = None
+        for state in scheme(s, eps=0, dt=end / dt, t_end=end * (1 - 1e-9), forces=law, device=fast):
+            pass
+    else:
+        for state in scheme(s, eps=0, t_end=end, dt_max=end / dt, eta=100.0, device=fast):
+            pass
+    assert np.array_equal(s.pos, [[0.5, 0, 0], [-0.5, 0, 0]])
+    assert state.time == pytest.approx(end)
+    return float(np.linalg.norm(state.pos - [[0, 0.5, 0], [0, -0.5, 0]]))
+
+
+@pytest.mark.parametrize(
+    ("scheme", "order", "steps"), [(nbody.leapfrog, 2, 16), (nbody.hermite, 4, 8)]
+)
+def test_orders_of_the_integrators(scheme, order, steps, fast):
+    """Errors fall with the square or the fourth power of the step."""
+    coarse, fine = final(scheme, steps, fast), final(scheme, 2 * steps, fast)
+    assert coarse / fine == pytest.approx(2**order, rel=0.3)
+
+
+def test_a_run_conserves_what_it_should(fast):
+    s = nbody.plummer(200, seed=1)
+    history = nbody.History()
+    before = nbody.angular_momentum(s)
+    for state in nbody.leapfrog(s, eps=1 / 16, dt=1 / 256, t_end=0.25, device=fast):
+        history.add(state)
+    assert len(history.time) == 65 and history.time[-1] == 0.25
+    assert abs(history.energy_error).max() < 1e-4
+    assert np.allclose(nbody.angular_momentum(state), before, atol=1e-8)
+    e = nbody.energies(state)
+    assert e.total == e.kinetic + e.potential and 0.5 < e.virial_ratio < 1.5
+
+
+def test_a_law_of_ones_own():
+    """Particles on springs to the origin: the forces are Python's."""
+    s = nbody.Snapshot(np.eye(3), np.zeros((3, 3)), np.ones(3))
+    states = nbody.leapfrog(
+        s, eps=0, dt=0.01, t_end=np.pi, forces=lambda x, v: (-x, 0.5 * (x**2).sum(1))
+    )
+    for state in states:
+        pass
+    assert error(state.pos, np.eye(3) * np.cos(state.time)) < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda s: nbody.leapfrog(s, eps=0.1, dt=0.0, t_end=1.0), "dt"),
+        (lambda s: nbody.leapfrog(s, eps=-1, dt=0.1, t_end=1.0), "eps"),
+        (lambda s: nbody.leapfrog(s, eps=0.1, dt=0.1, t_end=-1.0), "t_end"),
+        (lambda s: nbody.hermite(s, eps=0.1, t_end=1.0, eta=0), "eta"),
+        (lambda s: nbody.plummer(0), "n: "),
+        (lambda s: nbody.merger(10, mass_ratio=2), "mass_ratio"),
+        (lambda s: nbody.lagrangian_radii(s, (0.0,)), "fractions"),
+        (lambda s: nbody.Snapshot(s.pos, s.vel[:2], s.mass), "vel: shape"),
+        (lambda s: nbody.Snapshot(s.pos * np.nan, s.vel, s.mass), r"pos\[0, 0\]"),
+        (lambda s: nbody.plots.projection(s, plane="xx"), "plane"),
+        (lambda s: nbody.plots.timeline([]), "record_timeline"),
+    ],
+)
+def test_bad_arguments_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(nbody.plummer(4))
+
+
+def test_pictures_show_what_they_are_given(fast):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    history = nbody.History()
+    fast.reset_statistics()
+    for state in nbody.leapfrog(nbody.merger(64), eps=0.1, dt=0.1, t_end=0.5, device=fast):
+        history.add(state)
+    drawn = nbody.plots.projection(state)
+    assert sum(len(c.get_offsets()) for c in drawn.collections) == 64
+    ax = nbody.plots.energy_error(history)
+    assert np.array_equal(ax.lines[0].get_ydata(), history.energy_error)
+    ax = nbody.plots.lagrangian_radii(history)
+    assert len(ax.lines) == 3
+    s = fast.statistics
+    ax = nbody.plots.roofline(s)
+    x, y = ax.lines[1].get_xydata()[0]
+    assert x == pytest.approx(s.flops / (s.bytes_to_board + s.bytes_from_board))
+    assert y == pytest.approx(s.predicted_gflops)
+    # Below its roof: a prediction above what link or chips can do would be wrong.
+    assert y <= min(2048, 2.5 * x) * 1.7
+    with gdr.open() as device:
+        device.record_timeline()
+        gdr.gravity(state.pos, state.mass, 0.1, device=device)
+        ax = nbody.plots.timeline(device)
+    assert [t.get_text() for t in ax.get_yticklabels()][:3] == ["host", "link write", "chip 0"]
+    plt.close("all")
+
+
+def test_the_demo_draws(tmp_path):
+    pytest.importorskip("PIL")
+    from gdr.demo import demo
+
+    paths = list(demo(stars=64, t_end=0.25, out=tmp_path, progress=False))
+    assert [p.name for p in paths] == ["merger.png", "merger.gif"]
+    assert paths[0].read_bytes()[:4] == b"\x89PNG" and paths[1].read_bytes()[:4] == b"GIF8"
