@@ -92,6 +92,17 @@ void check_wishes(const DeviceName& name, const DrivenBoard& board) {
   check("isa", name.options.isa, id.isa);
 }
 
+/// A board that fails its test gets no work.
+void admit(DeviceCore& core, BoardSlot& slot, unsigned round) {
+  std::string failure;
+  try {
+    failure = test_board(core, slot, round);
+  } catch (const driver::BoardLost& e) {
+    failure = e.what();
+  }
+  if (!failure.empty()) core.lose(slot, slot.board->name() + " failed its test: " + failure);
+}
+
 }  // namespace
 
 std::shared_ptr<DeviceCore> open_board(const DeviceName& name) {
@@ -117,12 +128,9 @@ std::shared_ptr<DeviceCore> open_board(const DeviceName& name) {
                       "one kind together");
     }
     core->boards.push_back({std::move(board)});
-    if (!o.self_test) continue;
-    BoardSlot& slot = core->boards.back();
-    const std::string failure = test_board(*core, slot, b + 1);
-    if (!failure.empty())
-      throw Error(ErrorCategory::Device, slot.board->name() + " failed its test: " + failure);
+    if (o.self_test) admit(*core, core->boards.back(), b + 1);
   }
+  core->usable();  // if none is left, that is the error
   return core;
 }
 

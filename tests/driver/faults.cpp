@@ -109,6 +109,27 @@ TEST_CASE("what cannot be mended is an error, not a result") {
   }
 }
 
+TEST_CASE("a board that computes wrongly fails its test") {
+  // Lists 2, 4, 5 and 9 of a test return words: of the memories, of sums, of sums by the network,
+  // of the product.
+  const std::pair<const char*, const char*> faults[] = {
+      {"wrong-result@2:4000", "memory of chip 0: word 62 holds"},
+      {"wrong-result@4:4000", "failed its test: arithmetic"},
+      {"wrong-result@5:4000", "failed its test: reduction network"},
+      {"wrong-result@9:19250", "failed its test: product of the identity"}};
+  for (const auto& [fault, words] : faults) {
+    const ServerProcess server({"--inject", fault});
+    const std::string error = error_of([&] { gdr::Device::open(server.device()); });
+    INFO(fault << ": " << error);
+    CHECK(says(error, words));
+    gdr::Device untested = gdr::Device::open(server.device("test=0"));
+    if (std::string(fault) != "wrong-result@2:4000") continue;
+    CHECK(says(error_of([&] { untested.test(); }), "memory of chip 0"));
+    CHECK(untested.statistics().lost_boards == 1);
+    CHECK(says(error_of([&] { forces(untested, 9, 9); }), "no board is left"));
+  }
+}
+
 TEST_CASE("a server that is stopped is given up after the time-out, one that goes on is not") {
   const ServerProcess server({"--inject", "delay@6:700"});
   gdr::Device device = gdr::Device::open(server.device("timeout=5,test=0"));

@@ -15,6 +15,7 @@ constexpr std::pair<std::string_view, FaultKind> kinds[] = {
     {"flip-command", FaultKind::FlipCommand},
     {"flip-payload", FaultKind::FlipPayload},
     {"flip-result", FaultKind::FlipResult},
+    {"wrong-result", FaultKind::WrongResult},
     {"flip-completion", FaultKind::FlipCompletion},
     {"lose-interrupt", FaultKind::LoseInterrupt},
     {"no-memory", FaultKind::NoMemory},

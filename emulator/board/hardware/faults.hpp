@@ -16,6 +16,7 @@ enum class FaultKind : std::uint32_t {
   FlipCommand,     ///< bit `value` of the commands arrives wrong
   FlipPayload,     ///< bit `value` of the payload arrives wrong
   FlipResult,      ///< bit `value` of the results leaves wrong
+  WrongResult,     ///< bit `value` of the results is wrong, and its checksum is of that
   FlipCompletion,  ///< bit `value` of the completion leaves wrong
   LoseInterrupt,   ///< the host is not told
   NoMemory,        ///< the board has no memory for the list
@@ -30,8 +31,8 @@ struct Fault {
 };
 
 /// "KIND@LIST[:VALUE[xTIMES]]", for example "flip-result@3:17"; nothing if it reads otherwise.
-/// Kinds: die, die-later, stick, delay, flip-command, flip-payload, flip-result, flip-completion,
-/// lose-interrupt, no-memory, no-area.
+/// Kinds: die, die-later, stick, delay, flip-command, flip-payload, flip-result, wrong-result,
+/// flip-completion, lose-interrupt, no-memory, no-area.
 std::optional<Fault> parse_fault(std::string_view text);
 
 /// The fault of a kind that strikes now, if one does.

@@ -276,6 +276,7 @@ void BoardHardware::run_list(Completion& c) {
       bar_ + static_cast<std::size_t>(Register::Heartbeat)));
   try {
     board_->execute(list_, results_);
+    flip(FaultKind::WrongResult, results_.data(), results_.size());
     c.status = CompletionStatus::Done;
   } catch (const Error& e) {
     c.status = CompletionStatus::Refused;
