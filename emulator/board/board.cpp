@@ -63,7 +63,9 @@ void add_work(const Executable& executable, EngineWork& work) {
 struct Board::Impl {
   BoardState board;
   WorkCounts counts;
-  EngineWork earlier;  ///< of programs that are not loaded any more
+  EngineWork earlier;                              ///< of programs that are not loaded any more
+  std::uint64_t most_results = ~std::uint64_t{0};  ///< words of a list
+  std::size_t done = 0;                            ///< commands of the last list
   bool records = false;
   std::vector<ListRecord> recorded = {};
 
@@ -74,10 +76,15 @@ struct Board::Impl {
     Batch batch;
     Timeline timeline;
     std::size_t words = 0;  ///< results so far
+    std::uint64_t most_words = 0;
 
     /// Place for more; what stands there is overwritten.
     std::size_t expect(std::size_t more) {
       const std::size_t offset = words;
+      if (more > most_words - words)
+        throw Error(ErrorCategory::Device, "the list returns more than the " +
+                                               std::to_string(most_words) +
+                                               " words that this board allows; divide it");
       words += more;
       if (results.size() < words) results.resize(words);
       return offset;
@@ -327,12 +334,16 @@ Board::Board(Board&&) noexcept = default;
 Board& Board::operator=(Board&&) noexcept = default;
 
 void Board::execute(const CommandList& list, std::vector<std::uint64_t>& results) {
-  Impl::Execution x{list, results, Batch(impl_->board, results),
+  Impl::Execution x{list,
+                    results,
+                    Batch(impl_->board, results),
                     Timeline(impl_->board.geometry.chips_per_board, impl_->board.geometry.clock_hz),
-                    0};
+                    0,
+                    impl_->most_results};
+  impl_->done = 0;
   impl_->begin_record(x.timeline);
   try {
-    for (std::size_t i = 0; i < list.commands.size(); ++i) impl_->step(x, i);
+    for (; impl_->done < list.commands.size(); ++impl_->done) impl_->step(x, impl_->done);
     x.batch.flush();
   } catch (...) {
     x.batch.flush();  // what came before the command that was refused
@@ -351,6 +362,8 @@ void Board::record(bool on) {
   impl_->recorded.clear();
 }
 const std::vector<ListRecord>& Board::recorded() const noexcept { return impl_->recorded; }
+void Board::limit_results(std::uint64_t words) noexcept { impl_->most_results = words; }
+std::size_t Board::commands_done() const noexcept { return impl_->done; }
 
 const Geometry& Board::geometry() const noexcept { return impl_->board.geometry; }
 const Engine& Board::engine() const noexcept { return *impl_->board.engine; }

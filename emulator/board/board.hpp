@@ -39,6 +39,12 @@ class Board {
   /// same way (Program); the program that was loaded before stays.
   void execute(const CommandList& list, std::vector<std::uint64_t>& results);
 
+  /// Lists that would return more words than this are refused where they do: for boards whose
+  /// lists come from strangers. No limit at first.
+  void limit_results(std::uint64_t words) noexcept;
+  /// Commands of the last list that were executed: of one that was refused, which it was.
+  std::size_t commands_done() const noexcept;
+
   const Geometry& geometry() const noexcept;
   const Engine& engine() const noexcept;
   const Program* program() const noexcept;  ///< null before the first LoadProgram

@@ -12,6 +12,12 @@ namespace {
 /// Below this a second thread does not pay; measured on two cores with waking threads.
 constexpr double worthwhile_nanoseconds = 20'000;
 
+thread_local std::atomic<std::uint64_t>* progress = nullptr;
+
+void advance(std::atomic<std::uint64_t>* counter) noexcept {
+  if (counter != nullptr) counter->fetch_add(1, std::memory_order_relaxed);
+}
+
 /// Exceptions must not leave a parallel region: the first one is kept, later tasks do nothing.
 class Guard {
  public:
@@ -69,10 +75,15 @@ unsigned threads_for(double nanoseconds, unsigned threads) noexcept {
   return threads != 0 ? threads : static_cast<unsigned>(omp_get_max_threads());
 }
 
+void count_progress(std::atomic<std::uint64_t>* counter) noexcept { progress = counter; }
+
 void run_phases(std::span<const Phase> phases, unsigned threads) {
   if (threads <= 1) {
     for (const Phase& phase : phases) {
-      for (std::size_t task = 0; task < phase.tasks; ++task) phase.work(task);
+      for (std::size_t task = 0; task < phase.tasks; ++task) {
+        phase.work(task);
+        advance(progress);
+      }
     }
     return;
   }
@@ -83,6 +94,7 @@ void run_phases(std::span<const Phase> phases, unsigned threads) {
   }
   if (phases.empty()) return;
   Guard guard;
+  std::atomic<std::uint64_t>* const counter = progress;  // the caller's, for all threads
   std::vector<Dealer> dealers;
   dealers.reserve(phases.size());
   for (const Phase& phase : phases) dealers.emplace_back(phase.tasks, threads);
@@ -93,7 +105,10 @@ void run_phases(std::span<const Phase> phases, unsigned threads) {
       if (p > 0) {
 #pragma omp barrier
       }
-      dealers[p].work_off(thread, [&](std::size_t task) { guard(phases[p], task); });
+      dealers[p].work_off(thread, [&](std::size_t task) {
+        guard(phases[p], task);
+        advance(counter);
+      });
     }
   }
   guard.rethrow();

@@ -16,6 +16,7 @@
 #include "libgdr/cli/options.hpp"
 #include "libgdr/cli/output.hpp"
 #include "libgdr/device/names.hpp"
+#include "libgdr/device/self_test.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -69,9 +70,10 @@ Json time_model_json() {
   return list;
 }
 
-Json info_json(const Device& device, const DeviceName& name) {
+Json info_json(const Device& device) {
   const Statistics s = device.statistics();
-  Json json{{"version", version()}, {"devices", {"emulator"}}};
+  Json json{{"version", version()}};
+  for (const std::string_view kind : device_kind_names()) json["devices"].push_back(kind);
   for (const std::string_view engine : engine_names()) json["engines"].push_back(engine);
   json["host"]["proved_doubles"] = Json::array();
   for (const Isa isa : host_isas()) {
@@ -83,8 +85,8 @@ Json info_json(const Device& device, const DeviceName& name) {
                     {"engine", s.engine},
                     {"isa", s.isa},
                     {"threads", s.threads},
-                    {"boards", name.options.boards},
-                    {"geometry", geometry_json(name.geometry)}};
+                    {"boards", core_of(device)->boards.size()},
+                    {"geometry", geometry_json(core_of(device)->geometry)}};
   json["kernels"] = kernels_json();
   json["time_model"] = time_model_json();
   return json;
@@ -143,10 +145,9 @@ std::string info_text(const Json& json, const Geometry& geometry) {
 }
 
 int run(const Options& options) {
-  const DeviceName name = parse_device_name(options.device.device, device_options(options.device));
   const Device device = open_device(options.device);
-  const Json json = info_json(device, name);
-  write_output(options.json ? json.dump(2) + "\n" : info_text(json, name.geometry));
+  const Json json = info_json(device);
+  write_output(options.json ? json.dump(2) + "\n" : info_text(json, core_of(device)->geometry));
   return 0;
 }
 

@@ -127,7 +127,12 @@ const ChipState& KernelRun::chip(unsigned board, unsigned chip) const {
   if (chip >= core_->geometry.chips_per_board)
     throw Error(ErrorCategory::Usage,
                 fmt::format("chip {}: a board has {}", chip, core_->geometry.chips_per_board));
-  return core_->boards[board].board->emulated()->chip(chip);
+  const Board* const emulated = core_->boards[board].board->emulated();
+  if (emulated == nullptr)
+    throw Error(ErrorCategory::Unsupported,
+                "the inside of a chip is seen in the emulator of this process only: use --device "
+                "emulator");
+  return emulated->chip(chip);
 }
 
 }  // namespace gdr::cli

@@ -8,6 +8,7 @@
 #include "libgdr/dense/product_impl.hpp"
 #include "libgdr/dense/views.hpp"
 #include "libgdr/device/account.hpp"
+#include "libgdr/driver/access.hpp"
 
 namespace gdr {
 namespace {
@@ -50,23 +51,33 @@ MatrixProduct::Impl::Impl(std::shared_ptr<DeviceCore> device, MatrixPrecision wa
   work.body = [this] { run(); };
 }
 
-/// Tiles go to the boards in turns; each has the columns of all.
+/// Tiles go to the boards in turns; each has the columns of all. What a board did not finish before
+/// it was lost goes to the others.
 void MatrixProduct::Impl::stretch(const Inner& inner, const Columns& columns) {
-  const std::size_t tiles = (call.m + tile_rows - 1) / tile_rows;
-  const std::size_t boards = std::min(tiles, core->boards.size());
-  for (std::size_t b = 0; b < boards; ++b) {
-    BoardSlot& slot = core->boards[b];
-    try {
-      load(slot);
-      need_columns(slot, inner, columns);
-      for (std::size_t t = b; t < tiles; t += boards) add_tile(slot, inner, t * tile_rows, columns);
-      collect(slot, columns);
-    } catch (...) {
-      pending.clear();
-      slot.list = {};
-      slot.loaded.reset();
-      slot.resident = {};
-      throw;
+  stored.assign((call.m + tile_rows - 1) / tile_rows, false);
+  for (;;) {
+    std::vector<std::size_t> left;
+    for (std::size_t t = 0; t < stored.size(); ++t)
+      if (!stored[t]) left.push_back(t);
+    if (left.empty()) return;
+    const std::vector<BoardSlot*> usable = core->usable();
+    const std::size_t boards = std::min(left.size(), usable.size());
+    for (std::size_t b = 0; b < boards; ++b) {
+      BoardSlot& slot = *usable[b];
+      try {
+        load(slot);
+        need_columns(slot, inner, columns);
+        for (std::size_t t = b; t < left.size(); t += boards)
+          add_tile(slot, inner, left[t] * tile_rows, columns);
+        collect(slot, columns);
+      } catch (const driver::BoardLost& e) {
+        pending.clear();
+        core->lose(slot, e.what());
+      } catch (...) {
+        pending.clear();
+        slot.forget();
+        throw;
+      }
     }
   }
 }

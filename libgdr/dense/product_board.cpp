@@ -169,6 +169,7 @@ void MatrixProduct::Impl::collect(BoardSlot& slot, const Columns& columns) {
                   : store(c, run.row, rows, columns, sum);
           },
           call.c);
+      stored[run.row / tile_rows] = true;
     }
     words += (columns.count + 1) * tile_rows;
   }

@@ -98,6 +98,7 @@ struct MatrixProduct::Impl {
   Call call;
   std::size_t payload_used = 0;  ///< of the list's payload, which is never made smaller
   std::vector<Pending> pending;  ///< runs of the list that is being written
+  std::vector<bool> stored;      ///< by tile: its rows of C are there, in this stretch
   dense::Sums sums;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "gdr/error.hpp"
+
 namespace gdr {
 namespace {
 
@@ -32,9 +34,47 @@ EngineWork engine_work(const std::vector<BoardSlot>& boards) {
   return all;
 }
 
+LinkTimes link_times(const std::vector<BoardSlot>& boards) {
+  LinkTimes all;
+  for (const BoardSlot& slot : boards) {
+    const LinkTimes t = slot.board->times();
+    all.transfer_seconds += t.transfer_seconds;
+    all.busy_seconds += t.busy_seconds;
+  }
+  return all;
+}
+
 }  // namespace
 
-Account::Account(DeviceCore& device) : device_(device), before_(engine_work(device.boards)) {
+std::vector<BoardSlot*> DeviceCore::usable() {
+  std::vector<BoardSlot*> list;
+  for (BoardSlot& slot : boards)
+    if (!slot.lost) list.push_back(&slot);
+  if (!list.empty()) return list;
+  std::string text = "no board is left: " + boards.back().why_lost;
+  if (boards.size() > 1)
+    text = "all " + std::to_string(boards.size()) +
+           " boards failed; the last: " + boards.back().why_lost;
+  throw Error(ErrorCategory::Device, text + "; open the device again");
+}
+
+void DeviceCore::lose(BoardSlot& slot, const std::string& why) {
+  slot.lost = true;
+  slot.why_lost = why;
+  slot.forget();
+  const std::scoped_lock lock(counters);
+  ++statistics.lost_boards;
+}
+
+void DeviceCore::converted(double seconds) {
+  const std::scoped_lock lock(counters);
+  statistics.conversion_seconds += seconds;
+}
+
+Account::Account(DeviceCore& device)
+    : device_(device),
+      before_(engine_work(device.boards)),
+      times_before_(link_times(device.boards)) {
   for (BoardSlot& slot : device.boards) slot.board->reset_counts();
 }
 
@@ -47,8 +87,16 @@ void Account::done(std::uint64_t interactions, double flops) noexcept {
 Account::~Account() {
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
   const WorkCounts counts = combined(device_.boards);
+  LinkTimes times = link_times(device_.boards);
+  times.transfer_seconds -= times_before_.transfer_seconds;
+  times.busy_seconds -= times_before_.busy_seconds;
   const std::scoped_lock lock(device_.counters);
   Statistics& s = device_.statistics;
+  s.conversion_seconds += conversion_seconds_;
+  s.transfer_seconds += times.transfer_seconds;
+  s.board_seconds += times.busy_seconds;
+  s.overlap_seconds += std::max(
+      0.0, conversion_seconds_ + times.transfer_seconds + times.busy_seconds - spent.count());
   s.compute_clocks += counts.compute_clocks;
   s.chip_clocks += counts.chip_clocks;
   s.bytes_to_board += counts.link_write_bytes;

@@ -18,12 +18,15 @@ class Account {
 
   /// The run came to its end, and did so much.
   void done(std::uint64_t interactions, double flops) noexcept;
+  /// The host converted results for so long, in it.
+  void converted(double seconds) noexcept { conversion_seconds_ = seconds; }
 
  private:
   DeviceCore& device_;
   EngineWork before_;
   std::uint64_t runs_ = 0, interactions_ = 0;
-  double flops_ = 0;
+  double flops_ = 0, conversion_seconds_ = 0;
+  LinkTimes times_before_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 

@@ -8,6 +8,7 @@
 
 #include "emulator/isa/program.hpp"
 #include "gdr/error.hpp"
+#include "libgdr/device/stopwatch.hpp"
 
 namespace gdr {
 namespace {
@@ -241,7 +242,9 @@ void BoardRun::read_targets(std::size_t first, std::size_t n) {
   }
   flush();
   // Chips answer in order and targets are dealt out in order: the words are those of n targets.
+  const Stopwatch timer;
   unpack(job_.results_group, job_.results, first, n, slot_.words.data(), device_.threads);
+  conversion_seconds_ += timer.seconds();
 }
 
 void BoardRun::batch(std::size_t first, std::size_t n) {

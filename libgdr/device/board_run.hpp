@@ -18,6 +18,9 @@ class BoardRun {
   /// the first batch of the whole run.
   void run(std::size_t first, std::size_t n);
 
+  /// That went into the conversion of results.
+  double conversion_seconds() const noexcept { return conversion_seconds_; }
+
  private:
   void batch(std::size_t first, std::size_t n);
   void load_program();
@@ -50,7 +53,8 @@ class BoardRun {
   std::size_t output_words_;           ///< that an item leaves in a chip's memory
   std::uint64_t output_base_;          ///< memory address of output items
   std::size_t capacity_;               ///< sources that the memories take at once
-  std::size_t piece_;                  ///< items of a chip between two looks at `abandoned`
+  double conversion_seconds_ = 0;
+  std::size_t piece_;  ///< items of a chip between two looks at `abandoned`
 };
 
 }  // namespace gdr

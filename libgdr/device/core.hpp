@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "gdr/device.hpp"
@@ -28,12 +29,23 @@ struct BoardSlot {
   std::vector<std::uint64_t> words = {};  ///< what the reads of the last list returned
   std::optional<Kernel> loaded = {};
   SourceVersion resident = {};
+  bool lost = false;  ///< it failed, and gets no more work
+  std::string why_lost = {};
+
+  /// It may hold anything now.
+  void forget() {
+    list = {};
+    loaded.reset();
+    resident = {};
+  }
 };
 
 /// An open device. Jobs share it, so that one that outlives its Device finds it closed, not gone.
 struct DeviceCore {
   Geometry geometry;  ///< of every board
   std::vector<BoardSlot> boards;
+  std::string where = "emulator";  ///< what kind of device it is, and where, for the description
+  std::string reason;              ///< why it was chosen, where nobody said; may be empty
   Sharing sharing = Sharing::Auto;
   unsigned threads = 1;      ///< of the host, for arrays; the boards know theirs
   bool shows_chips = false;  ///< someone looks at what runs leave in them beside results
@@ -42,6 +54,13 @@ struct DeviceCore {
 
   std::mutex counters;  ///< guards `statistics`
   Statistics statistics;
+
+  /// Boards that have not been lost. Throws Error (Device) if there are none.
+  std::vector<BoardSlot*> usable();
+  /// Takes a board out, after it has thrown BoardLost.
+  void lose(BoardSlot& slot, const std::string& why);
+  /// Adds to the statistics that the host converted arrays for so long.
+  void converted(double seconds);
 };
 
 /// Open the boards that a name asks for. Errors are those of Device::open.

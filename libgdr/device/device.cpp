@@ -3,9 +3,12 @@
 
 #include <utility>
 
+#include "gdr/error.hpp"
 #include "libgdr/device/core.hpp"
 #include "libgdr/device/job_impl.hpp"
 #include "libgdr/device/names.hpp"
+#include "libgdr/device/self_test.hpp"
+#include "libgdr/device/stopwatch.hpp"
 
 namespace gdr {
 
@@ -24,6 +27,10 @@ Device& Device::operator=(Device&&) noexcept = default;
 
 Device Device::open(std::string_view name, const DeviceOptions& options) {
   return Device(std::make_unique<Impl>(open_core(parse_device_name(name, options))));
+}
+
+Device Device::over(std::shared_ptr<DeviceCore> core) {
+  return Device(std::make_unique<Impl>(std::move(core)));
 }
 
 std::shared_ptr<DeviceCore> Device::core() const { return impl_->core; }
@@ -49,6 +56,7 @@ void Device::reset_statistics() {
   fresh.engine = s.engine;
   fresh.isa = s.isa;
   fresh.threads = s.threads;
+  fresh.lost_boards = s.lost_boards;
   s = std::move(fresh);
 }
 
@@ -60,8 +68,34 @@ std::string Device::description() const {
     return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
   };
   const Statistics s = statistics();
-  return "emulator: " + counted(core.boards.size(), "board") + " of " +
-         counted(core.geometry.chips_per_board, "chip") + ", " + s.engine + " engine, " + s.isa;
+  const std::string reason = core.reason.empty() ? "" : " (" + core.reason + ")";
+  return core.where + ": " + counted(core.boards.size(), "board") + " of " +
+         counted(core.geometry.chips_per_board, "chip") + ", " + s.engine + " engine, " + s.isa +
+         reason;
+}
+
+std::vector<BoardTest> Device::test(unsigned rounds) {
+  DeviceCore& core = *impl_->core;
+  std::vector<BoardTest> tests;
+  Work work;
+  work.body = [&] {
+    for (BoardSlot* const slot : core.usable()) {
+      const Stopwatch timer;
+      BoardTest& test = tests.emplace_back();
+      test.board = slot->board->name();
+      try {
+        for (unsigned r = 0; r < rounds && test.failure.empty() && !work.abandoned; ++r)
+          test.failure = test_board(core, *slot, r + 1);
+      } catch (const Error& e) {
+        test.failure = e.what();
+      }
+      test.seconds = timer.seconds();
+      if (!test.failure.empty()) core.lose(*slot, test.failure);
+    }
+    core.usable();  // none is left: that is said at once
+  };
+  core.queue.run(work);
+  return tests;
 }
 
 }  // namespace gdr

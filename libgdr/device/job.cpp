@@ -9,6 +9,7 @@
 #include "gdr/error.hpp"
 #include "libgdr/device/job_impl.hpp"
 #include "libgdr/device/names.hpp"
+#include "libgdr/device/stopwatch.hpp"
 
 namespace gdr {
 namespace {
@@ -74,6 +75,13 @@ void Job::Impl::bind(std::span<const NamedResult> results) {
   bind_results(data.outputs_group, data.sources.count(), {outputs, wanted.end()}, data.outputs);
 }
 
+void Job::Impl::pack_in(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
+                        std::vector<std::uint64_t>& words) {
+  const Stopwatch timer;
+  pack(group, n, arrays, words, core->threads);
+  core->converted(timer.seconds());
+}
+
 Job::Job(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Job::~Job() = default;
 Job::Job(Job&&) noexcept = default;
@@ -99,7 +107,7 @@ void Job::sources(std::size_t n, std::span<const NamedInput> arrays) {
   JobData& d = impl_->data;
   check_count(n, d.sources_group.words, "sources");
   check_inputs(d.sources_group, n, arrays, true);
-  pack(d.sources_group, n, arrays, d.new_sources, impl_->core->threads);
+  impl_->pack_in(d.sources_group, n, arrays, d.new_sources);
   d.sources.replace(n, d.sources_group.words, d.new_sources);
 }
 
@@ -115,7 +123,7 @@ void Job::update_sources(std::size_t first, std::size_t n, std::span<const Named
   // Arrays that are not given keep their values.
   const std::uint64_t* const old = d.sources.words() + first * d.sources_group.words;
   d.new_sources.assign(old, old + n * d.sources_group.words);
-  pack(d.sources_group, n, arrays, d.new_sources, impl_->core->threads);
+  impl_->pack_in(d.sources_group, n, arrays, d.new_sources);
   d.sources.update({first, n}, d.new_sources.data());
 }
 
@@ -124,7 +132,7 @@ void Job::targets(std::size_t n, std::span<const NamedInput> arrays) {
   JobData& d = impl_->data;
   check_count(n, d.targets_group.words, "targets");
   check_inputs(d.targets_group, n, arrays, true);
-  pack(d.targets_group, n, arrays, d.new_targets, impl_->core->threads);
+  impl_->pack_in(d.targets_group, n, arrays, d.new_targets);
   d.targets.swap(d.new_targets);
   d.target_count = n;
 }

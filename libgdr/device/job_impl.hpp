@@ -18,6 +18,10 @@ struct Job::Impl {
   /// Check and bind the result arrays of a run.
   void bind(std::span<const NamedResult> results);
 
+  /// pack(), with its time in the statistics.
+  void pack_in(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
+               std::vector<std::uint64_t>& words);
+
   std::shared_ptr<DeviceCore> core;
   JobData data;
   Work work;

@@ -16,13 +16,14 @@ namespace {
 
 constexpr std::string_view geometry_options[] = {
     "chips", "blocks", "pes", "registers", "local", "bm", "dram", "instructions", "clock"};
-constexpr std::string_view device_options[] = {"engine", "isa", "boards", "threads", "sharing"};
+constexpr std::string_view device_options[] = {"engine",  "isa",   "boards",  "threads",
+                                               "sharing", "queue", "timeout", "test"};
 
 struct DeviceKind {
   std::string_view name;
   bool has_place;  ///< what follows the colon is a place first, then options
 };
-constexpr DeviceKind device_kinds[] = {{"emulator", false}};
+constexpr DeviceKind device_kinds[] = {{"emulator", false}, {"board", true}, {"auto", false}};
 constexpr unsigned most_boards = 64, most_threads = 4096;
 
 struct SharingName {
@@ -60,6 +61,16 @@ unsigned parse_count(std::string_view option, std::string_view value, unsigned l
     usage("device option " + std::string(option) + "=" + std::string(value) +
           ": give a number from " + std::to_string(least) + " to " + std::to_string(most));
   return number;
+}
+
+double parse_seconds(std::string_view option, std::string_view value) {
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
+  if (error != std::errc{} || end != value.data() + value.size() || !(seconds >= 0) ||
+      seconds > 1e6)
+    usage("device option " + std::string(option) + "=" + std::string(value) +
+          ": give seconds from 0 to 1e6");
+  return seconds;
 }
 
 Sharing parse_sharing(std::string_view value) {
@@ -100,10 +111,17 @@ void set_option(DeviceName& device, std::string_view option, std::string_view va
     device.options.threads = parse_count(option, value, 0, most_threads);
   } else if (option == "sharing") {
     device.options.sharing = parse_sharing(value);
+  } else if (option == "queue") {
+    device.options.queue_seconds = parse_seconds(option, value);
+  } else if (option == "timeout") {
+    device.options.timeout_seconds = parse_seconds(option, value);
+  } else if (option == "test") {
+    device.options.self_test = parse_count(option, value, 0, 1) != 0;
   } else if (std::find(std::begin(geometry_options), std::end(geometry_options), option) !=
              std::end(geometry_options)) {
     const std::string wrong = set_geometry_field(device.geometry, option, value);
     if (!wrong.empty()) usage("device option " + wrong);
+    device.given.emplace_back(option);
   } else {
     usage(unknown_name("device option", option, device_option_names()));
   }
@@ -135,6 +153,12 @@ std::string unknown_name(std::string_view what, std::string_view name,
   return known.empty() ? text : text + ")";
 }
 
+std::vector<std::string_view> device_kind_names() {
+  std::vector<std::string_view> names;
+  for (const DeviceKind& kind : device_kinds) names.push_back(kind.name);
+  return names;
+}
+
 std::vector<std::string_view> device_option_names() {
   std::vector<std::string_view> names(std::begin(device_options), std::end(device_options));
   names.insert(names.end(), std::begin(geometry_options), std::end(geometry_options));
@@ -153,8 +177,13 @@ DeviceName parse_device_name(std::string_view name, const DeviceOptions& options
   std::string_view rest = colon == std::string_view::npos ? "" : name.substr(colon + 1);
   if (kind.has_place) {
     const std::size_t end = std::min(rest.find(','), rest.size());
-    device.place = rest.substr(0, end);
-    rest = rest.substr(std::min(end + 1, rest.size()));
+    const std::string_view place = rest.substr(0, end);
+    // Without a place, options may begin at once; the path of a socket may have any sign but
+    // commas.
+    if (place.starts_with("unix:") || place.find('=') == std::string_view::npos) {
+      device.place = place;
+      rest = rest.substr(std::min(end + 1, rest.size()));
+    }
   }
   while (!rest.empty()) {
     const std::size_t comma = rest.find(',');

@@ -25,12 +25,17 @@ struct DeviceName {
   std::string place;  ///< of kinds that name one: what stands before the options
   Geometry geometry;
   DeviceOptions options;
+  std::vector<std::string> given =
+      {};  ///< names of the sizes that were, for boards that have theirs
 };
 
 /// Parse "KIND", "KIND:option=value,..." or, of kinds that name a place, "KIND:PLACE,option=value,
 /// ...". An empty name means GDR_DEVICE, else "emulator". Throws
 /// Error (Usage) for an unknown device, option or value, with the nearest known one.
 DeviceName parse_device_name(std::string_view name, const DeviceOptions& options);
+
+/// Names of the kinds of devices, for messages and help.
+std::vector<std::string_view> device_kind_names();
 
 /// Names of the options that a device name may hold, for messages and help.
 std::vector<std::string_view> device_option_names();

@@ -2,10 +2,11 @@
 #include <omp.h>
 
 #include "gdr/error.hpp"
-#include "libgdr/device/core.hpp"
+#include "libgdr/device/openers.hpp"
+#include "libgdr/driver/access.hpp"
+#include "libgdr/driver/node.hpp"
 
 namespace gdr {
-namespace {
 
 std::shared_ptr<DeviceCore> open_emulator(const DeviceName& name) {
   const DeviceOptions& o = name.options;
@@ -22,11 +23,55 @@ std::shared_ptr<DeviceCore> open_emulator(const DeviceName& name) {
   return core;
 }
 
+namespace {
+
+/// A name that asks for something no board has been found to have.
+std::string tried(const DeviceName& name, const std::string& place,
+                  std::shared_ptr<DeviceCore>& core) {
+  DeviceName board = name;
+  board.kind = "board";
+  board.place = place;
+  board.options.queue_seconds = 0;  // what is taken is not the best that works
+  try {
+    core = open_board(board);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+std::shared_ptr<DeviceCore> open_best(const DeviceName& name) {
+  std::shared_ptr<DeviceCore> core;
+  std::string reasons;
+  if (driver::find_nodes().empty()) {
+    reasons = "no board on this host's bus";
+  } else {
+    reasons = tried(name, "0", core);
+    if (core) core->reason = "taken by auto: a board on this host's bus";
+  }
+  if (!core) {
+    const std::string failure = tried(name, "unix:" + driver::default_socket(), core);
+    if (core)
+      core->reason = "taken by auto: " + reasons + ", but a board server";
+    else
+      reasons += "; " + failure;
+  }
+  if (core) return core;
+  core = open_emulator(name);
+  core->reason = "taken by auto: " + reasons;
+  return core;
+}
+
+namespace {
+
 struct Opener {
   std::string_view kind;
   std::shared_ptr<DeviceCore> (*open)(const DeviceName&);
 };
-constexpr Opener openers[] = {{"emulator", open_emulator}};
+constexpr Opener openers[] = {
+    {"emulator", open_emulator}, {"board", open_board}, {"auto", open_best}};
 
 }  // namespace
 

@@ -3,11 +3,18 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "emulator/board/board.hpp"
 
 namespace gdr {
+
+/// Measured by the host, since the board was opened.
+struct LinkTimes {
+  double transfer_seconds = 0;  ///< copying to and from the memory that the board reaches
+  double busy_seconds = 0;      ///< the board at work on lists
+};
 
 class BoardLink {
  public:
@@ -18,13 +25,21 @@ class BoardLink {
   /// what was done before it is done.
   virtual void execute(const CommandList& list, std::vector<std::uint64_t>& results) = 0;
 
-  /// Since the board was opened or reset_counts.
+  /// Of lists that have come back: since the board was opened or reset_counts.
   virtual WorkCounts counts() const = 0;
   virtual void reset_counts() = 0;
   /// Since the board was opened.
   virtual EngineWork engine_work() const = 0;
   /// Fast numerics with kernels for products: what the chip cuts off a factor is multiplied, too.
   virtual bool multiplies_all_bits() const noexcept = 0;
+  /// Boards that are not in this process work by themselves: several of them at the same time, each
+  /// with a thread of the host that waits for it.
+  virtual bool elsewhere() const noexcept { return false; }
+  /// Which board it is, for messages.
+  virtual std::string name() const { return "emulated board"; }
+  virtual LinkTimes times() const = 0;
+  /// Wait for everything that was given to the board, and throw what it refused.
+  virtual void settle() {}
   /// The emulated board itself, for dumps and debuggers; null where it is not in this process.
   virtual Board* emulated() noexcept { return nullptr; }
 };

@@ -1,4 +1,6 @@
 // The emulated board in this process.
+#include <chrono>
+
 #include "emulator/engine/products/kernels.hpp"
 #include "libgdr/driver/board_link.hpp"
 
@@ -11,8 +13,10 @@ class Emulated final : public BoardLink {
       : board_(geometry, std::move(engine), threads) {}
 
   void execute(const CommandList& list, std::vector<std::uint64_t>& results) override {
+    const Busy busy{busy_seconds_};
     board_.execute(list, results);
   }
+  LinkTimes times() const override { return {0, busy_seconds_}; }
   WorkCounts counts() const override { return board_.counts(); }
   void reset_counts() override { board_.reset_counts(); }
   EngineWork engine_work() const override { return board_.engine_work(); }
@@ -23,7 +27,18 @@ class Emulated final : public BoardLink {
   Board* emulated() noexcept override { return &board_; }
 
  private:
+  /// Adds the time until it goes, however that comes.
+  struct Busy {
+    double& seconds;
+    std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+    ~Busy() {
+      const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+      seconds += spent.count();
+    }
+  };
+
   Board board_;
+  double busy_seconds_ = 0;
 };
 
 }  // namespace

@@ -10,8 +10,9 @@
 namespace gdr::test {
 namespace {
 
-const char* const command_names[] = {"asm",   "bench", "dis",     "force",    "fp",  "info",
-                                     "nbody", "run",   "predict", "selftest", "stub"};
+const char* const command_names[] = {"asm",      "bench", "boards", "dis",     "force",
+                                     "fp",       "info",  "nbody",  "predict", "run",
+                                     "selftest", "serve", "stub"};
 
 void check_baseline(const std::string& name, const std::string& text) {
   const std::filesystem::path path =

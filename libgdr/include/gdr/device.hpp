@@ -80,18 +80,32 @@ struct DeviceOptions {
   unsigned boards = 1;
   unsigned threads = 0;  ///< 0: as OpenMP decides
   Sharing sharing = Sharing::Auto;
+  double queue_seconds = 30;    ///< of boards elsewhere: how long to wait for one that is taken
+  double timeout_seconds = 60;  ///< and for a sign of life of one that works
+  bool self_test = true;        ///< of boards elsewhere: a short test when they are opened
+};
+
+/// What a test of a device's boards found.
+struct BoardTest {
+  std::string board;    ///< which one
+  std::string failure;  ///< what went wrong; empty: nothing
+  double seconds = 0;   ///< that the test took
 };
 
 class Job;
 
-/// An open device. Movable; several may be open. One Device may be used by one thread at a time;
-/// work that was submitted runs in the background.
+/// An open device. Movable; several may be open. Several threads may use one Device at once: every
+/// member but moving and destroying it may be called from any of them. Each Job, MatrixProduct or
+/// Gravity belongs to one thread at a time; their runs stand in the device's one queue, and results
+/// do not depend on who comes first. Work that was submitted runs in the background.
 class Device {
  public:
-  /// Open "emulator", or "emulator:" with options as in "emulator:boards=2,engine=vector"; an empty
+  /// Open "emulator", "board:NUMBER" or "board:unix:SOCKET" (docs/library.md), or "auto", which
+  /// takes the best that works; options follow as in "emulator:boards=2,engine=vector". An empty
   /// name means what GDR_DEVICE says, else "emulator". What the name says counts more than
   /// `options`. Throws Error (Usage) for an unknown name, option or value, with the nearest known
-  /// one, and Error (Unsupported) for an instruction set that this host lacks.
+  /// one, Error (Unsupported) for an instruction set that this host lacks, and Error (Device) for a
+  /// board that does not answer, is taken, or fails its test.
   static Device open(std::string_view name = {}, const DeviceOptions& options = {});
   ~Device();
   Device(Device&&) noexcept;
@@ -116,12 +130,18 @@ class Device {
   std::vector<TimelineEvent> timeline() const;
   /// One line: "emulator: 1 board of 4 chips, vector engine, avx512".
   std::string description() const;
+  /// Tests every board: memories, arithmetic, reduction network, a product of matrices; `rounds`
+  /// times, with other numbers each time. It takes its turn in the queue like a run. A board that
+  /// fails is taken out, and its work goes to the others. Throws Error (Device) when none is left.
+  std::vector<BoardTest> test(unsigned rounds = 1);
 
  private:
   friend class Job;
   friend class MatrixProduct;
+  friend struct SelfTest;
   struct Impl;
   std::shared_ptr<struct DeviceCore> core() const;
+  static Device over(std::shared_ptr<struct DeviceCore> core);
   explicit Device(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -26,6 +26,13 @@ struct Statistics {
   std::uint64_t slow_runs = 0;  ///< the slow way instead: on integers (vector), exactly (native)
   std::string slow_reason;      ///< why the kernel now loaded takes the slow way, if it always does
   double compile_seconds = 0;   ///< spent making machine code
+  unsigned lost_boards = 0;     ///< that failed and were taken out since the device was opened
+
+  // Measured, of runs: together they are more than host_seconds where they overlapped.
+  double conversion_seconds = 0;  ///< the host converting arrays of jobs, also between runs
+  double transfer_seconds = 0;    ///< the host copying to and from memory that boards reach
+  double board_seconds = 0;       ///< boards at work on command lists, all boards together
+  double overlap_seconds = 0;     ///< of runs: that their parts took less together than in turns
 
   /// Predicted Gflops on the board: flops / predicted_seconds / 1e9 (0 before any run).
   double predicted_gflops() const noexcept {

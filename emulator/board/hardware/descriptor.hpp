@@ -1,0 +1,80 @@
+// What a host and a board leave for one another in the host's memory: descriptors in a ring, and
+// for each a completion. Plain data, little-endian, addresses as the board's bus has them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "emulator/board/time_model.hpp"
+
+namespace gdr {
+
+enum class DescriptorKind : std::uint32_t {
+  Execute = 1,  ///< fetch a command list, execute it, write its results
+  Resend = 2,  ///< write the completion of list `subject` once more, and results if it was the last
+};
+
+enum DescriptorFlags : std::uint32_t {
+  descriptor_resume = 1,        ///< go on although an earlier list failed
+  descriptor_reset_counts = 2,  ///< counters of work begin anew before the list
+};
+
+/// 128 bytes. Fields that a kind does not name are zero.
+struct Descriptor {
+  DescriptorKind kind{};
+  std::uint32_t flags = 0;
+  std::uint64_t sequence = 0;  ///< 1 for the first after a reset, then one more each time
+  std::uint64_t commands = 0;  ///< address of the commands, 80 bytes each
+  std::uint64_t command_count = 0;
+  std::uint64_t payload = 0;  ///< address of the payload
+  std::uint64_t payload_words = 0;
+  std::uint64_t data_checksum = 0;  ///< join_checksums(of the commands, of the payload)
+  std::uint64_t results = 0;        ///< address for results
+  std::uint64_t result_words = 0;   ///< room there; Resend: words that are wanted
+  std::uint64_t completion = 0;     ///< address for the completion
+  std::uint64_t subject = 0;        ///< Resend: sequence number of the list
+  std::uint64_t first_result = 0;   ///< Resend: the first word that is wanted
+  std::uint64_t reserved[3] = {};
+  std::uint64_t checksum = 0;  ///< of the 15 words before
+};
+static_assert(sizeof(Descriptor) == 128);
+
+enum class CompletionStatus : std::uint32_t {
+  Done = 1,
+  Refused = 2,        ///< a command was: `category`, `command` and `message` say why
+  Skipped = 3,        ///< an earlier list failed, and this one did not say resume
+  BadDescriptor = 4,  ///< its checksum, kind, flags or reserved fields are wrong
+  BadSequence = 5,    ///< its number does not follow the one before
+  BadAddress = 6,     ///< memory that the host has not lent to the board
+  BadChecksum = 7,    ///< commands or payload arrived damaged; nothing was executed
+  TooLarge = 8,       ///< more commands than the board takes
+  NoMemory = 9,       ///< the board ran out of memory
+  ResultsHeld = 10,   ///< done, but the results do not fit; Resend fetches them
+  NotHeld = 11,       ///< Resend of what the board has no more
+};
+std::string_view completion_status_text(CompletionStatus status) noexcept;
+
+/// 1024 bytes. `sequence` is written last: a host that sees it sees the rest.
+struct Completion {
+  std::uint64_t sequence = 0;
+  std::uint64_t checksum = 0;  ///< of all other words
+  CompletionStatus status{};
+  std::uint32_t category = 0;         ///< Refused: the error's (emulator/include/gdr/error.hpp)
+  std::uint64_t command = 0;          ///< Refused: number in the list
+  std::uint64_t result_words = 0;     ///< that the list returns
+  std::uint64_t result_checksum = 0;  ///< of those that were written
+  WorkCounts counts;                  ///< since they were reset
+  std::uint64_t fast_runs = 0, slow_runs = 0;  ///< of the engine (EngineWork), since the reset
+  double compile_seconds = 0;
+  std::uint64_t busy_nanoseconds = 0;  ///< spent on lists since the reset
+  char reason[232] = {};
+  char message[640] = {};
+};
+static_assert(sizeof(Completion) == 1024);
+
+constexpr std::uint64_t most_list_commands = std::uint64_t{1} << 20;
+constexpr std::uint64_t most_ring_entries = std::uint64_t{1} << 16;
+/// Completions that a board keeps for Resend: a host must not have more lists under way.
+constexpr std::uint64_t completions_held = 64;
+
+}  // namespace gdr

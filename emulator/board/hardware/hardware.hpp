@@ -1,0 +1,94 @@
+// A board as its bus sees it: registers, a ring of descriptors, DMA and interrupts around the
+// emulated chips and their control processors. It knows nothing of sockets or files.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "emulator/board/board.hpp"
+#include "emulator/board/hardware/descriptor.hpp"
+#include "emulator/board/hardware/dma_space.hpp"
+#include "emulator/board/hardware/faults.hpp"
+#include "emulator/board/hardware/registers.hpp"
+
+namespace gdr {
+
+/// What a board is made of.
+struct HardwareParts {
+  Geometry geometry;
+  std::shared_ptr<const Engine> engine;
+  unsigned threads = 0;
+  std::uint64_t most_results = std::uint64_t{1} << 27;  ///< words that a list may return
+};
+
+/// How the rest of the world hears of it.
+struct HardwareSignals {
+  std::function<void()> interrupt;              ///< the host asked to be told
+  std::function<void(const std::string&)> log;  ///< what was refused, and why
+};
+
+class BoardHardware {
+ public:
+  /// `bar` has bar_bytes, zero at first, and belongs to the host as much as to the board; `space`
+  /// is the host memory that the board may reach. Both outlive the board. Errors are those of
+  /// Board's constructor.
+  BoardHardware(HardwareParts parts, std::byte* bar, const DmaSpace& space, HardwareSignals signals,
+                std::vector<Fault> faults = {});
+
+  /// Does what the registers ask for: a reset, or all descriptors that were written. False if there
+  /// was nothing to do.
+  bool step();
+
+  /// Whether the doorbell asks for something.
+  bool has_work() const noexcept;
+  /// Says in the status that nobody looks at the doorbell any more. The caller looks once more at
+  /// has_work() afterwards: a host that rang it before may not have seen this.
+  void set_asleep(bool asleep) noexcept;
+  /// A fault has made it deaf for ever.
+  bool stuck() const noexcept { return stuck_; }
+
+ private:
+  std::atomic_ref<std::uint64_t> reg(Register r, unsigned chip = 0) const noexcept;
+  void put(Register r, std::uint64_t value) noexcept;
+  void bump(Register r, std::uint64_t by = 1) noexcept;
+  void put_identity() noexcept;
+  void reset(std::uint64_t control);
+  void fail_ring(const std::string& why);
+  void fetch();
+  void process(const Descriptor& d);
+  CompletionStatus check(const Descriptor& d) const noexcept;
+  void execute(const Descriptor& d, Completion& c);
+  bool fetch_list(const Descriptor& d, Completion& c);
+  void run_list(Completion& c);
+  void resend(const Descriptor& d, Completion& c);
+  void send_results(const Descriptor& d, std::uint64_t first, std::uint64_t words, Completion& c);
+  void finish(const Descriptor& d, Completion c);
+  void account(const Completion& c);
+  const Fault* fault(FaultKind kind) const noexcept { return find_fault(faults_, kind, sequence_); }
+  void flip(FaultKind kind, std::uint64_t* words, std::uint64_t count) const noexcept;
+
+  HardwareParts parts_;
+  std::byte* bar_;
+  const DmaSpace& space_;
+  HardwareSignals signals_;
+  std::vector<Fault> faults_;
+  std::unique_ptr<Board> board_;
+  /// Values of the registers that the board writes: it never believes the shared ones.
+  std::array<std::uint64_t, host_registers / 8> own_{};
+  std::uint64_t ring_base_ = 0, ring_entries_ = 0;  ///< as they were at the first doorbell
+  std::uint64_t sequence_ = 0;                      ///< of the descriptor in work
+  bool halted_ = false, failed_ = false, stuck_ = false;
+  CommandList list_;
+  std::vector<std::uint64_t> results_;
+  std::uint64_t results_of_ = 0;  ///< sequence number of the list that returned them
+  std::array<Completion, completions_held> completions_{};
+};
+
+}  // namespace gdr

@@ -1,0 +1,100 @@
+// The registers of a board: what a host sees in the board's first BAR.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace gdr {
+
+/// Byte offsets of 64-bit registers. The board writes those below `host_registers` and never looks
+/// at what stands in them; the host writes the others.
+enum class Register : std::uint32_t {
+  Identity = 0x000,
+  Version = 0x008,
+  Chips = 0x010,
+  Blocks = 0x018,
+  Pes = 0x020,
+  RegisterWords = 0x028,
+  LocalWords = 0x030,
+  BroadcastWords = 0x038,
+  InstructionWords = 0x040,
+  MemoryBytes = 0x048,
+  ClockHz = 0x050,
+  Capabilities = 0x058,
+  EngineName = 0x060,
+  IsaName = 0x070,
+  Threads = 0x080,
+  MostCommands = 0x088,
+  MostResults = 0x090,
+
+  Status = 0x100,
+  Head = 0x108,
+  Interrupts = 0x110,
+  Heartbeat = 0x118,
+  Error = 0x120,
+  ErrorSequence = 0x128,
+  Lists = 0x130,
+  Refused = 0x138,
+  BytesIn = 0x140,
+  BytesOut = 0x148,
+  BusyNanoseconds = 0x150,
+  ChecksumErrors = 0x158,
+  Resets = 0x160,
+
+  ChipStatus = 0x400,
+  ChipCommands = 0x408,
+  ChipError = 0x410,
+  ChipErrorCommand = 0x418,
+  ChipInstructions = 0x420,
+
+  Control = 0x2000,
+  RingBase = 0x2008,
+  RingEntries = 0x2010,
+  Doorbell = 0x2018,
+  InterruptMask = 0x2020,
+};
+constexpr std::uint32_t host_registers = 0x2000;  ///< where those begin that the host writes
+constexpr std::uint32_t chip_stride = 0x40;       ///< from a chip's register to the next chip's
+constexpr std::size_t bar_bytes = 0x4000;
+
+/// Value of Register::Identity: "GRAPE-GD", the first letter in the lowest byte.
+constexpr std::uint64_t board_identity = 0x44472d4550415247;
+/// Value of Register::Version: hosts work with boards of the same upper half.
+constexpr std::uint64_t board_version = (std::uint64_t{1} << 32) | 0;
+
+// Bits of Register::Capabilities.
+constexpr std::uint64_t capability_exact = 1;  ///< results are the chip's, bit for bit
+constexpr std::uint64_t capability_all_bits =
+    2;  ///< products take in what the chip cuts off a factor
+constexpr std::uint64_t capability_emulated = 4;  ///< software that looks like a board
+
+// Bits of Register::Status.
+constexpr std::uint64_t status_ready = 1;  ///< a reset is over, and the ring is worked off
+constexpr std::uint64_t status_halted =
+    2;  ///< a list failed: others are skipped until one says resume
+constexpr std::uint64_t status_asleep =
+    4;  ///< a doorbell is only heard with its signal (boards in software)
+constexpr std::uint64_t status_failed = 8;  ///< the ring makes no sense: only a reset helps
+
+// Bits of Register::ChipStatus.
+constexpr std::uint64_t chip_loaded = 1;  ///< the instruction store holds a program
+constexpr std::uint64_t chip_error =
+    2;  ///< the last list failed at a command that this chip took part in
+
+/// A row of the table of registers.
+struct RegisterRow {
+  Register reg;
+  std::string_view name;
+  std::string_view meaning;
+  std::uint32_t words = 1;  ///< 64-bit words
+  bool of_chip = false;     ///< one for each chip, `chip_stride` bytes apart
+};
+std::span<const RegisterRow> register_table() noexcept;
+
+/// The table as the documentation shows it (Markdown).
+std::string register_page();
+
+}  // namespace gdr

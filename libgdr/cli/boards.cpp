@@ -1,0 +1,96 @@
+// `gdr boards`: boards that this host can reach, and whether they work.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "gdr/error.hpp"
+#include "libgdr/cli/command.hpp"
+#include "libgdr/cli/options.hpp"
+#include "libgdr/cli/output.hpp"
+#include "libgdr/driver/access.hpp"
+#include "libgdr/driver/node.hpp"
+
+namespace gdr::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  DeviceChoice device;
+  unsigned rounds = 0;
+  bool json = false;
+};
+
+/// Boards on the bus, and the server at the default socket.
+Json places() {
+  Json list = Json::array();
+  unsigned number = 0;
+  for (const driver::Node& node : driver::find_nodes())
+    list.push_back({{"device", fmt::format("board:{}", number++)}, {"what", node.address}});
+  const std::string socket = driver::default_socket();
+  try {
+    const driver::ServerState s = driver::ask_server(socket);
+    list.push_back({{"device", "board:unix:" + socket},
+                    {"what", fmt::format("server of {} board{}, {} free, {}", s.boards,
+                                         s.boards == 1 ? "" : "s", s.free, s.text)}});
+  } catch (const Error&) {  // there is none, which is no error
+  }
+  return list;
+}
+
+int list_places(const Options& options) {
+  const Json list = places();
+  if (options.json) {
+    print("{}\n", list.dump(2));
+    return 0;
+  }
+  for (const Json& place : list)
+    print("{:<32} {}\n", place["device"].get<std::string>(), place["what"].get<std::string>());
+  if (list.empty())
+    print("no board on this host's bus, and no server at {}\n", driver::default_socket());
+  return 0;
+}
+
+int test_boards(const Options& options) {
+  Device device = open_device(options.device);
+  const std::vector<BoardTest> tests = device.test(options.rounds);
+  bool good = true;
+  Json list = Json::array();
+  for (const BoardTest& test : tests) {
+    good = good && test.failure.empty();
+    list.push_back({{"board", test.board}, {"failure", test.failure}, {"seconds", test.seconds}});
+    if (!options.json)
+      print("{}: {} ({:.3g} s)\n", test.board, test.failure.empty() ? "works" : test.failure,
+            test.seconds);
+  }
+  if (options.json) print("{}\n", list.dump(2));
+  return good ? 0 : 1;
+}
+
+int work(const Options& options) {
+  return options.rounds == 0 ? list_places(options) : test_boards(options);
+}
+
+Action prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("--test", options->rounds, "test the device's boards so many times")
+      ->type_name("ROUNDS");
+  add_json_option(app, options->json);
+  add_device_options(app, options->device);
+  return [options] { return work(*options); };
+}
+
+const Registration registration{
+    {.name = "boards",
+     .summary = "boards that this host reaches, and whether they work",
+     .example = "gdr boards\ngdr boards --test 10 --device emulator",
+     .group = Group::Machine,
+     .prepare = prepare,
+     .details =
+         "A test writes and reads memories, lets all PEs and the reduction network add whole\n"
+         "numbers, and multiplies rows of the identity with 2048 i + j. The exit status is 1\n"
+         "if a board fails."}};
+
+}  // namespace
+}  // namespace gdr::cli

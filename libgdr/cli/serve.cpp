@@ -1,0 +1,115 @@
+// `gdr serve`: emulated boards for other processes.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gdr/error.hpp"
+#include "libgdr/cli/command.hpp"
+#include "libgdr/cli/options.hpp"
+#include "libgdr/cli/output.hpp"
+#include "libgdr/driver/access.hpp"
+#include "libgdr/driver/server/server.hpp"
+
+namespace gdr::cli {
+namespace {
+
+struct Options {
+  std::string socket, mode = "0600", log;
+  unsigned boards = 1;
+  bool any_engine = false;
+  double queue_seconds = 600;
+  std::uint64_t memory_mib = 4096;
+  DeviceChoice device;
+  std::vector<std::string> geometry, faults;
+};
+
+/// Access rights as chmod takes them.
+unsigned parse_mode(const std::string& text) {
+  unsigned mode = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
+  if (error != std::errc{} || end != text.data() + text.size() || mode > 0777)
+    throw Error(
+        ErrorCategory::Usage,
+        fmt::format("--mode '{}': write access rights as chmod takes them, 0600 or 0660", text));
+  return mode;
+}
+
+std::vector<Fault> parse_faults(const std::vector<std::string>& texts) {
+  std::vector<Fault> faults;
+  for (const std::string& text : texts) {
+    const auto fault = parse_fault(text);
+    if (!fault)
+      throw Error(ErrorCategory::Usage,
+                  fmt::format("--inject '{}': write it as KIND@LIST[:VALUE][xTIMES]", text));
+    faults.push_back(*fault);
+  }
+  return faults;
+}
+
+void say_ready(const driver::ServerOptions& options) {
+  print("serving {} board{} at {}\n", options.boards, options.boards == 1 ? "" : "s",
+        options.socket);
+  flush_output();
+}
+
+int work(const Options& o) {
+  if (o.boards < 1 || o.boards > 64)
+    throw Error(ErrorCategory::Usage, "--boards: from 1 to 64 can be served");
+  if (!(o.queue_seconds >= 0))
+    throw Error(ErrorCategory::Usage, "--queue-seconds: 0 or more are wanted");
+  driver::ServerOptions options;
+  options.socket = o.socket.empty() ? driver::default_socket() : o.socket;
+  options.mode = parse_mode(o.mode);
+  options.boards = o.boards;
+  options.geometry = geometry_from(o.geometry);
+  options.engine = o.device.engine;
+  options.isa = o.device.isa;
+  options.threads = o.device.threads;
+  options.any_engine = o.any_engine;
+  options.queue_seconds = o.queue_seconds;
+  options.most_memory = o.memory_mib << 20;
+  options.log = o.log;
+  options.faults = parse_faults(o.faults);
+  driver::serve(options, say_ready);
+  return 0;
+}
+
+Action prepare(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("--socket", o->socket,
+                 "where clients find it (or GDR_SOCKET; else gdr.socket in XDG_RUNTIME_DIR)")
+      ->type_name("PATH");
+  app.add_option("--boards", o->boards, "boards to emulate; each has one owner at a time")
+      ->type_name("N");
+  app.add_option("--mode", o->mode, "access rights of the socket, as for chmod")->type_name("MODE");
+  app.add_option("--queue-seconds", o->queue_seconds, "nobody waits longer for a board")
+      ->type_name("S");
+  app.add_option("--memory", o->memory_mib, "MiB of memory that an owner may share with its board")
+      ->type_name("MIB");
+  app.add_option("--log", o->log, "append the log to a file instead of standard error")
+      ->type_name("FILE");
+  app.add_flag("--any-engine", o->any_engine, "owners may choose engine and instruction set");
+  app.add_option("--inject", o->faults, "faults, for tests")->group("");
+  add_geometry_option(app, o->geometry);
+  add_engine_options(app, o->device);
+  return [o] { return work(*o); };
+}
+
+const Registration registration{
+    {.name = "serve",
+     .summary = "a board server: emulated boards for other processes",
+     .example =
+         "gdr serve --socket /tmp/boards.socket --boards 2 --engine native\n"
+         "gdr force cluster.hdf5 --eps 0.01 -o f.hdf5 --device board:unix:/tmp/boards.socket",
+     .group = Group::Machine,
+     .prepare = prepare,
+     .details = "Serves until it is interrupted. A board belongs to one process at a time; others\n"
+                "wait in a queue. Every owner finds a board that nobody has used, in a process of\n"
+                "its own, which ends with its owner. docs/board.md describes what passes between\n"
+                "them."}};
+
+}  // namespace
+}  // namespace gdr::cli

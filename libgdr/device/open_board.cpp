@@ -1,0 +1,137 @@
+// Boards behind the driver: which one a name means, and whether it is as the name says.
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <charconv>
+#include <utility>
+
+#include "gdr/error.hpp"
+#include "libgdr/device/openers.hpp"
+#include "libgdr/device/self_test.hpp"
+#include "libgdr/driver/access.hpp"
+#include "libgdr/driver/driven_board.hpp"
+#include "libgdr/driver/node.hpp"
+
+namespace gdr {
+namespace {
+
+using driver::BoardAccess;
+using driver::DrivenBoard;
+
+/// Where boards are: a server's socket, or device nodes from a number on.
+struct Place {
+  std::string socket;
+  unsigned node = 0;
+  bool nodes() const { return socket.empty(); }
+};
+
+Place parse_place(const std::string& text) {
+  if (text.starts_with("unix:")) {
+    if (text.size() == 5)
+      throw Error(ErrorCategory::Usage,
+                  "device board:unix: names no socket; write board:unix:/path/to/socket");
+    return {text.substr(5)};
+  }
+  Place place;
+  if (!text.empty()) {
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, place.node);
+    if (error != std::errc{} || stop != end || place.node > 255)
+      throw Error(ErrorCategory::Usage, "device board:" + text +
+                                            ": a number from 0 to 255 or unix:/path/to/socket "
+                                            "stands behind board:");
+  }
+  if (driver::find_nodes().empty()) place.socket = driver::default_socket();
+  return place;
+}
+
+std::unique_ptr<BoardAccess> open_access(const Place& place, const DeviceOptions& o,
+                                         unsigned board) {
+  if (!place.nodes())
+    return driver::open_server_board(place.socket, {o.engine, o.isa, o.queue_seconds});
+  const std::vector<driver::Node> nodes = driver::find_nodes();
+  const std::size_t number = std::size_t{place.node} + board;
+  if (number >= nodes.size())
+    throw Error(ErrorCategory::Device,
+                fmt::format("board {} is not there; this host has {}", number, nodes.size()));
+  return driver::open_node(nodes[number], o.queue_seconds);
+}
+
+double field(const Geometry& g, const std::string& name) {
+  const std::pair<std::string_view, double> values[] = {{"chips", g.chips_per_board},
+                                                        {"blocks", g.blocks},
+                                                        {"pes", g.pes_per_block},
+                                                        {"registers", g.register_words},
+                                                        {"local", g.local_words},
+                                                        {"bm", g.broadcast_words},
+                                                        {"dram", static_cast<double>(g.dram_bytes)},
+                                                        {"instructions", g.instruction_words},
+                                                        {"clock", g.clock_hz}};
+  for (const auto& [known, value] : values)
+    if (known == name) return value;
+  return 0;
+}
+
+/// What the name asks for, and the board does not have.
+void check_wishes(const DeviceName& name, const DrivenBoard& board) {
+  const auto& id = board.identity();
+  for (const std::string& option : name.given) {
+    const double wanted = field(name.geometry, option), has = field(id.geometry, option);
+    if (wanted != has)
+      throw Error(ErrorCategory::Usage,
+                  fmt::format("device option {}={}: {} has {}; leave the option out", option,
+                              wanted, board.name(), has));
+  }
+  const auto check = [&](const char* option, const std::string& wanted, const std::string& has) {
+    if (!wanted.empty() && wanted != has)
+      throw Error(ErrorCategory::Usage,
+                  fmt::format("device option {}={}: {} has {}; leave the option out", option,
+                              wanted, board.name(), has));
+  };
+  check("engine", name.options.engine, id.engine);
+  check("isa", name.options.isa, id.isa);
+}
+
+/// A board that fails its test gets no work.
+void admit(DeviceCore& core, BoardSlot& slot, unsigned round) {
+  std::string failure;
+  try {
+    failure = test_board(core, slot, round);
+  } catch (const driver::BoardLost& e) {
+    failure = e.what();
+  }
+  if (!failure.empty()) core.lose(slot, slot.board->name() + " failed its test: " + failure);
+}
+
+}  // namespace
+
+std::shared_ptr<DeviceCore> open_board(const DeviceName& name) {
+  const DeviceOptions& o = name.options;
+  const Place place = parse_place(name.place);
+  auto core = std::make_shared<DeviceCore>();
+  core->where = place.nodes() ? fmt::format("board:{}", place.node) : "board:unix:" + place.socket;
+  core->sharing = o.sharing;
+  core->threads = o.threads > 0 ? o.threads : static_cast<unsigned>(omp_get_max_threads());
+  for (unsigned b = 0; b < o.boards; ++b) {
+    auto board = driver::drive_board(open_access(place, o, b), {o.timeout_seconds});
+    check_wishes(name, *board);
+    const auto& id = board->identity();
+    if (b == 0) {
+      core->geometry = id.geometry;
+      core->statistics.engine = id.engine;
+      core->statistics.isa = id.isa;
+      core->statistics.threads = core->threads;
+    } else if (id.geometry != core->geometry || id.engine != core->statistics.engine) {
+      throw Error(ErrorCategory::Device,
+                  board->name() +
+                      " is another machine than the boards before it; open boards of "
+                      "one kind together");
+    }
+    core->boards.push_back({std::move(board)});
+    if (o.self_test) admit(*core, core->boards.back(), b + 1);
+  }
+  core->usable();  // if none is left, that is the error
+  return core;
+}
+
+}  // namespace gdr

@@ -1,0 +1,184 @@
+#include "libgdr/device/self_test.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "gdr/error.hpp"
+#include "gdr/matrix.hpp"
+#include "libgdr/driver/access.hpp"
+
+namespace gdr {
+namespace {
+
+constexpr const char* sums_text = R"(
+.kernel self_test
+ivar  long xi f64to72
+jvar  long xj mj f64to72
+fvar  long force f64to72 fadd at $lr24v
+fvar  long mass  f64to72 fadd at $lr32v
+.start
+    upass force 0
+    upass mass 0
+.body
+    vlen 1
+    bget $lr0 xj
+    bget $lr2 mj
+    vlen 4
+    fsub $lr8v $lr0 xi
+    dmul $lr8v $lr8v $lr2
+    fadd force force $lr8v
+    fadd mass mass $lr2
+)";
+
+const Kernel& sums_kernel() {
+  static const Kernel kernel = Kernel::assemble(sums_text, "self_test.gds");
+  return kernel;
+}
+
+/// Whole numbers below `end`.
+std::vector<double> numbers(std::size_t n, unsigned end, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<double> values(n);
+  for (double& v : values) v = static_cast<double>(random() % end);
+  return values;
+}
+
+/// The beginning, the middle and the end of every chip's memory.
+std::string test_memories(BoardSlot& slot, const Geometry& g, unsigned round) {
+  const std::uint64_t size = g.dram_bytes / sizeof(std::uint64_t);
+  const std::uint64_t n = std::min<std::uint64_t>(1024, size / 3);
+  std::mt19937_64 random(round);
+  CommandList write, read;
+  for (unsigned chip = 0; chip < g.chips_per_board; ++chip) {
+    for (const std::uint64_t address : {std::uint64_t{0}, (size - n) / 2, size - n}) {
+      Command c;
+      c.kind = CommandKind::WriteMemory;
+      c.chips = std::uint64_t{1} << chip;
+      c.address = address;
+      c.count = n;
+      c.payload = write.payload.size();
+      for (std::uint64_t k = 0; k < n; ++k) write.payload.push_back(random());
+      write.commands.push_back(c);
+      c.kind = CommandKind::ReadMemory;
+      c.payload = 0;
+      read.commands.push_back(c);
+    }
+  }
+  std::vector<std::uint64_t> none, back;
+  slot.board->execute(write, none);
+  slot.board->execute(read, back);
+  if (back.size() != write.payload.size())
+    return fmt::format("{} words of memory came back where {} were written", back.size(),
+                       write.payload.size());
+  const auto [at, wrong] = std::ranges::mismatch(write.payload, back);
+  if (at == write.payload.end()) return {};
+  const auto index = static_cast<std::uint64_t>(at - write.payload.begin());
+  const Command& c = write.commands[index / n];
+  return fmt::format("memory of chip {}: word {} holds {:#x} where {:#x} was written",
+                     index / (3 * n), c.address + index % n, *wrong, *at);
+}
+
+/// Sums over sources: all PEs with targets of their own, or joined by the network.
+std::string test_sums(Device& device, const DeviceCore& core, unsigned round) {
+  const Geometry& g = core.geometry;
+  const bool split = core.sharing == Sharing::SourcesOverBlocks;
+  const std::size_t lanes = std::size_t{g.pes_per_block} * max_elements;
+  const std::size_t targets = split ? lanes : lanes * g.blocks * g.chips_per_board;
+  const std::size_t sources = split ? std::size_t{3} * g.blocks * g.chips_per_board + 5 : 37;
+  const std::vector<double> xi = numbers(targets, 16, round), xj = numbers(sources, 16, round + 1),
+                            mj = numbers(sources, 5, round + 2);
+  std::vector<double> force(targets), mass(targets);
+  Job job = device.job(sums_kernel());
+  job.sources(sources, {{"xj", xj}, {"mj", mj}});
+  job.targets(targets, {{"xi", xi}});
+  job.run({{"force", force}, {"mass", mass}});
+  double total = 0, moment = 0;
+  for (std::size_t j = 0; j < sources; ++j) {
+    total += mj[j];
+    moment += mj[j] * xj[j];
+  }
+  for (std::size_t i = 0; i < targets; ++i) {
+    const double wanted = moment - total * xi[i];
+    if (force[i] == wanted && mass[i] == total) continue;
+    return fmt::format("{}: target {} got {} and {} where {} and {} belong",
+                       split ? "reduction network" : "arithmetic", i, force[i], mass[i], wanted,
+                       total);
+  }
+  return {};
+}
+
+/// Rows of the identity, spread over all blocks and chips, times 2048 i + j.
+std::string test_product(Device& device, unsigned round) {
+  try {
+    MatrixProduct product(device);
+    const std::size_t k = product.depth(), n = 8, m = std::min<std::size_t>(k, 64);
+    std::vector<double> a(m * k, 0.0), b(k * n), c(m * n);
+    const auto column = [&](std::size_t row) { return (row * (k / m) + round) % k; };
+    for (std::size_t row = 0; row < m; ++row) a[row + column(row) * m] = 1;
+    const auto value = [](std::size_t i, std::size_t j) {
+      return 2048.0 * static_cast<double>(i) + static_cast<double>(j);
+    };
+    for (std::size_t j = 0; j < n; ++j)
+      for (std::size_t i = 0; i < k; ++i) b[i + j * k] = value(i, j);
+    product.compute(m, n, k, 1.0, {a.data(), m}, {b.data(), k}, 0.0, {c.data(), m});
+    for (std::size_t j = 0; j < n; ++j)
+      for (std::size_t i = 0; i < m; ++i)
+        if (c[i + j * m] != value(column(i), j))
+          return fmt::format(
+              "product of the identity with 2048 i + j: element ({}, {}) is {} where "
+              "{} belongs",
+              i, j, c[i + j * m], value(column(i), j));
+  } catch (const Error& e) {
+    if (e.category() != ErrorCategory::Unsupported) throw;  // a machine without such products
+  }
+  return {};
+}
+
+}  // namespace
+
+/// Makes a device of a single board for a while.
+struct SelfTest {
+  static std::shared_ptr<const DeviceCore> core(const Device& device) { return device.core(); }
+
+  static std::string run(const DeviceCore& like, BoardSlot& slot, unsigned round) {
+    auto core = std::make_shared<DeviceCore>();
+    core->geometry = like.geometry;
+    core->threads = like.threads;
+    core->where = slot.board->name();
+    core->boards.push_back(std::move(slot));
+    BoardSlot& alone = core->boards.front();
+    alone.forget();
+    std::string failure;
+    std::exception_ptr error;
+    try {
+      Device device = Device::over(core);
+      failure = test_memories(alone, core->geometry, round);
+      for (const Sharing sharing : {Sharing::TargetsOverBlocks, Sharing::SourcesOverBlocks}) {
+        core->sharing = sharing;
+        if (failure.empty()) failure = test_sums(device, *core, round);
+      }
+      if (failure.empty()) failure = test_product(device, round);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    const std::string lost = alone.why_lost;
+    slot = std::move(alone);
+    slot.forget();
+    slot.lost = false;  // the caller says so
+    if (!lost.empty()) throw driver::BoardLost(lost);
+    if (error) std::rethrow_exception(error);
+    return failure;
+  }
+};
+
+std::string test_board(const DeviceCore& device, BoardSlot& slot, unsigned round) {
+  return SelfTest::run(device, slot, round);
+}
+
+std::shared_ptr<const DeviceCore> core_of(const Device& device) { return SelfTest::core(device); }
+
+}  // namespace gdr

@@ -1,0 +1,19 @@
+// Does a board work? Memories, arithmetic and reduction network, a product of matrices: with whole
+// numbers, whose results are exact in every engine and known beforehand.
+#pragma once
+
+#include <string>
+
+#include "libgdr/device/core.hpp"
+
+namespace gdr {
+
+/// Tests the board of a slot of a device, with numbers that follow from `round`, and returns what
+/// is wrong; empty: nothing. What the board held is gone afterwards. Throws BoardLost if it does
+/// not answer any more.
+std::string test_board(const DeviceCore& device, BoardSlot& slot, unsigned round);
+
+/// What stands behind a device, for the command.
+std::shared_ptr<const DeviceCore> core_of(const Device& device);
+
+}  // namespace gdr

@@ -1,0 +1,47 @@
+#include "libgdr/driver/file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "gdr/error.hpp"
+
+namespace gdr::driver {
+
+File::~File() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Mapping::Mapping(const File& file, std::size_t bytes, const std::string& what) : bytes_(bytes) {
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+  if (memory == MAP_FAILED)
+    throw Error(ErrorCategory::Device, what + " cannot be mapped: " + system_error());
+  memory_ = static_cast<std::byte*>(memory);
+}
+
+Mapping::~Mapping() {
+  if (memory_ != nullptr) munmap(memory_, bytes_);
+}
+
+File make_shared_memory(const char* name, std::size_t bytes) {
+  const auto fail = [&] {
+    throw Error(ErrorCategory::Device, "shared memory of " + std::to_string(bytes) +
+                                           " bytes cannot be had: " + system_error());
+  };
+  File file(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file) fail();
+  // What is not there would be missed by a signal in the middle of the work.
+  if (const int code = posix_fallocate(file.get(), 0, static_cast<off_t>(bytes)); code != 0) {
+    errno = code;
+    fail();
+  }
+  if (fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) fail();
+  return file;
+}
+
+std::string system_error() { return std::generic_category().message(errno); }
+
+}  // namespace gdr::driver

@@ -1,0 +1,142 @@
+// A board of a board server: shared memory that it lends, its doorbell and interrupt as eventfds.
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "libgdr/driver/access.hpp"
+#include "libgdr/driver/wire.hpp"
+
+namespace gdr::driver {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+/// A server that does not answer for so long has other troubles.
+constexpr std::chrono::seconds patience{10};
+
+/// Waits until there is something to read; false when the time is over.
+bool readable(const File& file, std::chrono::nanoseconds most) {
+  pollfd p{file.get(), POLLIN, 0};
+  const timespec limit{most.count() / 1'000'000'000, most.count() % 1'000'000'000};
+  int n = -1;
+  do n = ppoll(&p, 1, &limit, nullptr);
+  while (n < 0 && errno == EINTR);
+  return n > 0;
+}
+
+std::string asked(const std::string& text) { return text.empty() ? "-" : text; }
+
+class ServerBoard final : public BoardAccess {
+ public:
+  ServerBoard(std::string path, const ServerRequest& request)
+      : path_(std::move(path)), name_("a board of " + path_), socket_(connect_to(path_)) {
+    Message hello =
+        make_message(MessageKind::Hello, 0, asked(request.engine) + " " + asked(request.isa));
+    hello.seconds = request.queue_seconds;
+    const bool sent = send_message(socket_, hello);
+    const Clock::time_point end = Clock::now() +
+                                  std::chrono::duration_cast<Clock::duration>(
+                                      std::chrono::duration<double>(request.queue_seconds)) +
+                                  patience;
+    std::vector<File> files;
+    std::optional<Message> answer;
+    do answer = sent ? receive(end, files) : std::nullopt;
+    while (answer && answer->kind == MessageKind::Waiting);
+    if (!answer)
+      throw Error(ErrorCategory::Device, "the board server at " + path_ +
+                                             " did not answer; look at its log, or start it again");
+    if (answer->kind == MessageKind::Refused)
+      throw Error(ErrorCategory::Device,
+                  "the board server at " + path_ + " gives no board: " + message_text(*answer));
+    if (answer->kind != MessageKind::Granted || files.size() != 3)
+      throw Error(ErrorCategory::Device, "what answers at " + path_ + " is no board server");
+    name_ = "board " + std::to_string(answer->number) + " of " + path_;
+    bar_ = Mapping(files[0], bar_bytes, "the registers of " + name_);
+    doorbell_ = std::move(files[1]);
+    interrupt_ = std::move(files[2]);
+  }
+
+  std::byte* bar() noexcept override { return bar_.data(); }
+  std::uint64_t largest_area() const noexcept override { return std::uint64_t{1} << 30; }
+  const std::string& name() const noexcept override { return name_; }
+
+  DmaArea allocate(std::uint64_t bytes) override {
+    std::vector<File> files;
+    std::optional<Message> answer;
+    if (send_message(socket_, make_message(MessageKind::Allocate, bytes)))
+      answer = receive(Clock::now() + patience, files);
+    if (!answer) throw BoardLost(name_ + ": its server has gone");
+    if (answer->kind != MessageKind::Area || files.size() != 1)
+      throw Error(ErrorCategory::Device,
+                  name_ + " gives no memory for transfers: " + message_text(*answer));
+    Mapping& mapping = areas_.emplace_back(files[0], answer->bytes, "memory of " + name_);
+    return {mapping.data(), answer->number, answer->bytes};
+  }
+
+  void release(const DmaArea& area) noexcept override {
+    std::erase_if(areas_, [&](const Mapping& m) { return m.data() == area.memory; });
+    send_message(socket_, make_message(MessageKind::Release, area.bus));
+  }
+
+  void signal_doorbell() noexcept override {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t n = ::write(doorbell_.get(), &one, sizeof(one));
+  }
+
+  Woken wait(std::chrono::nanoseconds most) override {
+    pollfd p[] = {{interrupt_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}};
+    const timespec limit{most.count() / 1'000'000'000, most.count() % 1'000'000'000};
+    if (ppoll(p, 2, &limit, nullptr) <= 0) return Woken::Timeout;  // a signal: look again
+    if (p[0].revents != 0) {
+      std::uint64_t count = 0;
+      [[maybe_unused]] const ssize_t n = ::read(interrupt_.get(), &count, sizeof(count));
+      return Woken::Interrupt;
+    }
+    return Woken::Gone;  // nothing is said on the socket without a question
+  }
+
+ private:
+  std::optional<Message> receive(Clock::time_point end, std::vector<File>& files) {
+    const auto left = std::max(end - Clock::now(), Clock::duration::zero());
+    if (!readable(socket_, left)) return {};
+    return receive_message(socket_, files);
+  }
+
+  std::string path_, name_;
+  File socket_, doorbell_, interrupt_;
+  Mapping bar_;
+  std::vector<Mapping> areas_;
+};
+
+}  // namespace
+
+std::unique_ptr<BoardAccess> open_server_board(const std::string& path,
+                                               const ServerRequest& request) {
+  return std::make_unique<ServerBoard>(path, request);
+}
+
+ServerState ask_server(const std::string& path) {
+  const File socket = connect_to(path);
+  std::vector<File> files;
+  std::optional<Message> answer;
+  if (send_message(socket, make_message(MessageKind::Ask)) && readable(socket, patience))
+    answer = receive_message(socket, files);
+  if (!answer || answer->kind != MessageKind::Told)
+    throw Error(ErrorCategory::Device, "what answers at " + path + " is no board server");
+  return {static_cast<unsigned>(answer->number), static_cast<unsigned>(answer->bytes),
+          message_text(*answer)};
+}
+
+std::string default_socket() {
+  if (const char* path = std::getenv("GDR_SOCKET"); path != nullptr && *path != 0) return path;
+  if (const char* folder = std::getenv("XDG_RUNTIME_DIR"); folder != nullptr && *folder != 0)
+    return std::string(folder) + "/gdr.socket";
+  return "/tmp/gdr-" + std::to_string(getuid()) + ".socket";
+}
+
+}  // namespace gdr::driver

@@ -1,0 +1,103 @@
+#include "libgdr/driver/wire.hpp"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "gdr/error.hpp"
+
+namespace gdr::driver {
+namespace {
+
+constexpr std::size_t most_files = 4;
+
+/// Room for the files beside a message, aligned as the system wants it.
+union Control {
+  char bytes[CMSG_SPACE(most_files * sizeof(int))];
+  cmsghdr align;
+};
+
+}  // namespace
+
+Message make_message(MessageKind kind, std::uint64_t number, const std::string& text) {
+  Message m;
+  m.kind = kind;
+  m.number = number;
+  std::memcpy(m.text, text.data(), std::min(text.size(), sizeof(m.text) - 1));
+  return m;
+}
+
+std::string message_text(const Message& message) {
+  return {message.text, strnlen(message.text, sizeof(message.text))};
+}
+
+bool send_message(const File& socket, const Message& message, const std::vector<int>& files) {
+  iovec part{const_cast<Message*>(&message), sizeof(message)};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  Control control{};
+  if (!files.empty()) {
+    header.msg_control = control.bytes;
+    header.msg_controllen = CMSG_SPACE(files.size() * sizeof(int));
+    cmsghdr* const c = CMSG_FIRSTHDR(&header);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(files.size() * sizeof(int));
+    std::memcpy(CMSG_DATA(c), files.data(), files.size() * sizeof(int));
+  }
+  ssize_t sent = -1;
+  do sent = sendmsg(socket.get(), &header, MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  return sent == static_cast<ssize_t>(sizeof(message));
+}
+
+std::optional<Message> receive_message(const File& socket, std::vector<File>& files) {
+  Message message;
+  iovec part{&message, sizeof(message)};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  Control control{};
+  header.msg_control = control.bytes;
+  header.msg_controllen = sizeof(control.bytes);
+  ssize_t got = -1;
+  do got = recvmsg(socket.get(), &header, MSG_CMSG_CLOEXEC);
+  while (got < 0 && errno == EINTR);
+  for (cmsghdr* c = CMSG_FIRSTHDR(&header); got >= 0 && c != nullptr; c = CMSG_NXTHDR(&header, c)) {
+    if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t k = 0; k < count; ++k) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(c) + k * sizeof(int), sizeof(int));
+      files.emplace_back(fd);
+    }
+  }
+  if (got != static_cast<ssize_t>(sizeof(message)) || message.magic != wire_magic ||
+      message.version != 1 || (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0)
+    return {};
+  return message;
+}
+
+File connect_to(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof(address.sun_path))
+    throw Error(ErrorCategory::Usage, "the path of a board server's socket has from 1 to " +
+                                          std::to_string(sizeof(address.sun_path) - 1) +
+                                          " characters");
+  std::memcpy(address.sun_path, path.data(), path.size());
+  File socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  if (!socket) throw Error(ErrorCategory::Device, "a socket cannot be made: " + system_error());
+  if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0)
+    return socket;
+  std::string remedy = "start one with \"gdr serve --socket " + path + "\"";
+  if (errno == EACCES) remedy = "the socket's owner and mode say who may use it (gdr serve --mode)";
+  throw Error(ErrorCategory::Device,
+              "no board server answers at " + path + ": " + system_error() + "; " + remedy);
+}
+
+}  // namespace gdr::driver

@@ -1,0 +1,131 @@
+// Boards of a server give the bits of the emulator in this process, alone and side by side.
+#include <algorithm>
+#include <cstdlib>
+
+#include "driver/server_process.hpp"
+#include "library/kernels.hpp"
+#include "support/catch.hpp"
+
+using namespace driver_test;
+
+namespace {
+
+std::vector<double> product(gdr::Device& device) {
+  constexpr std::size_t m = 150, n = 21, k = 300;
+  const auto a = library_test::rough_values(m * k, 5), b = library_test::rough_values(k * n, 6);
+  std::vector<double> c = library_test::rough_values(m * n, 7);
+  gdr::MatrixProduct matrices(device);
+  matrices.compute(m, n, k, 1.5, {a.data(), m}, {b.data(), k}, -0.5, {c.data(), m});
+  return c;
+}
+
+std::vector<double> gravity(gdr::Device& device) {
+  constexpr std::size_t n = 700;
+  const std::vector<double> position = library_test::rough_values(3 * n, 1), mass(n, 1.0 / n);
+  std::vector<double> results(4 * n);
+  gdr::Gravity(device).compute(n, position.data(), mass.data(), 0.03, results.data(),
+                               results.data() + 3 * n);
+  return results;
+}
+
+}  // namespace
+
+TEST_CASE("a board of a server gives the emulator's bits") {
+  const ServerProcess server;
+  gdr::Device here = gdr::Device::open("emulator:" + small_machine);
+  gdr::Device there = gdr::Device::open(server.device());
+  CHECK(says(there.description(), "board:unix:" + server.socket() + ": 1 board of 2 chips"));
+  CHECK(gravity(there) == gravity(here));
+  CHECK(product(there) == product(here));
+  // All targets at once, several batches, a few with many sources, none.
+  for (const auto& [targets, sources] : {std::pair{100, 40}, {3000, 70}, {7, 5000}, {5, 0}, {0, 5}})
+    CHECK(forces(there, static_cast<std::size_t>(targets), static_cast<std::size_t>(sources)) ==
+          forces(here, static_cast<std::size_t>(targets), static_cast<std::size_t>(sources)));
+  const gdr::Statistics a = here.statistics(), b = there.statistics();
+  CHECK(a.chip_clocks == b.chip_clocks);
+  CHECK(a.bytes_to_board == b.bytes_to_board);
+  CHECK(a.bytes_from_board == b.bytes_from_board);
+  CHECK(a.predicted_seconds == Approx(b.predicted_seconds));
+  CHECK(a.fast_runs == b.fast_runs);
+  CHECK(b.board_seconds > 0);
+  CHECK(b.transfer_seconds > 0);
+}
+
+TEST_CASE("boards side by side give the same bits") {
+  const ServerProcess server({"--boards", "3"});
+  gdr::Device three = gdr::Device::open(server.device("boards=3"));
+  CHECK(says(three.description(), "3 boards"));
+  CHECK(forces(three, 3000, 90) == expected_forces(3000, 90));
+  gdr::Device here = gdr::Device::open("emulator:" + small_machine);
+  CHECK(product(three) == product(here));
+}
+
+TEST_CASE("a board that is lost leaves its work to the others") {
+  // Every board's server dies at its fortieth list. The first board has the most to do: it is lost
+  // first, in the middle of a job, then the others, until none is left.
+  const ServerProcess server({"--boards", "3", "--inject", "die@40"});
+  gdr::Device device = gdr::Device::open(server.device("boards=3,test=0"));
+  const std::vector<double> wanted[] = {expected_forces(200, 90), expected_forces(3000, 90)};
+  std::string error;
+  unsigned most_lost = 0;
+  for (int k = 0; k < 200 && error.empty(); ++k) {
+    const bool large = k % 3 != 0;
+    std::vector<double> results = wanted[large];
+    error = error_of([&] { results = forces(device, large ? 3000 : 200, 90); });
+    CHECK(results == wanted[large]);
+    if (error == "no error") {
+      error.clear();
+      most_lost = std::max(most_lost, device.statistics().lost_boards);
+    }
+  }
+  CHECK(most_lost >= 1);  // and jobs were done nevertheless
+  INFO(error);
+  CHECK(says(error, "all 3 boards failed"));
+  CHECK(device.statistics().lost_boards == 3);
+}
+
+TEST_CASE("what a name asks for and the board has not is said") {
+  const ServerProcess server;
+  const auto open = [&](const std::string& options) {
+    return error_of([&] { gdr::Device::open(server.device(options)); });
+  };
+  CHECK(says(open("pes=16"), "device option pes=16: board 0 of"));
+  CHECK(open("pes=32,chips=2") == "no error");
+  CHECK(says(open("engine=reference"), "ask for no other, or start it with --any-engine"));
+  CHECK(says(open("boards=2,queue=0.05"), "no board became free in time"));
+  CHECK(says(error_of([] { gdr::Device::open("board:unix:/nowhere/socket"); }),
+             "no board server answers at /nowhere/socket"));
+  CHECK(says(error_of([] { gdr::Device::open("board:unix:"); }), "names no socket"));
+  CHECK(says(error_of([] { gdr::Device::open("board:one"); }), "a number from 0 to 255"));
+}
+
+TEST_CASE("owners may choose the engine where the server allows it") {
+  const ServerProcess server({"--any-engine"});
+  gdr::Device device = gdr::Device::open(server.device("engine=reference"));
+  CHECK(device.statistics().engine == "reference");
+  CHECK(forces(device, 60, 30) == expected_forces(60, 30));
+}
+
+TEST_CASE("auto takes a board server that answers, else the emulator, and says why") {
+  setenv("GDR_SOCKET", "/nowhere/socket", 1);
+  CHECK(says(gdr::Device::open("auto").description(),
+             "taken by auto: no board on this host's bus; "
+             "no board server answers"));
+  const ServerProcess server;
+  setenv("GDR_SOCKET", server.socket().c_str(), 1);
+  const std::string taken = gdr::Device::open("auto").description();
+  const std::string numbered = gdr::Device::open("board:0").description();
+  unsetenv("GDR_SOCKET");
+  CHECK(says(taken, "board:unix:" + server.socket()));
+  CHECK(says(numbered, "board:unix:" + server.socket()));
+}
+
+TEST_CASE("a test of the boards finds nothing wrong with good ones") {
+  const ServerProcess server({"--boards", "2"});
+  gdr::Device device = gdr::Device::open(server.device("boards=2"));
+  const std::vector<gdr::BoardTest> tests = device.test(2);
+  REQUIRE(tests.size() == 2);
+  for (const gdr::BoardTest& t : tests) CHECK(t.failure.empty());
+  CHECK(tests[0].board == "board 0 of " + server.socket());
+  CHECK(forces(device, 60, 30) == expected_forces(60, 30));
+}

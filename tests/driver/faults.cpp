@@ -1,0 +1,155 @@
+// Random faults: every run ends with the right bits or with an error that says why, and in time.
+// GDR_TEST_FAULTS=1000 runs as many.
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <random>
+#include <thread>
+
+#include "driver/server_process.hpp"
+#include "support/catch.hpp"
+
+using namespace driver_test;
+
+namespace {
+
+struct Outcome {
+  bool right = false;
+  std::string error;
+  double seconds = 0;
+};
+
+/// Three jobs on a device of two boards.
+Outcome run_jobs(const std::string& device_name, const std::vector<double>& wanted) {
+  const auto begin = std::chrono::steady_clock::now();
+  Outcome outcome;
+  try {
+    gdr::Device device = gdr::Device::open(device_name);
+    outcome.right = true;
+    for (int k = 0; k < 3; ++k) outcome.right &= forces(device, 1500, 40) == wanted;
+  } catch (const gdr::Error& e) {
+    outcome.error = e.what();
+    outcome.right = e.category() == gdr::ErrorCategory::Device;
+  }
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return outcome;
+}
+
+}  // namespace
+
+TEST_CASE("faults end in the right result or a clear error, and in time") {
+  const char* const asked = std::getenv("GDR_TEST_FAULTS");
+  const int runs = asked != nullptr ? std::atoi(asked) : 40;
+  const char* const kinds[] = {"die",         "die-later",       "stick",
+                               "delay",       "flip-command",    "flip-payload",
+                               "flip-result", "flip-completion", "lose-interrupt",
+                               "no-memory",   "no-area"};
+  const std::vector<double> wanted = expected_forces(1500, 40);
+  std::mt19937 random(20100607);
+  int errors = 0;
+  for (int run = 0; run < runs; ++run) {
+    const std::string kind = kinds[static_cast<std::size_t>(run) % std::size(kinds)];
+    std::uint64_t value = random();
+    if (kind == "delay") value %= 100;
+    const unsigned list = kind == "no-area" ? 1 + random() % 4 : 1 + random() % 30;
+    const std::string times = random() % 4 == 0 ? "x100" : random() % 2 == 0 ? "x2" : "";
+    const std::string fault =
+        kind + "@" + std::to_string(list) + ":" + std::to_string(value) + times;
+    INFO("fault " << fault << ", run " << run);
+    const ServerProcess server({"--boards", "2", "--threads", "1", "--inject", fault});
+    const std::string test = random() % 2 == 0 ? "" : ",test=0";
+    const Outcome outcome = run_jobs(server.device("boards=2,timeout=0.4" + test), wanted);
+    INFO(outcome.error << " after " << outcome.seconds << " s");
+    CHECK(outcome.right);
+    CHECK(outcome.seconds < 30);
+    errors += outcome.error.empty() ? 0 : 1;
+  }
+  // Neither is everything an error, nor do the faults do nothing.
+  if (runs >= 40) {
+    CHECK(errors > 0);
+    CHECK(errors < runs * 3 / 4);
+  }
+}
+
+TEST_CASE("a flipped bit is mended without a word") {
+  const std::vector<double> wanted = expected_forces(1500, 40);
+  for (const char* const fault :
+       {"flip-result@4:12345x3", "flip-payload@3:777x2", "flip-command@2:99", "flip-completion@4:7",
+        "flip-completion@3:5000x2", "lose-interrupt@1x1000", "delay@3:60x3"}) {
+    INFO(fault);
+    const ServerProcess server({"--inject", fault});
+    gdr::Device device = gdr::Device::open(server.device("test=0,timeout=20"));
+    for (int k = 0; k < 3; ++k) CHECK(forces(device, 1500, 40) == wanted);
+    CHECK(device.statistics().lost_boards == 0);
+  }
+}
+
+TEST_CASE("what cannot be mended is an error, not a result") {
+  for (const auto& [fault, words] :
+       {std::pair{"flip-result@3:12345x100000", "keep arriving damaged"},
+        {"flip-payload@3:777x100000", "keep arriving damaged"},
+        {"stick@3", "no sign of life"},
+        {"die@3", "its server ended"},
+        {"die-later@3", "its server ended"},
+        {"no-memory@3", "out of memory"}}) {
+    INFO(fault);
+    const ServerProcess server({"--inject", fault});
+    gdr::Device device = gdr::Device::open(server.device("test=0,timeout=0.5"));
+    std::string error;
+    const std::vector<double> wanted = expected_forces(1500, 40);
+    for (int k = 0; k < 4 && error.empty(); ++k) {
+      std::vector<double> results = wanted;
+      error = error_of([&] { results = forces(device, 1500, 40); });
+      CHECK(results == wanted);
+      if (error == "no error") error.clear();
+    }
+    INFO(error);
+    CHECK(says(error, "no board is left"));
+    CHECK(says(error, words));
+  }
+}
+
+TEST_CASE("a board that computes wrongly fails its test") {
+  // Lists 2, 4, 5 and 9 of a test return words: of the memories, of sums, of sums by the network,
+  // of the product.
+  const std::pair<const char*, const char*> faults[] = {
+      {"wrong-result@2:4000", "memory of chip 0: word 62 holds"},
+      {"wrong-result@4:4000", "failed its test: arithmetic"},
+      {"wrong-result@5:4000", "failed its test: reduction network"},
+      {"wrong-result@9:19250", "failed its test: product of the identity"}};
+  for (const auto& [fault, words] : faults) {
+    const ServerProcess server({"--inject", fault});
+    const std::string error = error_of([&] { gdr::Device::open(server.device()); });
+    INFO(fault << ": " << error);
+    CHECK(says(error, words));
+    gdr::Device untested = gdr::Device::open(server.device("test=0"));
+    if (std::string(fault) != "wrong-result@2:4000") continue;
+    CHECK(says(error_of([&] { untested.test(); }), "memory of chip 0"));
+    CHECK(untested.statistics().lost_boards == 1);
+    CHECK(says(error_of([&] { forces(untested, 9, 9); }), "no board is left"));
+  }
+}
+
+TEST_CASE("a server that is stopped is given up after the time-out, one that goes on is not") {
+  const ServerProcess server({"--inject", "delay@6:700"});
+  gdr::Device device = gdr::Device::open(server.device("timeout=5,test=0"));
+  CHECK(forces(device, 1500, 40) == expected_forces(1500, 40));
+  CHECK(forces(device, 1500, 40) == expected_forces(1500, 40));
+}
+
+TEST_CASE("a disk or a memory that is full is said when a board is opened") {
+  const ServerProcess server({"--inject", "no-area@1x100"});
+  const std::string error = error_of([&] { gdr::Device::open(server.device()); });
+  INFO(error);
+  CHECK(says(error, "gives no memory for transfers"));
+  CHECK(says(error, "No space left on device"));
+  const ServerProcess small({"--memory", "1"});
+  CHECK(says(error_of([&] { gdr::Device::open(small.device()); }), "beyond the limit"));
+}
+
+TEST_CASE("more than the memory for transfers goes in parts") {
+  const ServerProcess server({"--memory", "6"});
+  gdr::Device device = gdr::Device::open(server.device());
+  CHECK(forces(device, 300000, 3) == expected_forces(300000, 3));
+  CHECK(forces(device, 10, 400000) == expected_forces(10, 400000));
+}

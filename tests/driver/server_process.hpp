@@ -1,0 +1,62 @@
+// A board server in a process of its own, for tests.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "gdr/gdr.hpp"
+
+namespace driver_test {
+
+/// A machine small enough for tests, large enough for matrix products.
+inline const std::string small_machine = "chips=2,blocks=2,pes=32";
+
+class ServerProcess {
+ public:
+  /// Starts `gdr serve` with these options on this socket, else one of its own, and waits until it
+  /// serves. Throws std::runtime_error if it does not.
+  explicit ServerProcess(const std::vector<std::string>& options = {},
+                         const std::string& socket = "");
+  ~ServerProcess();
+  ServerProcess(const ServerProcess&) = delete;
+  ServerProcess& operator=(const ServerProcess&) = delete;
+
+  const std::string& socket() const { return socket_; }
+  /// A device's name, with options behind it: "timeout=2,test=0".
+  std::string device(const std::string& options = "") const;
+  pid_t process() const { return process_; }
+  void signal(int number) const;
+  /// Waits until it has ended; its exit status, or minus the signal that ended it.
+  int wait();
+  std::string log() const;
+
+ private:
+  std::string folder_, socket_;
+  pid_t process_ = -1;
+};
+
+/// The forces of the test kernel on `targets` targets: two results for each, one behind the other.
+std::vector<double> forces(gdr::Device& device, std::size_t targets, std::size_t sources,
+                           unsigned seed = 1);
+
+/// The same on an emulated board in this process, with the small machine.
+std::vector<double> expected_forces(std::size_t targets, std::size_t sources, unsigned seed = 1);
+
+/// The message of the gdr::Error that a call throws; "no error" if it does not.
+template <typename Call>
+std::string error_of(Call&& call) {
+  try {
+    call();
+  } catch (const gdr::Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+inline bool says(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace driver_test
