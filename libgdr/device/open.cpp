@@ -3,6 +3,7 @@
 
 #include "gdr/error.hpp"
 #include "libgdr/device/core.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 namespace gdr {
 namespace {
@@ -22,11 +23,13 @@ std::shared_ptr<DeviceCore> open_emulator(const DeviceName& name) {
   return core;
 }
 
+std::shared_ptr<DeviceCore> open_mpi(const DeviceName& name) { return open_on_ranks(name, {}); }
+
 struct Opener {
   std::string_view kind;
   std::shared_ptr<DeviceCore> (*open)(const DeviceName&);
 };
-constexpr Opener openers[] = {{"emulator", open_emulator}};
+constexpr Opener openers[] = {{"emulator", open_emulator}, {"mpi", open_mpi}};
 
 }  // namespace
 

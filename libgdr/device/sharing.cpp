@@ -28,6 +28,19 @@ std::size_t items_of_half(const KernelCost& kernel, const Geometry& geometry) {
   return std::max<std::size_t>(1, geometry.broadcast_words / 2 / std::max(1U, kernel.source_words));
 }
 
+/// The program reads the number of its PE or block, or PEs of a block see what one of them wrote.
+bool knows_its_place(const Program& program) {
+  const auto is_place = [](const Operand& x) {
+    return x.space == Space::PeNumber || x.space == Space::BlockNumber;
+  };
+  for (const auto& section : program.sections)
+    for (const Instruction& i : section)
+      if (i.move.op == Op::Bput || is_place(i.mul.a) || is_place(i.mul.b) || is_place(i.alu.a) ||
+          is_place(i.alu.b))
+        return true;
+  return false;
+}
+
 }  // namespace
 
 KernelCost kernel_cost(const Program& program) {
@@ -43,6 +56,7 @@ KernelCost kernel_cost(const Program& program) {
   cost.result_words = layout.result_words;
   for (const Variable& v : program.variables)
     if (v.kind == VarKind::Result && v.reduce == Reduce::Pass) cost.joinable = false;
+  cost.placed = layout.output_words > 0 || knows_its_place(program);
   return cost;
 }
 

@@ -92,6 +92,10 @@ class Device {
   /// `options`. Throws Error (Usage) for an unknown name, option or value, with the nearest known
   /// one, and Error (Unsupported) for an instruction set that this host lacks.
   static Device open(std::string_view name = {}, const DeviceOptions& options = {});
+  /// Open a device "mpi" on the ranks of a communicator, given by its Fortran handle
+  /// (MPI_Comm_c2f); `gdr::open_mpi` of <gdr/mpi.hpp> takes it as it is. Collective.
+  static Device open_on_ranks(std::int32_t communicator, std::string_view name = "mpi",
+                              const DeviceOptions& options = {});
   ~Device();
   Device(Device&&) noexcept;
   Device& operator=(Device&&) noexcept;
@@ -104,12 +108,20 @@ class Device {
   std::size_t target_slots(const Kernel& kernel) const;
   Statistics statistics() const;
   void reset_statistics();
+  /// This process among those that share the device, and how many they are: 0 of 1 but for devices
+  /// of kind "mpi", on which all calls are collective (docs/mpi.md).
+  unsigned rank() const noexcept;
+  unsigned ranks() const noexcept;
+  /// What every rank did; collective. Empty but for devices of kind "mpi".
+  std::vector<RankReport> rank_reports();
   /// One line: "emulator: 1 board of 4 chips, vector engine, avx512".
   std::string description() const;
 
  private:
   friend class Job;
+  friend class Gravity;
   friend class MatrixProduct;
+  friend struct DeviceRanks;
   struct Impl;
   std::shared_ptr<struct DeviceCore> core() const;
   explicit Device(std::unique_ptr<Impl> impl);
