@@ -1,8 +1,11 @@
 #include "libgdr/ranks/agree.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <new>
 #include <vector>
+
+#include "libgdr/ranks/device_ranks.hpp"
 
 namespace gdr {
 namespace {
@@ -31,6 +34,21 @@ void agree(RankGroup& ranks, const std::optional<Error>& here) {
     throw AgreedError(static_cast<ErrorCategory>(all[r].category),
                       "rank " + std::to_string(r) + ": " + message);
   }
+}
+
+void gather_parts(RankGroup& ranks, void* values, std::size_t n, std::size_t each) {
+  std::vector<std::size_t> offsets;
+  for (std::size_t r = 0; r <= ranks.size(); ++r)
+    offsets.push_back(each * part_begin(n, r, ranks.size()));
+  ranks.start_gather(static_cast<std::uint64_t*>(values), offsets)->wait();
+}
+
+bool on_any_rank(RankGroup* ranks, bool here) {
+  if (ranks == nullptr) return here;
+  const char mine = here ? 1 : 0;
+  std::vector<char> all(ranks->size());
+  ranks->gather(&mine, 1, all.data());
+  return std::ranges::find(all, 1) != all.end();
 }
 
 Error current_error() {
