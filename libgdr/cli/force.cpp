@@ -87,8 +87,8 @@ std::optional<double> potential_energy(const Snapshot& snapshot,
 
 void report(const Options& options, const Snapshot& snapshot, const ForceOrigin& origin,
             const std::vector<ForceDataset>& results, Device& device, double clocks) {
-  const Statistics statistics = device.statistics();
   const std::vector<RankReport> ranks = device.rank_reports();
+  const Statistics statistics = of_all_ranks(device.statistics(), ranks);
   const std::optional<double> energy = potential_energy(snapshot, results);
   if (options.json) {
     nlohmann::ordered_json object = {{"file", options.file},

@@ -159,6 +159,7 @@ int work(const Options& options) {
   report.statistics = device.statistics();
   report.clocks_per_interaction = Kernel::builtin("gravity").clocks_per_interaction();
   report.ranks = device.rank_reports();
+  report.statistics = of_all_ranks(report.statistics, report.ranks);
   // Elsewhere the whole job is in the statistics, or small enough to be computed again.
   if (device.ranks() == 1) predict(options, snapshot, report);
   if (options.compare && !report.result.stopped && is_first_rank())

@@ -50,6 +50,17 @@ SnapshotPlace shared_place(const std::string& folder, SnapshotFormat format) {
   return place;
 }
 
+Statistics of_all_ranks(Statistics own, const std::vector<RankReport>& reports) {
+  if (reports.empty()) return own;
+  own.interactions = own.bytes_to_board = own.bytes_from_board = 0;
+  for (const RankReport& r : reports) {
+    own.interactions += r.pairs;
+    own.bytes_to_board += r.bytes_to_board;
+    own.bytes_from_board += r.bytes_from_board;
+  }
+  return own;
+}
+
 nlohmann::ordered_json ranks_json(const std::vector<RankReport>& reports) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const RankReport& r : reports)

@@ -29,6 +29,9 @@ bool is_first_rank() noexcept;
 /// A place for snapshots that the first rank writes to.
 SnapshotPlace shared_place(const std::string& folder, SnapshotFormat format);
 
+/// Statistics with the pairs and bytes of all ranks; clocks and predictions stay this rank's.
+Statistics of_all_ranks(Statistics own, const std::vector<RankReport>& reports);
+
 /// What every rank did, for --json and for people.
 nlohmann::ordered_json ranks_json(const std::vector<RankReport>& reports);
 std::string ranks_text(const std::vector<RankReport>& reports);
