@@ -68,7 +68,7 @@ TEST_CASE("wrong device names are answered with the nearest right one") {
   CHECK(says(usage_message("emulator:chips=100000"), "chips=100000"));
   CHECK(says(usage_message("emulator:pes=0"), "pes=0"));
   CHECK(says(usage_message("emulator:clock=fast"), "clock=fast"));
-  CHECK(says(usage_message("qqqqqqqqqqqqqq"), "(known: emulator)"));
+  CHECK(says(usage_message("qqqqqqqqqqqqqq"), "(known: emulator, mpi)"));
   gdr::DeviceOptions options;
   options.boards = 0;
   CHECK_THROWS_AS(gdr::Device::open("emulator", options), gdr::Error);
