@@ -17,6 +17,14 @@ if(TARGET gdr_fortran)
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gdr)
 endif()
 
+# What devices "mpi" are made with lies beside libgdr, which finds it there.
+foreach(plugin gdr_mpi gdr_mpi_mpich)
+  if(TARGET ${plugin})
+    set_target_properties(${plugin} PROPERTIES INSTALL_RPATH "$ORIGIN")
+    install(TARGETS ${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endforeach()
+
 # The original's matrix product, under all the names that Makefiles link.
 install(TARGETS gdrdgemm EXPORT gdrTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/libgdr/compat/dgemm/gdrdgemm.h

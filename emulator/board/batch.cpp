@@ -40,8 +40,9 @@ void Batch::add_run(const Command& c, const LoopPlan& plan, std::size_t result_o
 }
 
 void Batch::add_read(const Command& c, std::size_t result_offset) {
-  const bool joined = c.share == Share::SourcesOverBlocks || (c.flags & read_combine) != 0;
-  reads_.push_back({c.chips, {c.share, c.first, c.count}, result_offset, joined});
+  const bool raw = (c.flags & read_raw) != 0;
+  const bool joined = raw || c.share == Share::SourcesOverBlocks || (c.flags & read_combine) != 0;
+  reads_.push_back({c.chips, {c.share, c.first, c.count}, result_offset, joined, raw});
 }
 
 bool Batch::shares_sources() const noexcept {
@@ -206,26 +207,30 @@ void Batch::keep_staged() {
   }
 }
 
-void Batch::add_joined_reads(std::vector<Phase>& phases) {
-  const LoadedProgram& loaded = *board_.loaded;
-  const std::span<const PortField> results = loaded.results;
+void Batch::add_joined_read(const Read& read, std::vector<Phase>& phases) {
+  const std::span<const PortField> results = board_.loaded->results;
   // Threads share no word: fields may go different ways where none has but half of one.
-  const bool packed = loaded.packs_results;
-  const std::size_t ways = packed ? 1 : results.size();
+  const bool whole = board_.loaded->packs_results || read.raw;
+  const std::size_t ways = whole ? 1 : results.size();
+  phases.push_back({ways * parts(read.slots.count, slots_a_part), [=, this, &read](std::size_t i) {
+                      std::vector<const ChipState*> chips;
+                      for (std::size_t c = 0; c < board_.chips.size(); ++c) {
+                        if (takes_part(read.chips, c)) chips.push_back(&board_.chips[c].state);
+                      }
+                      const std::uint64_t first = read.slots.first + i / ways * slots_a_part;
+                      const std::uint64_t last =
+                          std::min(first + slots_a_part, read.slots.first + read.slots.count);
+                      std::uint64_t* const to = results_.data() + read.offset;
+                      if (read.raw)
+                        return join_raw(*board_.loaded, chips, read.slots, first, last, to);
+                      const auto fields = whole ? results : results.subspan(i % ways, 1);
+                      join_results(*board_.loaded, chips, read.slots, fields, first, last, to);
+                    }});
+}
+
+void Batch::add_joined_reads(std::vector<Phase>& phases) {
   for (const Read& read : reads_) {
-    if (!read.joined || read.slots.count == 0) continue;
-    phases.push_back(
-        {ways * parts(read.slots.count, slots_a_part), [=, this, &read](std::size_t i) {
-           std::vector<const ChipState*> chips;
-           for (std::size_t c = 0; c < board_.chips.size(); ++c) {
-             if (takes_part(read.chips, c)) chips.push_back(&board_.chips[c].state);
-           }
-           const auto fields = packed ? results : results.subspan(i % ways, 1);
-           const std::uint64_t first = read.slots.first + i / ways * slots_a_part;
-           const std::uint64_t end = read.slots.first + read.slots.count;
-           join_results(*board_.loaded, chips, read.slots, fields, first,
-                        std::min(first + slots_a_part, end), results_.data() + read.offset);
-         }});
+    if (read.joined && read.slots.count != 0) add_joined_read(read, phases);
   }
 }
 

@@ -50,6 +50,7 @@ class Batch {
     TargetSlots slots;
     std::size_t offset;
     bool joined;  ///< through the network or over chips, once all blocks are done
+    bool raw;     ///< as the network has it, not converted; always joined
   };
   struct Run {
     Command command;
@@ -75,6 +76,7 @@ class Batch {
   void add_pass(const Pass& pass, const std::vector<Task>& tasks, std::vector<Phase>& phases);
   void add_staging(const Pass& pass, std::vector<Phase>& phases);
   void add_joined_reads(std::vector<Phase>& phases);
+  void add_joined_read(const Read& read, std::vector<Phase>& phases);
   void keep_staged();
 
   bool sums_products() const noexcept;

@@ -269,7 +269,7 @@ void Board::Impl::run(Execution& x, const Command& c) {
 }
 
 void Board::Impl::read_targets(Execution& x, const Command& c) {
-  const std::uint64_t words = c.count * board.loaded->layout.result_words;
+  const std::uint64_t words = c.count * words_of_target(board.loaded->layout, c.flags);
   x.batch.add_read(c, x.expect(words));
   const ChipClocks clocks = read_clocks(words);
   add_clocks(c.chips, clocks);

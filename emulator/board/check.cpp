@@ -168,7 +168,7 @@ std::uint64_t Checker::check_kind() const {
       check_run();
       return 0;
     case CommandKind::ReadTargets:
-      check_flags(read_combine);
+      check_flags(read_combine | read_raw);
       (command_.flags & read_combine) != 0 ? check_chips() : check_one_chip();
       check_share();
       check_program();

@@ -50,6 +50,10 @@ enum RunFlags : std::uint32_t {
 
 enum ReadFlags : std::uint32_t {
   read_combine = 1,  ///< join the chips' words on the board, by each variable's reduction
+  /// Results come as the network has them, so that they can be joined with those of other sources
+  /// before anything is rounded: of each target two words for every `fvar`, in the order of
+  /// declaration: the low 64 bits of the long word, and those above.
+  read_raw = 2,
 };
 
 /// One command: plain data, 80 bytes, no pointers. Fields that a kind does not name are zero.
@@ -96,6 +100,11 @@ struct LinkLayout {
   std::uint32_t target_words = 0, source_words = 0, result_words = 0, output_words = 0;
 };
 LinkLayout link_layout(const Program& program);
+
+/// Words that a ReadTargets command gives for each target.
+constexpr std::uint64_t words_of_target(const LinkLayout& layout, std::uint32_t flags) noexcept {
+  return (flags & read_raw) != 0 ? 2 * layout.results.size() : layout.result_words;
+}
 
 /// Records of `output_words` that a j-item leaves in memory: one for each block where an `ovar` is
 /// passed and all blocks see the item, else one.

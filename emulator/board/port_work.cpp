@@ -145,6 +145,21 @@ void join_results(const LoadedProgram& loaded, std::span<const ChipState* const>
   }
 }
 
+void join_raw(const LoadedProgram& loaded, std::span<const ChipState* const> chips,
+              const TargetSlots& slots, std::uint64_t first, std::uint64_t last,
+              std::uint64_t* records) {
+  std::uint64_t* to = records + (first - slots.first) * 2 * loaded.results.size();
+  Leaves leaves;
+  for (std::uint64_t slot = first; slot < last; ++slot) {
+    for (const PortField& field : loaded.results) {
+      const u128 word =
+          join_word(field, chips, slots.share, slot, loaded.program.elements, leaves).bits;
+      *to++ = static_cast<std::uint64_t>(word);
+      *to++ = static_cast<std::uint64_t>(word >> 64);
+    }
+  }
+}
+
 void load_param(const PortField& field, unsigned elements, BlockState& block,
                 const std::uint64_t* record) noexcept {
   const Operand& x = field.location;

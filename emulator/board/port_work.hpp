@@ -31,6 +31,11 @@ void join_results(const LoadedProgram& loaded, std::span<const ChipState* const>
                   const TargetSlots& slots, std::span<const PortField> fields, std::uint64_t first,
                   std::uint64_t last, std::uint64_t* records);
 
+/// The same slots as words of the network, two words a field, of all fields (see read_raw).
+void join_raw(const LoadedProgram& loaded, std::span<const ChipState* const> chips,
+              const TargetSlots& slots, std::uint64_t first, std::uint64_t last,
+              std::uint64_t* records);
+
 /// One value to a parameter's place in a block: a word of its BM, or every PE.
 void load_param(const PortField& field, unsigned elements, BlockState& block,
                 const std::uint64_t* record) noexcept;

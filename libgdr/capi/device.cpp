@@ -43,6 +43,17 @@ gdr_status gdr_device_open(const char* name, gdr_device** device) {
   });
 }
 
+gdr_status gdr_device_open_mpi(int communicator, const char* name, gdr_device** device) {
+  return guarded([&] {
+    need(device, "the place for the device");
+    *device = nullptr;
+    const bool given = name != nullptr && *name != '\0';
+    gdr::Device opened = gdr::Device::open_on_ranks(communicator, given ? name : "mpi");
+    std::string description = opened.description();
+    *device = new gdr_device{std::move(opened), std::move(description)};
+  });
+}
+
 void gdr_device_close(gdr_device* device) { delete device; }
 
 const char* gdr_device_description(gdr_device* device) {

@@ -7,12 +7,14 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <string>
 
 #include "gdr/error.hpp"
 #include "gdr/version.hpp"
 #include "libgdr/cli/help.hpp"
 #include "libgdr/cli/output.hpp"
+#include "libgdr/cli/ranks.hpp"
 #include "libgdr/device/names.hpp"
 
 namespace gdr::cli {
@@ -100,14 +102,20 @@ int guarded(const CLI::App* const& sub, const Work& work) {
     flush_output();
     return status;
   } catch (const OutputClosed&) {
+    end_on_ranks(std::runtime_error("nobody reads the output any more"), status_broken_pipe);
     return status_broken_pipe;
   } catch (const Error& error) {
-    if (error.category() == ErrorCategory::Usage) return usage_error(error.what(), sub);
+    const bool usage = error.category() == ErrorCategory::Usage;
+    if (!end_on_ranks(error, usage ? status_usage : status_error))
+      return usage ? status_usage : status_error;
+    if (usage) return usage_error(error.what(), sub);
     const bool internal = error.category() == ErrorCategory::Internal;
     report_error((internal ? "a defect of gdr itself: " : "") + std::string(error.what()));
-  } catch (const std::bad_alloc&) {
+  } catch (const std::bad_alloc& error) {
+    end_on_ranks(error, status_error);
     report_error("out of memory");
   } catch (const std::exception& error) {
+    end_on_ranks(error, status_error);
     report_error("a defect of gdr itself: " + std::string(error.what()));
   }
   return status_error;

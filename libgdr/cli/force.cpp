@@ -11,6 +11,7 @@
 #include "libgdr/cli/nbody_report.hpp"
 #include "libgdr/cli/options.hpp"
 #include "libgdr/cli/output.hpp"
+#include "libgdr/cli/ranks.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/io/atomic_file.hpp"
 #include "libgdr/io/force_file.hpp"
@@ -85,8 +86,9 @@ std::optional<double> potential_energy(const Snapshot& snapshot,
 }
 
 void report(const Options& options, const Snapshot& snapshot, const ForceOrigin& origin,
-            const std::vector<ForceDataset>& results, const Device& device, double clocks) {
-  const Statistics statistics = device.statistics();
+            const std::vector<ForceDataset>& results, Device& device, double clocks) {
+  const std::vector<RankReport> ranks = device.rank_reports();
+  const Statistics statistics = of_all_ranks(device.statistics(), ranks);
   const std::optional<double> energy = potential_energy(snapshot, results);
   if (options.json) {
     nlohmann::ordered_json object = {{"file", options.file},
@@ -100,12 +102,14 @@ void report(const Options& options, const Snapshot& snapshot, const ForceOrigin&
                                      {"clocks_per_interaction", clocks}};
     if (energy) object["potential_energy"] = *energy;
     object.update(statistics_json(statistics));
+    if (!ranks.empty()) object["ranks"] = ranks_json(ranks);
     print("{}\n", object.dump(2));
     return;
   }
   print("{}: {} particles, eps {}\n", options.file, snapshot.size(), origin.softening);
   print("{}\n", device.description());
   print("{}", statistics_text(statistics, clocks));
+  print("{}", ranks_text(ranks));
   if (energy) print("potential energy   {:.10g}\n", *energy);
   print("written            {}\n", options.output);
 }
@@ -116,15 +120,35 @@ int work(const Options& options) {
   if (eps < 0) throw Error(ErrorCategory::Usage, "--eps: a length of at least 0 is wanted");
   if (gravity_constant <= 0) throw Error(ErrorCategory::Usage, "--G: a number above 0 is wanted");
   const Kernel kernel = find_kernel(options.kernel);
-  const Snapshot snapshot = read_snapshot(
-      options.file, needs_velocities(kernel) ? Velocities::Needed : Velocities::Ignored);
-  check_output(options);
-  Device device = open_device(options.device);
-  const std::vector<ForceDataset> results =
-      compute(device, options, kernel, snapshot, eps, gravity_constant);
+  Snapshot snapshot;
+  const auto read = [&] {
+    snapshot = read_snapshot(options.file,
+                             needs_velocities(kernel) ? Velocities::Needed : Velocities::Ignored);
+    check_output(options);
+  };
+  std::optional<Device> opened;
+  if (is_on_ranks(options.device)) {
+    opened.emplace(open_device(options.device));
+    together_on_ranks([&] {
+      if (is_first_rank())
+        read();
+      else
+        snapshot = read_snapshot(
+            options.file, needs_velocities(kernel) ? Velocities::Needed : Velocities::Ignored);
+    });
+  } else {
+    read();
+    opened.emplace(open_device(options.device));
+  }
+  Device& device = *opened;
+  std::vector<ForceDataset> results;
+  together_on_ranks(
+      [&] { results = compute(device, options, kernel, snapshot, eps, gravity_constant); });
   const ForceOrigin origin{eps, gravity_constant, kernel.name(), device.statistics().engine,
                            std::filesystem::path(options.file).filename().string()};
-  write_forces(options.output, snapshot, origin, results);
+  together_on_ranks([&] {
+    if (is_first_rank()) write_forces(options.output, snapshot, origin, results);
+  });
   report(options, snapshot, origin, results, device, kernel.clocks_per_interaction());
   return 0;
 }

@@ -10,6 +10,7 @@
 #include "libgdr/cli/options.hpp"
 #include "libgdr/cli/output.hpp"
 #include "libgdr/cli/progress.hpp"
+#include "libgdr/cli/ranks.hpp"
 #include "libgdr/io/atomic_file.hpp"
 #include "libgdr/nbody/interrupt.hpp"
 
@@ -96,7 +97,8 @@ RunResult integrate(const Options& options, Snapshot& snapshot, const RunPlan& p
                     const SnapshotPlace& place) {
   Progress progress("gdr nbody", static_cast<double>(plan.steps()));
   RunObserver observer;
-  observer.stop = [] { return InterruptGuard::received() != 0; };
+  // All ranks stop after the same step, whichever heard of it first.
+  observer.stop = [] { return any_rank(InterruptGuard::received() != 0); };
   observer.progress = [&](std::int64_t step) {
     progress.update(static_cast<double>(step - plan.start.step));
   };
@@ -124,13 +126,27 @@ void predict(const Options& options, const Snapshot& snapshot, NbodyReport& repo
 }
 
 int work(const Options& options) {
-  Snapshot snapshot = read_snapshot(options.file);
   const RunRequest request = request_from(options);
-  const SnapshotPlace place{options.folder, format_from(options)};
   NbodyReport report;
-  report.plan = plan_run(snapshot, request);
-  Device device = open_device(options.device);
-  make_writable_folder(options.folder);
+  Snapshot snapshot;
+  // On many ranks, what is wrong with the file is said by one of them: the device comes first.
+  std::optional<Device> opened;
+  const auto read = [&] {
+    snapshot = read_snapshot(options.file);
+    report.plan = plan_run(snapshot, request);
+  };
+  if (is_on_ranks(options.device)) {
+    opened.emplace(open_device(options.device));
+    together_on_ranks(read);
+  } else {
+    read();
+    opened.emplace(open_device(options.device));
+  }
+  Device& device = *opened;
+  const SnapshotPlace place = shared_place(options.folder, format_from(options));
+  together_on_ranks([&] {
+    if (is_first_rank()) make_writable_folder(options.folder);
+  });
   give_notes(snapshot, report.plan, request);
   if (!options.json) print_beginning(options, snapshot, report.plan, device);
 
@@ -142,14 +158,18 @@ int work(const Options& options) {
   report.result = integrate(options, snapshot, report.plan, device, place);
   report.statistics = device.statistics();
   report.clocks_per_interaction = Kernel::builtin("gravity").clocks_per_interaction();
-  predict(options, snapshot, report);
-  if (options.compare && !report.result.stopped)
+  report.ranks = device.rank_reports();
+  report.statistics = of_all_ranks(report.statistics, report.ranks);
+  // Elsewhere the whole job is in the statistics, or small enough to be computed again.
+  if (device.ranks() == 1) predict(options, snapshot, report);
+  if (options.compare && !report.result.stopped && is_first_rank())
     report.comparison = compare(begin, report.plan, snapshot, !options.json);
   if (options.json)
     print("{}\n", report_json(report).dump(2));
   else
     print("{}", report_text(report));
-  const bool cut_short = report.result.stopped || (options.compare && !report.comparison);
+  const bool cut_short =
+      report.result.stopped || (options.compare && is_first_rank() && !report.comparison);
   return cut_short ? 128 + InterruptGuard::received() : 0;
 }
 

@@ -1,5 +1,6 @@
 // What `gdr nbody` and `gdr force` say: one JSON object for machines.
 #include "libgdr/cli/nbody_report.hpp"
+#include "libgdr/cli/ranks.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -84,8 +85,11 @@ Json report_json(const NbodyReport& report) {
                  {"device", report.device},
                  {"clocks_per_interaction", report.clocks_per_interaction}};
   object.update(statistics_json(report.statistics));
-  object["one_chip"] = cost_json(report.one_chip, r.force_calls);
-  object["one_board"] = cost_json(report.one_board, r.force_calls);
+  if (!report.ranks.empty()) object["ranks"] = ranks_json(report.ranks);
+  if (report.one_chip.clocks > 0) {
+    object["one_chip"] = cost_json(report.one_chip, r.force_calls);
+    object["one_board"] = cost_json(report.one_board, r.force_calls);
+  }
   if (report.comparison) object["double"] = comparison_json(report);
   object["energies"] = Json::array();
   for (const EnergyRecord& record : r.records) object["energies"].push_back(record_json(record));

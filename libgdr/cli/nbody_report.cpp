@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "libgdr/cli/ranks.hpp"
+
 namespace gdr::cli {
 namespace {
 
@@ -106,8 +108,11 @@ std::string report_text(const NbodyReport& report) {
                                 b.virial_ratio()));
   }
   text += statistics_text(report.statistics, report.clocks_per_interaction);
-  text += row("one chip", prediction(report.one_chip, r.force_calls));
-  text += row("one 4-chip board", prediction(report.one_board, r.force_calls));
+  text += ranks_text(report.ranks);
+  if (report.one_chip.clocks > 0) {
+    text += row("one chip", prediction(report.one_chip, r.force_calls));
+    text += row("one 4-chip board", prediction(report.one_board, r.force_calls));
+  }
   if (!r.snapshots.empty())
     text +=
         row("snapshots", fmt::format("{}, the last is {}", r.snapshots.size(), r.snapshots.back()));

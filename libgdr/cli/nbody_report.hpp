@@ -28,7 +28,8 @@ struct NbodyReport {
   RunResult result;
   Statistics statistics;
   double clocks_per_interaction = 0;
-  ForceCost one_chip, one_board;
+  ForceCost one_chip, one_board;  ///< zeros where they are not known: on many ranks
+  std::vector<RankReport> ranks;  ///< of a device that many share
   std::optional<Comparison> comparison;
 
   double drift() const;

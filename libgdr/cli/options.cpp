@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "gdr/error.hpp"
+#include "libgdr/cli/ranks.hpp"
 
 namespace gdr::cli {
 
@@ -41,7 +42,9 @@ DeviceOptions device_options(const DeviceChoice& choice) {
 }
 
 Device open_device(const DeviceChoice& choice) {
-  return Device::open(choice.device, device_options(choice));
+  Device device = Device::open(choice.device, device_options(choice));
+  follow_ranks(device);
+  return device;
 }
 
 void add_geometry_option(CLI::App& app, std::vector<std::string>& settings) {

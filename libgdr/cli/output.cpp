@@ -15,6 +15,8 @@
 namespace gdr::cli {
 namespace {
 
+bool silent = false;
+
 [[noreturn]] void output_failed(int code) {
   if (code == EPIPE) throw OutputClosed{};
   throw Error(ErrorCategory::Io,
@@ -23,6 +25,7 @@ namespace {
 
 /// Lines of messages; what standard error cannot take is lost, as there is no one left to tell.
 void write_error_line(std::string_view prefix, std::string_view message) {
+  if (silent) return;
   std::fflush(stdout);  // so that both streams come out in order on one terminal
   std::string text(prefix);
   text += message;
@@ -32,7 +35,10 @@ void write_error_line(std::string_view prefix, std::string_view message) {
 
 }  // namespace
 
+void silence() noexcept { silent = true; }
+
 void write_output(std::string_view text) {
+  if (silent) return;
   errno = 0;
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) output_failed(errno);
 }
@@ -52,7 +58,8 @@ bool stdout_is_terminal() noexcept { return isatty(STDOUT_FILENO) == 1; }
 
 bool stderr_is_terminal() noexcept {
   const char* term = std::getenv("TERM");
-  return isatty(STDERR_FILENO) == 1 && (term == nullptr || std::strcmp(term, "dumb") != 0);
+  return !silent && isatty(STDERR_FILENO) == 1 &&
+         (term == nullptr || std::strcmp(term, "dumb") != 0);
 }
 
 bool stderr_has_colour() noexcept {

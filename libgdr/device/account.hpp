@@ -18,8 +18,8 @@ class Account {
 
   /// The run came to its end, and did so much.
   void done(std::uint64_t interactions, double flops) noexcept;
-  /// The host converted results for so long, in it.
-  void converted(double seconds) noexcept { conversion_seconds_ = seconds; }
+  /// The host converted results for so long, in it; adds up.
+  void converted(double seconds) noexcept { conversion_seconds_ += seconds; }
 
  private:
   DeviceCore& device_;

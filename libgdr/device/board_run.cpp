@@ -22,15 +22,17 @@ IndexRange overlap(IndexRange have, IndexRange wanted) {
 
 }  // namespace
 
-BoardRun::BoardRun(const DeviceCore& device, BoardSlot& slot, JobData& job, Share share,
+BoardRun::BoardRun(const DeviceCore& device, BoardSlot& slot, JobData& job, const JobPart& part,
                    const std::atomic<bool>& abandoned)
     : device_(device),
       slot_(slot),
       job_(job),
-      share_(share),
+      part_(part),
+      share_(part.share),
       abandoned_(abandoned),
       chips_(device.geometry.chips_per_board) {
   const Geometry& g = device.geometry;
+  const Share share = share_;
   output_words_ = job.output_items.record_words() * output_records(job.kernel.program(), g, share);
   const std::size_t item_words = job.sources_group.words + output_words_;
   const std::uint64_t memory_words = g.dram_bytes / sizeof(std::uint64_t);
@@ -43,6 +45,19 @@ BoardRun::BoardRun(const DeviceCore& device, BoardSlot& slot, JobData& job, Shar
     throw Error(ErrorCategory::Device, "the memory of a chip (" + std::to_string(g.dram_bytes) +
                                            " bytes) does not hold one source of kernel \"" +
                                            job.kernel.name() + "\"; give the device more dram");
+  place_slices();
+}
+
+/// One behind the other, if the memories take all of them: then they stay there for the next run.
+void BoardRun::place_slices() {
+  const std::size_t chips = share_ == Share::SourcesOverBlocks ? chips_ : 1;
+  std::size_t place = 0;
+  for (const IndexRange& slice : job_.slices) {
+    places_.push_back(place);
+    place += (slice.count + chips - 1) / chips;
+  }
+  const std::size_t needed = places_.size() == 1 ? job_.sources.count() : place * chips;
+  if (needed > capacity_) places_.clear();
 }
 
 Command& BoardRun::add(CommandKind kind) {
@@ -157,22 +172,43 @@ void BoardRun::send_segment(const Segment& segment, IndexRange wanted) {
   }
 }
 
-/// Everything, or, where the board has an earlier state of these same sources, what changed since.
-void BoardRun::send_sources(IndexRange range) {
+SourceVersion BoardRun::sources_now() const {
+  return {job_.number, job_.sources.generation(), job_.sources.log().size(), share_,
+          places_.size()};
+}
+
+/// The board has these sources, but for changes since.
+bool BoardRun::has_earlier_sources() const {
+  const SourceVersion now = sources_now(), had = slot_.resident;
+  return !places_.empty() && had.job == now.job && had.generation == now.generation &&
+         had.share == now.share && had.slices == now.slices;
+}
+
+/// Everything, or, where the board has an earlier state of these same sources, what changed since;
+/// where not all fit, or have arrived, a range of them, to a place of its own.
+void BoardRun::send_sources(IndexRange range, std::size_t place) {
   const SourceStore& sources = job_.sources;
-  const bool whole = range.count == sources.count();
-  const SourceVersion now{job_.number, sources.generation(), sources.log().size(), share_};
-  const SourceVersion had = slot_.resident;
-  const bool known =
-      whole && had.job == now.job && had.generation == now.generation && had.share == share_;
+  const SourceVersion now = sources_now(), had = slot_.resident;
+  const bool whole = !places_.empty(), known = has_earlier_sources();
   if (known && had.changes == now.changes) return;
   slot_.resident = {};
-  for (const Segment& segment : place_sources(share_, chips_, range)) {
-    if (!known) send_segment(segment, range);
-    for (std::size_t k = had.changes; known && k < now.changes; ++k)
-      send_segment(segment, sources.log()[k]);
+  if (!whole || arriving_) {
+    for (Segment segment : place_sources(share_, chips_, range)) {
+      segment.place += place;
+      send_segment(segment, range);
+    }
+    if (whole && range.first + range.count == sources.count()) sent_ = now;
+    return;
   }
-  if (whole) sent_ = now;
+  if (job_.arrival) job_.arrival({0, sources.count()});
+  for (std::size_t s = 0; s < places_.size(); ++s)
+    for (Segment segment : place_sources(share_, chips_, job_.slices[s])) {
+      segment.place += places_[s];
+      if (!known) send_segment(segment, job_.slices[s]);
+      for (std::size_t k = had.changes; known && k < now.changes; ++k)
+        send_segment(segment, sources.log()[k]);
+    }
+  sent_ = now;
 }
 
 void BoardRun::add_run(std::uint64_t chips, std::size_t place, std::size_t count,
@@ -186,31 +222,31 @@ void BoardRun::add_run(std::uint64_t chips, std::size_t place, std::size_t count
   command.flags = flags | (last && !device_.shows_chips ? run_results_only : 0U);
 }
 
-/// The loop over sources that lie in the memories: Start before the first of the run, End after the
-/// last, on every chip that takes part whether it has sources or not.
-void BoardRun::loop(IndexRange range, bool is_first, bool is_last) {
+/// The loop over `count` sources that lie in the memories from `base` on: Start before the first of
+/// the run, End after the last, on every chip that takes part whether it has sources or not.
+void BoardRun::loop(std::size_t base, std::size_t count, bool is_first, bool is_last) {
   const bool split = share_ == Share::SourcesOverBlocks;
-  const std::size_t each = split ? range.count / chips_ : range.count;
-  const std::size_t rest = split ? range.count % chips_ : 0;
+  const std::size_t each = split ? count / chips_ : count;
+  const std::size_t rest = split ? count % chips_ : 0;
   std::uint32_t start = is_first ? run_start : 0U;
   for (std::size_t place = 0;;) {
     const std::size_t n = std::min(each - place, piece_);
     const bool last = place + n == each;
     const bool end = last && rest == 0 && is_last;
-    add_run(active_, place, n, start | (end ? run_end : 0U));
+    add_run(active_, base + place, n, start | (end ? run_end : 0U));
     start = 0;
     place += n;
     if (last) break;
     flush();
   }
   if (rest == 0) return;
-  add_run(all_chips(static_cast<unsigned>(rest)), each, 1, 0);
+  add_run(all_chips(static_cast<unsigned>(rest)), base + each, 1, 0);
   if (is_last) add_run(active_, 0, 0, run_end);
 }
 
 /// Output items of these sources from every chip that worked on them.
-void BoardRun::read_outputs(IndexRange range, bool first_batch) {
-  if (job_.outputs.empty()) return;
+void BoardRun::read_outputs(IndexRange range, std::size_t place, bool first_batch) {
+  if (!job_.wants_outputs) return;
   const std::size_t records = output_words_ / job_.output_items.record_words();
   for (const Segment& segment : place_sources(share_, chips_, range)) {
     bool fresh = first_batch;
@@ -220,7 +256,7 @@ void BoardRun::read_outputs(IndexRange range, bool first_batch) {
       Command& command = add(CommandKind::ReadMemory);
       command.share = {};
       command.chips = bit;
-      command.address = output_base_ + segment.place * output_words_;
+      command.address = output_base_ + (place + segment.place) * output_words_;
       command.count = segment.sources.count * output_words_;
       flush();
       job_.output_items.add(segment.sources.first, segment.sources.count, slot_.words.data(),
@@ -238,13 +274,27 @@ void BoardRun::read_targets(std::size_t first, std::size_t n) {
     Command& command = add(CommandKind::ReadTargets);
     if (!split) command.chips = std::uint64_t{1} << chip;
     if (split) command.flags = read_combine;
+    if (part_.raw) command.flags |= read_raw;
     command.count = part.count;
   }
   flush();
   // Chips answer in order and targets are dealt out in order: the words are those of n targets.
   const Stopwatch timer;
-  unpack(job_.results_group, job_.results, first, n, slot_.words.data(), device_.threads);
+  if (part_.records != nullptr)
+    std::copy(slot_.words.begin(), slot_.words.end(),
+              part_.records + (first - part_.targets.first) * (slot_.words.size() / n));
+  else
+    unpack(job_.results_group, job_.results, first, n, slot_.words.data(), device_.threads);
   conversion_seconds_ += timer.seconds();
+}
+
+/// Sources that go to the memories between two runs of the loop.
+std::size_t BoardRun::items_at_once() const {
+  if (places_.empty()) return capacity_;
+  const std::size_t count = job_.slices[part_.slice].count;
+  if (!arriving_) return count;
+  const std::size_t group = job_.cost.group, eighth = (count + 7) / 8;
+  return std::max<std::size_t>(4096, (eighth + group - 1) / group * group);
 }
 
 void BoardRun::batch(std::size_t first, std::size_t n) {
@@ -254,14 +304,22 @@ void BoardRun::batch(std::size_t first, std::size_t n) {
   if (n == job_.target_count && output_words_ == 0) lend_targets();
   write_params();
   write_targets(first, n);
-  const std::size_t total = job_.sources.count();
-  for (std::size_t done = 0; done == 0 || done < total;) {
-    const IndexRange range{done, std::min(total - done, capacity_)};
-    send_sources(range);
-    loop(range, done == 0, done + range.count == total);
-    read_outputs(range, first == 0);
+  const IndexRange slice = job_.slices[part_.slice];
+  const std::size_t base = places_.empty() ? 0 : places_[part_.slice];
+  // With one slice that all blocks see, the loop begins on what is there of it.
+  arriving_ = job_.arrival && places_.size() == 1 && share_ == Share::TargetsOverBlocks &&
+              !has_earlier_sources();
+  const std::size_t at_once = items_at_once();
+  for (std::size_t done = 0; done == 0 || done < slice.count;) {
+    const IndexRange range{slice.first + done, std::min(slice.count - done, at_once)};
+    const std::size_t place = places_.empty() ? 0 : base + done;
+    if (job_.arrival && (arriving_ || places_.empty())) job_.arrival(range);
+    send_sources(range, place);
+    loop(place, range.count, done == 0, done + range.count == slice.count);
+    read_outputs(range, place, first + job_.targets_before == 0);
     done += range.count;
-    if (total == 0) break;
+    if (arriving_ && done < slice.count) flush();
+    if (slice.count == 0) break;
   }
   read_targets(first, n);
 }

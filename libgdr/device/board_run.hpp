@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 #include "libgdr/device/core.hpp"
 
@@ -11,7 +12,7 @@ namespace gdr {
 
 class BoardRun {
  public:
-  BoardRun(const DeviceCore& device, BoardSlot& slot, JobData& job, Share share,
+  BoardRun(const DeviceCore& device, BoardSlot& slot, JobData& job, const JobPart& part,
            const std::atomic<bool>& abandoned);
 
   /// Compute targets first .. first + n - 1, in as many batches as the board needs. Target 0 is in
@@ -28,10 +29,14 @@ class BoardRun {
   void lend_targets();
   void take_back_targets() noexcept;
   void write_targets(std::size_t first, std::size_t n);
-  void loop(IndexRange range, bool is_first, bool is_last);
-  void send_sources(IndexRange range);
+  void loop(std::size_t base, std::size_t count, bool is_first, bool is_last);
+  std::size_t items_at_once() const;
+  void place_slices();
+  SourceVersion sources_now() const;
+  bool has_earlier_sources() const;
+  void send_sources(IndexRange range, std::size_t place);
   void send_segment(const Segment& segment, IndexRange wanted);
-  void read_outputs(IndexRange range, bool first_batch);
+  void read_outputs(IndexRange range, std::size_t place, bool first_batch);
   void read_targets(std::size_t first, std::size_t n);
 
   Command& add(CommandKind kind);
@@ -44,6 +49,7 @@ class BoardRun {
   const DeviceCore& device_;
   BoardSlot& slot_;
   JobData& job_;
+  const JobPart part_;
   const Share share_;
   const std::atomic<bool>& abandoned_;
   const unsigned chips_;
@@ -54,7 +60,9 @@ class BoardRun {
   std::uint64_t output_base_;          ///< memory address of output items
   std::size_t capacity_;               ///< sources that the memories take at once
   double conversion_seconds_ = 0;
-  std::size_t piece_;  ///< items of a chip between two looks at `abandoned`
+  std::size_t piece_;                ///< items of a chip between two looks at `abandoned`
+  std::vector<std::size_t> places_;  ///< of the slices, in a chip's memory; none: not all fit
+  bool arriving_ = false;            ///< sources come in pieces while the first batch runs
 };
 
 }  // namespace gdr

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -47,8 +48,9 @@ struct DeviceCore {
   std::string where = "emulator";  ///< what kind of device it is, and where, for the description
   std::string reason;              ///< why it was chosen, where nobody said; may be empty
   Sharing sharing = Sharing::Auto;
-  unsigned threads = 1;      ///< of the host, for arrays; the boards know theirs
-  bool shows_chips = false;  ///< someone looks at what runs leave in them beside results
+  unsigned threads = 1;                 ///< of the host, for arrays; the boards know theirs
+  bool shows_chips = false;             ///< someone looks at what runs leave in them beside results
+  std::shared_ptr<struct Ranks> ranks;  ///< of a device that many processes share; else null
   WorkQueue queue;
   std::atomic<std::uint64_t> jobs{0};  ///< jobs made so far; numbers them from 1
 
@@ -66,6 +68,16 @@ struct DeviceCore {
 /// Open the boards that a name asks for. Errors are those of Device::open.
 std::shared_ptr<DeviceCore> open_core(const DeviceName& name);
 
+/// A part of a run: some of the job's targets on a slice of its sources.
+struct JobPart {
+  Share share{};
+  std::size_t slice = 0;  ///< of JobData::slices
+  IndexRange targets;
+  /// Where the records of the targets' results go; null: into the user's arrays.
+  std::uint64_t* records = nullptr;
+  bool raw = false;  ///< records of the network's words (read_raw), not of the link's
+};
+
 /// The data of a job, as the worker sees it.
 struct JobData {
   std::uint64_t number = 0;
@@ -78,13 +90,24 @@ struct JobData {
   SourceStore sources;
   std::vector<ResultBinding> results, outputs;
   OutputJoin output_items = {};
+  bool wants_outputs = false;  ///< of the run
   /// Words that arrive, until it is known that they are good.
   std::vector<std::uint64_t> new_targets = {}, new_sources = {};
+  std::vector<IndexRange> slices = {};  ///< of a run: consecutive, all sources together
+  std::size_t targets_before = 0;       ///< of the whole job, where this is a rank's part of it
+  /// Of a run whose sources are still on their way: returns when those of a range have arrived.
+  std::function<void(IndexRange)> arrival = {};
+  std::shared_ptr<struct RankWork> rank_work = {};  ///< what this rank computes for all
 };
 
-/// Run a job on all boards of a device, in this thread: batches of targets, pieces of sources, and
-/// results into the user's arrays. Looks at `abandoned` between pieces, and throws Error (Device)
-/// when it is set. Everything the boards counted goes into the statistics, also when it fails.
+/// Compute a part of a job on all boards of a device: batches of targets, pieces of sources. Looks
+/// at `abandoned` between pieces, and throws Error (Device) when it is set. What is lost with a
+/// board, others do. The time of conversions goes to `account`.
+void run_part(DeviceCore& device, JobData& job, const JobPart& part, class Account& account,
+              const std::atomic<bool>& abandoned);
+
+/// Run a job in this thread, on all ranks where there are many, and bring the results into the
+/// user's arrays. Everything the boards counted goes into the statistics, also when it fails.
 void run_job(DeviceCore& device, JobData& job, const std::atomic<bool>& abandoned);
 
 }  // namespace gdr

@@ -9,6 +9,7 @@
 #include "libgdr/device/names.hpp"
 #include "libgdr/device/self_test.hpp"
 #include "libgdr/device/stopwatch.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 namespace gdr {
 
@@ -31,6 +32,25 @@ Device Device::open(std::string_view name, const DeviceOptions& options) {
 
 Device Device::over(std::shared_ptr<DeviceCore> core) {
   return Device(std::make_unique<Impl>(std::move(core)));
+}
+
+Device Device::open_on_ranks(std::int32_t communicator, std::string_view name,
+                             const DeviceOptions& options) {
+  const DeviceName parsed = parse_device_name(name, options);
+  if (parsed.kind != "mpi")
+    throw Error(ErrorCategory::Usage, "a communicator makes a device of kind \"mpi\", not \"" +
+                                          parsed.kind + "\"; give mpi:option=value");
+  return Device(std::make_unique<Impl>(gdr::open_on_ranks(parsed, communicator)));
+}
+
+unsigned Device::rank() const noexcept {
+  return impl_->core->ranks ? impl_->core->ranks->calls->rank() : 0;
+}
+unsigned Device::ranks() const noexcept {
+  return impl_->core->ranks ? impl_->core->ranks->calls->size() : 1;
+}
+std::vector<RankReport> Device::rank_reports() {
+  return impl_->core->ranks ? gather_reports(*impl_->core) : std::vector<RankReport>();
 }
 
 std::shared_ptr<DeviceCore> Device::core() const { return impl_->core; }
@@ -68,6 +88,11 @@ std::string Device::description() const {
     return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
   };
   const Statistics s = statistics();
+  if (core.ranks)
+    return "mpi: " + counted(core.ranks->calls->size(), "rank") + " (" +
+           core.ranks->calls->library() + "), each with " + counted(core.boards.size(), "board") +
+           " of " + counted(core.geometry.chips_per_board, "chip") + ", " + s.engine + " engine, " +
+           s.isa;
   const std::string reason = core.reason.empty() ? "" : " (" + core.reason + ")";
   return core.where + ": " + counted(core.boards.size(), "board") + " of " +
          counted(core.geometry.chips_per_board, "chip") + ", " + s.engine + " engine, " + s.isa +

@@ -63,6 +63,17 @@ Job::Impl::Impl(std::shared_ptr<DeviceCore> device, const Kernel& k)
   work.body = [this] { run_job(*core, data, work.abandoned); };
 }
 
+Job::Impl::~Impl() {
+  // Ranks that gave up at different places would wait for one another.
+  if (core->ranks) {
+    try {
+      settle();
+    } catch (...) {  // nobody is left who could be told
+    }
+  }
+  core->queue.abandon(work);
+}
+
 void Job::Impl::bind(std::span<const NamedResult> results) {
   // Names of outputs go to theirs, all others to the results, which know what to say.
   const auto is_output = [&](const NamedResult& r) {
@@ -89,7 +100,11 @@ Job& Job::operator=(Job&&) noexcept = default;
 
 void Job::set(std::string_view name, double value) {
   impl_->settle();
-  JobData& d = impl_->data;
+  impl_->together([&] { impl_->set(name, value); });
+}
+
+void Job::Impl::set(std::string_view name, double value) {
+  JobData& d = data;
   std::vector<std::string_view> known;
   for (std::size_t k = 0; k < d.params_group.fields.size(); ++k) {
     const LinkField& field = d.params_group.fields[k];
@@ -105,48 +120,58 @@ void Job::set(std::string_view name, double value) {
 void Job::sources(std::size_t n, std::span<const NamedInput> arrays) {
   impl_->settle();
   JobData& d = impl_->data;
-  check_count(n, d.sources_group.words, "sources");
-  check_inputs(d.sources_group, n, arrays, true);
-  impl_->pack_in(d.sources_group, n, arrays, d.new_sources);
+  impl_->together([&] {
+    check_count(n, d.sources_group.words, "sources");
+    check_inputs(d.sources_group, n, arrays, true);
+    impl_->pack_in(d.sources_group, n, arrays, d.new_sources);
+  });
   d.sources.replace(n, d.sources_group.words, d.new_sources);
 }
 
 void Job::update_sources(std::size_t first, std::size_t n, std::span<const NamedInput> arrays) {
   impl_->settle();
   JobData& d = impl_->data;
-  const std::size_t have = d.sources.count();
-  if (first > have || n > have - first)
-    usage("sources " + std::to_string(first) + " to " + std::to_string(first + n) +
-          " shall be replaced, but there are " + std::to_string(have) +
-          "; give all with sources()");
-  check_inputs(d.sources_group, n, arrays, false);
-  // Arrays that are not given keep their values.
-  const std::uint64_t* const old = d.sources.words() + first * d.sources_group.words;
-  d.new_sources.assign(old, old + n * d.sources_group.words);
-  impl_->pack_in(d.sources_group, n, arrays, d.new_sources);
+  impl_->together([&] {
+    const std::size_t have = d.sources.count();
+    if (first > have || n > have - first)
+      usage("sources " + std::to_string(first) + " to " + std::to_string(first + n) +
+            " shall be replaced, but there are " + std::to_string(have) +
+            "; give all with sources()");
+    check_inputs(d.sources_group, n, arrays, false);
+    // Arrays that are not given keep their values.
+    const std::uint64_t* const old = d.sources.words() + first * d.sources_group.words;
+    d.new_sources.assign(old, old + n * d.sources_group.words);
+    impl_->pack_in(d.sources_group, n, arrays, d.new_sources);
+  });
   d.sources.update({first, n}, d.new_sources.data());
 }
 
 void Job::targets(std::size_t n, std::span<const NamedInput> arrays) {
   impl_->settle();
   JobData& d = impl_->data;
-  check_count(n, d.targets_group.words, "targets");
-  check_inputs(d.targets_group, n, arrays, true);
-  impl_->pack_in(d.targets_group, n, arrays, d.new_targets);
+  impl_->together([&] {
+    check_count(n, d.targets_group.words, "targets");
+    check_inputs(d.targets_group, n, arrays, true);
+    impl_->pack_in(d.targets_group, n, arrays, d.new_targets);
+  });
   d.targets.swap(d.new_targets);
   d.target_count = n;
 }
 
 void Job::run(std::span<const NamedResult> results) {
   impl_->settle();
-  impl_->bind(results);
+  impl_->together([&] { impl_->bind(results); });
   impl_->core->queue.run(impl_->work);
 }
 
 void Job::start(std::span<const NamedResult> results) {
   impl_->settle();
-  impl_->bind(results);
-  impl_->core->queue.submit(impl_->work);
+  impl_->together([&] { impl_->bind(results); });
+  // An MPI that serves one thread only leaves nothing for the background.
+  if (impl_->core->ranks && !impl_->core->ranks->work->any_thread())
+    impl_->core->queue.run(impl_->work);
+  else
+    impl_->core->queue.submit(impl_->work);
 }
 
 void Job::sources(std::size_t n, std::initializer_list<NamedInput> arrays) {

@@ -23,7 +23,8 @@ struct DeviceKind {
   std::string_view name;
   bool has_place;  ///< what follows the colon is a place first, then options
 };
-constexpr DeviceKind device_kinds[] = {{"emulator", false}, {"board", true}, {"auto", false}};
+constexpr DeviceKind device_kinds[] = {
+    {"emulator", false}, {"board", true}, {"mpi", false}, {"auto", false}};
 constexpr unsigned most_boards = 64, most_threads = 4096;
 
 struct SharingName {

@@ -5,6 +5,7 @@
 #include "libgdr/device/openers.hpp"
 #include "libgdr/driver/access.hpp"
 #include "libgdr/driver/node.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 namespace gdr {
 
@@ -66,12 +67,14 @@ std::shared_ptr<DeviceCore> open_best(const DeviceName& name) {
 
 namespace {
 
+std::shared_ptr<DeviceCore> open_mpi(const DeviceName& name) { return open_on_ranks(name, {}); }
+
 struct Opener {
   std::string_view kind;
   std::shared_ptr<DeviceCore> (*open)(const DeviceName&);
 };
 constexpr Opener openers[] = {
-    {"emulator", open_emulator}, {"board", open_board}, {"auto", open_best}};
+    {"emulator", open_emulator}, {"board", open_board}, {"mpi", open_mpi}, {"auto", open_best}};
 
 }  // namespace
 

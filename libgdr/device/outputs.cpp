@@ -15,7 +15,11 @@ OutputJoin::OutputJoin(const Program& program) {
   scratch_.resize(words_);
 }
 
-void OutputJoin::begin(std::size_t n) { joined_.assign(n * words_, 0); }
+void OutputJoin::begin(std::size_t n) {
+  joined_.assign(n * words_, 0);
+  keeps_log_ = false;
+  log_.clear();
+}
 
 void OutputJoin::join(std::uint64_t* record, const std::uint64_t* other) {
   Flags ignored = no_flags;
@@ -32,6 +36,13 @@ void OutputJoin::join(std::uint64_t* record, const std::uint64_t* other) {
 
 void OutputJoin::add(std::size_t first, std::size_t n, const std::uint64_t* words,
                      std::size_t records, bool fresh) {
+  if (keeps_log_) {
+    Items& items = log_.emplace_back(Items{{first, n}, fresh, {}});
+    for (std::size_t k = 0; k < n; ++k)
+      items.words.insert(items.words.end(), words + k * records * words_,
+                         words + (k * records + 1) * words_);
+    return;
+  }
   for (std::size_t k = 0; k < n; ++k) {
     std::uint64_t* const record = joined_.data() + (first + k) * words_;
     const std::uint64_t* const item = words + k * records * words_;
@@ -39,6 +50,29 @@ void OutputJoin::add(std::size_t first, std::size_t n, const std::uint64_t* word
       std::copy_n(item, words_, record);
     else
       join(record, item);
+  }
+}
+
+std::vector<std::uint64_t> OutputJoin::log_of(IndexRange range) const {
+  std::vector<std::uint64_t> log;
+  for (const Items& items : log_) {
+    const std::size_t first = std::max(items.sources.first, range.first);
+    const std::size_t end =
+        std::min(items.sources.first + items.sources.count, range.first + range.count);
+    if (first >= end) continue;
+    log.insert(log.end(), {first, end - first, items.fresh ? 1U : 0U});
+    const auto from =
+        items.words.begin() + static_cast<std::ptrdiff_t>((first - items.sources.first) * words_);
+    log.insert(log.end(), from, from + static_cast<std::ptrdiff_t>((end - first) * words_));
+  }
+  return log;
+}
+
+void OutputJoin::replay(std::span<const std::uint64_t> log, std::size_t before) {
+  while (!log.empty()) {
+    const std::size_t first = log[0], n = log[1];
+    add(first - before, n, log.data() + 3, 1, log[2] != 0);
+    log = log.subspan(3 + n * words_);
   }
 }
 

@@ -7,9 +7,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "emulator/board/port.hpp"
+#include "libgdr/device/sources.hpp"
 
 namespace gdr {
 
@@ -27,15 +29,30 @@ class OutputJoin {
   /// counts (more than one come from a `pass`, one for each block). `fresh`: nothing came before.
   void add(std::size_t first, std::size_t n, const std::uint64_t* words, std::size_t records,
            bool fresh);
+  /// Instead of joining, write down from now on what is to be added, for another to do it in the
+  /// order in which it came. `begin` ends it.
+  void keep_log() { keeps_log_ = true; }
+  /// What was written down for the sources of a range, in plain words, and adding that to what is
+  /// here, whose first source has the number `before`.
+  std::vector<std::uint64_t> log_of(IndexRange range) const;
+  void replay(std::span<const std::uint64_t> log, std::size_t before);
   /// The records of all sources.
   const std::uint64_t* words() const noexcept { return joined_.data(); }
 
  private:
+  /// Items that came at once: those of `sources` from one chip and batch.
+  struct Items {
+    IndexRange sources;
+    bool fresh;
+    std::vector<std::uint64_t> words;
+  };
   void join(std::uint64_t* record, const std::uint64_t* other);
 
   std::vector<PortField> fields_;
   std::uint32_t words_ = 0;
   std::vector<std::uint64_t> joined_, scratch_;
+  bool keeps_log_ = false;
+  std::vector<Items> log_;
 };
 
 }  // namespace gdr

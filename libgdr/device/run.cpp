@@ -1,26 +1,23 @@
-// One run of a job on all boards, and what it adds to the statistics.
+// One run of a job: cut into parts, the parts on all boards, and what it adds to the statistics.
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "libgdr/device/account.hpp"
 #include "libgdr/device/board_run.hpp"
 #include "libgdr/device/core.hpp"
+#include "libgdr/device/slices.hpp"
 #include "libgdr/driver/access.hpp"
+#include "libgdr/ranks/run_ranks.hpp"
 
 namespace gdr {
 namespace {
 
-/// Whole batches of targets: the same ones whatever the number of boards, so that results are too.
-struct Batches {
-  std::size_t targets, slots;
-  std::size_t count() const { return (targets + slots - 1) / slots; }
-};
-
-/// What a board is given, and what became of it.
-struct Part {
+/// Batches that a board is given, and what became of them.
+struct BoardShare {
   BoardSlot* slot = nullptr;
   IndexRange batches;
   std::exception_ptr error = {};
@@ -29,114 +26,137 @@ struct Part {
 
 /// Batches dealt out to as many boards as they need: more than batches would only send the same
 /// sources to more memories.
-std::vector<Part> deal(const std::vector<BoardSlot*>& boards, IndexRange range) {
-  std::vector<Part> parts;
+std::vector<BoardShare> deal(const std::vector<BoardSlot*>& boards, IndexRange range) {
+  std::vector<BoardShare> shares;
   const std::size_t used = std::min(range.count, boards.size());
   const std::size_t each = (range.count + used - 1) / used;
   for (std::size_t b = 0; b * each < range.count; ++b)
-    parts.push_back({boards[b], {range.first + b * each, std::min(each, range.count - b * each)}});
-  return parts;
+    shares.push_back({boards[b], {range.first + b * each, std::min(each, range.count - b * each)}});
+  return shares;
 }
 
-class Run {
+/// A part of a job on the boards of this process. Boards take whole batches of targets, the same
+/// ones whatever their number, so that results are too.
+class PartRun {
  public:
-  Run(DeviceCore& device, JobData& job, const std::atomic<bool>& abandoned)
+  PartRun(DeviceCore& device, JobData& job, const JobPart& part, const std::atomic<bool>& abandoned)
       : device_(device),
         job_(job),
+        part_(part),
         abandoned_(abandoned),
-        share_(choose_share(job.cost, device.geometry, device.sharing, job.target_count,
-                            job.sources.count())),
-        batches_{job.target_count, board_slots(job.cost, device.geometry, share_)} {}
+        slots_(board_slots(job.cost, device.geometry, part.share)) {}
 
   /// Until every batch was done by some board.
   void run() {
-    std::vector<IndexRange> left{{0, batches_.count()}};
+    const IndexRange all{0, (part_.targets.count + slots_ - 1) / slots_};
+    // Output items are joined batch by batch: what boards do is done in that order, and again from
+    // the beginning if one is lost.
+    const bool in_order = job_.outputs_group.words > 0;
+    std::optional<OutputJoin> before;
+    std::vector<IndexRange> left{all};
     while (!left.empty()) {
-      // Output items are joined batch by batch: what boards do is done in that order, and again
-      // from the beginning if one is lost.
-      const bool in_order = job_.outputs_group.words > 0;
-      if (in_order) {
-        begin_outputs();
-        left = {{0, batches_.count()}};
-      }
-      std::vector<Part> parts = deal(device_.usable(), left.back());
+      std::vector<BoardShare> shares = deal(device_.usable(), left.back());
       left.pop_back();
-      const bool together = !in_order && parts.size() > 1 && parts.front().slot->board->elsewhere();
-      together ? side_by_side(parts) : in_turns(parts);
-      for (const Part& part : parts) {
-        if (part.lost.empty()) continue;
-        device_.lose(*part.slot, part.lost);
-        left.push_back(part.batches);
+      const bool elsewhere = shares.front().slot->board->elsewhere();
+      if (in_order && elsewhere && !before) before = job_.output_items;
+      const bool together = !in_order && shares.size() > 1 && elsewhere;
+      together ? side_by_side(shares) : in_turns(shares);
+      for (const BoardShare& share : shares) {
+        if (share.lost.empty()) continue;
+        device_.lose(*share.slot, share.lost);
+        left.push_back(share.batches);
       }
-      for (const Part& part : parts)
-        if (part.error) std::rethrow_exception(part.error);
+      for (const BoardShare& share : shares)
+        if (share.error) std::rethrow_exception(share.error);
+      if (!in_order || left.empty()) continue;
+      job_.output_items = *before;
+      left = {all};
     }
   }
 
   double conversion_seconds() const noexcept { return converted_; }
 
  private:
-  void begin_outputs() {
-    job_.output_items = OutputJoin(job_.kernel.program());
-    job_.output_items.begin(job_.outputs.empty() ? 0 : job_.sources.count());
-  }
-
-  void work(Part& part) noexcept {
-    const std::size_t first = part.batches.first * batches_.slots;
-    const std::size_t end =
-        std::min((part.batches.first + part.batches.count) * batches_.slots, batches_.targets);
+  void work(BoardShare& share) noexcept {
+    const std::size_t first = share.batches.first * slots_;
+    const std::size_t n = std::min(share.batches.count * slots_, part_.targets.count - first);
     try {
-      BoardRun board(device_, *part.slot, job_, share_, abandoned_);
-      board.run(first, end - first);
+      BoardRun board(device_, *share.slot, job_, part_, abandoned_);
+      board.run(part_.targets.first + first, n);
       converted_ += board.conversion_seconds();
     } catch (const driver::BoardLost& e) {
-      part.lost = e.what();
+      share.lost = e.what();
     } catch (...) {
-      part.error = std::current_exception();
+      share.error = std::current_exception();
     }
   }
 
-  void in_turns(std::vector<Part>& parts) {
-    for (Part& part : parts) {
-      work(part);
-      if (part.error) return;
+  /// Ends where one fails: what comes after it would be done in vain, or again.
+  void in_turns(std::vector<BoardShare>& shares) {
+    for (BoardShare& share : shares) {
+      work(share);
+      if (share.error) return;
     }
   }
 
   /// A thread for each board but the first, whose work this one does.
-  void side_by_side(std::vector<Part>& parts) {
+  void side_by_side(std::vector<BoardShare>& shares) {
     std::vector<std::thread> threads;
-    for (std::size_t p = 1; p < parts.size(); ++p)
-      threads.emplace_back([this, &part = parts[p]] { work(part); });
-    work(parts.front());
+    for (std::size_t p = 1; p < shares.size(); ++p)
+      threads.emplace_back([this, &share = shares[p]] { work(share); });
+    work(shares.front());
     for (std::thread& thread : threads) thread.join();
   }
 
   DeviceCore& device_;
   JobData& job_;
+  const JobPart& part_;
   const std::atomic<bool>& abandoned_;
-  const Share share_;
-  const Batches batches_;
+  const std::size_t slots_;
   std::atomic<double> converted_ = 0;
 };
 
-void run_boards(DeviceCore& device, JobData& job, const std::atomic<bool>& abandoned) {
+/// All of a job on this process's boards.
+void run_here(DeviceCore& device, JobData& job, const std::atomic<bool>& abandoned) {
+  const std::size_t n = job.target_count, sources = job.sources.count();
+  const JobCut cut = cut_job(job.cost, device.geometry, device.sharing, n, sources);
+  job.slices.clear();
+  for (std::size_t s = 0; s < cut.slices; ++s)
+    job.slices.push_back(slice_of(cut, job.cost.group, sources, s));
   Account account(device);
-  Run run(device, job, abandoned);
-  run.run();
-  account.converted(run.conversion_seconds());
-  const std::uint64_t pairs = std::uint64_t{job.target_count} * job.sources.count();
+  if (cut.slices == 1) {
+    run_part(device, job, {cut.share, 0, {0, n}}, account, abandoned);
+  } else {
+    const SliceJoin join(job.kernel.program());
+    std::vector<std::uint64_t> raw(cut.slices * n * join.raw_words()), records;
+    for (std::size_t s = 0; s < cut.slices; ++s)
+      run_part(device, job, {cut.share, s, {0, n}, raw.data() + s * n * join.raw_words(), true},
+               account, abandoned);
+    join.join(cut.slices, n, raw, records);
+    unpack(job.results_group, job.results, 0, n, records.data(), device.threads);
+  }
+  const std::uint64_t pairs = std::uint64_t{n} * sources;
   account.done(pairs, static_cast<double>(pairs) * job.kernel.flops_per_interaction());
 }
 
 }  // namespace
 
+void run_part(DeviceCore& device, JobData& job, const JobPart& part, Account& account,
+              const std::atomic<bool>& abandoned) {
+  if (part.targets.count == 0) return;
+  PartRun run(device, job, part, abandoned);
+  run.run();
+  account.converted(run.conversion_seconds());
+}
+
 void run_job(DeviceCore& device, JobData& job, const std::atomic<bool>& abandoned) {
+  if (device.ranks) return run_on_ranks(device, job, abandoned);
+  job.wants_outputs = !job.outputs.empty();
   if (job.outputs_group.words > 0) {
     job.output_items = OutputJoin(job.kernel.program());
     job.output_items.begin(job.outputs.empty() ? 0 : job.sources.count());
   }
-  if (job.target_count > 0) run_boards(device, job, abandoned);
+  if (job.target_count > 0) run_here(device, job, abandoned);
   unpack(job.outputs_group, job.outputs, 0, job.outputs.empty() ? 0 : job.sources.count(),
          job.output_items.words(), device.threads);
 }

@@ -13,6 +13,8 @@
 #include "libgdr/device/sharing.hpp"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "gdr/error.hpp"
 #include "libgdr/device/sources.hpp"
@@ -34,6 +36,78 @@ std::size_t items_of_half(const KernelCost& kernel, const Geometry& geometry) {
   return std::max<std::size_t>(1, geometry.broadcast_words / 2 / std::max(1U, kernel.source_words));
 }
 
+/// Follows through section Start which locations of a PE hold what is the same in all PEs:
+/// constants, and what was made of them. Anything else counts as different.
+class Constants {
+ public:
+  /// What PE writes to the broadcast memory with this instruction is the same whichever PE does.
+  bool gives(const Instruction& i) const { return !i.predicate.used && holds(i.move.pe); }
+
+  void follow(const Instruction& i) {
+    const bool mul = made_of_constants(i.mul), alu = made_of_constants(i.alu);
+    if (i.move.op == Op::Bget) set(i.move.pe, false);
+    if (i.mul.used()) take(i, i.mul, mul);
+    if (i.alu.used()) take(i, i.alu, alu);
+  }
+
+ private:
+  using Place = std::pair<Space, unsigned>;
+
+  bool holds(const Operand& x) const {
+    return x.space == Space::Immediate || x.space == Space::None ||
+           known_.contains({x.space, x.address});
+  }
+  bool made_of_constants(const Arithmetic& slot) const { return holds(slot.a) && holds(slot.b); }
+  void take(const Instruction& i, const Arithmetic& slot, bool constant) {
+    const bool same = constant && !i.predicate.used;
+    if (slot.dst.used()) set(slot.dst, same);
+    if (slot.t == TTarget::None) return;
+    for (const std::uint16_t half : {std::uint16_t{0}, std::uint16_t{1}}) {
+      Operand t;
+      t.space = Space::T;
+      t.address = half;
+      set(t, same);
+    }
+  }
+  void set(const Operand& x, bool constant) {
+    if (constant) {
+      known_.insert({x.space, x.address});
+      return;
+    }
+    // All elements of a vector of longs, and a long that begins before.
+    const Space space = x.space == Space::LocalByT ? Space::Local : x.space;
+    std::erase_if(known_, [&](const Place& place) {
+      return place.first == space &&
+             (x.space == Space::LocalByT ||
+              (place.second + 1 >= x.address && place.second < x.address + 2U * max_elements));
+    });
+  }
+
+  std::set<Place> known_;
+};
+
+/// The program reads the number of its PE or block, or PEs of a block see what one of them wrote:
+/// other than constants, which section Start may put into the broadcast memory.
+bool knows_its_place(const Program& program) {
+  const auto is_place = [](const Operand& x) {
+    return x.space == Space::PeNumber || x.space == Space::BlockNumber;
+  };
+  for (const auto& section : program.sections)
+    for (const Instruction& i : section)
+      if (is_place(i.mul.a) || is_place(i.mul.b) || is_place(i.alu.a) || is_place(i.alu.b))
+        return true;
+  const auto writes = [](const Instruction& i) { return i.move.op == Op::Bput; };
+  if (std::ranges::any_of(program.section(Section::Body), writes) ||
+      std::ranges::any_of(program.section(Section::End), writes))
+    return true;
+  Constants constants;
+  for (const Instruction& i : program.section(Section::Start)) {
+    if (writes(i) && !constants.gives(i)) return true;
+    constants.follow(i);
+  }
+  return false;
+}
+
 }  // namespace
 
 KernelCost kernel_cost(const Program& program) {
@@ -49,6 +123,7 @@ KernelCost kernel_cost(const Program& program) {
   cost.result_words = layout.result_words;
   for (const Variable& v : program.variables)
     if (v.kind == VarKind::Result && v.reduce == Reduce::Pass) cost.joinable = false;
+  cost.placed = layout.output_words > 0 || knows_its_place(program);
   return cost;
 }
 

@@ -17,6 +17,9 @@ struct KernelCost {
   std::uint32_t elements = 4, group = 1;
   std::uint32_t target_words = 0, source_words = 0, result_words = 0;  ///< on the link
   bool joinable = true;  ///< every result has a reduction that adds up partial results
+  /// What is computed depends on where targets stand: the program knows the number of its PE or
+  /// block, PEs of a block see what one of them wrote, or outputs join what all PEs hold.
+  bool placed = false;
 };
 
 KernelCost kernel_cost(const Program& program);

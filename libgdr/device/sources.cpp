@@ -18,6 +18,14 @@ void SourceStore::replace(std::size_t n, std::uint32_t item_words,
   log_.clear();
 }
 
+std::uint64_t* SourceStore::replace(std::size_t n, std::uint32_t item_words) {
+  std::vector<std::uint64_t> words = std::move(words_);
+  words.resize(n * item_words);
+  words.shrink_to_fit();
+  replace(n, item_words, words);
+  return words_.data();
+}
+
 void SourceStore::update(IndexRange range, const std::uint64_t* words) {
   std::copy_n(words, range.count * item_words_, words_.data() + range.first * item_words_);
   note(range);

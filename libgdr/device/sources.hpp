@@ -23,6 +23,7 @@ struct SourceVersion {
   std::uint64_t generation = 0;  ///< counts complete replacements
   std::size_t changes = 0;       ///< entries of the log that it has
   Share share{};                 ///< how they are placed
+  std::size_t slices = 1;        ///< and in how many slices
 };
 
 class SourceStore {
@@ -30,6 +31,8 @@ class SourceStore {
   /// Put n sources in the place of those there were; `words`, of `item_words` each, gets the old
   /// ones' memory.
   void replace(std::size_t n, std::uint32_t item_words, std::vector<std::uint64_t>& words);
+  /// The same for sources that are still to come: returns where their words shall go.
+  std::uint64_t* replace(std::size_t n, std::uint32_t item_words);
   /// Overwrite some.
   void update(IndexRange range, const std::uint64_t* words);
 

@@ -12,7 +12,11 @@ ProgramLengths program_lengths(std::span<const std::uint64_t> payload, std::uint
     const Program program =
         read_object(std::span(reinterpret_cast<const std::uint8_t*>(payload.data()), bytes));
     const LinkLayout layout = link_layout(program);
-    lengths = {layout.target_words, layout.result_words, layout.output_words, {}};
+    lengths = {layout.target_words,
+               layout.result_words,
+               layout.output_words,
+               words_of_target(layout, read_raw),
+               {}};
     for (const LinkLayout::Field& f : layout.params)
       lengths.param_words.push_back((f.half_words + 1) / 2);
   } catch (const Error&) {
@@ -39,7 +43,7 @@ std::uint64_t payload_length(const Command& c, const ProgramLengths& program) no
 std::uint64_t result_length(const Command& c, const ProgramLengths& program) noexcept {
   switch (c.kind) {
     case CommandKind::ReadTargets:
-      return c.count * program.result_words;
+      return c.count * ((c.flags & read_raw) != 0 ? program.raw_words : program.result_words);
     case CommandKind::ReadMemory:
       return c.count;
     case CommandKind::Run:

@@ -11,6 +11,7 @@ namespace gdr::driver {
 /// What a program's variables take on the link: of the one that a board holds.
 struct ProgramLengths {
   std::uint32_t target_words = 0, result_words = 0, output_words = 0;
+  std::uint64_t raw_words = 0;  ///< of a target's results with read_raw
   std::vector<std::uint32_t> param_words;
 };
 

@@ -129,6 +129,11 @@ gdr_status gdr_last_status(void);
 /* Open a device: "emulator", or with options "emulator:engine=vector,boards=2"; null or "" means
  * what GDR_DEVICE says, else "emulator". One device may be used by one thread at a time. */
 gdr_status gdr_device_open(const char* name, gdr_device** device);
+/* Open a device on all ranks of a communicator, given by its Fortran handle: MPI_Comm_c2f(comm) in
+ * C, the communicator itself in Fortran's mpif.h, comm%MPI_VAL of mpi_f08, comm.py2f() of mpi4py.
+ * `name` is "mpi" with options, as "mpi:engine=native,threads=4"; null or "" means "mpi". All calls
+ * on it are collective (docs/mpi.md). */
+gdr_status gdr_device_open_mpi(int communicator, const char* name, gdr_device** device);
 /* Close it. Work that is still running is abandoned; jobs may be freed before or after. */
 void gdr_device_close(gdr_device* device);
 /* One line about it; lives until the device is closed. "" for a null device. */

@@ -15,7 +15,9 @@ namespace gdr {
 using ForceLaw = std::function<void(std::span<const double> position, std::span<const double> mass,
                                     std::span<double> acceleration, std::span<double> potential)>;
 
-/// Forces computed by a device, which must outlive the law. Equal positions give equal bits.
+/// Forces computed by a device, which must outlive the law. Equal positions give equal bits. On a
+/// device of many ranks the law is called with all particles on each of them, which computes its
+/// part; all get all forces.
 ForceLaw device_forces(Device& device, double eps, double gravity = 1);
 /// Forces computed in double on the host by direct summation, for comparison.
 ForceLaw host_forces(double eps, double gravity = 1);

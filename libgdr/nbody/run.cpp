@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "gdr/error.hpp"
+#include "libgdr/ranks/agree.hpp"
 
 namespace gdr {
 namespace {
@@ -96,7 +97,10 @@ class Run {
     const std::string path = place_.path(result_.end.step);
     if (!result_.snapshots.empty() && result_.snapshots.back() == path) return;
     try {
-      write_snapshot(path, snapshot_, place_.format);
+      const auto write = [&] {
+        if (place_.writes) write_snapshot(path, snapshot_, place_.format);
+      };
+      place_.together ? place_.together(write) : write();
     } catch (const Error& error) {
       give_up(error, fmt::format("at step {}", result_.end.step), false);
     }
@@ -114,15 +118,18 @@ class Run {
       message += fmt::format("\n  the state after step {} is kept in '{}'", result_.end.step, kept);
     else if (!result_.snapshots.empty())
       message += fmt::format("\n  the last snapshot written is '{}'", result_.snapshots.back());
+    // What all ranks threw alike stays that.
+    if (dynamic_cast<const AgreedError*>(&error) != nullptr)
+      throw AgreedError(error.category(), message);
     throw Error(error.category(), message);
   }
 
   /// Where the state was saved; empty if nowhere.
   std::string save_anywhere(bool try_folder) const {
-    if (place_.folder.empty()) return {};
+    if (place_.folder.empty() || !place_.writes) return {};
     std::error_code no_folder;
-    const SnapshotPlace spare{std::filesystem::temp_directory_path(no_folder).string(),
-                              place_.format};
+    const SnapshotPlace spare{
+        std::filesystem::temp_directory_path(no_folder).string(), place_.format, true, {}};
     const std::string name = fmt::format("gdr-nbody-{}-", ::getpid());
     const std::string file =
         std::filesystem::path(spare.path(result_.end.step)).filename().string();

@@ -44,6 +44,11 @@ struct SnapshotPlace {
   std::string folder;
   SnapshotFormat format = SnapshotFormat::Hdf5;
 
+  /// Of processes that run the same, one writes, and all must know what became of it: `together`
+  /// runs what may fail on one of them, and throws on all of them then. Empty: there is one.
+  bool writes = true;
+  std::function<void(const std::function<void()>&)> together = {};
+
   /// FOLDER/snapshot_00000512.hdf5
   std::string path(std::int64_t step) const;
 };

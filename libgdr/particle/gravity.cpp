@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "gdr/error.hpp"
+#include "libgdr/device/core.hpp"
 #include "libgdr/device/finite.hpp"
+#include "libgdr/ranks/agree.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 namespace gdr {
 namespace {
@@ -66,21 +69,34 @@ void check_results(std::size_t n, const double* values, std::size_t each, const 
 
 struct Gravity::Impl {
   Job job;
-  std::vector<std::int64_t> ids;     ///< 0, 1, 2, ...
+  RankGroup* ranks;                  ///< that share the device; null where it is this process's own
+  std::int64_t first_id = 0;         ///< of this rank's particles among all
+  std::vector<std::int64_t> ids;     ///< first_id, first_id + 1, ...
   std::vector<std::int64_t> no_ids;  ///< -1, -1, ...: equal to no source's id
   std::vector<NamedResult> results;
 
   /// Coordinate k of triples; null stays null, which is allowed where there are none.
   static ConstArray column(const double* x, int k) { return {x == nullptr ? x : x + k, triple}; }
 
-  /// Enough ids for n particles.
-  void number(std::size_t n) {
-    if (ids.size() >= n) return;
-    ids.resize(n);
-    std::iota(ids.begin(), ids.end(), std::int64_t{0});
+  /// Enough ids for n particles, behind those of the ranks before this one. Returns how many there
+  /// are on all ranks.
+  std::size_t number(std::size_t n) {
+    std::int64_t before = 0, all = static_cast<std::int64_t>(n);
+    if (ranks != nullptr) {
+      const std::int64_t mine = all;
+      std::vector<std::int64_t> counts(ranks->size());
+      ranks->gather(&mine, sizeof mine, counts.data());
+      before = std::accumulate(counts.begin(), counts.begin() + ranks->rank(), std::int64_t{0});
+      all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    }
+    if (ids.size() < n || before != first_id) {
+      ids.resize(n);
+      std::iota(ids.begin(), ids.end(), before);
+      first_id = before;
+    }
+    return static_cast<std::size_t>(all);
   }
   void set_sources(std::size_t n, const double* x, const double* mass) {
-    number(n);
     job.sources(n, {{"xj", column(x, 0)},
                     {"yj", column(x, 1)},
                     {"zj", column(x, 2)},
@@ -101,27 +117,39 @@ struct Gravity::Impl {
     if (potential != nullptr) results.push_back({"pot", potential});
     job.set("eps2", square);
     job.run(results);
-    check_results(n, acceleration, 3, "acceleration");
-    check_results(n, potential, 1, "potential");
+    together(ranks, [&] {
+      check_results(n, acceleration, 3, "acceleration");
+      check_results(n, potential, 1, "potential");
+    });
   }
 };
 
 Gravity::Gravity(Device& device)
-    : impl_(new Impl{device.job(Kernel::builtin("gravity")), {}, {}, {}}) {}
+    : impl_(new Impl{device.job(Kernel::builtin("gravity")),
+                     device.core()->ranks ? device.core()->ranks->calls.get() : nullptr,
+                     0,
+                     {},
+                     {},
+                     {}}) {}
 Gravity::~Gravity() = default;
 Gravity::Gravity(Gravity&&) noexcept = default;
 Gravity& Gravity::operator=(Gravity&&) noexcept = default;
 
 void Gravity::compute(std::size_t n, const double* position, const double* mass, double eps,
                       double* acceleration, double* potential) {
-  if (n == 0) bad_input("there are no particles");
-  check_pointers(n, position, mass, "particles");
-  const double square = checked_square(eps);
+  double square = 0;
+  const std::size_t all = impl_->number(n);
+  together(impl_->ranks, [&] {
+    if (all == 0) bad_input("there are no particles");
+    check_pointers(n, position, mass, "particles");
+    square = checked_square(eps);
+  });
   try {
     impl_->set_sources(n, position, mass);
     impl_->set_targets(n, position, impl_->ids.data());
   } catch (const Error& e) {
-    if (e.category() == ErrorCategory::Input) name_bad_particle(n, position, mass, "particle");
+    if (e.category() == ErrorCategory::Input)
+      together(impl_->ranks, [&] { name_bad_particle(n, position, mass, "particle"); });
     throw;
   }
   impl_->run(n, square, acceleration, potential);
@@ -130,21 +158,26 @@ void Gravity::compute(std::size_t n, const double* position, const double* mass,
 void Gravity::compute_on(std::size_t n_targets, const double* target, std::size_t n_sources,
                          const double* source, const double* mass, double eps, double* acceleration,
                          double* potential) {
-  check_pointers(n_targets, target, target, "targets");
-  check_pointers(n_sources, source, mass, "sources");
-  const double square = checked_square(eps);
-  if (impl_->no_ids.size() < n_targets) impl_->no_ids.resize(n_targets, -1);
+  double square = 0;
+  impl_->number(n_sources);
+  together(impl_->ranks, [&] {
+    check_pointers(n_targets, target, target, "targets");
+    check_pointers(n_sources, source, mass, "sources");
+    square = checked_square(eps);
+    if (impl_->no_ids.size() < n_targets) impl_->no_ids.resize(n_targets, -1);
+  });
   try {
     impl_->set_targets(n_targets, target, impl_->no_ids.data());
     impl_->set_sources(n_sources, source, mass);
   } catch (const Error& e) {
-    if (e.category() == ErrorCategory::Input) {
-      name_bad_particle(n_targets, target, nullptr, "target");
-      name_bad_particle(n_sources, source, mass, "source");
-    }
+    if (e.category() == ErrorCategory::Input)
+      together(impl_->ranks, [&] {
+        name_bad_particle(n_targets, target, nullptr, "target");
+        name_bad_particle(n_sources, source, mass, "source");
+      });
     throw;
   }
-  if (n_targets == 0) return;
+  if (n_targets == 0 && impl_->ranks == nullptr) return;
   impl_->run(n_targets, square, acceleration, potential);
 }
 

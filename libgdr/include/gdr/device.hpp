@@ -107,6 +107,10 @@ class Device {
   /// one, Error (Unsupported) for an instruction set that this host lacks, and Error (Device) for a
   /// board that does not answer, is taken, or fails its test.
   static Device open(std::string_view name = {}, const DeviceOptions& options = {});
+  /// Open a device "mpi" on the ranks of a communicator, given by its Fortran handle
+  /// (MPI_Comm_c2f); `gdr::open_mpi` of <gdr/mpi.hpp> takes it as it is. Collective.
+  static Device open_on_ranks(std::int32_t communicator, std::string_view name = "mpi",
+                              const DeviceOptions& options = {});
   ~Device();
   Device(Device&&) noexcept;
   Device& operator=(Device&&) noexcept;
@@ -128,6 +132,12 @@ class Device {
   void record_timeline(bool on);
   /// What was recorded so far, in the order of the lists; no work may be running meanwhile.
   std::vector<TimelineEvent> timeline() const;
+  /// This process among those that share the device, and how many they are: 0 of 1 but for devices
+  /// of kind "mpi", on which all calls are collective (docs/mpi.md).
+  unsigned rank() const noexcept;
+  unsigned ranks() const noexcept;
+  /// What every rank did; collective. Empty but for devices of kind "mpi".
+  std::vector<RankReport> rank_reports();
   /// One line: "emulator: 1 board of 4 chips, vector engine, avx512".
   std::string description() const;
   /// Tests every board: memories, arithmetic, reduction network, a product of matrices; `rounds`
@@ -137,8 +147,10 @@ class Device {
 
  private:
   friend class Job;
+  friend class Gravity;
   friend class MatrixProduct;
   friend struct SelfTest;
+  friend struct DeviceRanks;
   struct Impl;
   std::shared_ptr<struct DeviceCore> core() const;
   static Device over(std::shared_ptr<struct DeviceCore> core);

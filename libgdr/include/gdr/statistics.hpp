@@ -40,4 +40,19 @@ struct Statistics {
   }
 };
 
+/// What one rank of a device "mpi" did since the device was opened.
+struct RankReport {
+  unsigned rank = 0;
+  std::string host;                  ///< name of its machine
+  std::uint64_t boards = 0;          ///< emulated in its process
+  std::uint64_t threads = 0;         ///< of its process
+  std::uint64_t pairs = 0;           ///< targets times sources that its boards worked on
+  std::uint64_t bytes_to_board = 0;  ///< over its boards' links
+  std::uint64_t bytes_from_board = 0;
+  std::uint64_t bytes_received = 0;  ///< from other ranks, for runs
+  std::uint64_t sources_bytes = 0;   ///< of sources that it held for its last run
+  double seconds = 0;                ///< wall time in runs
+  double waiting_seconds = 0;        ///< of these, for other ranks: what no computing hid
+};
+
 }  // namespace gdr

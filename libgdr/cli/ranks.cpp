@@ -1,0 +1,90 @@
+#include "libgdr/cli/ranks.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "libgdr/cli/output.hpp"
+#include "libgdr/device/names.hpp"
+#include "libgdr/ranks/device_ranks.hpp"
+
+namespace gdr::cli {
+namespace {
+
+/// Of the device that was opened last; kept until the process ends, so that it can be ended.
+std::shared_ptr<Ranks>& ranks() {
+  static std::shared_ptr<Ranks> all;
+  return all;
+}
+RankGroup* group() { return ranks() ? ranks()->calls.get() : nullptr; }
+
+}  // namespace
+
+void follow_ranks(Device& device) {
+  ranks() = DeviceRanks::of(device);
+  if (!is_first_rank()) silence();
+}
+
+bool is_on_ranks(const DeviceChoice& choice) {
+  return parse_device_name(choice.device, device_options(choice)).kind == "mpi";
+}
+
+bool is_first_rank() noexcept { return !ranks() || ranks()->calls->rank() == 0; }
+
+bool end_on_ranks(const std::exception& error, int status) {
+  if (!ranks() || ranks()->calls->size() == 1) return true;
+  if (dynamic_cast<const AgreedError*>(&error) != nullptr) return is_first_rank();
+  std::fprintf(stderr, "gdr: error: rank %u: %s\n", ranks()->calls->rank(), error.what());
+  std::fflush(nullptr);
+  ranks()->calls->abort(status);
+  std::_Exit(status);
+}
+
+void together_on_ranks(const std::function<void()>& work) { together(group(), work); }
+bool any_rank(bool here) { return on_any_rank(group(), here); }
+
+SnapshotPlace shared_place(const std::string& folder, SnapshotFormat format) {
+  SnapshotPlace place{folder, format, is_first_rank(), {}};
+  if (ranks()) place.together = together_on_ranks;
+  return place;
+}
+
+Statistics of_all_ranks(Statistics own, const std::vector<RankReport>& reports) {
+  if (reports.empty()) return own;
+  own.interactions = own.bytes_to_board = own.bytes_from_board = 0;
+  for (const RankReport& r : reports) {
+    own.interactions += r.pairs;
+    own.bytes_to_board += r.bytes_to_board;
+    own.bytes_from_board += r.bytes_from_board;
+  }
+  return own;
+}
+
+nlohmann::ordered_json ranks_json(const std::vector<RankReport>& reports) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const RankReport& r : reports)
+    list.push_back({{"rank", r.rank},
+                    {"host", r.host},
+                    {"boards", r.boards},
+                    {"threads", r.threads},
+                    {"pairs", r.pairs},
+                    {"bytes_to_board", r.bytes_to_board},
+                    {"bytes_from_board", r.bytes_from_board},
+                    {"bytes_received", r.bytes_received},
+                    {"sources_bytes", r.sources_bytes},
+                    {"seconds", r.seconds},
+                    {"waiting_seconds", r.waiting_seconds}});
+  return list;
+}
+
+std::string ranks_text(const std::vector<RankReport>& reports) {
+  std::string text;
+  for (const RankReport& r : reports)
+    text += fmt::format(
+        "{:<18} {} pairs in {:.3g} s, {:.3g} s of it waiting; {} bytes from other ranks\n",
+        fmt::format("rank {}", r.rank), r.pairs, r.seconds, r.waiting_seconds, r.bytes_received);
+  return text;
+}
+
+}  // namespace gdr::cli

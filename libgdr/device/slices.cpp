@@ -1,0 +1,68 @@
+#include "libgdr/device/slices.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace gdr {
+namespace {
+
+/// Pieces of work that even a large machine shares out evenly.
+constexpr std::size_t most_pieces = 256;
+/// Sources that every block of a board sees of a slice, at least.
+constexpr std::size_t sources_a_block = 512;
+
+}  // namespace
+
+JobCut cut_job(const KernelCost& kernel, const Geometry& geometry, Sharing wanted,
+               std::size_t targets, std::size_t sources) {
+  JobCut cut;
+  cut.share = choose_share(kernel, geometry, wanted, targets, sources);
+  // A program that knows its PE, or joins what all PEs hold, keeps the batches of one board.
+  cut.unit = kernel.placed ? board_slots(kernel, geometry, cut.share)
+                           : std::size_t{geometry.pes_per_block} * kernel.elements;
+  // Who asks for whole sums in every PE gets them.
+  if (!kernel.joinable || kernel.placed || wanted == Sharing::TargetsOverBlocks || targets == 0)
+    return cut;
+  const std::size_t units = (targets + cut.unit - 1) / cut.unit;
+  const std::size_t shortest =
+      sources_a_block * geometry.blocks * geometry.chips_per_board * kernel.group;
+  cut.slices =
+      std::bit_floor(std::max<std::size_t>(1, std::min(most_pieces / units, sources / shortest)));
+  return cut;
+}
+
+IndexRange slice_of(const JobCut& cut, std::size_t group, std::size_t n, std::size_t k) {
+  const std::size_t groups = (n + group - 1) / group;
+  const std::size_t each = groups / cut.slices, rest = groups % cut.slices;
+  const auto begin = [&](std::size_t s) {
+    return std::min(n, (s * each + std::min(s, rest)) * group);
+  };
+  return {begin(k), begin(k + 1) - begin(k)};
+}
+
+SliceJoin::SliceJoin(const Program& program) {
+  const LinkLayout layout = link_layout(program);
+  result_words_ = layout.result_words;
+  for (const LinkLayout::Field& field : layout.results)
+    fields_.push_back(port_field(program.variables[field.variable], field));
+}
+
+void SliceJoin::join(std::size_t slices, std::size_t n, const std::vector<std::uint64_t>& raw,
+                     std::vector<std::uint64_t>& records) const {
+  records.assign(n * result_words_, 0);
+  std::vector<Long> sums(slices);
+  Flags ignored = no_flags;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t f = 0; f < fields_.size(); ++f) {
+      for (std::size_t s = 0; s < slices; ++s) {
+        const std::uint64_t* const word = raw.data() + (s * n + i) * raw_words() + 2 * f;
+        sums[s] = {u128{word[1]} << 64 | word[0]};
+      }
+      const Long sum = reduce_tree(fields_[f].reduce, sums, ignored);
+      put_host_bits(fields_[f], network_to_host(fields_[f], sum),
+                    records.data() + i * result_words_);
+    }
+  }
+}
+
+}  // namespace gdr

@@ -1,0 +1,70 @@
+#include "libgdr/distributed/grid.hpp"
+
+#include <string>
+#include <utility>
+
+#include "gdr/error.hpp"
+
+namespace gdr {
+namespace {
+
+/// The largest divisor that is no larger than the root: a grid as square as it can be, wide.
+unsigned squarest(unsigned ranks) {
+  unsigned rows = 1;
+  for (unsigned r = 1; r * r <= ranks; ++r)
+    if (ranks % r == 0) rows = r;
+  return rows;
+}
+
+GridOptions checked(GridOptions options, unsigned ranks) {
+  if (options.rows == 0) options.rows = squarest(ranks);
+  if (ranks % options.rows != 0)
+    throw Error(ErrorCategory::Usage, "a grid of " + std::to_string(options.rows) +
+                                          " rows cannot be made of " + std::to_string(ranks) +
+                                          " ranks; give a number that divides them");
+  if (options.block == 0) throw Error(ErrorCategory::Usage, "the block of a grid must not be 0");
+  return options;
+}
+
+}  // namespace
+
+Grid::Grid(Device& opened, const GridOptions& chosen)
+    : device(opened),
+      options(checked(chosen, opened.ranks())),
+      own(DeviceRanks::group(opened) == nullptr ? single_rank() : nullptr),
+      ranks(own ? *own : *DeviceRanks::group(opened)),
+      product(opened, options.precision) {
+  const unsigned across = ranks.size() / options.rows;
+  const unsigned r = ranks.rank() / across, c = ranks.rank() % across;
+  row = ranks.split(r);
+  column = ranks.split(c);
+  rows = {options.block, options.rows, r};
+  columns = {options.block, across, c};
+}
+
+DistributedMatrices::DistributedMatrices(Device& device, const GridOptions& options)
+    : impl_(std::make_unique<Impl>(device, options)) {}
+DistributedMatrices::~DistributedMatrices() = default;
+DistributedMatrices::DistributedMatrices(DistributedMatrices&&) noexcept = default;
+DistributedMatrices& DistributedMatrices::operator=(DistributedMatrices&&) noexcept = default;
+
+unsigned DistributedMatrices::grid_rows() const noexcept {
+  return static_cast<unsigned>(impl_->rows.parts);
+}
+unsigned DistributedMatrices::grid_columns() const noexcept {
+  return static_cast<unsigned>(impl_->columns.parts);
+}
+std::size_t DistributedMatrices::local_rows(std::size_t m) const noexcept {
+  return impl_->rows.count(m);
+}
+std::size_t DistributedMatrices::local_columns(std::size_t n) const noexcept {
+  return impl_->columns.count(n);
+}
+std::size_t DistributedMatrices::global_row(std::size_t local) const noexcept {
+  return impl_->rows.global(local);
+}
+std::size_t DistributedMatrices::global_column(std::size_t local) const noexcept {
+  return impl_->columns.global(local);
+}
+
+}  // namespace gdr

@@ -1,0 +1,234 @@
+// LU over a grid, panel after panel. The ranks of the panel's column of the grid gather it and each
+// factorises it whole, as one process would; the others get it from them. Rows that change places,
+// and with them those of U, are gathered in every column of the grid; the rest is one product on
+// each rank's boards. So every element is made by the same operations in the same order, whatever
+// the grid.
+#include <cmath>
+#include <string>
+
+#include "gdr/error.hpp"
+#include "libgdr/dense/panel.hpp"
+#include "libgdr/distributed/grid.hpp"
+
+namespace gdr {
+namespace {
+
+std::uint64_t* words(double* numbers) { return reinterpret_cast<std::uint64_t*>(numbers); }
+
+class Factorisation {
+ public:
+  Factorisation(Grid& grid, std::size_t n, std::size_t columns, double* a,
+                std::span<std::int64_t> pivots)
+      : x_(grid),
+        n_(n),
+        rows_(grid.rows.count(n)),
+        columns_(grid.columns.count(columns)),
+        stride_(std::max<std::size_t>(1, rows_)),
+        a_(a),
+        pivots_(pivots) {}
+
+  std::optional<std::size_t> go() {
+    const std::size_t block = x_.options.block;
+    for (std::size_t at = 0; at < n_; at += block) {
+      const std::size_t width = std::min(block, n_ - at);
+      together(&x_.ranks, [&] { make_room(at, width); });
+      get_panel(at, width);
+      exchange(at, width);
+      together(&x_.ranks, [&] { update(at, width); });
+    }
+    return zero_;
+  }
+
+ private:
+  double* element(std::size_t row, std::size_t column) { return a_ + row + column * stride_; }
+  std::size_t rows_below(std::size_t global) const { return x_.rows.count(global); }
+  bool has_panel(std::size_t at) const { return x_.columns.owner(at) == x_.columns.part; }
+
+  /// Rows `at` and below of the panel, and what the exchange needs, a number of elements more.
+  void make_room(std::size_t at, std::size_t width) {
+    panel_.resize((n_ - at) * width + width + 1);
+    gathered_.resize(std::max((n_ - at) * width, 2 * width * columns_));
+  }
+
+  /// The panel factorised, with its pivots behind it, on all ranks.
+  void get_panel(std::size_t at, std::size_t width) {
+    const std::size_t m = n_ - at;
+    if (has_panel(at)) {
+      gather_panel(at, width);
+      const auto own = pivots_.subspan(at, width);
+      const auto zero = dense::factor_panel(m, {panel_.data(), m}, own, 1);
+      double* tail = panel_.data() + m * width;
+      for (const std::int64_t pivot : own) *tail++ = static_cast<double>(pivot);
+      *tail = zero ? static_cast<double>(at + *zero) : -1;
+    }
+    x_.row->broadcast(panel_.data(), (m * width + width + 1) * sizeof(double),
+                      static_cast<unsigned>(x_.columns.owner(at)));
+    const double* tail = panel_.data() + m * width;
+    for (std::size_t i = 0; i < width; ++i)
+      pivots_[at + i] = static_cast<std::int64_t>(at) + static_cast<std::int64_t>(*tail++);
+    if (!zero_ && *tail >= 0) zero_ = static_cast<std::size_t>(*tail);
+    if (!has_panel(at)) return;
+    const std::size_t first = rows_below(at), c = x_.columns.local(at);
+    for (std::size_t j = 0; j < width; ++j)
+      for (std::size_t l = first; l < rows_; ++l)
+        *element(l, c + j) = panel_[x_.rows.global(l) - at + j * m];
+  }
+
+  void gather_panel(std::size_t at, std::size_t width) {
+    const std::size_t m = n_ - at, c = x_.columns.local(at);
+    std::vector<std::size_t> offsets = {0};
+    for (std::size_t p = 0; p < x_.rows.parts; ++p)
+      offsets.push_back(offsets.back() +
+                        (x_.rows.count_of(n_, p) - x_.rows.count_of(at, p)) * width);
+    double* to = gathered_.data() + offsets[x_.rows.part];
+    for (std::size_t l = rows_below(at); l < rows_; ++l)
+      for (std::size_t j = 0; j < width; ++j) *to++ = *element(l, c + j);
+    x_.column->start_gather(words(gathered_.data()), offsets)->wait();
+    for (std::size_t p = 0; p < x_.rows.parts; ++p) {
+      const double* from = gathered_.data() + offsets[p];
+      for (std::size_t l = x_.rows.count_of(at, p); l < x_.rows.count_of(n_, p); ++l)
+        for (std::size_t j = 0; j < width; ++j)
+          panel_[x_.rows.global_of(l, p) - at + j * m] = *from++;
+    }
+  }
+
+  /// Rows change places in all columns but the panel's; afterwards `top_` has rows at .. at + width
+  /// - 1 of this rank's columns.
+  void exchange(std::size_t at, std::size_t width) {
+    // Where the row that ends up in each touched place comes from.
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < width; ++i) places.push_back(at + i);
+    for (std::size_t i = 0; i < width; ++i)
+      places.push_back(static_cast<std::size_t>(pivots_[at + i]));
+    std::ranges::sort(places);
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    const auto number = [&](std::size_t row) {
+      return static_cast<std::size_t>(std::ranges::lower_bound(places, row) - places.begin());
+    };
+    std::vector<std::size_t> from(places);
+    for (std::size_t i = 0; i < width; ++i)
+      std::swap(from[number(at + i)], from[number(static_cast<std::size_t>(pivots_[at + i]))]);
+
+    // All of them to all ranks of this column of the grid, by owners.
+    std::vector<std::size_t> offsets = {0}, slot(places.size());
+    for (std::size_t p = 0; p < x_.rows.parts; ++p) {
+      std::size_t end = offsets.back();
+      for (std::size_t k = 0; k < places.size(); ++k) {
+        if (x_.rows.owner(places[k]) != p) continue;
+        slot[k] = end;
+        if (p == x_.rows.part)
+          for (std::size_t c = 0; c < columns_; ++c)
+            gathered_[end + c] = *element(x_.rows.local(places[k]), c);
+        end += columns_;
+      }
+      offsets.push_back(end);
+    }
+    x_.column->start_gather(words(gathered_.data()), offsets)->wait();
+    top_.resize(width * columns_);
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      const double* const row = gathered_.data() + slot[number(from[k])];
+      if (places[k] < at + width)
+        for (std::size_t c = 0; c < columns_; ++c) top_[places[k] - at + c * width] = row[c];
+      if (x_.rows.owner(places[k]) != x_.rows.part) continue;
+      for (std::size_t c = 0; c < columns_; ++c)
+        if (!in_panel(c, at, width)) *element(x_.rows.local(places[k]), c) = row[c];
+    }
+  }
+
+  bool in_panel(std::size_t local, std::size_t at, std::size_t width) const {
+    const std::size_t column = x_.columns.global(local);
+    return column >= at && column < at + width;
+  }
+
+  /// Rows of U right of the panel, column by column, and the product below them.
+  void update(std::size_t at, std::size_t width) {
+    const std::size_t m = n_ - at, first = x_.columns.count(at + width);
+    const std::size_t right = columns_ - first, below = rows_below(at + width);
+    double* const u = top_.data() + first * width;
+    for (std::size_t c = 0; c < right; ++c) {
+      double* const column = u + c * width;
+      for (std::size_t i = 0; i < width; ++i)
+        for (std::size_t r = i + 1; r < width; ++r) column[r] -= column[i] * panel_[r + i * m];
+      if (x_.rows.owner(at) != x_.rows.part) continue;
+      for (std::size_t i = 0; i < width; ++i)
+        *element(x_.rows.local(at) + i, first + c) = column[i];
+    }
+    if (below == rows_ || right == 0) return;
+    left_.resize((rows_ - below) * width);
+    for (std::size_t j = 0; j < width; ++j)
+      for (std::size_t l = below; l < rows_; ++l)
+        left_[l - below + j * (rows_ - below)] = panel_[x_.rows.global(l) - at + j * m];
+    x_.product.compute(rows_ - below, right, width, -1, {left_.data(), rows_ - below}, {u, width},
+                       1, {element(below, first), stride_});
+  }
+
+  Grid& x_;
+  const std::size_t n_, rows_, columns_, stride_;
+  double* const a_;
+  std::span<std::int64_t> pivots_;
+  std::optional<std::size_t> zero_;
+  std::vector<double> panel_, gathered_, top_, left_;
+};
+
+}  // namespace
+
+std::optional<std::size_t> DistributedMatrices::lu(std::size_t n, std::size_t extra, double* a,
+                                                   std::span<std::int64_t> pivots) {
+  Impl& x = *impl_;
+  together(&x.ranks, [&] {
+    if (a == nullptr && local_rows(n) * local_columns(n + extra) > 0)
+      throw Error(ErrorCategory::Usage, "the matrix is a null pointer");
+    if (pivots.size() < n)
+      throw Error(ErrorCategory::Usage, "there is room for " + std::to_string(pivots.size()) +
+                                            " pivots, and " + std::to_string(n) + " are wanted");
+  });
+  return Factorisation(x, n, n + extra, a, pivots).go();
+}
+
+std::vector<double> DistributedMatrices::solve(std::size_t n, double* a) {
+  Impl& x = *impl_;
+  std::vector<std::int64_t> pivots(n);
+  const auto zero = lu(n, 1, a, pivots);
+  if (zero)
+    throw AgreedError(ErrorCategory::Input, "the matrix is singular: pivot " +
+                                                std::to_string(*zero) + " is exactly zero");
+  // U x = y from the last block up: who has the block's columns multiplies, who has y subtracts.
+  const std::size_t rows = local_rows(n), stride = std::max<std::size_t>(1, rows);
+  const auto y_owner = static_cast<unsigned>(x.columns.owner(n));
+  const bool has_y = x.columns.part == y_owner;
+  std::vector<double> solution(n), y(rows), part(rows);
+  if (has_y && rows > 0) std::copy_n(a + x.columns.local(n) * stride, rows, y.data());
+  const std::size_t block = x.options.block;
+  for (std::size_t k = (n + block - 1) / block; k-- > 0;) {
+    const std::size_t at = k * block, width = std::min(block, n - at);
+    const auto owner_row = static_cast<unsigned>(x.rows.owner(at));
+    const auto owner_column = static_cast<unsigned>(x.columns.owner(at));
+    double* const now = solution.data() + at;
+    if (x.rows.part == owner_row) {
+      if (has_y) std::copy_n(y.data() + x.rows.local(at), width, now);
+      x.row->broadcast(now, width * sizeof(double), y_owner);
+      if (x.columns.part == owner_column) {
+        const double* const u = a + x.rows.local(at) + x.columns.local(at) * stride;
+        for (std::size_t i = width; i-- > 0;) {
+          now[i] /= u[i + i * stride];
+          for (std::size_t r = 0; r < i; ++r) now[r] -= u[r + i * stride] * now[i];
+        }
+      }
+    }
+    x.ranks.broadcast(now, width * sizeof(double),
+                      owner_row * static_cast<unsigned>(x.columns.parts) + owner_column);
+    const std::size_t above = x.rows.count(at);
+    if (x.columns.part == owner_column) {
+      std::fill(part.begin(), part.end(), 0.0);
+      for (std::size_t j = 0; j < width; ++j)
+        for (std::size_t l = 0; l < above; ++l)
+          part[l] += a[l + (x.columns.local(at) + j) * stride] * now[j];
+    }
+    x.row->broadcast(part.data(), above * sizeof(double), owner_column);
+    if (has_y)
+      for (std::size_t l = 0; l < above; ++l) y[l] -= part[l];
+  }
+  return solution;
+}
+
+}  // namespace gdr

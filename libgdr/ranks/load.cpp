@@ -1,0 +1,69 @@
+// Finding and loading the library that knows MPI.
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "gdr/error.hpp"
+#include "libgdr/ranks/plugin.hpp"
+#include "libgdr/ranks/ranks.hpp"
+
+namespace gdr {
+namespace {
+
+/// The folder that libgdr lies in.
+std::filesystem::path own_folder() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&mpi_library_path), &info) == 0) return {};
+  std::error_code ignored;
+  return std::filesystem::weakly_canonical(info.dli_fname, ignored).parent_path();
+}
+
+/// An MPI library is in this process already, or started it.
+bool is_mpich() {
+  if (dlsym(RTLD_DEFAULT, "MPIR_Err_create_code") != nullptr) return true;
+  if (dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world") != nullptr) return false;
+  const bool open_mpi = std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr;
+  return !open_mpi && std::getenv("PMI_RANK") != nullptr;
+}
+
+RankPlugin load_plugin() {
+  const std::string path = mpi_library_path();
+  // Open MPI's own parts look for its symbols among the global ones.
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (library == nullptr) {
+    const char* const why = dlerror();
+    throw Error(ErrorCategory::Unsupported,
+                "devices of kind \"mpi\" need " + path + ", which cannot be loaded (" +
+                    (why != nullptr ? why : "no reason given") +
+                    "); build with MPI installed (libopenmpi-dev or libmpich-dev) and without "
+                    "GDR_MPI=OFF, or name the library in GDR_MPI_LIBRARY");
+  }
+  void* const symbol = dlsym(library, rank_plugin_symbol);
+  if (symbol == nullptr)
+    throw Error(ErrorCategory::Unsupported,
+                path + " is not of the same build as libgdr; install both together");
+  return reinterpret_cast<RankPlugin>(symbol);
+}
+
+}  // namespace
+
+std::string mpi_library_path() {
+  if (const char* given = std::getenv("GDR_MPI_LIBRARY"); given != nullptr && *given != '\0')
+    return given;
+  const std::filesystem::path folder = own_folder(), mpich = folder / "libgdr_mpi_mpich.so";
+  std::error_code ignored;
+  if (is_mpich() && std::filesystem::exists(mpich, ignored)) return mpich.string();
+  return (folder / "libgdr_mpi.so").string();
+}
+
+std::unique_ptr<RankGroup> mpi_ranks(std::optional<std::int32_t> communicator) {
+  static const RankPlugin plugin = load_plugin();
+  char error[512] = "";
+  RankGroup* const group = plugin(communicator.value_or(0), !communicator, error, sizeof error);
+  if (group == nullptr)
+    throw Error(ErrorCategory::Device, std::string("MPI cannot be used: ") + error);
+  return std::unique_ptr<RankGroup>(group);
+}
+
+}  // namespace gdr

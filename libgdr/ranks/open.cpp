@@ -1,0 +1,94 @@
+// Opening a device on many ranks, and what they report.
+#include <unistd.h>
+
+#include <cstring>
+
+#include "libgdr/device/core.hpp"
+#include "libgdr/ranks/agree.hpp"
+#include "libgdr/ranks/ranks.hpp"
+
+namespace gdr {
+namespace {
+
+/// What must be the same everywhere for the ranks' results to fit together.
+struct Fingerprint {
+  std::uint64_t sizes[8] = {};
+  double clock = 0;
+  std::uint32_t sharing = 0;
+  char engine[28] = "";
+
+  Fingerprint() = default;
+  Fingerprint(const Geometry& g, Sharing s, const std::string& name)
+      : sizes{g.chips_per_board, g.blocks,          g.pes_per_block,     g.register_words,
+              g.local_words,     g.broadcast_words, g.instruction_words, g.dram_bytes},
+        clock(g.clock_hz),
+        sharing(static_cast<std::uint32_t>(s)) {
+    // All exact engines give the same bits.
+    const bool fast = name.starts_with("native");
+    std::strncpy(engine, fast ? name.c_str() : "exact", sizeof engine - 1);
+  }
+};
+
+void check_same(RankGroup& ranks, const Fingerprint& mine) {
+  std::vector<Fingerprint> all(ranks.size());
+  ranks.gather(&mine, sizeof mine, all.data());
+  for (unsigned r = 1; r < ranks.size(); ++r)
+    if (std::memcmp(&all[r], all.data(), sizeof mine) != 0)
+      throw AgreedError(ErrorCategory::Usage,
+                        "rank " + std::to_string(r) +
+                            " opens another device than rank 0: geometry, way of sharing and "
+                            "numerics must be the same on all ranks (only isa, boards and threads "
+                            "may differ)");
+}
+
+}  // namespace
+
+std::shared_ptr<DeviceCore> open_on_ranks(const DeviceName& name,
+                                          std::optional<std::int32_t> communicator) {
+  auto ranks = std::make_shared<Ranks>();
+  ranks->calls = mpi_ranks(communicator);
+  std::shared_ptr<DeviceCore> core;
+  together(ranks->calls.get(), [&] {
+    DeviceName own = name;
+    own.kind = "emulator";
+    core = open_core(own);
+  });
+  check_same(*ranks->calls, Fingerprint(core->geometry, core->sharing, core->statistics.engine));
+  ranks->work = ranks->calls->split(0);
+  ranks->report.rank = ranks->calls->rank();
+  ranks->report.boards = core->boards.size();
+  ranks->report.threads = core->threads;
+  core->ranks = std::move(ranks);
+  return core;
+}
+
+std::vector<RankReport> gather_reports(DeviceCore& device) {
+  RankGroup& ranks = *device.ranks->calls;
+  constexpr std::size_t numbers = 8, name = 64;
+  struct Plain {
+    std::uint64_t counts[numbers];
+    double seconds[2];
+    char host[name];
+  };
+  Plain mine{};
+  {
+    const std::scoped_lock lock(device.counters);
+    const RankReport& r = device.ranks->report;
+    const Statistics& s = device.statistics;
+    mine = {{r.rank, r.boards, r.threads, r.pairs, s.bytes_to_board, s.bytes_from_board,
+             r.bytes_received, r.sources_bytes},
+            {r.seconds, r.waiting_seconds},
+            {}};
+  }
+  gethostname(mine.host, name - 1);
+  std::vector<Plain> all(ranks.size());
+  ranks.gather(&mine, sizeof mine, all.data());
+  std::vector<RankReport> reports;
+  for (const Plain& p : all)
+    reports.push_back({static_cast<unsigned>(p.counts[0]), p.host, p.counts[1], p.counts[2],
+                       p.counts[3], p.counts[4], p.counts[5], p.counts[6], p.counts[7],
+                       p.seconds[0], p.seconds[1]});
+  return reports;
+}
+
+}  // namespace gdr

@@ -1,0 +1,42 @@
+// The ranks of a device, and where they come from.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gdr/statistics.hpp"
+#include "libgdr/ranks/group.hpp"
+
+namespace gdr {
+
+struct DeviceCore;
+struct DeviceName;
+
+/// Two groups of the same ranks, so that what the caller's thread agrees on does not get between
+/// the transfers of a run in the background.
+struct Ranks {
+  std::unique_ptr<RankGroup> calls;  ///< of the thread that calls
+  std::unique_ptr<RankGroup> work;   ///< of the thread that runs
+  RankReport report;                 ///< this rank's; guarded by DeviceCore::counters
+};
+
+/// The reports of all ranks; collective.
+std::vector<RankReport> gather_reports(DeviceCore& device);
+
+/// The ranks of a communicator, given by its Fortran handle, or of all processes; through the
+/// library beside this one, which knows MPI. Throws Error (Unsupported) if it is not there, Error
+/// (Device) if MPI cannot be started.
+std::unique_ptr<RankGroup> mpi_ranks(std::optional<std::int32_t> communicator);
+
+/// The name of that library, GDR_MPI_LIBRARY or the one for the MPI that this process has or was
+/// started by.
+std::string mpi_library_path();
+
+/// An emulator as the rest of the name says, on every rank. Collective; errors agree.
+std::shared_ptr<DeviceCore> open_on_ranks(const DeviceName& name,
+                                          std::optional<std::int32_t> communicator);
+
+}  // namespace gdr

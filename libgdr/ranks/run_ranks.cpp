@@ -1,0 +1,439 @@
+// A run of a job that many ranks share: who computes what follows from the whole job, data moves to
+// where it is needed, every rank computes its parts, results go back to whose targets they are of.
+//
+// Nothing that can fail on one rank alone stands between two ranks' halves of a transfer: memory is
+// made before they agree to begin, and what is computed meanwhile may fail, but all that was to be
+// sent is sent then.
+#include "libgdr/ranks/run_ranks.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "libgdr/device/account.hpp"
+#include "libgdr/ranks/agree.hpp"
+#include "libgdr/ranks/ranks.hpp"
+#include "libgdr/ranks/share.hpp"
+
+namespace gdr {
+
+/// What a rank computes of a job: a job of its own, and whose sources it has.
+struct RankWork {
+  std::unique_ptr<JobData> job;
+  JobCut cut;
+  std::vector<std::size_t> source_counts;  ///< of all ranks, when they were fetched
+  std::vector<std::size_t> needs;          ///< first and number of what each rank fetched
+  std::uint64_t generation = 0;            ///< of this rank's own sources then, and its changes
+  std::size_t changes = 0;
+  std::uint64_t kernel_hash = 0;
+};
+
+namespace {
+
+constexpr std::size_t word_bytes = sizeof(std::uint64_t);
+
+/// FNV-1a: tells whether ranks work on the same, nothing more.
+std::uint64_t hash_of(const void* data, std::size_t bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (std::size_t i = 0; i < bytes; ++i)
+    hash = (hash ^ static_cast<const unsigned char*>(data)[i]) * 0x100000001b3;
+  return hash;
+}
+
+/// What ranks tell one another before a run.
+struct Announcement {
+  std::uint64_t targets = 0, sources = 0;
+  std::uint64_t fresh = 0;    ///< sources are others than at the last run
+  std::uint64_t outputs = 0;  ///< wants outputs
+  std::uint64_t kernel = 0, params = 0;
+};
+
+class Waiting {
+ public:
+  explicit Waiting(double& seconds) : seconds_(seconds) {}
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+  ~Waiting() {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
+    seconds_ += spent.count();
+  }
+
+ private:
+  double& seconds_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+class RankRun {
+ public:
+  RankRun(DeviceCore& device, JobData& job, const std::atomic<bool>& abandoned)
+      : device_(device),
+        job_(job),
+        abandoned_(abandoned),
+        ranks_(*device.ranks->work),
+        me_(ranks_.rank()) {}
+
+  void go() {
+    {
+      const Waiting all(report_.seconds);
+      announce();
+      together(&ranks_, [&] { prepare(); });
+      move_targets();
+      start_sources();
+      together(&ranks_, [&] { compute(); });
+      work().job->arrival = {};
+      pieces_.clear();
+      return_results();
+      return_outputs();
+      finish();
+    }
+    add_report();
+  }
+
+ private:
+  void announce();
+  void prepare();
+  void prepare_sources();
+  void move_targets();
+  void start_sources();
+  void gather_in_pieces();
+  void arrive(IndexRange range);
+  void compute();
+  void return_results();
+  void return_outputs();
+  void finish();
+  void add_report();
+
+  RankWork& work() { return *job_.rank_work; }
+  IndexRange owned(std::span<const std::size_t> offsets, unsigned rank) const {
+    return {offsets[rank], offsets[rank + 1] - offsets[rank]};
+  }
+  std::size_t targets() const { return target_offsets_.back(); }
+  std::size_t sources() const { return source_offsets_.back(); }
+  IndexRange slice(std::size_t k) const {
+    return slice_of(work_cut_, job_.cost.group, sources(), k);
+  }
+  /// The sources that the parts of a rank need.
+  IndexRange needed_by(std::span<const RankPart> parts) const;
+  void wait(RankPending& pending) {
+    const Waiting waiting(report_.waiting_seconds);
+    pending.wait();
+  }
+  void exchange(std::span<const RankTransfer> receives, std::span<const RankTransfer> sends);
+  void count(std::span<const RankTransfer> receives);
+
+  /// Sources that are on their way, and how they come.
+  struct Piece {
+    IndexRange sources;
+    std::unique_ptr<RankPending> pending;
+  };
+
+  DeviceCore& device_;
+  JobData& job_;
+  const std::atomic<bool>& abandoned_;
+  RankGroup& ranks_;
+  const unsigned me_;
+  std::vector<std::size_t> target_offsets_, source_offsets_, source_counts_;
+  bool fetch_sources_ = false, outputs_wanted_ = false;
+  JobCut work_cut_;
+  std::vector<std::vector<RankPart>> parts_;  ///< of every rank
+  IndexRange hull_;                           ///< targets that this rank works on
+  std::size_t record_words_ = 0;              ///< of a result between ranks
+  std::vector<std::uint64_t> computed_, mine_, records_;
+  std::vector<Piece> pieces_;
+  RankReport report_;
+};
+
+void RankRun::announce() {
+  if (!job_.rank_work) {
+    job_.rank_work = std::make_shared<RankWork>();
+    work().kernel_hash = hash_of(job_.kernel.object().data(), job_.kernel.object().size());
+  }
+  const RankWork& w = work();
+  const bool same =
+      w.job && w.generation == job_.sources.generation() && w.changes == job_.sources.log().size();
+  const Announcement mine{
+      job_.target_count, job_.sources.count(),
+      same ? 0U : 1U,    job_.outputs.empty() ? 0U : 1U,
+      w.kernel_hash,     hash_of(job_.params.data(), job_.params.size() * word_bytes)};
+  std::vector<Announcement> all(ranks_.size());
+  ranks_.gather(&mine, sizeof mine, all.data());
+  std::vector<std::size_t> target_counts;
+  for (unsigned r = 0; r < ranks_.size(); ++r) {
+    const std::string who = "rank " + std::to_string(r);
+    if (all[r].kernel != all[0].kernel)
+      throw AgreedError(ErrorCategory::Usage, who +
+                                                  " runs another kernel than rank 0; all ranks "
+                                                  "make the same calls in the same order");
+    if (all[r].params != all[0].params)
+      throw AgreedError(ErrorCategory::Usage, who + " gives a param of kernel \"" +
+                                                  job_.kernel.name() +
+                                                  "\" another value than rank 0");
+    target_counts.push_back(all[r].targets);
+    source_counts_.push_back(all[r].sources);
+    fetch_sources_ = fetch_sources_ || all[r].fresh != 0;
+    outputs_wanted_ = outputs_wanted_ || all[r].outputs != 0;
+  }
+  target_offsets_ = offsets_of(target_counts);
+  source_offsets_ = offsets_of(source_counts_);
+}
+
+IndexRange RankRun::needed_by(std::span<const RankPart> parts) const {
+  if (work_cut_.slices == 1) return {0, sources()};
+  if (parts.empty()) return {};
+  const IndexRange first = slice(parts.front().slice), last = slice(parts.back().slice);
+  return {first.first, last.first + last.count - first.first};
+}
+
+/// Everything that takes memory.
+void RankRun::prepare() {
+  work_cut_ = cut_job(job_.cost, device_.geometry, device_.sharing, targets(), sources());
+  for (unsigned r = 0; r < ranks_.size(); ++r)
+    parts_.push_back(parts_of_rank(work_cut_, targets(), r, ranks_.size()));
+  hull_ = hull_of(parts_[me_]);
+  if (!work().job) {
+    work().job = std::make_unique<JobData>(JobData{++device_.jobs,
+                                                   job_.kernel,
+                                                   job_.cost,
+                                                   job_.targets_group,
+                                                   job_.sources_group,
+                                                   job_.results_group,
+                                                   job_.outputs_group,
+                                                   job_.params_group,
+                                                   {},
+                                                   {},
+                                                   0,
+                                                   {},
+                                                   {},
+                                                   {}});
+  }
+  JobData& own = *work().job;
+  own.params = job_.params;
+  own.targets.resize(hull_.count * own.targets_group.words);
+  own.target_count = hull_.count;
+  own.targets_before = hull_.first;
+  own.wants_outputs = outputs_wanted_;
+  if (own.outputs_group.words > 0) {
+    own.output_items = OutputJoin(own.kernel.program());
+    own.output_items.begin(0);
+    own.output_items.keep_log();
+    job_.output_items = OutputJoin(own.kernel.program());
+    job_.output_items.begin(outputs_wanted_ ? job_.sources.count() : 0);
+  }
+  record_words_ = work_cut_.slices > 1 ? SliceJoin(job_.kernel.program()).raw_words()
+                                       : job_.results_group.words;
+  std::size_t records = 0;
+  for (const RankPart& part : parts_[me_]) records += part.targets.count;
+  computed_.resize(records * record_words_);
+  mine_.resize(work_cut_.slices * job_.target_count * record_words_);
+  prepare_sources();
+}
+
+/// Sources stay where they are as long as nobody changes some and the cut stays.
+void RankRun::prepare_sources() {
+  RankWork& w = work();
+  const IndexRange needed = needed_by(parts_[me_]);
+  // Whether others must send is everybody's business: so only what all know may decide.
+  std::vector<std::size_t> needs;
+  for (const auto& parts : parts_) {
+    const IndexRange of_rank = needed_by(parts);
+    needs.insert(needs.end(), {of_rank.first, of_rank.count});
+  }
+  fetch_sources_ =
+      fetch_sources_ || w.cut != work_cut_ || w.source_counts != source_counts_ || w.needs != needs;
+  JobData& own = *w.job;
+  if (fetch_sources_) {
+    own.sources.replace(needed.count, own.sources_group.words);
+    w.cut = work_cut_;
+    w.source_counts = source_counts_;
+    w.needs = std::move(needs);
+    w.generation = job_.sources.generation();
+    w.changes = job_.sources.log().size();
+  }
+  own.slices.clear();
+  if (work_cut_.slices == 1) {
+    own.slices.push_back({0, sources()});
+  } else {
+    for (std::size_t k = 0; k < work_cut_.slices; ++k) {
+      IndexRange part = intersection(slice(k), needed);
+      if (part.count == 0) continue;
+      part.first -= needed.first;
+      own.slices.push_back(part);
+    }
+  }
+  report_.sources_bytes = own.sources.count() * own.sources_group.words * word_bytes;
+}
+
+void RankRun::count(std::span<const RankTransfer> receives) {
+  for (const RankTransfer& t : receives)
+    if (t.peer != me_) report_.bytes_received += t.bytes;
+}
+
+void RankRun::exchange(std::span<const RankTransfer> receives,
+                       std::span<const RankTransfer> sends) {
+  count(receives);
+  wait(*ranks_.start_exchange(receives, sends));
+}
+
+void RankRun::move_targets() {
+  const std::size_t words = job_.targets_group.words;
+  std::vector<RankTransfer> receives, sends;
+  for (unsigned r = 0; r < ranks_.size(); ++r) {
+    add_transfer(receives, r, hull_, owned(target_offsets_, r), words, work().job->targets.data());
+    add_transfer(sends, r, owned(target_offsets_, me_), hull_of(parts_[r]), words,
+                 job_.targets.data());
+  }
+  exchange(receives, sends);
+}
+
+void RankRun::start_sources() {
+  if (!fetch_sources_ || job_.sources_group.words == 0) return;
+  if (work_cut_.slices == 1) return gather_in_pieces();
+  const std::size_t words = job_.sources_group.words;
+  const IndexRange needed = needed_by(parts_[me_]);
+  // Nothing is written through either pointer but what arrives.
+  auto* const to = const_cast<std::uint64_t*>(work().job->sources.words());
+  auto* const from = const_cast<std::uint64_t*>(job_.sources.words());
+  std::vector<RankTransfer> receives, sends;
+  for (unsigned r = 0; r < ranks_.size(); ++r) {
+    add_transfer(receives, r, needed, owned(source_offsets_, r), words, to);
+    add_transfer(sends, r, owned(source_offsets_, me_), needed_by(parts_[r]), words, from);
+  }
+  count(receives);
+  pieces_.push_back({{0, needed.count}, ranks_.start_exchange(receives, sends)});
+  work().job->arrival = [this](IndexRange range) { arrive(range); };
+}
+
+/// Everybody gets all of them, in their order: the boards begin with what is there.
+void RankRun::gather_in_pieces() {
+  const std::size_t words = job_.sources_group.words, n = sources();
+  auto* const all = const_cast<std::uint64_t*>(work().job->sources.words());
+  const IndexRange own = owned(source_offsets_, me_);
+  std::copy_n(job_.sources.words(), own.count * words, all + own.first * words);
+  report_.bytes_received += (n - own.count) * words * word_bytes;
+  constexpr std::size_t fewest = 4096, most_words = std::size_t{1} << 30;
+  const std::size_t piece =
+      std::min(std::max(fewest, (n + 7) / 8), std::max<std::size_t>(1, most_words / words));
+  for (std::size_t first = 0; first < n; first += piece) {
+    const IndexRange range{first, std::min(piece, n - first)};
+    std::vector<std::size_t> offsets;
+    for (const std::size_t at : source_offsets_)
+      offsets.push_back((std::clamp(at, first, first + range.count) - first) * words);
+    pieces_.push_back({range, ranks_.start_gather(all + first * words, offsets)});
+  }
+  work().job->arrival = [this](IndexRange range) { arrive(range); };
+}
+
+void RankRun::arrive(IndexRange range) {
+  for (Piece& piece : pieces_) {
+    if (!piece.pending) continue;
+    if (intersection(piece.sources, range).count > 0) {
+      wait(*piece.pending);
+      piece.pending.reset();
+    } else {
+      piece.pending->test();  // most MPIs move data only while they are called
+    }
+  }
+}
+
+void RankRun::compute() {
+  JobData& own = *work().job;
+  Account account(device_);
+  const bool raw = work_cut_.slices > 1;
+  std::uint64_t* records = computed_.data();
+  for (const RankPart& part : parts_[me_]) {
+    const IndexRange there{part.targets.first - hull_.first, part.targets.count};
+    const std::size_t k = part.slice - parts_[me_].front().slice;
+    run_part(device_, own, {work_cut_.share, k, there, records, raw}, account, abandoned_);
+    records += part.targets.count * record_words_;
+    report_.pairs += part.targets.count * own.slices[k].count;
+  }
+  arrive({0, own.sources.count()});
+  account.done(report_.pairs,
+               static_cast<double>(report_.pairs) * job_.kernel.flops_per_interaction());
+}
+
+/// To whose targets they are of, for every slice.
+void RankRun::return_results() {
+  std::vector<RankTransfer> receives, sends;
+  const IndexRange own = owned(target_offsets_, me_);
+  for (unsigned r = 0; r < ranks_.size(); ++r) {
+    for (const RankPart& part : parts_[r])
+      add_transfer(receives, r, own, part.targets, record_words_,
+                   mine_.data() + part.slice * own.count * record_words_);
+    std::uint64_t* records = computed_.data();
+    for (const RankPart& part : parts_[me_]) {
+      add_transfer(sends, r, part.targets, owned(target_offsets_, r), record_words_, records);
+      records += part.targets.count * record_words_;
+    }
+  }
+  exchange(receives, sends);
+}
+
+/// What the boards left for every source goes to whose source it is, who joins it in the order of
+/// the targets: as one process does.
+void RankRun::return_outputs() {
+  if (!outputs_wanted_) return;
+  const unsigned n = ranks_.size();
+  std::vector<std::vector<std::uint64_t>> logs, theirs(n);
+  std::vector<std::uint64_t> sizes, all_sizes(std::size_t{n} * n);
+  together(&ranks_, [&] {
+    for (unsigned r = 0; r < n; ++r) {
+      logs.push_back(work().job->output_items.log_of(owned(source_offsets_, r)));
+      sizes.push_back(logs.back().size());
+    }
+  });
+  ranks_.gather(sizes.data(), n * word_bytes, all_sizes.data());
+  together(&ranks_, [&] {
+    for (unsigned r = 0; r < n; ++r) theirs[r].resize(all_sizes[std::size_t{r} * n + me_]);
+  });
+  std::vector<RankTransfer> receives, sends;
+  for (unsigned r = 0; r < n; ++r) {
+    if (!theirs[r].empty())
+      receives.push_back({r, theirs[r].data(), theirs[r].size() * word_bytes});
+    if (!logs[r].empty()) sends.push_back({r, logs[r].data(), logs[r].size() * word_bytes});
+  }
+  exchange(receives, sends);
+  for (unsigned r = 0; r < n; ++r)
+    job_.output_items.replay(theirs[r], owned(source_offsets_, me_).first);
+}
+
+void RankRun::finish() {
+  const std::size_t n = job_.target_count;
+  together(&ranks_, [&] {
+    const std::uint64_t* records = mine_.data();
+    if (work_cut_.slices > 1) {
+      SliceJoin(job_.kernel.program()).join(work_cut_.slices, n, mine_, records_);
+      records = records_.data();
+    }
+    unpack(job_.results_group, job_.results, 0, n, records, device_.threads);
+    unpack(job_.outputs_group, job_.outputs, 0, job_.outputs.empty() ? 0 : job_.sources.count(),
+           job_.output_items.words(), device_.threads);
+  });
+}
+
+void RankRun::add_report() {
+  const std::scoped_lock lock(device_.counters);
+  RankReport& all = device_.ranks->report;
+  all.pairs += report_.pairs;
+  all.bytes_received += report_.bytes_received;
+  all.sources_bytes = report_.sources_bytes;
+  all.seconds += report_.seconds;
+  all.waiting_seconds += report_.waiting_seconds;
+}
+
+}  // namespace
+
+void run_on_ranks(DeviceCore& device, JobData& job, const std::atomic<bool>& abandoned) {
+  try {
+    RankRun(device, job, abandoned).go();
+  } catch (...) {
+    // What a rank has of the sources is not known to be whole.
+    if (job.rank_work && job.rank_work->job) {
+      job.rank_work->job->arrival = {};
+      job.rank_work->source_counts.clear();
+      job.rank_work->generation = ~std::uint64_t{0};
+    }
+    throw;
+  }
+}
+
+}  // namespace gdr

@@ -1,0 +1,126 @@
+// `gdr force` and `gdr nbody` on many ranks: the bits of one process, restarts on another number of
+// ranks, and errors that all ranks agree on.
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "io/temporary_folder.hpp"
+#include "libgdr/io/snapshot.hpp"
+#include "mpi/program.hpp"
+#include "support/catch.hpp"
+
+using namespace gdr::test;
+
+namespace {
+
+const std::string cluster = std::string(GDR_SOURCE_DIR) + "/examples/data/plummer_1024.hdf5";
+
+std::vector<std::string> nbody(const std::string& file, const std::string& end,
+                               const std::string& folder, const std::string& device) {
+  return {GDR_COMMAND, "nbody", file,    "--eps", "0.015625", "--dt", "0.0009765625",
+          "--t-end",   end,     "--out", folder,  "--device", device, "--snapshot-every",
+          "4steps",    "--json"};
+}
+
+void same_particles(const std::string& a, const std::string& b) {
+  const gdr::Snapshot x = gdr::read_snapshot(a), y = gdr::read_snapshot(b);
+  CHECK((x.position == y.position));
+  CHECK((x.velocity == y.velocity));
+  CHECK(x.time == y.time);
+}
+
+MpiKind mpi() { return mpi_kinds().at(0); }
+
+}  // namespace
+
+TEST_CASE("gdr nbody on ranks, and going on with another number of them") {
+  const TemporaryFolder folder;
+  const std::string one = folder.file("one"), three = folder.file("three");
+  // Eight steps of 2^-10.
+  REQUIRE(run_alone(nbody(cluster, "0.0078125", one, "emulator:threads=1")).status == 0);
+  const Ended first = run_ranks(mpi(), 3, nbody(cluster, "0.00390625", three, "mpi:threads=1"));
+  INFO(first.errors);
+  REQUIRE(first.status == 0);
+  const std::string half = three + "/snapshot_00000004.hdf5";
+  same_particles(half, one + "/snapshot_00000004.hdf5");
+  const Ended second = run_ranks(mpi(), 2, nbody(half, "0.0078125", three, "mpi:threads=1"));
+  INFO(second.errors);
+  REQUIRE(second.status == 0);
+  same_particles(three + "/snapshot_00000008.hdf5", one + "/snapshot_00000008.hdf5");
+
+  // One object for all, which tells what each did.
+  const auto report = nlohmann::json::parse(second.output);
+  REQUIRE(report["ranks"].size() == 2);
+  std::uint64_t pairs = 0;
+  for (const auto& rank : report["ranks"]) {
+    pairs += rank["pairs"].get<std::uint64_t>();
+    CHECK(rank["boards"] == 1);
+    CHECK(rank["bytes_to_board"].get<std::uint64_t>() > 0);
+    CHECK(rank["bytes_received"].get<std::uint64_t>() > 0);
+  }
+  CHECK(pairs == report["force_calculations"].get<std::uint64_t>() * 1024 * 1024);
+}
+
+TEST_CASE("gdr force on ranks, with kernels of all kinds") {
+  for (const char* kernel : {"gravity", "gravity_neighbours"}) {
+    const TemporaryFolder folder;
+    const auto words = [&](const std::string& out, const std::string& device) {
+      std::vector<std::string> list = {
+          GDR_COMMAND,      "force",    cluster, "--eps",    "0.015625", "-o",
+          folder.file(out), "--device", device,  "--kernel", kernel};
+      if (kernel != std::string("gravity")) list.insert(list.end(), {"--set", "hi2=0.001"});
+      return list;
+    };
+    REQUIRE(run_alone(words("one.hdf5", "emulator:threads=1")).status == 0);
+    const Ended ended = run_ranks(mpi(), 4, words("four.hdf5", "mpi:threads=1"));
+    INFO(ended.errors);
+    REQUIRE(ended.status == 0);
+    CHECK(std::count(ended.output.begin(), ended.output.end(), '\n') > 3);
+    CHECK(content_of(folder.file("one.hdf5")).size() ==
+          content_of(folder.file("four.hdf5")).size());
+    const auto values = [&](const std::string& name) {
+      return run_alone({"h5dump", "-d", "Acceleration", "-m", "%.17g", folder.file(name)}).output;
+    };
+    if (run_alone({"h5dump", "--version"}).status != 0) continue;
+    const std::string a = values("one.hdf5"), b = values("four.hdf5");
+    CHECK((a.substr(a.find('{')) == b.substr(b.find('{'))));
+  }
+}
+
+TEST_CASE("what is wrong is said once, and ends all ranks") {
+  const TemporaryFolder folder;
+  const Ended missing = run_ranks(
+      mpi(), 3, nbody(folder.file("none.hdf5"), "0.01", folder.file("out"), "mpi:threads=1"));
+  CHECK(missing.status != 0);
+  CHECK(missing.errors.find("none.hdf5") != std::string::npos);
+  CHECK(missing.errors.find("gdr: error") == missing.errors.rfind("gdr: error"));
+  CHECK(missing.seconds < 30);
+}
+
+TEST_CASE("a rank that dies ends the job within seconds, with a message") {
+  const TemporaryFolder folder;
+  // The shell of rank 1 is killed in the middle of the run.
+  const std::string out = folder.file("out");
+  std::string line =
+      "if [ \"${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\" = 1 ]; then (sleep 2; kill -9 $$) "
+      ">/dev/null 2>&1 & fi; exec";
+  for (const std::string& word : nbody(cluster, "1000", out, "mpi:threads=1")) line += " " + word;
+  const Ended ended = run_ranks(mpi(), 3, {"/bin/sh", "-c", line});
+  CHECK(ended.status != 0);
+  CHECK(ended.seconds < 30);
+  CHECK(!ended.errors.empty());
+  // What was saved before is whole.
+  if (std::filesystem::exists(out + "/snapshot_00000004.hdf5"))
+    CHECK(gdr::read_snapshot(out + "/snapshot_00000004.hdf5").size() == 1024);
+}
+
+TEST_CASE("without the library for MPI, the device says what to do") {
+  const std::vector<std::string> words = {GDR_COMMAND, "nbody", cluster, "--device", "mpi", "--eps",
+                                          "0.01",      "--dt",  "0.01",  "--t-end",  "1"};
+  std::vector<std::string> with = {"env", "GDR_MPI_LIBRARY=/nowhere/libgdr_mpi.so"};
+  with.insert(with.end(), words.begin(), words.end());
+  const Ended ended = run_alone(with);
+  CHECK(ended.status == 1);
+  CHECK(ended.errors.find("GDR_MPI") != std::string::npos);
+  CHECK(ended.errors.find("/nowhere/libgdr_mpi.so") != std::string::npos);
+}

@@ -1,0 +1,34 @@
+// An error on one rank is thrown on all, with the same words.
+#include <sstream>
+
+#include "mpi/program.hpp"
+#include "support/catch.hpp"
+
+using namespace gdr::test;
+
+TEST_CASE("errors of one rank are thrown on all of them") {
+  constexpr unsigned ranks = 3;
+  const std::vector<std::string> expected = {
+      "2 rank 1: particle 7: coordinate z is not a number",
+      "2 rank 1: the softening must be finite and not negative",
+      "1 rank 1: unknown param \"eps3\"",
+      "1 rank 1 gives a param of kernel \"gravity\" another value than rank 0",
+      "1 rank 1: unknown fvar \"nothing\"",
+      "1 rank 1 runs another kernel than rank 0",
+      "nothing"};
+  for (const MpiKind& mpi : mpi_kinds()) {
+    const Ended ended = run_ranks(mpi, ranks, {GDR_MPI_ERRORS, "mpi:threads=1"});
+    INFO(mpi.name << "\n" << ended.output << ended.errors);
+    REQUIRE(ended.status == 0);
+    std::vector<std::vector<std::string>> lines(ranks);
+    std::istringstream in(ended.output);
+    for (std::string line; std::getline(in, line);)
+      lines.at(static_cast<std::size_t>(line.at(0) - '0')).push_back(line.substr(3));
+    for (const auto& of_rank : lines) {
+      REQUIRE(of_rank.size() == expected.size());
+      CHECK(of_rank == lines[0]);
+      for (std::size_t k = 0; k < expected.size(); ++k)
+        CHECK(of_rank[k].substr(0, expected[k].size()) == expected[k]);
+    }
+  }
+}
