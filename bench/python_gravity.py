@@ -40,8 +40,13 @@ class Library:
 
         self.check(
             self.c.gdr_gravity_compute(
-                self.gravity, ctypes.c_size_t(len(mass)), pointer(pos), pointer(mass),
-                ctypes.c_double(eps), pointer(acc), pointer(pot),
+                self.gravity,
+                ctypes.c_size_t(len(mass)),
+                pointer(pos),
+                pointer(mass),
+                ctypes.c_double(eps),
+                pointer(acc),
+                pointer(pot),
             )
         )
 
@@ -75,10 +80,12 @@ def main() -> None:
     assert np.array_equal(acc, acc2) and np.array_equal(pot, pot2)
     of_library, of_python = (statistics.median(times[c]) for c in (by_library, by_python))
     least = min(times[by_library]) / min(times[by_python])
-    print(f"{n} particles, {options.device}: library {of_library * 1e3:.2f} ms, "
-          f"python {of_python * 1e3:.2f} ms; rate of python {of_library / of_python:.3f} of the "
-          f"library's (medians), {least:.3f} (shortest); CPU time "
-          f"{statistics.median(cpu[by_library]) / statistics.median(cpu[by_python]):.3f}")
+    print(
+        f"{n} particles, {options.device}: library {of_library * 1e3:.2f} ms, "
+        f"python {of_python * 1e3:.2f} ms; rate of python {of_library / of_python:.3f} of the "
+        f"library's (medians), {least:.3f} (shortest); CPU time "
+        f"{statistics.median(cpu[by_library]) / statistics.median(cpu[by_python]):.3f}"
+    )
 
 
 if __name__ == "__main__":

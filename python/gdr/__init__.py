@@ -111,7 +111,6 @@ __all__ = [
     "load",
     "morse",
     "nbody",
-
     "open",
     "set_default_device",
     "sph_density",

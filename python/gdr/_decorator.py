@@ -152,7 +152,9 @@ def _translate(
         raise ValueError(f"precision: 'short' or 'long' is wanted, not {precision!r}")
     for name, type_name in types.items():
         if type_name not in _TYPES:
-            raise ValueError(f"types: {name!r}: 'long', 'short' or 'int' is wanted, not {type_name!r}")
+            raise ValueError(
+                f"types: {name!r}: 'long', 'short' or 'int' is wanted, not {type_name!r}"
+            )
     source = _Source(function)
     writer = _Writer(source, types, function)
     text = writer.text(precision, flops)
@@ -221,7 +223,9 @@ class _Names:
 class _Writer:
     """Writes kernel language, and keeps which Python line each of its lines is."""
 
-    def __init__(self, source: _Source, types: Dict[str, str], function: Callable[..., Any]) -> None:
+    def __init__(
+        self, source: _Source, types: Dict[str, str], function: Callable[..., Any]
+    ) -> None:
         self.source = source
         self.types = types
         self.names = _Names()
@@ -370,7 +374,9 @@ class _Writer:
                     self._put(node, f"{indent}{result} {which}= {self._expression(other)};")
                     return
         shown = ast.unparse(to)
-        self.source.fail(node, f"a result is added to ({shown} += ...) or {shown} = min({shown}, ...)")
+        self.source.fail(
+            node, f"a result is added to ({shown} += ...) or {shown} = min({shown}, ...)"
+        )
 
     def _assigned(self, name: str) -> bool:
         return any(re.search(rf"\b{re.escape(name)} [+-]?= ", text) for _, text in self.body)

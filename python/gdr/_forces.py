@@ -187,9 +187,7 @@ class ParticleKernel:
 
     @property
     def __doc__(self) -> str:  # type: ignore[override]
-        fields = ", ".join(
-            f"{field} ({self._shape_text(field)})" for field in self._results
-        )
+        fields = ", ".join(f"{field} ({self._shape_text(field)})" for field in self._results)
         return (
             f"The kernel {self.__name__!r} of the library (docs/kernels.md has its formula).\n\n"
             f"{self.__name__}{self.__signature__}\n\n"

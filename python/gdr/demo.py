@@ -52,9 +52,7 @@ def _run(
     every = max(1, steps // FRAMES)
     history, frames = History(), []
     start = nbody.merger(stars, mass_ratio=0.6)
-    for state in nbody.leapfrog(
-        start, eps=eps, dt=dt, t_end=end, progress=progress, device=device
-    ):
+    for state in nbody.leapfrog(start, eps=eps, dt=dt, t_end=end, progress=progress, device=device):
         if state.step % every == 0 or state.step == steps:
             history.add(state)
             frames.append(state.snapshot())

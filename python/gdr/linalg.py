@@ -272,9 +272,7 @@ class LU:
         return float(np.prod(np.diag(self.factors)) * (-1 if odd else 1))
 
 
-def lu(
-    a: Any, *, precision: str = "full", block: int = 0, device: Optional[Device] = None
-) -> LU:
+def lu(a: Any, *, precision: str = "full", block: int = 0, device: Optional[Device] = None) -> LU:
     """Factorise a matrix (m, n) of finite numbers; the matrix is left as it is.
 
     ``block``: columns of a panel, which the host factorises while the device updates what is right
@@ -289,9 +287,7 @@ def lu(
     return LU(factors, pivots, singular, solver)
 
 
-def solve(
-    a: Any, b: Any, *, precision: str = "full", device: Optional[Device] = None
-) -> Floats:
+def solve(a: Any, b: Any, *, precision: str = "full", device: Optional[Device] = None) -> Floats:
     """x with ``a x = b``; b of shape (n,) or (n, k). Raises LinAlgError for a singular matrix."""
     return lu(_square("a", a), precision=precision, device=device).solve(b)
 
@@ -426,9 +422,7 @@ def batch_solve(a: Any, b: Any, *, device: Optional[Device] = None) -> Floats:
     return batch_lu(a, device=device).solve(b)
 
 
-def operator(
-    a: Any, *, precision: str = "full", device: Optional[Device] = None
-) -> Any:
+def operator(a: Any, *, precision: str = "full", device: Optional[Device] = None) -> Any:
     """A matrix as SciPy's LinearOperator, whose products run on the device: for
     ``scipy.sparse.linalg`` (cg, gmres, eigsh, ...). Needs SciPy."""
     from scipy.sparse.linalg import LinearOperator
@@ -459,5 +453,3 @@ def operator(
 
 def _columns(x: AnyArray) -> AnyArray:
     return x.reshape(len(x), -1)
-
-

@@ -101,9 +101,10 @@ def test_words_of_any_format(rng):
         short = word >> 36
         machine.write("local", 0, 5, short, long=False)
         assert machine.read("local", "float", long=False)[0, 5, 0] == float(exact(short, 36))
-        assert machine.read("local", "fixed.20", long=False)[0, 5, 0] == (
-            short - (short >> 35 << 36)
-        ) / 2.0**20
+        assert (
+            machine.read("local", "fixed.20", long=False)[0, 5, 0]
+            == (short - (short >> 35 << 36)) / 2.0**20
+        )
 
 
 def test_special_words():
@@ -122,7 +123,9 @@ def test_a_value_written_is_what_the_chip_converts(rng):
     """The chip's port is the oracle: a short and a long input, and what stands in the PEs."""
     kernel = gdr.compile("VARI long x; VARI short y; VARJ z; VARF f; f += x*z + y;")
     machine = gdr.Machine(blocks=1, pes=1)
-    for value in np.concatenate([rng.normal(size=50), [1 + 2.0**-25, 1 - 2.0**-26, 1 + 3 * 2.0**-25]]):
+    for value in np.concatenate(
+        [rng.normal(size=50), [1 + 2.0**-25, 1 - 2.0**-26, 1 + 3 * 2.0**-25]]
+    ):
         machine.load(kernel)
         machine.targets(1, x=value, y=value)
         words = {int(w) for w in machine.read("local", "raw", long=False).ravel()}

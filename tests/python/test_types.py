@@ -19,7 +19,11 @@ def run(arguments, tmp_path):
     environment["PYTHONPATH"] = str(PACKAGE.parent)
     done = subprocess.run(
         [sys.executable, "-m", *arguments],
-        capture_output=True, text=True, cwd=tmp_path, env=environment, check=False,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -37,7 +41,14 @@ def test_the_stub_says_what_the_module_has(tmp_path):
     # What pybind11's classes have of their own: a metaclass, and __init__ where none is bound.
     allowed.write_text("gdr\\._core\\.[A-Z]\\w*\ngdr\\._core\\.\\w+\\.__(init|new)__\n")
     run(
-        ["mypy.stubtest", "gdr._core", "--ignore-unused-allowlist", "--allowlist", str(allowed),
-         "--mypy-config-file", str(ROOT / "pyproject.toml")],
+        [
+            "mypy.stubtest",
+            "gdr._core",
+            "--ignore-unused-allowlist",
+            "--allowlist",
+            str(allowed),
+            "--mypy-config-file",
+            str(ROOT / "pyproject.toml"),
+        ],
         tmp_path,
     )

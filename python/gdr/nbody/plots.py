@@ -72,7 +72,10 @@ def lagrangian_radii(history: History, *, ax: Any = None) -> Any:
     radii = np.array(history.radii)
     for k, fraction in enumerate(history.fractions):
         ax.plot(
-            history.time, radii[:, k], lw=1.2, color=_COLOURS[k % len(_COLOURS)],
+            history.time,
+            radii[:, k],
+            lw=1.2,
+            color=_COLOURS[k % len(_COLOURS)],
             label=f"{100 * fraction:g} %",
         )
     ax.set(xlabel="time", ylabel="radius", yscale="log", title="Lagrangian radii")
@@ -112,14 +115,18 @@ def roofline(
         colour = _COLOURS[k % len(_COLOURS)]
         ax.plot(intensity, rate / 1e9, "o", color=colour, ms=7, label=f"{name}: {rate / 1e9:,.0f}")
     ax.set(
-        xlabel="operations for each byte over the link", ylabel="Gflops (predicted)",
-        title="Roofline of a board", ylim=(None, peak / 1e9 * 3),
+        xlabel="operations for each byte over the link",
+        ylabel="Gflops (predicted)",
+        title="Roofline of a board",
+        ylim=(None, peak / 1e9 * 3),
     )
     ax.legend(frameon=False, loc="lower right")
     return ax
 
 
-def timeline(events: Union[Device, Sequence[TimelineEvent]], *, board: int = 0, ax: Any = None) -> Any:
+def timeline(
+    events: Union[Device, Sequence[TimelineEvent]], *, board: int = 0, ax: Any = None
+) -> Any:
     """When host, link and chips are busy: a device that records, or its ``timeline()``."""
     listed = events.timeline() if isinstance(events, Device) else list(events)
     shown = [e for e in listed if e.board == board]
