@@ -6,13 +6,14 @@
 #include <complex.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int failures, checks;
+static atomic_int failures, checks;
 static double tolerance = 4e-16;  // of the sum of magnitudes
 
 static void check(int good, const char* what, int m, int n, int k) {

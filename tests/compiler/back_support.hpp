@@ -1,6 +1,7 @@
 // Runs kernels of a text on an emulated device, beside what their graph says.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -27,6 +28,13 @@ inline CompileResult compiled(const std::string& text, unsigned effort = 0,
   INFO(text << result.diagnostics.render());
   REQUIRE(result.ok());
   return result;
+}
+
+/// Whether a kernel was refused because more conditions are alive in it than there are mask
+/// registers: of a random one that is fine.
+inline bool lacks_masks(const CompileResult& result) {
+  return !result.ok() && std::ranges::any_of(result.diagnostics.list,
+                                             [](const Diagnostic& d) { return d.code == 8004; });
 }
 
 /// Results by name, of a kernel on a small device.
