@@ -11,6 +11,7 @@
 #include "emulator/board/loaded_program.hpp"
 #include "emulator/board/loop_plan.hpp"
 #include "gdr/error.hpp"
+#include "libgdr/device/slices.hpp"
 #include "libgdr/device/sources.hpp"
 
 namespace gdr::predict {
@@ -38,11 +39,13 @@ class BoardTimer {
                               geometry.dram_bytes, kernel.name));
   }
 
-  BoardTime run(std::size_t targets) {
+  /// `kept`: memories hold all sources of the job, and keep them from its first batch on; `sent`
+  /// are those that are sent with the first one here.
+  BoardTime run(std::size_t targets, bool kept, std::vector<IndexRange> sent) {
+    sent_ = std::move(sent);
+    kept_ = kept;
     const std::size_t slots = board_slots(kernel_.cost, geometry_, share_);
     const std::size_t full = targets / slots, rest = targets % slots;
-    // Memories that hold all sources keep them from the first batch on.
-    const bool kept = sources_ <= cut_.capacity;
     if (full > 0) batch(slots, true, 1);
     if (full > 1) batch(slots, !kept, full - 1);
     if (rest > 0) batch(rest, full == 0 || !kept, 1);
@@ -162,8 +165,11 @@ class BoardTimer {
       load(chips_of(chip), deal(n, chip) * kernel_.cost.target_words);
     for (std::size_t done = 0; done == 0 || done < sources_;) {
       const std::size_t items = std::min(sources_ - done, cut_.capacity);
-      if (sends)
-        for (const Segment& s : place_sources(share_, chips_, {done, items})) send(s);
+      if (sends) {
+        const std::vector<IndexRange> piece{{done, items}};
+        for (const IndexRange& range : kept_ ? sent_ : piece)
+          for (const Segment& s : place_sources(share_, chips_, range)) send(s);
+      }
       run_range(active, items, done == 0, done + items == sources_);
       done += items;
       if (sources_ == 0) break;
@@ -182,6 +188,8 @@ class BoardTimer {
   SourceCut cut_;
   Timeline list_;
   std::size_t times_ = 1;
+  std::vector<IndexRange> sent_;
+  bool kept_ = false;
   BoardTime time_;
 };
 
@@ -217,6 +225,7 @@ KernelShape kernel_shape(const Program& program, const Geometry& geometry) {
                     kernel_cost(program),
                     place_halves(program, geometry).groups,
                     {},
+                    static_cast<std::uint32_t>(words_of_target(layout, read_raw)),
                     program.flops};
   for (const LinkLayout::Field& field : layout.params)
     shape.param_words.push_back((field.half_words + 1) / 2);
@@ -244,32 +253,57 @@ KernelShape with_clocks(const KernelShape& interface, std::string name, double c
   return shape;
 }
 
+namespace {
+
+/// Whether the memories of a chip hold all slices, as BoardRun places them.
+bool holds(const KernelShape& kernel, const Geometry& geometry, const JobCut& cut,
+           std::size_t sources) {
+  const std::size_t capacity = cut_sources(kernel.cost, geometry, cut.share, 0).capacity;
+  if (cut.slices == 1) return sources <= capacity;
+  const std::size_t chips =
+      cut.share == Share::SourcesOverBlocks ? std::size_t{geometry.chips_per_board} : 1;
+  std::size_t place = 0;
+  for (std::size_t k = 0; k < cut.slices; ++k)
+    place += (slice_of(cut, kernel.cost.group, sources, k).count + chips - 1) / chips;
+  return place * chips <= capacity;
+}
+
+}  // namespace
+
 BoardTime particle_time(const KernelShape& kernel, const Geometry& geometry,
                         const BoardRates& rates, unsigned boards, const ParticleJob& job) {
-  const Share share = choose_share(kernel.cost, geometry, job.sharing, job.targets, job.sources);
+  const JobCut cut = cut_job(kernel.cost, geometry, job.sharing, job.targets, job.sources);
   if (job.targets == 0) return {};
-  const std::size_t slots = board_slots(kernel.cost, geometry, share);
+  const std::size_t slots = board_slots(kernel.cost, geometry, cut.share);
   const std::size_t batches = (job.targets + slots - 1) / slots;
-  refuse_beyond_counting(kernel, geometry, share, job, batches);
+  refuse_beyond_counting(kernel, geometry, cut.share, job, batches);
+  const bool kept = holds(kernel, geometry, cut, job.sources);
+  KernelShape part_kernel = kernel;
+  if (cut.slices > 1) part_kernel.cost.result_words = kernel.raw_words;
   const std::size_t used = std::min<std::size_t>(batches, std::max(1U, boards));
   const std::size_t part = (batches + used - 1) / used * slots;
-  BoardTime all;
-  // The first board has the most batches: its clocks and its time are those of the slowest.
-  const auto on_board = [&](std::size_t targets) {
-    return BoardTimer(kernel, geometry, rates, share, job.sources).run(targets);
-  };
   const std::size_t whole = job.targets / part, rest = job.targets % part;
-  if (whole > 0) {
-    all = on_board(part);
-    all.bytes_to_board *= whole;
-    all.bytes_from_board *= whole;
-  }
-  if (rest > 0) {
-    const BoardTime last = on_board(rest);
-    if (whole == 0) return last;
-    all.bytes_to_board += last.bytes_to_board;
-    all.bytes_from_board += last.bytes_from_board;
-    all.seconds = std::max(all.seconds, last.seconds);
+  std::vector<IndexRange> slices;
+  for (std::size_t k = 0; k < cut.slices; ++k)
+    slices.push_back(slice_of(cut, kernel.cost.group, job.sources, k));
+  BoardTime all;
+  all.share = cut.share;
+  for (std::size_t k = 0; k < cut.slices; ++k) {
+    const std::size_t sources = slices[k].count;
+    const auto on_board = [&](std::size_t targets) {
+      return BoardTimer(part_kernel, geometry, rates, cut.share, sources)
+          .run(targets, kept, k == 0 ? slices : std::vector<IndexRange>());
+    };
+    // The first board has the most batches: its clocks and its time are those of the slowest.
+    const BoardTime first = on_board(whole > 0 ? part : rest);
+    const BoardTime last = whole > 0 && rest > 0 ? on_board(rest) : BoardTime{};
+    const std::size_t alike = std::max<std::size_t>(1, whole);
+    all.clocks += first.clocks;
+    all.seconds += std::max(first.seconds, last.seconds);
+    all.bytes_to_board += alike * first.bytes_to_board + last.bytes_to_board;
+    all.bytes_from_board += alike * first.bytes_from_board + last.bytes_from_board;
+    all.link_write += first.link_write;
+    all.link_read += first.link_read;
   }
   return all;
 }

@@ -18,7 +18,8 @@ struct KernelShape {
   KernelCost cost;
   std::uint64_t groups_per_half = 1;       ///< groups of sources in half a broadcast memory
   std::vector<std::uint32_t> param_words;  ///< link words of each parameter
-  double flops = 0;                        ///< counted for an interaction
+  std::uint32_t raw_words = 0;  ///< of a target's results, where slices of the sources are joined
+  double flops = 0;             ///< counted for an interaction
 
   double clocks_per_interaction() const noexcept {
     return static_cast<double>(cost.body_clocks) / (cost.elements * cost.group);

@@ -131,6 +131,16 @@ TEST_CASE("The model counts what emulated boards count where sources are cut") {
   compare("emulator:sharing=targets,engine=native", "gravity_jerk", 4, 300000);
 }
 
+TEST_CASE("The model counts what emulated boards count of few targets on slices of the sources") {
+  const std::string small = "emulator:threads=1,engine=native,chips=2,blocks=2,pes=2,sharing=auto";
+  for (const std::size_t ni : {1, 16, 100, 600})
+    for (const std::size_t nj : {4095, 4096, 9000, 40001}) {
+      compare(small, "gravity", ni, nj);
+      compare(small + ",boards=2", "gravity", ni, nj);
+    }
+  compare(small + ",dram=65536", "gravity", 100, 40001);
+}
+
 TEST_CASE("The model counts what several emulated boards count") {
   for (const char* boards : {"2", "3"})
     for (const std::size_t ni : {10, 64, 65, 500})
