@@ -1,5 +1,6 @@
 // The product: for each stretch of columns, tile after tile, parts of the inner dimension inside.
 #include <algorithm>
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "libgdr/dense/product_impl.hpp"
 #include "libgdr/dense/views.hpp"
 #include "libgdr/device/account.hpp"
+#include "libgdr/device/side_by_side.hpp"
 #include "libgdr/driver/access.hpp"
 
 namespace gdr {
@@ -51,8 +53,8 @@ MatrixProduct::Impl::Impl(std::shared_ptr<DeviceCore> device, MatrixPrecision wa
   work.body = [this] { run(); };
 }
 
-/// Tiles go to the boards in turns; each has the columns of all. What a board did not finish before
-/// it was lost goes to the others.
+/// Tiles are dealt out to the boards; each has the columns of all. What a board did not finish
+/// before it was lost goes to the others.
 void MatrixProduct::Impl::stretch(const Inner& inner, const Columns& columns) {
   stored.assign((call.m + tile_rows - 1) / tile_rows, false);
   for (;;) {
@@ -62,22 +64,30 @@ void MatrixProduct::Impl::stretch(const Inner& inner, const Columns& columns) {
     if (left.empty()) return;
     const std::vector<BoardSlot*> usable = core->usable();
     const std::size_t boards = std::min(left.size(), usable.size());
-    for (std::size_t b = 0; b < boards; ++b) {
-      BoardSlot& slot = *usable[b];
+    std::vector<std::exception_ptr> errors(boards);
+    std::vector<std::string> lost(boards);
+    const auto multiply = [&](std::size_t b) noexcept {
+      OnBoard on{*usable[b]};
       try {
-        load(slot);
-        need_columns(slot, inner, columns);
+        load(on);
+        need_columns(on, inner, columns);
         for (std::size_t t = b; t < left.size(); t += boards)
-          add_tile(slot, inner, left[t] * tile_rows, columns);
-        collect(slot, columns);
+          add_tile(on, inner, left[t] * tile_rows, columns);
+        collect(on, columns);
       } catch (const driver::BoardLost& e) {
-        pending.clear();
-        core->lose(slot, e.what());
+        lost[b] = e.what();
       } catch (...) {
-        pending.clear();
-        slot.forget();
-        throw;
+        on.slot.forget();
+        errors[b] = std::current_exception();
       }
+    };
+    if (usable.front()->board->elsewhere())
+      side_by_side(boards, multiply);
+    else
+      for (std::size_t b = 0; b < boards && (b == 0 || !errors[b - 1]); ++b) multiply(b);
+    for (std::size_t b = 0; b < boards; ++b) {
+      if (!lost[b].empty()) core->lose(*usable[b], lost[b]);
+      if (errors[b]) std::rethrow_exception(errors[b]);
     }
   }
 }

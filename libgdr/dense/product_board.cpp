@@ -23,107 +23,106 @@ constexpr std::size_t worthwhile = 100'000;
 
 }  // namespace
 
-Command& MatrixProduct::Impl::add(BoardSlot& slot, CommandKind kind, std::uint64_t chips) const {
-  Command& command = slot.list.commands.emplace_back();
+Command& MatrixProduct::Impl::add(OnBoard& on, CommandKind kind, std::uint64_t chips) const {
+  Command& command = on.slot.list.commands.emplace_back();
   command.kind = kind;
   command.chips = chips;
-  command.payload = payload_used;
+  command.payload = on.payload_used;
   return command;
 }
 
 /// Words behind what the list has; what stands there is left from before.
-std::uint64_t* MatrixProduct::Impl::room(BoardSlot& slot, std::size_t words) {
-  std::vector<std::uint64_t>& payload = slot.list.payload;
-  const std::size_t from = payload_used;
-  payload_used += words;
-  if (payload.size() < payload_used) payload.resize(payload_used);
+std::uint64_t* MatrixProduct::Impl::room(OnBoard& on, std::size_t words) {
+  std::vector<std::uint64_t>& payload = on.slot.list.payload;
+  const std::size_t from = on.payload_used;
+  on.payload_used += words;
+  if (payload.size() < on.payload_used) payload.resize(on.payload_used);
   return payload.data() + from;
 }
 
-void MatrixProduct::Impl::execute(BoardSlot& slot) {
+void MatrixProduct::Impl::execute(OnBoard& on) {
   if (work.abandoned)
     throw Error(ErrorCategory::Device, "the work was abandoned before it was done");
   // Lists without runs leave the results of earlier ones where they are, with their memory.
   std::vector<std::uint64_t> none;
-  slot.board->execute(slot.list, pending.empty() ? none : slot.words);
-  slot.list.commands.clear();
-  payload_used = 0;  // memory that was touched already costs less
+  on.slot.board->execute(on.slot.list, on.pending.empty() ? none : on.slot.words);
+  on.slot.list.commands.clear();
+  on.payload_used = 0;  // memory that was touched already costs less
 }
 
-void MatrixProduct::Impl::load(BoardSlot& slot) {
-  slot.list.commands.clear();
-  payload_used = 0;
-  if (slot.loaded && &slot.loaded->program() == &kernel.program()) return;
-  slot.loaded.reset();
-  slot.resident = {};
+void MatrixProduct::Impl::load(OnBoard& on) {
+  on.slot.list.commands.clear();
+  on.payload_used = 0;
+  if (on.slot.loaded && &on.slot.loaded->program() == &kernel.program()) return;
+  on.slot.loaded.reset();
+  on.slot.resident = {};
   const std::vector<std::uint8_t>& object = kernel.object();
-  Command& command = add(slot, CommandKind::LoadProgram, 0);
+  Command& command = add(on, CommandKind::LoadProgram, 0);
   command.count = object.size();
-  std::memcpy(room(slot, (object.size() + 7) / 8), object.data(), object.size());
-  execute(slot);
-  slot.loaded = kernel;
+  std::memcpy(room(on, (object.size() + 7) / 8), object.data(), object.size());
+  execute(on);
+  on.slot.loaded = kernel;
 }
 
 /// Columns of B to the memories: parts of the inner dimension one behind the other, in each part an
 /// item for each column and one more, with which the last results leave.
-void MatrixProduct::Impl::send_columns(BoardSlot& slot, const Inner& inner,
-                                       const Columns& columns) {
+void MatrixProduct::Impl::send_columns(OnBoard& on, const Inner& inner, const Columns& columns) {
   const std::size_t depth = chip_depth(), words = (columns.count + 1) * depth;
   for (std::size_t first = 0, part = 0; first < inner.size(); first += pass_depth(inner), ++part) {
     for (unsigned chip = 0; chip < chips(inner); ++chip) {
-      Command& write = add(slot, CommandKind::WriteMemory, std::uint64_t{1} << chip);
+      Command& write = add(on, CommandKind::WriteMemory, std::uint64_t{1} << chip);
       write.address = columns.place + part * words;
       write.count = words;
-      std::uint64_t* const to = room(slot, words);
+      std::uint64_t* const to = room(on, words);
       dense::pack_columns(call.b, columns.first, columns.count, inner, first + chip * depth, depth,
                           core->threads, to);
       std::fill_n(to + columns.count * depth, depth, 0);
-      execute(slot);
+      execute(on);
     }
   }
 }
 
 /// The columns, unless the board has them. It remembers the stretches that stay by their number.
-void MatrixProduct::Impl::need_columns(BoardSlot& slot, const Inner& inner,
-                                       const Columns& columns) {
-  const SourceVersion had = slot.resident;
+void MatrixProduct::Impl::need_columns(OnBoard& on, const Inner& inner, const Columns& columns) {
+  const SourceVersion had = on.slot.resident;
   const bool known = had.job == number && had.generation == generation;
   const std::size_t stretches = known ? had.changes : 0;
   if (columns.index < stretches) return;
-  slot.resident = {};
-  send_columns(slot, inner, columns);
+  on.slot.resident = {};
+  send_columns(on, inner, columns);
   if (columns.stay && columns.index == stretches)
-    slot.resident = {number, generation, stretches + 1, Share::PartsOverBlocks};
+    on.slot.resident = {number, generation, stretches + 1, Share::PartsOverBlocks};
 }
 
 /// A tile of A for one part of the inner dimension, to the chips that share it.
-void MatrixProduct::Impl::send_tile(BoardSlot& slot, const Inner& inner, std::size_t row,
+void MatrixProduct::Impl::send_tile(OnBoard& on, const Inner& inner, std::size_t row,
                                     std::size_t first) {
   const std::size_t blocks = core->geometry.blocks, pes = core->geometry.pes_per_block;
   const std::size_t slots = blocks * pes * dense::elements;
   const std::size_t rows = std::min(tile_rows, call.m - row);
   for (std::size_t chip = 0; chip < chips(inner); ++chip) {
-    Command& write = add(slot, CommandKind::WriteTargets, std::uint64_t{1} << chip);
+    Command& write = add(on, CommandKind::WriteTargets, std::uint64_t{1} << chip);
     write.count = slots;
     dense::pack_tile(call.a, {row, rows, first + chip * chip_depth(), blocks, pes}, inner,
-                     core->threads, room(slot, slots * 2 * block_depth));
+                     core->threads, room(on, slots * 2 * block_depth));
   }
 }
 
 /// Rows of C from `row` on, of columns that are on the board: all parts of the inner dimension.
-void MatrixProduct::Impl::add_tile(BoardSlot& slot, const Inner& inner, std::size_t row,
+void MatrixProduct::Impl::add_tile(OnBoard& on, const Inner& inner, std::size_t row,
                                    const Columns& columns) {
   const std::size_t results = (columns.count + 1) * tile_rows;
   for (std::size_t first = 0; first < inner.size(); first += pass_depth(inner)) {
-    const bool full = (pending.size() + 1) * results > list_words || payload_used > list_words;
-    if (full && !pending.empty()) collect(slot, columns);
-    send_tile(slot, inner, row, first);
-    Command& run = add(slot, CommandKind::Run, (std::uint64_t{2} << (chips(inner) - 1)) - 1);
+    const bool full =
+        (on.pending.size() + 1) * results > list_words || on.payload_used > list_words;
+    if (full && !on.pending.empty()) collect(on, columns);
+    send_tile(on, inner, row, first);
+    Command& run = add(on, CommandKind::Run, (std::uint64_t{2} << (chips(inner) - 1)) - 1);
     run.share = Share::PartsOverBlocks;
     run.address = columns.place + first / pass_depth(inner) * (columns.count + 1) * chip_depth();
     run.count = columns.count + 1;
     run.flags = run_start | run_end | run_return | run_results_only;
-    pending.push_back({row, first == 0, first + pass_depth(inner) >= inner.size()});
+    on.pending.push_back({row, first == 0, first + pass_depth(inner) >= inner.size()});
   }
 }
 
@@ -146,22 +145,22 @@ void MatrixProduct::Impl::store(const MatrixView<Number>& c, std::size_t row, st
 }
 
 /// Executes what was added, and takes the results.
-void MatrixProduct::Impl::collect(BoardSlot& slot, const Columns& columns) {
-  execute(slot);
+void MatrixProduct::Impl::collect(OnBoard& on, const Columns& columns) {
+  execute(on);
   // The results of a column leave with the item behind it.
-  const std::uint64_t* words = slot.words.data() + tile_rows;
-  for (const Pending& run : pending) {
+  const std::uint64_t* words = on.slot.words.data() + tile_rows;
+  for (const Pending& run : on.pending) {
     const std::size_t rows = std::min(tile_rows, call.m - run.row);
     const auto result = [words](std::size_t column, std::size_t r) {
       return std::bit_cast<double>(words[column * tile_rows + r]);
     };
     const auto sum = [&](std::size_t column, std::size_t r) {
-      return sums.value(column * rows + r);
+      return on.sums.value(column * rows + r);
     };
     const bool alone = run.first && run.last;
-    if (run.first && !alone) sums.begin(columns.count * rows);
+    if (run.first && !alone) on.sums.begin(columns.count * rows);
     for (std::size_t c = 0; !alone && c < columns.count; ++c)
-      for (std::size_t r = 0; r < rows; ++r) sums.add(c * rows + r, result(c, r));
+      for (std::size_t r = 0; r < rows; ++r) on.sums.add(c * rows + r, result(c, r));
     if (run.last) {
       std::visit(
           [&](const auto& c) {
@@ -173,7 +172,7 @@ void MatrixProduct::Impl::collect(BoardSlot& slot, const Columns& columns) {
     }
     words += (columns.count + 1) * tile_rows;
   }
-  pending.clear();
+  on.pending.clear();
 }
 
 }  // namespace gdr

@@ -47,6 +47,13 @@ struct MatrixProduct::Impl {
     std::size_t row = 0;
     bool first = true, last = true;
   };
+  /// A product on one board: the list that is being written for it.
+  struct OnBoard {
+    BoardSlot& slot;
+    std::size_t payload_used = 0;       ///< of the list's payload, which is never made smaller
+    std::vector<Pending> pending = {};  ///< runs of the list
+    dense::Sums sums = {};
+  };
 
   /// Throws Error (Unsupported) for a geometry without a tile.
   Impl(std::shared_ptr<DeviceCore> device, MatrixPrecision wanted);
@@ -72,20 +79,19 @@ struct MatrixProduct::Impl {
                const MatrixView<Number>& c, Unchanged unchanged);
   void run();
   void keep(const dense::Inner& inner);
-  void load(BoardSlot& slot);
-  void need_columns(BoardSlot& slot, const dense::Inner& inner, const Columns& columns);
+  void load(OnBoard& on);
+  void need_columns(OnBoard& on, const dense::Inner& inner, const Columns& columns);
   void stretch(const dense::Inner& inner, const Columns& columns);
-  void send_columns(BoardSlot& slot, const dense::Inner& inner, const Columns& columns);
-  void send_tile(BoardSlot& slot, const dense::Inner& inner, std::size_t row, std::size_t first);
-  void add_tile(BoardSlot& slot, const dense::Inner& inner, std::size_t row,
-                const Columns& columns);
-  void collect(BoardSlot& slot, const Columns& columns);
+  void send_columns(OnBoard& on, const dense::Inner& inner, const Columns& columns);
+  void send_tile(OnBoard& on, const dense::Inner& inner, std::size_t row, std::size_t first);
+  void add_tile(OnBoard& on, const dense::Inner& inner, std::size_t row, const Columns& columns);
+  void collect(OnBoard& on, const Columns& columns);
   template <typename Number, typename Value>
   void store(const MatrixView<Number>& c, std::size_t row, std::size_t rows, const Columns& columns,
              Value value) const;
-  std::uint64_t* room(BoardSlot& slot, std::size_t words);
-  Command& add(BoardSlot& slot, CommandKind kind, std::uint64_t chips) const;
-  void execute(BoardSlot& slot);
+  std::uint64_t* room(OnBoard& on, std::size_t words);
+  Command& add(OnBoard& on, CommandKind kind, std::uint64_t chips) const;
+  void execute(OnBoard& on);
 
   std::shared_ptr<DeviceCore> core;
   MatrixPrecision precision;
@@ -96,10 +102,7 @@ struct MatrixProduct::Impl {
   Kernel kernel;
   Work work;
   Call call;
-  std::size_t payload_used = 0;  ///< of the list's payload, which is never made smaller
-  std::vector<Pending> pending;  ///< runs of the list that is being written
-  std::vector<bool> stored;      ///< by tile: its rows of C are there, in this stretch
-  dense::Sums sums;
+  std::vector<char> stored;  ///< by tile: its rows of C are there, in this stretch
 };
 
 }  // namespace gdr

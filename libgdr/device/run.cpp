@@ -4,11 +4,11 @@
 #include <exception>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "libgdr/device/account.hpp"
 #include "libgdr/device/board_run.hpp"
 #include "libgdr/device/core.hpp"
+#include "libgdr/device/side_by_side.hpp"
 #include "libgdr/device/slices.hpp"
 #include "libgdr/driver/access.hpp"
 #include "libgdr/ranks/run_ranks.hpp"
@@ -60,7 +60,10 @@ class PartRun {
       const bool elsewhere = shares.front().slot->board->elsewhere();
       if (in_order && elsewhere && !before) before = job_.output_items;
       const bool together = !in_order && shares.size() > 1 && elsewhere;
-      together ? side_by_side(shares) : in_turns(shares);
+      if (together)
+        side_by_side(shares.size(), [&](std::size_t s) { work(shares[s]); });
+      else
+        in_turns(shares);
       for (const BoardShare& share : shares) {
         if (share.lost.empty()) continue;
         device_.lose(*share.slot, share.lost);
@@ -97,15 +100,6 @@ class PartRun {
       work(share);
       if (share.error) return;
     }
-  }
-
-  /// A thread for each board but the first, whose work this one does.
-  void side_by_side(std::vector<BoardShare>& shares) {
-    std::vector<std::thread> threads;
-    for (std::size_t p = 1; p < shares.size(); ++p)
-      threads.emplace_back([this, &share = shares[p]] { work(share); });
-    work(shares.front());
-    for (std::thread& thread : threads) thread.join();
   }
 
   DeviceCore& device_;

@@ -10,8 +10,8 @@ using namespace driver_test;
 
 namespace {
 
-std::vector<double> product(gdr::Device& device) {
-  constexpr std::size_t m = 150, n = 21, k = 300;
+std::vector<double> product(gdr::Device& device, std::size_t m = 150) {
+  constexpr std::size_t n = 21, k = 300;
   const auto a = library_test::rough_values(m * k, 5), b = library_test::rough_values(k * n, 6);
   std::vector<double> c = library_test::rough_values(m * n, 7);
   gdr::MatrixProduct matrices(device);
@@ -57,7 +57,29 @@ TEST_CASE("boards side by side give the same bits") {
   CHECK(says(three.description(), "3 boards"));
   CHECK(forces(three, 3000, 90) == expected_forces(3000, 90));
   gdr::Device here = gdr::Device::open("emulator:" + small_machine);
-  CHECK(product(three) == product(here));
+  CHECK(product(three, 1300) == product(here, 1300));
+}
+
+TEST_CASE("rows of a product that a board did not finish before it was lost go to the others") {
+  gdr::Device here = gdr::Device::open("emulator:" + small_machine);
+  const std::vector<double> small = product(here), wanted = product(here, 1300);
+  const ServerProcess server({"--boards", "3", "--inject", "die@14"});
+  gdr::Device device = gdr::Device::open(server.device("boards=3,test=0"));
+  std::string error = "no error";
+  unsigned most_lost = 0;
+  for (int k = 0; k < 100 && error == "no error"; ++k) {
+    // A small product has work for the first board only, which so is the first that is lost.
+    std::vector<double> c = small, large = wanted;
+    error = error_of([&] {
+      c = product(device);
+      large = product(device, 1300);
+    });
+    CHECK(c == small);
+    CHECK(large == wanted);
+    if (error == "no error") most_lost = device.statistics().lost_boards;
+  }
+  CHECK(most_lost >= 1);
+  CHECK(says(error, "all 3 boards failed"));
 }
 
 TEST_CASE("a board that is lost leaves its work to the others") {
