@@ -89,7 +89,11 @@ void gravity(const std::string& socket, std::size_t n, int turns) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string command = argc > 1 ? argv[1] : "gdr";
+  if (argc != 2) {
+    fmt::print(stderr, "usage: bench_driver GDR, the path of the command gdr\n");
+    return 2;
+  }
+  const std::string command = argv[1];
   const std::string socket = "/tmp/gdr-bench-" + std::to_string(getpid()) + ".socket";
   const pid_t server = fork();
   if (server == 0) {

@@ -9,6 +9,7 @@
 #include "emulator/assembler/diagnostics/codes.hpp"
 #include "gdr/error.hpp"
 #include "kernels/compiler/back.hpp"
+#include "kernels/compiler/count_flops.hpp"
 #include "kernels/compiler/front/front.hpp"
 #include "kernels/compiler/refusal.hpp"
 #include "kernels/compiler/report.hpp"
@@ -64,6 +65,7 @@ CompileResult compile_kernel(std::string_view text, const std::string& file_name
       kc::read_kernel(text, file_name, {options.include_dirs, options.max_errors});
   result.diagnostics = std::move(front.diagnostics);
   if (!front.graph) return result;
+  if (front.graph->flops == 0) front.graph->flops = kc::count_flops(*front.graph);
   kc::BackOptions back;
   back.geometry = options.geometry;
   back.elements = options.elements;

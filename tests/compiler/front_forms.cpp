@@ -1,5 +1,6 @@
 // Original files in both surface forms, and how freely they may be laid out.
 #include "compiler/front_support.hpp"
+#include "kernels/compiler/compiler.hpp"
 
 namespace gdr::test {
 namespace {
@@ -104,6 +105,13 @@ TEST_CASE("the name of a kernel is that of its file, or its own") {
   CHECK(name_of("VARI x; VARF f; f += x;", "") == "_");
   CHECK(name_of("kernel jerk; flops 60; VARI x; VARF f; f += x;", "a.gdk") == "jerk");
   CHECK(graph_of("flops 2*30; VARI x; VARF f; f += x;").flops == 60);
+  // Without the line: d, d*d, the sum, the root, the product and f; what depends on `k` alone, the
+  // sign and the comparison count nothing.
+  const CompileResult counted = compile_kernel(
+      "CONST k; VARI x; VARJ y; VARF f; d = y - x; f += d < 9 ? -d*rsqrt(d*d + k*k) : 0;", "a.gdk",
+      {});
+  REQUIRE(counted.ok());
+  CHECK(counted.program->flops == 6);
 }
 
 TEST_CASE("numbers in every form of C") {
