@@ -184,7 +184,7 @@ class Unfold {
   int delay_ = -1;
 };
 
-/// Words that Start sets, which must be all that it does.
+/// Words that Start sets, which must be all that it does; those to +0 are true.
 std::map<StateWord, bool> set_by_start(const Program& program) {
   std::map<StateWord, bool> set;
   for (const Instruction& i : program.section(Section::Start)) {
@@ -196,12 +196,23 @@ std::map<StateWord, bool> set_by_start(const Program& program) {
         for (const Operand* const x : {&slot->a, &slot->b})
           require(!x->used() || x->space == Space::Immediate);
         require(slot->t == TTarget::None || slot->t == TTarget::Whole);
-        if (slot->t == TTarget::Whole) set[{Space::T, e}] = true;
-        if (slot->dst.used()) set[word_of(slot->dst, e)] = true;
+        const bool passes = slot->op == Op::Upass || slot->op == Op::Ipass;
+        const bool zero = passes && slot->a.space == Space::Immediate && slot->immediate == Long{};
+        if (slot->t == TTarget::Whole) set[{Space::T, e}] = zero;
+        if (slot->dst.used()) set[word_of(slot->dst, e)] = zero;
       }
     }
   }
   return set;
+}
+
+/// Whether a value of the first item is +0: made of nothing but zeros that Start set.
+bool begins_with_zero(const SymbolicBody& body, const std::map<StateWord, bool>& set, int v) {
+  const Value& value = body.value(v);
+  if (value.kind == Value::Kind::Sum)
+    return begins_with_zero(body, set, value.a) && begins_with_zero(body, set, value.b);
+  const auto found = set.find(value.word);
+  return value.kind == Value::Kind::Word && found != set.end() && found->second;
 }
 
 SummedProducts summed_products(const Program& program) {
@@ -225,6 +236,10 @@ SummedProducts summed_products(const Program& program) {
     if (row == found.rows.end()) found.rows.push_back(words);
   }
   found.delay = unfold.delay();
+  found.begins_with_zeros =
+      found.delay == 1 && std::ranges::all_of(body.puts(), [&](const auto& p) {
+        return begins_with_zero(body, set, p.second.value);
+      });
   require(!found.outputs.empty());
   require(program.item_shorts == 2 * found.depth);
   require(program.output_shorts == 2 * found.outputs.size());
