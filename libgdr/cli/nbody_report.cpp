@@ -50,7 +50,10 @@ double interactions_per_second(const Statistics& statistics) {
 
 /// How often an engine could take its fast way, and what it did instead.
 std::string block_runs(const Statistics& s) {
-  if (s.fast_runs + s.slow_runs == 0) return "all one way";
+  if (s.fast_runs + s.slow_runs == 0)
+    return s.engine == "reference" ? "all by the reference, one PE at a time"
+           : s.isa == "portable"   ? "all on integers: the portable path"
+                                   : "all on integers: no section computes with floating point";
   const bool native = s.engine.rfind("native", 0) == 0;
   std::string text =
       native ? fmt::format("{} compiled, {} on the exact engine", s.fast_runs, s.slow_runs)

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -37,6 +38,10 @@ NumberClass class_of(hid_t type) {
 }  // namespace
 
 bool Reader::recognises(const std::string& file) {
+  // What is read from a pipe is gone: nothing may look at it first.
+  struct stat status {};
+  if (::stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+    return false;
   // HDF5 does not say why it cannot open a file, the system does.
   const int probe = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   char first = 0;

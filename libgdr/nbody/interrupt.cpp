@@ -25,11 +25,13 @@ InterruptGuard::InterruptGuard() {
   signal_received = 0;
   install(SIGINT, old_interrupt_);
   install(SIGTERM, old_terminate_);
+  install(SIGHUP, old_hang_up_);
 }
 
 InterruptGuard::~InterruptGuard() {
   ::sigaction(SIGINT, &old_interrupt_, nullptr);
   ::sigaction(SIGTERM, &old_terminate_, nullptr);
+  ::sigaction(SIGHUP, &old_hang_up_, nullptr);
 }
 
 int InterruptGuard::received() noexcept { return signal_received; }

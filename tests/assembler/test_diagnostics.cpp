@@ -101,6 +101,15 @@ TEST_CASE("errors in templates and repeats point at the template and at its use"
   CHECK(d.notes[1].message == "in this repeat, with k = 2");
 }
 
+TEST_CASE("a bad operand does not hide the next ones of its line") {
+  const AssembleResult r = assemble(
+      ".body\nfadd $lr7v xq yq ; fmul $t foo (1 + 2) ; bget bar $lr2 # no more\n", "t.gds");
+  std::vector<std::uint32_t> columns;
+  for (const Diagnostic& d : r.diagnostics.list) columns.push_back(d.range.column);
+  // $lr7v, xq, yq, foo, bar; and $lr2, which is no broadcast memory
+  CHECK(columns == std::vector<std::uint32_t>{6, 12, 15, 28, 47, 51});
+}
+
 TEST_CASE("odd bytes neither stop the assembler nor reach the terminal") {
   const std::string text =
       std::string(".body\nfadd $r0 ") + '\0' + "\x1b[31m\xff\xc3 $r1\r\nfadd $r0 $r1 $r2";

@@ -114,6 +114,18 @@ TEST_CASE("output that cannot be written is an error") {
   CHECK(has(closed.err, "cannot write to standard output"));
 }
 
+TEST_CASE("what comes through a pipe is read from its first character on") {
+  const Shell shell;
+  const std::string stars = "printf '12.5 0 0 0 0 0 0\\n12.5 1 0 0 0 0 0\\n'";
+  const Outcome piped = shell.run(stars + " | gdr force /dev/stdin --eps 0 -o out.hdf5");
+  CHECK(piped.status == 0);
+  CHECK(has(piped.out, "-156.25"));
+  const Outcome assembly = shell.run(
+      "printf '.kernel k\\n.body\\nnop\\n' | gdr asm /dev/stdin -o k.gdo && gdr dis k.gdo");
+  CHECK(assembly.status == 0);
+  CHECK(has(assembly.out, ".kernel"));
+}
+
 TEST_CASE("a reader that goes away ends the command quietly") {
   const Shell shell;
   // The reader is gone before anything is written.

@@ -27,6 +27,12 @@ TEST_CASE("a signal is remembered while a guard lives") {
   CHECK(InterruptGuard::received() == 0);
 }
 
+TEST_CASE("a lost terminal is remembered like a signal to end") {
+  const InterruptGuard guard;
+  ::raise(SIGHUP);
+  CHECK(InterruptGuard::received() == SIGHUP);
+}
+
 TEST_CASE("a signal that was ignored stays ignored") {
   void (*const old)(int) = std::signal(SIGINT, SIG_IGN);
   {

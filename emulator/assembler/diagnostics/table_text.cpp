@@ -75,7 +75,8 @@ constexpr DiagnosticInfo rows[] = {
      "step other than zero.",
      ".repeat k = 0\n.endrepeat\n"},
     {number(Code::TooManyLines), "text expands to too much",
-     "Repeats, templates and includes together give more than four million lines.",
+     "Repeats, templates and includes together give more than four million lines; every turn of a "
+     "repeat and every use of a template counts as one line more.",
      ".repeat k = 1, 5000000\n  # nothing\n.endrepeat\n"},
     {number(Code::BadTemplate), "malformed template",
      "A template is `.template NAME(P, Q)`, at the outermost level of a file.",

@@ -115,7 +115,7 @@ bool writes_to_stream(const Program& program) {
 
 void check_size(Assembly& a, std::uint64_t count) {
   const std::uint64_t have = a.options.geometry.instruction_words;
-  if (count <= have) return;
+  if (count <= have || a.stopped) return;  // a text that was cut short has no size
   a.report.error(
       Code::InstructionMemory, whole_program(),
       "the program does not fit into the instruction memory",

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -83,17 +84,22 @@ std::optional<std::string> read_text(const std::string& path) {
   constexpr std::uintmax_t largest = std::uintmax_t{1} << 30;
   if (path.find('\0') != std::string::npos) return std::nullopt;
   std::error_code error;
-  if (!fs::is_regular_file(path, error) || error) return std::nullopt;
-  const std::uintmax_t size = fs::file_size(path, error);
-  if (error || size > largest) return std::nullopt;
+  const fs::file_type type = fs::status(path, error).type();
+  if (type != fs::file_type::regular && type != fs::file_type::fifo) return std::nullopt;
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) return std::nullopt;
-  std::string text(static_cast<std::size_t>(size), '\0');
-  const std::size_t got = std::fread(text.data(), 1, text.size(), file);
-  const bool failed = std::ferror(file) != 0;
+  std::string text;
+  std::size_t size = 0, piece = 1U << 16;  // a pipe does not say how much comes
+  if (const std::uintmax_t known = fs::file_size(path, error); !error && known > 0)
+    piece = std::min(known, largest) + 1;
+  while (size == text.size() && size <= largest) {
+    text.resize(size + std::max(piece, size));
+    size += std::fread(text.data() + size, 1, text.size() - size, file);
+  }
+  const bool failed = std::ferror(file) != 0 || size > largest;
   std::fclose(file);
   if (failed) return std::nullopt;
-  text.resize(got);
+  text.resize(size);
   return text;
 }
 

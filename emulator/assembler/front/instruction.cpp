@@ -83,15 +83,23 @@ bool parse_arithmetic(Assembly& a, Cursor& c, const OpInfo& op, Span word, Draft
   draft.mnemonics[slot_number] = word;
   c.skip();
   if (at_operand_end(c)) return missing_operands(a, word, arithmetic_form(op));
-  if (!parse_destination(a, c, op, slot, slot_number, draft.text)) return false;
+  // A bad operand does not hide what is wrong with the next.
+  const char* begin = c.p;
+  bool good = parse_destination(a, c, op, slot, slot_number, draft.text);
+  if (!good) c.skip_operand(begin);
   std::array<SourceOperand, 2> operands;
   for (unsigned i = 0; i < op.operands; ++i) {
     c.skip();
-    if (at_operand_end(c)) return missing_operands(a, word, arithmetic_form(op));
-    if (!parse_operand(a, c, operands[i])) return false;
+    if (at_operand_end(c)) return good && missing_operands(a, word, arithmetic_form(op));
+    begin = c.p;
+    if (!parse_operand(a, c, operands[i])) {
+      good = false;
+      c.skip_operand(begin);
+    }
     (multiplier ? draft.mul : draft.alu)[i] = operands[i].span;
   }
   c.skip();
+  if (!good) return false;
   if (!at_operand_end(c)) return surplus_operand(a, c, word, arithmetic_form(op));
   if (!set_operands(a, op, operands, slot)) return false;
   draft.text.add(operands[0].span, slot_number, false, slot.a);
@@ -144,8 +152,16 @@ bool parse_transfer(Assembly& a, Cursor& c, const OpInfo& op, Span word, Draft& 
   move.op = op.op;
   draft.mnemonics[2] = word;
   TransferOperand to, from;
-  if (!parse_transfer_operand(a, c, word, form, !get, to)) return false;
+  const std::size_t errors = a.report.errors();
+  const bool good_target = parse_transfer_operand(a, c, word, form, !get, to);
+  if (!good_target) {
+    if (at_operand_end(c)) return false;
+    c.skip_operand(to.span.begin);
+    c.skip();
+    if (at_operand_end(c)) return false;
+  }
   if (!parse_transfer_operand(a, c, word, form, get, from)) return false;
+  if (a.report.errors() != errors) return false;
   c.skip();
   if (!get) {
     if (at_operand_end(c)) return missing_operands(a, word, form);
@@ -282,12 +298,16 @@ bool read_draft(Assembly& a, Cursor& c, Draft& draft) {
     c.skip();
   }
   const char* begin = c.p;
-  if (!parse_operation(a, c, draft)) return false;
+  bool good = parse_operation(a, c, draft);
+  if (!good) c.skip_operation();
   while (c.take(';')) {
     c.skip();
     if (draft.nop) break;
-    if (!parse_operation(a, c, draft)) return false;
+    if (parse_operation(a, c, draft)) continue;
+    good = false;
+    c.skip_operation();
   }
+  if (!good) return false;
   // Up to the last operand: the cursor is behind a comment already.
   const char* end = begin;
   for (const Span& mnemonic : draft.mnemonics) end = std::max(end, mnemonic.end, before);

@@ -114,6 +114,22 @@ struct Cursor {
     if (q == p && q < end) ++q;
     return {p, q};
   }
+  /// To the end of the bad operand that begins at `from`, so that what follows it can be read: a
+  /// blank, comma or `;` outside of parentheses.
+  void skip_operand(const char* from) noexcept {
+    unsigned open = 0;
+    const char* q = from;
+    for (; q < end && *q != '\n' && *q != ';'; ++q) {
+      if (open == 0 && (is_blank(*q) || *q == ',')) break;
+      if (*q == '(') ++open;
+      if (*q == ')' && open > 0) --open;
+    }
+    if (q > p) p = q;
+  }
+  /// To the next `;` or the end.
+  void skip_operation() noexcept {
+    for (skip(); !done() && *p != ';'; skip()) ++p;
+  }
 
  private:
   bool skip_continuation() noexcept {

@@ -448,7 +448,8 @@ class Emitter {
       const MachineMask& mask = loop_.masks[m];
       if (mask.defs.empty()) continue;
       for (int c = 0; c < copies_; ++c)
-        add("    ipass $null:{}.zero {}", mask_name(static_cast<MaskId>(m), c), mask.off ? 0 : 1);
+        if (layout_.mask_before[m][static_cast<std::size_t>(c)])
+          add("    ipass $null:{}.zero {}", mask_name(static_cast<MaskId>(m), c), mask.off ? 0 : 1);
     }
     if (options_.guard) add("    ipass $null:m{}.zero 1", layout_.free_mask);
     if (t) line("    ipass $t 0");

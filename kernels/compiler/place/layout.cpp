@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernels/compiler/place/pipeline.hpp"
 #include "kernels/compiler/place/tenants.hpp"
 #include "kernels/compiler/refusal.hpp"
 
@@ -76,6 +77,8 @@ class Placer {
     out_.address.assign(loop_.values.size(), per_copy);
     out_.block_address.assign(problem_.blocks.size(), per_copy);
     out_.mask.assign(loop_.masks.size(), per_copy);
+    out_.mask_before.assign(loop_.masks.size(),
+                            std::vector<bool>(static_cast<std::size_t>(copies_), false));
     constexpr unsigned steps = 3000;
     Memory registers, local, masks;
     for (std::size_t t = 0; t < loop_.tables.size(); ++t) {
@@ -249,13 +252,38 @@ class Placer {
            problem_.field_half[at];
   }
 
-  void add_masks(Memory& masks) const {
+  void add_masks(Memory& masks) {
     for (std::size_t m = 0; m < loop_.masks.size(); ++m) {
       if (loop_.masks[m].defs.empty()) continue;
-      for (int c = 0; c < copies_; ++c)
-        add(masks, piece(life_of_mask(s_, loop_.masks[m]), c, 1, 1), 1,
-            {static_cast<ValueId>(m), none, c});
+      for (int c = 0; c < copies_; ++c) {
+        const MaskLife mask = life_with_start(loop_.masks[m], c);
+        out_.mask_before[m][static_cast<std::size_t>(c)] = mask.before;
+        add(masks, piece(mask.life, c, 1, 1), 1, {static_cast<ValueId>(m), none, c});
+      }
     }
+  }
+
+  /// The life of a mask of one copy, with the part of the first pass in which it has to stay as the
+  /// loop finds it, if there is one.
+  struct MaskLife {
+    Life life;
+    bool before = false;
+  };
+  MaskLife life_with_start(const MachineMask& m, int copy) const {
+    Life life = life_of_mask(s_, m);
+    const RingTimes times{ring_, static_cast<int>(s_.interval)};
+    int last = life.from;
+    for (const auto* ops : {&m.defs, &m.uses})
+      for (const OpId i : *ops) last = std::max(last, s_.time[static_cast<std::size_t>(i)]);
+    const int first_pass = times.pass(life.from, copy);
+    const bool before = first_pass != times.pass(last, copy);
+    if (problem_.guarded.empty()) return {life, before};
+    // What is read where the ring begins would share its register with one that is held from there.
+    if (times.position(life.to, copy) == 0) ++life.to;
+    if (first_pass == 0) return {life, before};
+    // A guard holds back what sets it first: it stays as it was from the beginning of the ring on.
+    life.from = first_pass * times.ring - copy * times.interval;
+    return {life, true};
   }
 
   /// Write the addresses where the layout has them; returns how far the memory is used.

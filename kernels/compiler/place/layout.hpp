@@ -18,6 +18,9 @@ struct Layout {
   std::vector<std::vector<int>> address;
   std::vector<std::vector<int>> block_address;  ///< of each block and copy
   std::vector<std::vector<int>> mask;           ///< mask register of each mask and copy
+  /// Of each mask and copy: whether the first pass looks for it before that sets it, so that it has
+  /// to be closed before the loop. No two of these share a register.
+  std::vector<std::vector<bool>> mask_before;
   /// Of each variable that is a target which nothing reads: where in local memory the host puts it.
   std::vector<int> unread;
   unsigned registers_used = 0, local_used = 0, masks_used = 0;

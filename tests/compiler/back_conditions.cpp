@@ -1,0 +1,117 @@
+// Random kernels that are little but conditions, on few sources: where a pipelined loop begins and
+// ends, masks are in the hands of items that do not exist.
+#include <cstdlib>
+#include <random>
+
+#include "compiler/back_support.hpp"
+
+namespace gdr::test {
+namespace {
+
+class Author {
+ public:
+  explicit Author(std::uint64_t seed) : random_(seed) {}
+
+  std::string write() {
+    return "VARI x; VARI int id; VARJ y; VARJ int jd; VARF f; VARF int n;\n" + statements(2) +
+           "n += 1;\nf += y;\n";
+  }
+
+ private:
+  int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
+
+  std::string integer() {
+    static const char* const all[] = {"id", "jd", "min(jd, id)", "2*jd", "16", "3", "0"};
+    return all[below(7)];
+  }
+  std::string condition(int depth) {
+    static const char* const less[] = {" < ", " <= ", " > ", " >= ", " == ", " != "};
+    const std::string relation = less[below(6)];
+    switch (below(depth > 0 ? 8 : 5)) {
+      case 0:
+        return (below(2) == 0 ? "x" : "y") + relation + "y";
+      case 1:
+        return (below(2) == 0 ? "x" : "0.25") + relation + "y";
+      case 2:
+        return "x" + relation + "0.25";
+      case 3:
+      case 4:
+        return (below(2) == 0 ? "id" : "jd") + relation + integer();
+      case 5:
+        return "id" + relation + "(" + condition(0) + " ? 3 : " + integer() + ")";
+      case 6:
+        return "!(" + condition(depth - 1) + ")";
+      default:
+        return "(" + condition(depth - 1) + (below(2) == 0 ? " && " : " || ") +
+               condition(depth - 1) + ")";
+    }
+  }
+  std::string statements(int depth) {
+    std::string text;
+    for (int lines = 1 + below(3); lines > 0; --lines) {
+      if (depth > 0 && below(3) == 0) {
+        text += "if (" + condition(1) + ") {\n" + statements(depth - 1) + "}";
+        text += below(3) == 0 ? " else {\n" + statements(depth - 1) + "}\n" : "\n";
+      } else if (below(3) == 0) {
+        text += below(2) == 0 ? "n += 1;\n" : "f -= y;\n";
+      } else {
+        text += "skip if (" + condition(2) + ");\n";
+      }
+    }
+    return text;
+  }
+
+  std::mt19937_64 random_;
+};
+
+const std::vector<std::string> exact = {"reference", "vector"};
+
+Data some_data(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  static constexpr double ids[] = {0, 1, 2, 3, 5, 16, -4, -1, 7};
+  Data data;
+  for (int k = 0; k < 7; ++k) {
+    for (const char* name : {"x", "y"})
+      data[name].push_back(static_cast<double>(random() % 33) / 8 - 2);
+    for (const char* name : {"id", "jd"}) data[name].push_back(ids[random() % 9]);
+  }
+  return data;
+}
+
+}  // namespace
+
+TEST_CASE("random conditions hold for the first and the last source as for any") {
+  const char* const more = std::getenv("GDR_TEST_KERNELS");
+  const std::uint64_t cases = more != nullptr ? std::stoull(more) : 9;
+  for (std::uint64_t seed = 1; seed <= cases; ++seed) {
+    const std::string text = Author(seed).write();
+    CompileOptions options;
+    options.effort = seed % 4 == 0 ? 2 : 0;
+    options.seed = seed;
+    const CompileResult r = compile_kernel(text, "test.gdk", options);
+    if (lacks_masks(r)) continue;
+    CAPTURE(seed);
+    INFO(text << r.diagnostics.render());
+    REQUIRE(r.ok());
+    for (const std::size_t sources : {1, 2, 5})
+      check(text, *r.program, some_data(seed), 7, sources, 1e-6, exact);
+  }
+}
+
+TEST_CASE("sources that are all skipped count for nothing, though conditions share a mask") {
+  const std::string text =
+      "VARI int id; VARJ y; VARJ int jd; VARF f;\nbool other = id != 16;\n"
+      "skip if ((y == y || id <= min(jd, id)));\nskip if (id < (2*jd > 0x10 ? 3 : 1));\n"
+      "if (other) { skip if (other); }\nf += 1;\n";
+  const Data data = {{"id", {0, 0, 0}}, {"y", {0.5, 0.25, 1}}, {"jd", {3, 4, 5}}};
+  for (const unsigned effort : {0U, 2U})
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      const CompileResult r = compiled(text, effort, seed);
+      for (const std::size_t sources : {1, 2, 3}) {
+        CAPTURE(effort, seed, sources);
+        check(text, *r.program, data, 3, sources, 0, exact);
+      }
+    }
+}
+
+}  // namespace gdr::test
