@@ -10,9 +10,9 @@
 
 namespace gdr {
 
-/// A thread that tests all boards so many seconds after the last time, in its turn of the queue like
-/// a run. A board that fails is taken out, and its work goes to the others. The thread ends when no
-/// board is left: the next job says why.
+/// A thread that tests all boards so many seconds after the last time, in its turn of the queue
+/// like a run. A board that fails is taken out, and its work goes to the others. The thread ends
+/// when no board is left: the next job says why.
 class BackgroundCheck {
  public:
   BackgroundCheck(std::shared_ptr<DeviceCore> device, double seconds);

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::string_view geometry_options[] = {
     "chips", "blocks", "pes", "registers", "local", "bm", "dram", "instructions", "clock"};
-constexpr std::string_view device_options[] = {"engine",  "isa",   "boards",  "threads",
-                                               "sharing", "queue", "timeout", "test", "check"};
+constexpr std::string_view device_options[] = {"engine", "isa",     "boards", "threads", "sharing",
+                                               "queue",  "timeout", "test",   "check"};
 
 struct DeviceKind {
   std::string_view name;

@@ -44,6 +44,10 @@ class BoardLink {
   /// From now on lists end half-way, with Error (Device), once `flag` is set; null: nothing ends
   /// them. What the board holds is then spoiled.
   virtual void stop_on(const std::atomic<bool>* flag) noexcept = 0;
+  /// Begin a new record of lists, or (false) forget it and write no more; and what was recorded
+  /// since, of lists that have come back, in their order.
+  virtual void record(bool on) = 0;
+  virtual const std::vector<ListRecord>& recorded() const noexcept = 0;
   /// The emulated board itself, for dumps and debuggers; null where it is not in this process.
   virtual Board* emulated() noexcept { return nullptr; }
 };

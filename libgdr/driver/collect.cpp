@@ -142,12 +142,29 @@ void DrivenBoard::take(const Completion& c, const Flight& flight) {
   for (const Load& l : flight.loads)
     if (good(c.status) || l.index < c.command) load(collected_, l.command, l.program);
   if (c.busy_nanoseconds < busy_nanoseconds_) return;
+  note(c, flight);
   busy_nanoseconds_ = c.busy_nanoseconds;
   counts_ = c.counts;
   work_.fast_runs = c.fast_runs;
   work_.slow_runs = c.slow_runs;
   work_.compile_seconds = c.compile_seconds;
   work_.reason.assign(c.reason, strnlen(c.reason, sizeof(c.reason)));
+}
+
+/// A list for the record. Of lists that were posted the host does not see the end: it is where the
+/// board had spent the time that it counts.
+void DrivenBoard::note(const Completion& c, const Flight& flight) {
+  if (!records_ || flight.main_command == CommandKind{}) return;
+  const bool anew = (flight.descriptor.flags & descriptor_reset_counts) != 0;
+  ListRecord& record = recorded_.emplace_back();
+  record.host_begin = flight.submitted;
+  if (recorded_.size() > 1)
+    record.host_begin = std::max(record.host_begin, recorded_.end()[-2].host_end);
+  const double busy = static_cast<double>(c.busy_nanoseconds - busy_nanoseconds_) * 1e-9;
+  record.host_end = std::min(host_seconds(), record.host_begin + busy);
+  record.seconds =
+      std::max(0.0, c.counts.predicted_seconds - (anew ? 0 : counts_.predicted_seconds));
+  record.busy = {{BusyPart::Board, 0, flight.main_command, 0, record.seconds}};
 }
 
 /// What did not arrive whole, and what was skipped for it, once more: the transfer memory has it

@@ -55,6 +55,11 @@ class DrivenBoard final : public BoardLink {
   LinkTimes times() const override;
   void settle() override;
   void stop_on(const std::atomic<bool>* flag) noexcept override { stop_ = flag; }
+  void record(bool on) override {
+    records_ = on;
+    recorded_.clear();
+  }
+  const std::vector<ListRecord>& recorded() const noexcept override { return recorded_; }
 
  private:
   /// A queue of the board: its registers, and where its ring lies in the memory for control.
@@ -79,6 +84,8 @@ class DrivenBoard final : public BoardLink {
     std::uint64_t result_room = 0;
     std::size_t ring = 0;  ///< number in rings_
     std::vector<Load> loads;
+    double submitted = 0;        ///< seconds of the host's steady clock
+    CommandKind main_command{};  ///< what it is for, in a record
     unsigned tries = 1;
   };
   struct Piece {
@@ -111,6 +118,7 @@ class DrivenBoard final : public BoardLink {
   Completion again(const Flight& flight, std::uint64_t first, std::uint64_t words,
                    std::uint64_t bus);
   void take(const Completion& c, const Flight& flight);
+  void note(const Completion& c, const Flight& flight);
   void resubmit();
   void drop_flights();
   void refuse(const Completion& c);
@@ -139,6 +147,8 @@ class DrivenBoard final : public BoardLink {
   EngineWork work_;
   std::uint64_t busy_nanoseconds_ = 0;
   double transfer_seconds_ = 0;
+  bool records_ = false;
+  std::vector<ListRecord> recorded_;
 };
 
 /// A board behind the driver. Errors are those of DrivenBoard's constructor.

@@ -27,6 +27,8 @@ class Emulated final : public BoardLink {
     const ProductKernels* const kernels = board_.engine().products();
     return kernels != nullptr && !kernels->exact;
   }
+  void record(bool on) override { board_.record(on); }
+  const std::vector<ListRecord>& recorded() const noexcept override { return board_.recorded(); }
   Board* emulated() noexcept override { return &board_; }
 
  private:

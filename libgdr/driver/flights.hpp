@@ -16,6 +16,11 @@ inline std::uint64_t* words_at(const DmaArea& area, std::uint64_t offset) noexce
   return reinterpret_cast<std::uint64_t*>(area.memory + offset);
 }
 
+/// The host's steady clock.
+inline double host_seconds() noexcept {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 /// Adds the time until it goes.
 struct Stopwatch {
   double& seconds;

@@ -150,6 +150,7 @@ void DrivenBoard::submit(const std::vector<Piece>& pieces, const CommandList& li
   Flight flight;
   flight.begin = room_for(bytes);
   flight.ring = ring_for(pieces);
+  flight.submitted = host_seconds();
   ListWork work{bytes};
   flight.end = flight.begin + bytes;
   flight.completion = reinterpret_cast<Completion*>(data_.memory + flight.begin);
@@ -181,6 +182,7 @@ void DrivenBoard::submit(const std::vector<Piece>& pieces, const CommandList& li
         flight.loads.push_back({k, c, *p.program});
       }
       add_work(work, c, program_of(programs_, c), identity_.geometry);
+      if (flight.main_command != CommandKind::Run) flight.main_command = c.kind;
       std::memcpy(commands + k++ * command_words, &c, sizeof(c));
     }
     d.data_checksum = join_checksums(checksum({commands, pieces.size() * command_words}),

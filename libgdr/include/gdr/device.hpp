@@ -80,7 +80,7 @@ struct DeviceOptions {
   unsigned boards = 1;
   unsigned threads = 0;  ///< 0: as OpenMP decides
   Sharing sharing = Sharing::Auto;
-  double queue_seconds = 30;    ///< of boards elsewhere: how long to wait for one that is taken
+  double queue_seconds = 30;  ///< of boards elsewhere: how long to wait for one that is taken
   /// And for a sign of life of one that works; 0: as its work asks, from 5 to 60.
   double timeout_seconds = 0;
   bool self_test = true;  ///< of boards elsewhere: a short test when they are opened
@@ -128,11 +128,11 @@ class Device {
   void reset_statistics();
   /// Ask work that is running on this device, from whatever thread, to stop: some milliseconds'
   /// work of a block later (a tenth of a second in the slower engines) its call throws Error
-  /// (Device). Work that waits for its turn stays, and so does everything that the device holds. May
-  /// be called from any thread.
+  /// (Device). Work that waits for its turn stays, and so does everything that the device holds.
+  /// May be called from any thread.
   void interrupt() noexcept;
-  /// Begin a new record of what is busy when, or (false) forget it and write no more. Throws Error
-  /// (Unsupported) where a board is not emulated in this process.
+  /// Begin a new record of what is busy when, or (false) forget it and write no more. No work may
+  /// be running meanwhile. Of boards elsewhere there is one event a command list.
   void record_timeline(bool on);
   /// What was recorded so far, in the order of the lists; no work may be running meanwhile.
   std::vector<TimelineEvent> timeline() const;
