@@ -52,16 +52,22 @@ void append(std::vector<TimelineEvent>& events, unsigned board,
 
 void Device::record_timeline(bool on) {
   const std::shared_ptr<DeviceCore> device = core();
-  for (BoardSlot& slot : device->boards) slot.board->record(on);
+  Work work;  // a check in the background may be using the boards
+  work.body = [&] {
+    for (BoardSlot& slot : device->boards) slot.board->record(on);
+  };
+  device->queue.run(work);
 }
 
 std::vector<TimelineEvent> Device::timeline() const {
+  const std::shared_ptr<DeviceCore> device = core();
   std::vector<TimelineEvent> events;
-  unsigned number = 0;
-  for (BoardSlot& slot : core()->boards) {
-    append(events, number, slot.board->recorded());
-    ++number;
-  }
+  Work work;
+  work.body = [&] {
+    unsigned number = 0;
+    for (BoardSlot& slot : device->boards) append(events, number++, slot.board->recorded());
+  };
+  device->queue.run(work);
   return events;
 }
 

@@ -251,6 +251,7 @@ void DrivenBoard::collect(std::vector<std::uint64_t>* results) {
         break;
       case CompletionStatus::Stopped:
         flights_.pop_front();
+        stopping_ = true;
         calm();
         throw WorkStopped();
       case CompletionStatus::BadChecksum:
