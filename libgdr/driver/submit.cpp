@@ -78,7 +78,8 @@ std::vector<std::vector<DrivenBoard::Piece>> DrivenBoard::divide(const CommandLi
   const std::uint64_t most_words = most_payload_words();
   std::vector<std::vector<Piece>> lists(1);
   std::uint64_t words = 0;
-  ChipPrograms programs = programs_;
+  const ChipPrograms* programs = &programs_;
+  ChipPrograms changed;  // once the list loads one
   const auto add = [&](const Command& c, std::uint64_t in, std::uint64_t out,
                        std::optional<ProgramLengths> program = {}) {
     if (!lists.back().empty() &&
@@ -90,20 +91,21 @@ std::vector<std::vector<DrivenBoard::Piece>> DrivenBoard::divide(const CommandLi
     words += in + sizeof(Command) / word_bytes;
   };
   for (const Command& c : list.commands) {
-    std::uint64_t in = payload_length(c, program_of(programs, c));
+    std::uint64_t in = payload_length(c, program_of(*programs, c));
     const bool inside =
         in == 0 || (c.payload <= list.payload.size() && in <= list.payload.size() - c.payload);
     if (!inside) in = 0;  // the board says what is wrong with it
     if (c.kind == CommandKind::LoadProgram) {
       const auto object = std::span(list.payload).subspan(in > 0 ? c.payload : 0, in);
       ProgramLengths program = program_lengths(object, c.count);
-      load(programs, c, program);
+      if (std::exchange(programs, &changed) == &programs_) changed = programs_;
+      load(changed, c, program);
       add(c, in, 0, std::move(program));
       continue;
     }
     const bool divides = c.kind == CommandKind::WriteMemory || c.kind == CommandKind::WriteTargets;
     if (in <= most_words || !divides) {
-      add(c, in, result_length(c, program_of(programs, c)));
+      add(c, in, result_length(c, program_of(*programs, c)));
       continue;
     }
     const std::uint64_t each = in / c.count;
