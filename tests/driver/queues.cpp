@@ -180,6 +180,7 @@ TEST_CASE("a bad list or descriptor in a chip's queue halts that chip alone") {
   CHECK(host.results(3, 1)[0] == 13);
   CHECK(host.status(0) == CompletionStatus::Skipped);
   host.put(2, read(1), descriptor_resume);
+  host.step();
   host.put(0, read(0));
   host.step();
   CHECK(host.status(2) == done);
