@@ -1,5 +1,6 @@
 // When the link and the chips of a board are busy, and how to stop work that takes too long.
 //   c++ -std=c++20 timeline.cpp -lgdr
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <gdr/gdr.hpp>
@@ -29,9 +30,12 @@ int main() {
     // Somebody loses patience: the call ends early, with an error, and the device stays usable.
     const std::size_t many = 200'000;
     std::vector<double> large(3 * many, 0.5), masses(many, 1), none(3 * many), unused(many);
-    std::thread impatient([&device] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(200));
-      device.interrupt();
+    std::atomic<bool> done = false;
+    std::thread impatient([&] {
+      while (!done) {  // what has not begun yet is not interrupted
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        device.interrupt();
+      }
     });
     bool stopped = false;
     try {
@@ -40,6 +44,7 @@ int main() {
       stopped = error.category() == gdr::ErrorCategory::Device;
       std::printf("stopped: %s\n", error.what());
     }
+    done = true;
     impatient.join();
     gravity.compute(n, x.data(), m.data(), 0.01, acc.data(), pot.data());
     return running > 0 && stopped && pot[0] < 0 ? 0 : 1;

@@ -167,7 +167,8 @@ TEST_CASE("an interrupt reaches the board of a server, which then works on") {
     job.start({{"force", force}});
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     const auto begin = std::chrono::steady_clock::now();
-    device.interrupt();
+    for (device.interrupt(); !job.ready(); device.interrupt())  // it may not have begun yet
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
     CHECK(says(error_of([&] { job.wait(); }), "abandoned"));
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
     CHECK(spent.count() < 1);

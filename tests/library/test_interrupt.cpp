@@ -16,8 +16,10 @@ double seconds_to_end(gdr::Device& device, gdr::Job& job) {
   std::vector<double> force(job.target_count());
   job.start({{"force", force}});
   std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  // On a busy host it may not have begun yet, and then there is nothing to interrupt.
   const auto begin = std::chrono::steady_clock::now();
-  device.interrupt();
+  for (device.interrupt(); !job.ready(); device.interrupt())
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   bool ended = false;
   try {
     job.wait();
