@@ -37,7 +37,7 @@ class Batch {
 
  private:
   static constexpr std::uint64_t fills_at_once = 32;  ///< of a block's own j-items, converted
-  /// Of a stream that all blocks share: some milliseconds' work for a block.
+  /// Of a stream that all blocks share: some milliseconds' work of exact numerics for a block.
   static constexpr std::uint64_t groups_between_looks = 4096;
   static constexpr std::uint64_t items_a_part = 2048;  ///< j-items that one task converts or joins
   static constexpr std::uint64_t items_returned = 8;   ///< that one joins over chips

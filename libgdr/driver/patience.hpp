@@ -26,9 +26,9 @@ struct Patience {
 
 /// `timeout_seconds` is what the user gave for the time without a sign of life; 0: nothing, and it
 /// follows from the work: 5 seconds, and what copying its bytes at 20 MB/s and working on a block
-/// at 0.2 microseconds a PE and clock take, 60 seconds at most. These are a hundredth of what
-/// memory and the emulator do, so that a host with other things to do is no fault of the board. The
-/// whole may take ten times as long, and 20 microseconds a PE and clock.
+/// at 0.2 microseconds a PE and clock take, 60 seconds at most. Memory and the vector
+/// engine need some hundred times less, so that a host with other things to do is no fault of the
+/// board. The whole may take ten times as long, and 20 microseconds a PE and clock.
 Patience patience(double timeout_seconds, const ListWork& work) noexcept;
 
 /// For a board that has nothing to do but to answer.
