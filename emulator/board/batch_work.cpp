@@ -136,10 +136,11 @@ void Batch::run_stream(const Pass& pass, const Task& task) {
   const LoopPlan& plan = run_->plan;
   const GroupRange slice = plan.slice(task.block);
   const std::uint64_t end = std::min(plan.fills(slice.count), pass.first_fill + pass.fills);
-  // Fast numerics need a millisecond for a whole pass, and add up in another order in each run.
-  const std::uint64_t at_once =
-      board_.loaded->exact ? std::max<std::uint64_t>(1, groups_between_looks / plan.groups_per_half)
-                           : std::max<std::uint64_t>(1, pass.fills);
+  // Fast numerics need a millisecond for a whole pass, and add up in another order in each run. A
+  // block that does Start and End in the same call has one call only.
+  const bool in_parts = board_.loaded->exact && !runs_whole(pass, task);
+  const std::uint64_t at_once = std::max<std::uint64_t>(
+      1, in_parts ? groups_between_looks / plan.groups_per_half : pass.fills);
   for (std::uint64_t f = pass.first_fill; f < end; f += at_once) {
     if (f > pass.first_fill) look_up();
     run_fills_at_once(pass, task, f, std::min(end, f + at_once));
