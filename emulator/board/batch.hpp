@@ -36,7 +36,9 @@ class Batch {
   }
 
  private:
-  static constexpr std::uint64_t fills_at_once = 32;   ///< of a block's own j-items, converted
+  static constexpr std::uint64_t fills_at_once = 32;  ///< of a block's own j-items, converted
+  /// Of a stream that all blocks share: some milliseconds' work of exact numerics for a block.
+  static constexpr std::uint64_t groups_between_looks = 4096;
   static constexpr std::uint64_t items_a_part = 2048;  ///< j-items that one task converts or joins
   static constexpr std::uint64_t items_returned = 8;   ///< that one joins over chips
 
@@ -98,6 +100,8 @@ class Batch {
   void run_fills(const Pass& pass, const Task& task);
   bool takes_streams() const noexcept;
   void run_stream(const Pass& pass, const Task& task);
+  void run_fills_at_once(const Pass& pass, const Task& task, std::uint64_t begin,
+                         std::uint64_t end);
   void run_own_stream(const Pass& pass, const Task& task);
   KeptItems items_of(std::uint32_t chip) const;
   bool make_stream(const Task& task, GroupRange groups, std::uint64_t last,

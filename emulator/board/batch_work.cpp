@@ -131,24 +131,44 @@ void Batch::run_groups(const Pass& pass, const Task& task, GroupRange groups, So
   if (whole) run_section(task, Section::End);
 }
 
-/// All of a pass at once. The memory's halves get what they would hold at its end.
+/// A pass, many fills at once. The memory's halves get what they would hold after each.
 void Batch::run_stream(const Pass& pass, const Task& task) {
+  const LoopPlan& plan = run_->plan;
+  const GroupRange slice = plan.slice(task.block);
+  const std::uint64_t end = std::min(plan.fills(slice.count), pass.first_fill + pass.fills);
+  // Fast numerics need a millisecond for a whole pass, and add up in another order in each run. A
+  // block that does Start and End in the same call has one call only.
+  const bool in_parts = board_.loaded->exact && !runs_whole(pass, task);
+  const std::uint64_t at_once = std::max<std::uint64_t>(
+      1, in_parts ? groups_between_looks / plan.groups_per_half : pass.fills);
+  for (std::uint64_t f = pass.first_fill; f < end; f += at_once) {
+    if (f > pass.first_fill) look_up();
+    run_fills_at_once(pass, task, f, std::min(end, f + at_once));
+  }
+}
+
+/// Fills `begin` .. `end` - 1 of a pass.
+void Batch::run_fills_at_once(const Pass& pass, const Task& task, std::uint64_t begin,
+                              std::uint64_t end) {
   const LoopPlan& plan = run_->plan;
   const BmHalves& halves = board_.loaded->halves;
   const GroupRange slice = plan.slice(task.block);
-  const GroupRange all = groups_of(pass, slice);
-  if (all.count == 0) return;
-  const std::uint64_t end = std::min(plan.fills(slice.count), pass.first_fill + pass.fills);
   std::vector<std::uint64_t> unused;
+  GroupRange groups;
   std::uint32_t last = 0;
-  for (std::uint64_t f = std::max(pass.first_fill + fills_seen, end) - fills_seen; f < end; ++f) {
-    const GroupRange groups = plan.fill(slice, f);
+  for (std::uint64_t f = std::max(begin + fills_seen, end) - fills_seen; f < end; ++f) {
+    groups = plan.fill(slice, f);
     const auto half = static_cast<unsigned>(f % 2);
     fill_half(pass, task, groups, half, unused);
     last = halves.source_base[half] +
            static_cast<std::uint32_t>(groups.count - 1) * halves.source_step;
   }
-  run_groups(pass, task, all, {staged_of_[task.chip]->groups.data(), last});
+  const GroupRange first = plan.fill(slice, begin);
+  const GroupRange all{first.first, groups.first + groups.count - first.first};
+  const std::size_t before = all.first - groups_of(pass, slice).first;
+  const std::byte* const stream =
+      staged_of_[task.chip]->groups.data() + before * board_.loaded->executable->stream_bytes();
+  run_groups(pass, task, all, {stream, last});
   leave_outputs(pass, task, end);
 }
 
@@ -182,6 +202,7 @@ void Batch::run_own_stream(const Pass& pass, const Task& task) {
   KeptStream& stream = board_.chips[task.chip].streams[task.block];
   const std::uint64_t end = std::min(plan.fills(slice.count), pass.first_fill + pass.fills);
   for (std::uint64_t f = pass.first_fill; f < end; f += fills_at_once) {
+    if (f > pass.first_fill) look_up();
     const std::uint64_t last = std::min(end, f + fills_at_once) - 1;
     const bool whole = f == 0 && last + 1 == plan.fills(slice.count);
     GroupRange groups = plan.fill(slice, f);
@@ -254,6 +275,7 @@ void Batch::run_fills(const Pass& pass, const Task& task) {
   const std::uint64_t end = std::min(plan.fills(slice.count), pass.first_fill + pass.fills);
   std::vector<std::uint64_t> scratch;
   for (std::uint64_t f = pass.first_fill; f < end; ++f) {
+    if (f > pass.first_fill) look_up();
     const GroupRange groups = plan.fill(slice, f);
     const auto half = static_cast<unsigned>(f % 2);
     if (!board_.loaded->sources.empty()) fill_half(pass, task, groups, half, scratch);

@@ -92,6 +92,9 @@ struct Board::Impl {
   };
 
   void step(Execution& x, std::size_t index);
+  void turn_to(Execution& x, const Command& c);
+  std::vector<const LoadedProgram*> programs() const;
+  bool holds(const LoadedProgram* program) const noexcept;
   void load_program(Execution& x, const Command& c, Payload payload);
   void write_words(BoardMemory& memory, std::uint64_t address, Payload payload) const;
   void write_memory(Execution& x, const Command& c, Payload payload);
@@ -101,7 +104,7 @@ struct Board::Impl {
   void read_targets(Execution& x, const Command& c);
   void read_memory(Execution& x, const Command& c);
 
-  void run_init();
+  void run_init(std::uint64_t chips);
   void add_clocks(std::uint64_t chips, const ChipClocks& clocks) noexcept;
   void finish(const Timeline& timeline) noexcept;
   void begin_record(Timeline& timeline);
@@ -151,15 +154,18 @@ void Board::Impl::finish(const Timeline& timeline) noexcept {
   counts.predicted_seconds += timeline.seconds();
 }
 
-void Board::Impl::run_init() {
+void Board::Impl::run_init(std::uint64_t chips) {
   const std::size_t blocks = board.geometry.blocks;
+  std::vector<BoardChip*> taking_part;
+  for (std::size_t c = 0; c < board.chips.size(); ++c)
+    if (takes_part(chips, c)) taking_part.push_back(&board.chips[c]);
   BlockRun init;
   init.section = Section::Init;
   init.source_base = board.loaded->halves.source_base[0];
   init.output_base = board.loaded->halves.output_base[0];
-  const Phase phase{board.chips.size() * blocks, [&](std::size_t i) {
+  const Phase phase{taking_part.size() * blocks, [&](std::size_t i) {
                       board.loaded->executable->run(
-                          board.chips[i / blocks].state.blocks[i % blocks], init);
+                          taking_part[i / blocks]->state.blocks[i % blocks], init);
                     }};
   run_phases({&phase, 1}, 1);
 }
@@ -167,22 +173,55 @@ void Board::Impl::run_init() {
 void Board::Impl::load_program(Execution& x, const Command& c, Payload payload) {
   std::vector<std::uint8_t> bytes(c.count);
   if (!bytes.empty()) std::memcpy(bytes.data(), payload.data(), bytes.size());
-  LoadedProgram loaded = gdr::load_program(read_object(bytes), board.geometry, *board.engine);
-  if (board.loaded) add_work(*board.loaded->executable, earlier);
+  auto loaded = std::make_shared<const LoadedProgram>(
+      gdr::load_program(read_object(bytes), board.geometry, *board.engine));
+  const std::uint64_t chips = chips_of(c);
+  const std::vector<const LoadedProgram*> before = programs();
   board.loaded = std::move(loaded);
   // The buffers of runs lay items out as the program before had them.
   board.staged.clear();
   board.outputs.clear();
-  for (BoardChip& chip : board.chips) {
+  std::vector<std::shared_ptr<const LoadedProgram>> dropped;
+  for (std::size_t k = 0; k < board.chips.size(); ++k) {
+    if (!takes_part(chips, k)) continue;
+    BoardChip& chip = board.chips[k];
     clear(chip.state);
     chip.targets.reset();
     chip.streams.clear();
+    dropped.push_back(std::exchange(chip.loaded, board.loaded));
   }
-  run_init();
+  for (const LoadedProgram* const program : before)
+    if (!holds(program)) add_work(*program->executable, earlier);
+  run_init(chips);
   const std::uint64_t init = board.loaded->program.clocks(Section::Init);
-  const std::uint64_t all = ~std::uint64_t{0};
-  add_clocks(all, {init, 0, 0, init});
-  x.timeline.load(all, payload.size() * word_bytes, init);
+  add_clocks(chips, {init, 0, 0, init});
+  x.timeline.load(chips, payload.size() * word_bytes, init);
+}
+
+/// Of all chips, each once.
+std::vector<const LoadedProgram*> Board::Impl::programs() const {
+  std::vector<const LoadedProgram*> found;
+  for (const BoardChip& chip : board.chips)
+    if (chip.loaded != nullptr && std::ranges::find(found, chip.loaded.get()) == found.end())
+      found.push_back(chip.loaded.get());
+  return found;
+}
+
+bool Board::Impl::holds(const LoadedProgram* program) const noexcept {
+  return std::ranges::any_of(board.chips,
+                             [&](const BoardChip& chip) { return chip.loaded.get() == program; });
+}
+
+/// To the program of the chips that a command names. What is kept for another one goes.
+void Board::Impl::turn_to(Execution& x, const Command& c) {
+  const bool of_memory = c.kind == CommandKind::WriteMemory || c.kind == CommandKind::ReadMemory;
+  if (of_memory || c.kind == CommandKind::LoadProgram) return;
+  const auto first = static_cast<std::size_t>(std::countr_zero(c.chips));
+  if (first >= board.chips.size() || board.chips[first].loaded == board.loaded) return;
+  x.batch.flush();
+  board.staged.clear();
+  board.outputs.clear();
+  board.loaded = board.chips[first].loaded;
 }
 
 /// In pieces by several threads, where there is enough of it.
@@ -288,6 +327,7 @@ void Board::Impl::read_memory(Execution& x, const Command& c) {
 
 void Board::Impl::step(Execution& x, std::size_t index) {
   const Command& c = x.list.commands[index];
+  turn_to(x, c);
   const Payload payload = check_command(board, x.list, index);
   x.timeline.doing(c.kind);
   switch (c.kind) {
@@ -326,7 +366,7 @@ Board::Board(const Geometry& geometry, std::shared_ptr<const Engine> engine, uns
   impl_->board.chips.reserve(geometry.chips_per_board);
   for (std::uint32_t c = 0; c < geometry.chips_per_board; ++c) {
     impl_->board.chips.push_back(
-        {make_chip(geometry), BoardMemory(geometry.dram_bytes / word_bytes), {}, {}, {}});
+        {make_chip(geometry), BoardMemory(geometry.dram_bytes / word_bytes), {}, {}, {}, {}});
   }
 }
 Board::~Board() = default;
@@ -367,8 +407,10 @@ std::size_t Board::commands_done() const noexcept { return impl_->done; }
 
 const Geometry& Board::geometry() const noexcept { return impl_->board.geometry; }
 const Engine& Board::engine() const noexcept { return *impl_->board.engine; }
-const Program* Board::program() const noexcept {
-  return impl_->board.loaded ? &impl_->board.loaded->program : nullptr;
+const Program* Board::program(unsigned chip) const noexcept {
+  const auto& chips = impl_->board.chips;
+  const bool loaded = chip < chips.size() && chips[chip].loaded != nullptr;
+  return loaded ? &chips[chip].loaded->program : nullptr;
 }
 const WorkCounts& Board::counts() const noexcept { return impl_->counts; }
 void Board::reset_counts() noexcept {
@@ -379,7 +421,7 @@ void Board::reset_counts() noexcept {
 EngineWork Board::engine_work() const {
   EngineWork work = impl_->earlier;
   work.reason.clear();
-  if (impl_->board.loaded) add_work(*impl_->board.loaded->executable, work);
+  for (const LoadedProgram* const program : impl_->programs()) add_work(*program->executable, work);
   return work;
 }
 

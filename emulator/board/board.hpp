@@ -19,7 +19,7 @@ namespace gdr {
 struct EngineWork {
   std::uint64_t fast_runs = 0;  ///< in host numbers (see SectionNote)
   std::uint64_t slow_runs = 0;  ///< the slow way instead
-  std::string reason;  ///< why the program now loaded has slow ones by its nature, if it has
+  std::string reason;          ///< why a program now loaded has slow ones by its nature, if one has
   double compile_seconds = 0;  ///< spent making machine code
 };
 
@@ -47,7 +47,8 @@ class Board {
 
   const Geometry& geometry() const noexcept;
   const Engine& engine() const noexcept;
-  const Program* program() const noexcept;  ///< null before the first LoadProgram
+  /// That a chip's instruction store holds; null before its first LoadProgram.
+  const Program* program(unsigned chip = 0) const noexcept;
   /// Since the board was made or reset_counts: whole lists, and what an incomplete one did.
   const WorkCounts& counts() const noexcept;
   void reset_counts() noexcept;

@@ -63,7 +63,8 @@ struct BoardChip {
   BoardMemory memory;
   std::optional<std::uint64_t> targets;  ///< slots that WriteTargets filled, from 0; none: never
   ChipClocks clocks;
-  std::vector<KeptStream> streams;  ///< by block, where sources are spread over blocks
+  std::vector<KeptStream> streams;              ///< by block, where sources are spread over blocks
+  std::shared_ptr<const LoadedProgram> loaded;  ///< its instruction store; null: nothing
 };
 
 struct BoardState {
@@ -71,7 +72,8 @@ struct BoardState {
   std::shared_ptr<const Engine> engine;
   unsigned threads = 0;
   std::vector<BoardChip> chips;
-  std::optional<LoadedProgram> loaded;
+  /// That of the chips which the command in work names: they hold the same, or it is refused.
+  std::shared_ptr<const LoadedProgram> loaded;
   /// Buffers of runs, kept because memory that was never touched costs more than what is done in
   /// it.
   std::deque<StagedItems> staged;                   ///< by chip
@@ -81,6 +83,12 @@ struct BoardState {
 
 constexpr bool takes_part(std::uint64_t chips, std::size_t chip) noexcept {
   return ((chips >> chip) & 1) != 0;
+}
+
+/// Chips that a command names: LoadProgram names all of them by naming none.
+constexpr std::uint64_t chips_of(const Command& command) noexcept {
+  const bool all = command.kind == CommandKind::LoadProgram && command.chips == 0;
+  return all ? ~std::uint64_t{0} : command.chips;
 }
 
 /// Targets of a chip that a Run command asks for.

@@ -83,6 +83,12 @@ void Checker::check_share() const {
 
 void Checker::check_program() const {
   if (!board_.loaded) refuse("there is no program; load one first");
+  for (std::size_t c = 0; c < board_.chips.size(); ++c) {
+    if (takes_part(command_.chips, c) && board_.chips[c].loaded != board_.loaded)
+      refuse("chip " + std::to_string(c) + " holds another program than chip " +
+             std::to_string(std::countr_zero(command_.chips)) +
+             "; speak to each with commands of its own");
+  }
 }
 
 void Checker::check_slots(std::uint64_t first, std::uint64_t count) const {

@@ -13,7 +13,7 @@ namespace gdr {
 
 enum class CommandKind : std::uint32_t {
   LoadProgram =
-      1,  ///< payload: an object file of `count` bytes; clears all chips, runs Init on them
+      1,  ///< payload: an object file of `count` bytes; clears the chips, runs Init on them
   WriteMemory = 2,   ///< payload: `count` words to the control processors' memory at `address`
   WriteTargets = 3,  ///< payload to `count` i-slots from `first`: each target's `ivar`s in order
   WriteParam = 4,    ///< payload: one value for the `param` number `variable`
@@ -61,7 +61,7 @@ struct Command {
   CommandKind kind{};
   Share share{};
   std::uint64_t chips = 0;  ///< bit c: chip c takes part (reads without `read_combine`: one bit);
-                            ///< LoadProgram always loads all of them
+                            ///< LoadProgram without any: all of them
   std::uint32_t variable = 0;  ///< WriteParam: number among the program's params
   std::uint32_t flags = 0;     ///< Run: RunFlags. ReadTargets: ReadFlags
   std::uint64_t address = 0;   ///< memory word address (64-bit words)

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <exception>
+#include <utility>
 #include <vector>
 
 namespace gdr {
@@ -12,11 +13,7 @@ namespace {
 /// Below this a second thread does not pay; measured on two cores with waking threads.
 constexpr double worthwhile_nanoseconds = 20'000;
 
-thread_local std::atomic<std::uint64_t>* progress = nullptr;
-
-void advance(std::atomic<std::uint64_t>* counter) noexcept {
-  if (counter != nullptr) counter->fetch_add(1, std::memory_order_relaxed);
-}
+thread_local const WorkWatch* watched = nullptr;
 
 /// Exceptions must not leave a parallel region: the first one is kept, later tasks do nothing.
 class Guard {
@@ -25,6 +22,7 @@ class Guard {
     if (failed_.load(std::memory_order_relaxed)) return;
     try {
       phase.work(task);
+      look_up();
     } catch (...) {
       if (!failed_.exchange(true)) error_ = std::current_exception();
     }
@@ -75,14 +73,22 @@ unsigned threads_for(double nanoseconds, unsigned threads) noexcept {
   return threads != 0 ? threads : static_cast<unsigned>(omp_get_max_threads());
 }
 
-void count_progress(std::atomic<std::uint64_t>* counter) noexcept { progress = counter; }
+WatchedWork::WatchedWork(const WorkWatch& watch) noexcept
+    : before_(std::exchange(watched, &watch)) {}
+WatchedWork::~WatchedWork() { watched = before_; }
+
+void look_up() {
+  if (watched == nullptr) return;
+  if (watched->beat) watched->beat();
+  if (watched->stop && watched->stop()) throw WorkStopped();
+}
 
 void run_phases(std::span<const Phase> phases, unsigned threads) {
   if (threads <= 1) {
     for (const Phase& phase : phases) {
       for (std::size_t task = 0; task < phase.tasks; ++task) {
         phase.work(task);
-        advance(progress);
+        look_up();
       }
     }
     return;
@@ -94,22 +100,21 @@ void run_phases(std::span<const Phase> phases, unsigned threads) {
   }
   if (phases.empty()) return;
   Guard guard;
-  std::atomic<std::uint64_t>* const counter = progress;  // the caller's, for all threads
+  const WorkWatch* const watch = watched;  // the caller's, for all threads
   std::vector<Dealer> dealers;
   dealers.reserve(phases.size());
   for (const Phase& phase : phases) dealers.emplace_back(phase.tasks, threads);
 #pragma omp parallel num_threads(static_cast <int>(threads))
   {
     const auto thread = static_cast<std::size_t>(omp_get_thread_num());
+    const WorkWatch* const before = std::exchange(watched, watch);
     for (std::size_t p = 0; p < phases.size(); ++p) {
       if (p > 0) {
 #pragma omp barrier
       }
-      dealers[p].work_off(thread, [&](std::size_t task) {
-        guard(phases[p], task);
-        advance(counter);
-      });
+      dealers[p].work_off(thread, [&](std::size_t task) { guard(phases[p], task); });
     }
+    watched = before;
   }
   guard.rethrow();
 }

@@ -1,11 +1,12 @@
 // Work for the host's threads: phases one after the other, the tasks of a phase side by side.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
+
+#include "gdr/error.hpp"
 
 namespace gdr {
 
@@ -18,9 +19,33 @@ struct Phase {
 /// task throws ends the rest of the work and is thrown again to the caller.
 void run_phases(std::span<const Phase> phases, unsigned threads);
 
-/// From now on every task that this thread's run_phases has done adds one to `counter`: the sign of
-/// life of a board that somebody waits for. Null: nobody does.
-void count_progress(std::atomic<std::uint64_t>* counter) noexcept;
+/// Who waits for work: is told that it goes on, and may want it to end. Called by several threads.
+struct WorkWatch {
+  std::function<void()> beat;  ///< work was done; may be empty
+  std::function<bool()> stop;  ///< whether it shall end; may be empty
+};
+
+/// Work that was stopped half-way, because its watch wanted it. What it was working on is spoiled.
+class WorkStopped : public Error {
+ public:
+  WorkStopped() : Error(ErrorCategory::Device, "the work was abandoned before it was done") {}
+};
+
+/// As long as it lives, `watch` sees what run_phases does for this thread.
+class WatchedWork {
+ public:
+  explicit WatchedWork(const WorkWatch& watch) noexcept;
+  WatchedWork(const WatchedWork&) = delete;
+  WatchedWork& operator=(const WatchedWork&) = delete;
+  ~WatchedWork();
+
+ private:
+  const WorkWatch* before_;
+};
+
+/// Tells this thread's watch, if there is one, that work goes on; throws WorkStopped where it shall
+/// not. Done after every task; a task of more than some milliseconds does it on its way.
+void look_up();
 
 /// The number of threads for work of this many host nanoseconds: a region costs more than it saves
 /// when the work is small. `threads` is what the user asked for, 0 for OpenMP's choice.

@@ -8,8 +8,9 @@
 
 namespace gdr {
 
-/// What is busy on a board: one direction of the link, or a chip.
-enum class BusyPart : std::uint8_t { LinkWrite, Chip, LinkRead };
+/// What is busy on a board: one direction of the link, or a chip; or, where nobody knows more of a
+/// list, the whole of it.
+enum class BusyPart : std::uint8_t { LinkWrite, Chip, LinkRead, Board };
 
 /// A part of the board at work for one command; seconds since the list began, on the real board.
 struct BusyTime {

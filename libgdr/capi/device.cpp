@@ -1,4 +1,7 @@
 // C interface: errors, devices and statistics.
+#include <algorithm>
+#include <cstring>
+
 #include "gdr/version.hpp"
 #include "libgdr/capi/guard.hpp"
 #include "libgdr/capi/handles.hpp"
@@ -79,6 +82,41 @@ gdr_status gdr_device_statistics(const gdr_device* device, gdr_statistics* stati
                    s.slow_runs,
                    s.compile_seconds};
   });
+}
+
+gdr_status gdr_device_board_statistics(const gdr_device* device, gdr_board_statistics* statistics,
+                                       size_t size) {
+  return guarded([&] {
+    need(device, "the device");
+    need(statistics, "the place for the statistics");
+    const gdr::Statistics s = device->device.statistics();
+    const gdr_board_statistics all = {s.conversion_seconds, s.transfer_seconds, s.board_seconds,
+                                      s.overlap_seconds,    s.lost_boards,      s.checks};
+    std::memset(statistics, 0, size);
+    std::memcpy(statistics, &all, std::min(size, sizeof(all)));
+  });
+}
+
+namespace {
+
+/// One of the texts of the statistics, kept with the device.
+const char* text_of(gdr_device* device, std::string gdr_device::*kept,
+                    std::string gdr::Statistics::*text) {
+  if (device == nullptr) return "";
+  guarded([&] { device->*kept = device->device.statistics().*text; });
+  return (device->*kept).c_str();
+}
+
+}  // namespace
+
+const char* gdr_device_engine(gdr_device* device) {
+  return text_of(device, &gdr_device::engine, &gdr::Statistics::engine);
+}
+const char* gdr_device_isa(gdr_device* device) {
+  return text_of(device, &gdr_device::isa, &gdr::Statistics::isa);
+}
+const char* gdr_device_slow_reason(gdr_device* device) {
+  return text_of(device, &gdr_device::slow_reason, &gdr::Statistics::slow_reason);
 }
 
 gdr_status gdr_device_reset_statistics(gdr_device* device) {

@@ -68,6 +68,7 @@ void MatrixProduct::Impl::stretch(const Inner& inner, const Columns& columns) {
     std::vector<std::string> lost(boards);
     const auto multiply = [&](std::size_t b) noexcept {
       OnBoard on{*usable[b]};
+      const StopsOn stops(*on.slot.board, work.abandoned);
       try {
         load(on);
         need_columns(on, inner, columns);

@@ -327,6 +327,7 @@ void BoardRun::batch(std::size_t first, std::size_t n) {
 void BoardRun::run(std::size_t first, std::size_t n) {
   slot_.list.commands.clear();
   slot_.list.payload.clear();
+  const StopsOn stops(*slot_.board, abandoned_);
   try {
     load_program();
     const std::size_t slots = board_slots(job_.cost, device_.geometry, share_);

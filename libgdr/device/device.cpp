@@ -4,21 +4,25 @@
 #include <utility>
 
 #include "gdr/error.hpp"
+#include "libgdr/device/background_check.hpp"
 #include "libgdr/device/core.hpp"
 #include "libgdr/device/job_impl.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/device/self_test.hpp"
-#include "libgdr/device/stopwatch.hpp"
 #include "libgdr/ranks/ranks.hpp"
 
 namespace gdr {
 
 struct Device::Impl {
   std::shared_ptr<DeviceCore> core;
+  std::unique_ptr<BackgroundCheck> check;
   explicit Impl(std::shared_ptr<DeviceCore> c) : core(std::move(c)) {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
-  ~Impl() { core->queue.close(); }
+  ~Impl() {
+    if (check) check->end();
+    core->queue.close();
+  }
 };
 
 Device::Device(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -27,7 +31,14 @@ Device::Device(Device&&) noexcept = default;
 Device& Device::operator=(Device&&) noexcept = default;
 
 Device Device::open(std::string_view name, const DeviceOptions& options) {
-  return Device(std::make_unique<Impl>(open_core(parse_device_name(name, options))));
+  const DeviceName parsed = parse_device_name(name, options);
+  if (parsed.options.check_seconds > 0 && parsed.kind == "mpi")
+    throw Error(ErrorCategory::Usage,
+                "device option check: ranks cannot test their boards each by itself; leave it out");
+  auto impl = std::make_unique<Impl>(open_core(parsed));
+  if (parsed.options.check_seconds > 0)
+    impl->check = std::make_unique<BackgroundCheck>(impl->core, parsed.options.check_seconds);
+  return Device(std::move(impl));
 }
 
 Device Device::over(std::shared_ptr<DeviceCore> core) {
@@ -100,26 +111,10 @@ std::string Device::description() const {
 }
 
 std::vector<BoardTest> Device::test(unsigned rounds) {
-  DeviceCore& core = *impl_->core;
   std::vector<BoardTest> tests;
   Work work;
-  work.body = [&] {
-    for (BoardSlot* const slot : core.usable()) {
-      const Stopwatch timer;
-      BoardTest& test = tests.emplace_back();
-      test.board = slot->board->name();
-      try {
-        for (unsigned r = 0; r < rounds && test.failure.empty() && !work.abandoned; ++r)
-          test.failure = test_board(core, *slot, r + 1);
-      } catch (const Error& e) {
-        test.failure = e.what();
-      }
-      test.seconds = timer.seconds();
-      if (!test.failure.empty()) core.lose(*slot, test.failure);
-    }
-    core.usable();  // none is left: that is said at once
-  };
-  core.queue.run(work);
+  work.body = [&] { tests = test_boards(*impl_->core, rounds, 1, work.abandoned); };
+  impl_->core->queue.run(work);
   return tests;
 }
 

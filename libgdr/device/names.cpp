@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::string_view geometry_options[] = {
     "chips", "blocks", "pes", "registers", "local", "bm", "dram", "instructions", "clock"};
-constexpr std::string_view device_options[] = {"engine",  "isa",   "boards",  "threads",
-                                               "sharing", "queue", "timeout", "test"};
+constexpr std::string_view device_options[] = {"engine", "isa",     "boards", "threads", "sharing",
+                                               "queue",  "timeout", "test",   "check"};
 
 struct DeviceKind {
   std::string_view name;
@@ -116,6 +116,8 @@ void set_option(DeviceName& device, std::string_view option, std::string_view va
     device.options.queue_seconds = parse_seconds(option, value);
   } else if (option == "timeout") {
     device.options.timeout_seconds = parse_seconds(option, value);
+  } else if (option == "check") {
+    device.options.check_seconds = parse_seconds(option, value);
   } else if (option == "test") {
     device.options.self_test = parse_count(option, value, 0, 1) != 0;
   } else if (std::find(std::begin(geometry_options), std::end(geometry_options), option) !=

@@ -85,7 +85,9 @@ void WorkQueue::abandon(Work& work) noexcept {
 
 void WorkQueue::interrupt() noexcept {
   const std::unique_lock lock(mutex_);
-  if (running_ != nullptr) running_->abandoned = true;
+  if (running_ == nullptr) return;
+  running_->abandoned = true;
+  if (running_->beside && !queue_.empty()) queue_.front()->abandoned = true;
 }
 
 void WorkQueue::close() noexcept {

@@ -17,6 +17,7 @@ namespace gdr {
 struct Work {
   std::function<void()> body;
   std::atomic<bool> abandoned{false};
+  bool beside = false;  ///< nobody waits for it: who interrupts means what comes after it, too
 
  private:
   friend class WorkQueue;
@@ -43,7 +44,7 @@ class WorkQueue {
   void wait(Work& work);
   /// Take it off the queue, or ask it to stop and wait until it has. Never throws.
   void abandon(Work& work) noexcept;
-  /// Ask what is running to stop; returns at once.
+  /// Ask what is running to stop, and what waits for work that nobody waits for; returns at once.
   void interrupt() noexcept;
   /// Abandon everything and end the background thread.
   void close() noexcept;

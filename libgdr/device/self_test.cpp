@@ -9,6 +9,7 @@
 
 #include "gdr/error.hpp"
 #include "gdr/matrix.hpp"
+#include "libgdr/device/stopwatch.hpp"
 #include "libgdr/driver/access.hpp"
 
 namespace gdr {
@@ -177,6 +178,27 @@ struct SelfTest {
 
 std::string test_board(const DeviceCore& device, BoardSlot& slot, unsigned round) {
   return SelfTest::run(device, slot, round);
+}
+
+std::vector<BoardTest> test_boards(DeviceCore& device, unsigned rounds, unsigned first_round,
+                                   const std::atomic<bool>& abandoned) {
+  std::vector<BoardTest> tests;
+  for (BoardSlot* const slot : device.usable()) {
+    if (abandoned) break;
+    const Stopwatch timer;
+    BoardTest& test = tests.emplace_back();
+    test.board = slot->board->name();
+    try {
+      for (unsigned r = 0; r < rounds && test.failure.empty() && !abandoned; ++r)
+        test.failure = test_board(device, *slot, first_round + r);
+    } catch (const Error& e) {
+      test.failure = e.what();
+    }
+    test.seconds = timer.seconds();
+    if (!test.failure.empty()) device.lose(*slot, test.failure);
+  }
+  device.usable();  // none is left: that is said at once
+  return tests;
 }
 
 std::shared_ptr<const DeviceCore> core_of(const Device& device) { return SelfTest::core(device); }

@@ -2,7 +2,9 @@
 // numbers, whose results are exact in every engine and known beforehand.
 #pragma once
 
+#include <atomic>
 #include <string>
+#include <vector>
 
 #include "libgdr/device/core.hpp"
 
@@ -12,6 +14,12 @@ namespace gdr {
 /// is wrong; empty: nothing. What the board held is gone afterwards. Throws BoardLost if it does
 /// not answer any more.
 std::string test_board(const DeviceCore& device, BoardSlot& slot, unsigned round);
+
+/// Tests all boards that are left, `rounds` times with other numbers each time, and takes out those
+/// that fail. Ends early, with nothing said of the rest, once `abandoned` is set. Throws Error
+/// (Device) when none is left. The caller has the device's queue to itself.
+std::vector<BoardTest> test_boards(DeviceCore& device, unsigned rounds, unsigned first_round,
+                                   const std::atomic<bool>& abandoned);
 
 /// What stands behind a device, for the command.
 std::shared_ptr<const DeviceCore> core_of(const Device& device);

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "gdr/device.hpp"
-#include "gdr/error.hpp"
 #include "libgdr/device/core.hpp"
 
 namespace gdr {
@@ -22,6 +21,8 @@ std::string part_name(const BusyTime& busy) {
       return "link write";
     case BusyPart::LinkRead:
       return "link read";
+    case BusyPart::Board:
+      return "board";
     case BusyPart::Chip:
       break;
   }
@@ -51,22 +52,22 @@ void append(std::vector<TimelineEvent>& events, unsigned board,
 
 void Device::record_timeline(bool on) {
   const std::shared_ptr<DeviceCore> device = core();
-  for (BoardSlot& slot : device->boards)
-    if (slot.board->emulated() == nullptr)
-      throw Error(ErrorCategory::Unsupported,
-                  "the time line of a board outside of this process is not recorded; open an "
-                  "\"emulator\"");
-  for (BoardSlot& slot : device->boards) slot.board->emulated()->record(on);
+  Work work;  // a check in the background may be using the boards
+  work.body = [&] {
+    for (BoardSlot& slot : device->boards) slot.board->record(on);
+  };
+  device->queue.run(work);
 }
 
 std::vector<TimelineEvent> Device::timeline() const {
+  const std::shared_ptr<DeviceCore> device = core();
   std::vector<TimelineEvent> events;
-  unsigned number = 0;
-  for (BoardSlot& slot : core()->boards) {
-    Board* const board = slot.board->emulated();
-    if (board != nullptr) append(events, number, board->recorded());
-    ++number;
-  }
+  Work work;
+  work.body = [&] {
+    unsigned number = 0;
+    for (BoardSlot& slot : device->boards) append(events, number++, slot.board->recorded());
+  };
+  device->queue.run(work);
   return events;
 }
 

@@ -1,6 +1,8 @@
-// The driver: command lists through a ring of descriptors to a board that is elsewhere.
+// The driver: command lists through rings of descriptors to a board that is elsewhere. Lists for
+// one chip go to that chip's queue, all others to the board's.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <memory>
@@ -12,6 +14,7 @@
 #include "libgdr/driver/access.hpp"
 #include "libgdr/driver/board_link.hpp"
 #include "libgdr/driver/list_lengths.hpp"
+#include "libgdr/driver/patience.hpp"
 
 namespace gdr::driver {
 
@@ -24,9 +27,9 @@ struct BoardIdentity {
 };
 
 struct DriverOptions {
-  /// A board that makes no progress for so long is given up. How long a list takes does not matter:
-  /// a board that works shows it (register HEARTBEAT).
-  double timeout_seconds = 60;
+  /// A board that shows no sign of life (register HEARTBEAT) for so long is given up; 0: as long as
+  /// follows from the work that it has (patience.hpp).
+  double timeout_seconds = 0;
 };
 
 class DrivenBoard final : public BoardLink {
@@ -51,8 +54,27 @@ class DrivenBoard final : public BoardLink {
   std::string name() const override { return access_->name(); }
   LinkTimes times() const override;
   void settle() override;
+  void stop_on(const std::atomic<bool>* flag) noexcept override { stop_ = flag; }
+  void record(bool on) override {
+    records_ = on;
+    recorded_.clear();
+  }
+  const std::vector<ListRecord>& recorded() const noexcept override { return recorded_; }
 
  private:
+  /// A queue of the board: its registers, and where its ring lies in the memory for control.
+  struct Ring {
+    Register doorbell{}, head{}, status{};
+    std::uint64_t failed = 0;  ///< bit of the status
+    std::uint64_t at = 0, entries = 0;
+    std::uint64_t sequence = 0;  ///< of the last descriptor in it
+  };
+  /// A program that a list brings.
+  struct Load {
+    std::uint64_t index;  ///< of the command
+    Command command;
+    ProgramLengths program;
+  };
   /// A list on its way. Its place in the transfer memory is [begin, end).
   struct Flight {
     Descriptor descriptor;
@@ -60,55 +82,73 @@ class DrivenBoard final : public BoardLink {
     std::uint64_t begin = 0, end = 0;
     std::uint64_t result_at = 0;
     std::uint64_t result_room = 0;
-    std::optional<ProgramLengths> program_before;  ///< where the list loads one
-    std::uint64_t load_command = 0;
+    std::size_t ring = 0;  ///< number in rings_
+    std::vector<Load> loads;
+    double submitted = 0;        ///< seconds of the host's steady clock
+    CommandKind main_command{};  ///< what it is for, in a record
     unsigned tries = 1;
   };
   struct Piece {
     Command command;
     std::uint64_t payload_words, result_words;
+    std::optional<ProgramLengths> program;  ///< that it loads
   };
   using Clock = std::chrono::steady_clock;
 
   void identify();
   void reset();
-  void prepare_ring();
-  void submit(const std::vector<Piece>& pieces, const CommandList& list);
+  void prepare_rings();
+  [[noreturn]] void lose(const std::string& why);
+  void calm();
+
+  // submit.cpp: from a list to the ring
+  std::vector<std::vector<Piece>> divide(const CommandList& list) const;
+  std::uint64_t most_payload_words() const noexcept;
   std::uint64_t room_for(std::uint64_t bytes);
   bool grow(std::uint64_t bytes) noexcept;
   void make_room(const std::vector<Piece>& pieces);
+  std::size_t ring_for(const std::vector<Piece>& pieces) const noexcept;
+  void submit(const std::vector<Piece>& pieces, const CommandList& list);
   void ring(Flight& flight);
-  void collect(std::vector<std::uint64_t>* results);
-  void take(const Completion& c) noexcept;
-  void resubmit();
-  void refuse(const Completion& c, const Flight& flight);
+
+  // collect.cpp: from completions to results
+  bool arrived(const Flight& flight, Completion& c) const noexcept;
+  bool wait(const Flight& flight);
   Completion await(Flight& flight);
   Completion again(const Flight& flight, std::uint64_t first, std::uint64_t words,
                    std::uint64_t bus);
+  void take(const Completion& c, const Flight& flight);
+  void note(const Completion& c, const Flight& flight);
+  void resubmit();
+  void drop_flights();
+  void refuse(const Completion& c);
   void fetch_results(const Flight& flight, const Completion& c,
                      std::vector<std::uint64_t>& results);
-  bool arrived(const Flight& flight, Completion& c) const noexcept;
-  bool wait(const Flight& flight);
-  [[noreturn]] void lose(const std::string& why);
-  std::vector<std::vector<Piece>> divide(const CommandList& list);
-  std::uint64_t most_payload_words() const noexcept;
-  void drop_flights();
+  void collect(std::vector<std::uint64_t>* results);
 
   std::unique_ptr<BoardAccess> access_;
   DriverOptions options_;
   BoardIdentity identity_;
-  std::string lost_;           ///< why the board cannot be used any more; empty: it can
-  DmaArea control_;            ///< ring, and completions of what is asked for again
-  DmaArea data_;               ///< lists, payloads, results, completions
-  std::uint64_t largest_ = 0;  ///< that it can become
+  std::string lost_;            ///< why the board cannot be used any more; empty: it can
+  DmaArea control_;             ///< rings, and completions of what is asked for again
+  std::uint64_t asked_at_ = 0;  ///< where those are in it
+  std::vector<Ring> rings_;     ///< the board's, then the chips'
+  DmaArea data_;                ///< lists, payloads, results, completions
+  std::uint64_t largest_ = 0;   ///< that it can become
+  /// Lists under way: all in the board's queue, or all in those of chips.
   std::deque<Flight> flights_;
-  std::uint64_t sequence_ = 0;
   bool resume_ = false, reset_counts_ = false;
-  ProgramLengths program_;
+  Patience patience_;  ///< with all of them
+  const std::atomic<bool>* stop_ = nullptr;
+  bool stopping_ = false;   ///< the board was told to
+  ChipPrograms programs_;   ///< once all lists under way are done
+  ChipPrograms collected_;  ///< as far as they came back
   WorkCounts counts_;
   EngineWork work_;
   std::uint64_t busy_nanoseconds_ = 0;
   double transfer_seconds_ = 0;
+  bool records_ = false;
+  std::vector<ListRecord> recorded_;
 };
 
 /// A board behind the driver. Errors are those of DrivenBoard's constructor.

@@ -1,6 +1,7 @@
 // The emulated board in this process.
 #include <chrono>
 
+#include "emulator/board/parallel.hpp"
 #include "emulator/engine/products/kernels.hpp"
 #include "libgdr/driver/board_link.hpp"
 
@@ -14,8 +15,10 @@ class Emulated final : public BoardLink {
 
   void execute(const CommandList& list, std::vector<std::uint64_t>& results) override {
     const Busy busy{busy_seconds_};
+    const WatchedWork watched(watch_);
     board_.execute(list, results);
   }
+  void stop_on(const std::atomic<bool>* flag) noexcept override { stop_ = flag; }
   LinkTimes times() const override { return {0, busy_seconds_}; }
   WorkCounts counts() const override { return board_.counts(); }
   void reset_counts() override { board_.reset_counts(); }
@@ -24,6 +27,8 @@ class Emulated final : public BoardLink {
     const ProductKernels* const kernels = board_.engine().products();
     return kernels != nullptr && !kernels->exact;
   }
+  void record(bool on) override { board_.record(on); }
+  const std::vector<ListRecord>& recorded() const noexcept override { return board_.recorded(); }
   Board* emulated() noexcept override { return &board_; }
 
  private:
@@ -38,6 +43,8 @@ class Emulated final : public BoardLink {
   };
 
   Board board_;
+  const std::atomic<bool>* stop_ = nullptr;
+  const WorkWatch watch_{{}, [this] { return stop_ != nullptr && *stop_; }};
   double busy_seconds_ = 0;
 };
 

@@ -1,5 +1,8 @@
 #include "libgdr/driver/list_lengths.hpp"
 
+#include <algorithm>
+#include <bit>
+
 #include "emulator/assembler/object.hpp"
 #include "gdr/error.hpp"
 
@@ -16,13 +19,27 @@ ProgramLengths program_lengths(std::span<const std::uint64_t> payload, std::uint
                layout.result_words,
                layout.output_words,
                words_of_target(layout, read_raw),
-               {}};
+               {},
+               program.clocks(Section::Body),
+               program.clocks(Section::Start) + program.clocks(Section::End),
+               std::max(1U, program.group)};
     for (const LinkLayout::Field& f : layout.params)
       lengths.param_words.push_back((f.half_words + 1) / 2);
   } catch (const Error&) {
     return {};
   }
   return lengths;
+}
+
+const ProgramLengths& program_of(const ChipPrograms& chips, const Command& command) noexcept {
+  static const ProgramLengths nothing;
+  const auto first = static_cast<std::size_t>(std::countr_zero(command.chips));
+  return first < chips.size() ? chips[first] : nothing;
+}
+
+void load(ChipPrograms& chips, const Command& command, const ProgramLengths& program) {
+  for (std::size_t c = 0; c < chips.size(); ++c)
+    if (command.chips == 0 || ((command.chips >> c) & 1) != 0) chips[c] = program;
 }
 
 std::uint64_t payload_length(const Command& c, const ProgramLengths& program) noexcept {
@@ -51,6 +68,19 @@ std::uint64_t result_length(const Command& c, const ProgramLengths& program) noe
     default:
       return 0;
   }
+}
+
+void add_work(ListWork& work, const Command& c, const ProgramLengths& program,
+              const Geometry& geometry) noexcept {
+  if (c.kind != CommandKind::Run) return;
+  const double items =
+      static_cast<double>(c.count) / (c.share == Share::SourcesOverBlocks ? geometry.blocks : 1);
+  const double passes = items / program.group + 1;
+  const double clocks =
+      passes * static_cast<double>(program.body_clocks) + static_cast<double>(program.other_clocks);
+  const double of_block = clocks * geometry.pes_per_block;
+  work.block_lane_clocks = std::max(work.block_lane_clocks, of_block);
+  work.lane_clocks += of_block * geometry.blocks * geometry.chips_per_board;
 }
 
 }  // namespace gdr::driver

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 /// The vendor id is Altera's, whose FPGA joined the original board to its host; the device is ours.
 constexpr std::string_view default_id = "1172:6d72";
-constexpr std::uint64_t control_bytes = 64 << 10;  ///< of the buffer, for the ring
+constexpr std::uint64_t page = 4096, least_buffer = 256 << 10;
 
 std::string environment(const char* name, std::string_view otherwise) {
   const char* const value = std::getenv(name);
@@ -65,7 +65,7 @@ class NodeBoard final : public BoardAccess {
     config_ = open_file(node.config);
     const File registers = open_file(node.registers), memory = open_file(node.memory);
     bar_ = Mapping(registers, bar_bytes, name_ + ": its registers");
-    if (node.memory_bytes < 4 * control_bytes)
+    if (node.memory_bytes < least_buffer)
       throw Error(ErrorCategory::Device, name_ + ": its buffer of " +
                                              std::to_string(node.memory_bytes) +
                                              " bytes for DMA is too small; give it some megabytes");
@@ -76,22 +76,28 @@ class NodeBoard final : public BoardAccess {
 
   std::byte* bar() noexcept override { return bar_.data(); }
   const std::string& name() const noexcept override { return name_; }
-  std::uint64_t largest_area() const noexcept override { return memory_.size() - control_bytes; }
+  std::uint64_t largest_area() const noexcept override { return memory_.size() - control_bytes_; }
   /// The board looks at its doorbell itself.
   void signal_doorbell() noexcept override {}
 
-  /// The buffer has two places: a small one for the ring, and the rest for data.
+  /// The buffer has two places: what is asked for first, the rings, and the rest for data.
   DmaArea allocate(std::uint64_t bytes) override {
-    const bool small = bytes <= control_bytes && !ring_taken_;
-    if ((!small && data_taken_) || bytes > largest_area())
+    const bool first = control_bytes_ == 0;
+    if ((!first && data_taken_) || bytes > largest_area())
       throw Error(ErrorCategory::Device,
                   name_ + ": its buffer for DMA has no " + std::to_string(bytes) + " bytes left");
-    (small ? ring_taken_ : data_taken_) = true;
-    const std::uint64_t at = small ? 0 : control_bytes;
-    return {memory_.data() + at, bus_ + at, small ? control_bytes : largest_area()};
+    if (first) {
+      control_bytes_ = (bytes + page - 1) / page * page;
+      return {memory_.data(), bus_, control_bytes_};
+    }
+    data_taken_ = true;
+    return {memory_.data() + control_bytes_, bus_ + control_bytes_, largest_area()};
   }
   void release(const DmaArea& area) noexcept override {
-    (area.bus == bus_ ? ring_taken_ : data_taken_) = false;
+    if (area.bus == bus_)
+      control_bytes_ = 0;
+    else
+      data_taken_ = false;
   }
 
   Woken wait(std::chrono::nanoseconds most) override {
@@ -142,7 +148,8 @@ class NodeBoard final : public BoardAccess {
   File interrupt_, config_;
   Mapping bar_, memory_;
   std::uint64_t bus_ = 0;
-  bool ring_taken_ = false, data_taken_ = false;
+  std::uint64_t control_bytes_ = 0;  ///< of the rings, at the beginning; 0: not taken
+  bool data_taken_ = false;
 };
 
 }  // namespace

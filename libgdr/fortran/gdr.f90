@@ -78,6 +78,12 @@ module gdr
      real(c_double) :: compile_seconds
   end type gdr_statistics
 
+  ! As in gdr.h: what the host measured, and what became of the boards.
+  type, bind(c), public :: gdr_board_statistics
+     real(c_double) :: conversion_seconds, transfer_seconds, board_seconds, overlap_seconds
+     integer(c_int64_t) :: lost_boards, checks
+  end type gdr_board_statistics
+
   ! gdr_input and gdr_result of gdr.h, which are alike.
   type, bind(c) :: c_array
      type(c_ptr) :: name, data
@@ -93,6 +99,7 @@ module gdr
 
   public :: gdr_array, gdr_version, gdr_last_error
   public :: gdr_device_open, gdr_device_close, gdr_device_statistics, gdr_device_reset_statistics
+  public :: gdr_device_board_statistics
   public :: gdr_kernel_compile, gdr_kernel_assemble, gdr_kernel_load, gdr_kernel_builtin
   public :: gdr_kernel_free
   public :: gdr_job_create, gdr_job_free, gdr_job_set, gdr_job_sources, gdr_job_update_sources
@@ -138,6 +145,14 @@ module gdr
        type(gdr_statistics), intent(out) :: statistics
        integer(c_int) :: status
      end function c_device_statistics
+     function c_device_board_statistics(device, statistics, bytes) &
+          bind(c, name="gdr_device_board_statistics") result(status)
+       import :: c_ptr, c_int, c_size_t, gdr_board_statistics
+       type(c_ptr), value :: device
+       type(gdr_board_statistics), intent(out) :: statistics
+       integer(c_size_t), value :: bytes
+       integer(c_int) :: status
+     end function c_device_board_statistics
      function c_device_reset(device) bind(c, name="gdr_device_reset_statistics") result(status)
        import :: c_ptr, c_int
        type(c_ptr), value :: device
@@ -549,6 +564,13 @@ contains
     integer, intent(out) :: status
     status = c_device_statistics(device%handle, statistics)
   end subroutine gdr_device_statistics
+
+  subroutine gdr_device_board_statistics(device, statistics, status)
+    type(gdr_device), intent(in) :: device
+    type(gdr_board_statistics), intent(out) :: statistics
+    integer, intent(out) :: status
+    status = c_device_board_statistics(device%handle, statistics, c_sizeof(statistics))
+  end subroutine gdr_device_board_statistics
 
   subroutine gdr_device_reset_statistics(device, status)
     type(gdr_device), intent(in) :: device

@@ -110,6 +110,17 @@ typedef struct gdr_statistics {
   double compile_seconds; /* spent making machine code */
 } gdr_statistics;
 
+/* Measured by the host, and what became of the boards; as in gdr/statistics.hpp. Later versions may
+ * add members at the end. */
+typedef struct gdr_board_statistics {
+  double conversion_seconds; /* converting arrays of jobs */
+  double transfer_seconds;   /* copying to and from memory that boards reach */
+  double board_seconds;      /* boards at work, all of them together */
+  double overlap_seconds;    /* that the parts of runs took less together than in turns */
+  uint64_t lost_boards;      /* that failed and were taken out since the device was opened */
+  uint64_t checks;           /* tests of all boards in the background (option check) */
+} gdr_board_statistics;
+
 typedef struct gdr_device gdr_device;
 typedef struct gdr_kernel gdr_kernel;
 typedef struct gdr_job gdr_job;
@@ -139,6 +150,16 @@ void gdr_device_close(gdr_device* device);
 /* One line about it; lives until the device is closed. "" for a null device. */
 const char* gdr_device_description(gdr_device* device);
 gdr_status gdr_device_statistics(const gdr_device* device, gdr_statistics* statistics);
+/* The same of what was measured and of the boards. `size` is sizeof *statistics: no more is written,
+ * and members that the library does not know become 0. */
+gdr_status gdr_device_board_statistics(const gdr_device* device, gdr_board_statistics* statistics,
+                                       size_t size);
+/* What computes ("vector"), with which instruction set ("avx2"), and why the kernel now loaded takes
+ * the slow way, if it always does ("" otherwise). They live until the next such call or until the
+ * device is closed. "" for a null device. */
+const char* gdr_device_engine(gdr_device* device);
+const char* gdr_device_isa(gdr_device* device);
+const char* gdr_device_slow_reason(gdr_device* device);
 gdr_status gdr_device_reset_statistics(gdr_device* device);
 /* Targets that all boards hold at once when they are spread over the blocks. */
 gdr_status gdr_device_target_slots(const gdr_device* device, const gdr_kernel* kernel,

@@ -79,6 +79,27 @@ static void test_kernels(void) {
   CHECK(gdr_kernel_assemble(text, NULL, NULL) == GDR_ERROR_USAGE);
 }
 
+/* After a run; a caller that knows fewer members, or more, gets what there is. */
+static void test_board_statistics(gdr_device* device) {
+  struct {
+    gdr_board_statistics known;
+    double later;
+  } all;
+  all.known.overlap_seconds = -1;
+  CHECK(gdr_device_board_statistics(device, &all.known, offsetof(gdr_board_statistics,
+                                                                 overlap_seconds)) == GDR_OK);
+  CHECK(all.known.overlap_seconds == -1);
+  CHECK(all.known.conversion_seconds > 0 && all.known.board_seconds > 0);
+  all.later = 7;
+  CHECK(gdr_device_board_statistics(device, &all.known, sizeof all) == GDR_OK);
+  CHECK(all.known.overlap_seconds >= 0 && all.later == 0);
+  CHECK(all.known.transfer_seconds == 0); /* boards of this process need none */
+  CHECK(all.known.lost_boards == 0 && all.known.checks == 0);
+  CHECK(strcmp(gdr_device_engine(device), "vector") == 0 ||
+        strcmp(gdr_device_engine(device), "reference") == 0);
+  CHECK(strlen(gdr_device_isa(device)) > 0 && strcmp(gdr_device_slow_reason(device), "") == 0);
+}
+
 static void test_job(gdr_device* device) {
   gdr_kernel* kernel = NULL;
   gdr_job* job = NULL;
@@ -109,6 +130,7 @@ static void test_job(gdr_device* device) {
   check_forces(0.5);
   CHECK(gdr_device_statistics(device, &s) == GDR_OK);
   CHECK(s.runs == 1 && s.interactions == n * n && s.flops == 3.0 * n * n && s.chip_clocks > 0);
+  test_board_statistics(device);
 
   p[7].m = 3;
   sources[1].data = &p[7].m;
@@ -259,9 +281,12 @@ static void test_nulls(void) {
   gdr_device* device = NULL;
   gdr_job* job = NULL;
   gdr_statistics s;
+  gdr_board_statistics b;
   CHECK(gdr_device_open("emulatr", &device) == GDR_ERROR_USAGE && device == NULL);
   CHECK(gdr_device_open("emulator", NULL) == GDR_ERROR_USAGE);
   CHECK(gdr_device_statistics(NULL, &s) == GDR_ERROR_USAGE);
+  CHECK(gdr_device_board_statistics(NULL, &b, sizeof b) == GDR_ERROR_USAGE);
+  CHECK(strcmp(gdr_device_engine(NULL), "") == 0);
   CHECK(gdr_job_create(NULL, NULL, &job) == GDR_ERROR_USAGE);
   CHECK(gdr_gravity_create(NULL, NULL) == GDR_ERROR_USAGE);
   CHECK(gdr_job_wait(NULL) == GDR_ERROR_USAGE);

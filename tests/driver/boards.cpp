@@ -1,6 +1,8 @@
 // Boards of a server give the bits of the emulator in this process, alone and side by side.
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 #include "driver/server_process.hpp"
 #include "library/kernels.hpp"
@@ -150,4 +152,55 @@ TEST_CASE("a test of the boards finds nothing wrong with good ones") {
   for (const gdr::BoardTest& t : tests) CHECK(t.failure.empty());
   CHECK(tests[0].board == "board 0 of " + server.socket());
   CHECK(forces(device, 60, 30) == expected_forces(60, 30));
+}
+
+TEST_CASE("an interrupt reaches the board of a server, which then works on") {
+  const ServerProcess server;
+  gdr::Device device = gdr::Device::open(server.device());
+  const std::vector<double> xi = library_test::rough_values(100'000, 1),
+                            xj = library_test::rough_values(1'000'000, 2), mj = xj;
+  std::vector<double> force(xi.size());
+  gdr::Job job = device.job(library_test::spring());
+  job.sources(xj.size(), {{"xj", xj}, {"mj", mj}});
+  job.targets(xi.size(), {{"xi", xi}});
+  for (int k = 0; k < 2; ++k) {
+    job.start({{"force", force}});
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    const auto begin = std::chrono::steady_clock::now();
+    for (device.interrupt(); !job.ready(); device.interrupt())  // it may not have begun yet
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    CHECK(says(error_of([&] { job.wait(); }), "abandoned"));
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+    CHECK(spent.count() < 1);
+    CHECK(forces(device, 300, 50) == expected_forces(300, 50));
+  }
+  CHECK(device.statistics().lost_boards == 0);
+}
+
+TEST_CASE("the time line of a server's board has its lists, as long as the emulator's") {
+  const ServerProcess server;
+  gdr::Device here = gdr::Device::open("emulator:" + small_machine);
+  gdr::Device there = gdr::Device::open(server.device());
+  std::vector<double> ends;
+  for (gdr::Device* const device : {&here, &there}) {
+    device->record_timeline(true);
+    CHECK(forces(*device, 300, 50) == expected_forces(300, 50));
+    double busy = 0, host = 0, before = 0;
+    for (const gdr::TimelineEvent& event : device->timeline()) {
+      CHECK(event.end >= event.begin);
+      if (event.part == "host") host += event.end - event.begin;
+      busy = std::max(busy, event.end);
+      if (device == &here) continue;
+      CHECK(event.begin >= before);
+      before = event.end;
+      CHECK((event.part == "host" || event.part == "board"));
+    }
+    ends.push_back(busy - host);
+    const auto runs = std::ranges::count(device->timeline(), "run", &gdr::TimelineEvent::what);
+    CHECK(runs > 0);
+    device->record_timeline(false);
+    CHECK(device->timeline().empty());
+  }
+  CHECK(ends[0] == Approx(ends[1]));
+  CHECK(ends[1] == Approx(there.statistics().predicted_seconds));
 }

@@ -39,9 +39,9 @@ TEST_CASE("registers lie apart, and on the side of who writes them") {
   std::sort(taken.begin(), taken.end());
   for (std::size_t k = 1; k < taken.size(); ++k) CHECK(taken[k - 1].second <= taken[k].first);
   CHECK(taken.back().second <= bar_bytes);
-  const auto last_chip = static_cast<std::uint32_t>(Register::ChipInstructions) +
-                         (GeometryLimits::chips - 1) * chip_stride;
-  CHECK(last_chip < host_registers);
+  constexpr unsigned last = GeometryLimits::chips - 1;
+  CHECK(static_cast<std::uint32_t>(of_chip(Register::ChipRefused, last)) < host_registers);
+  CHECK(static_cast<std::uint32_t>(of_chip(Register::ChipDoorbell, last)) < bar_bytes);
 }
 
 TEST_CASE("a checksum sees every single bit, and words that change places") {

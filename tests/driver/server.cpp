@@ -226,6 +226,11 @@ TEST_CASE("random descriptors, commands and registers never harm a server") {
     access->write(Register::RingBase, seed % 5 == 4 ? random() : area.bus);
     access->write(Register::RingEntries, seed % 5 == 3 ? random() : entries);
     access->write(Register::InterruptMask, 1);
+    // The chips' queues have the same ring, or none that makes sense.
+    for (unsigned c = 0; c < 2; ++c) {
+      access->write(of_chip(Register::ChipRingBase, c), seed % 3 == c ? near() : area.bus);
+      access->write(of_chip(Register::ChipRingEntries, c), seed % 7 == c ? random() : entries);
+    }
     for (std::uint64_t k = 0; k < entries; ++k) {
       auto* const d = reinterpret_cast<Descriptor*>(words + k * sizeof(Descriptor) / 8);
       d->kind = static_cast<DescriptorKind>(1 + random() % 2);
@@ -253,6 +258,9 @@ TEST_CASE("random descriptors, commands and registers never harm a server") {
       d->checksum = checksum({reinterpret_cast<std::uint64_t*>(d), 15});
     }
     access->write(Register::Doorbell, seed % 5 == 2 ? random() : entries);
+    for (unsigned c = 0; c < 2; ++c)
+      access->write(of_chip(Register::ChipDoorbell, c), seed % 6 == c ? random() : entries);
+    if (seed % 4 == 3) access->write(Register::Stop, random());
     access->signal_doorbell();
     access->wait(std::chrono::milliseconds(50));
     for (int k = 0; k < 200; ++k) words[random() % (area.bytes / 8)] = random();

@@ -28,6 +28,7 @@ program test_fortran
   type(gdr_device) :: device
   type(gdr_gravity) :: gravity
   type(gdr_statistics) :: statistics
+  type(gdr_board_statistics) :: boards
   real(c_double) :: x(3, 2), m(2), acc(3, 2), pot(2)
   integer :: status, failures = 0
 
@@ -57,6 +58,9 @@ program test_fortran
   call gdr_device_statistics(device, statistics, status)
   call check(status == gdr_ok .and. statistics%runs == 2, "runs")
   call check(statistics%interactions == 2 * n * n, "interactions")
+  call gdr_device_board_statistics(device, boards, status)
+  call check(status == gdr_ok .and. boards%board_seconds > 0, "board_seconds")
+  call check(boards%lost_boards == 0 .and. boards%checks == 0, "lost_boards")
   call test_compile()
   call gdr_device_close(device)
   call test_matrices()

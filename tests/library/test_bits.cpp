@@ -68,3 +68,27 @@ TEST_CASE("clocks and bytes do not depend on engine or threads") {
   CHECK(a.chip_clocks >= a.compute_clocks);
   CHECK(a.predicted_gflops() > 0);
 }
+
+TEST_CASE("every part of a long pass counts, in every engine") {
+  // One source is near, the others add little: wherever it stands, the sum shows it.
+  constexpr std::size_t n = 9000;
+  const double place = 0;
+  const gdr::Kernel kernel = gdr::Kernel::builtin("lennard_jones");
+  for (const char* const engine : {"vector", "native"}) {
+    gdr::Device device = gdr::Device::open(
+        std::string("emulator:sharing=targets,chips=1,blocks=1,engine=") + engine);
+    for (const std::size_t near : {0, 4000, 4100, 8990}) {
+      INFO(engine << ", source " << near);
+      std::vector<double> x(n, 5), y(n, 0);
+      x[near] = 0.5;
+      double u = 0;
+      gdr::Job job = device.job(kernel);
+      job.set("rc2", 100);
+      job.sources(n, {{"xj", x}, {"yj", y}, {"zj", y}});
+      job.targets(1, {{"xi", &place}, {"yi", &place}, {"zi", &place}});
+      job.run({{"u", &u}});
+      CHECK(u > 16000);
+      CHECK(u < 16130);
+    }
+  }
+}

@@ -1,4 +1,4 @@
-// What a host and a board leave for one another in the host's memory: descriptors in a ring, and
+// What a host and a board leave for one another in the host's memory: descriptors in rings, and
 // for each a completion. Plain data, little-endian, addresses as the board's bus has them.
 #pragma once
 
@@ -15,7 +15,7 @@ enum class DescriptorKind : std::uint32_t {
 };
 
 enum DescriptorFlags : std::uint32_t {
-  descriptor_resume = 1,        ///< go on although an earlier list failed
+  descriptor_resume = 1,        ///< the queue's chips go on although an earlier list failed
   descriptor_reset_counts = 2,  ///< counters of work begin anew before the list
 };
 
@@ -23,7 +23,7 @@ enum DescriptorFlags : std::uint32_t {
 struct Descriptor {
   DescriptorKind kind{};
   std::uint32_t flags = 0;
-  std::uint64_t sequence = 0;  ///< 1 for the first after a reset, then one more each time
+  std::uint64_t sequence = 0;  ///< in its queue: 1 for the first after a reset, then one more
   std::uint64_t commands = 0;  ///< address of the commands, 80 bytes each
   std::uint64_t command_count = 0;
   std::uint64_t payload = 0;  ///< address of the payload
@@ -32,7 +32,7 @@ struct Descriptor {
   std::uint64_t results = 0;        ///< address for results
   std::uint64_t result_words = 0;   ///< room there; Resend: words that are wanted
   std::uint64_t completion = 0;     ///< address for the completion
-  std::uint64_t subject = 0;        ///< Resend: sequence number of the list
+  std::uint64_t subject = 0;        ///< Resend: sequence number of the list, in the same queue
   std::uint64_t first_result = 0;   ///< Resend: the first word that is wanted
   std::uint64_t reserved[3] = {};
   std::uint64_t checksum = 0;  ///< of the 15 words before
@@ -51,6 +51,7 @@ enum class CompletionStatus : std::uint32_t {
   NoMemory = 9,       ///< the board ran out of memory
   ResultsHeld = 10,   ///< done, but the results do not fit; Resend fetches them
   NotHeld = 11,       ///< Resend of what the board has no more
+  Stopped = 12,       ///< half-way, or before it began, because Register::Stop said so
 };
 std::string_view completion_status_text(CompletionStatus status) noexcept;
 
@@ -74,7 +75,7 @@ static_assert(sizeof(Completion) == 1024);
 
 constexpr std::uint64_t most_list_commands = std::uint64_t{1} << 20;
 constexpr std::uint64_t most_ring_entries = std::uint64_t{1} << 16;
-/// Completions that a board keeps for Resend: a host must not have more lists under way.
+/// Completions that a board keeps of a queue for Resend: a host must not have more lists under way.
 constexpr std::uint64_t completions_held = 64;
 
 }  // namespace gdr

@@ -11,6 +11,7 @@ constexpr std::pair<std::string_view, FaultKind> kinds[] = {
     {"die", FaultKind::Die},
     {"die-later", FaultKind::DieLater},
     {"stick", FaultKind::Stick},
+    {"babble", FaultKind::Babble},
     {"delay", FaultKind::Delay},
     {"flip-command", FaultKind::FlipCommand},
     {"flip-payload", FaultKind::FlipPayload},
@@ -51,10 +52,9 @@ std::optional<Fault> parse_fault(std::string_view text) {
 }
 
 const Fault* find_fault(const std::vector<Fault>& faults, FaultKind kind,
-                        std::uint64_t sequence) noexcept {
+                        std::uint64_t list) noexcept {
   for (const Fault& fault : faults)
-    if (fault.kind == kind && sequence >= fault.list && sequence - fault.list < fault.times)
-      return &fault;
+    if (fault.kind == kind && list >= fault.list && list - fault.list < fault.times) return &fault;
   return nullptr;
 }
 

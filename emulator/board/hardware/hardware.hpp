@@ -1,4 +1,4 @@
-// A board as its bus sees it: registers, a ring of descriptors, DMA and interrupts around the
+// A board as its bus sees it: registers, rings of descriptors, DMA and interrupts around the
 // emulated chips and their control processors. It knows nothing of sockets or files.
 #pragma once
 
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "emulator/board/board.hpp"
+#include "emulator/board/hardware/command_queue.hpp"
 #include "emulator/board/hardware/descriptor.hpp"
 #include "emulator/board/hardware/dma_space.hpp"
 #include "emulator/board/hardware/faults.hpp"
@@ -55,23 +56,35 @@ class BoardHardware {
   bool stuck() const noexcept { return stuck_; }
 
  private:
-  std::atomic_ref<std::uint64_t> reg(Register r, unsigned chip = 0) const noexcept;
+  std::atomic_ref<std::uint64_t> reg(Register r) const noexcept;
+  std::uint64_t own(Register r) const noexcept { return own_[static_cast<std::size_t>(r) / 8]; }
   void put(Register r, std::uint64_t value) noexcept;
   void bump(Register r, std::uint64_t by = 1) noexcept;
+  void beat() const noexcept;
   void put_identity() noexcept;
+  void put_status() noexcept;
+  void put_chip_status(unsigned chip) noexcept;
   void reset(std::uint64_t control);
-  void fail_ring(const std::string& why);
-  void fetch();
-  void process(const Descriptor& d);
-  CompletionStatus check(const Descriptor& d) const noexcept;
-  void execute(const Descriptor& d, Completion& c);
+
+  bool rung(const CommandQueue& queue) const noexcept;
+  void serve(CommandQueue& queue);
+  void fail_ring(CommandQueue& queue, const std::string& why);
+  void fetch(CommandQueue& queue);
+  void process(CommandQueue& queue, const Descriptor& d);
+  CompletionStatus check(const CommandQueue& queue, const Descriptor& d) const noexcept;
+
+  // list_work.cpp
+  void execute(CommandQueue& queue, const Descriptor& d, Completion& c);
   bool fetch_list(const Descriptor& d, Completion& c);
-  void run_list(Completion& c);
-  void resend(const Descriptor& d, Completion& c);
-  void send_results(const Descriptor& d, std::uint64_t first, std::uint64_t words, Completion& c);
-  void finish(const Descriptor& d, Completion c);
-  void account(const Completion& c);
-  const Fault* fault(FaultKind kind) const noexcept { return find_fault(faults_, kind, sequence_); }
+  bool stays_in(const CommandQueue& queue, Completion& c) const;
+  void run_list(CommandQueue& queue, Completion& c);
+  void resend(CommandQueue& queue, const Descriptor& d, Completion& c);
+  void send_results(const CommandQueue& queue, const Descriptor& d, std::uint64_t first,
+                    std::uint64_t words, Completion& c);
+  void finish(CommandQueue& queue, const Descriptor& d, Completion c);
+  void account(const CommandQueue& queue, const Completion& c);
+  void account_chip(const CommandQueue& queue, const Completion& c, unsigned chip, bool ran);
+  const Fault* fault(FaultKind kind) const noexcept { return find_fault(faults_, kind, fetched_); }
   void flip(FaultKind kind, std::uint64_t* words, std::uint64_t count) const noexcept;
 
   HardwareParts parts_;
@@ -82,13 +95,12 @@ class BoardHardware {
   std::unique_ptr<Board> board_;
   /// Values of the registers that the board writes: it never believes the shared ones.
   std::array<std::uint64_t, host_registers / 8> own_{};
-  std::uint64_t ring_base_ = 0, ring_entries_ = 0;  ///< as they were at the first doorbell
-  std::uint64_t sequence_ = 0;                      ///< of the descriptor in work
-  bool halted_ = false, failed_ = false, stuck_ = false;
-  CommandList list_;
-  std::vector<std::uint64_t> results_;
-  std::uint64_t results_of_ = 0;  ///< sequence number of the list that returned them
-  std::array<Completion, completions_held> completions_{};
+  std::vector<CommandQueue> queues_;  ///< the board's, then the chips'
+  std::uint64_t fetched_ = 0;         ///< descriptors since the reset, of all queues
+  std::uint64_t halted_ = 0;          ///< bit c: chip c skips lists until one says resume
+  bool stuck_ = false;
+  std::vector<std::uint64_t> chip_bits_;  ///< of ChipStatus: chip_error, chip_by_board
+  CommandList list_;                      ///< in work
 };
 
 }  // namespace gdr

@@ -49,21 +49,34 @@ enum class Register : std::uint32_t {
   ChipError = 0x410,
   ChipErrorCommand = 0x418,
   ChipInstructions = 0x420,
+  ChipHead = 0x428,
+  ChipErrorSequence = 0x430,
+  ChipRefused = 0x438,
 
   Control = 0x2000,
   RingBase = 0x2008,
   RingEntries = 0x2010,
   Doorbell = 0x2018,
   InterruptMask = 0x2020,
+  Stop = 0x2028,
+
+  ChipRingBase = 0x2400,
+  ChipRingEntries = 0x2408,
+  ChipDoorbell = 0x2410,
 };
 constexpr std::uint32_t host_registers = 0x2000;  ///< where those begin that the host writes
 constexpr std::uint32_t chip_stride = 0x40;       ///< from a chip's register to the next chip's
+
+/// The register of a chip that `r` is for chip 0.
+constexpr Register of_chip(Register r, unsigned chip) noexcept {
+  return static_cast<Register>(static_cast<std::uint32_t>(r) + chip * chip_stride);
+}
 constexpr std::size_t bar_bytes = 0x4000;
 
 /// Value of Register::Identity: "GRAPE-GD", the first letter in the lowest byte.
 constexpr std::uint64_t board_identity = 0x44472d4550415247;
 /// Value of Register::Version: hosts work with boards of the same upper half.
-constexpr std::uint64_t board_version = (std::uint64_t{1} << 32) | 0;
+constexpr std::uint64_t board_version = (std::uint64_t{2} << 32) | 0;
 
 // Bits of Register::Capabilities.
 constexpr std::uint64_t capability_exact = 1;  ///< results are the chip's, bit for bit
@@ -72,17 +85,18 @@ constexpr std::uint64_t capability_all_bits =
 constexpr std::uint64_t capability_emulated = 4;  ///< software that looks like a board
 
 // Bits of Register::Status.
-constexpr std::uint64_t status_ready = 1;  ///< a reset is over, and the ring is worked off
-constexpr std::uint64_t status_halted =
-    2;  ///< a list failed: others are skipped until one says resume
+constexpr std::uint64_t status_ready = 1;   ///< a reset is over, and the ring is worked off
+constexpr std::uint64_t status_halted = 2;  ///< a chip is halted, or all are
 constexpr std::uint64_t status_asleep =
     4;  ///< a doorbell is only heard with its signal (boards in software)
-constexpr std::uint64_t status_failed = 8;  ///< the ring makes no sense: only a reset helps
+constexpr std::uint64_t status_failed = 8;  ///< the board's ring makes no sense: reset it
 
 // Bits of Register::ChipStatus.
-constexpr std::uint64_t chip_loaded = 1;  ///< the instruction store holds a program
-constexpr std::uint64_t chip_error =
-    2;  ///< the last list failed at a command that this chip took part in
+constexpr std::uint64_t chip_loaded = 1;     ///< the instruction store holds a program
+constexpr std::uint64_t chip_error = 2;      ///< the last list with a part for this chip failed
+constexpr std::uint64_t chip_halted = 4;     ///< a list failed: others are skipped until a resume
+constexpr std::uint64_t chip_failed = 8;     ///< the chip's ring makes no sense: reset the board
+constexpr std::uint64_t chip_by_board = 16;  ///< what failed here came through the board's queue
 
 /// A row of the table of registers.
 struct RegisterRow {

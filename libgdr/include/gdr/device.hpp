@@ -80,9 +80,12 @@ struct DeviceOptions {
   unsigned boards = 1;
   unsigned threads = 0;  ///< 0: as OpenMP decides
   Sharing sharing = Sharing::Auto;
-  double queue_seconds = 30;    ///< of boards elsewhere: how long to wait for one that is taken
-  double timeout_seconds = 60;  ///< and for a sign of life of one that works
-  bool self_test = true;        ///< of boards elsewhere: a short test when they are opened
+  double queue_seconds = 30;  ///< of boards elsewhere: how long to wait for one that is taken
+  /// And for a sign of life of one that works; 0: as its work asks, from 5 to 60.
+  double timeout_seconds = 0;
+  bool self_test = true;  ///< of boards elsewhere: a short test when they are opened
+  /// Test all boards (Device::test) in the background, so long after the last time; 0: never.
+  double check_seconds = 0;
 };
 
 /// What a test of a device's boards found.
@@ -123,12 +126,13 @@ class Device {
   std::size_t target_slots(const Kernel& kernel) const;
   Statistics statistics() const;
   void reset_statistics();
-  /// Ask work that is running on this device, from whatever thread, to stop: within about a second
-  /// (longer in the reference engine) its call throws Error (Device). Work that waits for its turn
-  /// stays, and so does everything that the device holds. May be called from any thread.
+  /// Ask work that is running on this device, from whatever thread, to stop: some milliseconds'
+  /// work of a block later (a tenth of a second in the slower engines) its call throws Error
+  /// (Device). Work that waits for its turn stays, and so does everything that the device holds.
+  /// May be called from any thread.
   void interrupt() noexcept;
-  /// Begin a new record of what is busy when, or (false) forget it and write no more. Throws Error
-  /// (Unsupported) where a board is not emulated in this process.
+  /// Begin a new record of what is busy when, or (false) forget it and write no more. No work may
+  /// be running meanwhile. Of boards elsewhere there is one event a command list.
   void record_timeline(bool on);
   /// What was recorded so far, in the order of the lists; no work may be running meanwhile.
   std::vector<TimelineEvent> timeline() const;
@@ -143,6 +147,7 @@ class Device {
   /// Tests every board: memories, arithmetic, reduction network, a product of matrices; `rounds`
   /// times, with other numbers each time. It takes its turn in the queue like a run. A board that
   /// fails is taken out, and its work goes to the others. Throws Error (Device) when none is left.
+  /// The option check=SECONDS has it done again and again in the background.
   std::vector<BoardTest> test(unsigned rounds = 1);
 
  private:

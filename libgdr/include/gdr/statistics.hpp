@@ -27,6 +27,7 @@ struct Statistics {
   std::string slow_reason;      ///< why the kernel now loaded takes the slow way, if it always does
   double compile_seconds = 0;   ///< spent making machine code
   unsigned lost_boards = 0;     ///< that failed and were taken out since the device was opened
+  std::uint64_t checks = 0;     ///< tests of all boards in the background (option check)
 
   // Measured, of runs: together they are more than host_seconds where they overlapped.
   double conversion_seconds = 0;  ///< the host converting arrays of jobs, also between runs

@@ -10,7 +10,7 @@ namespace gdr {
 /// the host's are measured here, between the end of one command list and the beginning of the next.
 struct TimelineEvent {
   unsigned board = 0;
-  std::string part;  ///< "host", "link write", "link read", or "chip N"
+  std::string part;  ///< "host", "link write", "link read", "chip N", or "board" of one elsewhere
   std::string what;  ///< the command: "run", "write targets", ...; of the host "between lists"
   double begin = 0, end = 0;
 };

@@ -1,0 +1,259 @@
+// A list from the ring to the chips and back: fetched, checked, executed, its results sent, its
+// completion written, the registers that tell of it brought up to date. Commands and payload are
+// copied out of shared memory before anything is made of them.
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <new>
+
+#include "emulator/board/hardware/checksum.hpp"
+#include "emulator/board/hardware/hardware.hpp"
+#include "emulator/board/hardware/plain_words.hpp"
+#include "emulator/board/parallel.hpp"
+#include "gdr/error.hpp"
+
+namespace gdr {
+namespace {
+
+constexpr std::uint64_t command_words = sizeof(Command) / word_bytes;
+
+void put_text(char* to, std::size_t size, const std::string& text) noexcept {
+  std::memset(to, 0, size);
+  std::memcpy(to, text.data(), std::min(size - 1, text.size()));
+}
+
+std::uint64_t instructions_of(const Program* program) noexcept {
+  std::uint64_t n = 0;
+  if (program != nullptr)
+    for (const auto& section : program->sections) n += section.size();
+  return n;
+}
+
+bool good(CompletionStatus status) noexcept {
+  return status == CompletionStatus::Done || status == CompletionStatus::ResultsHeld;
+}
+
+bool concerns(const Command& c, unsigned chip) noexcept {
+  const bool all = c.kind == CommandKind::LoadProgram && c.chips == 0;
+  return all || ((c.chips >> chip) & 1) != 0;
+}
+
+}  // namespace
+
+/// Copies the list out of shared memory. False: `c` says why not.
+bool BoardHardware::fetch_list(const Descriptor& d, Completion& c) {
+  c.status = CompletionStatus::TooLarge;
+  if (d.command_count > most_list_commands) return false;
+  const std::uint64_t* const commands = space_.words(d.commands, d.command_count * command_words);
+  const std::uint64_t* const payload = space_.words(d.payload, d.payload_words);
+  c.status = CompletionStatus::BadAddress;
+  if (commands == nullptr || payload == nullptr ||
+      space_.words(d.results, d.result_words) == nullptr)
+    return false;
+  list_.commands.resize(d.command_count);
+  list_.payload.resize(d.payload_words);
+  auto* const to = reinterpret_cast<std::uint64_t*>(list_.commands.data());
+  const std::uint64_t command_total = d.command_count * command_words;
+  std::uint64_t sums[] = {copy_and_sum(commands, to, command_total),
+                          copy_and_sum(payload, list_.payload.data(), d.payload_words)};
+  if (fault(FaultKind::FlipCommand) && command_total > 0) {
+    flip(FaultKind::FlipCommand, to, command_total);
+    sums[0] = checksum({to, command_total});
+  }
+  if (fault(FaultKind::FlipPayload) && d.payload_words > 0) {
+    flip(FaultKind::FlipPayload, list_.payload.data(), d.payload_words);
+    sums[1] = checksum(list_.payload);
+  }
+  bump(Register::BytesIn, sizeof(Descriptor) + (command_total + d.payload_words) * word_bytes);
+  if (join_checksums(sums[0], sums[1]) != d.data_checksum) {
+    c.status = CompletionStatus::BadChecksum;
+    bump(Register::ChecksumErrors);
+    return false;
+  }
+  return true;
+}
+
+/// A control processor speaks to its own chip only.
+bool BoardHardware::stays_in(const CommandQueue& queue, Completion& c) const {
+  if (!queue.chip) return true;
+  const auto other = std::ranges::find_if(
+      list_.commands, [&](const Command& command) { return command.chips != queue.chips; });
+  if (other == list_.commands.end()) return true;
+  c.status = CompletionStatus::Refused;
+  c.category = static_cast<std::uint32_t>(ErrorCategory::Device);
+  c.command = static_cast<std::uint64_t>(other - list_.commands.begin());
+  put_text(c.message, sizeof(c.message),
+           "command " + std::to_string(c.command) + ": it stands in the queue of chip " +
+               std::to_string(*queue.chip) +
+               " and names other chips than this one; those take it from the board's queue");
+  return false;
+}
+
+void BoardHardware::run_list(CommandQueue& queue, Completion& c) {
+  const auto begin = std::chrono::steady_clock::now();
+  const WorkWatch watch{
+      [this] { beat(); },
+      [this] { return reg(Register::Stop).load(std::memory_order_relaxed) != 0; }};
+  const auto refused = [&](ErrorCategory category, const char* why) {
+    c.status = CompletionStatus::Refused;
+    c.category = static_cast<std::uint32_t>(category);
+    c.command = board_->commands_done();
+    put_text(c.message, sizeof(c.message), why);
+  };
+  try {
+    const WatchedWork watched(watch);
+    board_->execute(list_, queue.results);
+    flip(FaultKind::WrongResult, queue.results.data(), queue.results.size());
+    c.status = CompletionStatus::Done;
+  } catch (const WorkStopped&) {
+    c.status = CompletionStatus::Stopped;
+    c.command = board_->commands_done();
+  } catch (const Error& e) {
+    refused(e.category(), e.what());
+  } catch (const std::bad_alloc&) {
+    c.status = CompletionStatus::NoMemory;
+  } catch (const std::exception& e) {
+    refused(ErrorCategory::Internal, e.what());
+  }
+  const std::chrono::nanoseconds spent = std::chrono::steady_clock::now() - begin;
+  bump(Register::BusyNanoseconds, static_cast<std::uint64_t>(spent.count()));
+  bump(Register::Lists);
+}
+
+void BoardHardware::execute(CommandQueue& queue, const Descriptor& d, Completion& c) {
+  if ((d.flags & descriptor_resume) != 0) halted_ &= ~queue.chips;
+  if ((halted_ & queue.chips) != 0) {
+    c.status = CompletionStatus::Skipped;
+    return;
+  }
+  try {
+    if (fault(FaultKind::NoMemory)) throw std::bad_alloc();
+    if (reg(Register::Stop).load() != 0) {
+      c.status = CompletionStatus::Stopped;
+    } else if (fetch_list(d, c) && stays_in(queue, c)) {
+      if ((d.flags & descriptor_reset_counts) != 0) board_->reset_counts();
+      queue.results_of = queue.sequence;
+      run_list(queue, c);
+    }
+  } catch (const std::bad_alloc&) {
+    c.status = CompletionStatus::NoMemory;
+  }
+  if (c.status != CompletionStatus::Done) halted_ |= queue.chips;
+  c.result_words = c.status == CompletionStatus::Done ? queue.results.size() : 0;
+  c.counts = board_->counts();
+  const EngineWork work = board_->engine_work();
+  c.fast_runs = work.fast_runs;
+  c.slow_runs = work.slow_runs;
+  c.compile_seconds = work.compile_seconds;
+  c.busy_nanoseconds = own(Register::BusyNanoseconds);
+  put_text(c.reason, sizeof(c.reason), work.reason);
+  if (c.status != CompletionStatus::Done) return;
+  if (c.result_words > d.result_words) {
+    c.status = CompletionStatus::ResultsHeld;
+  } else {
+    send_results(queue, d, 0, c.result_words, c);
+  }
+}
+
+void BoardHardware::resend(CommandQueue& queue, const Descriptor& d, Completion& c) {
+  const bool held = d.subject != 0 && d.subject < queue.sequence &&
+                    queue.sequence - d.subject < completions_held &&
+                    queue.completion(d.subject).sequence == d.subject;
+  c.status = CompletionStatus::NotHeld;
+  if (!held) return;
+  const Completion last = queue.completion(d.subject);
+  if (d.result_words > 0) {
+    if (d.subject != queue.results_of || d.first_result > queue.results.size() ||
+        d.result_words > queue.results.size() - d.first_result)
+      return;
+    if (space_.words(d.results, d.result_words) == nullptr) {
+      c.status = CompletionStatus::BadAddress;
+      return;
+    }
+  }
+  c = last;
+  send_results(queue, d, d.first_result, d.result_words, c);
+}
+
+void BoardHardware::send_results(const CommandQueue& queue, const Descriptor& d,
+                                 std::uint64_t first, std::uint64_t words, Completion& c) {
+  std::uint64_t* const to = space_.words(d.results, words);  // checked before
+  c.result_checksum = copy_and_sum(queue.results.data() + first, to, words);
+  flip(FaultKind::FlipResult, to, words);
+  bump(Register::BytesOut, words * word_bytes);
+}
+
+void BoardHardware::flip(FaultKind kind, std::uint64_t* words, std::uint64_t count) const noexcept {
+  const Fault* const f = fault(kind);
+  if (f == nullptr || count == 0) return;
+  const std::uint64_t bit = f->value % (count * 64);
+  words[bit / 64] ^= std::uint64_t{1} << (bit % 64);
+}
+
+/// The registers of the board, and of the chips that the list concerned.
+void BoardHardware::account(const CommandQueue& queue, const Completion& c) {
+  const bool failed = !good(c.status) && c.status != CompletionStatus::Skipped;
+  if (failed) {
+    bump(Register::Refused);
+    if (!queue.chip) {
+      put(Register::Error, static_cast<std::uint64_t>(c.status));
+      put(Register::ErrorSequence, queue.sequence);
+    }
+    if (signals_.log)
+      signals_.log("list " + std::to_string(queue.sequence) +
+                   (queue.chip ? " of chip " + std::to_string(*queue.chip) : "") + ": " +
+                   std::string(c.message[0] != 0 ? std::string_view(c.message)
+                                                 : completion_status_text(c.status)));
+  }
+  const bool ran = queue.results_of == queue.sequence;
+  for (unsigned chip = 0; chip < parts_.geometry.chips_per_board; ++chip)
+    if (((queue.chips >> chip) & 1) != 0) account_chip(queue, c, chip, ran);
+  put_status();
+}
+
+void BoardHardware::account_chip(const CommandQueue& queue, const Completion& c, unsigned chip,
+                                 bool ran) {
+  const auto at = [&](Register r) { return of_chip(r, chip); };
+  const std::size_t size = ran ? list_.commands.size() : 0;
+  // Of a list that failed, the command that did counts, too.
+  const std::size_t done =
+      std::min(size, ran ? board_->commands_done() + (good(c.status) ? 0 : 1) : 0);
+  std::uint64_t commands = 0;
+  for (std::size_t k = 0; k < done; ++k) commands += concerns(list_.commands[k], chip) ? 1 : 0;
+  bump(at(Register::ChipCommands), commands);
+  put(at(Register::ChipInstructions), instructions_of(board_->program(chip)));
+  const bool mine = queue.chip || (c.command < size && concerns(list_.commands[c.command], chip));
+  if (good(c.status)) {
+    if (commands > 0) chip_bits_[chip] = 0;
+  } else if (c.status != CompletionStatus::Skipped && mine) {
+    chip_bits_[chip] = chip_error | (queue.chip ? 0 : chip_by_board);
+    put(at(Register::ChipError), static_cast<std::uint64_t>(c.status));
+    put(at(Register::ChipErrorCommand), c.command);
+    put(at(Register::ChipErrorSequence), queue.sequence);
+    if (queue.chip) bump(at(Register::ChipRefused));
+  }
+  put_chip_status(chip);
+}
+
+void BoardHardware::finish(CommandQueue& queue, const Descriptor& d, Completion c) {
+  constexpr std::uint64_t words = sizeof(Completion) / word_bytes;
+  c.sequence = queue.sequence;
+  c.checksum = 0;
+  c.checksum = checksum(as_words(c));
+  std::uint64_t* const to = space_.words(d.completion, words);
+  if (to == nullptr) return fail_ring(queue, "a completion lies outside the memory that was lent");
+  flip(FaultKind::FlipCompletion, as_words(c).data(), words);
+  copy_and_sum(as_words(c).data() + 1, to + 1, words - 1);
+  std::atomic_ref(to[0]).store(c.sequence, std::memory_order_release);
+  bump(Register::BytesOut, sizeof(Completion));
+  beat();
+  // In one order with the mask: a host that set it and sees no head yet is told.
+  own_[static_cast<std::size_t>(queue.head) / word_bytes] = queue.sequence;
+  reg(queue.head).store(queue.sequence, std::memory_order_seq_cst);
+  if (reg(Register::InterruptMask).load(std::memory_order_seq_cst) == 0) return;
+  if (fault(FaultKind::LoseInterrupt)) return;
+  bump(Register::Interrupts);
+  if (signals_.interrupt) signals_.interrupt();
+}
+
+}  // namespace gdr

@@ -1,0 +1,47 @@
+#include "libgdr/device/background_check.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "gdr/error.hpp"
+#include "libgdr/device/self_test.hpp"
+
+namespace gdr {
+
+BackgroundCheck::BackgroundCheck(std::shared_ptr<DeviceCore> device, double seconds)
+    : device_(std::move(device)), thread_([this, seconds] { loop(seconds); }) {}
+
+BackgroundCheck::~BackgroundCheck() {
+  end();
+  thread_.join();
+}
+
+void BackgroundCheck::end() noexcept {
+  const std::scoped_lock lock(mutex_);
+  ended_ = true;
+  changed_.notify_all();
+}
+
+/// False once there is nothing left to wait for.
+bool BackgroundCheck::wait(double seconds) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return ended_; });
+  return !ended_;
+}
+
+void BackgroundCheck::loop(double seconds) {
+  Work work;
+  work.beside = true;
+  unsigned round = 1;
+  work.body = [&] {
+    test_boards(*device_, 1, round++, work.abandoned);
+    const std::scoped_lock lock(device_->counters);
+    ++device_->statistics.checks;
+  };
+  try {
+    while (wait(seconds)) device_->queue.run(work);
+  } catch (const Error&) {  // no board is left, or the device was closed: whoever uses it is told
+  }
+}
+
+}  // namespace gdr
