@@ -1,7 +1,5 @@
 #include "libgdr/dense/batch_kernel.hpp"
 
-#include <algorithm>
-
 #include "gdr/error.hpp"
 #include "kernels/builtin.hpp"
 
@@ -22,11 +20,7 @@ void put(std::string& text, const std::string& begin, std::size_t value) {
 Kernel batch_kernel(std::string_view name,
                     std::initializer_list<std::pair<std::string_view, std::size_t>> constants,
                     std::size_t words) {
-  const auto kernels = dense_kernels();
-  const auto found = std::ranges::find(kernels, name, &BuiltinKernel::name);
-  if (found == kernels.end())
-    throw Error(ErrorCategory::Internal, "there is no kernel " + std::string(name));
-  std::string text(found->source);
+  std::string text(dense_kernel(name));
   for (const auto& [constant, value] : constants)
     put(text, "const " + std::string(constant) + " =", value);
   // Four problems in a PE keep its pipelines full; larger ones leave idle clocks.

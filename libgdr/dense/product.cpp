@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <exception>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "gdr/error.hpp"
 #include "kernels/builtin.hpp"
+#include "libgdr/dense/prediction.hpp"
 #include "libgdr/dense/product_impl.hpp"
 #include "libgdr/dense/views.hpp"
 #include "libgdr/device/account.hpp"
@@ -45,12 +47,28 @@ void scale(std::size_t m, std::size_t n, double beta, const MatrixView<Number>& 
 }  // namespace
 
 MatrixProduct::Impl::Impl(std::shared_ptr<DeviceCore> device, MatrixPrecision wanted)
-    : core(std::move(device)),
-      precision(wanted),
-      number(++core->jobs),
-      kernel(Kernel::assemble(dense_kernels().front().source, "dgemm.gds")) {
+    : core(std::move(device)), precision(wanted), number(++core->jobs) {
   check_geometry(core->geometry);
   work.body = [this] { run(); };
+}
+
+const Kernel& MatrixProduct::Impl::kernel() {
+  std::optional<Kernel>& known = kernels[static_cast<std::size_t>(call.held)];
+  if (!known) {
+    const std::string name = dense::kernel_of(call.held);
+    known = Kernel::assemble(dense_kernel(name), name + ".gds");
+  }
+  return *known;
+}
+
+dense::Held MatrixProduct::Impl::held_floats(std::size_t k) const {
+  const auto clocks = [&](dense::Held held) {
+    const std::size_t board =
+        dense::block_depth(held) * core->geometry.blocks * core->geometry.chips_per_board;
+    return (k + board - 1) / board * dense::column_clocks(held);
+  };
+  return clocks(dense::Held::Floats) < clocks(dense::Held::Doubles) ? dense::Held::Floats
+                                                                    : dense::Held::Doubles;
 }
 
 /// Tiles are dealt out to the boards; each has the columns of all. What a board did not finish
@@ -94,7 +112,7 @@ void MatrixProduct::Impl::stretch(const Inner& inner, const Columns& columns) {
 
 /// Begins a new generation of B, unless this call's is that of the last one.
 void MatrixProduct::Impl::keep(const Inner& inner) {
-  Kept now{call.b, call.n, call.k, {}};
+  Kept now{call.b, call.n, call.k, {}, call.held};
   for (const dense::Term& term : inner.terms) now.parts.push_back(term.b);
   if (kept && *kept == now) return;
   ++generation;
@@ -103,6 +121,7 @@ void MatrixProduct::Impl::keep(const Inner& inner) {
 
 void MatrixProduct::Impl::run() {
   Account account(*core);
+  kernel();  // before boards work side by side
   const MatrixPrecision needed =
       core->boards.front().board->multiplies_all_bits() ? MatrixPrecision::Chip : precision;
   Inner inner{call.k, dense::terms_of(call.a, call.b, call.m, call.n, call.k, needed)};
@@ -112,7 +131,7 @@ void MatrixProduct::Impl::run() {
   if (inner.terms.size() > 1) inner.pitch = (call.k + pass - 1) / pass * pass;
   keep(inner);
   // What the memories hold bounds the columns, and of a very long inner dimension its parts.
-  const std::size_t memory = core->geometry.dram_bytes / sizeof(double) / chip_depth();
+  const std::size_t memory = core->geometry.dram_bytes / sizeof(double) / chip_words();
   const std::size_t parts = (inner.size() + pass - 1) / pass;
   if (memory / parts < 2)
     throw Error(ErrorCategory::Unsupported,
@@ -126,7 +145,7 @@ void MatrixProduct::Impl::run() {
     columns.count = std::min(most, call.n - columns.first);
     stretch(inner, columns);
     columns.first += columns.count;
-    if (columns.stay) columns.place += (columns.count + 1) * parts * chip_depth();
+    if (columns.stay) columns.place += (columns.count + 1) * parts * chip_words();
   }
   const double flops =
       2.0 * static_cast<double>(call.m) * static_cast<double>(call.n) * static_cast<double>(call.k);
@@ -150,7 +169,8 @@ bool MatrixProduct::Impl::prepare(std::size_t m, std::size_t n, std::size_t k, d
     scale(m, n, beta, c);
     return false;
   }
-  call = {m, n, k, alpha, beta, a, b, c};
+  const bool floats = std::is_same_v<Number, float>;
+  call = {m, n, k, alpha, beta, a, b, c, floats ? held_floats(k) : dense::Held::Doubles};
   return true;
 }
 

@@ -10,7 +10,7 @@
 namespace gdr {
 namespace {
 
-using dense::block_depth;
+using dense::block_words;
 using dense::Inner;
 using dense::scaled;
 using dense::tile_rows;
@@ -53,30 +53,31 @@ void MatrixProduct::Impl::execute(OnBoard& on) {
 void MatrixProduct::Impl::load(OnBoard& on) {
   on.slot.list.commands.clear();
   on.payload_used = 0;
-  if (on.slot.loaded && &on.slot.loaded->program() == &kernel.program()) return;
+  const Kernel& wanted = kernel();
+  if (on.slot.loaded && &on.slot.loaded->program() == &wanted.program()) return;
   on.slot.loaded.reset();
   on.slot.resident = {};
-  const std::vector<std::uint8_t>& object = kernel.object();
+  const std::vector<std::uint8_t>& object = wanted.object();
   Command& command = add(on, CommandKind::LoadProgram, 0);
   command.count = object.size();
   std::memcpy(room(on, (object.size() + 7) / 8), object.data(), object.size());
   execute(on);
-  on.slot.loaded = kernel;
+  on.slot.loaded = wanted;
 }
 
 /// Columns of B to the memories: parts of the inner dimension one behind the other, in each part an
 /// item for each column and one more, with which the last results leave.
 void MatrixProduct::Impl::send_columns(OnBoard& on, const Inner& inner, const Columns& columns) {
-  const std::size_t depth = chip_depth(), words = (columns.count + 1) * depth;
+  const std::size_t item = chip_words(), words = (columns.count + 1) * item;
   for (std::size_t first = 0, part = 0; first < inner.size(); first += pass_depth(inner), ++part) {
     for (unsigned chip = 0; chip < chips(inner); ++chip) {
       Command& write = add(on, CommandKind::WriteMemory, std::uint64_t{1} << chip);
       write.address = columns.place + part * words;
       write.count = words;
       std::uint64_t* const to = room(on, words);
-      dense::pack_columns(call.b, columns.first, columns.count, inner, first + chip * depth, depth,
-                          core->threads, to);
-      std::fill_n(to + columns.count * depth, depth, 0);
+      dense::pack_columns(call.b, columns.first, columns.count, inner, first + chip * chip_depth(),
+                          item, call.held, core->threads, to);
+      std::fill_n(to + columns.count * item, item, 0);
       execute(on);
     }
   }
@@ -104,7 +105,7 @@ void MatrixProduct::Impl::send_tile(OnBoard& on, const Inner& inner, std::size_t
     Command& write = add(on, CommandKind::WriteTargets, std::uint64_t{1} << chip);
     write.count = slots;
     dense::pack_tile(call.a, {row, rows, first + chip * chip_depth(), blocks, pes}, inner,
-                     core->threads, room(on, slots * 2 * block_depth));
+                     call.held, core->threads, room(on, slots * 2 * block_words));
   }
 }
 
@@ -119,7 +120,7 @@ void MatrixProduct::Impl::add_tile(OnBoard& on, const Inner& inner, std::size_t 
     send_tile(on, inner, row, first);
     Command& run = add(on, CommandKind::Run, (std::uint64_t{2} << (chips(inner) - 1)) - 1);
     run.share = Share::PartsOverBlocks;
-    run.address = columns.place + first / pass_depth(inner) * (columns.count + 1) * chip_depth();
+    run.address = columns.place + first / pass_depth(inner) * (columns.count + 1) * chip_words();
     run.count = columns.count + 1;
     run.flags = run_start | run_end | run_return | run_results_only;
     on.pending.push_back({row, first == 0, first + pass_depth(inner) >= inner.size()});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -27,6 +28,7 @@ struct MatrixProduct::Impl {
     double alpha = 0, beta = 0;
     dense::Factor a, b;
     std::variant<MatrixView<double>, MatrixView<float>> c;
+    dense::Held held = dense::Held::Doubles;
   };
 
   /// Of op(B) and C, that a run takes: stretch `index` of a product, and where the memories of the
@@ -40,6 +42,7 @@ struct MatrixProduct::Impl {
     dense::Factor b;
     std::size_t n = 0, k = 0;
     std::vector<dense::Part> parts;
+    dense::Held held{};
     friend bool operator==(const Kept&, const Kept&) = default;
   };
   /// A run over them: rows of C from `row` on, the first or last part of the inner dimension.
@@ -61,9 +64,12 @@ struct MatrixProduct::Impl {
   Impl& operator=(const Impl&) = delete;
   ~Impl() { core->queue.abandon(work); }
 
-  /// Inner indices of a chip, and of all chips of a board.
-  std::size_t chip_depth() const { return dense::block_depth * core->geometry.blocks; }
-  std::size_t board_depth() const { return chip_depth() * core->geometry.chips_per_board; }
+  /// Link words of a column in a chip.
+  std::size_t chip_words() const { return dense::block_words * core->geometry.blocks; }
+  /// Inner indices of a chip in this call.
+  std::size_t chip_depth() const { return dense::block_depth(call.held) * core->geometry.blocks; }
+  /// Those of doubles in all chips of a board.
+  std::size_t board_depth() const { return chip_words() * core->geometry.chips_per_board; }
   /// Chips that a product needs: a short inner dimension leaves some out.
   unsigned chips(const dense::Inner& inner) const {
     const std::size_t needed = (inner.k + chip_depth() - 1) / chip_depth();
@@ -77,6 +83,10 @@ struct MatrixProduct::Impl {
   bool prepare(std::size_t m, std::size_t n, std::size_t k, double alpha,
                const MatrixView<const Number>& a, const MatrixView<const Number>& b, double beta,
                const MatrixView<Number>& c, Unchanged unchanged);
+  /// The faster way for floats of this inner dimension. It follows from that and the geometry
+  /// alone, and so do the bits.
+  dense::Held held_floats(std::size_t k) const;
+  const Kernel& kernel();
   void run();
   void keep(const dense::Inner& inner);
   void load(OnBoard& on);
@@ -95,11 +105,11 @@ struct MatrixProduct::Impl {
 
   std::shared_ptr<DeviceCore> core;
   MatrixPrecision precision;
-  std::uint64_t number;                 ///< among the device's jobs
-  std::uint64_t generation = 0;         ///< of B; boards remember which one they have
-  std::optional<Kept> kept;             ///< of that generation
-  std::atomic<bool> forgotten = false;  ///< whatever runs in the background meanwhile
-  Kernel kernel;
+  std::uint64_t number;                          ///< among the device's jobs
+  std::uint64_t generation = 0;                  ///< of B; boards remember which one they have
+  std::optional<Kept> kept;                      ///< of that generation
+  std::atomic<bool> forgotten = false;           ///< whatever runs in the background meanwhile
+  std::array<std::optional<Kernel>, 2> kernels;  ///< by Held, when they are first needed
   Work work;
   Call call;
   std::vector<char> stored;  ///< by tile: its rows of C are there, in this stretch

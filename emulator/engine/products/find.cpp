@@ -1,8 +1,9 @@
 #include "emulator/engine/products/find.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <map>
-#include <tuple>
+#include <set>
 #include <utility>
 
 namespace gdr {
@@ -14,31 +15,52 @@ void require(bool holds) {
   if (!holds) throw Other{};
 }
 
-/// A long word as the symbolic run names it: space and address in shorts; T by element.
-using StateWord = std::pair<Space, std::uint32_t>;
+/// A word as the symbolic run names it: space and address in shorts; T by element.
+struct StateWord {
+  Space space{};
+  std::uint32_t address = 0;
+  Width width = Width::Long;
+  auto operator<=>(const StateWord&) const = default;
+};
+/// What a word occupies: shorts, one or two; T by element.
+using Cell = std::pair<Space, std::uint32_t>;
+template <typename Action>
+void each_cell(const StateWord& word, Action&& action) {
+  action(Cell{word.space, word.address});
+  if (word.space != Space::T && word.width == Width::Long)
+    action(Cell{word.space, word.address + 1});
+}
 
 /// A value of the symbolic run.
 struct Value {
   enum class Kind : std::uint8_t { Word, Item, Product, Sum } kind{};
   StateWord word{};        ///< Word: what it held when the body began
-  std::uint32_t item = 0;  ///< Item: the number of a long
+  std::uint32_t item = 0;  ///< Item: the number of one of its words
   int a = -1, b = -1;      ///< Product, Sum: values
 };
 
 StateWord word_of(const Operand& x, unsigned element) {
-  require(x.width == Width::Long);
   if (x.space == Space::T) {
-    require(x.address == 0);
-    return {Space::T, element};
+    require(x.width == Width::Long && x.address == 0);
+    return {Space::T, element, Width::Long};
   }
-  require((x.space == Space::Register || x.space == Space::Local) && x.address % 2 == 0);
-  return {x.space, x.at(element)};
+  require(x.space == Space::Register || x.space == Space::Local);
+  require(x.width == Width::Short || x.address % 2 == 0);
+  return {x.space, x.at(element), x.width};
+}
+
+/// Of the words that stream by.
+Width item_width(const Program& program) {
+  const auto is_short = [](const Variable& v) {
+    return v.kind == VarKind::Source && v.location.width == Width::Short;
+  };
+  return std::ranges::any_of(program.variables, is_short) ? Width::Short : Width::Long;
 }
 
 /// Every word of the body as a value of what it held before and of the item.
 class SymbolicBody {
  public:
-  explicit SymbolicBody(const Program& program) {
+  explicit SymbolicBody(const Program& program) : items_(item_width(program)) {
     for (const Instruction& i : program.section(Section::Body)) run(i);
   }
 
@@ -63,14 +85,25 @@ class SymbolicBody {
   }
   int read(const Operand& x, unsigned element) {
     const StateWord word = word_of(x, element);
+    use(word);
     if (const int v = end_of(word); v >= 0) return v;
     const auto [at, fresh] = seen_.try_emplace(word, -1);
     if (fresh) at->second = add({Value::Kind::Word, word, 0, -1, -1});
     return at->second;
   }
+  /// A location is always used in the same width.
+  void use(const StateWord& word) {
+    each_cell(word, [&](const Cell& cell) {
+      require(widths_.try_emplace(cell, word.width).first->second == word.width);
+    });
+  }
   int result(const Arithmetic& slot, unsigned element) {
     require(slot.width == Width::Long && slot.mask.flag == MaskFlag::None);
     switch (slot.op) {
+      case Op::Fmul:
+        // Of two shorts one pass makes the whole product, as two do.
+        require(slot.a.width == Width::Short && slot.b.width == Width::Short);
+        [[fallthrough]];
       case Op::Dmul:
       case Op::Fadd: {
         const auto kind = slot.op == Op::Dmul ? Value::Kind::Product : Value::Kind::Sum;
@@ -79,6 +112,7 @@ class SymbolicBody {
       }
       case Op::Upass:
       case Op::Ipass:
+        require(slot.a.width == Width::Long);
         return read(slot.a, element);
       default:
         throw Other{};
@@ -97,19 +131,37 @@ class SymbolicBody {
         if (slot->t == TTarget::Whole) writes.emplace_back(StateWord{Space::T, e}, v);
       }
       if (!i.move.used()) continue;
-      require(i.move.bm.width == Width::Long && i.move.bm.at(e) % 2 == 0);
       if (i.move.op == Op::Bget) {
-        require(i.move.bm.space == Space::BmSource);
-        const int v = add({Value::Kind::Item, {}, i.move.bm.at(e) / 2, -1, -1});
-        writes.emplace_back(word_of(i.move.pe, e), v);
+        get(i.move, e, writes);
       } else {
-        require(i.move.bm.space == Space::BmOutput);
+        require(i.move.bm.space == Space::BmOutput && i.move.bm.width == Width::Long);
+        require(i.move.bm.at(e) % 2 == 0 && i.move.pe.width == Width::Long);
         puts_[i.move.bm.at(e) / 2] = {read(i.move.pe, e), i.move.pe_number};
       }
     }
-    for (const auto& [word, v] : writes) written_[word] = v;
+    for (const auto& [word, v] : writes) {
+      use(word);
+      written_[word] = v;
+    }
+  }
+  /// A long of an item of shorts brings two of them.
+  void get(const Transfer& move, unsigned e, std::vector<std::pair<StateWord, int>>& writes) {
+    require(move.bm.space == Space::BmSource && move.bm.width == move.pe.width);
+    const auto number = [&](std::uint32_t n) { return add({Value::Kind::Item, {}, n, -1, -1}); };
+    const std::uint32_t at = move.bm.at(e);
+    const StateWord word = word_of(move.pe, e);
+    if (move.bm.width == items_) {
+      require(at % shorts_in(items_) == 0);
+      writes.emplace_back(word, number(at / shorts_in(items_)));
+    } else {
+      require(items_ == Width::Short && word.space != Space::T && at % 2 == 0);
+      writes.emplace_back(StateWord{word.space, word.address, Width::Short}, number(at));
+      writes.emplace_back(StateWord{word.space, word.address + 1, Width::Short}, number(at + 1));
+    }
   }
 
+  Width items_;
+  std::map<Cell, Width> widths_;
   std::vector<Value> values_;
   std::map<StateWord, int> written_, seen_;
   std::map<std::uint32_t, Put> puts_;
@@ -118,7 +170,7 @@ class SymbolicBody {
 /// Takes sums apart, back through the items before.
 class Unfold {
  public:
-  explicit Unfold(const SymbolicBody& body) : body_(body) {}
+  Unfold(const SymbolicBody& body, Width width) : body_(body), width_(width) {}
 
   /// Words of a sum's products in their order: product k is of item(k).
   std::vector<PeWord> sum(int v) {
@@ -173,20 +225,25 @@ class Unfold {
     if (body_.value(a.value).kind == Value::Kind::Item) std::swap(a, b);
     const Value &word = body_.value(a.value), &item = body_.value(b.value);
     require(word.kind == Value::Kind::Word && item.kind == Value::Kind::Item);
-    require(word.word.first != Space::T && item.item == words_.size());
+    require(word.word.space != Space::T && word.word.width == width_);
+    require(item.item == words_.size());
     require(delay_ < 0 || delay_ == b.delay);
     delay_ = b.delay;
-    words_.push_back({word.word.first, static_cast<std::uint16_t>(word.word.second)});
+    words_.push_back({word.word.space, static_cast<std::uint16_t>(word.word.address)});
   }
 
   const SymbolicBody& body_;
+  Width width_;
   std::vector<PeWord> words_;
   int delay_ = -1;
 };
 
-/// Words that Start sets, which must be all that it does.
-std::map<StateWord, bool> set_by_start(const Program& program) {
-  std::map<StateWord, bool> set;
+/// What Start sets, which must be all that it does.
+std::set<Cell> set_by_start(const Program& program) {
+  std::set<Cell> set;
+  const auto add = [&set](const StateWord& word) {
+    each_cell(word, [&](const Cell& cell) { set.insert(cell); });
+  };
   for (const Instruction& i : program.section(Section::Start)) {
     require(!i.predicate.used && !i.move.used());
     for (unsigned e = 0; e < i.vlen; ++e) {
@@ -196,8 +253,8 @@ std::map<StateWord, bool> set_by_start(const Program& program) {
         for (const Operand* const x : {&slot->a, &slot->b})
           require(!x->used() || x->space == Space::Immediate);
         require(slot->t == TTarget::None || slot->t == TTarget::Whole);
-        if (slot->t == TTarget::Whole) set[{Space::T, e}] = true;
-        if (slot->dst.used()) set[word_of(slot->dst, e)] = true;
+        if (slot->t == TTarget::Whole) add({Space::T, e});
+        if (slot->dst.used()) add(word_of(slot->dst, e));
       }
     }
   }
@@ -210,6 +267,11 @@ SummedProducts summed_products(const Program& program) {
                                [](const Variable& v) { return v.kind == VarKind::Result; }));
   const SymbolicBody body(program);
   const auto set = set_by_start(program);
+  const auto sets = [&set](const StateWord& word) {
+    bool any = false;
+    each_cell(word, [&](const Cell& cell) { any = any || set.contains(cell); });
+    return any;
+  };
   // What is left to the next item is set by Start: nobody sees it in the next run.
   for (const auto& [word, v] : body.seen()) require(body.end_of(word) < 0 || set.contains(word));
   SummedProducts found;
@@ -219,14 +281,14 @@ SummedProducts summed_products(const Program& program) {
     const std::vector<PeWord> words = unfold.sum(put.value);
     if (found.rows.empty()) found.depth = static_cast<std::uint32_t>(words.size());
     require(words.size() == found.depth);
-    for (const PeWord& w : words) require(!set.contains({w.space, w.address}));
+    for (const PeWord& w : words) require(!sets({w.space, w.address, found.width}));
     const auto row = std::ranges::find(found.rows, words);
     found.outputs.push_back({static_cast<std::uint32_t>(row - found.rows.begin()), put.pe});
     if (row == found.rows.end()) found.rows.push_back(words);
   }
   found.delay = unfold.delay();
   require(!found.outputs.empty());
-  require(program.item_shorts == 2 * found.depth);
+  require(program.item_shorts == shorts_in(found.width) * found.depth);
   require(program.output_shorts == 2 * found.outputs.size());
   return found;
 }
