@@ -89,8 +89,8 @@ void MatrixProduct::Impl::stretch(const Inner& inner, const Columns& columns) {
       try {
         load(on);
         need_columns(on, inner, columns);
-        for (std::size_t t = b; t < left.size(); t += boards)
-          add_tile(on, inner, left[t] * tile_rows, columns);
+        for (const std::size_t tile : order(on, left, b, boards))
+          add_tile(on, inner, tile * tile_rows, columns);
         collect(on, columns);
       } catch (const driver::BoardLost& e) {
         lost[b] = e.what();
@@ -110,13 +110,35 @@ void MatrixProduct::Impl::stretch(const Inner& inner, const Columns& columns) {
   }
 }
 
-/// Begins a new generation of B, unless this call's is that of the last one.
-void MatrixProduct::Impl::keep(const Inner& inner) {
-  Kept now{call.b, call.n, call.k, {}, call.held};
-  for (const dense::Term& term : inner.terms) now.parts.push_back(term.b);
-  if (kept && *kept == now) return;
-  ++generation;
-  kept = std::move(now);
+/// Every `step`-th tile, the one that the board has before the others.
+std::vector<std::size_t> MatrixProduct::Impl::order(const OnBoard& on,
+                                                    const std::vector<std::size_t>& left,
+                                                    std::size_t first, std::size_t step) {
+  std::vector<std::size_t> own;
+  for (std::size_t t = first; t < left.size(); t += step) own.push_back(left[t]);
+  const Tile& has = tile_of(on.slot);
+  const auto held = std::ranges::find(own, has.row / tile_rows);
+  if (has.generation == tiled && held != own.end()) std::rotate(own.begin(), held, held + 1);
+  return own;
+}
+
+/// Begins a new generation of a factor, unless this call's is that of the last one.
+void MatrixProduct::Impl::keep(Generation& generation, Kept now) {
+  if (generation.kept && *generation.kept == now) return;
+  generation = {++generations, std::move(now)};
+}
+
+bool MatrixProduct::Impl::turn(Inner& inner) {
+  const std::size_t tiles_of_a = (call.m + tile_rows - 1) / tile_rows;
+  const bool in_pes = inner.size() <= pass_depth(inner) && tiles_of_a <= core->usable().size();
+  if (call.unchanged != Unchanged::A || in_pes) return false;
+  std::swap(call.m, call.n);
+  std::swap(call.a, call.b);
+  for (dense::Factor* const factor : {&call.a, &call.b})
+    std::visit([](auto& view) { view.transpose = dense::turned(view.transpose); }, *factor);
+  std::visit([](auto& view) { view.transpose = dense::turned(view.transpose); }, call.c);
+  for (dense::Term& term : inner.terms) std::swap(term.a, term.b);
+  return true;
 }
 
 void MatrixProduct::Impl::run() {
@@ -129,7 +151,17 @@ void MatrixProduct::Impl::run() {
   // smaller, would meet in sums that engines cannot prove in doubles.
   const std::size_t pass = pass_depth(inner);
   if (inner.terms.size() > 1) inner.pitch = (call.k + pass - 1) / pass * pass;
-  keep(inner);
+  const bool turned = turn(inner);
+  std::vector<dense::Part> tile_parts, column_parts;
+  for (const dense::Term& term : inner.terms) {
+    tile_parts.push_back(term.a);
+    column_parts.push_back(term.b);
+  }
+  Generation &of_tiles = turned ? of_b : of_a, &of_columns = turned ? of_a : of_b;
+  keep(of_tiles, {call.a, call.m, call.k, std::move(tile_parts), call.held, false});
+  keep(of_columns, {call.b, call.n, call.k, std::move(column_parts), call.held, true});
+  tiled = of_tiles.number;
+  streaming = of_columns.number;
   // What the memories hold bounds the columns, and of a very long inner dimension its parts.
   const std::size_t memory = core->geometry.dram_bytes / sizeof(double) / chip_words();
   const std::size_t parts = (inner.size() + pass - 1) / pass;
@@ -159,7 +191,9 @@ bool MatrixProduct::Impl::prepare(std::size_t m, std::size_t n, std::size_t k, d
                                   const MatrixView<Number>& c, Unchanged unchanged) {
   core->queue.wait(work);  // of a call in the background
   // Whatever becomes of this call, the next one speaks of what was since then.
-  if (forgotten.exchange(false) || unchanged != Unchanged::B) kept.reset();
+  const bool all = forgotten.exchange(false), both = unchanged == Unchanged::Both;
+  if (all || (!both && unchanged != Unchanged::A)) of_a.kept.reset();
+  if (all || (!both && unchanged != Unchanged::B)) of_b.kept.reset();
   const bool multiplies = alpha != 0 && m > 0 && n > 0;
   dense::require_matrix(a, m, k, "A", multiplies);
   dense::require_matrix(b, k, n, "B", multiplies);
@@ -170,7 +204,7 @@ bool MatrixProduct::Impl::prepare(std::size_t m, std::size_t n, std::size_t k, d
     return false;
   }
   const bool floats = std::is_same_v<Number, float>;
-  call = {m, n, k, alpha, beta, a, b, c, floats ? held_floats(k) : dense::Held::Doubles};
+  call = {m, n, k, alpha, beta, a, b, c, floats ? held_floats(k) : dense::Held::Doubles, unchanged};
   return true;
 }
 

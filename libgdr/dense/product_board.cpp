@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "gdr/error.hpp"
 #include "libgdr/dense/product_impl.hpp"
@@ -57,6 +58,7 @@ void MatrixProduct::Impl::load(OnBoard& on) {
   if (on.slot.loaded && &on.slot.loaded->program() == &wanted.program()) return;
   on.slot.loaded.reset();
   on.slot.resident = {};
+  tile_of(on.slot) = {};  // loading clears the chips
   const std::vector<std::uint8_t>& object = wanted.object();
   Command& command = add(on, CommandKind::LoadProgram, 0);
   command.count = object.size();
@@ -86,18 +88,21 @@ void MatrixProduct::Impl::send_columns(OnBoard& on, const Inner& inner, const Co
 /// The columns, unless the board has them. It remembers the stretches that stay by their number.
 void MatrixProduct::Impl::need_columns(OnBoard& on, const Inner& inner, const Columns& columns) {
   const SourceVersion had = on.slot.resident;
-  const bool known = had.job == number && had.generation == generation;
+  const bool known = had.job == number && had.generation == streaming;
   const std::size_t stretches = known ? had.changes : 0;
   if (columns.index < stretches) return;
   on.slot.resident = {};
   send_columns(on, inner, columns);
   if (columns.stay && columns.index == stretches)
-    on.slot.resident = {number, generation, stretches + 1, Share::PartsOverBlocks};
+    on.slot.resident = {number, streaming, stretches + 1, Share::PartsOverBlocks};
 }
 
-/// A tile of A for one part of the inner dimension, to the chips that share it.
+/// A tile of A for one part of the inner dimension, to the chips that share it, unless they have
+/// it. Where the list fails the board's program counts as lost, and the tile with it.
 void MatrixProduct::Impl::send_tile(OnBoard& on, const Inner& inner, std::size_t row,
                                     std::size_t first) {
+  const Tile wanted{tiled, row, first};
+  if (std::exchange(tile_of(on.slot), wanted) == wanted) return;
   const std::size_t blocks = core->geometry.blocks, pes = core->geometry.pes_per_block;
   const std::size_t slots = blocks * pes * dense::elements;
   const std::size_t rows = std::min(tile_rows, call.m - row);

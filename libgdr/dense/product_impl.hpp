@@ -29,6 +29,7 @@ struct MatrixProduct::Impl {
     dense::Factor a, b;
     std::variant<MatrixView<double>, MatrixView<float>> c;
     dense::Held held = dense::Held::Doubles;
+    Unchanged unchanged = Unchanged::Nothing;
   };
 
   /// Of op(B) and C, that a run takes: stretch `index` of a product, and where the memories of the
@@ -37,13 +38,26 @@ struct MatrixProduct::Impl {
     std::size_t index = 0, first = 0, count = 0, place = 0;
     bool stay = false;  ///< all stretches have places of their own
   };
-  /// op(B) as the last call sent it.
+  /// A factor as the last call had it: with as many rows or columns, not inner ones, as `others`
+  /// says, streaming by or cut into tiles.
   struct Kept {
-    dense::Factor b;
-    std::size_t n = 0, k = 0;
+    dense::Factor factor;
+    std::size_t others = 0, k = 0;
     std::vector<dense::Part> parts;
     dense::Held held{};
+    bool streams = true;
     friend bool operator==(const Kept&, const Kept&) = default;
+  };
+  /// What boards remember it by.
+  struct Generation {
+    std::uint64_t number = 0;
+    std::optional<Kept> kept;
+  };
+  /// What the PEs of a board hold.
+  struct Tile {
+    std::uint64_t generation = 0;  ///< 0: nothing that is known
+    std::size_t row = 0, first = 0;
+    friend bool operator==(const Tile&, const Tile&) = default;
   };
   /// A run over them: rows of C from `row` on, the first or last part of the inner dimension.
   struct Pending {
@@ -88,7 +102,14 @@ struct MatrixProduct::Impl {
   dense::Held held_floats(std::size_t k) const;
   const Kernel& kernel();
   void run();
-  void keep(const dense::Inner& inner);
+  /// Exchanges the factors' roles if A is to stay and the PEs do not hold all of it. Products and
+  /// sums are those of before, in the same order.
+  bool turn(dense::Inner& inner);
+  void keep(Generation& generation, Kept now);
+  /// What a board holds, and its tiles in an order that begins with that.
+  Tile& tile_of(const BoardSlot& slot) { return tiles[&slot - core->boards.data()]; }
+  std::vector<std::size_t> order(const OnBoard& on, const std::vector<std::size_t>& left,
+                                 std::size_t first, std::size_t step);
   void load(OnBoard& on);
   void need_columns(OnBoard& on, const dense::Inner& inner, const Columns& columns);
   void stretch(const dense::Inner& inner, const Columns& columns);
