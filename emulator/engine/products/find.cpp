@@ -106,7 +106,7 @@ class SymbolicBody {
         [[fallthrough]];
       case Op::Dmul:
       case Op::Fadd: {
-        const auto kind = slot.op == Op::Dmul ? Value::Kind::Product : Value::Kind::Sum;
+        const auto kind = slot.op == Op::Fadd ? Value::Kind::Sum : Value::Kind::Product;
         const int a = read(slot.a, element);
         return add({kind, {}, 0, a, read(slot.b, element)});
       }
@@ -273,9 +273,10 @@ SummedProducts summed_products(const Program& program) {
     return any;
   };
   // What is left to the next item is set by Start: nobody sees it in the next run.
-  for (const auto& [word, v] : body.seen()) require(body.end_of(word) < 0 || set.contains(word));
+  for (const auto& [word, v] : body.seen()) require(body.end_of(word) < 0 || sets(word));
   SummedProducts found;
-  Unfold unfold(body);
+  found.width = item_width(program);
+  Unfold unfold(body, found.width);
   for (const auto& [number, put] : body.puts()) {
     require(number == found.outputs.size());
     const std::vector<PeWord> words = unfold.sum(put.value);
