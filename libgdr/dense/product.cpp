@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <exception>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "gdr/error.hpp"
@@ -47,7 +46,7 @@ void scale(std::size_t m, std::size_t n, double beta, const MatrixView<Number>& 
 }  // namespace
 
 MatrixProduct::Impl::Impl(std::shared_ptr<DeviceCore> device, MatrixPrecision wanted)
-    : core(std::move(device)), precision(wanted), number(++core->jobs) {
+    : core(std::move(device)), precision(wanted), number(++core->jobs), tiles(core->boards.size()) {
   check_geometry(core->geometry);
   work.body = [this] { run(); };
 }
@@ -61,14 +60,16 @@ const Kernel& MatrixProduct::Impl::kernel() {
   return *known;
 }
 
-dense::Held MatrixProduct::Impl::held_floats(std::size_t k) const {
+dense::Held MatrixProduct::Impl::held_floats() const {
   const auto clocks = [&](dense::Held held) {
     const std::size_t board =
         dense::block_depth(held) * core->geometry.blocks * core->geometry.chips_per_board;
-    return (k + board - 1) / board * dense::column_clocks(held);
+    return (call.k + board - 1) / board * dense::column_clocks(held);
   };
-  return clocks(dense::Held::Floats) < clocks(dense::Held::Doubles) ? dense::Held::Floats
-                                                                    : dense::Held::Doubles;
+  const bool pays = clocks(dense::Held::Floats) < clocks(dense::Held::Doubles);
+  const bool whole = pays && !dense::has_subnormal(call.a, call.m, call.k) &&
+                     !dense::has_subnormal(call.b, call.k, call.n);
+  return whole ? dense::Held::Floats : dense::Held::Doubles;
 }
 
 /// Tiles are dealt out to the boards; each has the columns of all. What a board did not finish
@@ -143,6 +144,7 @@ bool MatrixProduct::Impl::turn(Inner& inner) {
 
 void MatrixProduct::Impl::run() {
   Account account(*core);
+  if (std::holds_alternative<MatrixView<float>>(call.c)) call.held = held_floats();
   kernel();  // before boards work side by side
   const MatrixPrecision needed =
       core->boards.front().board->multiplies_all_bits() ? MatrixPrecision::Chip : precision;
@@ -203,8 +205,7 @@ bool MatrixProduct::Impl::prepare(std::size_t m, std::size_t n, std::size_t k, d
     scale(m, n, beta, c);
     return false;
   }
-  const bool floats = std::is_same_v<Number, float>;
-  call = {m, n, k, alpha, beta, a, b, c, floats ? held_floats(k) : dense::Held::Doubles, unchanged};
+  call = {m, n, k, alpha, beta, a, b, c, dense::Held::Doubles, unchanged};
   return true;
 }
 

@@ -97,9 +97,9 @@ struct MatrixProduct::Impl {
   bool prepare(std::size_t m, std::size_t n, std::size_t k, double alpha,
                const MatrixView<const Number>& a, const MatrixView<const Number>& b, double beta,
                const MatrixView<Number>& c, Unchanged unchanged);
-  /// The faster way for floats of this inner dimension. It follows from that and the geometry
-  /// alone, and so do the bits.
-  dense::Held held_floats(std::size_t k) const;
+  /// The faster way for the floats of this call, of those that keep them whole. It follows from
+  /// them, the inner dimension and the geometry alone, and so do the bits.
+  dense::Held held_floats() const;
   const Kernel& kernel();
   void run();
   /// Exchanges the factors' roles if A is to stay and the PEs do not hold all of it. Products and
@@ -107,7 +107,9 @@ struct MatrixProduct::Impl {
   bool turn(dense::Inner& inner);
   void keep(Generation& generation, Kept now);
   /// What a board holds, and its tiles in an order that begins with that.
-  Tile& tile_of(const BoardSlot& slot) { return tiles[&slot - core->boards.data()]; }
+  Tile& tile_of(const BoardSlot& slot) {
+    return tiles[static_cast<std::size_t>(&slot - core->boards.data())];
+  }
   std::vector<std::size_t> order(const OnBoard& on, const std::vector<std::size_t>& left,
                                  std::size_t first, std::size_t step);
   void load(OnBoard& on);
@@ -127,8 +129,11 @@ struct MatrixProduct::Impl {
   std::shared_ptr<DeviceCore> core;
   MatrixPrecision precision;
   std::uint64_t number;                          ///< among the device's jobs
-  std::uint64_t generation = 0;                  ///< of B; boards remember which one they have
-  std::optional<Kept> kept;                      ///< of that generation
+  std::uint64_t generations = 0;                 ///< so far
+  Generation of_a, of_b;                         ///< as the caller names them
+  std::uint64_t streaming = 0;                   ///< generation of what streams by in this call
+  std::uint64_t tiled = 0;                       ///< and of what is cut into tiles
+  std::vector<Tile> tiles;                       ///< by board
   std::atomic<bool> forgotten = false;           ///< whatever runs in the background meanwhile
   std::array<std::optional<Kernel>, 2> kernels;  ///< by Held, when they are first needed
   Work work;

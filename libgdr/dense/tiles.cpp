@@ -30,6 +30,24 @@ bool has_low(const Factor& x, std::size_t rows, std::size_t columns) noexcept {
   return std::visit([&](const auto& view) { return has_low(view, rows, columns); }, x);
 }
 
+bool any_subnormal(const MatrixView<const double>&, std::size_t, std::size_t) noexcept {
+  return false;
+}
+bool any_subnormal(const MatrixView<const float>& x, std::size_t rows,
+                   std::size_t columns) noexcept {
+  constexpr std::uint32_t magnitude = 0x7fff'ffff, least_normal = 0x0080'0000;
+  if (x.transpose == Transpose::Yes) std::swap(rows, columns);
+  for (std::size_t c = 0; c < columns; ++c) {
+    unsigned found = 0;
+    for (std::size_t r = 0; r < rows; ++r) {
+      const auto bits = std::bit_cast<std::uint32_t>(x.data[r + c * x.stride]) & magnitude;
+      found |= static_cast<unsigned>(bits - 1 < least_normal - 1);  // of zero: wraps around
+    }
+    if (found != 0) return true;
+  }
+  return false;
+}
+
 /// Less than this is packed by one thread.
 constexpr std::size_t worthwhile = 100'000;
 
@@ -148,6 +166,10 @@ double part_of(double x, Part part) noexcept {
       return std::isfinite(x) ? x : 0;
   }
   return x;
+}
+
+bool has_subnormal(const Factor& x, std::size_t rows, std::size_t columns) noexcept {
+  return std::visit([&](const auto& view) { return any_subnormal(view, rows, columns); }, x);
 }
 
 std::vector<Term> terms_of(const Factor& a, const Factor& b, std::size_t m, std::size_t n,

@@ -30,6 +30,10 @@ constexpr std::size_t block_depth(Held held) noexcept {
 /// become such while they are packed; all bits of theirs are within what the multiplier sees.
 using Factor = std::variant<MatrixView<const double>, MatrixView<const float>>;
 
+/// Whether one of the floats is subnormal: converted as such, at a chip's port, it would be zero.
+/// As a double it is a number like others.
+bool has_subnormal(const Factor& x, std::size_t rows, std::size_t columns) noexcept;
+
 /// What a term of a product takes of a factor.
 enum class Part : std::uint8_t {
   Whole,  ///< the number

@@ -97,6 +97,7 @@ TEST_CASE("Products of floats that are subnormal, or factors of a subnormal resu
   MatrixProduct product(device);
   check(product, {20, 10, 40}, no, no, 1, 0, 0x1p-140F, 1);          // subnormal factors and result
   check(product, {20, 10, 40}, yes, no, 1, 0, 0x1p-140F, 0x1p100F);  // subnormal factors
+  check(product, {20, 10, 150}, no, no, 1, 0, 0x1p-125F, 0x1p100F);  // some of them, more of k
   check(product, {20, 10, 40}, no, yes, 1, 0, 0x1p-72F, 0x1p-72F);   // subnormal result
   check(product, {20, 10, 40}, no, no, 0x1p100F, 1, 0x1p-120F, 0x1p-120F);  // its sums below 2^-149
 }
@@ -177,7 +178,7 @@ TEST_CASE("Floats with a long inner dimension are held as shorts: fewer clocks, 
 
 TEST_CASE("Floats held as shorts have the same bits on every engine, infinities and zeros too") {
   constexpr std::size_t m = 37, n = 11, k = 90;
-  std::vector<float> a = random_floats(m * k, 5), b = random_floats(k * n, 6, 0x1p-130F);
+  std::vector<float> a = random_floats(m * k, 5), b = random_floats(k * n, 6, 0x1p-110F);
   a[3] = infinity;
   a[40] = not_a_number;
   b[5] = -infinity;
