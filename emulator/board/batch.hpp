@@ -81,6 +81,7 @@ class Batch {
 
   bool sums_products() const noexcept;
   std::uint64_t fills_before_products() const noexcept;
+  std::uint64_t items_before_products() const noexcept;
   void begin_products();
   void take_factors(const Task& task);
   void add_products(std::vector<Phase>& phases);

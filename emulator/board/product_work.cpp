@@ -36,13 +36,21 @@ bool Batch::sums_products() const noexcept {
   // numerics do the same for any number of items: products keep all bits of their factors.
   const std::uint64_t least = board_.loaded->product_kernels->exact ? items_together / 2 : 1;
   return run_->plan.share == Share::PartsOverBlocks &&
-         fills_before_products() * run_->plan.groups_per_half + least <= run_->plan.items;
+         items_before_products() + least <= run_->plan.items;
 }
 
-/// Items of which the output comes from what the registers held before: they run as ever.
+/// Items of which the output comes from what the registers held before: they run as ever, unless it
+/// is known.
 std::uint64_t Batch::fills_before_products() const noexcept {
+  if (board_.loaded->products->begins_with_zeros) return 0;
   const std::uint64_t size = run_->plan.groups_per_half;
   return (board_.loaded->products->delay + size - 1) / size;
+}
+
+std::uint64_t Batch::items_before_products() const noexcept {
+  const SummedProducts& products = *board_.loaded->products;
+  return products.begins_with_zeros ? products.delay
+                                    : fills_before_products() * run_->plan.groups_per_half;
 }
 
 /// Makes room for what stands in the PEs: each block is taken when its targets are there.
@@ -50,7 +58,10 @@ void Batch::begin_products() {
   product_chips_.clear();
   for (std::uint32_t c = 0; c < board_.chips.size(); ++c)
     if (run_->blocks[c] != 0) product_chips_.push_back(c);
-  board_.factors.begin(*board_.loaded->products, board_.geometry, product_chips_.size());
+  const SummedProducts& products = *board_.loaded->products;
+  board_.factors.begin(products, board_.geometry, product_chips_.size());
+  if (products.begins_with_zeros && !product_chips_.empty())
+    std::fill_n(results_.data() + run_->offset, products.delay * products.outputs.size(), 0);
 }
 
 void Batch::take_factors(const Task& task) {
@@ -62,7 +73,7 @@ void Batch::take_factors(const Task& task) {
 
 void Batch::add_products(std::vector<Phase>& phases) {
   if (product_chips_.empty()) return;
-  const std::uint64_t first = fills_before_products() * run_->plan.groups_per_half;
+  const std::uint64_t first = items_before_products();
   const std::uint64_t items = run_->plan.items - first;
   // As many tasks as keep some threads busy to the end.
   const std::uint64_t wanted = (items / 16 + items_together - 1) / items_together * items_together;

@@ -311,6 +311,33 @@ TEST_CASE("A sum that cancels far below its products keeps its bits beside a lar
   }
 }
 
+TEST_CASE("What comes out before the first sums is what Start left") {
+  // Results of the first item are 3 + 0, then, one item later, those of the sums.
+  std::string text = small_product();
+  text.replace(text.find("upass $lr16v 0\n"), 15, "upass $lr16v 3.0\n");
+  const Program program = assembled(text);
+  REQUIRE(find_summed_products(program));
+  CHECK_FALSE(find_summed_products(program)->begins_with_zeros);
+  compare(program, {{1, 1, 32, 40}, {3, 5, 10, 61}});
+  const auto first =
+      results(program, {1, 1, 32, 40}, "vector", fast_isas().front(), uniform, 1, true);
+  CHECK(real(first[0]) == 3);
+}
+
+TEST_CASE("An infinity beside very small numbers stays one") {
+  const Program program = dgemm();
+  constexpr Shape shape{1, 2, 32, 12};
+  Numbers numbers{{std::vector<double>(2 * 32 * 4 * 64, 3.0)}, {}};
+  numbers.targets[0][5] = std::numeric_limits<double>::infinity();
+  numbers.items.emplace_back(shape.items * shape.blocks * 32, 0x1p-600);
+  for (const char* const isa : fast_isas()) {
+    CAPTURE(isa);
+    const auto at_once = results(program, shape, "vector", isa, numbers, true);
+    REQUIRE(at_once == results(program, shape, "vector", isa, numbers, false));
+    CHECK(real(at_once[256]) == std::numeric_limits<double>::infinity());
+  }
+}
+
 TEST_CASE("Fast numerics take sums of products at once, near the exact ones") {
   const Program program = GENERATE(0, 1) == 0 ? dgemm() : sgemm();
   for (const char* const isa : fast_isas()) {
@@ -348,6 +375,8 @@ TEST_CASE("Bodies are known as sums of products, with what each factor is") {
     CHECK(found->outputs[n].row == n % 2);
     CHECK(found->outputs[n].pe == std::array{0U, 3U, 9U}[n / 2]);
   }
+  CHECK(found->begins_with_zeros);
+  CHECK(find_summed_products(dgemm())->begins_with_zeros);
   CHECK(find_summed_products(dgemm())->depth == 32);
   CHECK(find_summed_products(dgemm())->rows.size() == 8);
   CHECK(find_summed_products(dgemm())->width == Width::Long);

@@ -39,7 +39,7 @@ template <class Host>
 class ExactProducts {
  public:
   static std::size_t scratch(const ProductTask& t) {
-    return groups(t) * group_size(t) + ranges_size(t) +
+    return groups(t) * group_size(t) + ranges_size(t) + least_size(t) +
            (t.factors.blocks + t.factors.chips) * Leaves::size + t.factors.depth * together * width;
   }
 
@@ -63,9 +63,16 @@ class ExactProducts {
   static std::size_t group_size(const ProductTask& t) {
     return blocks(t) * t.factors.depth * together;
   }
-  static std::size_t ranges_size(const ProductTask& t) { return groups(t) * blocks(t); }
+  static std::size_t ranges_size(const ProductTask& t) {
+    return whole_lines(groups(t) * blocks(t));
+  }
+  static std::size_t least_size(const ProductTask& t) {
+    return whole_lines((groups(t) * blocks(t) * t.factors.depth + 3) / 4);
+  }
+  static std::size_t whole_lines(std::size_t doubles) { return (doubles + 7) / 8 * 8; }
   static constexpr unsigned wait_ = 64;  ///< sums after one that could not be guessed
   static constexpr int bias = 1023;      ///< of exponents, as the format has them
+  static_assert(4 * last_exponent < 32768, "sums of two exponents are shorts");
 
   struct Pair {
     V h, l;
@@ -89,7 +96,9 @@ class ExactProducts {
       : t_(t),
         items_(t.scratch),
         ranges_(reinterpret_cast<ExponentRange*>(items_ + groups(t) * group_size(t))),
-        leaves_(items_ + groups(t) * group_size(t) + ranges_size(t)),
+        least_(
+            reinterpret_cast<std::int16_t*>(items_ + groups(t) * group_size(t) + ranges_size(t))),
+        leaves_(items_ + groups(t) * group_size(t) + ranges_size(t) + least_size(t)),
         chip_leaves_(leaves_.next(t.factors.blocks)),
         exponents_(chip_leaves_.next(t.factors.chips).high) {
     static_assert(sizeof(ExponentRange) == sizeof(double));
@@ -98,6 +107,7 @@ class ExactProducts {
     log_all_ = log_depth_ + log_above(t.factors.blocks) + log_above(t.factors.chips);
   }
 
+  static int lesser(int a, int b) { return a < b ? a : b; }
   static int log_above(std::size_t n) {
     int d = 0;
     while ((std::size_t{1} << d) < n) ++d;
@@ -112,18 +122,17 @@ class ExactProducts {
       for (std::size_t chip = 0; chip < t_.factors.chips; ++chip) {
         for (std::size_t block = 0; block < t_.factors.blocks; ++block) {
           const std::size_t at = chip * t_.factors.blocks + block;
-          double* const to = items_ + g * group_size(t_) + at * depth * together;
-          int least = 2047, most = 0;
+          const std::uint64_t* columns[together];  // zeros where there is none
           for (std::size_t j = 0; j < together; ++j) {
             const std::size_t column = g * together + j;
-            if (column < t_.columns)
-              Host::take(t_.records[column * t_.factors.chips + chip] + block * depth, depth,
-                         to + j, together, least, most);
-            else
-              for (std::size_t k = 0; k < depth; ++k) to[k * together + j] = 0;
+            columns[j] = column < t_.columns
+                             ? t_.records[column * t_.factors.chips + chip] + block * depth
+                             : nullptr;
           }
-          if (least > most) least = most = 1023;
-          ranges_[g * blocks(t_) + at] = {least, most};
+          const std::size_t place = g * blocks(t_) + at;
+          const ExponentRange range =
+              Host::take(columns, depth, items_ + place * depth * together, least_ + place * depth);
+          ranges_[place] = range.least > range.most ? ExponentRange{} : range;
         }
       }
     }
@@ -136,6 +145,8 @@ class ExactProducts {
     const std::size_t block_items = t_.factors.depth * together;
     const ExponentRange* a = t_.factors.ranges + panel * blocks(t_);
     const ExponentRange* b = ranges_ + group * blocks(t_);
+    const std::int16_t* a_least = t_.factors.least + panel * blocks(t_) * t_.factors.depth;
+    const std::int16_t* b_least = least_ + group * blocks(t_) * t_.factors.depth;
     const double* numbers = t_.factors.numbers + panel * blocks(t_) * block_numbers;
     const double* items = items_ + group * group_size(t_);
     bool beyond[together] = {};
@@ -144,7 +155,9 @@ class ExactProducts {
     for (std::size_t chip = 0; chip < t_.factors.chips; ++chip) {
       Leaves leaf = leaves_;
       for (std::size_t block = 0; block < t_.factors.blocks; ++block) {
-        add_up_block(numbers, items, *a++, *b++, leaf, beyond);
+        add_up_block({numbers, items, a++, b++, a_least, b_least}, leaf, beyond);
+        a_least += t_.factors.depth;
+        b_least += t_.factors.depth;
         numbers += block_numbers;
         items += block_items;
         leaf = leaf.next();
@@ -193,12 +206,28 @@ class ExactProducts {
     join_least_ = Host::power(join_exponent());
   }
 
-  void add_up_block(const double* numbers, const double* items, ExponentRange a, ExponentRange b,
-                    const Leaves& to, bool* beyond) {
-    const int least = a.least + b.least - 2 * bias, most = a.most + b.most - 2 * bias;
-    const int margin = 9 + log_depth_;
+  /// One block's factors, those that are there and those that stream by.
+  struct Block {
+    const double *numbers, *items;
+    const ExponentRange *a, *b;
+    const std::int16_t *a_least, *b_least;  ///< by factor
+
+    int least() const { return a->least + b->least - 2 * bias; }
+    int most() const { return a->most + b->most - 2 * bias; }
+    bool finite() const { return a->most < last_exponent && b->most < last_exponent; }
+    /// Seldom do the smallest of both meet in a product.
+    int least_of_products(std::size_t depth) const {
+      return Host::least_sum(a_least, b_least, depth) - 2 * bias;
+    }
+  };
+
+  void add_up_block(const Block& block, const Leaves& to, bool* beyond) {
+    const double *const numbers = block.numbers, *const items = block.items;
+    const int margin = 9 + log_depth_, most = block.most();
+    int least = block.least();
+    if (least < grid_ + margin + 8) least = lesser(block.least_of_products(t_.factors.depth), most);
     // Within this range nothing overflows, and no tail underflows.
-    const bool normal = least >= -800 && most <= 800;
+    const bool normal = least >= -800 && most <= 800 && block.finite();
     if (joint_ && normal && least >= grid_ + margin) [[likely]] {
       on_grid(numbers, items, shared_, least, to);
       return;
@@ -214,8 +243,8 @@ class ExactProducts {
     } else {
       ++careful_;
       for (std::size_t j = 0; j < together; ++j) {
-        const CarefulBlock block{Host::isa, numbers, items + j, together, t_.factors.depth};
-        if (!careful_sum(block, to.high + j * panel_lanes, to.low + j * panel_lanes))
+        const CarefulBlock column{Host::isa, numbers, items + j, together, t_.factors.depth};
+        if (!careful_sum(column, to.high + j * panel_lanes, to.low + j * panel_lanes))
           beyond[j] = true;
       }
     }
@@ -432,6 +461,7 @@ class ExactProducts {
   const ProductTask& t_;
   double* items_;
   ExponentRange* ranges_;
+  std::int16_t* least_;  ///< of each factor
   Leaves leaves_, chip_leaves_;
   double* exponents_;  ///< [factor][column][PE]: of the products of one vector, where they go ahead
   int log_depth_ = 0, log_all_ = 0;  ///< of the products of a block, and of all

@@ -92,20 +92,45 @@ struct Avx2 {
   static double power(int e) {
     return _mm_cvtsd_f64(_mm_castsi128_pd(_mm_set1_epi64x(std::int64_t{e + 1023} << 52)));
   }
-  static void take(const std::uint64_t* words, std::size_t n, double* to, std::size_t step,
-                   int& least, int& most) {
-    auto* const out = reinterpret_cast<std::uint64_t*>(to);
+  /// Four columns, or null for zeros, cut to what the multiplier sees, side by side. Zeros keep
+  /// their sign; of infinities and NaN integers will see all bits. `least` has one for each factor.
+  static ExponentRange take(const std::uint64_t* const (&columns)[4], std::size_t n, double* to,
+                            std::int16_t* least) {
+    ExponentRange range{last_exponent, 0};
     for (std::size_t k = 0; k < n; ++k) {
-      const std::uint64_t x = words[k];
-      const int e = static_cast<int>(x >> 52 & 2047);
-      // Zeros keep their sign; of infinities and NaN integers will see all bits.
-      std::uint64_t y = x & ~std::uint64_t{7};
-      if (e == 0) y = x & std::uint64_t{1} << 63;
-      if (e == 2047) y = x;
-      __builtin_memcpy(out + k * step, &y, sizeof y);
-      if (e != 0 && e < least) least = e;
-      if (e > most) most = e;
+      std::uint64_t row[4];
+      int least_here = last_exponent;
+      for (std::size_t j = 0; j < 4; ++j) {
+        const std::uint64_t x = columns[j] == nullptr ? 0 : columns[j][k];
+        const int e = static_cast<int>(x >> 52 & last_exponent);
+        row[j] = x & ~std::uint64_t{7};
+        if (e == 0) row[j] = x & std::uint64_t{1} << 63;
+        if (e == last_exponent) row[j] = x;
+        if (e != 0 && e < least_here) least_here = e;
+        if (e > range.most) range.most = e;
+      }
+      __builtin_memcpy(to + 4 * k, row, sizeof row);
+      least[k] = static_cast<std::int16_t>(least_here);
+      if (least_here < range.least) range.least = least_here;
     }
+    return range;
+  }
+  /// The least a[k] + b[k].
+  static int least_sum(const std::int16_t* a, const std::int16_t* b, std::size_t n) {
+    constexpr std::int16_t none = 2 * last_exponent;
+    __m256i least = _mm256_set1_epi16(none);
+    std::size_t k = 0;
+    for (; k + 16 <= n; k += 16) {
+      const auto load_shorts = [k](const std::int16_t* p) {
+        return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + k));
+      };
+      least = _mm256_min_epi16(least, _mm256_add_epi16(load_shorts(a), load_shorts(b)));
+    }
+    const __m128i half =
+        _mm_min_epi16(_mm256_castsi256_si128(least), _mm256_extracti128_si256(least, 1));
+    int found = _mm_extract_epi16(_mm_minpos_epu16(half), 0);
+    for (; k < n; ++k) found = a[k] + b[k] < found ? a[k] + b[k] : found;
+    return found;
   }
 };
 

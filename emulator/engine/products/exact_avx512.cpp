@@ -60,28 +60,66 @@ struct Avx512 {
   static double power(int e) {
     return _mm_cvtsd_f64(_mm_castsi128_pd(_mm_set1_epi64x(std::int64_t{e + 1023} << 52)));
   }
-  static void take(const std::uint64_t* words, std::size_t n, double* to, std::size_t step,
-                   int& least, int& most) {
-    __m512i low = _mm512_set1_epi64(least), high = _mm512_set1_epi64(most);
-    const __m512i index = _mm512_mullo_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7),
-                                             _mm512_set1_epi64(static_cast<std::int64_t>(step)));
+  /// Four columns, or null for zeros, cut to what the multiplier sees, side by side. Zeros keep
+  /// their sign; of infinities and NaN integers will see all bits. `least` has one for each factor.
+  static ExponentRange take(const std::uint64_t* const (&columns)[4], std::size_t n, double* to,
+                            std::int16_t* least) {
+    const __m512i none = _mm512_set1_epi64(last_exponent),
+                  cut = _mm512_set1_epi64(~std::int64_t{7});
+    const __m512i sign = _mm512_set1_epi64(std::int64_t{1} << 63);
+    __m512i low = none, high = _mm512_setzero_si512();
     for (std::size_t k = 0; k < n; k += 8) {
       const auto lanes = static_cast<M>(n - k < 8 ? (1U << (n - k)) - 1 : 255U);
-      const __m512i x = _mm512_maskz_loadu_epi64(lanes, words + k);
-      const __m512i e = _mm512_and_epi64(_mm512_srli_epi64(x, 52), _mm512_set1_epi64(2047));
-      const M normal = _mm512_test_epi64_mask(e, e);
-      low = _mm512_mask_min_epi64(low, normal, low, e);
-      high = _mm512_max_epi64(high, e);
-      // Zeros keep their sign; of infinities and NaN integers will see all bits.
-      const __m512i cut = _mm512_set1_epi64(~std::int64_t{7});
-      const __m512i sign = _mm512_set1_epi64(std::int64_t{1} << 63);
-      const M finite = _mm512_cmplt_epi64_mask(e, _mm512_set1_epi64(2047));
-      __m512i y = _mm512_mask_and_epi64(x, finite, x, cut);
-      y = _mm512_mask_and_epi64(y, static_cast<M>(~normal), x, sign);
-      _mm512_mask_i64scatter_epi64(to + k * step, lanes, index, y, 8);
+      __m512i low_here = none;
+      V y[4];
+#pragma GCC unroll 4
+      for (std::size_t j = 0; j < 4; ++j) {
+        const __m512i x = columns[j] == nullptr ? _mm512_setzero_si512()
+                                                : _mm512_maskz_loadu_epi64(lanes, columns[j] + k);
+        const __m512i e = _mm512_and_epi64(_mm512_srli_epi64(x, 52), none);
+        const M normal = _mm512_test_epi64_mask(e, e), finite = _mm512_cmplt_epi64_mask(e, none);
+        low_here = _mm512_mask_min_epi64(low_here, normal, low_here, e);
+        high = _mm512_max_epi64(high, e);
+        const __m512i number = _mm512_mask_and_epi64(x, finite, x, cut);
+        y[j] = _mm512_castsi512_pd(_mm512_mask_and_epi64(number, static_cast<M>(~normal), x, sign));
+      }
+      low = _mm512_min_epi64(low, low_here);
+      _mm512_mask_cvtepi64_storeu_epi16(least + k, lanes, low_here);
+      // Two factors, each of four columns, are a vector.
+      const V even[2] = {_mm512_unpacklo_pd(y[0], y[1]), _mm512_unpacklo_pd(y[2], y[3])};
+      const V odd[2] = {_mm512_unpackhi_pd(y[0], y[1]), _mm512_unpackhi_pd(y[2], y[3])};
+      // Quarters 0, 2 and 1, 3 of both, then factors 0, 4, ... of each.
+      const V e02 = _mm512_shuffle_f64x2(even[0], even[1], 0x88);
+      const V e13 = _mm512_shuffle_f64x2(even[0], even[1], 0xdd);
+      const V o02 = _mm512_shuffle_f64x2(odd[0], odd[1], 0x88);
+      const V o13 = _mm512_shuffle_f64x2(odd[0], odd[1], 0xdd);
+      const V rows[4] = {_mm512_shuffle_f64x2(e02, o02, 0x88), _mm512_shuffle_f64x2(e13, o13, 0x88),
+                         _mm512_shuffle_f64x2(e02, o02, 0xdd),
+                         _mm512_shuffle_f64x2(e13, o13, 0xdd)};
+#pragma GCC unroll 4
+      for (std::size_t i = 0; i < 4; ++i) {
+        const unsigned left = lanes >> 2 * i & 3U;
+        _mm512_mask_storeu_pd(to + (k + 2 * i) * 4,
+                              static_cast<M>((left & 1U) * 15 + (left >> 1) * 240), rows[i]);
+      }
     }
-    least = static_cast<int>(_mm512_reduce_min_epi64(low));
-    most = static_cast<int>(_mm512_reduce_max_epi64(high));
+    return {static_cast<int>(_mm512_reduce_min_epi64(low)),
+            static_cast<int>(_mm512_reduce_max_epi64(high))};
+  }
+  /// The least a[k] + b[k].
+  static int least_sum(const std::int16_t* a, const std::int16_t* b, std::size_t n) {
+    __m512i least = _mm512_set1_epi16(2 * last_exponent);
+    for (std::size_t k = 0; k < n; k += 32) {
+      const auto lanes = static_cast<__mmask32>(n - k < 32 ? (1U << (n - k)) - 1 : ~0U);
+      const __m512i sum = _mm512_add_epi16(_mm512_maskz_loadu_epi16(lanes, a + k),
+                                           _mm512_maskz_loadu_epi16(lanes, b + k));
+      least = _mm512_mask_min_epi16(least, lanes, least, sum);
+    }
+    const __m256i half =
+        _mm256_min_epi16(_mm512_castsi512_si256(least), _mm512_extracti64x4_epi64(least, 1));
+    const __m128i quarter =
+        _mm_min_epi16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+    return _mm_extract_epi16(_mm_minpos_epu16(quarter), 0);
   }
 };
 

@@ -22,6 +22,7 @@ void PackedFactors::begin(const SummedProducts& products, const Geometry& geomet
   depth_ = products.depth;
   numbers_.resize(panels_ * chips_ * blocks_ * depth_ * panel_lanes);
   ranges_.resize(panels_ * chips_ * blocks_);
+  least_.resize(ranges_.size() * depth_);
 }
 
 void PackedFactors::take(const SummedProducts& products, std::size_t chip, const BlockState& block,
@@ -31,7 +32,7 @@ void PackedFactors::take(const SummedProducts& products, std::size_t chip, const
     const auto place = [&](std::size_t p) {
       return ((panel + p) * chips_ + chip) * blocks_ + block.number;
     };
-    for (std::size_t p = 0; p < of_row_; ++p) ranges_[place(p)] = {2047, 0};
+    for (std::size_t p = 0; p < of_row_; ++p) ranges_[place(p)] = {last_exponent, 0};
     const std::size_t whole = block.pes / panel_lanes, rest = block.pes % panel_lanes;
     const std::size_t panel_blocks = chips_ * blocks_;
     // A short is the upper half of the long of the same value.
@@ -44,7 +45,8 @@ void PackedFactors::take(const SummedProducts& products, std::size_t chip, const
                                    std::size_t first, std::size_t count) {
         kernels.take({from, behind, count,
                       numbers_.data() + (place(first) * depth_ + k) * panel_lanes,
-                      panel_blocks * depth_ * panel_lanes, &ranges_[place(first)], panel_blocks});
+                      panel_blocks * depth_ * panel_lanes, &ranges_[place(first)], panel_blocks,
+                      &least_[place(first) * depth_ + k], panel_blocks * depth_});
       };
       if (whole > 0) take_panels(upper, lower, 0, whole);
       if (rest == 0) continue;
@@ -61,7 +63,7 @@ void PackedFactors::take(const SummedProducts& products, std::size_t chip, const
 }
 
 ProductFactors PackedFactors::view() const noexcept {
-  return {numbers_.data(), ranges_.data(), panels_, chips_, blocks_, depth_};
+  return {numbers_.data(), ranges_.data(), least_.data(), panels_, chips_, blocks_, depth_};
 }
 
 }  // namespace gdr

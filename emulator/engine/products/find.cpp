@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <compare>
 #include <map>
-#include <set>
 #include <utility>
 
 namespace gdr {
@@ -238,12 +237,10 @@ class Unfold {
   int delay_ = -1;
 };
 
-/// What Start sets, which must be all that it does.
-std::set<Cell> set_by_start(const Program& program) {
-  std::set<Cell> set;
-  const auto add = [&set](const StateWord& word) {
-    each_cell(word, [&](const Cell& cell) { set.insert(cell); });
-  };
+/// What Start sets, which must be all that it does; what it sets to +0 is true.
+using SetCells = std::map<Cell, bool>;
+SetCells set_by_start(const Program& program) {
+  SetCells set;
   for (const Instruction& i : program.section(Section::Start)) {
     require(!i.predicate.used && !i.move.used());
     for (unsigned e = 0; e < i.vlen; ++e) {
@@ -253,12 +250,30 @@ std::set<Cell> set_by_start(const Program& program) {
         for (const Operand* const x : {&slot->a, &slot->b})
           require(!x->used() || x->space == Space::Immediate);
         require(slot->t == TTarget::None || slot->t == TTarget::Whole);
+        const bool passes = slot->op == Op::Upass || slot->op == Op::Ipass;
+        const bool zero = passes && slot->a.space == Space::Immediate && slot->immediate == Long{};
+        const auto add = [&](const StateWord& word) {
+          each_cell(word, [&](const Cell& cell) { set[cell] = zero; });
+        };
         if (slot->t == TTarget::Whole) add({Space::T, e});
         if (slot->dst.used()) add(word_of(slot->dst, e));
       }
     }
   }
   return set;
+}
+
+/// Whether a value of the first item is +0: made of nothing but zeros that Start set.
+bool begins_with_zero(const SymbolicBody& body, const SetCells& set, int v) {
+  const Value& value = body.value(v);
+  if (value.kind == Value::Kind::Sum)
+    return begins_with_zero(body, set, value.a) && begins_with_zero(body, set, value.b);
+  bool zero = value.kind == Value::Kind::Word;
+  each_cell(value.word, [&](const Cell& cell) {
+    const auto found = set.find(cell);
+    zero = zero && found != set.end() && found->second;
+  });
+  return zero;
 }
 
 SummedProducts summed_products(const Program& program) {
@@ -288,6 +303,10 @@ SummedProducts summed_products(const Program& program) {
     if (row == found.rows.end()) found.rows.push_back(words);
   }
   found.delay = unfold.delay();
+  found.begins_with_zeros =
+      found.delay == 1 && std::ranges::all_of(body.puts(), [&](const auto& p) {
+        return begins_with_zero(body, set, p.second.value);
+      });
   require(!found.outputs.empty());
   require(program.item_shorts == shorts_in(found.width) * found.depth);
   require(program.output_shorts == 2 * found.outputs.size());

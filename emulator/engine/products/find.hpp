@@ -35,6 +35,7 @@ struct SummedProducts {
   std::uint32_t delay = 0;                ///< items
   std::vector<std::vector<PeWord>> rows;  ///< [row][factor]; the body does not write these words
   std::vector<Output> outputs;
+  bool begins_with_zeros = false;  ///< the outputs that the first `delay` items leave are all +0
 };
 
 /// What the body is in these terms: nothing where it does anything else, where Start or End do more

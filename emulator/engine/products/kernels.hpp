@@ -14,8 +14,12 @@ namespace gdr {
 /// PEs side by side: a panel is one row of SummedProducts in eight PEs.
 constexpr std::size_t panel_lanes = 8;
 
-/// Exponents, as the format has them, of numbers that are not zero; 2047 with infinities and NaN.
-/// Where all are zero both are those of 1.
+/// The largest exponent as the format has it: of infinities and NaN. Where it is the least one,
+/// there are no numbers but zeros.
+constexpr int last_exponent = 2047;
+
+/// Exponents, as the format has them, of numbers that are not zero. Where all are zero both are
+/// those of 1.
 struct ExponentRange {
   std::int32_t least = 1023, most = 1023;
 };
@@ -24,6 +28,7 @@ struct ExponentRange {
 struct ProductFactors {
   const double* numbers = nullptr;        ///< [panel][chip][block][factor][PE]
   const ExponentRange* ranges = nullptr;  ///< [panel][chip][block]
+  const std::int16_t* least = nullptr;    ///< [panel][chip][block][factor]: exponents
   std::size_t panels = 0, chips = 0, blocks = 0, depth = 0;
 };
 
@@ -43,9 +48,12 @@ struct LongRow {
   const std::uint64_t *upper = nullptr, *lower = nullptr;
   std::size_t panels = 0;
   double* to = nullptr;
-  std::size_t step = 0;             ///< doubles from a panel's to the next one's
-  ExponentRange* ranges = nullptr;  ///< to be widened, by exact kernels: {2047, 0} is none yet
+  std::size_t step = 0;  ///< doubles from a panel's to the next one's
+  // Exact kernels only:
+  ExponentRange* ranges = nullptr;  ///< to be widened: {last_exponent, 0} is none yet
   std::size_t range_step = 0;
+  std::int16_t* least = nullptr;  ///< the least exponent of the panel's PEs
+  std::size_t least_step = 0;
 };
 
 struct ProductKernels {

@@ -27,10 +27,14 @@ void take_longs(const LongRow& row) {
     __builtin_memcpy(row.to + panel * row.step, words, sizeof words);
     if (!Cut) continue;
     ExponentRange& range = row.ranges[panel * row.range_step];
+    std::int32_t least = last_exponent;
     for (std::size_t i = 0; i < panel_lanes; ++i) {
       const auto l = static_cast<std::int32_t>(low[i]), h = static_cast<std::int32_t>(high[i]);
-      range = {l < range.least ? l : range.least, h > range.most ? h : range.most};
+      least = l < least ? l : least;
+      range.most = h > range.most ? h : range.most;
     }
+    range.least = least < range.least ? least : range.least;
+    row.least[panel * row.least_step] = static_cast<std::int16_t>(least);
   }
 }
 
