@@ -18,6 +18,7 @@ struct BoardMapping {
   std::uint64_t compute = 0;  ///< PE clocks a column
   std::size_t results = 0;    ///< words of a column that leave a chip
   std::size_t words = 0;      ///< of a column that enter a chip: as many as `depth`, or half
+  std::size_t block = 0;      ///< inner indices of a block
 };
 
 /// Kernel that multiplies numbers held so, and its clocks a column.

@@ -46,7 +46,10 @@ void scale(std::size_t m, std::size_t n, double beta, const MatrixView<Number>& 
 }  // namespace
 
 MatrixProduct::Impl::Impl(std::shared_ptr<DeviceCore> device, MatrixPrecision wanted)
-    : core(std::move(device)), precision(wanted), number(++core->jobs), tiles(core->boards.size()) {
+    : core(std::move(device)),
+      precision(wanted),
+      number(++core->jobs),
+      of_boards(core->boards.size()) {
   check_geometry(core->geometry);
   work.body = [this] { run(); };
 }
@@ -117,7 +120,7 @@ std::vector<std::size_t> MatrixProduct::Impl::order(const OnBoard& on,
                                                     std::size_t first, std::size_t step) {
   std::vector<std::size_t> own;
   for (std::size_t t = first; t < left.size(); t += step) own.push_back(left[t]);
-  const Tile& has = tile_of(on.slot);
+  const Tile& has = of_board(on.slot).tile;
   const auto held = std::ranges::find(own, has.row / tile_rows);
   if (has.generation == tiled && held != own.end()) std::rotate(own.begin(), held, held + 1);
   return own;

@@ -58,7 +58,7 @@ void MatrixProduct::Impl::load(OnBoard& on) {
   if (on.slot.loaded && &on.slot.loaded->program() == &wanted.program()) return;
   on.slot.loaded.reset();
   on.slot.resident = {};
-  tile_of(on.slot) = {};  // loading clears the chips
+  of_board(on.slot) = {};  // loading clears the chips
   const std::vector<std::uint8_t>& object = wanted.object();
   Command& command = add(on, CommandKind::LoadProgram, 0);
   command.count = object.size();
@@ -97,20 +97,32 @@ void MatrixProduct::Impl::need_columns(OnBoard& on, const Inner& inner, const Co
     on.slot.resident = {number, streaming, stretches + 1, Share::PartsOverBlocks};
 }
 
+/// Blocks of a chip whose inner indices, from `first` on, are not all beyond the last one.
+std::size_t MatrixProduct::Impl::blocks_of(const Inner& inner, std::size_t first) const {
+  const std::size_t at = first % inner.pitch, depth = dense::block_depth(call.held);
+  if (first >= inner.size() || at >= inner.k) return 0;
+  return std::min<std::size_t>((inner.k - at + depth - 1) / depth, core->geometry.blocks);
+}
+
 /// A tile of A for one part of the inner dimension, to the chips that share it, unless they have
-/// it. Where the list fails the board's program counts as lost, and the tile with it.
+/// it: to the blocks that it fills, and zeros to those that the one before filled. Where the list
+/// fails the board's program counts as lost, and the tile with it.
 void MatrixProduct::Impl::send_tile(OnBoard& on, const Inner& inner, std::size_t row,
                                     std::size_t first) {
   const Tile wanted{tiled, row, first};
-  if (std::exchange(tile_of(on.slot), wanted) == wanted) return;
-  const std::size_t blocks = core->geometry.blocks, pes = core->geometry.pes_per_block;
-  const std::size_t slots = blocks * pes * dense::elements;
+  OfBoard& board = of_board(on.slot);
+  if (std::exchange(board.tile, wanted) == wanted) return;
+  const std::size_t pes = core->geometry.pes_per_block;
   const std::size_t rows = std::min(tile_rows, call.m - row);
+  board.filled.resize(core->geometry.chips_per_board);  // loading cleared them all
   for (std::size_t chip = 0; chip < chips(inner); ++chip) {
+    const std::size_t from = first + chip * chip_depth(), needed = blocks_of(inner, from);
+    const std::size_t blocks = std::max(needed, std::exchange(board.filled[chip], needed));
+    if (blocks == 0) continue;
     Command& write = add(on, CommandKind::WriteTargets, std::uint64_t{1} << chip);
-    write.count = slots;
-    dense::pack_tile(call.a, {row, rows, first + chip * chip_depth(), blocks, pes}, inner,
-                     call.held, core->threads, room(on, slots * 2 * block_words));
+    write.count = blocks * pes * dense::elements;
+    dense::pack_tile(call.a, {row, rows, from, blocks, pes}, inner, call.held, core->threads,
+                     room(on, write.count * 2 * block_words));
   }
 }
 
@@ -127,6 +139,8 @@ void MatrixProduct::Impl::add_tile(OnBoard& on, const Inner& inner, std::size_t 
     run.share = Share::PartsOverBlocks;
     run.address = columns.place + first / pass_depth(inner) * (columns.count + 1) * chip_words();
     run.count = columns.count + 1;
+    // Also blocks that no tile has filled: they add zeros.
+    run.targets = core->geometry.blocks * core->geometry.pes_per_block * dense::elements;
     run.flags = run_start | run_end | run_return | run_results_only;
     on.pending.push_back({row, first == 0, first + pass_depth(inner) >= inner.size()});
   }

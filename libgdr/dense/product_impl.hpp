@@ -59,6 +59,11 @@ struct MatrixProduct::Impl {
     std::size_t row = 0, first = 0;
     friend bool operator==(const Tile&, const Tile&) = default;
   };
+  /// What is known of a board's PEs while this product's program is there.
+  struct OfBoard {
+    Tile tile;
+    std::vector<std::size_t> filled;  ///< by chip: blocks, the first ones, that may hold numbers
+  };
   /// A run over them: rows of C from `row` on, the first or last part of the inner dimension.
   struct Pending {
     std::size_t row = 0;
@@ -107,9 +112,10 @@ struct MatrixProduct::Impl {
   bool turn(dense::Inner& inner);
   void keep(Generation& generation, Kept now);
   /// What a board holds, and its tiles in an order that begins with that.
-  Tile& tile_of(const BoardSlot& slot) {
-    return tiles[static_cast<std::size_t>(&slot - core->boards.data())];
+  OfBoard& of_board(const BoardSlot& slot) {
+    return of_boards[static_cast<std::size_t>(&slot - core->boards.data())];
   }
+  std::size_t blocks_of(const dense::Inner& inner, std::size_t first) const;
   std::vector<std::size_t> order(const OnBoard& on, const std::vector<std::size_t>& left,
                                  std::size_t first, std::size_t step);
   void load(OnBoard& on);
@@ -128,12 +134,12 @@ struct MatrixProduct::Impl {
 
   std::shared_ptr<DeviceCore> core;
   MatrixPrecision precision;
-  std::uint64_t number;                          ///< among the device's jobs
-  std::uint64_t generations = 0;                 ///< so far
-  Generation of_a, of_b;                         ///< as the caller names them
-  std::uint64_t streaming = 0;                   ///< generation of what streams by in this call
-  std::uint64_t tiled = 0;                       ///< and of what is cut into tiles
-  std::vector<Tile> tiles;                       ///< by board
+  std::uint64_t number;           ///< among the device's jobs
+  std::uint64_t generations = 0;  ///< so far
+  Generation of_a, of_b;          ///< as the caller names them
+  std::uint64_t streaming = 0;    ///< generation of what streams by in this call
+  std::uint64_t tiled = 0;        ///< and of what is cut into tiles
+  std::vector<OfBoard> of_boards;
   std::atomic<bool> forgotten = false;           ///< whatever runs in the background meanwhile
   std::array<std::optional<Kernel>, 2> kernels;  ///< by Held, when they are first needed
   Work work;

@@ -37,8 +37,8 @@ std::uint64_t column_clocks(Held held) {
 }
 
 BoardMapping network_mapping(const Geometry& geometry, Held held) {
-  return {tile_rows, block_depth(held) * geometry.blocks, column_clocks(held), tile_rows,
-          block_words * geometry.blocks};
+  return {tile_rows, block_depth(held) * geometry.blocks, column_clocks(held),
+          tile_rows, block_words * geometry.blocks,       block_depth(held)};
 }
 
 BoardMapping same_without_network(const Geometry& geometry) {
@@ -50,7 +50,7 @@ BoardMapping same_without_network(const Geometry& geometry) {
 BoardMapping rows_without_network(const Geometry& geometry, std::size_t rows) {
   constexpr std::size_t held = tile_rows * block_words / pes;  // numbers of a PE
   const std::size_t tile = rows * pes * geometry.blocks;
-  return {tile, held / rows, column_clocks(Held::Doubles), tile, held / rows};
+  return {tile, held / rows, column_clocks(Held::Doubles), tile, held / rows, held / rows};
 }
 
 double peak(const Geometry& geometry) noexcept {
@@ -68,7 +68,13 @@ ProductTime product_time(const Geometry& geometry, const BoardMapping& mapping, 
   const std::size_t memory = geometry.dram_bytes / sizeof(double) / mapping.words;
   const std::size_t most = std::clamp<std::size_t>(memory / parts, 2, most_columns + 1) - 1;
   const std::size_t tiles = rounded_up(m, mapping.rows) / mapping.rows;
-  const std::uint64_t tile_words = mapping.rows * mapping.words;
+  // A short inner dimension fills some blocks only. Of a longer one every part follows on one that
+  // filled them all.
+  const auto tile_words = [&](unsigned chip) -> std::uint64_t {
+    const std::size_t left = k - std::min<std::size_t>(k, chip * mapping.depth);
+    const std::size_t filled = rounded_up(std::min(left, mapping.depth), mapping.block);
+    return mapping.rows * mapping.words * (parts > 1 ? mapping.depth : filled) / mapping.depth;
+  };
 
   ProductTime sum;
   Timeline time(chips, geometry.clock_hz, rates);
@@ -83,12 +89,13 @@ ProductTime product_time(const Geometry& geometry, const BoardMapping& mapping, 
       for (unsigned chip = 0; chip < chips; ++chip)
         time.write_memory(std::uint64_t{1} << chip, 8 * words, p * words, (p + 1) * words);
     for (std::size_t t = 0; t < tiles * parts; ++t) {
-      const ChipClocks loading = load_clocks(tile_words, rates);
-      for (unsigned chip = 0; chip < chips; ++chip)
-        time.load(std::uint64_t{1} << chip, 8 * tile_words, loading.total);
-      sum.clocks += loading;
+      for (unsigned chip = 0; chip < chips; ++chip) {
+        const ChipClocks loading = load_clocks(tile_words(chip), rates);
+        time.load(std::uint64_t{1} << chip, 8 * tile_words(chip), loading.total);
+        if (chip == 0) sum.clocks += loading;  // the others load as much at most
+        sum.bytes_to_board += 8 * tile_words(chip);
+      }
       sum.clocks += clocks;
-      sum.bytes_to_board += 8 * tile_words * chips;
       sum.bytes_from_board += 8 * mapping.results * items;
       const std::uint64_t at = t % parts * words;
       time.run_returning(all, clocks.total, at, at + words, 8 * mapping.results * items);

@@ -159,6 +159,28 @@ TEST_CASE("A that the PEs hold at once stays there, also from stretch to stretch
   }
 }
 
+TEST_CASE("A short inner dimension sends the blocks that it fills, and clears what others left") {
+  Bench x("emulator:chips=2,blocks=4", 100, 9, 20);
+  const auto tiles = [&](std::size_t blocks, std::size_t chips) {
+    return (256 * 32 * blocks + 10 * 32 * 4 * chips) * sizeof(double);
+  };
+  const auto with = [&](std::size_t k) {
+    x.k = k;
+    x.a = whole(x.m * k, static_cast<int>(k));
+    x.b = whole(x.n * k, static_cast<int>(k) + 1);
+    return x.sent(Unchanged::Nothing);
+  };
+  with(20);  // with the program
+  CHECK(with(20) == tiles(1, 1));
+  CHECK(with(32) == tiles(1, 1));
+  CHECK(with(33) == tiles(2, 1));
+  CHECK(with(250) == tiles(8, 2));
+  CHECK(with(20) == tiles(4, 1));  // zeros to three blocks; the second chip has no part in it
+  CHECK(with(20) == tiles(1, 1));
+  CHECK(with(130) == tiles(4 + 4, 2));  // the second chip still had four
+  CHECK(with(130) == tiles(4 + 1, 2));
+}
+
 TEST_CASE(
     "A that is too large for the PEs stays in the memories: B comes as tiles, bits are the same") {
   constexpr std::uint64_t word = sizeof(double);
