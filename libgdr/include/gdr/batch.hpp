@@ -27,7 +27,7 @@ struct MatrixBatch {
 /// bits wherever it stands in the batch. Products see 50 bits of each factor, sums have 61. In
 /// MatrixPrecision::Full they see all: what the multiplier cuts off goes through it in further
 /// passes, and quotients are corrected by what they leave, so that results are as good as the 61
-/// bits of the sums and one rounding to double let them be. That costs the PEs about three times as
+/// bits of the sums and one rounding to double let them be. That costs the PEs up to four times as
 /// many clocks, and the link, which bounds small matrices, nothing. Factors of 14 and 15 rows are
 /// then the host's: their instructions would not fit the control processors.
 ///
