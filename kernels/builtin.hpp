@@ -14,5 +14,7 @@ struct BuiltinKernel {
 std::span<const BuiltinKernel> builtin_kernels() noexcept;
 /// For matrices: they run on whole machines only, fed by libgdr/dense.
 std::span<const BuiltinKernel> dense_kernels() noexcept;
+/// The text of one of them. Throws Error (Internal) for a name that none has.
+std::string_view dense_kernel(std::string_view name);
 
 }  // namespace gdr

@@ -155,22 +155,27 @@ bool puts_to_halves(const Program& p) {
   return false;
 }
 
-/// Whether j-items are doubles one behind the other, and output items sums that become doubles.
-bool products_of_doubles(const LoadedProgram& loaded, const SummedProducts& products) {
-  if (loaded.layout.source_words != products.depth || loaded.sources.size() != products.depth ||
-      loaded.outputs.size() != products.outputs.size())
+/// Whether j-items are doubles one behind the other, or floats where the factors are shorts, and
+/// output items sums that become doubles.
+bool products_of_numbers(const LoadedProgram& loaded, const SummedProducts& products) {
+  const unsigned shorts = shorts_in(products.width);
+  if (2 * loaded.layout.source_words != shorts * products.depth ||
+      loaded.sources.size() != products.depth || loaded.outputs.size() != products.outputs.size())
     return false;
-  const auto doubles = [](const std::vector<PortField>& fields) {
+  const auto numbers = [](const std::vector<PortField>& fields, Width width) {
+    const bool wide = width == Width::Long;
+    const HostType host = wide ? HostType::F64 : HostType::F32;
+    const MachineFormat machine = wide ? MachineFormat::FloatLong : MachineFormat::FloatShort;
     for (std::size_t k = 0; k < fields.size(); ++k) {
       const PortField& f = fields[k];
-      if (f.conversion.host != HostType::F64 || f.width != Width::Long ||
-          f.conversion.machine != MachineFormat::FloatLong || f.location.address != 2 * k ||
-          f.half_word != 2 * k)
+      const std::size_t at = shorts_in(width) * k;
+      if (f.conversion.host != host || f.width != width || f.conversion.machine != machine ||
+          f.location.address != at || f.half_word != at)
         return false;
     }
     return true;
   };
-  return doubles(loaded.sources) && doubles(loaded.outputs) &&
+  return numbers(loaded.sources, products.width) && numbers(loaded.outputs, Width::Long) &&
          std::ranges::all_of(loaded.outputs,
                              [](const PortField& f) { return f.reduce == Reduce::Fadd; });
 }
@@ -198,7 +203,7 @@ LoadedProgram load_program(Program program, const Geometry& geometry, const Engi
   loaded.program = std::move(program);
   loaded.product_kernels = engine.products();
   if (loaded.product_kernels != nullptr) loaded.products = find_summed_products(loaded.program);
-  if (loaded.products && !products_of_doubles(loaded, *loaded.products)) loaded.products.reset();
+  if (loaded.products && !products_of_numbers(loaded, *loaded.products)) loaded.products.reset();
   return loaded;
 }
 

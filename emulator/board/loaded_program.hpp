@@ -32,8 +32,8 @@ struct LoadedProgram {
   BmHalves halves;
   std::vector<std::uint64_t> pad_item;  ///< shorts of an item that fills up a group
   std::shared_ptr<const Executable> executable;
-  /// What the body is, if it and its variables are nothing but sums of products of doubles, and the
-  /// engine has kernels for them.
+  /// What the body is, if it and its variables are nothing but sums of products of doubles or
+  /// floats, and the engine has kernels for them.
   std::optional<SummedProducts> products;
   const ProductKernels* product_kernels = nullptr;
   bool puts_to_halves = false;  ///< an instruction may write where j-items stand

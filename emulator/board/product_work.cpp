@@ -13,6 +13,18 @@ namespace {
 /// kernels take side by side.
 constexpr std::uint64_t task_items = 48, items_together = 12;
 
+/// Floats, two to a word, as the doubles that the kernels take: as the port has them, where
+/// subnormal ones are zeros of their sign.
+void widen(const std::uint64_t* words, std::size_t n, std::uint64_t* doubles) noexcept {
+  constexpr std::uint32_t exponent = 0x7f80'0000, sign = 0x8000'0000;
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t half = 0; half < 2; ++half) {
+      auto bits = static_cast<std::uint32_t>(words[i] >> 32 * half);
+      if ((bits & exponent) == 0) bits &= sign;
+      doubles[2 * i + half] = std::bit_cast<std::uint64_t>(double{std::bit_cast<float>(bits)});
+    }
+}
+
 }  // namespace
 
 bool Batch::sums_products() const noexcept {
@@ -86,6 +98,16 @@ void Batch::sum_products(std::uint64_t first, std::uint64_t count) {
     for (std::size_t c = 0; c < chips; ++c)
       records[i * chips + c] =
           board_.chips[product_chips_[c]].memory.view(at, words, copies[i * chips + c]);
+  }
+  thread_local std::vector<std::uint64_t> wide;
+  if (products.width == Width::Short) {
+    if (wide.size() < records.size() * 2 * words) wide.resize(records.size() * 2 * words);
+    std::uint64_t* to = wide.data();
+    for (const std::uint64_t*& record : records) {
+      widen(record, words, to);
+      record = to;
+      to += 2 * words;
+    }
   }
   ProductTask task{board_.factors.view(), records.data(), count, nullptr, nullptr};
   const std::size_t lanes = task.factors.panels * panel_lanes;

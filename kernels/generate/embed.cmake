@@ -23,10 +23,21 @@ endforeach()
 file(WRITE ${TARGET} "// Made from the kernels' sources.
 #include \"kernels/builtin.hpp\"
 
+#include <algorithm>
+#include <string>
+
+#include \"gdr/error.hpp\"
+
 namespace gdr {
 namespace {
 ${tables}}
 std::span<const BuiltinKernel> builtin_kernels() noexcept { return pair_laws; }
 std::span<const BuiltinKernel> dense_kernels() noexcept { return dense; }
+std::string_view dense_kernel(std::string_view name) {
+  const auto found = std::ranges::find(dense, name, &BuiltinKernel::name);
+  if (found == std::ranges::end(dense))
+    throw Error(ErrorCategory::Internal, \"there is no kernel \" + std::string(name));
+  return found->source;
+}
 }  // namespace gdr
 ")

@@ -20,6 +20,9 @@ namespace {
 
 using dense::words_of_pe;
 
+/// Rows of an LU whose kernel fits the instruction memory with all bits of the factors.
+constexpr std::size_t most_rows_full = 13;
+
 [[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
 
 /// Matrix i of a batch.
@@ -72,7 +75,8 @@ bool in_range(double pivot) noexcept {
 }  // namespace
 
 struct SmallMatrices::Impl {
-  explicit Impl(Device& d) : device(&d) {}
+  Impl(Device& d, MatrixPrecision precision)
+      : device(&d), full(precision == MatrixPrecision::Full ? 1 : 0) {}
 
   /// Numbers of all problems: word w of problem i at w * count + i.
   struct Words {
@@ -115,7 +119,7 @@ struct SmallMatrices::Impl {
     for (const auto& constant : constants) key += ' ' + std::to_string(constant.second);
     const auto known = kernels.find(key);
     if (known != kernels.end()) return known->second;
-    return kernels.emplace(key, dense::batch_kernel(name, constants, words)).first->second;
+    return kernels.emplace(key, dense::batch_kernel(name, constants, full, words)).first->second;
   }
 
   void run(const Kernel& with, std::initializer_list<Named> inputs, Words& in, const Named& result,
@@ -142,11 +146,13 @@ struct SmallMatrices::Impl {
   }
 
   Device* device;
+  std::size_t full;  ///< the kernels' constant
   std::map<std::string, Kernel> kernels;
   std::vector<bool> apart;  ///< problems for the host
 };
 
-SmallMatrices::SmallMatrices(Device& device) : impl_(std::make_unique<Impl>(device)) {}
+SmallMatrices::SmallMatrices(Device& device, MatrixPrecision precision)
+    : impl_(std::make_unique<Impl>(device, precision)) {}
 SmallMatrices::~SmallMatrices() = default;
 SmallMatrices::SmallMatrices(SmallMatrices&&) noexcept = default;
 SmallMatrices& SmallMatrices::operator=(SmallMatrices&&) noexcept = default;
@@ -195,6 +201,12 @@ std::size_t SmallMatrices::lu(std::size_t count, std::size_t n, const MatrixBatc
   require_pivots(pivots.size(), count * n);
   Impl::Words in{count, {}}, out;
   impl_->apart.assign(count, false);
+  if (impl_->full != 0 && n > most_rows_full) {
+    std::size_t singular = 0;
+    for (std::size_t i = 0; i < count; ++i)
+      singular += dense::factor_panel(n, one(a, i), pivots.subspan(i * n, n), 1) ? 1 : 0;
+    return singular;
+  }
   impl_->gather(readable(a), n, n, in);
   std::vector<std::int64_t> order(n * count), rows(n);
   impl_->run(impl_->kernel("small_lu", {{"n", n}}, words), {{"a", n * n}}, in, {"lu", n * n}, out,

@@ -1,7 +1,5 @@
 #include "libgdr/dense/batch_kernel.hpp"
 
-#include <algorithm>
-
 #include "gdr/error.hpp"
 #include "kernels/builtin.hpp"
 
@@ -21,14 +19,11 @@ void put(std::string& text, const std::string& begin, std::size_t value) {
 
 Kernel batch_kernel(std::string_view name,
                     std::initializer_list<std::pair<std::string_view, std::size_t>> constants,
-                    std::size_t words) {
-  const auto kernels = dense_kernels();
-  const auto found = std::ranges::find(kernels, name, &BuiltinKernel::name);
-  if (found == kernels.end())
-    throw Error(ErrorCategory::Internal, "there is no kernel " + std::string(name));
-  std::string text(found->source);
+                    std::size_t full, std::size_t words) {
+  std::string text(dense_kernel(name));
   for (const auto& [constant, value] : constants)
     put(text, "const " + std::string(constant) + " =", value);
+  put(text, "const full =", full);
   // Four problems in a PE keep its pipelines full; larger ones leave idle clocks.
   const std::size_t elements = 4 * words <= words_of_pe ? 4 : 2 * words <= words_of_pe ? 2 : 1;
   for (const char* const line : {"const elements =", ".elements", "vlen"})

@@ -1,8 +1,11 @@
-// Cholesky by halves: the first half is factorised, what stands beside it becomes a solution of
-// triangular equations, its product with itself is taken off the second half. The products of the
-// large halves go to the device.
+// Cholesky of a matrix, panel after panel with look-ahead as in lu.cpp: what is right of a panel is
+// updated in two parts, and while the device does the larger second one the host factorises the
+// first, which is the next panel. Inside a panel the host goes by halves: the first half is
+// factorised, what stands beside it becomes a solution of triangular equations, its product with
+// itself is taken off the second half.
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <vector>
 
 #include "libgdr/dense/factor.hpp"
@@ -42,46 +45,105 @@ std::optional<std::size_t> by_columns(Triangle triangle, std::size_t n,
 /// C -= op(A) op(A)^T, of which only a triangle is stored; op(A) has n rows and k columns.
 void subtract_square(Triangle triangle, std::size_t n, std::size_t k,
                      const MatrixView<const double>& a, const MatrixView<double>& c,
-                     Updates& updates) {
+                     const Subtract& subtract) {
   if (n > square) {
     const std::size_t half = half_of(n, square), rest = n - half;
     const MatrixView<const double> below = from(a, half, 0);
-    subtract_square(triangle, half, k, a, c, updates);
+    subtract_square(triangle, half, k, a, c, subtract);
     if (triangle == Triangle::Lower) {
-      updates.subtract(rest, half, k, below, turned(a), from(c, half, 0));
+      subtract(rest, half, k, below, turned(a), from(c, half, 0));
     } else {
-      updates.subtract(half, rest, k, a, turned(below), from(c, 0, half));
+      subtract(half, rest, k, a, turned(below), from(c, 0, half));
     }
-    return subtract_square(triangle, rest, k, below, from(c, half, half), updates);
+    return subtract_square(triangle, rest, k, below, from(c, half, half), subtract);
   }
   std::vector<double> whole(n * n, 0.0);
-  updates.subtract(n, n, k, a, turned(a), {whole.data(), n});
+  subtract(n, n, k, a, turned(a), {whole.data(), n});
   const MatrixView<double> from_whole{whole.data(), n};
   for (std::size_t column = 0; column < n; ++column)
     for (std::size_t row = column; row < n; ++row)
       stored(triangle, c, row, column) += stored(triangle, from_whole, row, column);
 }
 
+/// Columns first .. first + width - 1 of the lower triangle as it is stored, from row `row` on; of
+/// the upper one the same rows, from that column on.
+MatrixView<double> part(Triangle triangle, const MatrixView<double>& a, std::size_t row,
+                        std::size_t first) noexcept {
+  return triangle == Triangle::Lower ? from(a, row, first) : from(a, first, row);
+}
+
+/// The factor's rows below a panel, as op(X) with those rows.
+MatrixView<const double> rows_of(Triangle triangle, const MatrixView<double>& x) noexcept {
+  return triangle == Triangle::Lower ? readable(x) : turned(readable(x));
+}
+
+/// What stands beside a factor of `width` rows: L21 L11^T = A21, or U11^T U12 = A12.
+void solve_beside(Triangle triangle, std::size_t width, std::size_t rest,
+                  const MatrixView<double>& factor, const MatrixView<double>& beside,
+                  const Subtract& subtract, unsigned threads) {
+  const bool lower = triangle == Triangle::Lower;
+  solve_triangle(lower ? Side::Right : Side::Left, {width, !lower, false, turned(readable(factor))},
+                 rest, beside, subtract, threads);
+}
+
+std::optional<std::size_t> by_halves(Triangle triangle, std::size_t n, const MatrixView<double>& a,
+                                     const Subtract& subtract, unsigned threads) {
+  if (n <= small) return by_columns(triangle, n, a);
+  const std::size_t half = half_of(n, small), rest = n - half;
+  if (const auto stop = by_halves(triangle, half, a, subtract, threads)) return stop;
+  const MatrixView<double> beside = part(triangle, a, half, 0), corner = from(a, half, half);
+  solve_beside(triangle, half, rest, a, beside, subtract, threads);
+  subtract_square(triangle, rest, half, rows_of(triangle, beside), corner, subtract);
+  const auto stop = by_halves(triangle, rest, corner, subtract, threads);
+  return stop ? std::optional(half + *stop) : stop;
+}
+
 }  // namespace
 
 std::optional<std::size_t> factor_cholesky(Triangle triangle, std::size_t n,
-                                           const MatrixView<double>& a, Updates& updates) {
-  if (n <= small) return by_columns(triangle, n, a);
-  const std::size_t half = half_of(n, small), rest = n - half;
-  if (const auto stop = factor_cholesky(triangle, half, a, updates)) return stop;
-  const bool lower = triangle == Triangle::Lower;
-  const MatrixView<double> beside = lower ? from(a, half, 0) : from(a, 0, half);
-  const MatrixView<const double> known = readable(a), other = readable(beside);
-  const auto subtract = [&](std::size_t rows, std::size_t columns, std::size_t inner, const auto& x,
-                            const auto& y,
-                            const auto& z) { updates.subtract(rows, columns, inner, x, y, z); };
-  // L21 L11^T = A21, or U11^T U12 = A12.
-  solve_triangle(lower ? Side::Right : Side::Left, {half, !lower, false, turned(known)}, rest,
-                 beside, subtract, updates.threads());
-  subtract_square(triangle, rest, half, lower ? other : turned(other), from(a, half, half),
-                  updates);
-  const auto stop = factor_cholesky(triangle, rest, from(a, half, half), updates);
-  return stop ? std::optional(half + *stop) : stop;
+                                           const MatrixView<double>& a, std::size_t block,
+                                           bool overlap, Updates& updates) {
+  const unsigned threads = updates.threads();
+  const Subtract on_host = [threads](std::size_t rows, std::size_t columns, std::size_t inner,
+                                     const auto& x, const auto& y, const auto& z) {
+    subtract_on_host(rows, columns, inner, x, y, z, threads);
+  };
+  const Subtract anywhere = [&updates](std::size_t rows, std::size_t columns, std::size_t inner,
+                                       const auto& x, const auto& y, const auto& z) {
+    updates.subtract(rows, columns, inner, x, y, z);
+  };
+  // Columns of a panel and all below them, on the host alone: the device is at work.
+  const auto factor = [&](std::size_t at, std::size_t width) -> std::optional<std::size_t> {
+    if (const auto stop = by_halves(triangle, width, from(a, at, at), on_host, threads))
+      return at + *stop;
+    solve_beside(triangle, width, n - at - width, from(a, at, at),
+                 part(triangle, a, at + width, at), on_host, threads);
+    return {};
+  };
+
+  if (n == 0) return {};
+  if (const auto stop = factor(0, std::min(block, n))) return stop;
+  for (std::size_t at = 0; at + block < n; at += block) {
+    const std::size_t end = at + block, next = std::min(block, n - end), far = end + next;
+    const MatrixView<const double> known = rows_of(triangle, part(triangle, a, end, at));
+    const MatrixView<const double> behind = from(known, next, 0);
+    subtract_square(triangle, next, block, known, from(a, end, end), anywhere);
+    if (triangle == Triangle::Lower) {
+      updates.subtract(n - far, next, block, behind, turned(known), from(a, far, end));
+    } else {
+      updates.subtract(next, n - far, block, known, turned(behind), from(a, end, far));
+    }
+    // The products of a triangle, one after the other in a thread that waits for the device. An
+    // exception below waits for it, too: nothing of the caller's is in use when it leaves.
+    std::future<void> rest = std::async(overlap ? std::launch::async : std::launch::deferred, [&] {
+      subtract_square(triangle, n - far, block, behind, from(a, far, far), anywhere);
+    });
+    if (!overlap) rest.get();
+    const auto stop = factor(end, next);
+    if (overlap) rest.get();
+    if (stop) return stop;
+  }
+  return {};
 }
 
 }  // namespace gdr::dense

@@ -16,8 +16,9 @@ std::optional<std::size_t> factor_lu(std::size_t m, std::size_t n, const MatrixV
                                      std::span<std::int64_t> pivots, std::size_t block,
                                      bool overlap, Updates& updates);
 
-/// LinearSolver::cholesky.
+/// LinearSolver::cholesky with panels of `block` columns.
 std::optional<std::size_t> factor_cholesky(Triangle triangle, std::size_t n,
-                                           const MatrixView<double>& a, Updates& updates);
+                                           const MatrixView<double>& a, std::size_t block,
+                                           bool overlap, Updates& updates);
 
 }  // namespace gdr::dense

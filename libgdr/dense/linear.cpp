@@ -57,6 +57,13 @@ struct LinearSolver::Impl {
     dense::solve_triangle(side, t, others, b, subtract, updates.threads());
   }
 
+  /// Columns of a panel for a matrix of this order.
+  std::size_t block(std::size_t n) const {
+    const std::size_t wanted =
+        options.block > 0 ? options.block : dense::panel_columns(n, updates.product().depth());
+    return std::clamp<std::size_t>(wanted, 1, std::max<std::size_t>(n, 1));
+  }
+
   LinearOptions options;
   dense::Updates updates;
 };
@@ -73,12 +80,8 @@ std::optional<std::size_t> LinearSolver::lu(std::size_t m, std::size_t n,
   require_result(a, m, n, "A");
   const std::size_t steps = std::min(m, n);
   require_pivots(pivots.size(), steps);
-  const LinearOptions& o = impl_->options;
-  const std::size_t block =
-      o.block > 0 ? o.block : dense::panel_columns(steps, impl_->updates.product().depth());
-  return dense::factor_lu(m, n, a, pivots.first(steps),
-                          std::clamp<std::size_t>(block, 1, std::max<std::size_t>(steps, 1)),
-                          o.overlap, impl_->updates);
+  return dense::factor_lu(m, n, a, pivots.first(steps), impl_->block(steps), impl_->options.overlap,
+                          impl_->updates);
 }
 
 void LinearSolver::solve(std::size_t n, std::size_t columns, const MatrixView<const double>& lu,
@@ -104,7 +107,8 @@ void LinearSolver::solve(std::size_t n, std::size_t columns, const MatrixView<co
 std::optional<std::size_t> LinearSolver::cholesky(Triangle triangle, std::size_t n,
                                                   const MatrixView<double>& a) {
   require_result(a, n, n, "A");
-  return dense::factor_cholesky(triangle, n, a, impl_->updates);
+  return dense::factor_cholesky(triangle, n, a, impl_->block(n), impl_->options.overlap,
+                                impl_->updates);
 }
 
 void LinearSolver::solve_cholesky(Triangle triangle, std::size_t n, std::size_t columns,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "libgdr/dense/host/kernels.hpp"
 #include "libgdr/dense/triangular.hpp"
 #include "libgdr/dense/updates.hpp"
 #include "libgdr/dense/views.hpp"
@@ -22,6 +23,7 @@ std::size_t largest(const double* column, std::size_t m) noexcept {
 
 std::optional<std::size_t> eliminate(std::size_t m, const MatrixView<double>& a,
                                      std::span<std::int64_t> pivots) noexcept {
+  const HostKernels& host = host_kernels();
   std::optional<std::size_t> zero;
   const std::size_t n = pivots.size();
   for (std::size_t j = 0; j < n; ++j) {
@@ -35,11 +37,10 @@ std::optional<std::size_t> eliminate(std::size_t m, const MatrixView<double>& a,
     if (pivot != j)
       for (std::size_t c = 0; c < n; ++c)
         std::swap(a.data[j + c * a.stride], a.data[pivot + c * a.stride]);
-    for (std::size_t r = j + 1; r < m; ++r) column[r] /= column[j];
+    host.divide(column + j + 1, column[j], m - j - 1);
     for (std::size_t c = j + 1; c < n; ++c) {
       double* const other = a.data + c * a.stride;
-      const double factor = other[j];
-      for (std::size_t r = j + 1; r < m; ++r) other[r] -= factor * column[r];
+      host.subtract_scaled(other + j + 1, column + j + 1, other[j], m - j - 1);
     }
   }
   return zero;

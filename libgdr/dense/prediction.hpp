@@ -7,6 +7,7 @@
 
 #include "emulator/board/time_model.hpp"
 #include "emulator/isa/geometry.hpp"
+#include "libgdr/dense/tiles.hpp"
 
 namespace gdr::dense {
 
@@ -16,10 +17,17 @@ struct BoardMapping {
   std::size_t depth = 0;      ///< inner indices of a chip
   std::uint64_t compute = 0;  ///< PE clocks a column
   std::size_t results = 0;    ///< words of a column that leave a chip
+  std::size_t words = 0;      ///< of a column that enter a chip: as many as `depth`, or half
+  std::size_t block = 0;      ///< inner indices of a block
 };
 
-/// That of kernels/dense/dgemm.gds: blocks divide the inner dimension, the network adds up.
-BoardMapping network_mapping(const Geometry& geometry);
+/// Kernel that multiplies numbers held so, and its clocks a column.
+const char* kernel_of(Held held) noexcept;
+std::uint64_t column_clocks(Held held);
+
+/// That of kernels/dense/dgemm.gds: blocks divide the inner dimension, the network adds up. Or that
+/// of kernels/dense/sgemm.gds.
+BoardMapping network_mapping(const Geometry& geometry, Held held = Held::Doubles);
 /// The same on a machine without a network: a partial sum leaves each block, the host adds them.
 BoardMapping same_without_network(const Geometry& geometry);
 /// What such a machine would be used for instead: every PE has `rows` rows (1, 2, 4 or 8) of its

@@ -6,6 +6,7 @@
 
 #include "gdr/error.hpp"
 #include "kernels/builtin.hpp"
+#include "libgdr/dense/prediction.hpp"
 #include "libgdr/dense/product_impl.hpp"
 #include "libgdr/dense/views.hpp"
 #include "libgdr/device/account.hpp"
@@ -48,9 +49,30 @@ MatrixProduct::Impl::Impl(std::shared_ptr<DeviceCore> device, MatrixPrecision wa
     : core(std::move(device)),
       precision(wanted),
       number(++core->jobs),
-      kernel(Kernel::assemble(dense_kernels().front().source, "dgemm.gds")) {
+      of_boards(core->boards.size()) {
   check_geometry(core->geometry);
   work.body = [this] { run(); };
+}
+
+const Kernel& MatrixProduct::Impl::kernel() {
+  std::optional<Kernel>& known = kernels[static_cast<std::size_t>(call.held)];
+  if (!known) {
+    const std::string name = dense::kernel_of(call.held);
+    known = Kernel::assemble(dense_kernel(name), name + ".gds");
+  }
+  return *known;
+}
+
+dense::Held MatrixProduct::Impl::held_floats() const {
+  const auto clocks = [&](dense::Held held) {
+    const std::size_t board =
+        dense::block_depth(held) * core->geometry.blocks * core->geometry.chips_per_board;
+    return (call.k + board - 1) / board * dense::column_clocks(held);
+  };
+  const bool pays = clocks(dense::Held::Floats) < clocks(dense::Held::Doubles);
+  const bool whole = pays && !dense::has_subnormal(call.a, call.m, call.k) &&
+                     !dense::has_subnormal(call.b, call.k, call.n);
+  return whole ? dense::Held::Floats : dense::Held::Doubles;
 }
 
 /// Tiles are dealt out to the boards; each has the columns of all. What a board did not finish
@@ -72,8 +94,8 @@ void MatrixProduct::Impl::stretch(const Inner& inner, const Columns& columns) {
       try {
         load(on);
         need_columns(on, inner, columns);
-        for (std::size_t t = b; t < left.size(); t += boards)
-          add_tile(on, inner, left[t] * tile_rows, columns);
+        for (const std::size_t tile : order(on, left, b, boards))
+          add_tile(on, inner, tile * tile_rows, columns);
         collect(on, columns);
       } catch (const driver::BoardLost& e) {
         lost[b] = e.what();
@@ -93,17 +115,41 @@ void MatrixProduct::Impl::stretch(const Inner& inner, const Columns& columns) {
   }
 }
 
-/// Begins a new generation of B, unless this call's is that of the last one.
-void MatrixProduct::Impl::keep(const Inner& inner) {
-  Kept now{call.b, call.n, call.k, {}};
-  for (const dense::Term& term : inner.terms) now.parts.push_back(term.b);
-  if (kept && *kept == now) return;
-  ++generation;
-  kept = std::move(now);
+/// Every `step`-th tile, the one that the board has before the others.
+std::vector<std::size_t> MatrixProduct::Impl::order(const OnBoard& on,
+                                                    const std::vector<std::size_t>& left,
+                                                    std::size_t first, std::size_t step) {
+  std::vector<std::size_t> own;
+  for (std::size_t t = first; t < left.size(); t += step) own.push_back(left[t]);
+  const Tile& has = of_board(on.slot).tile;
+  const auto held = std::ranges::find(own, has.row / tile_rows);
+  if (has.generation == tiled && held != own.end()) std::rotate(own.begin(), held, held + 1);
+  return own;
+}
+
+/// Begins a new generation of a factor, unless this call's is that of the last one.
+void MatrixProduct::Impl::keep(Generation& generation, Kept now) {
+  if (generation.kept && *generation.kept == now) return;
+  generation = {++generations, std::move(now)};
+}
+
+bool MatrixProduct::Impl::turn(Inner& inner) {
+  const std::size_t tiles_of_a = (call.m + tile_rows - 1) / tile_rows;
+  const bool in_pes = inner.size() <= pass_depth(inner) && tiles_of_a <= core->usable().size();
+  if (call.unchanged != Unchanged::A || in_pes) return false;
+  std::swap(call.m, call.n);
+  std::swap(call.a, call.b);
+  for (dense::Factor* const factor : {&call.a, &call.b})
+    std::visit([](auto& view) { view.transpose = dense::turned(view.transpose); }, *factor);
+  std::visit([](auto& view) { view.transpose = dense::turned(view.transpose); }, call.c);
+  for (dense::Term& term : inner.terms) std::swap(term.a, term.b);
+  return true;
 }
 
 void MatrixProduct::Impl::run() {
   Account account(*core);
+  if (std::holds_alternative<MatrixView<float>>(call.c)) call.held = held_floats();
+  kernel();  // before boards work side by side
   const MatrixPrecision needed =
       core->boards.front().board->multiplies_all_bits() ? MatrixPrecision::Chip : precision;
   Inner inner{call.k, dense::terms_of(call.a, call.b, call.m, call.n, call.k, needed)};
@@ -111,9 +157,19 @@ void MatrixProduct::Impl::run() {
   // smaller, would meet in sums that engines cannot prove in doubles.
   const std::size_t pass = pass_depth(inner);
   if (inner.terms.size() > 1) inner.pitch = (call.k + pass - 1) / pass * pass;
-  keep(inner);
+  const bool turned = turn(inner);
+  std::vector<dense::Part> tile_parts, column_parts;
+  for (const dense::Term& term : inner.terms) {
+    tile_parts.push_back(term.a);
+    column_parts.push_back(term.b);
+  }
+  Generation &of_tiles = turned ? of_b : of_a, &of_columns = turned ? of_a : of_b;
+  keep(of_tiles, {call.a, call.m, call.k, std::move(tile_parts), call.held, false});
+  keep(of_columns, {call.b, call.n, call.k, std::move(column_parts), call.held, true});
+  tiled = of_tiles.number;
+  streaming = of_columns.number;
   // What the memories hold bounds the columns, and of a very long inner dimension its parts.
-  const std::size_t memory = core->geometry.dram_bytes / sizeof(double) / chip_depth();
+  const std::size_t memory = core->geometry.dram_bytes / sizeof(double) / chip_words();
   const std::size_t parts = (inner.size() + pass - 1) / pass;
   if (memory / parts < 2)
     throw Error(ErrorCategory::Unsupported,
@@ -127,7 +183,7 @@ void MatrixProduct::Impl::run() {
     columns.count = std::min(most, call.n - columns.first);
     stretch(inner, columns);
     columns.first += columns.count;
-    if (columns.stay) columns.place += (columns.count + 1) * parts * chip_depth();
+    if (columns.stay) columns.place += (columns.count + 1) * parts * chip_words();
   }
   const double flops =
       2.0 * static_cast<double>(call.m) * static_cast<double>(call.n) * static_cast<double>(call.k);
@@ -141,7 +197,9 @@ bool MatrixProduct::Impl::prepare(std::size_t m, std::size_t n, std::size_t k, d
                                   const MatrixView<Number>& c, Unchanged unchanged) {
   core->queue.wait(work);  // of a call in the background
   // Whatever becomes of this call, the next one speaks of what was since then.
-  if (forgotten.exchange(false) || unchanged != Unchanged::B) kept.reset();
+  const bool all = forgotten.exchange(false), both = unchanged == Unchanged::Both;
+  if (all || (!both && unchanged != Unchanged::A)) of_a.kept.reset();
+  if (all || (!both && unchanged != Unchanged::B)) of_b.kept.reset();
   const bool multiplies = alpha != 0 && m > 0 && n > 0;
   dense::require_matrix(a, m, k, "A", multiplies);
   dense::require_matrix(b, k, n, "B", multiplies);
@@ -151,7 +209,7 @@ bool MatrixProduct::Impl::prepare(std::size_t m, std::size_t n, std::size_t k, d
     scale(m, n, beta, c);
     return false;
   }
-  call = {m, n, k, alpha, beta, a, b, c};
+  call = {m, n, k, alpha, beta, a, b, c, dense::Held::Doubles, unchanged};
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "gdr/error.hpp"
 #include "libgdr/dense/product_impl.hpp"
@@ -10,7 +11,7 @@
 namespace gdr {
 namespace {
 
-using dense::block_depth;
+using dense::block_words;
 using dense::Inner;
 using dense::scaled;
 using dense::tile_rows;
@@ -53,30 +54,32 @@ void MatrixProduct::Impl::execute(OnBoard& on) {
 void MatrixProduct::Impl::load(OnBoard& on) {
   on.slot.list.commands.clear();
   on.payload_used = 0;
-  if (on.slot.loaded && &on.slot.loaded->program() == &kernel.program()) return;
+  const Kernel& wanted = kernel();
+  if (on.slot.loaded && &on.slot.loaded->program() == &wanted.program()) return;
   on.slot.loaded.reset();
   on.slot.resident = {};
-  const std::vector<std::uint8_t>& object = kernel.object();
+  of_board(on.slot) = {};  // loading clears the chips
+  const std::vector<std::uint8_t>& object = wanted.object();
   Command& command = add(on, CommandKind::LoadProgram, 0);
   command.count = object.size();
   std::memcpy(room(on, (object.size() + 7) / 8), object.data(), object.size());
   execute(on);
-  on.slot.loaded = kernel;
+  on.slot.loaded = wanted;
 }
 
 /// Columns of B to the memories: parts of the inner dimension one behind the other, in each part an
 /// item for each column and one more, with which the last results leave.
 void MatrixProduct::Impl::send_columns(OnBoard& on, const Inner& inner, const Columns& columns) {
-  const std::size_t depth = chip_depth(), words = (columns.count + 1) * depth;
+  const std::size_t item = chip_words(), words = (columns.count + 1) * item;
   for (std::size_t first = 0, part = 0; first < inner.size(); first += pass_depth(inner), ++part) {
     for (unsigned chip = 0; chip < chips(inner); ++chip) {
       Command& write = add(on, CommandKind::WriteMemory, std::uint64_t{1} << chip);
       write.address = columns.place + part * words;
       write.count = words;
       std::uint64_t* const to = room(on, words);
-      dense::pack_columns(call.b, columns.first, columns.count, inner, first + chip * depth, depth,
-                          core->threads, to);
-      std::fill_n(to + columns.count * depth, depth, 0);
+      dense::pack_columns(call.b, columns.first, columns.count, inner, first + chip * chip_depth(),
+                          item, call.held, core->threads, to);
+      std::fill_n(to + columns.count * item, item, 0);
       execute(on);
     }
   }
@@ -85,26 +88,41 @@ void MatrixProduct::Impl::send_columns(OnBoard& on, const Inner& inner, const Co
 /// The columns, unless the board has them. It remembers the stretches that stay by their number.
 void MatrixProduct::Impl::need_columns(OnBoard& on, const Inner& inner, const Columns& columns) {
   const SourceVersion had = on.slot.resident;
-  const bool known = had.job == number && had.generation == generation;
+  const bool known = had.job == number && had.generation == streaming;
   const std::size_t stretches = known ? had.changes : 0;
   if (columns.index < stretches) return;
   on.slot.resident = {};
   send_columns(on, inner, columns);
   if (columns.stay && columns.index == stretches)
-    on.slot.resident = {number, generation, stretches + 1, Share::PartsOverBlocks};
+    on.slot.resident = {number, streaming, stretches + 1, Share::PartsOverBlocks};
 }
 
-/// A tile of A for one part of the inner dimension, to the chips that share it.
+/// Blocks of a chip whose inner indices, from `first` on, are not all beyond the last one.
+std::size_t MatrixProduct::Impl::blocks_of(const Inner& inner, std::size_t first) const {
+  const std::size_t at = first % inner.pitch, depth = dense::block_depth(call.held);
+  if (first >= inner.size() || at >= inner.k) return 0;
+  return std::min<std::size_t>((inner.k - at + depth - 1) / depth, core->geometry.blocks);
+}
+
+/// A tile of A for one part of the inner dimension, to the chips that share it, unless they have
+/// it: to the blocks that it fills, and zeros to those that the one before filled. Where the list
+/// fails the board's program counts as lost, and the tile with it.
 void MatrixProduct::Impl::send_tile(OnBoard& on, const Inner& inner, std::size_t row,
                                     std::size_t first) {
-  const std::size_t blocks = core->geometry.blocks, pes = core->geometry.pes_per_block;
-  const std::size_t slots = blocks * pes * dense::elements;
+  const Tile wanted{tiled, row, first};
+  OfBoard& board = of_board(on.slot);
+  if (std::exchange(board.tile, wanted) == wanted) return;
+  const std::size_t pes = core->geometry.pes_per_block;
   const std::size_t rows = std::min(tile_rows, call.m - row);
+  board.filled.resize(core->geometry.chips_per_board);  // loading cleared them all
   for (std::size_t chip = 0; chip < chips(inner); ++chip) {
+    const std::size_t from = first + chip * chip_depth(), needed = blocks_of(inner, from);
+    const std::size_t blocks = std::max(needed, std::exchange(board.filled[chip], needed));
+    if (blocks == 0) continue;
     Command& write = add(on, CommandKind::WriteTargets, std::uint64_t{1} << chip);
-    write.count = slots;
-    dense::pack_tile(call.a, {row, rows, first + chip * chip_depth(), blocks, pes}, inner,
-                     core->threads, room(on, slots * 2 * block_depth));
+    write.count = blocks * pes * dense::elements;
+    dense::pack_tile(call.a, {row, rows, from, blocks, pes}, inner, call.held, core->threads,
+                     room(on, write.count * 2 * block_words));
   }
 }
 
@@ -119,8 +137,10 @@ void MatrixProduct::Impl::add_tile(OnBoard& on, const Inner& inner, std::size_t 
     send_tile(on, inner, row, first);
     Command& run = add(on, CommandKind::Run, (std::uint64_t{2} << (chips(inner) - 1)) - 1);
     run.share = Share::PartsOverBlocks;
-    run.address = columns.place + first / pass_depth(inner) * (columns.count + 1) * chip_depth();
+    run.address = columns.place + first / pass_depth(inner) * (columns.count + 1) * chip_words();
     run.count = columns.count + 1;
+    // Also blocks that no tile has filled: they add zeros.
+    run.targets = core->geometry.blocks * core->geometry.pes_per_block * dense::elements;
     run.flags = run_start | run_end | run_return | run_results_only;
     on.pending.push_back({row, first == 0, first + pass_depth(inner) >= inner.size()});
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -27,6 +28,8 @@ struct MatrixProduct::Impl {
     double alpha = 0, beta = 0;
     dense::Factor a, b;
     std::variant<MatrixView<double>, MatrixView<float>> c;
+    dense::Held held = dense::Held::Doubles;
+    Unchanged unchanged = Unchanged::Nothing;
   };
 
   /// Of op(B) and C, that a run takes: stretch `index` of a product, and where the memories of the
@@ -35,12 +38,31 @@ struct MatrixProduct::Impl {
     std::size_t index = 0, first = 0, count = 0, place = 0;
     bool stay = false;  ///< all stretches have places of their own
   };
-  /// op(B) as the last call sent it.
+  /// A factor as the last call had it: with as many rows or columns, not inner ones, as `others`
+  /// says, streaming by or cut into tiles.
   struct Kept {
-    dense::Factor b;
-    std::size_t n = 0, k = 0;
+    dense::Factor factor;
+    std::size_t others = 0, k = 0;
     std::vector<dense::Part> parts;
+    dense::Held held{};
+    bool streams = true;
     friend bool operator==(const Kept&, const Kept&) = default;
+  };
+  /// What boards remember it by.
+  struct Generation {
+    std::uint64_t number = 0;
+    std::optional<Kept> kept;
+  };
+  /// What the PEs of a board hold.
+  struct Tile {
+    std::uint64_t generation = 0;  ///< 0: nothing that is known
+    std::size_t row = 0, first = 0;
+    friend bool operator==(const Tile&, const Tile&) = default;
+  };
+  /// What is known of a board's PEs while this product's program is there.
+  struct OfBoard {
+    Tile tile;
+    std::vector<std::size_t> filled;  ///< by chip: blocks, the first ones, that may hold numbers
   };
   /// A run over them: rows of C from `row` on, the first or last part of the inner dimension.
   struct Pending {
@@ -61,9 +83,12 @@ struct MatrixProduct::Impl {
   Impl& operator=(const Impl&) = delete;
   ~Impl() { core->queue.abandon(work); }
 
-  /// Inner indices of a chip, and of all chips of a board.
-  std::size_t chip_depth() const { return dense::block_depth * core->geometry.blocks; }
-  std::size_t board_depth() const { return chip_depth() * core->geometry.chips_per_board; }
+  /// Link words of a column in a chip.
+  std::size_t chip_words() const { return dense::block_words * core->geometry.blocks; }
+  /// Inner indices of a chip in this call.
+  std::size_t chip_depth() const { return dense::block_depth(call.held) * core->geometry.blocks; }
+  /// Those of doubles in all chips of a board.
+  std::size_t board_depth() const { return chip_words() * core->geometry.chips_per_board; }
   /// Chips that a product needs: a short inner dimension leaves some out.
   unsigned chips(const dense::Inner& inner) const {
     const std::size_t needed = (inner.k + chip_depth() - 1) / chip_depth();
@@ -77,8 +102,22 @@ struct MatrixProduct::Impl {
   bool prepare(std::size_t m, std::size_t n, std::size_t k, double alpha,
                const MatrixView<const Number>& a, const MatrixView<const Number>& b, double beta,
                const MatrixView<Number>& c, Unchanged unchanged);
+  /// The faster way for the floats of this call, of those that keep them whole. It follows from
+  /// them, the inner dimension and the geometry alone, and so do the bits.
+  dense::Held held_floats() const;
+  const Kernel& kernel();
   void run();
-  void keep(const dense::Inner& inner);
+  /// Exchanges the factors' roles if A is to stay and the PEs do not hold all of it. Products and
+  /// sums are those of before, in the same order.
+  bool turn(dense::Inner& inner);
+  void keep(Generation& generation, Kept now);
+  /// What a board holds, and its tiles in an order that begins with that.
+  OfBoard& of_board(const BoardSlot& slot) {
+    return of_boards[static_cast<std::size_t>(&slot - core->boards.data())];
+  }
+  std::size_t blocks_of(const dense::Inner& inner, std::size_t first) const;
+  std::vector<std::size_t> order(const OnBoard& on, const std::vector<std::size_t>& left,
+                                 std::size_t first, std::size_t step);
   void load(OnBoard& on);
   void need_columns(OnBoard& on, const dense::Inner& inner, const Columns& columns);
   void stretch(const dense::Inner& inner, const Columns& columns);
@@ -95,11 +134,14 @@ struct MatrixProduct::Impl {
 
   std::shared_ptr<DeviceCore> core;
   MatrixPrecision precision;
-  std::uint64_t number;                 ///< among the device's jobs
-  std::uint64_t generation = 0;         ///< of B; boards remember which one they have
-  std::optional<Kept> kept;             ///< of that generation
-  std::atomic<bool> forgotten = false;  ///< whatever runs in the background meanwhile
-  Kernel kernel;
+  std::uint64_t number;           ///< among the device's jobs
+  std::uint64_t generations = 0;  ///< so far
+  Generation of_a, of_b;          ///< as the caller names them
+  std::uint64_t streaming = 0;    ///< generation of what streams by in this call
+  std::uint64_t tiled = 0;        ///< and of what is cut into tiles
+  std::vector<OfBoard> of_boards;
+  std::atomic<bool> forgotten = false;           ///< whatever runs in the background meanwhile
+  std::array<std::optional<Kernel>, 2> kernels;  ///< by Held, when they are first needed
   Work work;
   Call call;
   std::vector<char> stored;  ///< by tile: its rows of C are there, in this stretch

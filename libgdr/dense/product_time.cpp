@@ -16,13 +16,11 @@ namespace {
 /// Columns at a time, as MatrixProduct has them.
 constexpr std::size_t most_columns = 16384;
 
-std::uint64_t clocks_of_kernel() {
-  static const std::uint64_t clocks = [] {
-    const AssembleResult result = assemble(dense_kernels().front().source, "dgemm.gds");
-    if (!result.ok()) throw Error(ErrorCategory::Internal, result.diagnostics.render());
-    return std::uint64_t{result.program->clocks(Section::Body)};
-  }();
-  return clocks;
+std::uint64_t clocks_of_kernel(Held held) {
+  const std::string name = kernel_of(held);
+  const AssembleResult result = assemble(dense_kernel(name), name + ".gds");
+  if (!result.ok()) throw Error(ErrorCategory::Internal, result.diagnostics.render());
+  return result.program->clocks(Section::Body);
 }
 
 std::size_t rounded_up(std::size_t n, std::size_t unit) noexcept {
@@ -31,8 +29,16 @@ std::size_t rounded_up(std::size_t n, std::size_t unit) noexcept {
 
 }  // namespace
 
-BoardMapping network_mapping(const Geometry& geometry) {
-  return {tile_rows, block_depth * geometry.blocks, clocks_of_kernel(), tile_rows};
+const char* kernel_of(Held held) noexcept { return held == Held::Floats ? "sgemm" : "dgemm"; }
+
+std::uint64_t column_clocks(Held held) {
+  static const std::array clocks{clocks_of_kernel(Held::Doubles), clocks_of_kernel(Held::Floats)};
+  return clocks[static_cast<std::size_t>(held)];
+}
+
+BoardMapping network_mapping(const Geometry& geometry, Held held) {
+  return {tile_rows, block_depth(held) * geometry.blocks, column_clocks(held),
+          tile_rows, block_words * geometry.blocks,       block_depth(held)};
 }
 
 BoardMapping same_without_network(const Geometry& geometry) {
@@ -42,9 +48,9 @@ BoardMapping same_without_network(const Geometry& geometry) {
 }
 
 BoardMapping rows_without_network(const Geometry& geometry, std::size_t rows) {
-  constexpr std::size_t held = tile_rows * block_depth / pes;  // numbers of a PE
+  constexpr std::size_t held = tile_rows * block_words / pes;  // numbers of a PE
   const std::size_t tile = rows * pes * geometry.blocks;
-  return {tile, held / rows, clocks_of_kernel(), tile};
+  return {tile, held / rows, column_clocks(Held::Doubles), tile, held / rows, held / rows};
 }
 
 double peak(const Geometry& geometry) noexcept {
@@ -59,30 +65,37 @@ ProductTime product_time(const Geometry& geometry, const BoardMapping& mapping, 
   const auto chips = static_cast<unsigned>(std::min<std::size_t>(needed, geometry.chips_per_board));
   const std::uint64_t all = (std::uint64_t{2} << (chips - 1)) - 1;
   const std::size_t parts = (needed + chips - 1) / chips;
-  const std::size_t memory = geometry.dram_bytes / sizeof(double) / mapping.depth;
+  const std::size_t memory = geometry.dram_bytes / sizeof(double) / mapping.words;
   const std::size_t most = std::clamp<std::size_t>(memory / parts, 2, most_columns + 1) - 1;
   const std::size_t tiles = rounded_up(m, mapping.rows) / mapping.rows;
-  const std::uint64_t tile_words = mapping.rows * mapping.depth;
+  // A short inner dimension fills some blocks only. Of a longer one every part follows on one that
+  // filled them all.
+  const auto tile_words = [&](unsigned chip) -> std::uint64_t {
+    const std::size_t left = k - std::min<std::size_t>(k, chip * mapping.depth);
+    const std::size_t filled = rounded_up(std::min(left, mapping.depth), mapping.block);
+    return mapping.rows * mapping.words * (parts > 1 ? mapping.depth : filled) / mapping.depth;
+  };
 
   ProductTime sum;
   Timeline time(chips, geometry.clock_hz, rates);
   for (std::size_t first = 0; first < n; first += most) {
     // One item more than columns: the results of one leave with the next.
-    const std::uint64_t items = std::min(most, n - first) + 1, words = items * mapping.depth;
+    const std::uint64_t items = std::min(most, n - first) + 1, words = items * mapping.words;
     const std::array column{
-        HalfWork{items, mapping.compute, mapping.depth, mapping.results, false}};
+        HalfWork{items, mapping.compute, mapping.words, mapping.results, false}};
     const ChipClocks clocks = run_clocks(0, column, 0, geometry.clock_hz, rates);
     sum.bytes_to_board += 8 * words * parts * chips;
     for (std::size_t p = 0; p < parts; ++p)
       for (unsigned chip = 0; chip < chips; ++chip)
         time.write_memory(std::uint64_t{1} << chip, 8 * words, p * words, (p + 1) * words);
     for (std::size_t t = 0; t < tiles * parts; ++t) {
-      const ChipClocks loading = load_clocks(tile_words, rates);
-      for (unsigned chip = 0; chip < chips; ++chip)
-        time.load(std::uint64_t{1} << chip, 8 * tile_words, loading.total);
-      sum.clocks += loading;
+      for (unsigned chip = 0; chip < chips; ++chip) {
+        const ChipClocks loading = load_clocks(tile_words(chip), rates);
+        time.load(std::uint64_t{1} << chip, 8 * tile_words(chip), loading.total);
+        if (chip == 0) sum.clocks += loading;  // the others load as much at most
+        sum.bytes_to_board += 8 * tile_words(chip);
+      }
       sum.clocks += clocks;
-      sum.bytes_to_board += 8 * tile_words * chips;
       sum.bytes_from_board += 8 * mapping.results * items;
       const std::uint64_t at = t % parts * words;
       time.run_returning(all, clocks.total, at, at + words, 8 * mapping.results * items);

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 namespace gdr::dense {
 namespace {
@@ -29,12 +30,45 @@ bool has_low(const Factor& x, std::size_t rows, std::size_t columns) noexcept {
   return std::visit([&](const auto& view) { return has_low(view, rows, columns); }, x);
 }
 
+bool any_subnormal(const MatrixView<const double>&, std::size_t, std::size_t) noexcept {
+  return false;
+}
+bool any_subnormal(const MatrixView<const float>& x, std::size_t rows,
+                   std::size_t columns) noexcept {
+  constexpr std::uint32_t magnitude = 0x7fff'ffff, least_normal = 0x0080'0000;
+  if (x.transpose == Transpose::Yes) std::swap(rows, columns);
+  for (std::size_t c = 0; c < columns; ++c) {
+    unsigned found = 0;
+    for (std::size_t r = 0; r < rows; ++r) {
+      const auto bits = std::bit_cast<std::uint32_t>(x.data[r + c * x.stride]) & magnitude;
+      found |= static_cast<unsigned>(bits - 1 < least_normal - 1);  // of zero: wraps around
+    }
+    if (found != 0) return true;
+  }
+  return false;
+}
+
 /// Less than this is packed by one thread.
 constexpr std::size_t worthwhile = 100'000;
 
-std::uint64_t word(double x, Part part) noexcept {
-  return std::bit_cast<std::uint64_t>(part == Part::Whole ? x : part_of(x, part));
-}
+/// Numbers one behind the other in link words: doubles, or floats, the first in the low half.
+template <typename Packed>
+class Numbers {
+ public:
+  static constexpr std::size_t in_word = sizeof(std::uint64_t) / sizeof(Packed);
+  static constexpr std::size_t block_depth = block_words * in_word;
+  explicit Numbers(std::uint64_t* words) noexcept : at_(reinterpret_cast<unsigned char*>(words)) {
+    static_assert(std::endian::native == std::endian::little);
+  }
+  template <typename Number>
+  void put(std::size_t i, Number x, Part part) const noexcept {
+    const auto packed = static_cast<Packed>(part == Part::Whole ? x : part_of(x, part));
+    std::memcpy(at_ + i * sizeof packed, &packed, sizeof packed);
+  }
+
+ private:
+  unsigned char* at_;
+};
 
 /// Elements one behind the other: along a row or a column of op(X) at one inner index.
 template <typename Number>
@@ -44,10 +78,11 @@ struct Line {
   Part part = Part::Whole;
 };
 
-template <typename Number>
+template <typename Packed, typename Number>
 void tile_of(const MatrixView<const Number>& a, const TilePlace& place, const Inner& inner,
              unsigned threads, std::uint64_t* words) {
-  constexpr std::size_t pe_rows = 2 * elements, pe_words = pe_rows * block_depth;
+  constexpr std::size_t pe_rows = 2 * elements, pe_words = pe_rows * block_words;
+  constexpr std::size_t block_depth = Numbers<Packed>::block_depth;
   const bool flipped = a.transpose == Transpose::Yes;
   const auto line = [&](std::size_t i) -> Line<Number> {
     if (i >= inner.size() || i % inner.pitch >= inner.k) return {};
@@ -58,7 +93,7 @@ void tile_of(const MatrixView<const Number>& a, const TilePlace& place, const In
   };
   const auto blocks = static_cast<std::ptrdiff_t>(place.blocks);
 #pragma omp parallel for num_threads( \
-    static_cast <int>(threads)) if (place.blocks * tile_rows * block_depth > worthwhile)
+    static_cast <int>(threads)) if (place.blocks * tile_rows * block_words > worthwhile)
   for (std::ptrdiff_t n = 0; n < blocks; ++n) {
     const auto block = static_cast<std::size_t>(n);
     std::array<Line<Number>, block_depth> lines;
@@ -70,23 +105,25 @@ void tile_of(const MatrixView<const Number>& a, const TilePlace& place, const In
     if (!all) std::fill_n(to, place.pes * pe_words, 0);
     for (std::size_t r = 0; r < place.rows; r += pe_rows, to += pe_words) {
       const std::size_t rows = std::min(pe_rows, place.rows - r);
+      const Numbers<Packed> numbers(to);
       for (std::size_t k = 0; k < block_depth; ++k) {
         const Line<Number>& from = lines[k];
         if (from.first == nullptr) continue;
         // Row 8 p + 4 h + e of the tile is number k of half h of target (p, e).
         for (std::size_t i = 0; i < rows; ++i)
-          to[(i % elements * 2 + i / elements) * block_depth + k] =
-              word(from.first[(r + i) * from.step], from.part);
+          numbers.put((i % elements * 2 + i / elements) * block_depth + k,
+                      from.first[(r + i) * from.step], from.part);
       }
     }
   }
 }
 
-template <typename Number>
+template <typename Packed, typename Number>
 void columns_of(const MatrixView<const Number>& b, std::size_t column, std::size_t count,
-                const Inner& inner, std::size_t first, std::size_t depth, unsigned threads,
+                const Inner& inner, std::size_t first, std::size_t item_words, unsigned threads,
                 std::uint64_t* words) {
   constexpr std::size_t together = 8;  // of a cache line, where columns lie side by side
+  const std::size_t depth = item_words * Numbers<Packed>::in_word;
   const std::size_t end = std::min(first + depth, inner.size());
   const bool flipped = b.transpose == Transpose::Yes;
   const auto groups = static_cast<std::ptrdiff_t>((count + together - 1) / together);
@@ -94,8 +131,8 @@ void columns_of(const MatrixView<const Number>& b, std::size_t column, std::size
   for (std::ptrdiff_t g = 0; g < groups; ++g) {
     const std::size_t c = static_cast<std::size_t>(g) * together;
     const std::size_t columns = std::min(together, count - c);
-    std::uint64_t* const to = words + c * depth;
-    std::fill_n(to, columns * depth, 0);
+    std::fill_n(words + c * item_words, columns * item_words, 0);
+    const Numbers<Packed> to(words + c * item_words);
     for (std::size_t i = first; i < end;) {
       // As far as the term goes.
       const std::size_t k = i % inner.pitch, term = i / inner.pitch;
@@ -106,10 +143,10 @@ void columns_of(const MatrixView<const Number>& b, std::size_t column, std::size
           b.data + (flipped ? column + c + k * b.stride : k + (column + c) * b.stride);
       for (std::size_t n = 0; flipped && i + n < numbers; ++n)
         for (std::size_t j = 0; j < columns; ++j)
-          to[j * depth + (i - first) + n] = word(from[n * b.stride + j], part);
+          to.put(j * depth + (i - first) + n, from[n * b.stride + j], part);
       for (std::size_t j = 0; !flipped && j < columns; ++j)
         for (std::size_t n = 0; i + n < numbers; ++n)
-          to[j * depth + (i - first) + n] = word(from[j * b.stride + n], part);
+          to.put(j * depth + (i - first) + n, from[j * b.stride + n], part);
       i = next;
     }
   }
@@ -131,6 +168,10 @@ double part_of(double x, Part part) noexcept {
   return x;
 }
 
+bool has_subnormal(const Factor& x, std::size_t rows, std::size_t columns) noexcept {
+  return std::visit([&](const auto& view) { return any_subnormal(view, rows, columns); }, x);
+}
+
 std::vector<Term> terms_of(const Factor& a, const Factor& b, std::size_t m, std::size_t n,
                            std::size_t k, MatrixPrecision precision) {
   if (precision == MatrixPrecision::Chip) return {{Part::Whole, Part::Whole}};
@@ -143,16 +184,22 @@ std::vector<Term> terms_of(const Factor& a, const Factor& b, std::size_t m, std:
   return terms;
 }
 
-void pack_tile(const Factor& a, const TilePlace& place, const Inner& inner, unsigned threads,
-               std::uint64_t* words) {
-  std::visit([&](const auto& view) { tile_of(view, place, inner, threads, words); }, a);
+void pack_tile(const Factor& a, const TilePlace& place, const Inner& inner, Held held,
+               unsigned threads, std::uint64_t* words) {
+  if (held == Held::Floats)
+    return tile_of<float>(std::get<MatrixView<const float>>(a), place, inner, threads, words);
+  std::visit([&](const auto& view) { tile_of<double>(view, place, inner, threads, words); }, a);
 }
 
 void pack_columns(const Factor& b, std::size_t column, std::size_t count, const Inner& inner,
-                  std::size_t first, std::size_t depth, unsigned threads, std::uint64_t* words) {
+                  std::size_t first, std::size_t item_words, Held held, unsigned threads,
+                  std::uint64_t* words) {
+  if (held == Held::Floats)
+    return columns_of<float>(std::get<MatrixView<const float>>(b), column, count, inner, first,
+                             item_words, threads, words);
   std::visit(
       [&](const auto& view) {
-        columns_of(view, column, count, inner, first, depth, threads, words);
+        columns_of<double>(view, column, count, inner, first, item_words, threads, words);
       },
       b);
 }

@@ -12,14 +12,27 @@
 
 namespace gdr::dense {
 
-/// Rows of a tile and its part of the inner dimension in one block: what kernels/dense/dgemm.gds
-/// has.
-constexpr std::size_t tile_rows = 256, block_depth = 32;
+/// Rows of a tile, and what its part of the inner dimension in one block takes of the link: both
+/// kernels fill the same memory.
+constexpr std::size_t tile_rows = 256, block_words = 32;
 constexpr std::size_t pes = 32, elements = 4;
 
-/// op(A) or op(B): what a call was given, of either number. Floats become the doubles that the link
-/// carries while they are packed; all bits of theirs are within what the multiplier sees.
+/// How numbers travel and stand in the PEs: doubles as longs (kernels/dense/dgemm.gds), or floats
+/// as shorts, two to a word, with half the passes of the multiplier (kernels/dense/sgemm.gds).
+enum class Held : std::uint8_t { Doubles, Floats };
+
+/// Inner indices of a block.
+constexpr std::size_t block_depth(Held held) noexcept {
+  return held == Held::Floats ? 2 * block_words : block_words;
+}
+
+/// op(A) or op(B): what a call was given, of either number. Where they are held as doubles floats
+/// become such while they are packed; all bits of theirs are within what the multiplier sees.
 using Factor = std::variant<MatrixView<const double>, MatrixView<const float>>;
+
+/// Whether one of the floats is subnormal: converted as such, at a chip's port, it would be zero.
+/// As a double it is a number like others.
+bool has_subnormal(const Factor& x, std::size_t rows, std::size_t columns) noexcept;
 
 /// What a term of a product takes of a factor.
 enum class Part : std::uint8_t {
@@ -53,12 +66,13 @@ struct Inner {
 struct TilePlace {
   std::size_t row = 0, rows = 0, first = 0, blocks = 0, pes = 0;
 };
-/// Link words of this tile: records of all targets.
-void pack_tile(const Factor& a, const TilePlace& place, const Inner& inner, unsigned threads,
-               std::uint64_t* words);
-/// Words of columns `column` .. `column + count - 1` of op(B), one item each, for the same inner
-/// indices.
+/// Link words of this tile: records of all targets. Only floats, whole, can be held as floats.
+void pack_tile(const Factor& a, const TilePlace& place, const Inner& inner, Held held,
+               unsigned threads, std::uint64_t* words);
+/// Words of columns `column` .. `column + count - 1` of op(B), one item of `item_words` each, for
+/// the inner indices from `first` on.
 void pack_columns(const Factor& b, std::size_t column, std::size_t count, const Inner& inner,
-                  std::size_t first, std::size_t depth, unsigned threads, std::uint64_t* words);
+                  std::size_t first, std::size_t item_words, Held held, unsigned threads,
+                  std::uint64_t* words);
 
 }  // namespace gdr::dense

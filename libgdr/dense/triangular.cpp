@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "libgdr/dense/host/kernels.hpp"
 #include "libgdr/dense/views.hpp"
 
 namespace gdr::dense {
@@ -35,26 +36,24 @@ Substitution substitution(Side side, const TriangularMatrix& t) noexcept {
 
 /// One column of B, whose unknowns stand side by side.
 void solve_column(const Substitution& s, double* b) noexcept {
+  const HostKernels& host = host_kernels();
   std::array<double, small> x;
   for (std::size_t i = 0; i < s.n; ++i) x[i] = b[s.place(i)];
   for (std::size_t j = 0; j < s.n; ++j) {
     if (!s.unit) x[j] /= s.t[j + j * small];
-    for (std::size_t i = j + 1; i < s.n; ++i) x[i] -= s.t[i + j * small] * x[j];
+    host.subtract_scaled(x.data() + j + 1, s.t.data() + j + 1 + j * small, x[j], s.n - j - 1);
   }
   for (std::size_t i = 0; i < s.n; ++i) b[s.place(i)] = x[i];
 }
 
 /// Some rows of B, unknown i of all of them in a column.
 void solve_rows(const Substitution& s, double* b, std::size_t stride, std::size_t rows) noexcept {
+  const HostKernels& host = host_kernels();
   for (std::size_t j = 0; j < s.n; ++j) {
     double* const x = b + s.place(j) * stride;
-    if (!s.unit)
-      for (std::size_t r = 0; r < rows; ++r) x[r] /= s.t[j + j * small];
-    for (std::size_t i = j + 1; i < s.n; ++i) {
-      double* const y = b + s.place(i) * stride;
-      const double factor = s.t[i + j * small];
-      for (std::size_t r = 0; r < rows; ++r) y[r] -= factor * x[r];
-    }
+    if (!s.unit) host.divide(x, s.t[j + j * small], rows);
+    for (std::size_t i = j + 1; i < s.n; ++i)
+      host.subtract_scaled(b + s.place(i) * stride, x, s.t[i + j * small], rows);
   }
 }
 

@@ -47,6 +47,7 @@ class Updates {
   void wait() { product_.wait(); }
 
   MatrixProduct& product() noexcept { return product_; }
+  const MatrixProduct& product() const noexcept { return product_; }
   unsigned threads() const noexcept { return threads_; }
 
  private:

@@ -17,7 +17,8 @@ using namespace gdr::test;
 
 namespace {
 
-Program dgemm() { return assembled(dense_kernels().front().source); }
+Program dgemm() { return assembled(dense_kernel("dgemm")); }
+Program sgemm() { return assembled(dense_kernel("sgemm")); }
 
 /// Three products in each of two elements; results of an item leave with the next.
 std::string small_product(std::string_view last = "fadd $lr24v $lr16v $t") {
@@ -81,6 +82,10 @@ double edges(std::mt19937_64& r) {
                    (uniform(r) < 0 ? std::ldexp(1.0, -bit(r)) : 0);
   return uniform(r) < 0 ? -x : x;
 }
+/// On both sides of the smallest float that is not subnormal.
+double tiny(std::mt19937_64& r) {
+  return std::ldexp(uniform(r), std::uniform_int_distribution<>(-132, -120)(r));
+}
 double special(std::mt19937_64& r) {
   const double u = uniform(r);
   if (u < -0.99) return std::numeric_limits<double>::infinity();
@@ -92,13 +97,35 @@ double special(std::mt19937_64& r) {
   return u;
 }
 constexpr std::pair<const char*, Draw> draws[] = {
-    {"uniform", uniform},      {"wide", wide},
-    {"extreme", extreme},      {"integers", integers},
-    {"powers", powers},        {"edges", edges},
-    {"special", special},      {"spread 5", spread<5>},
-    {"spread 7", spread<7>},   {"spread 9", spread<9>},
+    {"uniform", uniform},
+    {"wide", wide},
+    {"extreme", extreme},
+    {"integers", integers},
+    {"powers", powers},
+    {"edges", edges},
+    {"special", special},
+    {"spread 5", spread<5>},
+    {"spread 7", spread<7>},
+    {"spread 9", spread<9>},
     {"spread 12", spread<12>},
+    {"spread 60", spread<60>},
+    {"tiny", tiny},
 };
+
+/// Whether what is multiplied crosses the link as floats.
+bool of_floats(const Program& program) {
+  return program.variables.front().conversion.host == HostType::F32;
+}
+/// As floats, two to a word.
+std::vector<double> packed(const std::vector<double>& numbers) {
+  std::vector<double> words;
+  const auto bits = [&](std::size_t i) {
+    return std::uint64_t{std::bit_cast<std::uint32_t>(static_cast<float>(numbers[i]))};
+  };
+  for (std::size_t i = 0; i < numbers.size(); i += 2)
+    words.push_back(std::bit_cast<double>(bits(i) | bits(i + 1) << 32));
+  return words;
+}
 
 struct Shape {
   unsigned chips, blocks, pes;
@@ -154,6 +181,9 @@ std::vector<std::uint64_t> results(const Program& program, const Shape& shape, c
       numbers.targets[c][i] *=
           std::ldexp(1.0, -slope * static_cast<int>(i / words / program.elements % 8));
     numbers.items.push_back(some(shape.items * shape.blocks * count(VarKind::Source)));
+    if (!of_floats(program)) continue;
+    numbers.targets[c] = packed(numbers.targets[c]);
+    numbers.items[c] = packed(numbers.items[c]);
   }
   return results(program, shape, engine, isa, numbers, at_once);
 }
@@ -195,6 +225,10 @@ TEST_CASE("Sums of products taken at once have the bits that the instructions gi
 
 TEST_CASE("The matrix kernel at once has the bits that its instructions give") {
   compare(dgemm(), {{2, 3, 32, 23}, {1, 16, 32, 9}});
+}
+
+TEST_CASE("The matrix kernel of floats at once has the bits that its instructions give") {
+  compare(sgemm(), {{2, 3, 32, 23}, {1, 16, 32, 9}});
 }
 
 TEST_CASE("Small sums beside large ones have all their bits") {
@@ -305,7 +339,7 @@ TEST_CASE("An infinity beside very small numbers stays one") {
 }
 
 TEST_CASE("Fast numerics take sums of products at once, near the exact ones") {
-  const Program program = dgemm();
+  const Program program = GENERATE(0, 1) == 0 ? dgemm() : sgemm();
   for (const char* const isa : fast_isas()) {
     for (const std::size_t items : {8, 13, 30}) {
       const Shape shape{3, 5, 32, items};
@@ -345,6 +379,10 @@ TEST_CASE("Bodies are known as sums of products, with what each factor is") {
   CHECK(find_summed_products(dgemm())->begins_with_zeros);
   CHECK(find_summed_products(dgemm())->depth == 32);
   CHECK(find_summed_products(dgemm())->rows.size() == 8);
+  CHECK(find_summed_products(dgemm())->width == Width::Long);
+  CHECK(find_summed_products(sgemm())->depth == 64);
+  CHECK(find_summed_products(sgemm())->rows.size() == 8);
+  CHECK(find_summed_products(sgemm())->width == Width::Short);
 }
 
 TEST_CASE("Bodies that do anything else are not taken for sums of products") {
@@ -367,4 +405,19 @@ TEST_CASE("Bodies that do anything else are not taken for sums of products") {
   CHECK_FALSE(known(changed("upass $lr16v 0\n", "")));
   CHECK_FALSE(known(small_product() + ".end\nvlen 2\nupass $lr16v 0\n"));
   CHECK_FALSE(known(changed(".start\n", "fvar long kept f64to72 fadd at $lr16v\n.start\n")));
+}
+
+TEST_CASE("Words that are long here and short there are not taken for factors") {
+  const std::string text(dense_kernel("sgemm"));
+  const auto known = [&](std::string_view from, std::string_view to) {
+    std::string other = text;
+    const std::size_t at = other.find(from);
+    REQUIRE(at != std::string::npos);
+    return find_summed_products(assembled(other.replace(at, from.size(), to))).has_value();
+  };
+  REQUIRE(known("fmul $t u0 $r{column}", "fmul $t u0 $r{column}"));
+  CHECK(known("fmul $t u0 $r{column}", "dmul $t u0 $r{column}"));
+  CHECK_FALSE(known("fmul $t u0 $r{column}", "fmul $t u0 $lr{column}"));
+  CHECK_FALSE(known("fmul $t u0 $r{column}", "fmul $t u0 $r{column + 1}"));
+  CHECK_FALSE(known("    upass lower 0\n", "    upass lower 0\n    upass $lm4 0\n"));
 }

@@ -237,9 +237,9 @@ static void test_matrices(void) {
   /* op(A) is the transpose of `a`, op(B) that of `b`. */
   for (i = 0; i < rows * ld; ++i) fa[i] = (float)(a[i] = i % 7 - 3);
   for (i = 0; i < inner * ld; ++i) fb[i] = (float)(b[i] = i % 11 - 5);
-  for (pass = 0; pass < 3; ++pass) {
+  for (pass = 0; pass < 4; ++pass) {
     for (i = 0; i < columns * ld; ++i) fc[i] = (float)(c[i] = i);
-    if (pass == 2) CHECK(gdr_matrix_product_unchanged_b(product) == GDR_OK);
+    if (pass == 3) CHECK(gdr_matrix_product_unchanged_b(product) == GDR_OK);
     CHECK(gdr_device_reset_statistics(device) == GDR_OK);
     if (pass == 0)
       CHECK(gdr_matrix_product_sgemm(product, GDR_TRANSPOSE, GDR_TRANSPOSE, rows, columns, inner,

@@ -145,6 +145,62 @@ TEST_CASE("Small matrices are factorised with the pivots of Eigen, and systems s
   }
 }
 
+TEST_CASE("In full precision batches are as good as one rounding to double lets them be") {
+  Device device = Device::open(machine);
+  SmallMatrices small(device, MatrixPrecision::Full);
+  constexpr std::size_t count = 37;
+  const std::size_t n = GENERATE(1, 2, 4, 5, 9, 10, 15);
+  CAPTURE(n);
+  const Batch before = random_batch(count, n, n, 5), right = random_batch(count, n, 2, 6);
+  if (n <= 9) {
+    const Batch b = random_batch(count, n, n, 7);
+    Batch c(count, n, n);
+    small.multiply(count, n, n, n, before.view(), b.view(), c.view());
+    for (std::size_t i = 0; i < count; ++i) {
+      const LongMatrix exact = before.get(i).cast<long double>() * b.get(i).cast<long double>();
+      const MatrixXd size = before.get(i).cwiseAbs() * b.get(i).cwiseAbs();
+      for (Index row = 0; row < exact.rows(); ++row)
+        for (Index column = 0; column < exact.cols(); ++column)
+          REQUIRE(std::fabs(c.get(i)(row, column) - exact(row, column)) <=
+                  0x1p-53L * std::fabs(exact(row, column)) + 0x1p-57L * size(row, column));
+    }
+  }
+  Batch a = before, x = right;
+  std::vector<std::int64_t> pivots(count * n);
+  REQUIRE(small.lu(count, n, a.view(), pivots) == 0);
+  small.solve(count, n, 2, std::as_const(a).view(), pivots, x.view());
+  double ours = 0, theirs = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const MatrixXd matrix = before.get(i);
+    // In units of 2^-49: what rounding both factors to double makes of it, not the products.
+    REQUIRE(error_of_factors(matrix, a.get(i), pivots, i * n) < 0x1p-3);
+    const auto rest = [&](const MatrixXd& solution) {
+      const LongMatrix r = matrix.cast<long double>() * solution.cast<long double>() -
+                           right.get(i).cast<long double>();
+      return static_cast<double>(r.cwiseAbs().maxCoeff());
+    };
+    ours += rest(x.get(i));
+    theirs += rest(Eigen::PartialPivLU<MatrixXd>(matrix).solve(right.get(i)));
+  }
+  CHECK(ours <= 1.1 * theirs);
+}
+
+TEST_CASE("Products of the identity and doubles have all their bits in full precision only") {
+  Device device = Device::open(machine);
+  constexpr std::size_t count = 9, n = 4;
+  Batch identity(count, n, n);
+  for (std::size_t i = 0; i < count; ++i) identity.set(i, MatrixXd::Identity(n, n));
+  const Batch b = random_batch(count, n, n, 8);
+  for (const auto precision : {MatrixPrecision::Chip, MatrixPrecision::Full}) {
+    SmallMatrices small(device, precision);
+    Batch c(count, n, n);
+    small.multiply(count, n, n, n, std::as_const(identity).view(), b.view(), c.view());
+    CHECK((c.data == b.data) == (precision == MatrixPrecision::Full));
+    small.multiply(count, n, n, n, b.view(), std::as_const(identity).view(), c.view());
+    CHECK((c.data == b.data) == (precision == MatrixPrecision::Full));
+  }
+}
+
 TEST_CASE("Singular, extreme and NaN matrices of a batch come out as LAPACK has them") {
   Device device = Device::open(machine);
   SmallMatrices small(device);

@@ -1,4 +1,6 @@
 // Products of matrices of floats, beside sums in long double: one rounding is all that they allow.
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -95,6 +97,7 @@ TEST_CASE("Products of floats that are subnormal, or factors of a subnormal resu
   MatrixProduct product(device);
   check(product, {20, 10, 40}, no, no, 1, 0, 0x1p-140F, 1);          // subnormal factors and result
   check(product, {20, 10, 40}, yes, no, 1, 0, 0x1p-140F, 0x1p100F);  // subnormal factors
+  check(product, {20, 10, 150}, no, no, 1, 0, 0x1p-125F, 0x1p100F);  // some of them, more of k
   check(product, {20, 10, 40}, no, yes, 1, 0, 0x1p-72F, 0x1p-72F);   // subnormal result
   check(product, {20, 10, 40}, no, no, 0x1p100F, 1, 0x1p-120F, 0x1p-120F);  // its sums below 2^-149
 }
@@ -145,4 +148,55 @@ TEST_CASE("alpha, beta, infinities and refusals are those of double") {
   CHECK(refused(2, nothing).find("A is a null pointer") != std::string::npos);
   CHECK(refused(std::size_t{1} << 61, a.data()).find("larger than any memory") !=
         std::string::npos);
+}
+
+TEST_CASE("Floats with a long inner dimension are held as shorts: fewer clocks, fewer bytes") {
+  struct Case {
+    std::size_t k;
+    std::uint64_t clocks, tile_words, item_words;
+  };
+  // A chip has two blocks of 32 doubles, or of 64 floats. Both kernels fill 256 rows of 32 words,
+  // in the blocks that have some.
+  constexpr std::uint64_t tile = 2 * 256 * 32, item = 2 * 32;
+  for (const Case& x :
+       {Case{64, 544, tile, item}, Case{65, 544, 3 * tile / 2, 2 * item},
+        Case{128, 544, 2 * tile, 2 * item}, Case{129, 788, 3 * tile / 2, 2 * item},
+        Case{256, 788, 2 * tile, 2 * item}, Case{257, 2 * 788, 4 * tile, 4 * item}}) {
+    Device device = Device::open("emulator:chips=2,blocks=2");
+    MatrixProduct product(device);
+    check(product, {40, 6, x.k}, no, no, 1, 0);
+    const Statistics before = device.statistics();
+    check(product, {40, 6, x.k}, no, yes, 0.5F, 1);
+    const Statistics after = device.statistics();
+    CAPTURE(x.k);
+    // Six columns and one more, and section Start.
+    const std::uint64_t clocks = after.compute_clocks - before.compute_clocks;
+    CHECK(clocks >= 7 * x.clocks);
+    CHECK(clocks < 7 * x.clocks + 100);
+    CHECK(after.bytes_to_board - before.bytes_to_board == 8 * (x.tile_words + 7 * x.item_words));
+  }
+}
+
+TEST_CASE("Floats held as shorts have the same bits on every engine, infinities and zeros too") {
+  constexpr std::size_t m = 37, n = 11, k = 90;
+  std::vector<float> a = random_floats(m * k, 5), b = random_floats(k * n, 6, 0x1p-110F);
+  a[3] = infinity;
+  a[40] = not_a_number;
+  b[5] = -infinity;
+  b[7] = -0.0F;
+  std::vector<std::vector<float>> results;
+  for (const char* name :
+       {"emulator:chips=1,blocks=1,engine=reference", "emulator:chips=1,blocks=1,engine=vector",
+        "emulator:chips=1,blocks=1,engine=vector,isa=portable"}) {
+    Device device = Device::open(name);
+    MatrixProduct product(device);
+    std::vector<float>& c = results.emplace_back(m * n, 0.0F);
+    product.compute(m, n, k, 1, {a.data(), m}, {b.data(), k}, 0, {c.data(), m});
+  }
+  const auto same = [](float x, float y) {
+    return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y);
+  };
+  CHECK(std::ranges::equal(results[0], results[1], same));
+  CHECK(std::ranges::equal(results[0], results[2], same));
+  CHECK(std::isnan(results[0][40 % m]));
 }

@@ -1,5 +1,6 @@
 // Factors that stay on the board: what is sent again, and what never gives an old number.
 #include <algorithm>
+#include <random>
 #include <vector>
 
 #include "gdr/gdr.hpp"
@@ -110,6 +111,124 @@ TEST_CASE("B stays with all its bits, on several boards, in stretches, and as fl
     run(Unchanged::Nothing);
     const std::uint64_t all = run(Unchanged::Nothing);
     CHECK(run(Unchanged::B) == all - 2 * 32 * sizeof(double));
+  }
+}
+
+TEST_CASE("A that the PEs hold at once stays there, also from stretch to stretch of the columns") {
+  constexpr std::uint64_t word = sizeof(double);
+  SECTION("one tile") {
+    Bench x("emulator:chips=2,blocks=2", 200, 40, 100);
+    x.sent(Unchanged::Nothing);  // with the program
+    const std::uint64_t tile = 2 * 2 * 256 * 32 * word, columns = 41 * 128 * word;
+    CHECK(x.sent(Unchanged::Nothing) == tile + columns);
+    CHECK(x.sent(Unchanged::Both) == 0);
+    x.b = whole(x.b.size(), 5);
+    CHECK(x.sent(Unchanged::A, 3) == columns);
+    CHECK(x.sent(Unchanged::Both, 1) == 0);
+    x.a = whole(x.a.size(), 6);
+    CHECK(x.sent(Unchanged::B) == tile);
+    x.product.forget();
+    x.a = whole(x.a.size(), 7);
+    CHECK(x.sent(Unchanged::Both) == tile + columns);
+    Gravity gravity(x.device);
+    const double position[6] = {0, 0, 0, 1, 0, 0}, mass[2] = {1, 2};
+    double acceleration[6] = {};
+    gravity.compute(2, position, mass, 0, acceleration, nullptr);
+    CHECK(x.sent(Unchanged::Both) > tile + columns);  // and the program
+  }
+  SECTION("a tile for each board") {
+    Bench x("emulator:chips=1,blocks=1,boards=3", 700, 7, 20);
+    x.sent(Unchanged::Nothing);
+    CHECK(x.sent(Unchanged::Nothing) == 3 * (256 + 8) * 32 * word);
+    CHECK(x.sent(Unchanged::A) == 3 * 8 * 32 * word);
+  }
+  SECTION("two stretches, one tile; then two tiles, of which each stretch finds one") {
+    Bench x("emulator:chips=1,blocks=1", 1, 16390, 2);
+    x.sent(Unchanged::Nothing);
+    CHECK(x.sent(Unchanged::Nothing) == (256 + 16390 + 2) * 32 * word);
+    x.m = 300;
+    x.a = whole(x.m * x.k, 3);
+    x.c.resize(x.m * x.n);
+    CHECK(x.sent(Unchanged::Nothing) == (3 * 256 + 16390 + 2) * 32 * word);
+    CHECK(x.sent(Unchanged::Both) == 2 * 256 * 32 * word);
+  }
+  SECTION("more than a board takes in one pass") {
+    Bench x("emulator:chips=1,blocks=1", 20, 6, 70);
+    x.sent(Unchanged::Nothing);
+    CHECK(x.sent(Unchanged::Both) == 3 * 256 * 32 * word);  // parts of A in their turns
+  }
+}
+
+TEST_CASE("A short inner dimension sends the blocks that it fills, and clears what others left") {
+  Bench x("emulator:chips=2,blocks=4", 100, 9, 20);
+  const auto tiles = [&](std::size_t blocks, std::size_t chips) {
+    return (256 * 32 * blocks + 10 * 32 * 4 * chips) * sizeof(double);
+  };
+  const auto with = [&](std::size_t k) {
+    x.k = k;
+    x.a = whole(x.m * k, static_cast<int>(k));
+    x.b = whole(x.n * k, static_cast<int>(k) + 1);
+    return x.sent(Unchanged::Nothing);
+  };
+  with(20);  // with the program
+  CHECK(with(20) == tiles(1, 1));
+  CHECK(with(32) == tiles(1, 1));
+  CHECK(with(33) == tiles(2, 1));
+  CHECK(with(250) == tiles(8, 2));
+  CHECK(with(20) == tiles(4, 1));  // zeros to three blocks; the second chip has no part in it
+  CHECK(with(20) == tiles(1, 1));
+  CHECK(with(130) == tiles(4 + 4, 2));  // the second chip still had four
+  CHECK(with(130) == tiles(4 + 1, 2));
+}
+
+TEST_CASE(
+    "A that is too large for the PEs stays in the memories: B comes as tiles, bits are the same") {
+  constexpr std::uint64_t word = sizeof(double);
+  SECTION("bytes") {
+    Bench x("emulator:chips=2,blocks=2", 700, 40, 200);
+    x.sent(Unchanged::Nothing);
+    const std::uint64_t tile = 2 * 2 * 256 * 32 * word, columns = 701 * 128 * word;
+    CHECK(x.sent(Unchanged::A) == 2 * (tile + columns));  // two parts of the inner dimension
+    CHECK(x.sent(Unchanged::A) == 2 * tile);
+    x.b = whole(x.b.size(), 5);
+    CHECK(x.sent(Unchanged::A, 2) == 2 * tile);
+    x.a = whole(x.a.size(), 6);
+    CHECK(x.sent(Unchanged::Nothing) == 2 * (3 * tile + 41 * 128 * word));
+    CHECK(x.sent(Unchanged::A) == 2 * (tile + columns));  // the call before did not keep it so
+  }
+  SECTION("bits, with all bits of the factors and parts that are added up") {
+    constexpr std::size_t m = 300, n = 70, k = 150;
+    Device device = Device::open("emulator:chips=1,blocks=2");
+    std::mt19937_64 random(4);
+    std::normal_distribution<> normal;
+    std::vector<double> a(m * k), b(k * n), old(m * n);
+    for (auto* const matrix : {&a, &b, &old})
+      for (double& x : *matrix) x = normal(random);
+    for (const auto precision : {MatrixPrecision::Chip, MatrixPrecision::Full}) {
+      MatrixProduct product(device, precision);
+      std::vector<double> c = old, again = old;
+      const auto run = [&](Unchanged unchanged, std::vector<double>& to) {
+        product.compute(m, n, k, -0.3, {a.data(), m}, {b.data(), n, Transpose::Yes}, 0.7,
+                        {to.data(), m}, unchanged);
+      };
+      run(Unchanged::Nothing, c);
+      run(Unchanged::A, again);
+      CHECK(again == c);
+    }
+  }
+  SECTION("a B that is the A of the call before is sent") {
+    Bench x("emulator:chips=1,blocks=1", 300, 300, 30);
+    for (std::size_t i = 0; i < x.k; ++i)  // B = A^T
+      for (std::size_t row = 0; row < x.m; ++row) x.b[i + row * x.k] = x.a[row + i * x.m];
+    x.sent(Unchanged::A);
+    std::ranges::copy(whole(x.a.size(), 9), x.a.begin());
+    std::vector<double> c(x.m * x.m);
+    // What streamed by as A is B now, with other elements: the caller said nothing of that.
+    x.product.compute(x.m, x.m, x.k, 1, {x.b.data(), x.k, Transpose::Yes},
+                      {x.a.data(), x.m, Transpose::Yes}, 0, {c.data(), x.m}, Unchanged::B);
+    double sum = 0;
+    for (std::size_t i = 0; i < x.k; ++i) sum += x.b[i] * x.a[i * x.m];
+    CHECK(c[0] == sum);
   }
 }
 

@@ -2,6 +2,8 @@
 #include <vector>
 
 #include "gdr/gdr.hpp"
+#include "libgdr/dense/factor_cost.hpp"
+#include "libgdr/dense/panel.hpp"
 #include "libgdr/dense/prediction.hpp"
 #include "support/catch.hpp"
 
@@ -38,6 +40,17 @@ TEST_CASE("The time of a product is what the boards account for it") {
     const double accounted = device.statistics().predicted_seconds - before;
     CHECK(product_seconds(geometry, mapping, s.m, s.n, s.k) == Approx(accounted).epsilon(0.03));
   }
+  const BoardMapping of_floats = network_mapping(geometry, Held::Floats);
+  for (const Shape& s : {Shape{256, 60, 256}, {900, 200, 160}, {300, 50, 500}}) {
+    CAPTURE(s.m, s.n, s.k);
+    const std::vector<float> a(s.m * s.k, 0.5F), b(s.k * s.n, 0.25F);
+    std::vector<float> c(s.m * s.n);
+    product.compute(s.m, s.n, s.k, 1, {a.data(), s.m}, {b.data(), s.k}, 0, {c.data(), s.m});
+    const double before = device.statistics().predicted_seconds;
+    product.compute(s.m, s.n, s.k, 1, {a.data(), s.m}, {b.data(), s.k}, 0, {c.data(), s.m});
+    const double accounted = device.statistics().predicted_seconds - before;
+    CHECK(product_seconds(geometry, of_floats, s.m, s.n, s.k) == Approx(accounted).epsilon(0.03));
+  }
 }
 
 TEST_CASE("Predicted product and LU of one board are near what was published") {
@@ -58,6 +71,37 @@ TEST_CASE("Predicted product and LU of one board are near what was published") {
   CHECK(in_turns.total >= in_turns.panels + in_turns.updates + in_turns.solves);
   CHECK(predict_lu(geometry, 0, 2048, true).total == 0);
   CHECK(predict_lu(geometry, 1, 2048, true).total > 0);
+}
+
+TEST_CASE("LU uses the board from about where the model has it faster than its host") {
+  const FactorCost with(board(), {}, {}, 1), alone(board(), {}, {}, 0);
+  const auto seconds = [](const FactorCost& cost, std::size_t n) {
+    return predict_lu(cost, n, panel_columns(n, 2048), true).total;
+  };
+  for (const std::size_t n : {256, 512, 768, 896, 1024})
+    CHECK(seconds(with, n) == Approx(seconds(alone, n)).epsilon(0.01));
+  CHECK(seconds(with, 1152) < 0.95 * seconds(alone, 1152));
+  CHECK(seconds(with, 2048) < 0.65 * seconds(alone, 2048));
+  // At the edge neither is better by much: the threshold stands where it should.
+  const std::size_t block = panel_columns(1024, 2048), left = 1024 - 2 * block;
+  const double there = with.board_product(1024 - block, left, block).seconds;
+  const double here = HostCost{}.product(1024 - block, left, block);
+  CHECK(there > here);
+  CHECK(there < 1.4 * here);
+}
+
+TEST_CASE("Products of floats pass the peak of doubles") {
+  const Geometry geometry = board();
+  const auto rate = [&](Held held, std::size_t k) {
+    constexpr std::size_t n = 51200;
+    return 2.0 * n * n * static_cast<double>(k) /
+           product_seconds(geometry, network_mapping(geometry, held), n, n, k);
+  };
+  CHECK(column_clocks(Held::Doubles) == 544);
+  CHECK(column_clocks(Held::Floats) == 788);
+  CHECK(rate(Held::Floats, 4096) > 1.35 * rate(Held::Doubles, 4096));
+  CHECK(rate(Held::Floats, 4096) > peak(geometry));
+  CHECK(rate(Held::Floats, 2048) < rate(Held::Doubles, 2048));  // and so these are doubles
 }
 
 TEST_CASE("Without a reduction network half of the peak is out of reach") {

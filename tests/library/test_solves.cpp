@@ -84,6 +84,35 @@ TEST_CASE("Cholesky factors, their solutions, and matrices that are not positive
   }
 }
 
+TEST_CASE("Cholesky by panels: any width, in turns or beside the device, one result") {
+  Device device = Device::open("emulator:chips=1,blocks=2");
+  constexpr std::size_t n = 330;
+  const MatrixXd half = random_matrix(n, n + 2, 11), right = random_matrix(n, 1, 12);
+  const MatrixXd a = half * half.transpose();
+  for (const Triangle triangle : {Triangle::Lower, Triangle::Upper}) {
+    for (const std::size_t block : {7, 64, 100, 330, 400}) {
+      CAPTURE(triangle, block);
+      std::vector<MatrixXd> factors;
+      for (const bool overlap : {false, true}) {
+        LinearSolver solver(device, on_device(block, overlap));
+        Padded factor(a), x(right);
+        REQUIRE(!solver.cholesky(triangle, n, factor.view()));
+        factors.push_back(factor.value());
+        solver.solve_cholesky(triangle, n, 1, factor.view(no), x.view());
+        REQUIRE(residual(a, x.value(), right) < 16);
+        for (const Eigen::Index at : {40, 170, 329}) {
+          MatrixXd indefinite = a;
+          indefinite(at, at) = -1;
+          Padded bad(indefinite);
+          REQUIRE(solver.cholesky(triangle, n, bad.view()) ==
+                  std::optional<std::size_t>(static_cast<std::size_t>(at)));
+        }
+      }
+      CHECK((factors[0].array() == factors[1].array()).all());
+    }
+  }
+}
+
 TEST_CASE("Matrix times vector, with increments and transposes") {
   Device device = Device::open("emulator:chips=1,blocks=2");
   LinearSolver solver(device, on_device(0));

@@ -35,21 +35,25 @@ void PackedFactors::take(const SummedProducts& products, std::size_t chip, const
     for (std::size_t p = 0; p < of_row_; ++p) ranges_[place(p)] = {last_exponent, 0};
     const std::size_t whole = block.pes / panel_lanes, rest = block.pes % panel_lanes;
     const std::size_t panel_blocks = chips_ * blocks_;
+    // A short is the upper half of the long of the same value.
+    const bool shorts = products.width == Width::Short;
+    const std::vector<std::uint64_t> zeros(shorts ? block.pes : 0);
     for (std::size_t k = 0; k < depth_; ++k) {
       const std::uint64_t* const upper = lanes_of(block, products.rows[row][k]);
-      const auto take_panels = [&](const std::uint64_t* from, std::size_t lower, std::size_t first,
-                                   std::size_t count) {
-        kernels.take({from, from + lower, count,
+      const std::uint64_t* const lower = shorts ? zeros.data() : upper + block.pes;
+      const auto take_panels = [&](const std::uint64_t* from, const std::uint64_t* behind,
+                                   std::size_t first, std::size_t count) {
+        kernels.take({from, behind, count,
                       numbers_.data() + (place(first) * depth_ + k) * panel_lanes,
                       panel_blocks * depth_ * panel_lanes, &ranges_[place(first)], panel_blocks,
                       &least_[place(first) * depth_ + k], panel_blocks * depth_});
       };
-      if (whole > 0) take_panels(upper, block.pes, 0, whole);
+      if (whole > 0) take_panels(upper, lower, 0, whole);
       if (rest == 0) continue;
       std::array<std::uint64_t, 2 * panel_lanes> filled{};  // PEs that are not there hold zeros
       std::copy_n(upper + whole * panel_lanes, rest, filled.data());
-      std::copy_n(upper + block.pes + whole * panel_lanes, rest, filled.data() + panel_lanes);
-      take_panels(filled.data(), panel_lanes, whole, 1);
+      std::copy_n(lower + whole * panel_lanes, rest, filled.data() + panel_lanes);
+      take_panels(filled.data(), filled.data() + panel_lanes, whole, 1);
     }
     for (std::size_t p = 0; p < of_row_; ++p) {
       ExponentRange& range = ranges_[place(p)];

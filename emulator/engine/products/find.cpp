@@ -1,8 +1,8 @@
 #include "emulator/engine/products/find.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <map>
-#include <tuple>
 #include <utility>
 
 namespace gdr {
@@ -14,31 +14,52 @@ void require(bool holds) {
   if (!holds) throw Other{};
 }
 
-/// A long word as the symbolic run names it: space and address in shorts; T by element.
-using StateWord = std::pair<Space, std::uint32_t>;
+/// A word as the symbolic run names it: space and address in shorts; T by element.
+struct StateWord {
+  Space space{};
+  std::uint32_t address = 0;
+  Width width = Width::Long;
+  auto operator<=>(const StateWord&) const = default;
+};
+/// What a word occupies: shorts, one or two; T by element.
+using Cell = std::pair<Space, std::uint32_t>;
+template <typename Action>
+void each_cell(const StateWord& word, Action&& action) {
+  action(Cell{word.space, word.address});
+  if (word.space != Space::T && word.width == Width::Long)
+    action(Cell{word.space, word.address + 1});
+}
 
 /// A value of the symbolic run.
 struct Value {
   enum class Kind : std::uint8_t { Word, Item, Product, Sum } kind{};
   StateWord word{};        ///< Word: what it held when the body began
-  std::uint32_t item = 0;  ///< Item: the number of a long
+  std::uint32_t item = 0;  ///< Item: the number of one of its words
   int a = -1, b = -1;      ///< Product, Sum: values
 };
 
 StateWord word_of(const Operand& x, unsigned element) {
-  require(x.width == Width::Long);
   if (x.space == Space::T) {
-    require(x.address == 0);
-    return {Space::T, element};
+    require(x.width == Width::Long && x.address == 0);
+    return {Space::T, element, Width::Long};
   }
-  require((x.space == Space::Register || x.space == Space::Local) && x.address % 2 == 0);
-  return {x.space, x.at(element)};
+  require(x.space == Space::Register || x.space == Space::Local);
+  require(x.width == Width::Short || x.address % 2 == 0);
+  return {x.space, x.at(element), x.width};
+}
+
+/// Of the words that stream by.
+Width item_width(const Program& program) {
+  const auto is_short = [](const Variable& v) {
+    return v.kind == VarKind::Source && v.location.width == Width::Short;
+  };
+  return std::ranges::any_of(program.variables, is_short) ? Width::Short : Width::Long;
 }
 
 /// Every word of the body as a value of what it held before and of the item.
 class SymbolicBody {
  public:
-  explicit SymbolicBody(const Program& program) {
+  explicit SymbolicBody(const Program& program) : items_(item_width(program)) {
     for (const Instruction& i : program.section(Section::Body)) run(i);
   }
 
@@ -63,22 +84,34 @@ class SymbolicBody {
   }
   int read(const Operand& x, unsigned element) {
     const StateWord word = word_of(x, element);
+    use(word);
     if (const int v = end_of(word); v >= 0) return v;
     const auto [at, fresh] = seen_.try_emplace(word, -1);
     if (fresh) at->second = add({Value::Kind::Word, word, 0, -1, -1});
     return at->second;
   }
+  /// A location is always used in the same width.
+  void use(const StateWord& word) {
+    each_cell(word, [&](const Cell& cell) {
+      require(widths_.try_emplace(cell, word.width).first->second == word.width);
+    });
+  }
   int result(const Arithmetic& slot, unsigned element) {
     require(slot.width == Width::Long && slot.mask.flag == MaskFlag::None);
     switch (slot.op) {
+      case Op::Fmul:
+        // Of two shorts one pass makes the whole product, as two do.
+        require(slot.a.width == Width::Short && slot.b.width == Width::Short);
+        [[fallthrough]];
       case Op::Dmul:
       case Op::Fadd: {
-        const auto kind = slot.op == Op::Dmul ? Value::Kind::Product : Value::Kind::Sum;
+        const auto kind = slot.op == Op::Fadd ? Value::Kind::Sum : Value::Kind::Product;
         const int a = read(slot.a, element);
         return add({kind, {}, 0, a, read(slot.b, element)});
       }
       case Op::Upass:
       case Op::Ipass:
+        require(slot.a.width == Width::Long);
         return read(slot.a, element);
       default:
         throw Other{};
@@ -97,19 +130,37 @@ class SymbolicBody {
         if (slot->t == TTarget::Whole) writes.emplace_back(StateWord{Space::T, e}, v);
       }
       if (!i.move.used()) continue;
-      require(i.move.bm.width == Width::Long && i.move.bm.at(e) % 2 == 0);
       if (i.move.op == Op::Bget) {
-        require(i.move.bm.space == Space::BmSource);
-        const int v = add({Value::Kind::Item, {}, i.move.bm.at(e) / 2, -1, -1});
-        writes.emplace_back(word_of(i.move.pe, e), v);
+        get(i.move, e, writes);
       } else {
-        require(i.move.bm.space == Space::BmOutput);
+        require(i.move.bm.space == Space::BmOutput && i.move.bm.width == Width::Long);
+        require(i.move.bm.at(e) % 2 == 0 && i.move.pe.width == Width::Long);
         puts_[i.move.bm.at(e) / 2] = {read(i.move.pe, e), i.move.pe_number};
       }
     }
-    for (const auto& [word, v] : writes) written_[word] = v;
+    for (const auto& [word, v] : writes) {
+      use(word);
+      written_[word] = v;
+    }
+  }
+  /// A long of an item of shorts brings two of them.
+  void get(const Transfer& move, unsigned e, std::vector<std::pair<StateWord, int>>& writes) {
+    require(move.bm.space == Space::BmSource && move.bm.width == move.pe.width);
+    const auto number = [&](std::uint32_t n) { return add({Value::Kind::Item, {}, n, -1, -1}); };
+    const std::uint32_t at = move.bm.at(e);
+    const StateWord word = word_of(move.pe, e);
+    if (move.bm.width == items_) {
+      require(at % shorts_in(items_) == 0);
+      writes.emplace_back(word, number(at / shorts_in(items_)));
+    } else {
+      require(items_ == Width::Short && word.space != Space::T && at % 2 == 0);
+      writes.emplace_back(StateWord{word.space, word.address, Width::Short}, number(at));
+      writes.emplace_back(StateWord{word.space, word.address + 1, Width::Short}, number(at + 1));
+    }
   }
 
+  Width items_;
+  std::map<Cell, Width> widths_;
   std::vector<Value> values_;
   std::map<StateWord, int> written_, seen_;
   std::map<std::uint32_t, Put> puts_;
@@ -118,7 +169,7 @@ class SymbolicBody {
 /// Takes sums apart, back through the items before.
 class Unfold {
  public:
-  explicit Unfold(const SymbolicBody& body) : body_(body) {}
+  Unfold(const SymbolicBody& body, Width width) : body_(body), width_(width) {}
 
   /// Words of a sum's products in their order: product k is of item(k).
   std::vector<PeWord> sum(int v) {
@@ -173,20 +224,23 @@ class Unfold {
     if (body_.value(a.value).kind == Value::Kind::Item) std::swap(a, b);
     const Value &word = body_.value(a.value), &item = body_.value(b.value);
     require(word.kind == Value::Kind::Word && item.kind == Value::Kind::Item);
-    require(word.word.first != Space::T && item.item == words_.size());
+    require(word.word.space != Space::T && word.word.width == width_);
+    require(item.item == words_.size());
     require(delay_ < 0 || delay_ == b.delay);
     delay_ = b.delay;
-    words_.push_back({word.word.first, static_cast<std::uint16_t>(word.word.second)});
+    words_.push_back({word.word.space, static_cast<std::uint16_t>(word.word.address)});
   }
 
   const SymbolicBody& body_;
+  Width width_;
   std::vector<PeWord> words_;
   int delay_ = -1;
 };
 
-/// Words that Start sets, which must be all that it does; those to +0 are true.
-std::map<StateWord, bool> set_by_start(const Program& program) {
-  std::map<StateWord, bool> set;
+/// What Start sets, which must be all that it does; what it sets to +0 is true.
+using SetCells = std::map<Cell, bool>;
+SetCells set_by_start(const Program& program) {
+  SetCells set;
   for (const Instruction& i : program.section(Section::Start)) {
     require(!i.predicate.used && !i.move.used());
     for (unsigned e = 0; e < i.vlen; ++e) {
@@ -198,8 +252,11 @@ std::map<StateWord, bool> set_by_start(const Program& program) {
         require(slot->t == TTarget::None || slot->t == TTarget::Whole);
         const bool passes = slot->op == Op::Upass || slot->op == Op::Ipass;
         const bool zero = passes && slot->a.space == Space::Immediate && slot->immediate == Long{};
-        if (slot->t == TTarget::Whole) set[{Space::T, e}] = zero;
-        if (slot->dst.used()) set[word_of(slot->dst, e)] = zero;
+        const auto add = [&](const StateWord& word) {
+          each_cell(word, [&](const Cell& cell) { set[cell] = zero; });
+        };
+        if (slot->t == TTarget::Whole) add({Space::T, e});
+        if (slot->dst.used()) add(word_of(slot->dst, e));
       }
     }
   }
@@ -207,12 +264,16 @@ std::map<StateWord, bool> set_by_start(const Program& program) {
 }
 
 /// Whether a value of the first item is +0: made of nothing but zeros that Start set.
-bool begins_with_zero(const SymbolicBody& body, const std::map<StateWord, bool>& set, int v) {
+bool begins_with_zero(const SymbolicBody& body, const SetCells& set, int v) {
   const Value& value = body.value(v);
   if (value.kind == Value::Kind::Sum)
     return begins_with_zero(body, set, value.a) && begins_with_zero(body, set, value.b);
-  const auto found = set.find(value.word);
-  return value.kind == Value::Kind::Word && found != set.end() && found->second;
+  bool zero = value.kind == Value::Kind::Word;
+  each_cell(value.word, [&](const Cell& cell) {
+    const auto found = set.find(cell);
+    zero = zero && found != set.end() && found->second;
+  });
+  return zero;
 }
 
 SummedProducts summed_products(const Program& program) {
@@ -221,16 +282,22 @@ SummedProducts summed_products(const Program& program) {
                                [](const Variable& v) { return v.kind == VarKind::Result; }));
   const SymbolicBody body(program);
   const auto set = set_by_start(program);
+  const auto sets = [&set](const StateWord& word) {
+    bool any = false;
+    each_cell(word, [&](const Cell& cell) { any = any || set.contains(cell); });
+    return any;
+  };
   // What is left to the next item is set by Start: nobody sees it in the next run.
-  for (const auto& [word, v] : body.seen()) require(body.end_of(word) < 0 || set.contains(word));
+  for (const auto& [word, v] : body.seen()) require(body.end_of(word) < 0 || sets(word));
   SummedProducts found;
-  Unfold unfold(body);
+  found.width = item_width(program);
+  Unfold unfold(body, found.width);
   for (const auto& [number, put] : body.puts()) {
     require(number == found.outputs.size());
     const std::vector<PeWord> words = unfold.sum(put.value);
     if (found.rows.empty()) found.depth = static_cast<std::uint32_t>(words.size());
     require(words.size() == found.depth);
-    for (const PeWord& w : words) require(!set.contains({w.space, w.address}));
+    for (const PeWord& w : words) require(!sets({w.space, w.address, found.width}));
     const auto row = std::ranges::find(found.rows, words);
     found.outputs.push_back({static_cast<std::uint32_t>(row - found.rows.begin()), put.pe});
     if (row == found.rows.end()) found.rows.push_back(words);
@@ -241,7 +308,7 @@ SummedProducts summed_products(const Program& program) {
         return begins_with_zero(body, set, p.second.value);
       });
   require(!found.outputs.empty());
-  require(program.item_shorts == 2 * found.depth);
+  require(program.item_shorts == shorts_in(found.width) * found.depth);
   require(program.output_shorts == 2 * found.outputs.size());
   return found;
 }

@@ -11,7 +11,7 @@
 
 namespace gdr {
 
-/// A long word of every PE.
+/// A word of every PE.
 struct PeWord {
   Space space = Space::Local;  ///< Local or Register
   std::uint16_t address = 0;   ///< in shorts
@@ -22,13 +22,16 @@ struct PeWord {
 ///
 ///   sum(row, PE) = (word(row, 0) x item(0) + word(row, 1) x item(1)) + ...
 ///
-/// with item(k) the long at short address 2 k. Output n, the long at short address 2 n of the item
-/// that comes `delay` later, is such a sum.
+/// with item(k) the long at short address 2 k, or, where all factors are shorts, the short at
+/// address k (their products are whole after one pass of the multiplier: fmul has the bits of
+/// dmul). Output n, the long at short address 2 n of the item that comes `delay` later, is such a
+/// sum.
 struct SummedProducts {
   struct Output {
     std::uint32_t row = 0, pe = 0;
   };
-  std::uint32_t depth = 0;                ///< factors of a sum, and longs of an item
+  Width width = Width::Long;              ///< of all factors
+  std::uint32_t depth = 0;                ///< factors of a sum, and words of an item
   std::uint32_t delay = 0;                ///< items
   std::vector<std::vector<PeWord>> rows;  ///< [row][factor]; the body does not write these words
   std::vector<Output> outputs;

@@ -10,7 +10,7 @@
 #include <memory>
 #include <span>
 
-#include "gdr/device.hpp"
+#include "gdr/matrix.hpp"
 
 namespace gdr {
 
@@ -24,7 +24,12 @@ struct MatrixBatch {
 };
 
 /// Products, factorisations and solves of batches. Every matrix is worked on alone, with the same
-/// bits wherever it stands in the batch. Products see 50 bits of each factor, sums have 61.
+/// bits wherever it stands in the batch. Products see 50 bits of each factor, sums have 61. In
+/// MatrixPrecision::Full they see all: what the multiplier cuts off goes through it in further
+/// passes, and quotients are corrected by what they leave, so that results are as good as the 61
+/// bits of the sums and one rounding to double let them be. That costs the PEs up to four times as
+/// many clocks, and the link, which bounds small matrices, nothing. Factors of 14 and 15 rows are
+/// then the host's: their instructions would not fit the control processors.
 ///
 /// All matrices of one problem must fit the 256 words of a PE together. Up to 64 words four
 /// problems share a PE, up to 128 two. Problems with infinities, NaN, numbers below 2^-1022, or
@@ -36,7 +41,7 @@ struct MatrixBatch {
 class SmallMatrices {
  public:
   /// The device must outlive it and stay where it is.
-  explicit SmallMatrices(Device& device);
+  explicit SmallMatrices(Device& device, MatrixPrecision precision = MatrixPrecision::Chip);
   ~SmallMatrices();
   SmallMatrices(SmallMatrices&&) noexcept;
   SmallMatrices& operator=(SmallMatrices&&) noexcept;

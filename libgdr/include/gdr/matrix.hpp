@@ -39,6 +39,12 @@ enum class Unchanged : std::uint8_t {
   /// anything differs, and where not all columns fit the memories, B is sent. Elements are not
   /// compared: those that were changed nevertheless count as they were.
   B,
+  /// A is the same. If the PEs of the boards hold all of A at once it stays there, else in the
+  /// memories: then B is cut into tiles, and A streams by. The result has the same bits. A is sent
+  /// by the first call that says so, and not by the ones behind it.
+  A,
+  /// Both are: columns of B stay in the memories, and the PEs keep the tile of A they have.
+  Both,
 };
 
 /// C = alpha op(A) op(B) + beta C, op(A) having m rows and k columns, op(B) k rows and n columns.

@@ -1,0 +1,18 @@
+// The host's kernels for AVX2; compiled with its flags (see libgdr/CMakeLists.txt).
+#if defined(__x86_64__)
+#include "libgdr/dense/host/loops.hpp"
+
+namespace gdr::dense {
+namespace {
+
+struct Avx2 {
+  static constexpr Isa isa = Isa::Avx2;
+  static constexpr std::size_t width = 4, parts = 2, columns = 6;
+};
+
+}  // namespace
+
+const HostKernels& host_kernels_avx2() noexcept { return HostLoops<Avx2>::kernels; }
+
+}  // namespace gdr::dense
+#endif
