@@ -1,7 +1,10 @@
 // RankGroup over MPI: the library that libgdr loads for devices of kind "mpi".
+#include "libgdr/ranks/plugin.hpp"
+
 #include <mpi.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -10,7 +13,6 @@
 #include "gdr/error.hpp"
 #include "libgdr/mpi/losses.hpp"
 #include "libgdr/mpi/requests.hpp"
-#include "libgdr/ranks/plugin.hpp"
 
 namespace gdr {
 namespace {
@@ -18,6 +20,8 @@ namespace {
 /// Counts of MPI are ints: longer transfers go in pieces.
 constexpr std::size_t most_bytes = std::size_t{1} << 30;
 constexpr int exchange_tag = 17;
+/// Of this process's groups, some rank.
+std::atomic<bool> any_lost = false;
 
 class MpiGroup final : public RankGroup {
  public:
@@ -86,8 +90,7 @@ class MpiGroup final : public RankGroup {
 
   std::unique_ptr<RankGroup> split(unsigned colour) override {
     MPI_Comm part = MPI_COMM_NULL;
-    family_->check(
-        MPI_Comm_split(comm_, static_cast<int>(colour), static_cast<int>(rank_), &part));
+    family_->check(MPI_Comm_split(comm_, static_cast<int>(colour), static_cast<int>(rank_), &part));
     return std::make_unique<MpiGroup>(part, family_);
   }
 
@@ -114,6 +117,7 @@ class MpiGroup final : public RankGroup {
       throw Error(ErrorCategory::Device, "the ranks that are left cannot be found (" +
                                              text_of(code) + "); start the job again");
     std::vector<unsigned> lost = ranks_lost(comm_, next);
+    any_lost = any_lost || !lost.empty();
     leave();
     take(next, std::make_shared<Family>());
     return lost;
@@ -179,11 +183,13 @@ class MpiGroup final : public RankGroup {
   bool any_thread_ = false;
 };
 
-/// Who starts MPI ends it, when the program does.
+/// Who starts MPI ends it, when the program does. Not after a loss: MPI_Finalize of Open MPI 5 may
+/// wait for the lost for ever then (seen with 5.0.11 when two of five were lost), and mpirun takes
+/// it that ranks of such a job just end.
 void finalize() {
   int ended = 0;
   MPI_Finalized(&ended);
-  if (ended == 0) MPI_Finalize();
+  if (ended == 0 && !any_lost) MPI_Finalize();
 }
 
 void start_mpi() {

@@ -128,8 +128,8 @@ class Run {
   std::string save_anywhere(bool try_folder) const {
     if (place_.folder.empty() || !place_.writes()) return {};
     std::error_code no_folder;
-    const SnapshotPlace spare{
-        std::filesystem::temp_directory_path(no_folder).string(), place_.format};
+    const SnapshotPlace spare{std::filesystem::temp_directory_path(no_folder).string(),
+                              place_.format};
     const std::string name = fmt::format("gdr-nbody-{}-", ::getpid());
     const std::string file =
         std::filesystem::path(spare.path(result_.end.step)).filename().string();

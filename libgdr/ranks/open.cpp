@@ -89,8 +89,8 @@ std::vector<RankReport> gather_reports(DeviceCore& device) {
   std::vector<RankReport> reports;
   for (const Plain& p : all)
     reports.push_back({static_cast<unsigned>(p.counts[0]), p.host, p.counts[1], p.counts[2],
-                       p.counts[3], p.counts[4], p.counts[5], p.counts[6], p.counts[7],
-                       p.counts[8], p.seconds[0], p.seconds[1], p.seconds[2], p.seconds[3]});
+                       p.counts[3], p.counts[4], p.counts[5], p.counts[6], p.counts[7], p.counts[8],
+                       p.seconds[0], p.seconds[1], p.seconds[2], p.seconds[3]});
   return reports;
 }
 

@@ -11,6 +11,7 @@
 
 #include "libgdr/device/account.hpp"
 #include "libgdr/ranks/agree.hpp"
+#include "libgdr/ranks/arrivals.hpp"
 #include "libgdr/ranks/ranks.hpp"
 #include "libgdr/ranks/share.hpp"
 
@@ -80,7 +81,6 @@ class RankRun {
       start_sources();
       together(&ranks_, [&] { compute(); });
       work().job->arrival = {};
-      pieces_.clear();
       return_results();
       return_outputs();
       finish();
@@ -95,7 +95,7 @@ class RankRun {
   void move_targets();
   void start_sources();
   void gather_in_pieces();
-  void arrive(IndexRange range);
+  void send_slices();
   void compute();
   void return_results();
   void return_outputs();
@@ -111,6 +111,9 @@ class RankRun {
   IndexRange slice(std::size_t k) const {
     return slice_of(work_cut_, job_.cost.group, sources(), k);
   }
+  static bool needs_slice(std::span<const RankPart> parts, std::size_t k) {
+    return !parts.empty() && parts.front().slice <= k && k <= parts.back().slice;
+  }
   /// The sources that the parts of a rank need.
   IndexRange needed_by(std::span<const RankPart> parts) const;
   void wait(RankPending& pending) {
@@ -119,12 +122,6 @@ class RankRun {
   }
   void exchange(std::span<const RankTransfer> receives, std::span<const RankTransfer> sends);
   void count(std::span<const RankTransfer> receives);
-
-  /// Sources that are on their way, and how they come.
-  struct Piece {
-    IndexRange sources;
-    std::unique_ptr<RankPending> pending;
-  };
 
   DeviceCore& device_;
   JobData& job_;
@@ -138,8 +135,8 @@ class RankRun {
   IndexRange hull_;                           ///< targets that this rank works on
   std::size_t record_words_ = 0;              ///< of a result between ranks
   std::vector<std::uint64_t> computed_, mine_, records_;
-  std::vector<Piece> pieces_;
   RankReport report_;
+  Arrivals arrivals_;  ///< last: when it goes, the memory that they arrive in is still there
 };
 
 void RankRun::announce() {
@@ -286,20 +283,33 @@ void RankRun::move_targets() {
 
 void RankRun::start_sources() {
   if (!fetch_sources_ || job_.sources_group.words == 0) return;
-  if (work_cut_.slices == 1) return gather_in_pieces();
+  work_cut_.slices == 1 ? gather_in_pieces() : send_slices();
+  arrivals_.begin(ranks_.any_thread());
+  work().job->arrival = [this](IndexRange range) { arrivals_.wait_for(range); };
+}
+
+/// Every slice on its own, the first ones first: the boards begin when the first is there. All
+/// ranks go through the slices in their order, so between two of them transfers match.
+void RankRun::send_slices() {
   const std::size_t words = job_.sources_group.words;
-  const IndexRange needed = needed_by(parts_[me_]);
+  const IndexRange needed = needed_by(parts_[me_]), own = owned(source_offsets_, me_);
   // Nothing is written through either pointer but what arrives.
   auto* const to = const_cast<std::uint64_t*>(work().job->sources.words());
   auto* const from = const_cast<std::uint64_t*>(job_.sources.words());
-  std::vector<RankTransfer> receives, sends;
-  for (unsigned r = 0; r < ranks_.size(); ++r) {
-    add_transfer(receives, r, needed, owned(source_offsets_, r), words, to);
-    add_transfer(sends, r, owned(source_offsets_, me_), needed_by(parts_[r]), words, from);
+  for (std::size_t k = 0; k < work_cut_.slices; ++k) {
+    const IndexRange all = slice(k);
+    const bool mine = needs_slice(parts_[me_], k);
+    const IndexRange here{all.first - (mine ? needed.first : 0), mine ? all.count : 0};
+    std::vector<RankTransfer> receives, sends;
+    for (unsigned r = 0; r < ranks_.size(); ++r) {
+      if (mine)
+        add_transfer(receives, r, all, owned(source_offsets_, r), words, to + here.first * words);
+      if (needs_slice(parts_[r], k)) add_transfer(sends, r, own, all, words, from);
+    }
+    if (receives.empty() && sends.empty()) continue;
+    count(receives);
+    arrivals_.add(here, here.count * words * word_bytes, ranks_.start_exchange(receives, sends));
   }
-  count(receives);
-  pieces_.push_back({{0, needed.count}, ranks_.start_exchange(receives, sends)});
-  work().job->arrival = [this](IndexRange range) { arrive(range); };
 }
 
 /// Everybody gets all of them, in their order: the boards begin with what is there.
@@ -317,20 +327,8 @@ void RankRun::gather_in_pieces() {
     std::vector<std::size_t> offsets;
     for (const std::size_t at : source_offsets_)
       offsets.push_back((std::clamp(at, first, first + range.count) - first) * words);
-    pieces_.push_back({range, ranks_.start_gather(all + first * words, offsets)});
-  }
-  work().job->arrival = [this](IndexRange range) { arrive(range); };
-}
-
-void RankRun::arrive(IndexRange range) {
-  for (Piece& piece : pieces_) {
-    if (!piece.pending) continue;
-    if (intersection(piece.sources, range).count > 0) {
-      wait(*piece.pending);
-      piece.pending.reset();
-    } else {
-      piece.pending->test();  // most MPIs move data only while they are called
-    }
+    arrivals_.add(range, range.count * words * word_bytes,
+                  ranks_.start_gather(all + first * words, offsets));
   }
 }
 
@@ -346,7 +344,7 @@ void RankRun::compute() {
     records += part.targets.count * record_words_;
     report_.pairs += part.targets.count * own.slices[k].count;
   }
-  arrive({0, own.sources.count()});
+  arrivals_.finish();
   account.done(report_.pairs,
                static_cast<double>(report_.pairs) * job_.kernel.flops_per_interaction());
 }
@@ -411,13 +409,20 @@ void RankRun::finish() {
 }
 
 void RankRun::add_report() {
+  const JobData& own = *work().job;
+  const std::size_t words = own.sources.count() * own.sources_group.words + own.targets.size() +
+                            computed_.size() + mine_.size() + records_.size();
+  report_.memory_bytes = words * word_bytes;
   const std::scoped_lock lock(device_.counters);
   RankReport& all = device_.ranks->report;
   all.pairs += report_.pairs;
   all.bytes_received += report_.bytes_received;
   all.sources_bytes = report_.sources_bytes;
   all.seconds += report_.seconds;
-  all.waiting_seconds += report_.waiting_seconds;
+  all.memory_bytes = report_.memory_bytes;
+  all.waiting_seconds += report_.waiting_seconds + arrivals_.waiting_seconds();
+  all.sources_seconds += arrivals_.seconds();
+  all.sources_waiting += arrivals_.waiting_seconds();
 }
 
 }  // namespace
