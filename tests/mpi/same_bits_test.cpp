@@ -107,7 +107,7 @@ TEST_CASE("ranks of every number give the bits of one process") {
 }
 
 TEST_CASE("sums of slices are those of whole sums, but for rounding") {
-  // 37 targets on 20000 sources make four slices here; sharing=targets asks for one.
+  // 37 targets on 20000 sources make two slices here; sharing=targets asks for one.
   const Words sliced = alone(machine, {"few"}).by_case.at("few.results");
   const Words whole = alone(machine + ",sharing=targets", {"few"}).by_case.at("few.results");
   REQUIRE(sliced.size() == whole.size());
@@ -121,12 +121,12 @@ TEST_CASE("sums of slices are those of whole sums, but for rounding") {
 }
 
 TEST_CASE("what a rank holds shrinks with their number where sources are in slices") {
-  // As many as there are slices; every rank reports for all.
+  // 40000 sources make four slices here.
   std::map<unsigned, Memory> largest;
   for (const unsigned ranks : {1U, 2U, 4U}) {
     const TemporaryFolder folder;
     const Ended ended = run_ranks(mpi_kinds().at(0), ranks,
-                                  {GDR_MPI_JOBS, "mpi:" + machine, "even", folder.path(), "few"});
+                                  {GDR_MPI_JOBS, "mpi:" + machine, "even", folder.path(), "many"});
     INFO(ended.errors);
     REQUIRE(ended.status == 0);
     std::istringstream lines(ended.output);
@@ -140,9 +140,9 @@ TEST_CASE("what a rank holds shrinks with their number where sources are in slic
     CHECK(count == ranks);
   }
   constexpr std::uint64_t source_bytes = 5 * sizeof(double);  // x, y, z, m, id
-  CHECK(largest[1].sources == 20000 * source_bytes);
-  CHECK(largest[2].sources == 10000 * source_bytes);
-  CHECK(largest[4].sources == 5000 * source_bytes);
+  CHECK(largest[1].sources == 40000 * source_bytes);
+  CHECK(largest[2].sources == 20000 * source_bytes);
+  CHECK(largest[4].sources == 10000 * source_bytes);
   // Beside them there are a few targets and sums of slices.
   CHECK(largest[2].all < largest[1].all * 6 / 10);
   CHECK(largest[4].all < largest[1].all * 3 / 10);

@@ -94,6 +94,7 @@ struct Case {
 const std::map<std::string, Case> cases = {
     {"gravity", {"gravity", nullptr, 301, 999}},
     {"few", {"gravity", nullptr, 37, 20000}},
+    {"many", {"gravity", nullptr, 37, 40000}},
     {"one", {"gravity", nullptr, 1, 9000}},
     {"none", {"gravity", nullptr, 0, 100}},
     {"empty", {"gravity", nullptr, 50, 0}},
