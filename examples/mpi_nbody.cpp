@@ -70,16 +70,9 @@ void run(std::size_t n, int steps, const char* name) {
     kick();
   }
   const double seconds = MPI_Wtime() - begin, after = energy(c);
-  double on_their_way = 0, waiting = 0;
-  for (const gdr::RankReport& rank : device.rank_reports()) {
-    on_their_way += rank.sources_seconds / device.ranks();
-    waiting += rank.sources_waiting / device.ranks();
-  }
-  if (device.rank() != 0) return;
-  std::printf("%u ranks, %zu particles, %d steps in %.4f s; energy %.9f, drift %.2e\n",
-              device.ranks(), n, steps, seconds, after, (after - before) / std::fabs(before));
-  std::printf("sources were on their way for %.6f s, in %.6f s of which the boards stood still\n",
-              on_their_way, waiting);
+  if (device.rank() == 0)
+    std::printf("%u ranks, %zu particles, %d steps in %.4f s; energy %.9f, drift %.2e\n",
+                device.ranks(), n, steps, seconds, after, (after - before) / std::fabs(before));
 }
 
 }  // namespace

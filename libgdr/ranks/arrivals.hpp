@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -14,45 +15,52 @@
 
 namespace gdr {
 
-/// Most MPIs move data only while they are called: where they allow it, a thread calls them until
-/// everything is there. GDR_MPI_OVERLAP=0 does without all this, to show what it gains: the boards
-/// begin when everything is there.
+/// Pieces set out in the order in which they were added, the same on all ranks; few at a time,
+/// since the first is needed first. MPIs move data while they are called, some as soon as a
+/// transfer is begun: so a thread of its own begins the transfers and sees to them, where the MPI
+/// allows it. Without it the caller begins all at once. GDR_MPI_OVERLAP=0 does without all this, to
+/// show what it gains: the boards begin when everything is there.
 class Arrivals {
  public:
+  using Start = std::function<std::unique_ptr<RankPending>()>;
+
   Arrivals() = default;
   Arrivals(const Arrivals&) = delete;
   Arrivals& operator=(const Arrivals&) = delete;
   ~Arrivals() { stop(); }
 
-  /// `bytes` of these sources are on their way, or (an empty range) are being sent.
-  void add(IndexRange sources, std::size_t bytes, std::unique_ptr<RankPending> pending);
-  bool empty() const noexcept { return pieces_.empty(); }
-  /// All have been added; `any_thread`: the MPI may be called from another one.
+  /// `start` begins a transfer that brings `bytes` of these sources, or (an empty range) sends.
+  void add(IndexRange sources, std::size_t bytes, Start start);
+  /// All have been added; `any_thread`: the MPI may be called from another one. Returns when the
+  /// first piece is there: the boards have nothing else to begin with.
   void begin(bool any_thread);
-  /// Return when all sources of this range are there; the others are helped along.
+  /// Return when all sources of this range are there.
   void wait_for(IndexRange sources);
-  /// Return when everything has arrived and been sent.
+  /// Return when everything has arrived and been sent. What others wait for must be sent even when
+  /// the work here has failed.
   void finish();
 
-  /// From begin() until everything was there, and of these, in wait_for() and finish().
+  /// Until everything was there, and of these, for which boards were kept waiting.
   double seconds() const noexcept { return seconds_; }
   double waiting_seconds() const noexcept { return waiting_; }
 
  private:
   struct Piece {
     IndexRange sources;
-    std::unique_ptr<RankPending> pending;
+    Start start;
+    std::unique_ptr<RankPending> pending = {};
+    bool there = false;
   };
-  template <typename Wanted>
-  void wait(const Wanted& wanted);
+  void wait_until(std::size_t end);
+  void set_out(std::size_t end);
   bool help();
   void follow(const std::stop_token& stop);
   void stop() noexcept;
 
   std::mutex mutex_;  ///< guards all but the thread, once it runs
   std::vector<Piece> pieces_;
-  std::size_t bytes_ = 0;
-  std::exception_ptr error_;  ///< of the thread
+  std::size_t bytes_ = 0, begun_ = 0;  ///< pieces that have set out
+  std::exception_ptr error_;           ///< of the thread
   Stopwatch since_;
   double seconds_ = 0, waiting_ = 0;
   std::jthread thread_;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 
 #include "libgdr/device/account.hpp"
 #include "libgdr/ranks/agree.hpp"
@@ -97,6 +98,7 @@ class RankRun {
   void gather_in_pieces();
   void send_slices();
   void compute();
+  void compute_parts(Account& account);
   void return_results();
   void return_outputs();
   void finish();
@@ -110,9 +112,6 @@ class RankRun {
   std::size_t sources() const { return source_offsets_.back(); }
   IndexRange slice(std::size_t k) const {
     return slice_of(work_cut_, job_.cost.group, sources(), k);
-  }
-  static bool needs_slice(std::span<const RankPart> parts, std::size_t k) {
-    return !parts.empty() && parts.front().slice <= k && k <= parts.back().slice;
   }
   /// The sources that the parts of a rank need.
   IndexRange needed_by(std::span<const RankPart> parts) const;
@@ -288,27 +287,34 @@ void RankRun::start_sources() {
   work().job->arrival = [this](IndexRange range) { arrivals_.wait_for(range); };
 }
 
-/// Every slice on its own, the first ones first: the boards begin when the first is there. All
-/// ranks go through the slices in their order, so between two of them transfers match.
+/// First what every rank begins with, then its next slice, and so on: all go through these rounds
+/// in their order, so between two of them transfers match.
 void RankRun::send_slices() {
   const std::size_t words = job_.sources_group.words;
   const IndexRange needed = needed_by(parts_[me_]), own = owned(source_offsets_, me_);
   // Nothing is written through either pointer but what arrives.
   auto* const to = const_cast<std::uint64_t*>(work().job->sources.words());
   auto* const from = const_cast<std::uint64_t*>(job_.sources.words());
-  for (std::size_t k = 0; k < work_cut_.slices; ++k) {
-    const IndexRange all = slice(k);
-    const bool mine = needs_slice(parts_[me_], k);
-    const IndexRange here{all.first - (mine ? needed.first : 0), mine ? all.count : 0};
+  std::size_t rounds = 0;
+  for (const auto& parts : parts_) rounds = std::max(rounds, parts.size());
+  for (std::size_t round = 0; round < rounds; ++round) {
+    IndexRange here;
     std::vector<RankTransfer> receives, sends;
     for (unsigned r = 0; r < ranks_.size(); ++r) {
-      if (mine)
-        add_transfer(receives, r, all, owned(source_offsets_, r), words, to + here.first * words);
-      if (needs_slice(parts_[r], k)) add_transfer(sends, r, own, all, words, from);
+      if (round >= parts_[r].size()) continue;
+      const IndexRange all = slice(parts_[r][round].slice);
+      add_transfer(sends, r, own, all, words, from);
+      if (r == me_) here = {all.first - needed.first, all.count};
     }
-    if (receives.empty() && sends.empty()) continue;
-    count(receives);
-    arrivals_.add(here, here.count * words * word_bytes, ranks_.start_exchange(receives, sends));
+    if (round < parts_[me_].size())
+      for (unsigned r = 0; r < ranks_.size(); ++r)
+        add_transfer(receives, r, {here.first + needed.first, here.count},
+                     owned(source_offsets_, r), words, to + here.first * words);
+    if (!receives.empty() || !sends.empty()) {
+      count(receives);
+      arrivals_.add(here, here.count * words * word_bytes,
+                    [this, receives, sends] { return ranks_.start_exchange(receives, sends); });
+    }
   }
 }
 
@@ -327,14 +333,30 @@ void RankRun::gather_in_pieces() {
     std::vector<std::size_t> offsets;
     for (const std::size_t at : source_offsets_)
       offsets.push_back((std::clamp(at, first, first + range.count) - first) * words);
-    arrivals_.add(range, range.count * words * word_bytes,
-                  ranks_.start_gather(all + first * words, offsets));
+    arrivals_.add(
+        range, range.count * words * word_bytes,
+        [this, to = all + first * words, offsets] { return ranks_.start_gather(to, offsets); });
   }
 }
 
 void RankRun::compute() {
-  JobData& own = *work().job;
   Account account(device_);
+  std::exception_ptr error;
+  try {
+    compute_parts(account);
+  } catch (const RanksLost&) {
+    throw;
+  } catch (...) {
+    error = std::current_exception();
+  }
+  arrivals_.finish();
+  if (error) std::rethrow_exception(error);
+  account.done(report_.pairs,
+               static_cast<double>(report_.pairs) * job_.kernel.flops_per_interaction());
+}
+
+void RankRun::compute_parts(Account& account) {
+  JobData& own = *work().job;
   const bool raw = work_cut_.slices > 1;
   std::uint64_t* records = computed_.data();
   for (const RankPart& part : parts_[me_]) {
@@ -344,9 +366,6 @@ void RankRun::compute() {
     records += part.targets.count * record_words_;
     report_.pairs += part.targets.count * own.slices[k].count;
   }
-  arrivals_.finish();
-  account.done(report_.pairs,
-               static_cast<double>(report_.pairs) * job_.kernel.flops_per_interaction());
 }
 
 /// To whose targets they are of, for every slice.
