@@ -323,7 +323,6 @@ void RankRun::gather_in_pieces() {
   const std::size_t words = job_.sources_group.words, n = sources();
   auto* const all = const_cast<std::uint64_t*>(work().job->sources.words());
   const IndexRange own = owned(source_offsets_, me_);
-  std::copy_n(job_.sources.words(), own.count * words, all + own.first * words);
   report_.bytes_received += (n - own.count) * words * word_bytes;
   constexpr std::size_t fewest = 4096, most_words = std::size_t{1} << 30;
   const std::size_t piece =
@@ -333,9 +332,13 @@ void RankRun::gather_in_pieces() {
     std::vector<std::size_t> offsets;
     for (const std::size_t at : source_offsets_)
       offsets.push_back((std::clamp(at, first, first + range.count) - first) * words);
-    arrivals_.add(
-        range, range.count * words * word_bytes,
-        [this, to = all + first * words, offsets] { return ranks_.start_gather(to, offsets); });
+    const IndexRange mine = intersection(own, range);
+    const std::size_t skipped = mine.count > 0 ? mine.first - own.first : 0;
+    arrivals_.add(range, range.count * words * word_bytes, [=, this] {
+      std::copy_n(job_.sources.words() + skipped * words, mine.count * words,
+                  all + mine.first * words);
+      return ranks_.start_gather(all + first * words, offsets);
+    });
   }
 }
 
