@@ -73,6 +73,9 @@ int main(int argc, char** argv) {
     solve(device, n, turns, block, true, with);
     solve(device, n, turns, block, false, without);
     if (with != without) throw gdr::Error(gdr::ErrorCategory::Internal, "the solutions differ");
+  } catch (const gdr::RanksLost& e) {  // data went with them: start again
+    std::fprintf(stderr, "%s\n", e.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
   } catch (const gdr::Error& e) {  // the same on all ranks
     std::fprintf(stderr, "%s\n", e.what());
     status = 1;

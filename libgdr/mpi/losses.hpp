@@ -9,6 +9,7 @@
 #endif
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -36,6 +37,9 @@ inline std::string text_of(int code) {
   return {text, static_cast<std::size_t>(length)};
 }
 
+/// Some rank of this process's groups may have been lost.
+inline std::atomic<bool> any_lost = false;
+
 /// Communicators that came from one another. When a rank is lost all of them are revoked: else
 /// somebody would wait in one for a rank that has heard of the loss in another, and left.
 class Family {
@@ -49,6 +53,7 @@ class Family {
     std::erase(members_, comm);
   }
   void revoke() noexcept {
+    any_lost = true;
     const std::scoped_lock lock(mutex_);
     for (const MPI_Comm comm : members_) MPIX_Comm_revoke(comm);
   }

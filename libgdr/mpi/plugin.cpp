@@ -4,7 +4,6 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,8 +19,6 @@ namespace {
 /// Counts of MPI are ints: longer transfers go in pieces.
 constexpr std::size_t most_bytes = std::size_t{1} << 30;
 constexpr int exchange_tag = 17;
-/// Of this process's groups, some rank.
-std::atomic<bool> any_lost = false;
 
 class MpiGroup final : public RankGroup {
  public:
@@ -117,7 +114,6 @@ class MpiGroup final : public RankGroup {
       throw Error(ErrorCategory::Device, "the ranks that are left cannot be found (" +
                                              text_of(code) + "); start the job again");
     std::vector<unsigned> lost = ranks_lost(comm_, next);
-    any_lost = any_lost || !lost.empty();
     leave();
     take(next, std::make_shared<Family>());
     return lost;
