@@ -6,7 +6,7 @@ BUILD := build/$(PRESET)
 GDR := $(BUILD)/libgdr/gdr
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help setup configure build demo test bench format check-format install sanitize docs clean
+.PHONY: help setup ulfm configure build demo test bench format check-format install sanitize docs clean
 
 help:
 	@echo "make demo               build, integrate a star cluster on the emulated chip, and draw it"
@@ -22,7 +22,7 @@ help:
 # The thread sanitizer needs an OpenMP that tells it of barriers: LLVM's (see HACKING.md).
 PACKAGES_tsan = clang libclang-rt-dev libomp-dev
 # Programs over the BLAS, which tests run; without them those tests are skipped.
-test: PACKAGES_test = libblas-dev libblas-test hpcc openmpi-bin $(PACKAGES_python) \
+test: PACKAGES_test = libblas-dev libblas-test hpcc openmpi-bin mpich libmpich-dev python3-venv $(PACKAGES_python) \
                       python3-scipy python3-tqdm python3-pytest mypy python3-nbclient python3-ipykernel
 # The Python package and its pictures.
 PACKAGES_python = python3-dev python3-pybind11 pybind11-dev python3-numpy python3-h5py \
@@ -31,7 +31,11 @@ demo: PACKAGES_test = $(PACKAGES_python)
 setup:
 	@cmake/setup.sh $(PACKAGES_$(PRESET)) $(PACKAGES_test)
 
-configure: setup
+# A further MPI for the tests of many ranks.
+ulfm: setup
+	@cmake/ulfm.sh
+
+configure: setup $(if $(filter test,$(MAKECMDGOALS)),ulfm)
 	@mkdir -p build && cmake --preset $(PRESET) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 
 build: configure

@@ -18,7 +18,7 @@ if(TARGET gdr_fortran)
 endif()
 
 # What devices "mpi" are made with lies beside libgdr, which finds it there.
-foreach(plugin gdr_mpi gdr_mpi_mpich)
+foreach(plugin gdr_mpi gdr_mpi_mpich gdr_mpi_ulfm)
   if(TARGET ${plugin})
     set_target_properties(${plugin} PROPERTIES INSTALL_RPATH "$ORIGIN")
     install(TARGETS ${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

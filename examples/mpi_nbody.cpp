@@ -83,6 +83,9 @@ int main(int argc, char** argv) {
   try {
     run(argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 1024, argc > 2 ? std::atoi(argv[2]) : 8,
         argc > 3 ? argv[3] : "mpi:engine=native");
+  } catch (const gdr::RanksLost& e) {  // data went with them: start again
+    std::fprintf(stderr, "%s\n", e.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
   } catch (const gdr::Error& e) {  // the same on all ranks
     std::fprintf(stderr, "%s\n", e.what());
     status = 1;

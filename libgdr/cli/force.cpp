@@ -87,7 +87,7 @@ std::optional<double> potential_energy(const Snapshot& snapshot,
 
 void report(const Options& options, const Snapshot& snapshot, const ForceOrigin& origin,
             const std::vector<ForceDataset>& results, Device& device, double clocks) {
-  const std::vector<RankReport> ranks = device.rank_reports();
+  const std::vector<RankReport> ranks = reports_of(device);
   const Statistics statistics = of_all_ranks(device.statistics(), ranks);
   const std::optional<double> energy = potential_energy(snapshot, results);
   if (options.json) {

@@ -158,7 +158,7 @@ int work(const Options& options) {
   report.result = integrate(options, snapshot, report.plan, device, place);
   report.statistics = device.statistics();
   report.clocks_per_interaction = Kernel::builtin("gravity").clocks_per_interaction();
-  report.ranks = device.rank_reports();
+  report.ranks = reports_of(device);
   report.statistics = of_all_ranks(report.statistics, report.ranks);
   // Elsewhere the whole job is in the statistics, or small enough to be computed again.
   if (device.ranks() == 1) predict(options, snapshot, report);

@@ -35,7 +35,7 @@ void write_error_line(std::string_view prefix, std::string_view message) {
 
 }  // namespace
 
-void silence() noexcept { silent = true; }
+void silence(bool on) noexcept { silent = on; }
 
 void write_output(std::string_view text) {
   if (silent) return;

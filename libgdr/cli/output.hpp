@@ -27,8 +27,8 @@ void warn(std::string_view message);
 void report_error(std::string_view message);
 void note(std::string_view text);
 
-/// From now on nothing is written: another process says the same.
-void silence() noexcept;
+/// From now on nothing is written: another process says the same. Or (false) this one speaks again.
+void silence(bool on = true) noexcept;
 
 /// True where the stream is a terminal that shows colours and may be drawn upon.
 bool stdout_is_terminal() noexcept;

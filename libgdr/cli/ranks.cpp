@@ -8,21 +8,45 @@
 #include "libgdr/cli/output.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/ranks/device_ranks.hpp"
+#include "libgdr/ranks/recover.hpp"
 
 namespace gdr::cli {
 namespace {
 
-/// Of the device that was opened last; kept until the process ends, so that it can be ended.
-std::shared_ptr<Ranks>& ranks() {
-  static std::shared_ptr<Ranks> all;
-  return all;
+/// The device that was opened last, and its ranks, which are kept until the process ends, so that
+/// it can be ended.
+struct Followed {
+  std::weak_ptr<DeviceCore> device;
+  std::shared_ptr<Ranks> ranks;
+};
+Followed& followed() {
+  static Followed one;
+  return one;
 }
-RankGroup* group() { return ranks() ? ranks()->calls.get() : nullptr; }
+const std::shared_ptr<Ranks>& ranks() { return followed().ranks; }
+
+/// The first of those that are left speaks from now on.
+void tell_of_loss(const std::vector<unsigned>& lost) {
+  silence(!is_first_rank());
+  warn(fmt::format("rank{} {} {} lost; the {} that are left go on", lost.size() == 1 ? "" : "s",
+                   fmt::join(lost, ", "), lost.size() == 1 ? "was" : "were",
+                   ranks()->calls->size()));
+}
+
+/// Work with other ranks, done again where some are lost.
+void among_ranks(const std::function<void()>& work) {
+  const std::shared_ptr<DeviceCore> device = followed().device.lock();
+  if (device)
+    despite_losses(*device, work);
+  else
+    work();
+}
 
 }  // namespace
 
 void follow_ranks(Device& device) {
-  ranks() = DeviceRanks::of(device);
+  followed() = {DeviceRanks::core(device), DeviceRanks::of(device)};
+  if (ranks()) ranks()->on_loss = tell_of_loss;
   if (!is_first_rank()) silence();
 }
 
@@ -41,11 +65,22 @@ bool end_on_ranks(const std::exception& error, int status) {
   std::_Exit(status);
 }
 
-void together_on_ranks(const std::function<void()>& work) { together(group(), work); }
-bool any_rank(bool here) { return on_any_rank(group(), here); }
+void together_on_ranks(const std::function<void()>& work) {
+  among_ranks([&] { together(ranks() ? ranks()->calls.get() : nullptr, work); });
+}
+bool any_rank(bool here) {
+  bool any = here;
+  among_ranks([&] { any = on_any_rank(ranks() ? ranks()->calls.get() : nullptr, here); });
+  return any;
+}
+std::vector<RankReport> reports_of(Device& device) {
+  std::vector<RankReport> reports;
+  device.despite_losses([&] { reports = device.rank_reports(); });
+  return reports;
+}
 
 SnapshotPlace shared_place(const std::string& folder, SnapshotFormat format) {
-  SnapshotPlace place{folder, format, is_first_rank(), {}};
+  SnapshotPlace place{folder, format, is_first_rank, {}};
   if (ranks()) place.together = together_on_ranks;
   return place;
 }
@@ -73,8 +108,11 @@ nlohmann::ordered_json ranks_json(const std::vector<RankReport>& reports) {
                     {"bytes_from_board", r.bytes_from_board},
                     {"bytes_received", r.bytes_received},
                     {"sources_bytes", r.sources_bytes},
+                    {"memory_bytes", r.memory_bytes},
                     {"seconds", r.seconds},
-                    {"waiting_seconds", r.waiting_seconds}});
+                    {"waiting_seconds", r.waiting_seconds},
+                    {"sources_seconds", r.sources_seconds},
+                    {"sources_waiting_seconds", r.sources_waiting}});
   return list;
 }
 

@@ -20,12 +20,15 @@ bool is_on_ranks(const DeviceChoice& choice);
 /// one (whose error they do not know of). Returns whether this rank is to report it.
 bool end_on_ranks(const std::exception& error, int status);
 
-/// Run what may fail on one rank; all throw what one throws.
+/// Run what may fail on one rank; all throw what one throws. Where ranks are lost meanwhile, those
+/// that are left run it again.
 void together_on_ranks(const std::function<void()>& work);
 /// True on all ranks if it is true on any.
 bool any_rank(bool here);
 /// True on the first rank, which writes files.
 bool is_first_rank() noexcept;
+/// What every rank that is left did.
+std::vector<RankReport> reports_of(Device& device);
 /// A place for snapshots that the first rank writes to.
 SnapshotPlace shared_place(const std::string& folder, SnapshotFormat format);
 

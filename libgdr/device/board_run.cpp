@@ -200,6 +200,7 @@ void BoardRun::send_sources(IndexRange range, std::size_t place) {
     if (whole && range.first + range.count == sources.count()) sent_ = now;
     return;
   }
+  if (job_.arrival && !known && places_.size() > 1) return send_slice();
   if (job_.arrival) job_.arrival({0, sources.count()});
   for (std::size_t s = 0; s < places_.size(); ++s)
     for (Segment segment : place_sources(share_, chips_, job_.slices[s])) {
@@ -209,6 +210,23 @@ void BoardRun::send_sources(IndexRange range, std::size_t place) {
         send_segment(segment, sources.log()[k]);
     }
   sent_ = now;
+}
+
+/// The slice of this part, as soon as it has arrived, while others are still on their way.
+void BoardRun::send_slice() {
+  const SourceVersion now = sources_now();
+  if (slot_.arrived.version != now) slot_.arrived = {now, std::vector<bool>(places_.size())};
+  std::vector<bool>& there = slot_.arrived.there;
+  const std::size_t s = part_.slice;
+  if (!there[s]) {
+    job_.arrival(job_.slices[s]);
+    for (Segment segment : place_sources(share_, chips_, job_.slices[s])) {
+      segment.place += places_[s];
+      send_segment(segment, job_.slices[s]);
+    }
+    there[s] = true;
+  }
+  if (std::ranges::find(there, false) == there.end()) sent_ = now;
 }
 
 void BoardRun::add_run(std::uint64_t chips, std::size_t place, std::size_t count,
@@ -338,6 +356,7 @@ void BoardRun::run(std::size_t first, std::size_t n) {
     slot_.list = {};
     slot_.loaded.reset();
     slot_.resident = {};
+    slot_.arrived = {};
     throw;
   }
 }

@@ -35,6 +35,7 @@ class BoardRun {
   SourceVersion sources_now() const;
   bool has_earlier_sources() const;
   void send_sources(IndexRange range, std::size_t place);
+  void send_slice();
   void send_segment(const Segment& segment, IndexRange wanted);
   void read_outputs(IndexRange range, std::size_t place, bool first_batch);
   void read_targets(std::size_t first, std::size_t n);

@@ -30,7 +30,8 @@ struct BoardSlot {
   std::vector<std::uint64_t> words = {};  ///< what the reads of the last list returned
   std::optional<Kernel> loaded = {};
   SourceVersion resident = {};
-  bool lost = false;  ///< it failed, and gets no more work
+  SlicesThere arrived = {};  ///< of what will be resident
+  bool lost = false;         ///< it failed, and gets no more work
   std::string why_lost = {};
 
   /// It may hold anything now.
@@ -38,6 +39,7 @@ struct BoardSlot {
     list = {};
     loaded.reset();
     resident = {};
+    arrived = {};
   }
 };
 

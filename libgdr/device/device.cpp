@@ -10,6 +10,7 @@
 #include "libgdr/device/names.hpp"
 #include "libgdr/device/self_test.hpp"
 #include "libgdr/ranks/ranks.hpp"
+#include "libgdr/ranks/recover.hpp"
 
 namespace gdr {
 
@@ -64,6 +65,11 @@ std::vector<RankReport> Device::rank_reports() {
   return impl_->core->ranks ? gather_reports(*impl_->core) : std::vector<RankReport>();
 }
 
+std::vector<unsigned> Device::recover() { return gdr::recover(*impl_->core); }
+void Device::despite_losses(const std::function<void()>& work) {
+  gdr::despite_losses(*impl_->core, work);
+}
+
 std::shared_ptr<DeviceCore> Device::core() const { return impl_->core; }
 
 Job Device::job(const Kernel& kernel) {
@@ -88,6 +94,7 @@ void Device::reset_statistics() {
   fresh.isa = s.isa;
   fresh.threads = s.threads;
   fresh.lost_boards = s.lost_boards;
+  fresh.lost_ranks = s.lost_ranks;
   s = std::move(fresh);
 }
 

@@ -24,6 +24,13 @@ struct SourceVersion {
   std::size_t changes = 0;       ///< entries of the log that it has
   Share share{};                 ///< how they are placed
   std::size_t slices = 1;        ///< and in how many slices
+  friend bool operator==(const SourceVersion&, const SourceVersion&) = default;
+};
+
+/// Slices that a board has of sources that come slice by slice.
+struct SlicesThere {
+  SourceVersion version = {};
+  std::vector<bool> there = {};
 };
 
 class SourceStore {

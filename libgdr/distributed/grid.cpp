@@ -48,6 +48,7 @@ DistributedMatrices::~DistributedMatrices() = default;
 DistributedMatrices::DistributedMatrices(DistributedMatrices&&) noexcept = default;
 DistributedMatrices& DistributedMatrices::operator=(DistributedMatrices&&) noexcept = default;
 
+GridTimes DistributedMatrices::times() const noexcept { return impl_->times; }
 unsigned DistributedMatrices::grid_rows() const noexcept {
   return static_cast<unsigned>(impl_->rows.parts);
 }

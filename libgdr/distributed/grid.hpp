@@ -43,6 +43,7 @@ struct Grid {
   std::unique_ptr<RankGroup> row, column;  ///< the ranks in this one's row and column of the grid
   Deal rows, columns;
   MatrixProduct product;
+  GridTimes times = {};
 };
 
 struct DistributedMatrices::Impl : Grid {

@@ -1,13 +1,16 @@
 // LU over a grid, panel after panel. The ranks of the panel's column of the grid gather it and each
 // factorises it whole, as one process would; the others get it from them. Rows that change places,
-// and with them those of U, are gathered in every column of the grid; the rest is one product on
-// each rank's boards. So every element is made by the same operations in the same order, whatever
-// the grid.
+// and with them those of U, are gathered in every column of the grid; the rest is products on each
+// rank's boards, during which the next panel is made. So every element is made by the same
+// operations in the same order, whatever the grid.
+#include <chrono>
 #include <cmath>
+#include <future>
 #include <string>
 
 #include "gdr/error.hpp"
 #include "libgdr/dense/panel.hpp"
+#include "libgdr/device/stopwatch.hpp"
 #include "libgdr/distributed/grid.hpp"
 
 namespace gdr {
@@ -28,31 +31,71 @@ class Factorisation {
         pivots_(pivots) {}
 
   std::optional<std::size_t> go() {
+    const Stopwatch timer;
     const std::size_t block = x_.options.block;
     for (std::size_t at = 0; at < n_; at += block) {
       const std::size_t width = std::min(block, n_ - at);
       together(&x_.ranks, [&] { make_room(at, width); });
-      get_panel(at, width);
+      if (at == 0) get_panel(at, width);
       exchange(at, width);
-      together(&x_.ranks, [&] { update(at, width); });
+      together(&x_.ranks, [&] { prepare(at, width); });
+      const std::size_t next = at + width;
+      if (next < n_)
+        update_and_get(next, std::min(block, n_ - next));
+      else
+        together(&x_.ranks, [&] { update({0, columns_right()}); });
     }
+    x_.times.seconds += timer.seconds();
     return zero_;
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  /// All of the update, and the panel of the next step: its columns are updated first, so that it
+  /// is factorised, and on its way, while the boards work on the others.
+  void update_and_get(std::size_t next, std::size_t width) {
+    const bool early = x_.options.look_ahead;
+    const std::size_t first = early && has_panel(next) ? width : 0;
+    const IndexRange rest{first, columns_right() - first};
+    Clock::time_point updated{};
+    together(&x_.ranks, [&] { update(early ? IndexRange{0, first} : rest); });
+    // If the transfers below throw, the boards are waited for.
+    std::future<void> others;
+    if (early)
+      together(&x_.ranks, [&] {
+        others = std::async(std::launch::async, [&] {
+          update(rest);
+          updated = Clock::now();
+        });
+      });
+    const Clock::time_point begin = Clock::now();
+    get_panel(next, width);
+    const Clock::time_point end = Clock::now();
+    together(&x_.ranks, [&] {
+      if (early) others.get();
+    });
+    x_.times.panel += seconds(begin, end);
+    x_.times.hidden += std::max(0.0, seconds(begin, std::min(end, updated)));
+  }
+  static double seconds(Clock::time_point a, Clock::time_point b) {
+    return std::chrono::duration<double>(b - a).count();
+  }
   double* element(std::size_t row, std::size_t column) { return a_ + row + column * stride_; }
   std::size_t rows_below(std::size_t global) const { return x_.rows.count(global); }
   bool has_panel(std::size_t at) const { return x_.columns.owner(at) == x_.columns.part; }
 
-  /// Rows `at` and below of the panel, and what the exchange needs, a number of elements more.
+  /// Rows `at` and below of the panel, with a number of elements more (those that follow are
+  /// smaller), and what the exchange needs.
   void make_room(std::size_t at, std::size_t width) {
-    panel_.resize((n_ - at) * width + width + 1);
+    if (at == 0) panel_.reserve(n_ * width + width + 1);
     gathered_.resize(std::max((n_ - at) * width, 2 * width * columns_));
   }
 
   /// The panel factorised, with its pivots behind it, on all ranks.
   void get_panel(std::size_t at, std::size_t width) {
     const std::size_t m = n_ - at;
+    panel_.resize(m * width + width + 1);
     if (has_panel(at)) {
       gather_panel(at, width);
       const auto own = pivots_.subspan(at, width);
@@ -140,26 +183,43 @@ class Factorisation {
     return column >= at && column < at + width;
   }
 
-  /// Rows of U right of the panel, column by column, and the product below them.
-  void update(std::size_t at, std::size_t width) {
-    const std::size_t m = n_ - at, first = x_.columns.count(at + width);
-    const std::size_t right = columns_ - first, below = rows_below(at + width);
+  /// What the update needs of the panel, which will be overwritten by the next: the triangle, and
+  /// the rows below it that are this rank's.
+  void prepare(std::size_t at, std::size_t width) {
+    const std::size_t m = n_ - at;
+    at_ = at;
+    width_ = width;
+    below_ = rows_below(at + width);
+    const std::size_t rows = rows_ - below_;
+    lower_.resize(width * width);
+    left_.resize(rows * width);
+    for (std::size_t j = 0; j < width; ++j) {
+      std::copy_n(panel_.data() + j * m, width, lower_.data() + j * width);
+      for (std::size_t l = below_; l < rows_; ++l)
+        left_[l - below_ + j * rows] = panel_[x_.rows.global(l) - at + j * m];
+    }
+  }
+  std::size_t first_right() const { return x_.columns.count(at_ + width_); }
+  std::size_t columns_right() const { return columns_ - first_right(); }
+
+  /// Of some columns right of the panel: their rows of U, and the product below them.
+  void update(IndexRange part) {
+    if (part.count == 0) return;
+    const Stopwatch timer;
+    const std::size_t width = width_, first = first_right() + part.first, rows = rows_ - below_;
     double* const u = top_.data() + first * width;
-    for (std::size_t c = 0; c < right; ++c) {
+    for (std::size_t c = 0; c < part.count; ++c) {
       double* const column = u + c * width;
       for (std::size_t i = 0; i < width; ++i)
-        for (std::size_t r = i + 1; r < width; ++r) column[r] -= column[i] * panel_[r + i * m];
-      if (x_.rows.owner(at) != x_.rows.part) continue;
+        for (std::size_t r = i + 1; r < width; ++r) column[r] -= column[i] * lower_[r + i * width];
+      if (x_.rows.owner(at_) != x_.rows.part) continue;
       for (std::size_t i = 0; i < width; ++i)
-        *element(x_.rows.local(at) + i, first + c) = column[i];
+        *element(x_.rows.local(at_) + i, first + c) = column[i];
     }
-    if (below == rows_ || right == 0) return;
-    left_.resize((rows_ - below) * width);
-    for (std::size_t j = 0; j < width; ++j)
-      for (std::size_t l = below; l < rows_; ++l)
-        left_[l - below + j * (rows_ - below)] = panel_[x_.rows.global(l) - at + j * m];
-    x_.product.compute(rows_ - below, right, width, -1, {left_.data(), rows_ - below}, {u, width},
-                       1, {element(below, first), stride_});
+    if (rows > 0)
+      x_.product.compute(rows, part.count, width, -1, {left_.data(), rows}, {u, width}, 1,
+                         {element(below_, first), stride_});
+    x_.times.update += timer.seconds();
   }
 
   Grid& x_;
@@ -167,7 +227,8 @@ class Factorisation {
   double* const a_;
   std::span<std::int64_t> pivots_;
   std::optional<std::size_t> zero_;
-  std::vector<double> panel_, gathered_, top_, left_;
+  std::size_t at_ = 0, width_ = 0, below_ = 0;  ///< of the step: panel, rows of this rank below it
+  std::vector<double> panel_, gathered_, top_, lower_, left_;
 };
 
 }  // namespace

@@ -1,22 +1,17 @@
-// RankGroup over MPI: the library that libgdr loads for devices of kind "mpi". Waiting is done by
-// testing and sleeping, so that ranks that share cores let each other work, and a limit can be
-// kept.
+// RankGroup over MPI: the library that libgdr loads for devices of kind "mpi".
+#include "libgdr/ranks/plugin.hpp"
+
 #include <mpi.h>
-#if __has_include(<mpi-ext.h>)
-#include <mpi-ext.h>
-#endif
-#include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
 
 #include "gdr/error.hpp"
-#include "libgdr/ranks/plugin.hpp"
+#include "libgdr/mpi/losses.hpp"
+#include "libgdr/mpi/requests.hpp"
 
 namespace gdr {
 namespace {
@@ -25,94 +20,16 @@ namespace {
 constexpr std::size_t most_bytes = std::size_t{1} << 30;
 constexpr int exchange_tag = 17;
 
-std::string text_of(int code) {
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  return {text, static_cast<std::size_t>(length)};
-}
-
-double time_limit() {
-  const char* const text = std::getenv("GDR_MPI_TIMEOUT");
-  return text == nullptr ? 0 : std::atof(text);
-}
-
-class MpiGroup;
-
-/// Waits for requests; what fails is said with the rank and what it means.
-class Requests final : public RankPending {
- public:
-  explicit Requests(MPI_Comm comm) : comm_(comm) {}
-  ~Requests() override {
-    try {
-      wait();
-    } catch (...) {  // the others are lost: an error is on its way already
-      for (MPI_Request& request : list_)
-        if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
-    }
-  }
-  Requests(const Requests&) = delete;
-  Requests& operator=(const Requests&) = delete;
-
-  MPI_Request* add() { return &list_.emplace_back(MPI_REQUEST_NULL); }
-  void check(int code) const {
-    if (code == MPI_SUCCESS) return;
-    throw Error(ErrorCategory::Device,
-                "the transfer between ranks failed (" + text_of(code) +
-                    "): another rank has ended or cannot be reached; start the job again, from "
-                    "its last snapshot if there is one");
-  }
-
-  bool test() override {
-    if (done_) return true;
-    int all = 0;
-    check(MPI_Testall(static_cast<int>(list_.size()), list_.data(), &all, MPI_STATUSES_IGNORE));
-    done_ = all != 0;
-    return done_;
-  }
-
-  void wait() override {
-    using Clock = std::chrono::steady_clock;
-    const double limit = time_limit();
-    const Clock::time_point begin = Clock::now();
-    for (unsigned tries = 0; !test(); ++tries) {
-      if (tries < 2000) {
-        sched_yield();
-        continue;
-      }
-      usleep(tries < 20000 ? 20 : 200);
-      const std::chrono::duration<double> waited = Clock::now() - begin;
-      if (limit > 0 && waited.count() > limit)
-        throw Error(ErrorCategory::Device,
-                    "nothing came from other ranks within " + std::to_string(limit) +
-                        " s (GDR_MPI_TIMEOUT); one of them hangs or made other calls");
-    }
-  }
-
- private:
-  MPI_Comm comm_;
-  std::vector<MPI_Request> list_;
-  bool done_ = false;
-};
-
 class MpiGroup final : public RankGroup {
  public:
-  /// Takes over the communicator.
-  explicit MpiGroup(MPI_Comm comm) : comm_(comm) {
-    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
-    int value = 0;
-    MPI_Comm_rank(comm_, &value);
-    rank_ = static_cast<unsigned>(value);
-    MPI_Comm_size(comm_, &value);
-    size_ = static_cast<unsigned>(value);
-    MPI_Query_thread(&value);
-    any_thread_ = value == MPI_THREAD_MULTIPLE;
+  /// Takes over the communicator, which came from those of the family.
+  MpiGroup(MPI_Comm comm, std::shared_ptr<Family> family) {
+    take(comm, std::move(family));
+    int level = 0;
+    MPI_Query_thread(&level);
+    any_thread_ = level == MPI_THREAD_MULTIPLE;
   }
-  ~MpiGroup() override {
-    int ended = 0;
-    MPI_Finalized(&ended);
-    if (ended == 0) MPI_Comm_free(&comm_);
-  }
+  ~MpiGroup() override { leave(); }
   MpiGroup(const MpiGroup&) = delete;
   MpiGroup& operator=(const MpiGroup&) = delete;
 
@@ -128,7 +45,7 @@ class MpiGroup final : public RankGroup {
   }
 
   void gather(const void* mine, std::size_t bytes, void* all) override {
-    Requests requests(comm_);
+    Requests requests(family_);
     const int n = count(bytes);
     requests.check(MPI_Iallgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, comm_, requests.add()));
     requests.wait();
@@ -138,7 +55,7 @@ class MpiGroup final : public RankGroup {
     auto* at = static_cast<char*>(data);
     while (bytes > 0) {
       const std::size_t n = std::min(bytes, most_bytes);
-      Requests requests(comm_);
+      Requests requests(family_);
       requests.check(MPI_Ibcast(at, static_cast<int>(n), MPI_BYTE, static_cast<int>(root), comm_,
                                 requests.add()));
       requests.wait();
@@ -149,7 +66,7 @@ class MpiGroup final : public RankGroup {
 
   std::unique_ptr<RankPending> start_gather(std::uint64_t* all,
                                             std::span<const std::size_t> offsets) override {
-    auto requests = std::make_unique<Gathering>(comm_, offsets);
+    auto requests = std::make_unique<Gathering>(family_, offsets);
     requests->requests.check(MPI_Iallgatherv(
         MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, requests->counts.data(),
         requests->displacements.data(), MPI_UINT64_T, comm_, requests->requests.add()));
@@ -158,7 +75,7 @@ class MpiGroup final : public RankGroup {
 
   std::unique_ptr<RankPending> start_exchange(std::span<const RankTransfer> receives,
                                               std::span<const RankTransfer> sends) override {
-    auto requests = std::make_unique<Requests>(comm_);
+    auto requests = std::make_unique<Requests>(family_);
     each_piece(receives, [&](char* data, int n, int peer) {
       requests->check(MPI_Irecv(data, n, MPI_BYTE, peer, exchange_tag, comm_, requests->add()));
     });
@@ -170,9 +87,36 @@ class MpiGroup final : public RankGroup {
 
   std::unique_ptr<RankGroup> split(unsigned colour) override {
     MPI_Comm part = MPI_COMM_NULL;
-    Requests(comm_).check(
-        MPI_Comm_split(comm_, static_cast<int>(colour), static_cast<int>(rank_), &part));
-    return std::make_unique<MpiGroup>(part);
+    family_->check(MPI_Comm_split(comm_, static_cast<int>(colour), static_cast<int>(rank_), &part));
+    return std::make_unique<MpiGroup>(part, family_);
+  }
+
+  bool outlives_losses() const noexcept override { return has_ulfm; }
+
+  bool agreed(bool fine) override {
+    if (!has_ulfm) return fine;
+    int flag = fine ? 1 : 0, code = MPI_SUCCESS;
+    MPI_Request request = MPI_REQUEST_NULL;
+    code = MPIX_Comm_iagree(comm_, &flag, &request);
+    wait_until([&] {
+      int done = 1;
+      if (code == MPI_SUCCESS) code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+      return done != 0 || code != MPI_SUCCESS;
+    });
+    return code == MPI_SUCCESS && flag != 0;
+  }
+
+  std::vector<unsigned> shrink() override {
+    if (!has_ulfm) return {};
+    family_->revoke();
+    MPI_Comm next = MPI_COMM_NULL;
+    if (const int code = MPIX_Comm_shrink(comm_, &next); code != MPI_SUCCESS)
+      throw Error(ErrorCategory::Device, "the ranks that are left cannot be found (" +
+                                             text_of(code) + "); start the job again");
+    std::vector<unsigned> lost = ranks_lost(comm_, next);
+    leave();
+    take(next, std::make_shared<Family>());
+    return lost;
   }
 
   [[noreturn]] void abort(int status) override {
@@ -183,7 +127,8 @@ class MpiGroup final : public RankGroup {
  private:
   /// The arrays of counts must live as long as the transfer.
   struct Gathering final : RankPending {
-    Gathering(MPI_Comm comm, std::span<const std::size_t> offsets) : requests(comm) {
+    Gathering(std::shared_ptr<Family> family, std::span<const std::size_t> offsets)
+        : requests(std::move(family)) {
       for (std::size_t r = 0; r + 1 < offsets.size(); ++r) {
         counts.push_back(count(offsets[r + 1] - offsets[r]));
         displacements.push_back(count(offsets[r]));
@@ -210,16 +155,37 @@ class MpiGroup final : public RankGroup {
               static_cast<int>(std::min(most_bytes, t.bytes - done)), static_cast<int>(t.peer));
   }
 
-  MPI_Comm comm_;
+  void take(MPI_Comm comm, std::shared_ptr<Family> family) {
+    comm_ = comm;
+    family_ = std::move(family);
+    family_->add(comm_);
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    int value = 0;
+    MPI_Comm_rank(comm_, &value);
+    rank_ = static_cast<unsigned>(value);
+    MPI_Comm_size(comm_, &value);
+    size_ = static_cast<unsigned>(value);
+  }
+  void leave() noexcept {
+    family_->remove(comm_);
+    int ended = 0;
+    MPI_Finalized(&ended);
+    if (ended == 0) MPI_Comm_free(&comm_);
+  }
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  std::shared_ptr<Family> family_;
   unsigned rank_ = 0, size_ = 1;
   bool any_thread_ = false;
 };
 
-/// Who starts MPI ends it, when the program does.
+/// Who starts MPI ends it, when the program does. Not after a loss: MPI_Finalize of Open MPI 5 may
+/// wait for the lost for ever then (seen with 5.0.11 when two of five were lost), and mpirun takes
+/// it that ranks of such a job just end.
 void finalize() {
   int ended = 0;
   MPI_Finalized(&ended);
-  if (ended == 0) MPI_Finalize();
+  if (ended == 0 && !any_lost) MPI_Finalize();
 }
 
 void start_mpi() {
@@ -231,6 +197,9 @@ void start_mpi() {
   int level = 0;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS)
     throw Error(ErrorCategory::Device, "MPI_Init_thread failed");
+  // Losses are found in this library's own communicators; what belongs to none must not end us.
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   std::atexit(finalize);
 }
 
@@ -241,13 +210,13 @@ RankGroup* make_group(std::int32_t communicator, bool world) {
   MPI_Comm own = MPI_COMM_NULL;
   if (MPI_Comm_dup(from, &own) != MPI_SUCCESS)
     throw Error(ErrorCategory::Device, "MPI_Comm_dup failed");
-  return new MpiGroup(own);
+  return new MpiGroup(own, std::make_shared<Family>());
 }
 
 }  // namespace
 }  // namespace gdr
 
-extern "C" __attribute__((visibility("default"))) gdr::RankGroup* gdr_mpi_ranks_1(
+extern "C" __attribute__((visibility("default"))) gdr::RankGroup* gdr_mpi_ranks_2(
     std::int32_t communicator, bool world, char* error, std::size_t error_size) {
   try {
     return gdr::make_group(communicator, world);

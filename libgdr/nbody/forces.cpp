@@ -21,22 +21,31 @@ std::vector<double> scaled(std::span<const double> mass, double gravity) {
   return result;
 }
 
-/// Every rank has all particles, and asks for the forces on its part of them.
+/// Every rank has all particles, and asks for the forces on its part of them; a part is larger when
+/// ranks were lost.
 class SharedForces {
  public:
-  SharedForces(Device& device, RankGroup& ranks) : gravity_(device), ranks_(ranks) {}
+  SharedForces(Device& device, RankGroup& ranks)
+      : device_(device), gravity_(device), ranks_(ranks) {}
 
   void compute(std::span<const double> position, std::span<const double> mass, double eps,
                std::span<double> acceleration, std::span<double> potential) {
+    device_.despite_losses([&] { share(position, mass, eps, acceleration, potential); });
+  }
+
+ private:
+  void share(std::span<const double> position, std::span<const double> mass, double eps,
+             std::span<double> acceleration, std::span<double> potential) {
     const std::size_t n = mass.size(), first = part_begin(n, ranks_.rank(), ranks_.size());
     const std::size_t count = part_begin(n, ranks_.rank() + 1, ranks_.size()) - first;
     gravity_.compute(count, position.data() + 3 * first, mass.data() + first, eps,
                      acceleration.data() + 3 * first, potential.data() + first);
     gather_parts(ranks_, acceleration.data(), n, 3);
     gather_parts(ranks_, potential.data(), n, 1);
+    together(&ranks_, [&] { check_forces(acceleration, potential); });
   }
 
- private:
+  Device& device_;
   Gravity gravity_;
   RankGroup& ranks_;
 };
@@ -44,12 +53,10 @@ class SharedForces {
 /// What a device of many ranks gives: the same on all of them.
 ForceLaw shared_forces(Device& device, RankGroup& ranks, double eps, double gravity) {
   auto forces = std::make_shared<SharedForces>(device, ranks);
-  return
-      [forces, &ranks, eps, gravity](std::span<const double> position, std::span<const double> mass,
-                                     std::span<double> acceleration, std::span<double> potential) {
-        forces->compute(position, scaled(mass, gravity), eps, acceleration, potential);
-        together(&ranks, [&] { check_forces(acceleration, potential); });
-      };
+  return [forces, eps, gravity](std::span<const double> position, std::span<const double> mass,
+                                std::span<double> acceleration, std::span<double> potential) {
+    forces->compute(position, scaled(mass, gravity), eps, acceleration, potential);
+  };
 }
 
 }  // namespace

@@ -206,6 +206,35 @@ void check_finite_sums(const Kernel& kernel, const std::vector<ForceDataset>& li
   }
 }
 
+/// A job's arrays for all particles.
+struct JobArrays {
+  std::vector<NamedInput> sources, targets;
+  std::vector<NamedResult> results;
+};
+
+/// Run the job; of many ranks each gives its part of the arrays, and gets all results.
+void run_part(Device& device, Job& job, std::size_t n, JobArrays arrays,
+              std::vector<ForceDataset>& list) {
+  RankGroup* const ranks = DeviceRanks::group(device);
+  const std::size_t first = ranks == nullptr ? 0 : part_begin(n, ranks->rank(), ranks->size());
+  const std::size_t end = ranks == nullptr ? n : part_begin(n, ranks->rank() + 1, ranks->size());
+  for (auto* inputs : {&arrays.sources, &arrays.targets})
+    for (NamedInput& input : *inputs)
+      input.array.data = static_cast<const char*>(input.array.data) +
+                         static_cast<std::ptrdiff_t>(first) * input.array.stride;
+  for (NamedResult& result : arrays.results)
+    result.array.data = static_cast<char*>(result.array.data) +
+                        static_cast<std::ptrdiff_t>(first) * result.array.stride;
+  job.sources(end - first, arrays.sources);
+  job.targets(end - first, arrays.targets);
+  job.run(arrays.results);
+  for (ForceDataset& d : list) {
+    void* const values = d.integers.empty() ? static_cast<void*>(d.numbers.data())
+                                            : static_cast<void*>(d.integers.data());
+    if (ranks != nullptr) gather_parts(*ranks, values, n, d.width);
+  }
+}
+
 }  // namespace
 
 bool needs_velocities(const Kernel& kernel) {
@@ -218,8 +247,8 @@ std::vector<ForceDataset> kernel_forces(Device& device, const Kernel& kernel,
   const std::size_t n = snapshot.size();
   const Feed feed(device, kernel, snapshot, settings);
   std::vector<std::string> missing;
-  std::vector<NamedInput> sources = feed.inputs(kernel, Role::Source, missing);
-  std::vector<NamedInput> targets = feed.inputs(kernel, Role::Target, missing);
+  const std::vector<NamedInput> sources = feed.inputs(kernel, Role::Source, missing);
+  const std::vector<NamedInput> targets = feed.inputs(kernel, Role::Target, missing);
   Job job = device.job(kernel);
   set_parameters(job, kernel, settings, missing);
   if (!missing.empty())
@@ -242,25 +271,7 @@ std::vector<ForceDataset> kernel_forces(Device& device, const Kernel& kernel,
       results.push_back({v.name, {d.numbers.data() + column, stride}});
     }
   }
-  // Of many ranks each gives its part, and gets all results.
-  RankGroup* const ranks = DeviceRanks::group(device);
-  const std::size_t first = ranks == nullptr ? 0 : part_begin(n, ranks->rank(), ranks->size());
-  const std::size_t end = ranks == nullptr ? n : part_begin(n, ranks->rank() + 1, ranks->size());
-  for (auto* inputs : {&sources, &targets})
-    for (NamedInput& input : *inputs)
-      input.array.data = static_cast<const char*>(input.array.data) +
-                         static_cast<std::ptrdiff_t>(first) * input.array.stride;
-  for (NamedResult& result : results)
-    result.array.data = static_cast<char*>(result.array.data) +
-                        static_cast<std::ptrdiff_t>(first) * result.array.stride;
-  job.sources(end - first, sources);
-  job.targets(end - first, targets);
-  job.run(results);
-  for (ForceDataset& d : list) {
-    void* const values = d.integers.empty() ? static_cast<void*>(d.numbers.data())
-                                            : static_cast<void*>(d.integers.data());
-    if (ranks != nullptr) gather_parts(*ranks, values, n, d.width);
-  }
+  device.despite_losses([&] { run_part(device, job, n, {sources, targets, results}, list); });
   check_finite_sums(kernel, list);
   return list;
 }

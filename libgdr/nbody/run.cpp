@@ -98,7 +98,7 @@ class Run {
     if (!result_.snapshots.empty() && result_.snapshots.back() == path) return;
     try {
       const auto write = [&] {
-        if (place_.writes) write_snapshot(path, snapshot_, place_.format);
+        if (place_.writes()) write_snapshot(path, snapshot_, place_.format);
       };
       place_.together ? place_.together(write) : write();
     } catch (const Error& error) {
@@ -126,10 +126,10 @@ class Run {
 
   /// Where the state was saved; empty if nowhere.
   std::string save_anywhere(bool try_folder) const {
-    if (place_.folder.empty() || !place_.writes) return {};
+    if (place_.folder.empty() || !place_.writes()) return {};
     std::error_code no_folder;
-    const SnapshotPlace spare{
-        std::filesystem::temp_directory_path(no_folder).string(), place_.format, true, {}};
+    const SnapshotPlace spare{std::filesystem::temp_directory_path(no_folder).string(),
+                              place_.format};
     const std::string name = fmt::format("gdr-nbody-{}-", ::getpid());
     const std::string file =
         std::filesystem::path(spare.path(result_.end.step)).filename().string();

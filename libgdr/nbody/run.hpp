@@ -45,8 +45,9 @@ struct SnapshotPlace {
   SnapshotFormat format = SnapshotFormat::Hdf5;
 
   /// Of processes that run the same, one writes, and all must know what became of it: `together`
-  /// runs what may fail on one of them, and throws on all of them then. Empty: there is one.
-  bool writes = true;
+  /// runs what may fail on one of them, and throws on all of them then. Empty: there is one. Who
+  /// writes may change, when processes are lost.
+  std::function<bool()> writes = [] { return true; };
   std::function<void(const std::function<void()>&)> together = {};
 
   /// FOLDER/snapshot_00000512.hdf5

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "gdr/error.hpp"
+#include "gdr/ranks.hpp"
 #include "libgdr/ranks/group.hpp"
 
 namespace gdr {
@@ -32,6 +33,8 @@ void together(RankGroup* ranks, const Work& work) {
     work();
   } catch (const AgreedError&) {
     throw;
+  } catch (const RanksLost&) {
+    throw;  // there is nobody left to agree with
   } catch (...) {
     here = current_error();
   }

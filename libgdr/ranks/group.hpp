@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace gdr {
 
@@ -28,7 +29,9 @@ class RankPending {
 
 /// Some ranks, numbered from 0. All calls but those on a RankPending are collective: every rank
 /// makes them in the same order. They throw Error (Device) when another rank is lost, or waits
-/// longer than GDR_MPI_TIMEOUT seconds (0, as by default: no limit).
+/// longer than GDR_MPI_TIMEOUT seconds (0, as by default: no limit). Where ranks that are left can
+/// go on, the error is RanksLost, and from then on it is thrown by all calls on all of them, and on
+/// all groups that were split from this one, but for agreed() and shrink().
 class RankGroup {
  public:
   virtual ~RankGroup() = default;
@@ -51,6 +54,13 @@ class RankGroup {
                                                       std::span<const RankTransfer> sends) = 0;
   /// Those with the same colour, in the order of their ranks.
   virtual std::unique_ptr<RankGroup> split(unsigned colour) = 0;
+  /// The MPI lets those that are left go on when ranks are lost.
+  virtual bool outlives_losses() const noexcept = 0;
+  /// The same on all ranks that are left: none is lost, and `fine` is true on every one.
+  virtual bool agreed(bool fine) = 0;
+  /// Leave out the ranks that are lost, whose numbers are returned; the others are numbered anew in
+  /// their old order. What was split from the group must be made anew.
+  virtual std::vector<unsigned> shrink() = 0;
   /// End all of them at once.
   [[noreturn]] virtual void abort(int status) = 0;
 };

@@ -19,13 +19,28 @@ std::filesystem::path own_folder() {
   return std::filesystem::weakly_canonical(info.dli_fname, ignored).parent_path();
 }
 
+bool has_symbol(const char* name) { return dlsym(RTLD_DEFAULT, name) != nullptr; }
+bool is_set(const char* name) { return std::getenv(name) != nullptr; }
+
 /// An MPI library is in this process already, or started it.
 bool is_mpich() {
-  if (dlsym(RTLD_DEFAULT, "MPIR_Err_create_code") != nullptr) return true;
-  if (dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world") != nullptr) return false;
-  const bool open_mpi = std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr;
-  return !open_mpi && std::getenv("PMI_RANK") != nullptr;
+  if (has_symbol("MPIR_Err_create_code")) return true;
+  if (has_symbol("ompi_mpi_comm_world")) return false;
+  return !is_set("OMPI_COMM_WORLD_SIZE") && is_set("PMI_RANK");
 }
+/// Open MPI from version 5 on, whose job outlives lost ranks.
+bool is_open_mpi_5() {
+  if (has_symbol("ompi_mpi_comm_world")) return has_symbol("MPIX_Comm_revoke");
+  return is_set("OMPI_COMM_WORLD_SIZE") && is_set("OMPI_VERSION");
+}
+
+/// Libraries that may lie beside the one for the MPI of the build, and whom they are for.
+struct Choice {
+  const char* file;
+  bool (*wanted)();
+};
+constexpr Choice choices[] = {{"libgdr_mpi_mpich.so", is_mpich},
+                              {"libgdr_mpi_ulfm.so", is_open_mpi_5}};
 
 RankPlugin load_plugin() {
   const std::string path = mpi_library_path();
@@ -51,9 +66,11 @@ RankPlugin load_plugin() {
 std::string mpi_library_path() {
   if (const char* given = std::getenv("GDR_MPI_LIBRARY"); given != nullptr && *given != '\0')
     return given;
-  const std::filesystem::path folder = own_folder(), mpich = folder / "libgdr_mpi_mpich.so";
+  const std::filesystem::path folder = own_folder();
   std::error_code ignored;
-  if (is_mpich() && std::filesystem::exists(mpich, ignored)) return mpich.string();
+  for (const Choice& choice : choices)
+    if (choice.wanted() && std::filesystem::exists(folder / choice.file, ignored))
+      return (folder / choice.file).string();
   return (folder / "libgdr_mpi.so").string();
 }
 

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <numeric>
 
 #include "libgdr/device/core.hpp"
 #include "libgdr/ranks/agree.hpp"
@@ -56,6 +57,8 @@ std::shared_ptr<DeviceCore> open_on_ranks(const DeviceName& name,
   check_same(*ranks->calls, Fingerprint(core->geometry, core->sharing, core->statistics.engine));
   ranks->work = ranks->calls->split(0);
   ranks->report.rank = ranks->calls->rank();
+  ranks->numbers.resize(ranks->calls->size());
+  std::iota(ranks->numbers.begin(), ranks->numbers.end(), 0U);
   ranks->report.boards = core->boards.size();
   ranks->report.threads = core->threads;
   core->ranks = std::move(ranks);
@@ -64,10 +67,10 @@ std::shared_ptr<DeviceCore> open_on_ranks(const DeviceName& name,
 
 std::vector<RankReport> gather_reports(DeviceCore& device) {
   RankGroup& ranks = *device.ranks->calls;
-  constexpr std::size_t numbers = 8, name = 64;
+  constexpr std::size_t numbers = 9, name = 64;
   struct Plain {
     std::uint64_t counts[numbers];
-    double seconds[2];
+    double seconds[4];
     char host[name];
   };
   Plain mine{};
@@ -76,8 +79,8 @@ std::vector<RankReport> gather_reports(DeviceCore& device) {
     const RankReport& r = device.ranks->report;
     const Statistics& s = device.statistics;
     mine = {{r.rank, r.boards, r.threads, r.pairs, s.bytes_to_board, s.bytes_from_board,
-             r.bytes_received, r.sources_bytes},
-            {r.seconds, r.waiting_seconds},
+             r.bytes_received, r.sources_bytes, r.memory_bytes},
+            {r.seconds, r.waiting_seconds, r.sources_seconds, r.sources_waiting},
             {}};
   }
   gethostname(mine.host, name - 1);
@@ -86,8 +89,8 @@ std::vector<RankReport> gather_reports(DeviceCore& device) {
   std::vector<RankReport> reports;
   for (const Plain& p : all)
     reports.push_back({static_cast<unsigned>(p.counts[0]), p.host, p.counts[1], p.counts[2],
-                       p.counts[3], p.counts[4], p.counts[5], p.counts[6], p.counts[7],
-                       p.seconds[0], p.seconds[1]});
+                       p.counts[3], p.counts[4], p.counts[5], p.counts[6], p.counts[7], p.counts[8],
+                       p.seconds[0], p.seconds[1], p.seconds[2], p.seconds[3]});
   return reports;
 }
 

@@ -8,8 +8,8 @@
 namespace gdr {
 
 /// Changes whenever RankGroup does: both libraries must come from the same build.
-constexpr std::uint32_t rank_plugin_version = 1;
-constexpr const char* rank_plugin_symbol = "gdr_mpi_ranks_1";
+constexpr std::uint32_t rank_plugin_version = 2;
+constexpr const char* rank_plugin_symbol = "gdr_mpi_ranks_2";
 
 /// Of the function: a new group over the communicator with this Fortran handle, or, if `world`,
 /// over all processes (starting MPI if nobody has). Null if that fails, with the reason in `error`.

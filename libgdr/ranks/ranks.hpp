@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "gdr/statistics.hpp"
+#include "gdr/ranks.hpp"
 #include "libgdr/ranks/group.hpp"
 
 namespace gdr {
@@ -21,6 +22,10 @@ struct Ranks {
   std::unique_ptr<RankGroup> calls;  ///< of the thread that calls
   std::unique_ptr<RankGroup> work;   ///< of the thread that runs
   RankReport report;                 ///< this rank's; guarded by DeviceCore::counters
+  /// Of the ranks that are left, when the device was opened.
+  std::vector<unsigned> numbers = {};
+  /// Called on all that are left when some were lost, with the numbers of these.
+  std::function<void(const std::vector<unsigned>& lost)> on_loss = {};
 };
 
 /// The reports of all ranks; collective.

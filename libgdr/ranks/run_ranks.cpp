@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 
 #include "libgdr/device/account.hpp"
 #include "libgdr/ranks/agree.hpp"
+#include "libgdr/ranks/arrivals.hpp"
 #include "libgdr/ranks/ranks.hpp"
 #include "libgdr/ranks/share.hpp"
 
@@ -80,7 +82,6 @@ class RankRun {
       start_sources();
       together(&ranks_, [&] { compute(); });
       work().job->arrival = {};
-      pieces_.clear();
       return_results();
       return_outputs();
       finish();
@@ -95,8 +96,9 @@ class RankRun {
   void move_targets();
   void start_sources();
   void gather_in_pieces();
-  void arrive(IndexRange range);
+  void send_slices();
   void compute();
+  void compute_parts(Account& account);
   void return_results();
   void return_outputs();
   void finish();
@@ -120,12 +122,6 @@ class RankRun {
   void exchange(std::span<const RankTransfer> receives, std::span<const RankTransfer> sends);
   void count(std::span<const RankTransfer> receives);
 
-  /// Sources that are on their way, and how they come.
-  struct Piece {
-    IndexRange sources;
-    std::unique_ptr<RankPending> pending;
-  };
-
   DeviceCore& device_;
   JobData& job_;
   const std::atomic<bool>& abandoned_;
@@ -138,8 +134,8 @@ class RankRun {
   IndexRange hull_;                           ///< targets that this rank works on
   std::size_t record_words_ = 0;              ///< of a result between ranks
   std::vector<std::uint64_t> computed_, mine_, records_;
-  std::vector<Piece> pieces_;
   RankReport report_;
+  Arrivals arrivals_;  ///< last: when it goes, the memory that they arrive in is still there
 };
 
 void RankRun::announce() {
@@ -286,20 +282,40 @@ void RankRun::move_targets() {
 
 void RankRun::start_sources() {
   if (!fetch_sources_ || job_.sources_group.words == 0) return;
-  if (work_cut_.slices == 1) return gather_in_pieces();
+  work_cut_.slices == 1 ? gather_in_pieces() : send_slices();
+  arrivals_.begin(ranks_.any_thread());
+  work().job->arrival = [this](IndexRange range) { arrivals_.wait_for(range); };
+}
+
+/// First what every rank begins with, then its next slice, and so on: all go through these rounds
+/// in their order, so between two of them transfers match.
+void RankRun::send_slices() {
   const std::size_t words = job_.sources_group.words;
-  const IndexRange needed = needed_by(parts_[me_]);
+  const IndexRange needed = needed_by(parts_[me_]), own = owned(source_offsets_, me_);
   // Nothing is written through either pointer but what arrives.
   auto* const to = const_cast<std::uint64_t*>(work().job->sources.words());
   auto* const from = const_cast<std::uint64_t*>(job_.sources.words());
-  std::vector<RankTransfer> receives, sends;
-  for (unsigned r = 0; r < ranks_.size(); ++r) {
-    add_transfer(receives, r, needed, owned(source_offsets_, r), words, to);
-    add_transfer(sends, r, owned(source_offsets_, me_), needed_by(parts_[r]), words, from);
+  std::size_t rounds = 0;
+  for (const auto& parts : parts_) rounds = std::max(rounds, parts.size());
+  for (std::size_t round = 0; round < rounds; ++round) {
+    IndexRange here;
+    std::vector<RankTransfer> receives, sends;
+    for (unsigned r = 0; r < ranks_.size(); ++r) {
+      if (round >= parts_[r].size()) continue;
+      const IndexRange all = slice(parts_[r][round].slice);
+      add_transfer(sends, r, own, all, words, from);
+      if (r == me_) here = {all.first - needed.first, all.count};
+    }
+    if (round < parts_[me_].size())
+      for (unsigned r = 0; r < ranks_.size(); ++r)
+        add_transfer(receives, r, {here.first + needed.first, here.count},
+                     owned(source_offsets_, r), words, to + here.first * words);
+    if (!receives.empty() || !sends.empty()) {
+      count(receives);
+      arrivals_.add(here, here.count * words * word_bytes,
+                    [this, receives, sends] { return ranks_.start_exchange(receives, sends); });
+    }
   }
-  count(receives);
-  pieces_.push_back({{0, needed.count}, ranks_.start_exchange(receives, sends)});
-  work().job->arrival = [this](IndexRange range) { arrive(range); };
 }
 
 /// Everybody gets all of them, in their order: the boards begin with what is there.
@@ -307,7 +323,6 @@ void RankRun::gather_in_pieces() {
   const std::size_t words = job_.sources_group.words, n = sources();
   auto* const all = const_cast<std::uint64_t*>(work().job->sources.words());
   const IndexRange own = owned(source_offsets_, me_);
-  std::copy_n(job_.sources.words(), own.count * words, all + own.first * words);
   report_.bytes_received += (n - own.count) * words * word_bytes;
   constexpr std::size_t fewest = 4096, most_words = std::size_t{1} << 30;
   const std::size_t piece =
@@ -317,26 +332,34 @@ void RankRun::gather_in_pieces() {
     std::vector<std::size_t> offsets;
     for (const std::size_t at : source_offsets_)
       offsets.push_back((std::clamp(at, first, first + range.count) - first) * words);
-    pieces_.push_back({range, ranks_.start_gather(all + first * words, offsets)});
-  }
-  work().job->arrival = [this](IndexRange range) { arrive(range); };
-}
-
-void RankRun::arrive(IndexRange range) {
-  for (Piece& piece : pieces_) {
-    if (!piece.pending) continue;
-    if (intersection(piece.sources, range).count > 0) {
-      wait(*piece.pending);
-      piece.pending.reset();
-    } else {
-      piece.pending->test();  // most MPIs move data only while they are called
-    }
+    const IndexRange mine = intersection(own, range);
+    const std::size_t skipped = mine.count > 0 ? mine.first - own.first : 0;
+    arrivals_.add(range, range.count * words * word_bytes, [=, this] {
+      std::copy_n(job_.sources.words() + skipped * words, mine.count * words,
+                  all + mine.first * words);
+      return ranks_.start_gather(all + first * words, offsets);
+    });
   }
 }
 
 void RankRun::compute() {
-  JobData& own = *work().job;
   Account account(device_);
+  std::exception_ptr error;
+  try {
+    compute_parts(account);
+  } catch (const RanksLost&) {
+    throw;
+  } catch (...) {
+    error = std::current_exception();
+  }
+  arrivals_.finish();
+  if (error) std::rethrow_exception(error);
+  account.done(report_.pairs,
+               static_cast<double>(report_.pairs) * job_.kernel.flops_per_interaction());
+}
+
+void RankRun::compute_parts(Account& account) {
+  JobData& own = *work().job;
   const bool raw = work_cut_.slices > 1;
   std::uint64_t* records = computed_.data();
   for (const RankPart& part : parts_[me_]) {
@@ -346,9 +369,6 @@ void RankRun::compute() {
     records += part.targets.count * record_words_;
     report_.pairs += part.targets.count * own.slices[k].count;
   }
-  arrive({0, own.sources.count()});
-  account.done(report_.pairs,
-               static_cast<double>(report_.pairs) * job_.kernel.flops_per_interaction());
 }
 
 /// To whose targets they are of, for every slice.
@@ -411,13 +431,20 @@ void RankRun::finish() {
 }
 
 void RankRun::add_report() {
+  const JobData& own = *work().job;
+  const std::size_t words = own.sources.count() * own.sources_group.words + own.targets.size() +
+                            computed_.size() + mine_.size() + records_.size();
+  report_.memory_bytes = words * word_bytes;
   const std::scoped_lock lock(device_.counters);
   RankReport& all = device_.ranks->report;
   all.pairs += report_.pairs;
   all.bytes_received += report_.bytes_received;
   all.sources_bytes = report_.sources_bytes;
   all.seconds += report_.seconds;
-  all.waiting_seconds += report_.waiting_seconds;
+  all.memory_bytes = report_.memory_bytes;
+  all.waiting_seconds += report_.waiting_seconds + arrivals_.waiting_seconds();
+  all.sources_seconds += arrivals_.seconds();
+  all.sources_waiting += arrivals_.waiting_seconds();
 }
 
 }  // namespace

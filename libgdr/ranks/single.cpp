@@ -33,6 +33,9 @@ class Single final : public RankGroup {
     return std::make_unique<Done>();
   }
   std::unique_ptr<RankGroup> split(unsigned) override { return single_rank(); }
+  bool outlives_losses() const noexcept override { return false; }
+  bool agreed(bool fine) override { return fine; }
+  std::vector<unsigned> shrink() override { return {}; }
   [[noreturn]] void abort(int status) override { std::_Exit(status); }
 };
 

@@ -99,6 +99,56 @@ TEST_CASE("The board joins the words of its chips before conversion", "[board]")
   }
 }
 
+TEST_CASE("Raw reads give the network's words, joined but not rounded", "[board]") {
+  const auto share = GENERATE(Share::TargetsOverBlocks, Share::SourcesOverBlocks);
+  const auto mask = GENERATE(std::uint64_t{1}, std::uint64_t{3});
+  CAPTURE(static_cast<int>(share), mask);
+  Rig rig(small_geometry(2, 3, 2));
+  rig.load(pair_program());
+  // Sums that a double does not hold: the last bits are the ones that raw words keep.
+  const std::vector<double> x = {0.1, 1.0 / 3, -7e-5, 1e15};
+  rig.targets(3, share, x);
+  std::vector<Long> expected[2];
+  const std::size_t n = 9;
+  for (std::size_t c = 0; c < 2; ++c) {
+    const auto masses = values(n, static_cast<double>(c) + 0.3);
+    rig.write(std::uint64_t{1} << c, 0, masses);
+    rig.run(std::uint64_t{1} << c, share, 0, n);
+    for (const double target : x) {
+      std::vector<Long> blocks = {pair_sum(target, masses, 0, n)};
+      if (share == Share::SourcesOverBlocks)
+        blocks = {pair_sum(target, masses, 0, 3), pair_sum(target, masses, 3, 3),
+                  pair_sum(target, masses, 6, 3)};
+      Flags flags = no_flags;
+      expected[c].push_back(reduce_tree(Reduce::Fadd, blocks, flags));
+    }
+  }
+  const bool both = mask == 3;
+  rig.read(mask, share, x.size(), read_raw | (both ? read_combine : 0U));
+  // Some of them, not from the first on.
+  rig.read(mask, share, 2, read_raw | (both ? read_combine : 0U));
+  rig.list.commands.back().first = 1;
+  const auto words = rig.execute();
+  REQUIRE(words.size() == 4 * (x.size() + 2));
+  bool is_longer = false;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    Flags flags = no_flags;
+    const Long sum =
+        both ? reduce_tree(Reduce::Fadd, std::vector<Long>{expected[0][i], expected[1][i]}, flags)
+             : expected[0][i];
+    const auto low = static_cast<std::uint64_t>(sum.bits);
+    const auto high = static_cast<std::uint64_t>(sum.bits >> 64);
+    const std::uint64_t record[] = {low, high, both ? 2 * n : n, 0};
+    for (std::size_t w = 0; w < 4; ++w) {
+      CHECK(words[4 * i + w] == record[w]);
+      if (i == 1 || i == 2) CHECK(words[4 * (x.size() + i - 1) + w] == record[w]);
+    }
+    Long rounded = long_from_double(real(host(sum)));
+    is_longer = is_longer || rounded.bits != sum.bits;
+  }
+  CHECK(is_longer);
+}
+
 TEST_CASE("Output items are joined over the blocks that see the same source", "[board]") {
   const auto op = GENERATE(Reduce::Fmax, Reduce::Fadd, Reduce::Pass);
   const auto group = GENERATE(1u, 2u);

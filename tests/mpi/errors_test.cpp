@@ -6,6 +6,28 @@
 
 using namespace gdr::test;
 
+TEST_CASE("a rank that hangs ends the job when the time limit has passed") {
+  const MpiKind mpi = mpi_kinds().at(0);
+  const Ended ended =
+      run_ranks(mpi, 3, {"env", "GDR_MPI_TIMEOUT=1.5", GDR_MPI_HANG, "mpi:threads=1"});
+  INFO(ended.output << ended.errors);
+  CHECK(ended.status != 0);
+  CHECK(ended.seconds < 30);
+  CHECK(ended.output.find("5 nothing came from other ranks within 1.5") != std::string::npos);
+  CHECK(ended.output.find("GDR_MPI_TIMEOUT") != std::string::npos);
+}
+
+TEST_CASE("the C interface opens a device on a part of the processes") {
+  // The program is linked with the MPI that was found.
+  const Ended ended = run_ranks(mpi_kinds().at(0), 4, {GDR_MPI_CAPI});
+  INFO(ended.output << ended.errors);
+  REQUIRE(ended.status == 0);
+  for (const char* line : {"0: 2 ranks, the same\n", "1: 2 ranks, the same\n",
+                           "2: 2 ranks, the same\n", "3: 2 ranks, the same\n"})
+    CHECK(ended.output.find(line) != std::string::npos);
+  CHECK(ended.output.find("null communicator: 1") != std::string::npos);
+}
+
 TEST_CASE("errors of one rank are thrown on all of them") {
   constexpr unsigned ranks = 3;
   const std::vector<std::string> expected = {

@@ -69,8 +69,19 @@ std::vector<MpiKind> mpi_kinds() {
   return kinds;
 }
 
+std::optional<MpiKind> mpi_with_ulfm() {
+  const std::string launcher = GDR_ULFM_LAUNCHER;
+  if (launcher.empty()) return {};
+  return MpiKind{"ULFM",
+                 launcher,
+                 GDR_BINARY_DIR "/libgdr/libgdr_mpi_ulfm.so",
+                 {"--with-ft", "ulfm", "--oversubscribe", "--bind-to", "none"}};
+}
+
 Ended run_ranks(const MpiKind& mpi, unsigned ranks, const std::vector<std::string>& words) {
-  std::vector<std::string> all = {mpi.launcher, "-n", std::to_string(ranks)};
+  std::vector<std::string> all = {mpi.launcher};
+  all.insert(all.end(), mpi.options.begin(), mpi.options.end());
+  all.insert(all.end(), {"-n", std::to_string(ranks)});
   all.insert(all.end(), words.begin(), words.end());
   return run(all, mpi.library);
 }

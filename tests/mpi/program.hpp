@@ -1,6 +1,7 @@
 // Running programs on many ranks.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,13 @@ struct Ended {
 /// An MPI that is installed: how programs are started, and the library that libgdr loads then.
 struct MpiKind {
   std::string name, launcher, library;
+  std::vector<std::string> options = {};  ///< of the launcher
 };
 /// Those that were built for. The first is the one that CMake found.
 std::vector<MpiKind> mpi_kinds();
+
+/// The one whose jobs outlive lost ranks, where there is one.
+std::optional<MpiKind> mpi_with_ulfm();
 
 /// Run a program with so many ranks, and wait; it is ended after a minute.
 Ended run_ranks(const MpiKind& mpi, unsigned ranks, const std::vector<std::string>& words);

@@ -1,9 +1,11 @@
 // The results of a job have the same bits for any number of ranks, boards and threads, however its
 // data are laid out, and the same as in one process.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <sstream>
 
 #include "io/temporary_folder.hpp"
 #include "mpi/program.hpp"
@@ -41,6 +43,11 @@ Words joined(const std::string& path, unsigned ranks) {
     }
   return all;
 }
+
+/// Bytes that a rank reports.
+struct Memory {
+  std::uint64_t sources = 0, all = 0;
+};
 
 struct Results {
   std::map<std::string, Words> by_case;
@@ -88,8 +95,8 @@ void compare(const Results& got, const Results& expected, const std::string& wha
 
 TEST_CASE("ranks of every number give the bits of one process") {
   const Results expected = alone(machine, all_cases);
-  CHECK(expected.by_case.at("few.results").size() == 4 * (37 + 37 + 18));
-  CHECK(expected.by_case.at("reaction.outputs").size() == 2 * 3 * 230);
+  CHECK(expected.by_case.at("few.results").size() == 4 * (37 + 37 + 18 + 18));
+  CHECK(expected.by_case.at("reaction.outputs").size() == 2 * 4 * 230);
   compare(alone(machine + ",boards=3,threads=2", all_cases), expected, "3 boards, 2 threads");
   for (const MpiKind& mpi : mpi_kinds())
     for (const unsigned ranks : {1U, 2U, 3U, 4U, 8U}) {
@@ -100,7 +107,7 @@ TEST_CASE("ranks of every number give the bits of one process") {
 }
 
 TEST_CASE("sums of slices are those of whole sums, but for rounding") {
-  // 37 targets on 20000 sources make four slices here; sharing=targets asks for one.
+  // 37 targets on 20000 sources make two slices here; sharing=targets asks for one.
   const Words sliced = alone(machine, {"few"}).by_case.at("few.results");
   const Words whole = alone(machine + ",sharing=targets", {"few"}).by_case.at("few.results");
   REQUIRE(sliced.size() == whole.size());
@@ -111,6 +118,34 @@ TEST_CASE("sums of slices are those of whole sums, but for rounding") {
     different += a != b ? 1 : 0;
   }
   CHECK(different > 0);
+}
+
+TEST_CASE("what a rank holds shrinks with their number where sources are in slices") {
+  // 40000 sources make four slices here.
+  std::map<unsigned, Memory> largest;
+  for (const unsigned ranks : {1U, 2U, 4U}) {
+    const TemporaryFolder folder;
+    const Ended ended = run_ranks(mpi_kinds().at(0), ranks,
+                                  {GDR_MPI_JOBS, "mpi:" + machine, "even", folder.path(), "many"});
+    INFO(ended.errors);
+    REQUIRE(ended.status == 0);
+    std::istringstream lines(ended.output);
+    std::string name;
+    unsigned count = 0;
+    Memory& most = largest[ranks];
+    for (Memory one; lines >> name >> one.sources >> one.all; ++count) {
+      most.sources = std::max(most.sources, one.sources);
+      most.all = std::max(most.all, one.all);
+    }
+    CHECK(count == ranks);
+  }
+  constexpr std::uint64_t source_bytes = 5 * sizeof(double);  // x, y, z, m, id
+  CHECK(largest[1].sources == 40000 * source_bytes);
+  CHECK(largest[2].sources == 20000 * source_bytes);
+  CHECK(largest[4].sources == 10000 * source_bytes);
+  // Beside them there are a few targets and sums of slices.
+  CHECK(largest[2].all < largest[1].all * 6 / 10);
+  CHECK(largest[4].all < largest[1].all * 3 / 10);
 }
 
 TEST_CASE("however data are laid out, and whatever the ranks have") {

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "gdr/kernel.hpp"
+#include "gdr/ranks.hpp"
 #include "gdr/statistics.hpp"
 #include "gdr/timeline.hpp"
 
@@ -142,6 +144,18 @@ class Device {
   unsigned ranks() const noexcept;
   /// What every rank did; collective. Empty but for devices of kind "mpi".
   std::vector<RankReport> rank_reports();
+  /// After RanksLost: makes this a device of the ranks that are left, numbered anew in their old
+  /// order. Collective among them. What was submitted has ended when it returns; jobs keep this
+  /// rank's own sources and targets, and their next run is one of what the ranks that are left
+  /// have. DistributedMatrices must be made anew. Returns the lost ranks by the numbers they had
+  /// when the device was opened. Throws Error (Unsupported) where the MPI cannot do that, and
+  /// Error (Device) if none is lost.
+  std::vector<unsigned> recover();
+  /// Do what calls this device, and again, after recover(), as often as ranks are lost meanwhile:
+  /// all that are left return from the same try. Collective. `work` must take rank() and ranks()
+  /// anew each time, and change nothing that the next try needs. Where nothing can be lost it is
+  /// just done.
+  void despite_losses(const std::function<void()>& work);
   /// One line: "emulator: 1 board of 4 chips, vector engine, avx512".
   std::string description() const;
   /// Tests every board: memories, arithmetic, reduction network, a product of matrices; `rounds`

@@ -23,6 +23,17 @@ struct GridOptions {
   unsigned rows = 0;        ///< of the grid; must divide the ranks. 0: as square as it can be, wide
   std::size_t block = 128;  ///< rows and columns that are dealt out together, and of a panel of LU
   MatrixPrecision precision = MatrixPrecision::Full;
+  /// LU: the next panel is factorised while the boards work on the rest of the matrix. The bits are
+  /// the same without; it is for measuring.
+  bool look_ahead = true;
+};
+
+/// Where the time of LU went on this rank, over all calls, in seconds.
+struct GridTimes {
+  double seconds = 0;  ///< in lu()
+  double update = 0;   ///< products on the boards
+  double panel = 0;    ///< factorising panels, or waiting for who does
+  double hidden = 0;   ///< of `panel`, while the update of the same step went on
 };
 
 /// Matrices are dealt out as ScaLAPACK and HPL do: in blocks of block x block, cyclically over the
@@ -60,6 +71,7 @@ class DistributedMatrices {
   /// pivot that is exactly zero, if there is one.
   std::optional<std::size_t> lu(std::size_t n, std::size_t extra, double* a,
                                 std::span<std::int64_t> pivots);
+  GridTimes times() const noexcept;
   /// A x = b, `a` being [A | b] of n x (n + 1), which is overwritten by the factors. Every rank
   /// gets x. Throws Error (Input) if a pivot is exactly zero, with its number.
   std::vector<double> solve(std::size_t n, double* a);

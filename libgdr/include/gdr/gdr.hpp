@@ -9,5 +9,6 @@
 #include "gdr/linear.hpp"
 #include "gdr/machine.hpp"
 #include "gdr/matrix.hpp"
+#include "gdr/ranks.hpp"
 #include "gdr/statistics.hpp"
 #include "gdr/timeline.hpp"

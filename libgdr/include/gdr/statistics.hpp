@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace gdr {
 
@@ -28,6 +29,8 @@ struct Statistics {
   double compile_seconds = 0;   ///< spent making machine code
   unsigned lost_boards = 0;     ///< that failed and were taken out since the device was opened
   std::uint64_t checks = 0;     ///< tests of all boards in the background (option check)
+  /// Ranks that ended while others went on, by the numbers they had when the device was opened.
+  std::vector<unsigned> lost_ranks;
 
   // Measured, of runs: together they are more than host_seconds where they overlapped.
   double conversion_seconds = 0;  ///< the host converting arrays of jobs, also between runs
@@ -39,21 +42,6 @@ struct Statistics {
   double predicted_gflops() const noexcept {
     return predicted_seconds > 0 ? flops / predicted_seconds * 1e-9 : 0.0;
   }
-};
-
-/// What one rank of a device "mpi" did since the device was opened.
-struct RankReport {
-  unsigned rank = 0;
-  std::string host;                  ///< name of its machine
-  std::uint64_t boards = 0;          ///< emulated in its process
-  std::uint64_t threads = 0;         ///< of its process
-  std::uint64_t pairs = 0;           ///< targets times sources that its boards worked on
-  std::uint64_t bytes_to_board = 0;  ///< over its boards' links
-  std::uint64_t bytes_from_board = 0;
-  std::uint64_t bytes_received = 0;  ///< from other ranks, for runs
-  std::uint64_t sources_bytes = 0;   ///< of sources that it held for its last run
-  double seconds = 0;                ///< wall time in runs
-  double waiting_seconds = 0;        ///< of these, for other ranks: what no computing hid
 };
 
 }  // namespace gdr

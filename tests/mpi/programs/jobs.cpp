@@ -2,8 +2,10 @@
 // that a test can put them together and compare them with those of one process.
 //
 // usage: test_mpi_jobs DEVICE LAYOUT FOLDER CASE...
+// After every case rank 0 prints what each rank held: CASE BYTES-OF-SOURCES BYTES
 //   LAYOUT: even, uneven (first ranks have few targets, last ones few sources), or ends (all
 //   targets are the last rank's, all sources the first's)
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iostream>
@@ -92,6 +94,7 @@ struct Case {
 const std::map<std::string, Case> cases = {
     {"gravity", {"gravity", nullptr, 301, 999}},
     {"few", {"gravity", nullptr, 37, 20000}},
+    {"many", {"gravity", nullptr, 37, 40000}},
     {"one", {"gravity", nullptr, 1, 9000}},
     {"none", {"gravity", nullptr, 0, 100}},
     {"empty", {"gravity", nullptr, 50, 0}},
@@ -164,7 +167,8 @@ class Arrays {
 };
 
 /// Runs and appends all results and outputs, element by element.
-void run(gdr::Job& job, const gdr::Kernel& kernel, std::vector<std::uint64_t> (&files)[2]) {
+void run(gdr::Job& job, const gdr::Kernel& kernel, std::vector<std::uint64_t> (&files)[2],
+         bool in_background = false) {
   std::vector<std::vector<std::uint64_t>> data;
   for (const gdr::KernelVariable& v : kernel.variables())
     data.emplace_back(v.role == gdr::Role::Output ? job.source_count() : job.target_count());
@@ -177,7 +181,12 @@ void run(gdr::Job& job, const gdr::Kernel& kernel, std::vector<std::uint64_t> (&
     else
       results.push_back({v.name, reinterpret_cast<std::int64_t*>(data[k].data())});
   }
-  job.run(results);
+  if (in_background) {
+    job.start(results);
+    job.wait();
+  } else {
+    job.run(results);
+  }
   for (std::size_t k = 0; k < data.size(); ++k) {
     const gdr::Role role = kernel.variables()[k].role;
     if (role != gdr::Role::Result && role != gdr::Role::Output) continue;
@@ -209,6 +218,16 @@ void work(gdr::Device& device, const std::string& layout, const std::string& fol
   job.targets(half.count, Arrays(kernel, gdr::Role::Target, half, 400).inputs);
   job.sources(sources.count, Arrays(kernel, gdr::Role::Source, sources, 500).inputs);
   run(job, kernel, files);
+  // Some of the sources change (of some ranks none), and the run is one in the background.
+  const Range changed{c.sources / 3, c.sources / 2 - c.sources / 3};
+  const std::size_t from = std::max(changed.first, sources.first);
+  const std::size_t to =
+      std::max(from, std::min(changed.first + changed.count, sources.first + sources.count));
+  const bool none = from > sources.first + sources.count;
+  const Range mine{none ? sources.first : from, none ? 0 : to - from};
+  job.update_sources(mine.first - sources.first, mine.count,
+                     Arrays(kernel, gdr::Role::Source, mine, 600).inputs);
+  run(job, kernel, files, true);
   const char* const kinds[] = {"results", "outputs"};
   for (int f = 0; f < 2; ++f) {
     std::ofstream out(folder + "/" + name + "." + kinds[f] + "." + std::to_string(device.rank()),
@@ -224,7 +243,12 @@ void work(gdr::Device& device, const std::string& layout, const std::string& fol
 int main(int argc, char** argv) {
   try {
     gdr::Device device = gdr::Device::open(argv[1]);
-    for (int k = 4; k < argc; ++k) work(device, argv[2], argv[3], argv[k]);
+    for (int k = 4; k < argc; ++k) {
+      work(device, argv[2], argv[3], argv[k]);
+      for (const gdr::RankReport& r : device.rank_reports())
+        if (device.rank() == 0)
+          std::cout << argv[k] << " " << r.sources_bytes << " " << r.memory_bytes << "\n";
+    }
     return 0;
   } catch (const std::exception& e) {
     std::cerr << e.what() << "\n";

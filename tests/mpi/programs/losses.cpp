@@ -1,0 +1,103 @@
+// Forces again and again while ranks kill themselves: every rank that is left checks that the bits
+// are those of the first call, and prints how many were lost.
+//
+// usage: test_mpi_losses DEVICE SEED ROUNDS VICTIM...
+//   victim k kills itself in round 2 + 3 k, after a random time of up to what a round takes
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "gdr/gdr.hpp"
+
+namespace {
+
+constexpr std::size_t n = 700;
+
+/// Forces on this rank's part of the particles, every rank having all of them: some are computed in
+/// the background, meanwhile others in the foreground.
+struct Forces {
+  explicit Forces(gdr::Device& opened)
+      : device(opened), gravity(opened), job(opened.job(gdr::Kernel::builtin("coulomb"))) {
+    std::mt19937_64 random(1);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    for (double& x : position) x = uniform(random);
+  }
+  void compute() {
+    const std::size_t rank = device.rank(), ranks = device.ranks();
+    const std::size_t first = n * rank / ranks, count = n * (rank + 1) / ranks - first;
+    const double* const x = position.data() + 3 * first;
+    constexpr std::ptrdiff_t triple = 3 * sizeof(double);
+    job.sources(count, {{"xj", {x, triple}},
+                        {"yj", {x + 1, triple}},
+                        {"zj", {x + 2, triple}},
+                        {"qj", mass.data()},
+                        {"idj", sources.data()}});
+    job.targets(count, {{"xi", {x, triple}},
+                        {"yi", {x + 1, triple}},
+                        {"zi", {x + 2, triple}},
+                        {"idi", targets.data()}});
+    job.start({{"pot", coulomb.data() + first}});
+    gravity.compute(count, x, mass.data(), 0.1, acceleration.data() + 3 * first, nullptr);
+    job.wait();
+  }
+
+  gdr::Device& device;
+  gdr::Gravity gravity;
+  gdr::Job job;
+  std::vector<std::int64_t> targets = std::vector<std::int64_t>(n, 1),
+                            sources = std::vector<std::int64_t>(n, 2);
+  std::vector<double> position = std::vector<double>(3 * n), mass = std::vector<double>(n, 1.0 / n),
+                      acceleration = std::vector<double>(3 * n), coulomb = std::vector<double>(n);
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    gdr::Device device = gdr::Device::open(argv[1]);
+    const unsigned me = device.rank();
+    const int rounds = std::atoi(argv[3]);
+    std::mt19937_64 random(std::strtoull(argv[2], nullptr, 10));
+    // What this rank's part may become when others are lost: from one process.
+    gdr::Device alone = gdr::Device::open("emulator:threads=1");
+    Forces right(alone), forces(device);
+    right.compute();
+    double longest = 0;
+    for (int round = 0; round < rounds; ++round) {
+      const auto begin = std::chrono::steady_clock::now();
+      std::thread end;
+      for (int v = 4; v < argc; ++v) {
+        const auto after =
+            std::chrono::duration<double>(longest * static_cast<double>(random() >> 11) * 0x1p-53);
+        if (round != 2 + 3 * (v - 4) || me != std::strtoul(argv[v], nullptr, 10)) continue;
+        end = std::thread([after] {
+          std::this_thread::sleep_for(after);
+          ::kill(::getpid(), SIGKILL);
+        });
+      }
+      device.despite_losses([&] { forces.compute(); });
+      if (end.joinable()) end.join();
+      const std::size_t first = n * device.rank() / device.ranks();
+      const std::size_t last = n * (device.rank() + 1) / device.ranks();
+      for (std::size_t i = first; i < last; ++i)
+        if (forces.acceleration[3 * i] != right.acceleration[3 * i] ||
+            forces.coulomb[i] != right.coulomb[i])
+          throw gdr::Error(gdr::ErrorCategory::Internal,
+                           "particle " + std::to_string(i) + " has another force");
+      const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+      if (device.statistics().lost_ranks.empty()) longest = std::max(longest, spent.count());
+    }
+    for (const unsigned lost : device.statistics().lost_ranks) std::printf("lost %u\n", lost);
+    std::printf("left %u of %u\n", me, device.ranks());
+    return 0;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+  }
+}
