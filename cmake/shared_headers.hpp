@@ -11,23 +11,18 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <deque>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <unordered_map>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <fmt/core.h>

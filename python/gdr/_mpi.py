@@ -82,7 +82,7 @@ def mismatch() -> Optional[str]:
     if module is None or not known or any(_in_this_process(name) for name in known):
         return None
     version = str(module.Get_library_version()).strip("\0 \n")
-    theirs = re.split(r"[,\n]", version)[0].strip()
+    theirs = re.sub(r"\s*Version:\s*", " ", re.split(r"[,\n]", version)[0].strip())
     return (
         f"mpi4py works with {theirs}, and gdr was built with another MPI ({', '.join(known)}): a "
         'device "mpi" cannot be opened in this process. Install both for the same MPI: either '
