@@ -41,7 +41,7 @@ def main() -> None:
         everywhere = np.concatenate(comm.allgather(state.pos))
         pairs = [report.pairs for report in device.rank_reports()]
     if comm.rank == 0:
-        print(f"energy {energies[0]:.12f}, then {energies[1]:.12f}; positions {everywhere.sum()!r}")
+        print(f"energy {energies[0]:.12f}, then {energies[1]:.12f}; positions {float(everywhere.sum())!r}")
         print(f"pairs of stars that each rank worked on: {pairs}", file=sys.stderr)
 
 
