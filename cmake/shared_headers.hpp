@@ -1,6 +1,8 @@
-// Headers that most files of the library include, for builds that read them once (wheel.cmake). Files
-// say what they need all the same: other builds have no such header.
+// Headers that most files of the library include, for builds that read them once (wheel.cmake).
+// Files say what they need all the same: other builds have no such header.
 #pragma once
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -24,5 +26,3 @@
 #include <unordered_map>
 #include <utility>
 #include <vector>
-
-#include <fmt/core.h>

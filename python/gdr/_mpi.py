@@ -1,7 +1,7 @@
-"""MPI beside mpi4py: which MPI the library's part for it is built on, and whether both have the same.
+"""MPI beside mpi4py: which MPI the library's part for it is built on, and whether it is the same.
 
 A communicator of one MPI is garbage to another, and two in one process do harm before anybody uses
-them. So nothing is loaded here: names are read from the file of the part, and asked for in the process.
+them. So nothing is loaded here: names are read from the part's file, and asked for in the process.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def _needed(file: bytes) -> List[str]:
     table, size, count = struct.unpack_from(order + "32xQ14xHH", file)[0:3]
     loads, entries = [], []
     for k in range(count):
-        kind, offset, address, length = struct.unpack_from(order + "I4xQQ8xQ", file, table + k * size)
+        header = struct.unpack_from(order + "I4xQQ8xQ", file, table + k * size)
+        kind, offset, address, length = header
         if kind == 1:  # PT_LOAD: where addresses lie in the file
             loads.append((address, offset, length))
         elif kind == 2:  # PT_DYNAMIC
