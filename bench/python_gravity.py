@@ -5,7 +5,9 @@ usage: python bench/python_gravity.py [--particles 16384] [--rounds 15] [--devic
 
 The library is called through its C interface (which hands pointers to gdr::Gravity::compute and
 adds nothing), on a device of its own. Each round times both, the one that comes first changing; the
-ratio is that of the medians. CPU time says the same of a machine that others use, too.
+ratio is that of the medians. Between calls everything rests, for each side has OpenMP threads of its
+own, which spin for a while after their work and would take a core from the other's. CPU time says
+the same of a machine that others use, too.
 """
 
 from __future__ import annotations
@@ -72,6 +74,7 @@ def main() -> None:
     times, cpu = ({by_library: [], by_python: []} for _ in range(2))
     for round_ in range(options.rounds + 1):
         for call in (by_library, by_python)[:: 1 if round_ % 2 else -1]:
+            time.sleep(0.05)
             begin, worked = time.perf_counter(), time.process_time()
             call()
             if round_ > 0:  # the first one makes machine code

@@ -1,5 +1,5 @@
 // The annotated listing: every instruction with its address, clock, source line and encoding.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <iterator>
 #include <unordered_map>

@@ -1,6 +1,6 @@
 #include "emulator/assembler/object.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <zlib.h>
 
 #include <algorithm>

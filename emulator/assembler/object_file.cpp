@@ -1,6 +1,6 @@
 // Object files on disk: read whole, replaced at once or not at all.
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 #include "emulator/assembler/program_defect.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "kernels/compiler/graph_text.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace gdr::kc {
 namespace {

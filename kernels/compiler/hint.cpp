@@ -1,5 +1,5 @@
 // Hints: a line of the source that says where the search found its schedule.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 

@@ -1,6 +1,6 @@
 #include "libgdr/device/header_text.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>

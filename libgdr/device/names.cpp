@@ -1,7 +1,7 @@
 // Device names and the wording for names that are not known.
 #include "libgdr/device/names.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

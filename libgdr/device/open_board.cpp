@@ -1,5 +1,5 @@
 // Boards behind the driver: which one a name means, and whether it is as the name says.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <omp.h>
 
 #include <charconv>

@@ -1,6 +1,6 @@
 #include "libgdr/device/self_test.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <random>

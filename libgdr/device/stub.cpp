@@ -1,7 +1,7 @@
 // Writing the header of `gdr stub`: a fixed text with the kernel's names, members and object in it.
 #include "libgdr/device/stub.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cctype>
 #include <string>

@@ -2,7 +2,7 @@
 // <gdr/kernels/typed.hpp>.
 #include "libgdr/device/typed_header.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string>

@@ -8,11 +8,13 @@ Without one they share ``gdr.default_device()``. docs/python.md is the guide.
 """
 
 from . import _core as _core
+from . import _mpi as _mpi
 from . import linalg as linalg
 from . import nbody as nbody
 from ._decorator import FunctionKernel, kernel
 from ._device import (
     Device,
+    RankReport,
     Statistics,
     TimelineEvent,
     default_device,
@@ -59,12 +61,14 @@ from .errors import (
     FileError,
     InputError,
     InternalError,
+    MpiMismatchWarning,
     ProgramError,
     UnsupportedError,
     UsageError,
 )
 
 __version__ = _core.version()
+_mpi.watch()
 
 __all__ = [
     "Device",
@@ -78,8 +82,10 @@ __all__ = [
     "Job",
     "Kernel",
     "Machine",
+    "MpiMismatchWarning",
     "ParticleKernel",
     "ProgramError",
+    "RankReport",
     "Statistics",
     "TimelineEvent",
     "UnsupportedError",

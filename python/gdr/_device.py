@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import os
 import threading
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, List, Optional, Type, Union
+from typing import TYPE_CHECKING, Any, ContextManager, Iterator, List, Optional, Type, Union
 
-from . import _core
-from .errors import DeviceError
+from . import _core, _mpi
+from .errors import DeviceError, Error
 
 if TYPE_CHECKING:
     from ._job import Job
@@ -66,6 +68,26 @@ class TimelineEvent:
     end: float
 
 
+@dataclasses.dataclass(frozen=True)
+class RankReport:
+    """What one rank of a device "mpi" did since the device was opened."""
+
+    rank: int
+    host: str  #: name of its machine
+    boards: int  #: emulated in its process
+    threads: int
+    pairs: int  #: targets times sources that its boards worked on
+    bytes_to_board: int  #: over its boards' links
+    bytes_from_board: int
+    bytes_received: int  #: from other ranks, for runs
+    sources_bytes: int  #: of sources that it held for its last run
+    seconds: float  #: wall time in runs
+    waiting_seconds: float  #: of these, for other ranks
+
+
+_ALONE: ContextManager[None] = contextlib.nullcontext()
+
+
 class Device:
     """An open device; ``gdr.open`` makes it. Use it with ``with``, or close it.
 
@@ -74,10 +96,11 @@ class Device:
     reference engine).
     """
 
-    def __init__(self, name: str) -> None:
-        self._core = _core.Device(name)
+    def __init__(self, name: str, communicator: Optional[int] = None) -> None:
+        self._core = _core.Device(name, communicator)
         self._gravity: Optional[_core.Gravity] = None
         self._name = name
+        self._shared = self._core.ranks > 1
 
     def __enter__(self) -> Device:
         return self
@@ -112,6 +135,20 @@ class Device:
         """What it did since it was opened or ``reset_statistics``."""
         return Statistics(**self._core.statistics())
 
+    @property
+    def rank(self) -> int:
+        """This process among those that share the device: 0 but for devices "mpi"."""
+        return self._core.rank
+
+    @property
+    def ranks(self) -> int:
+        """How many processes share the device: 1 but for devices "mpi"."""
+        return self._core.ranks
+
+    def rank_reports(self) -> List[RankReport]:
+        """What every rank did, in their order; collective. Empty but for devices "mpi"."""
+        return [RankReport(*report) for report in self._core.rank_reports()]
+
     def reset_statistics(self) -> None:
         """Begin all counts anew."""
         self._core.reset_statistics()
@@ -137,6 +174,31 @@ class Device:
         """What was recorded so far, in the order of the command lists."""
         return [TimelineEvent(*event) for event in self._core.timeline()]
 
+    def _together(self) -> ContextManager[None]:
+        """Around the checks of a call's arguments: what is wrong on one rank is raised on all, or
+        the others would wait for it."""
+        return self._on_all_ranks() if self._shared else _ALONE
+
+    @contextlib.contextmanager
+    def _on_all_ranks(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            with contextlib.suppress(Error):  # here it is raised as it is
+                self._core.agree(str(error), isinstance(error, TypeError))
+            raise
+        self._core.agree(None, False)
+
+    def _numbers_before(self, n: int) -> int:
+        """Particles of the ranks before this one, of which each has some; collective."""
+        if not self._shared:
+            return 0
+        return int(sum(self._core.gather(float(n))[: self.rank]))
+
+    def _least(self, value: float) -> float:
+        """The least of all ranks' values; collective."""
+        return min(self._core.gather(value)) if self._shared else value
+
     def _get_gravity(self) -> _core.Gravity:
         if self._core.closed:
             raise DeviceError("the device has been closed")
@@ -145,7 +207,7 @@ class Device:
         return self._gravity
 
 
-def open(name: str = "", **options: Union[str, int, float]) -> Device:
+def open(name: str = "", *, comm: Any = None, **options: Union[str, int, float]) -> Device:
     """Open a device by name.
 
     ``gdr.open()`` opens what the environment variable GDR_DEVICE says, else the emulator.
@@ -154,10 +216,24 @@ def open(name: str = "", **options: Union[str, int, float]) -> Device:
     sharing ("auto", "targets", "sources"), and the geometry: chips, blocks, pes, registers, local,
     bm, instructions, dram, clock.
 
+    ``gdr.open("mpi", comm=MPI.COMM_WORLD)`` opens one device on all ranks of a communicator of
+    mpi4py, which is duplicated; without ``comm`` on all processes. Calls on it are collective, and
+    every rank gives and gets its own particles (docs/mpi.md). ``comm`` may also be a communicator's
+    Fortran handle (``comm.py2f()``).
+
     Raises UsageError for an unknown name, option or value, with the nearest known one, and
-    UnsupportedError for an instruction set that this host lacks.
+    UnsupportedError for an instruction set that this host lacks, or an MPI that is not there or is
+    not mpi4py's.
     """
-    return Device(device_name(name, options))
+    if comm is None:
+        chosen = device_name(name, options)
+        if (chosen or os.environ.get("GDR_DEVICE", "")).split(":")[0] == "mpi":
+            _mpi.prepare()
+        return Device(chosen)
+    communicator = _mpi.handle(comm)
+    chosen = device_name(name or "mpi", options)
+    _mpi.prepare()
+    return Device(chosen, communicator)
 
 
 def device_name(name: str, options: Any) -> str:

@@ -86,13 +86,17 @@ def gravity(
     Raises TypeError or ValueError naming the argument, InputError (a ValueError) for results that
     are not finite, naming the particle; the other results have been written then.
     """
-    x = np.ascontiguousarray(floats("pos", pos, ("n", 3)))
-    m = masses("mass", mass, len(x))
-    soft = number("eps", eps)
-    places = x if targets is None else np.ascontiguousarray(floats("targets", targets, ("m", 3)))
-    a = result("acc", acc, places.shape)
-    p = result("pot", pot, (len(places),))
-    core = pick(device)._get_gravity()
+    chosen = pick(device)
+    core = chosen._get_gravity()
+    with chosen._together():
+        x = np.ascontiguousarray(floats("pos", pos, ("n", 3)))
+        m = masses("mass", mass, len(x))
+        soft = number("eps", eps)
+        places = x
+        if targets is not None:
+            places = np.ascontiguousarray(floats("targets", targets, ("m", 3)))
+        a = result("acc", acc, places.shape)
+        p = result("pot", pot, (len(places),))
     try:
         if targets is None:
             core.compute(x, m, soft, a, p)
@@ -209,6 +213,26 @@ class ParticleKernel:
         device: Optional[Device] = None,
         **arguments: Any,
     ) -> Any:
+        chosen = pick(device)
+        job = chosen.job(self.kernel)
+        with chosen._together():
+            params, sources, places = self._arrange(values, arguments, targets)
+        n, m = len(sources["xj"]), len(places["xi"])
+        if "idj" in self.kernel.names("source"):
+            before = chosen._numbers_before(n)
+            sources["idj"] = ids = np.arange(before, before + n)
+            places["idi"] = ids if targets is None else np.full(m, -1)
+        job.set(**params)
+        job.sources(n, **sources)
+        job.targets(m, **places)
+        out, bound_results = self._allocate(m)
+        job.run(bound_results)
+        return self._tuple(**out)
+
+    def _arrange(
+        self, values: Tuple[Any, ...], arguments: Mapping[str, Any], targets: Any
+    ) -> Tuple[Dict[str, float], Dict[str, AnyArray], Dict[str, AnyArray]]:
+        """The kernel's params, and the variables of sources and targets, from the arguments."""
         try:
             bound = self.__signature__.bind_partial(*values, **arguments)
         except TypeError as error:
@@ -222,26 +246,18 @@ class ParticleKernel:
         if missing:
             raise TypeError(f"{self.__name__}: missing: {', '.join(missing)}")
         n = _count("pos", given["pos"])
-        job = pick(device).job(self.kernel)
-        for argument, name in self._parameters.items():
-            job.set(**{name: _parameter(argument, name, given[argument])})
+        params = {
+            name: _parameter(argument, name, given[argument])
+            for argument, name in self._parameters.items()
+        }
         sources = _columns(of_sources, given, n, "")
         if targets is None:
-            places, m = given, n
-        else:
-            extra = [name for name in given if name in of_targets and name not in of_sources]
-            if extra:
-                raise TypeError(f"{self.__name__}: give {', '.join(extra)} with the targets")
-            places, m = self._targets(targets, of_targets)
-        wanted_targets = _columns(of_targets, places, m, "" if targets is None else "targets: ")
-        if "idj" in self.kernel.names("source"):
-            sources["idj"] = np.arange(n)
-            wanted_targets["idi"] = np.arange(n) if targets is None else np.full(m, -1)
-        job.sources(n, **sources)
-        job.targets(m, **wanted_targets)
-        out, bound_results = self._allocate(m)
-        job.run(bound_results)
-        return self._tuple(**out)
+            return params, sources, _columns(of_targets, given, n, "")
+        extra = [name for name in given if name in of_targets and name not in of_sources]
+        if extra:
+            raise TypeError(f"{self.__name__}: give {', '.join(extra)} with the targets")
+        places, m = self._targets(targets, of_targets)
+        return params, sources, _columns(of_targets, places, m, "targets: ")
 
     def _targets(
         self, targets: Any, of_targets: Mapping[str, Tuple[str, ...]]

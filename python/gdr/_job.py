@@ -33,8 +33,10 @@ class Job:
 
     def set(self, **params: float) -> None:
         """Set ``param``s by name. Those never set are 0."""
-        for name, value in params.items():
-            self._core.set(name, number(name, value))
+        with self.device._together():
+            numbers = {name: number(name, value) for name, value in params.items()}
+        for name, value in numbers.items():
+            self._core.set(name, value)
 
     def sources(self, n: Optional[int] = None, /, **arrays: Any) -> None:
         """Values of all ``jvar``s, one for each source; a number is taken for all of them.
@@ -42,19 +44,22 @@ class Job:
         The number of sources is the arrays' length; it must be given where there are none. Raises
         TypeError or ValueError naming the array, and UsageError for unknown or missing ones.
         """
-        count, ready = self._inputs("source", n, arrays)
+        with self.device._together():
+            count, ready = self._inputs("source", n, arrays)
         self._core.sources(count, ready)
 
     def update_sources(self, first: int, n: Optional[int] = None, /, **arrays: Any) -> None:
         """New values for sources from index ``first`` on; what is not named keeps its values."""
-        count, ready = self._inputs("source", n, arrays)
-        if first < 0:
-            raise ValueError(f"first: an index of at least 0 is wanted, not {first}")
+        with self.device._together():
+            count, ready = self._inputs("source", n, arrays)
+            if first < 0:
+                raise ValueError(f"first: an index of at least 0 is wanted, not {first}")
         self._core.update_sources(first, count, ready)
 
     def targets(self, n: Optional[int] = None, /, **arrays: Any) -> None:
         """Values of all ``ivar``s, one for each target; a number is taken for all of them."""
-        count, ready = self._inputs("target", n, arrays)
+        with self.device._together():
+            count, ready = self._inputs("target", n, arrays)
         self._core.targets(count, ready)
 
     def run(self, results: Results = None) -> Dict[str, AnyArray]:
@@ -63,13 +68,15 @@ class Job:
         ``results`` names those that are wanted (None: all ``fvar``s and ``ovar``s), or gives an
         array to fill for each. ``name[]`` stands for all elements of an array or a list.
         """
-        arrays = self._outputs(results)
+        with self.device._together():
+            arrays = self._outputs(results)
         self._core.run(arrays)
         return arrays
 
     def start(self, results: Results = None) -> None:
         """The same in the background; ``wait`` gives the results, and raises its errors."""
-        arrays = self._outputs(results)
+        with self.device._together():
+            arrays = self._outputs(results)
         self._core.start(arrays)
         self._started = arrays
 

@@ -23,12 +23,22 @@ class Variable:
     host_bytes: int  #: size of one value
 
 
+@dataclasses.dataclass
+class Names:
+    """What callers of a kernel call its variables, where that is not as the program does."""
+
+    targets: Dict[str, str] = dataclasses.field(default_factory=dict)
+    sources: Dict[str, str] = dataclasses.field(default_factory=dict)
+    results: Dict[str, str] = dataclasses.field(default_factory=dict)
+
+
 class Kernel:
     """A kernel: from ``gdr.compile``, ``gdr.assemble``, ``gdr.load``, ``gdr.builtin`` or
     ``@gdr.kernel``. Immutable; any number of devices and threads may use it."""
 
-    def __init__(self, core: _core.Kernel) -> None:
+    def __init__(self, core: _core.Kernel, called: Optional[Names] = None) -> None:
         self.core = core
+        self._called = called or Names()
         self._variables = tuple(Variable(*v) for v in core.variables)
 
     @property
@@ -78,33 +88,58 @@ class Kernel:
         params: Optional[Mapping[str, float]] = None,
         results: Any = None,
         device: Any = None,
+        **more: float,
     ) -> Dict[str, AnyArray]:
-        """Run it once: arrays by variable name in, arrays by result name out.
+        """Run it once: arrays by name in, arrays by result name out.
 
         ``targets`` and ``sources`` map every ``ivar`` and ``jvar`` to an array (a number stands for
         all); a kernel without any of them takes the number of items instead. Every ``param`` must
-        be given.
+        be given, as a keyword (``spring(targets=..., sources=..., k=2.0)``) or in ``params``.
+        ``results``: names of those that are wanted, or an array to fill for each; all by default.
         """
         from ._device import pick
 
-        given = dict(params or {})
+        given = {**dict(params or {}), **more}
         missing = [name for name in self.names("param") if name not in given]
         if missing:
             raise UsageError(f"kernel {self.name!r}: params are missing: {', '.join(missing)}")
+        called = self._called
         job = pick(device).job(self)
         job.set(**given)
-        for call, data in ((job.sources, sources), (job.targets, targets)):
+        for call, data, table, side in (
+            (job.sources, sources, called.sources, "sources"),
+            (job.targets, targets, called.targets, "targets"),
+        ):
             if isinstance(data, int):
                 call(data)
             else:
-                call(**data)
-        return job.run(results)
+                call(**_variables(side, data, table))
+        wanted = results
+        if isinstance(results, Mapping):
+            wanted = {called.results.get(name, name): out for name, out in results.items()}
+        elif results is not None and not isinstance(results, str):
+            wanted = [called.results.get(name, name) for name in results]
+        back = {variable: name for name, variable in called.results.items()}
+        return {back.get(name, name): array for name, array in job.run(wanted).items()}
 
     def __repr__(self) -> str:
         return f"<gdr.Kernel {self.name}: {self.clocks:g} clocks, {self.flops:g} operations>"
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return from_object, (self.object,)
+
+
+def _variables(side: str, data: Mapping[str, Any], table: Mapping[str, str]) -> Dict[str, Any]:
+    """The arrays of a side by variable; without a table the library says what names there are."""
+    if not table:
+        return dict(data)
+    unknown = [name for name in data if name not in table]
+    missing = [name for name in table if name not in data]
+    if unknown or missing:
+        what = [f"unknown: {', '.join(unknown)}"] if unknown else []
+        what += [f"missing: {', '.join(missing)}"] if missing else []
+        raise TypeError(f"{side}: {'; '.join(what)}")
+    return {table[name]: value for name, value in data.items()}
 
 
 def compile(text: str, name: str = "kernel") -> Kernel:

@@ -111,8 +111,9 @@ def draw_snapshots(files: Sequence[PathLike], output: PathLike) -> pathlib.Path:
     figure, axes = plt.subplots(
         1, count, figsize=(3.6 * count + 0.4, 3.9), layout="constrained", squeeze=False
     )
-    for snapshot, ax in zip(snapshots, axes[0]):
+    for name, snapshot, ax in zip(files, snapshots, axes[0]):
         nbody.plots.projection(snapshot, extent=width, ax=ax)
+        ax.set_title(f"{pathlib.Path(name).name}, t = {snapshot.time:.3g}")
     figure.savefig(output, dpi=110)
     plt.close(figure)
     return pathlib.Path(output)

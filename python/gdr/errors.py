@@ -17,6 +17,7 @@ __all__ = [
     "DeviceError",
     "UnsupportedError",
     "InternalError",
+    "MpiMismatchWarning",
 ]
 
 
@@ -76,3 +77,7 @@ class InternalError(Error, RuntimeError):
     """A defect of the library."""
 
     category = "Internal"
+
+
+class MpiMismatchWarning(RuntimeWarning):
+    """mpi4py has brought another MPI than the one that gdr was built with."""

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "gdr/error.hpp"
+#include "ranks.hpp"
 
 namespace py = pybind11;
 
@@ -17,8 +18,10 @@ constexpr std::chrono::milliseconds stop_interval{10};
 
 }  // namespace
 
-DeviceHandle::DeviceHandle(const std::string& name)
-    : device_(Device::open(name)), process_(getpid()) {}
+DeviceHandle::DeviceHandle(const std::string& name, std::optional<std::int32_t> communicator)
+    : device_(communicator ? Device::open_on_ranks(*communicator, name) : Device::open(name)),
+      in_any_thread_(works_in_any_thread(*device_)),
+      process_(getpid()) {}
 
 DeviceHandle::~DeviceHandle() {
   if (getpid() == process_) return;
@@ -51,6 +54,10 @@ std::unique_lock<std::timed_mutex> DeviceHandle::take_turn() {
 void DeviceHandle::run(const std::function<void(Device&)>& work) {
   const std::unique_lock turn = take_turn();
   Device& open = device();
+  if (!in_any_thread_) {
+    const py::gil_scoped_release released;
+    return work(open);
+  }
   worker_->begin([&] { work(open); });
   std::optional<py::error_already_set> signal;
   for (;;) {

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -16,7 +17,8 @@ namespace gdr::python {
 
 class DeviceHandle {
  public:
-  explicit DeviceHandle(const std::string& name);
+  /// With a communicator's Fortran handle: a device of its ranks.
+  explicit DeviceHandle(const std::string& name, std::optional<std::int32_t> communicator = {});
   DeviceHandle(const DeviceHandle&) = delete;
   DeviceHandle& operator=(const DeviceHandle&) = delete;
   ~DeviceHandle();
@@ -28,7 +30,8 @@ class DeviceHandle {
 
   /// Do something with the device, after other threads' work, without the GIL. When a signal's
   /// handler throws (Ctrl-C: KeyboardInterrupt), the device is asked to stop, and what the handler
-  /// threw is thrown as soon as it has. To be called with the GIL held.
+  /// threw is thrown as soon as it has. To be called with the GIL held. Where MPI allows its calls
+  /// in one thread only, that is the caller's, and signals wait.
   void run(const std::function<void(Device&)>& work);
   /// Close the device; waits for work that other threads have under way. Closing twice is nothing.
   void close();
@@ -41,6 +44,7 @@ class DeviceHandle {
   std::timed_mutex turn_;
   /// Left to itself in a forked child, where its thread does not exist and cannot be joined.
   std::unique_ptr<Worker> worker_ = std::make_unique<Worker>();
+  bool in_any_thread_;
   pid_t process_;
 };
 

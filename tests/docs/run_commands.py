@@ -52,9 +52,9 @@ def how_to_run(command: str, source: str) -> str | None:
     """The command as the test runs it; None if there is nothing to run."""
     if re.match(r"(git clone|cd|pip install) ", command):
         return None
-    if re.match(r"python3? ", command):
+    if re.match(r"(.*\bmpirun .*)?\bpython3? ", command):
         python = os.environ.get("GDR_DOCS_PYTHON")
-        return None if not python else re.sub(r"^python3?", f"'{python}'", command)
+        return None if not python else re.sub(r"\bpython3? ", f"'{python}' ", command, count=1)
     if re.match(r"(\w+=\S+ )*make\b", command):
         return re.sub(r"\bmake\b", f"make -n -C '{source}'", command, count=1) + " >/dev/null"
     return command

@@ -166,8 +166,42 @@ def long_factorisation(device):
     gdr.linalg.lu(np.random.default_rng(1).normal(size=(6000, 6000)), device=device)
 
 
+def long_cholesky(device):
+    a = np.random.default_rng(1).normal(size=(5000, 5000))
+    gdr.linalg.cholesky(a + a.T + 1000 * np.eye(5000), device=device)
+
+
+def long_stack(device):
+    stack = np.random.default_rng(1).normal(size=(400000, 8, 8))
+    while True:
+        gdr.linalg.batch_solve(stack, stack[:, 0], device=device)
+
+
+def long_leapfrog(device):
+    stars = gdr.nbody.plummer(3000, seed=1)
+    for _ in gdr.nbody.leapfrog(stars, eps=0.1, dt=1e-3, t_end=1e6, device=device):
+        pass
+
+
+def long_hermite(device):
+    stars = gdr.nbody.plummer(20000, seed=1)
+    for _ in gdr.nbody.hermite(stars, eps=0.1, t_end=1e6, device=device):
+        pass
+
+
 @pytest.mark.parametrize(
-    "work", [long_gravity, long_kernel, long_background, long_product, long_factorisation]
+    "work",
+    [
+        long_gravity,
+        long_kernel,
+        long_background,
+        long_product,
+        long_factorisation,
+        long_cholesky,
+        long_stack,
+        long_leapfrog,
+        long_hermite,
+    ],
 )
 def test_an_interrupt_is_heard_within_a_second(work, device):
     interrupt_after(0.5)

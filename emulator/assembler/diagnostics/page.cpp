@@ -1,6 +1,6 @@
 #include "emulator/assembler/diagnostics/page.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "emulator/assembler/assembler.hpp"
 

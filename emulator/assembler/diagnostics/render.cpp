@@ -1,5 +1,5 @@
 // Diagnostics as text: place, message, the source line with a caret range, notes and help.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // The one table of a board's registers; docs/board.md shows it, and a test keeps them together.
 #include "emulator/board/hardware/registers.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace gdr {
 namespace {

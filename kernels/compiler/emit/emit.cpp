@@ -1,6 +1,6 @@
 #include "kernels/compiler/emit/emit.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>

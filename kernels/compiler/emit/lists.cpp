@@ -1,6 +1,6 @@
 #include "kernels/compiler/emit/lists.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <bit>
 

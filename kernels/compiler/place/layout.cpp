@@ -1,6 +1,6 @@
 #include "kernels/compiler/place/layout.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -118,7 +118,8 @@ def hermite(
     """Hermite's scheme of fourth order (Makino & Aarseth 1992, PASJ 44, 141), G = 1.
 
     All stars share a step, ``eta`` times the smallest of |acc| / |jerk|, at most ``dt_max``; the
-    last one ends at ``t_end``. Accelerations and jerks come from the kernel ``gravity_jerk``.
+    last one ends at ``t_end``. On a device "mpi" every rank has stars of its own, and the smallest is
+    that of all of them. Accelerations and jerks come from the kernel ``gravity_jerk``.
     Otherwise as ``leapfrog``.
     """
     accuracy, longest = number("eta", eta), number("dt_max", dt_max)
@@ -142,7 +143,7 @@ def _hermite(
     state = State(0, s.time, pos, vel, s.mass, acc, pot, s.types, s.ids)
     yield state
     while state.time < end:
-        dt = min(_step(acc, jerk, eta), longest)
+        dt = min(device._least(_step(acc, jerk, eta)), longest)
         last = state.time + dt >= end
         if last:
             dt = end - state.time

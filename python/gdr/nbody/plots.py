@@ -29,15 +29,31 @@ def _axes(ax: Any, size: Tuple[float, float]) -> Any:
     return plt.subplots(figsize=size, layout="constrained")[1]
 
 
+def _open_frame(ax: Any) -> None:
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _plain_ticks(axis: Any) -> None:
+    """1, 2, 5, 10 on a logarithmic axis, where matplotlib would name powers of ten alone."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.12g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
 def projection(
     stars: Stars,
     *,
     plane: str = "xy",
     extent: Optional[float] = None,
-    size: float = 1.5,
+    size: Optional[float] = None,
     ax: Any = None,
 ) -> Any:
-    """Stars in a plane about their centre of mass, coloured by type; ``extent``: half the width."""
+    """Stars in a plane about their centre of mass, coloured by type; ``extent``: half the width.
+
+    ``size`` of a star is in points squared; by default few stars are larger than many.
+    """
     axes = ["xyz".find(c) for c in plane]
     if len(plane) != 2 or -1 in axes or axes[0] == axes[1]:
         raise ValueError(f"plane: two of x, y, z are wanted, not {plane!r}")
@@ -45,11 +61,12 @@ def projection(
     pos = stars.pos - centre_of_mass(stars)
     width = extent or 1.1 * float(np.quantile(np.abs(pos[:, axes]), 0.98))
     types = np.ones(len(pos), int) if stars.types is None else np.asarray(stars.types)
-    alpha = float(np.clip(300 / len(pos), 0.15, 0.8))
+    alpha = float(np.clip(20 / np.sqrt(len(pos)), 0.2, 0.85))
+    area = float(np.clip(3000 / max(1, len(pos)), 1.5, 12.0)) if size is None else size
     for k, kind in enumerate(np.unique(types)):
         some = pos[types == kind]
         x, y = some[:, axes[0]], some[:, axes[1]]
-        ax.scatter(x, y, s=size, lw=0, alpha=alpha, color=_COLOURS[k % len(_COLOURS)])
+        ax.scatter(x, y, s=area, lw=0, alpha=alpha, color=_COLOURS[k % len(_COLOURS)])
     ax.set(xlim=(-width, width), ylim=(-width, width), xlabel=plane[0], ylabel=plane[1])
     ax.set_aspect("equal")
     ax.set_title(f"t = {stars.time:.3g}")
@@ -63,6 +80,7 @@ def energy_error(history: History, *, ax: Any = None) -> Any:
     ax.axhline(0, color="0.7", lw=0.8, zorder=0)
     ax.set(xlabel="time", ylabel=r"$(E - E_0)\,/\,|E_0|$", title="Energy")
     ax.ticklabel_format(axis="y", scilimits=(-2, 2))
+    _open_frame(ax)
     return ax
 
 
@@ -71,15 +89,19 @@ def lagrangian_radii(history: History, *, ax: Any = None) -> Any:
     ax = _axes(ax, (5.6, 3.2))
     radii = np.array(history.radii)
     for k, fraction in enumerate(history.fractions):
-        ax.plot(
-            history.time,
-            radii[:, k],
-            lw=1.2,
-            color=_COLOURS[k % len(_COLOURS)],
-            label=f"{100 * fraction:g} %",
+        colour = _COLOURS[k % len(_COLOURS)]
+        ax.plot(history.time, radii[:, k], lw=1.2, color=colour)
+        ax.annotate(
+            f"{100 * fraction:g} %",
+            (history.time[-1], radii[-1, k]),
+            xytext=(5, 0),
+            textcoords="offset points",
+            va="center",
+            color=colour,
         )
-    ax.set(xlabel="time", ylabel="radius", yscale="log", title="Lagrangian radii")
-    ax.legend(frameon=False, title="mass inside", ncols=len(history.fractions))
+    ax.set(xlabel="time", ylabel="radius", yscale="log", title="Lagrangian radii (mass inside)")
+    _plain_ticks(ax.yaxis)
+    _open_frame(ax)
     return ax
 
 
@@ -108,9 +130,16 @@ def roofline(
     least = min([ridge / 30] + [x / 2 for x, _ in points.values()])
     most = max([ridge * 30] + [x * 2 for x, _ in points.values()])
     x = np.geomspace(least, most, 200)
-    roof = f"link {LINK_BYTES_PER_SECOND / 1e9:g} GB/s, {chips} chips {peak / 1e9:,.0f}"
     limits = np.minimum(peak, LINK_BYTES_PER_SECOND * x) / 1e9
-    ax.loglog(x, limits, color="0.25", lw=1.5, label=roof)
+    ax.loglog(x, limits, color="0.25", lw=1.5)
+    ax.fill_between(x, limits, color="0.95", zorder=0)
+    roof = f"{chips} chip{'s' if chips > 1 else ''}: {peak / 1e9:,.0f}"
+    above = {"textcoords": "offset points", "color": "0.25", "va": "bottom"}
+    ax.annotate(roof, (most, peak / 1e9), xytext=(0, 4), ha="right", **above)
+    slope = f"link: {LINK_BYTES_PER_SECOND / 1e9:g} GB/s"
+    below_ridge = 0.6 * ridge
+    place = (below_ridge, LINK_BYTES_PER_SECOND * below_ridge / 1e9)
+    ax.annotate(slope, place, xytext=(-8, -2), ha="right", **above)
     for k, (name, (intensity, rate)) in enumerate(points.items()):
         colour = _COLOURS[k % len(_COLOURS)]
         ax.plot(intensity, rate / 1e9, "o", color=colour, ms=7, label=f"{name}: {rate / 1e9:,.0f}")
@@ -118,9 +147,13 @@ def roofline(
         xlabel="operations for each byte over the link",
         ylabel="Gflops (predicted)",
         title="Roofline of a board",
-        ylim=(None, peak / 1e9 * 3),
+        xlim=(least, most),
+        ylim=(min([limits[0]] + [0.6e-9 * rate for _, rate in points.values()]), peak / 1e9 * 3),
     )
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(lambda value, _: f"{value:,.12g}")
     ax.legend(frameon=False, loc="lower right")
+    _open_frame(ax)
     return ax
 
 
@@ -158,6 +191,8 @@ def timeline(
     ax.invert_yaxis()
     ax.set(xlabel=f"time on the real board ({name})", title="Time line")
     ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    ax.tick_params(axis="y", length=0)
+    _open_frame(ax)
     return ax
 
 

@@ -1,0 +1,282 @@
+"""Devices on many ranks: the bits of one process, errors that reach all, and MPIs that do not match."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+import gdr
+from gdr import _mpi
+
+BUILT = bool(_mpi.parts())
+MPIRUN = shutil.which("mpirun")
+
+
+def python(*arguments, ranks=0, environment=()):
+    """Runs Python, under mpirun if ranks are given, and gives what it printed."""
+    try:
+        import mpi4py  # noqa: F401  (its part MPI is left alone: it would start MPI here)
+    except ImportError:
+        if ranks:
+            pytest.skip("mpi4py is not there (python3-mpi4py)")
+    if ranks and not (BUILT and MPIRUN):
+        pytest.skip("gdr was built without MPI, or there is no mpirun")
+    launch = [MPIRUN, "--oversubscribe", "-n", str(ranks)] if ranks else []
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_COMM", "PMIX_"))}
+    done = subprocess.run(
+        [*launch, sys.executable, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+        env={**clean, "OMP_NUM_THREADS": "1", **root, **dict(environment)},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def script(tmp_path, text):
+    path = tmp_path / "program.py"
+    path.write_text(textwrap.dedent(text))
+    return path
+
+
+def test_two_ranks_give_the_bits_of_none(tmp_path):
+    program = script(
+        tmp_path,
+        """
+        import sys
+        import numpy as np, gdr
+        from mpi4py import MPI
+        comm = MPI.COMM_WORLD
+        assert comm.size == 2
+        random = np.random.default_rng(1)
+        pos, vel, mass = random.normal(size=(301, 3)), random.normal(size=(301, 3)), random.uniform(1, 2, 301)
+        mine = slice(0, 200) if comm.rank == 0 else slice(200, 301)
+        with gdr.open("mpi", comm=comm, threads=1) as device:
+            assert (device.rank, device.ranks) == (comm.rank, 2) and "2 ranks" in repr(device)
+            g = gdr.gravity(pos[mine], mass[mine], 0.1, device=device)
+            j = gdr.gravity_jerk(pos[mine], mass[mine], vel[mine], 0.1, device=device)
+            t = gdr.gravity(pos[mine], mass[mine], 0.1, pos[:5], device=device)
+            reports = device.rank_reports()
+        assert [r.rank for r in reports] == [0, 1] and all(r.pairs > 0 for r in reports)
+        assert np.array_equal(*comm.allgather(t.acc))
+        arrays = {"acc": g.acc, "pot": g.pot, "jerk": j.jerk, "jacc": j.acc}
+        whole = {name: np.concatenate(comm.allgather(a)) for name, a in arrays.items()}
+        if comm.rank == 0:
+            np.savez(sys.argv[1], pos=pos, vel=vel, mass=mass, tacc=t.acc, **whole)
+        """,
+    )
+    python(program, tmp_path / "all.npz", ranks=2)
+    got = np.load(tmp_path / "all.npz")
+    pos, vel, mass = got["pos"], got["vel"], got["mass"]
+    acc, pot = gdr.gravity(pos, mass, 0.1)
+    jerk = gdr.gravity_jerk(pos, mass, vel, 0.1)
+    assert np.array_equal(got["acc"], acc) and np.array_equal(got["pot"], pot)
+    assert np.array_equal(got["jerk"], jerk.jerk) and np.array_equal(got["jacc"], jerk.acc)
+    assert np.array_equal(got["tacc"], gdr.gravity(pos, mass, 0.1, pos[:5]).acc)
+
+
+def test_what_is_wrong_on_one_rank_is_raised_on_all(tmp_path):
+    """Nobody waits for the rank whose arguments were refused, and the device goes on."""
+    program = script(
+        tmp_path,
+        """
+        import numpy as np, gdr
+        from mpi4py import MPI
+        comm = MPI.COMM_WORLD
+        good = np.eye(3)
+        bad = [good.astype(complex), good[:, :2], np.where(good > 0, np.nan, good)]
+        with gdr.open("mpi", comm=comm, threads=1) as device:
+            for wrong in bad:
+                for call in (gdr.gravity, gdr.gravity_potential):
+                    try:
+                        call(good if comm.rank == 0 else wrong, 1.0, 0.1, device=device)
+                    except (TypeError, ValueError) as error:
+                        told = comm.allgather((type(error).__name__, str(error)))
+                    else:
+                        raise SystemExit("nothing was refused")
+                    assert "pos" in told[1][1] or "rank 1" in told[1][1], told
+                    assert told[0][1].startswith("rank 1: "), told
+            job = device.job(gdr.builtin("lennard_jones"))
+            try:
+                job.set(rc2=1.0 if comm.rank else "far")
+            except (TypeError, gdr.UsageError) as error:
+                assert "rc2" in str(error), error
+            else:
+                raise SystemExit("nothing was refused")
+            assert np.isfinite(gdr.gravity(good, 1.0, 0.1, device=device).acc).all()
+        """,
+    )
+    python(program, ranks=2)
+
+
+def test_an_interrupted_rank_stops_the_call_on_all(tmp_path):
+    program = script(
+        tmp_path,
+        """
+        import os, signal, threading
+        import numpy as np, gdr
+        from mpi4py import MPI
+        comm = MPI.COMM_WORLD
+        pos = np.random.default_rng(comm.rank).normal(size=(40000, 3))
+        with gdr.open("mpi", comm=comm, threads=1, engine="native") as device:
+            small = gdr.gravity(pos[:10], 1.0, 0.1, device=device)
+            comm.Barrier()
+            if comm.rank == 1:
+                threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+            try:
+                gdr.gravity(pos, 1.0, 0.1, device=device)
+            except KeyboardInterrupt:
+                told = "interrupted"
+            except gdr.DeviceError as error:
+                told = str(error)
+            else:
+                told = "done"
+            told = comm.allgather(told)
+            assert told[1] == "interrupted" and told[0].startswith("rank 1: "), told
+            again = gdr.gravity(pos[:10], 1.0, 0.1, device=device)
+            assert np.array_equal(again.acc, small.acc)
+        """,
+    )
+    python(program, ranks=2)
+
+
+def test_hermite_takes_the_same_steps_on_all_ranks(tmp_path):
+    program = script(
+        tmp_path,
+        """
+        import sys
+        import numpy as np, gdr
+        from gdr import nbody
+        from mpi4py import MPI
+        comm = MPI.COMM_WORLD
+        stars = nbody.plummer(20, seed=3)
+        mine = slice(comm.rank, None, 2)
+        part = nbody.Snapshot(stars.pos[mine], stars.vel[mine], stars.mass[mine])
+        with gdr.open("mpi", comm=comm, threads=1) as device:
+            times = [s.time for s in nbody.hermite(part, eps=0.2, t_end=0.125, device=device)]
+        both = comm.allgather(times)
+        assert both[0] == both[1] and len(times) > 3, both
+        with gdr.open("emulator", threads=1) as device:
+            alone = [s.time for s in nbody.hermite(stars, eps=0.2, t_end=0.125, device=device)]
+        assert np.allclose(alone, times, rtol=1e-9), (alone, times)
+        """,
+    )
+    python(program, ranks=2)
+
+
+@pytest.mark.parametrize("level", ["single", "serialized"])
+def test_an_mpi_for_one_thread_works_in_that_thread(tmp_path, level):
+    program = script(
+        tmp_path,
+        f"""
+        import mpi4py
+        mpi4py.rc.thread_level = "{level}"
+        import numpy as np, gdr
+        from mpi4py import MPI
+        assert MPI.Query_thread() < MPI.THREAD_MULTIPLE
+        with gdr.open("mpi", comm=MPI.COMM_WORLD, threads=1) as device:
+            acc, _ = gdr.gravity(np.eye(3), 1.0, 0.1, device=device)
+            job = device.job(gdr.builtin("lennard_jones"))
+            job.set(rc2=9.0)
+            x = np.arange(4.0)
+            job.sources(xj=x, yj=0, zj=0)
+            job.targets(xi=x + 0.5, yi=0, zi=0)
+            job.start()
+            assert np.isfinite(job.wait()["u"]).all()
+        assert np.isfinite(acc).all()
+        """,
+    )
+    python(program, ranks=2)
+
+
+def test_the_example_prints_the_same_for_any_number_of_ranks():
+    example = ROOT / "examples" / "python" / "mpi_cluster.py"
+    one, two = (python(example, 96, 8, ranks=n).stdout for n in (1, 2))
+    assert one == two and one.startswith("energy -0.")
+
+
+def test_a_handle_is_taken_and_what_is_none_is_refused(monkeypatch):
+    monkeypatch.setattr(_mpi, "prepare", lambda: None)
+    for wrong in ("world", object(), True, 1.5):
+        with pytest.raises(TypeError, match="comm: a communicator of mpi4py"):
+            gdr.open("mpi", comm=wrong)
+    with pytest.raises(gdr.UsageError, match='makes a device of kind "mpi", not "emulator"'):
+        gdr.open("emulator", comm=0)
+
+
+FAKE = """
+def Get_library_version():
+    return "MPICH Version:\\t4.0.2\\nMPICH Release date: once\\0"
+class Comm:
+    def py2f(self):
+        return 0x44000000
+COMM_WORLD = Comm()
+"""
+MISMATCH = r"""
+import sys, warnings
+sys.path.insert(0, sys.argv[1])
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    if sys.argv[2] == "mpi4py first":
+        from mpi4py import MPI
+        assert not caught
+        import gdr
+    else:
+        import gdr
+        assert not caught
+        from mpi4py import MPI
+assert [w.category for w in caught] == [gdr.MpiMismatchWarning], caught
+text = str(caught[0].message)
+assert text.startswith("mpi4py works with MPICH 4.0.2, and gdr was built with another MPI (lib")
+assert "pip install" in text
+assert type(MPI.__spec__.loader).__module__.endswith(("importlib_external", "importlib"))
+assert not any(type(f).__module__ == "gdr._mpi" for f in sys.meta_path)
+try:
+    gdr.open("mpi", comm=MPI.COMM_WORLD)
+except gdr.UnsupportedError as error:
+    assert str(error) == text
+else:
+    sys.exit("it was opened")
+gdr.open("emulator").close()
+"""
+
+
+@pytest.mark.skipif(not BUILT, reason="gdr was built without MPI")
+@pytest.mark.parametrize("first", ["mpi4py first", "gdr first"])
+def test_another_mpi_is_told_as_soon_as_both_are_imported(tmp_path, first):
+    package = tmp_path / "mpi4py"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "MPI.py").write_text(FAKE)
+    python("-c", MISMATCH, tmp_path, first)
+
+
+def test_a_gdr_without_its_part_for_mpi_says_what_to_do(monkeypatch):
+    monkeypatch.setattr(_mpi, "parts", lambda: [])
+    with pytest.raises(gdr.UnsupportedError, match="built without MPI.*pip install"):
+        gdr.open("mpi")
+    monkeypatch.undo()
+    monkeypatch.setenv("GDR_MPI_LIBRARY", "/nowhere/libgdr_mpi.so")
+    with pytest.raises(gdr.UnsupportedError, match="/nowhere/libgdr_mpi.so"):
+        gdr.open("mpi")
+
+
+def test_names_are_read_from_elf_files(tmp_path):
+    module = pathlib.Path(gdr._core.__file__)
+    names = _mpi._needed(module.read_bytes())
+    assert any(name.startswith("libgdr.so") for name in names)
+    if BUILT:
+        assert all(_mpi.needed_mpi(part).startswith("lib") for part in _mpi.parts())
+    text = tmp_path / "text.so"
+    for content in (b"", b"\x7fELF\x02\x01", b"no library at all", module.read_bytes()[:100]):
+        text.write_bytes(content)
+        assert _mpi.needed_mpi(text) is None
