@@ -87,6 +87,7 @@ Kernel with_zeros(const Kernel& kernel, std::uint64_t zero_words, const WordTabl
   }
   for (KernelOutput& output : made.outputs) output.value = copy(output.value);
   for (KernelCarried& carried : made.carried) carried.next = copy(carried.next);
+  for (Ref& left : made.left) left = copy(left);
   return made;
 }
 
