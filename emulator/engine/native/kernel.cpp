@@ -241,8 +241,8 @@ Kernel Splitter::build(const Part& part) {
 }
 
 bool alike(const Kernel& a, const Kernel& b) {
-  return a.inputs == b.inputs && a.outputs == b.outputs && a.carried == b.carried && a.left == b.left &&
-         a.graph.nodes() == b.graph.nodes();
+  return a.inputs == b.inputs && a.outputs == b.outputs && a.carried == b.carried &&
+         a.left == b.left && a.graph.nodes() == b.graph.nodes();
 }
 
 SplitSection Splitter::run() {

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "emulator/engine/native/handover.hpp"
 #include "emulator/engine/native/shorts.hpp"
 #include "emulator/isa/ports.hpp"
 
@@ -352,7 +353,7 @@ std::string CompiledSection::remark() const {
 
 CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometry, Target wanted)
     : map(geometry), target(wanted) {
-  std::array<std::unique_ptr<SectionModel>, section_count> models;
+  Handover::Models models;
   std::array<Demand, section_count> demands;
   Needs needs = needs_of_host(program, map);
   Needs of_sections(map);
@@ -373,6 +374,7 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
       give_up(s, e);
     }
   }
+  const Handover handover(program, geometry, models);
   // What one section needs another one has to leave: until no more is asked for.
   for (bool changed = true; changed;) {
     changed = false;
@@ -380,6 +382,7 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
       if (!models[s]) continue;
       try {
         demands[s] = find_demand(*models[s], needs, static_cast<Section>(s) == Section::Body);
+        handover.check(static_cast<Section>(s), *models[s], demands[s]);
         const Needs own = needs_of(*models[s], demands[s]);
         of_sections.merge(own);
         changed = needs.merge(own) || changed;
