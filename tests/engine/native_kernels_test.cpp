@@ -164,6 +164,17 @@ TEST_CASE("native keeps long precision where functions stand side by side") {
   check_everywhere(mixed + "long c = rsqrt(a); r += c; s += 0*recip(b);", data, of_longs);
 }
 
+TEST_CASE("native gives NaNs without a sign, as the chip does") {
+  const Data data{{"x", {1e300, 1}}, {"y", {1e300, -1e300}}};
+  const Kernel kernel(*compiled("VARI x; VARJ y; VARF f; f += x*y;").program);
+  for (const Place& place : places(of_shorts)) {
+    INFO(place.engine);
+    const double sum = run(kernel, data, 2, 2, place.engine).at("f")[0];
+    CHECK(std::isnan(sum));
+    CHECK_FALSE(std::signbit(sum));
+  }
+}
+
 TEST_CASE("native computes random kernels of ints and numbers") {
   const std::uint64_t cases = cases_or(12);
   constexpr Tolerances tolerances{3e-5, 3e-5, 3e-4};

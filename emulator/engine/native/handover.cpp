@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <optional>
+#include <utility>
 
 #include "emulator/isa/table.hpp"
 #include "emulator/isa/validate.hpp"
+#include "emulator/numeric/float.hpp"
 
 namespace gdr::native {
 namespace {
@@ -22,10 +23,19 @@ std::optional<double> constant_added(const Graph& g, const Node& node) {
   return node.op == NodeOp::Add ? value(node.b) : -value(node.b);
 }
 
-/// Does an operation of the integer unit make new bits in the lower half of a long?
+constexpr const char* integers_as_number = "a long made by integer operations is used as a number";
+constexpr const char* number_as_bits = "the bits of the lower half of a long number are read";
+constexpr const char* rounded_long = "a long is rounded by adding a constant and taking it away";
+
+/// Does an operation make new bits in the integer unit?
+bool makes_integers(const Arithmetic& slot) {
+  return slot.used() && info(slot.op).unit == Unit::Integer && slot.op != Op::Ipass &&
+         slot.op != Op::Upass;
+}
+
+/// Does it make them in the lower half of a long?
 bool makes_long_integers(const Arithmetic& slot) {
-  if (!slot.used() || info(slot.op).unit != Unit::Integer) return false;
-  if (slot.op == Op::Ipass || slot.op == Op::Upass) return false;
+  if (!makes_integers(slot)) return false;
   return slot.width == Width::Long || slot.dst.address % 2 != 0 || slot.t == TTarget::Lower;
 }
 
@@ -97,12 +107,26 @@ Handover::Left Handover::of_instructions(const Program& program, Section section
 /// What a section leaves reaches the next one that reads it; what End leaves comes past Start, if
 /// that does not write there.
 template <typename Test>
-bool Handover::some_left(unsigned reader, std::uint32_t cell, Test test) const {
+std::set<unsigned> Handover::who_left(unsigned reader, std::uint32_t cell, Test test) const {
+  std::set<unsigned> sections;
   for (unsigned s = 0; s < section_count; ++s) {
     if (s == end && reader != start && left_[start].written[cell]) continue;
-    if (test(left_[s])) return true;
+    if (test(left_[s])) sections.insert(s);
   }
-  return false;
+  return sections;
+}
+
+std::set<unsigned> Handover::who_left_number(unsigned reader, std::uint32_t upper) const {
+  return who_left(reader, upper, [&](const Left& l) { return l.numbers.count(upper) != 0; });
+}
+
+std::set<unsigned> Handover::who_added(unsigned reader, std::uint32_t upper,
+                                       double constant) const {
+  return who_left(reader, upper, [&](const Left& left) {
+    const auto found = left.added.find(upper);
+    return found != left.added.end() &&
+           std::find(found->second.begin(), found->second.end(), constant) != found->second.end();
+  });
 }
 
 bool Handover::holds_integers(unsigned reader, NodeOp space, std::uint32_t place) const {
@@ -111,7 +135,9 @@ bool Handover::holds_integers(unsigned reader, NodeOp space, std::uint32_t place
     return std::any_of(left_.begin(), left_.end(),
                        [&](const Left& left) { return left.put_integers.count(place) != 0; });
   }
-  return some_left(reader, place, [&](const Left& l) { return l.integers.count(place) != 0; });
+  return !who_left(reader, place, [&](const Left& l) {
+            return l.integers.count(place) != 0;
+          }).empty();
 }
 
 /// Those that the section makes, and those that it moves.
@@ -138,43 +164,40 @@ bool Handover::find_integers(const SectionModel& model, unsigned section) {
 }
 
 /// Bits that are only moved, also under a mask, may be anything.
-void Handover::check_bits(unsigned reader, const Graph& g, Ref r) const {
+std::set<unsigned> Handover::bits_read(unsigned reader, const Graph& g, Ref r) const {
   const Node& node = g[r];
   if (node.op == NodeOp::Select) {
-    check_bits(reader, g, node.b);
-    check_bits(reader, g, node.c);
-    return;
+    std::set<unsigned> sections = bits_read(reader, g, node.b);
+    sections.merge(bits_read(reader, g, node.c));
+    return sections;
   }
-  if (node.op != NodeOp::Input) return;
+  if (node.op != NodeOp::Input) return {};
   const LeafKey key = LeafKey::unpack(node.bits);
-  if (key.take != Take::Bits || key.place % 2 == 0) return;
-  const std::uint32_t upper = key.place - 1;
-  if (some_left(reader, key.place, [&](const Left& l) { return l.numbers.count(upper) != 0; })) {
-    throw Unsupported("the bits of the lower half of a long number are read");
-  }
+  if (key.take != Take::Bits || key.place % 2 == 0) return {};
+  return who_left_number(reader, key.place - 1);
 }
 
-void Handover::check_sum(unsigned reader, const Graph& g, const Node& node) const {
+std::set<unsigned> Handover::constant_taken(unsigned reader, const Graph& g,
+                                            const Node& node) const {
   const auto taken = constant_added(g, node);
-  if (!taken) return;
+  if (!taken) return {};
   const Node& number = g[g.is_constant(node.a) ? node.b : node.a];
-  if (number.op != NodeOp::Input) return;
+  if (number.op != NodeOp::Input) return {};
   const LeafKey key = LeafKey::unpack(number.bits);
+  if (key.take != Take::Long) return {};
   // c - x takes c away where x has c in it.
-  const double wanted = node.op == NodeOp::Sub && g.is_constant(node.a) ? *taken : -*taken;
-  const auto adds = [&](const Left& left) {
-    const auto found = left.added.find(key.place);
-    return found != left.added.end() &&
-           std::find(found->second.begin(), found->second.end(), wanted) != found->second.end();
-  };
-  if (key.take == Take::Long && some_left(reader, key.place, adds)) {
-    throw Unsupported("a long is rounded by adding a constant and taking it away");
-  }
+  const bool turned = node.op == NodeOp::Sub && g.is_constant(node.a);
+  return who_added(reader, key.place, turned ? *taken : -*taken);
 }
 
-void Handover::check(Section section, const SectionModel& model, const Demand& demand) const {
+std::optional<Handover::Spoiled> Handover::check(Section section, const SectionModel& model,
+                                                 const Demand& demand) const {
   const auto reader = static_cast<unsigned>(section);
   const Graph& g = model.graph;
+  const auto spoiled = [&](std::set<unsigned> sections, const char* reason) {
+    sections.insert(reader);
+    return Spoiled{std::move(sections), reason};
+  };
   for (std::uint32_t n = 0; n < demand.of_node.size(); ++n) {
     if (!demand.of_node[n]) continue;
     const Node& node = g[ref_to(n)];
@@ -182,16 +205,56 @@ void Handover::check(Section section, const SectionModel& model, const Demand& d
       const LeafKey key = LeafKey::unpack(node.bits);
       if (node.op != NodeOp::Constant && key.take == Take::Long &&
           holds_integers(reader, node.op, key.place)) {
-        throw Unsupported("a long made by integer operations is used as a number");
+        return spoiled({}, integers_as_number);
       }
       continue;
     }
-    check_sum(reader, g, node);
+    if (auto s = constant_taken(reader, g, node); !s.empty()) return spoiled(s, rounded_long);
     if (node.op == NodeOp::Select) continue;
     for (const Ref r : {node.a, node.b, node.c}) {
-      if (r != no_ref) check_bits(reader, g, r);
+      if (r == no_ref) continue;
+      if (auto s = bits_read(reader, g, r); !s.empty()) return spoiled(s, number_as_bits);
     }
   }
+  return std::nullopt;
+}
+
+std::optional<Handover::Spoiled> Handover::check(Section section, const Program& program,
+                                                 const CellMap& map) const {
+  const auto reader = static_cast<unsigned>(section);
+  const auto check_slot = [&](const Arithmetic& slot, unsigned k) -> std::optional<Spoiled> {
+    if (!slot.used()) return std::nullopt;
+    const bool integer = makes_integers(slot);
+    Flags ignored = no_flags;
+    const Operand& constant = slot.a.space == Space::Immediate ? slot.a : slot.b;
+    const bool adds =
+        constant.space == Space::Immediate && (slot.op == Op::Fadd || slot.op == Op::Fsub);
+    for (const Operand* x : {&slot.a, &slot.b}) {
+      if (x->space != Space::Register && x->space != Space::Local && x->space != Space::T) continue;
+      const std::uint32_t cell = map.cell(*x, k);
+      const bool low_bits = x->width == Width::Long || cell % 2 != 0;
+      if (integer && low_bits) {
+        if (auto s = who_left_number(reader, cell & ~1U); !s.empty())
+          return Spoiled{s, number_as_bits};
+      }
+      if (!adds || x->width != Width::Long) continue;
+      const double c = double_from_long(
+          constant.width == Width::Long ? slot.immediate : widen_float(lower_half(slot.immediate)),
+          ignored);
+      const bool taken = slot.op == Op::Fsub;
+      if (auto s = who_added(reader, cell, taken ? c : -c); !s.empty())
+        return Spoiled{s, rounded_long};
+    }
+    return std::nullopt;
+  };
+  for (const Instruction& i : program.section(section)) {
+    for (unsigned k = 0; k < i.vlen; ++k) {
+      for (const Arithmetic* slot : {&i.alu, &i.mul}) {
+        if (auto found = check_slot(*slot, k)) return found;
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace gdr::native

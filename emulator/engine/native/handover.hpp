@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "emulator/engine/native/demand.hpp"
@@ -26,8 +28,17 @@ class Handover {
   /// Sections without a model run on the exact engine.
   Handover(const Program& program, const Geometry& geometry, const Models& models);
 
-  /// Throws Unsupported if a section reads something of that kind.
-  void check(Section reader, const SectionModel& model, const Demand& demand) const;
+  /// Sections that have to run exactly, and why.
+  struct Spoiled {
+    std::set<unsigned> sections;
+    std::string reason;
+  };
+  /// What is wrong with the longs that a compiled section reads.
+  std::optional<Spoiled> check(Section reader, const SectionModel& model,
+                               const Demand& demand) const;
+  /// With those that a section on the exact engine reads: its longs are exact, those that compiled
+  /// sections leave to it need not be.
+  std::optional<Spoiled> check(Section reader, const Program& program, const CellMap& map) const;
 
  private:
   /// What a section leaves. Longs are named by their upper cells, those in the broadcast memory by
@@ -44,9 +55,11 @@ class Handover {
   bool find_integers(const SectionModel& model, unsigned section);
   bool holds_integers(unsigned reader, NodeOp space, std::uint32_t place) const;
   template <typename Test>
-  bool some_left(unsigned reader, std::uint32_t cell, Test test) const;
-  void check_bits(unsigned reader, const Graph& g, Ref r) const;
-  void check_sum(unsigned reader, const Graph& g, const Node& node) const;
+  std::set<unsigned> who_left(unsigned reader, std::uint32_t cell, Test test) const;
+  std::set<unsigned> who_left_number(unsigned reader, std::uint32_t upper) const;
+  std::set<unsigned> who_added(unsigned reader, std::uint32_t upper, double constant) const;
+  std::set<unsigned> bits_read(unsigned reader, const Graph& g, Ref r) const;
+  std::set<unsigned> constant_taken(unsigned reader, const Graph& g, const Node& node) const;
 
   std::array<Left, section_count> left_;
 };

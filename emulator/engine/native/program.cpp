@@ -375,14 +375,31 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
     }
   }
   const Handover handover(program, geometry, models);
+  const auto give_up_all = [&](const Handover::Spoiled& spoiled) {
+    bool some = false;
+    for (const unsigned s : spoiled.sections) {
+      if (!models[s]) continue;
+      some = true;
+      give_up(s, Unsupported(spoiled.reason));
+    }
+    return some;
+  };
   // What one section needs another one has to leave: until no more is asked for.
   for (bool changed = true; changed;) {
     changed = false;
     for (unsigned s = 0; s < section_count; ++s) {
-      if (!models[s]) continue;
+      if (!models[s]) {
+        const auto found = handover.check(static_cast<Section>(s), program, map);
+        if (found) changed = give_up_all(*found) || changed;
+        continue;
+      }
       try {
         demands[s] = find_demand(*models[s], needs, static_cast<Section>(s) == Section::Body);
-        handover.check(static_cast<Section>(s), *models[s], demands[s]);
+        if (const auto found = handover.check(static_cast<Section>(s), *models[s], demands[s])) {
+          give_up_all(*found);
+          changed = true;
+          continue;
+        }
         const Needs own = needs_of(*models[s], demands[s]);
         of_sections.merge(own);
         changed = needs.merge(own) || changed;
