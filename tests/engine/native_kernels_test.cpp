@@ -113,7 +113,8 @@ class IntAuthor {
                   "(" + integer(2) + one_of(" + ", " - ", "*") + part() + ")",
                   one_of("short(", "long(") + integer(2) + ")*" + part(),
                   "(" + condition() + " ? " + part() + " : " + one_of(integer(1), part()) + ")",
-                  "recip(1.5 + (" + part() + ")^2)", "rsqrt(abs(" + integer(1) + ") + 0.5)",
+                  "recip(1.5 + (" + part() + ")^2)",
+                  "rsqrt(abs(" + one_of(integer(1), part()) + ") + 0.5)",
                   "(" + part() + one_of(" + ", " - ", "*") + part() + ")");
   }
 
@@ -177,7 +178,8 @@ TEST_CASE("native gives NaNs without a sign, as the chip does") {
 
 TEST_CASE("native computes random kernels of ints and numbers") {
   const std::uint64_t cases = cases_or(12);
-  constexpr Tolerances tolerances{3e-5, 3e-5, 3e-4};
+  // A few digits are lost in differences.
+  constexpr Tolerances shorts{3e-5, 3e-5, 3e-4}, longs{1e-11, 1e-11, 3e-4};
   for (std::uint64_t seed = 1; seed <= cases; ++seed) {
     std::mt19937_64 random(seed);
     std::normal_distribution<double> normal;
@@ -186,7 +188,8 @@ TEST_CASE("native computes random kernels of ints and numbers") {
       for (int i = 0; i < 5; ++i) data[name].push_back(normal(random));
     for (const char* name : {"m", "n", "u", "v"})
       for (int i = 0; i < 5; ++i) data[name].push_back(static_cast<double>(random() % 19) - 9);
-    check_everywhere(IntAuthor(seed).write(), data, tolerances, seed);
+    const std::string text = IntAuthor(seed).write();
+    check_everywhere(text, data, text.starts_with("precision long") ? longs : shorts, seed);
   }
 }
 
