@@ -27,6 +27,11 @@ constexpr const char* integers_as_number = "a long made by integer operations is
 constexpr const char* number_as_bits = "the bits of the lower half of a long number are read";
 constexpr const char* rounded_long = "a long is rounded by adding a constant and taking it away";
 
+/// Is it a fixed place in the PE?
+bool in_pe(const Operand& x) {
+  return x.space == Space::Register || x.space == Space::Local || x.space == Space::T;
+}
+
 /// Does an operation make new bits in the integer unit?
 bool makes_integers(const Arithmetic& slot) {
   return slot.used() && info(slot.op).unit == Unit::Integer && slot.op != Op::Ipass &&
@@ -84,7 +89,7 @@ Handover::Left Handover::of_instructions(const Program& program, Section section
       });
   if (!integers) return left;
   const auto add = [&](const Operand& x, unsigned k) {
-    if (x.space != Space::Register && x.space != Space::Local && x.space != Space::T) return;
+    if (!in_pe(x)) return;
     left.integers.insert(map.cell(x, k) & ~1U);
   };
   for (const Instruction& i : instructions) {
@@ -219,39 +224,57 @@ std::optional<Handover::Spoiled> Handover::check(Section section, const SectionM
   return std::nullopt;
 }
 
+/// What is wrong with an operand of an exact operation, if it stands in the PE since before the
+/// section.
+std::optional<Handover::Spoiled> Handover::check_operand(unsigned reader, const Arithmetic& slot,
+                                                         const Operand& x,
+                                                         std::uint32_t cell) const {
+  if (makes_integers(slot) && (x.width == Width::Long || cell % 2 != 0)) {
+    if (auto s = who_left_number(reader, cell & ~1U); !s.empty()) return Spoiled{s, number_as_bits};
+  }
+  const Operand& constant = slot.a.space == Space::Immediate ? slot.a : slot.b;
+  const bool adds = slot.op == Op::Fadd || slot.op == Op::Fsub;
+  if (!adds || constant.space != Space::Immediate || x.width != Width::Long) return std::nullopt;
+  Flags ignored = no_flags;
+  const bool wide = constant.width == Width::Long;
+  const double c =
+      double_from_long(wide ? slot.immediate : widen_float(lower_half(slot.immediate)), ignored);
+  auto s = who_added(reader, cell, slot.op == Op::Fsub ? c : -c);
+  if (s.empty()) return std::nullopt;
+  return Spoiled{std::move(s), rounded_long};
+}
+
 std::optional<Handover::Spoiled> Handover::check(Section section, const Program& program,
                                                  const CellMap& map) const {
   const auto reader = static_cast<unsigned>(section);
-  const auto check_slot = [&](const Arithmetic& slot, unsigned k) -> std::optional<Spoiled> {
-    if (!slot.used()) return std::nullopt;
-    const bool integer = makes_integers(slot);
-    Flags ignored = no_flags;
-    const Operand& constant = slot.a.space == Space::Immediate ? slot.a : slot.b;
-    const bool adds =
-        constant.space == Space::Immediate && (slot.op == Op::Fadd || slot.op == Op::Fsub);
-    for (const Operand* x : {&slot.a, &slot.b}) {
-      if (x->space != Space::Register && x->space != Space::Local && x->space != Space::T) continue;
-      const std::uint32_t cell = map.cell(*x, k);
-      const bool low_bits = x->width == Width::Long || cell % 2 != 0;
-      if (integer && low_bits) {
-        if (auto s = who_left_number(reader, cell & ~1U); !s.empty())
-          return Spoiled{s, number_as_bits};
-      }
-      if (!adds || x->width != Width::Long) continue;
-      const double c = double_from_long(
-          constant.width == Width::Long ? slot.immediate : widen_float(lower_half(slot.immediate)),
-          ignored);
-      const bool taken = slot.op == Op::Fsub;
-      if (auto s = who_added(reader, cell, taken ? c : -c); !s.empty())
-        return Spoiled{s, rounded_long};
-    }
-    return std::nullopt;
+  std::vector<bool> own(map.count);  // cells that the section itself has written by now
+  const auto writes = [&](std::uint32_t cell, Width width) {
+    for (std::uint32_t n = 0; n < shorts_in(width); ++n) own[cell + n] = true;
   };
   for (const Instruction& i : program.section(section)) {
     for (unsigned k = 0; k < i.vlen; ++k) {
       for (const Arithmetic* slot : {&i.alu, &i.mul}) {
-        if (auto found = check_slot(*slot, k)) return found;
+        if (!slot->used()) continue;
+        for (const Operand* x : {&slot->a, &slot->b}) {
+          if (!in_pe(*x)) continue;
+          const std::uint32_t cell = map.cell(*x, k);
+          if (own[cell + shorts_in(x->width) - 1]) continue;
+          if (auto found = check_operand(reader, *slot, *x, cell)) return found;
+        }
       }
+    }
+    if (i.predicate.used) continue;
+    for (unsigned k = 0; k < i.vlen; ++k) {
+      for (const Arithmetic* slot : {&i.alu, &i.mul}) {
+        if (!slot->used()) continue;
+        if (in_pe(slot->dst)) writes(map.cell(slot->dst, k), slot->width);
+        if (slot->t != TTarget::None && slot->width == Width::Long)
+          writes(map.t + k * 2, Width::Long);
+        if (slot->t != TTarget::None && slot->width == Width::Short)
+          own[map.t + k * 2 + (slot->t == TTarget::Lower ? 1 : 0)] = true;
+      }
+      if (i.move.op == Op::Bget && in_pe(i.move.pe))
+        writes(map.cell(i.move.pe, k), i.move.pe.width);
     }
   }
   return std::nullopt;

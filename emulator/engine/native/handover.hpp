@@ -61,6 +61,9 @@ class Handover {
   std::set<unsigned> bits_read(unsigned reader, const Graph& g, Ref r) const;
   std::set<unsigned> constant_taken(unsigned reader, const Graph& g, const Node& node) const;
 
+  std::optional<Spoiled> check_operand(unsigned reader, const Arithmetic& slot, const Operand& x,
+                                       std::uint32_t cell) const;
+
   std::array<Left, section_count> left_;
 };
 
