@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "emulator/board/batch.hpp"
+#include "emulator/board/port_words.hpp"
 #include "emulator/engine/vector/host_float.hpp"
 
 namespace gdr {
@@ -127,7 +128,7 @@ void Batch::sum_products(std::uint64_t first, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) {
     const double* const from = sums.data() + i * lanes;
     for (const auto& output : products.outputs)
-      *to++ = std::bit_cast<std::uint64_t>(from[output.row * of_row + output.pe]);
+      *to++ = port::canonical(std::bit_cast<std::uint64_t>(from[output.row * of_row + output.pe]));
   }
 }
 

@@ -47,8 +47,9 @@ struct HostSums {
       to[i] = std::bit_cast<std::uint64_t>(std::bit_cast<double>(left[i]) +
                                            std::bit_cast<double>(right[i]));
   }
+  /// The host's own NaN has a sign, the machine's has none.
   static void give(const Row& row, const std::uint64_t* sums, std::uint64_t* numbers) noexcept {
-    std::copy_n(sums, row.count, numbers);
+    std::transform(sums, sums + row.count, numbers, port::canonical);
   }
 };
 

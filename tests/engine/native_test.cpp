@@ -292,6 +292,71 @@ TEST_CASE("native runs on the exact engine what it cannot represent, and says wh
   }
 }
 
+TEST_CASE("native runs sections exactly where a long passes between them that is no double") {
+  struct Case {
+    std::string start, body, end, reason;
+  };
+  const std::string add = "    iadd $lr8v 0x43b800000000000000 $r0\n";
+  const std::string take = "    fsub $lr24v $lr8v 0x43b800000\n";
+  const std::string integers = "made by integer operations", bits = "lower half of a long number";
+  const Case cases[] = {
+      {add, take, "", integers},
+      {add, "    upass $lr16v $lr8v\n", "    fsub $lr24v $lr16v 0x43b800000\n", integers},
+      {"", take + add, "", integers},
+      {"", add, take, integers},
+      {"", add + "    nop\n    nop\n    nop\n    fsub $lr24v $lr8v 0x43c000000\n", "", integers},
+      {add + "    nop\n    nop\n    nop\n    bput $lb8 $lr8 0\n",
+       "    bget $lr10 $lb8\n    nop\n    nop\n    nop\n    fsub $lr24 $lr10 0x43b800000\n", "",
+       integers},
+      {"    ishl $lr8v $lr0v 1\n", "    fadd $lr24v $lr8v 1.5\n", "", integers},
+      {"    fmul $lr8v $lr40v $lr42\n", "    iadd $r24v $r9v 1\n", "", bits},
+      {"    fmul $lr8 $lr40 $lr42\n", "", "    isub $lr24 $lr8 $lr0\n", bits},
+      {"    fadd $lr8v $lr40v 0x43b800000\n", take, "", "is rounded"},
+      {"", "    fadd $lr8v $lr40v 0x43b800000\n", take, "is rounded"},
+      {"", take + "    fadd $lr8v $lr40v 0x43b800000\n", "", "is rounded"},
+      {"    fadd $lr8v $lr40v 0x43b800000\n", "", take + "    ishl $lr30 $lr32 1\n", "is rounded"},
+  };
+  const auto reference = make_engine("reference");
+  const Geometry geometry;
+  for (const Case& c : cases) {
+    const std::string text =
+        ".kernel handover\n.start\n" + c.start + ".body\n" + c.body + ".end\n" + c.end;
+    INFO(text);
+    const Program program = assembled(text);
+    BlockState start = block_of(geometry);
+    for (unsigned pe = 0; pe < 32; ++pe) {
+      for (const unsigned address : {40U, 42U, 44U, 46U, 8U, 10U})
+        set_long(start, address, pe, std::sqrt(pe + address) * 1e6);
+      const Operand integer{Space::Register, Width::Short, false, 0};
+      write_location(start, integer, pe, 0, pe * 12345 + 3);
+    }
+    const auto run_all = [&](const Executable& executable) {
+      BlockState block = start;
+      for (const Section section : {Section::Start, Section::Body, Section::End}) {
+        BlockRun run = body_run(section == Section::Body ? 3 : 1);
+        run.section = section;
+        executable.run(block, run);
+      }
+      return block;
+    };
+    const BlockState expected = run_all(*reference->prepare(program, geometry));
+    for_all([&](const Engine& engine, bool) {
+      const auto executable = engine.prepare(program, geometry);
+      const BlockState got = run_all(*executable);
+      std::string reasons;
+      for (const SectionNote& note : executable->notes()) reasons += note.reason + '\n';
+      INFO(reasons);
+      CHECK(reasons.find(c.reason) != std::string::npos);
+      for (unsigned pe = 0; pe < 32; ++pe) {
+        for (const unsigned address : {24U, 26U, 28U, 30U}) {
+          const Operand x{Space::Register, Width::Long, false, static_cast<std::uint16_t>(address)};
+          CHECK(read_location(got, x, pe, 0) == read_location(expected, x, pe, 0));
+        }
+      }
+    });
+  }
+}
+
 TEST_CASE("native leaves runs that ask for flags to the exact engine") {
   const Geometry geometry;
   const Program program = assembled(".kernel flags\n.body\n    fmul $lr2 $lr0 $lr0\n");

@@ -8,9 +8,6 @@
 namespace gdr::native {
 namespace {
 
-/// Shift that brings the top of a long's lower half to where a double has it.
-constexpr std::uint64_t lower_half_shift = Short::bit_count;
-
 std::uint64_t exponent_field(std::uint64_t short_bits) { return (short_bits >> 24) & 2047; }
 
 }  // namespace
@@ -49,6 +46,14 @@ CellRef Cells::value(Ref ref) {
 CellRef Cells::half(Ref number, bool lower) {
   Cell cell{.tag = Tag::Half};
   cell.ref = number;
+  cell.lower = lower;
+  return add(cell);
+}
+
+CellRef Cells::sum(std::uint64_t constant_upper, Ref integer, bool lower) {
+  Cell cell{.tag = Tag::Sum};
+  cell.bits = constant_upper;
+  cell.ref = integer;
   cell.lower = lower;
   return add(cell);
 }
@@ -94,6 +99,8 @@ Ref Cells::short_number(CellRef r) {
     case Tag::Half:
       if (!cell.lower) return cell.ref;
       throw Unsupported("the lower half of a long number is read as a number");
+    case Tag::Sum:
+      return graph_.as_number(bits(r));
     case Tag::Select:
       break;
   }
@@ -115,23 +122,36 @@ Ref Cells::bits(CellRef r) {
       if (cell.lower) throw Unsupported("the bits of the lower half of a long number are read");
       return graph_.op(NodeOp::And, Kind::Bits, graph_.as_bits(cell.ref),
                        graph_.constant(Kind::Bits, short_mask));
+    case Tag::Sum: {
+      if (cell.lower) return cell.ref;
+      // What is added to the upper half is the integer's sign.
+      const Ref count = graph_.constant(Kind::Bits, std::uint64_t{63} << short_shift);
+      const Ref sign = graph_.op(NodeOp::And, Kind::Bits,
+                                 graph_.op(NodeOp::ShiftArith, Kind::Bits, cell.ref, count),
+                                 graph_.constant(Kind::Bits, short_mask));
+      return graph_.op(NodeOp::IntAdd, Kind::Bits,
+                       graph_.constant(Kind::Bits, cell.bits << short_shift), sign);
+    }
     case Tag::Select:
       break;
   }
   return graph_.select(cell.ref, bits(cell.yes), bits(cell.no));
 }
 
-/// A long number out of the bits of its halves; what a double lacks of it is cut off.
-Ref Cells::joined(CellRef upper, CellRef lower) {
-  if (is_constant(upper) && exponent_field(constant_bits(upper)) == 0) {
-    return graph_.constant(Kind::Number, (constant_bits(upper) >> 35) << 63);
-  }
-  if (is_constant(lower) && constant_bits(lower) == 0) return short_number(upper);
-  const Ref count = graph_.constant(Kind::Bits, lower_half_shift << short_shift);
-  const Ref low = graph_.op(NodeOp::ShiftRight, Kind::Bits, bits(lower), count);
-  return graph_.as_number(graph_.op(NodeOp::Or, Kind::Bits, bits(upper), low));
+/// Do they stand side by side as they were found?
+bool Cells::are_one_word(const Cell& upper, const Cell& lower) const noexcept {
+  return (upper.tag == Tag::Input || upper.tag == Tag::Memory) && upper.tag == lower.tag &&
+         upper.space == lower.space && upper.place + 1 == lower.place;
 }
 
+bool Cells::are_one_number(const Cell& upper, const Cell& lower) const noexcept {
+  return upper.tag == Tag::Half && lower.tag == Tag::Half && upper.ref == lower.ref &&
+         !upper.lower && lower.lower;
+}
+
+/// A double has the first 28 bits of a long's lower half and not the last eight. That is what
+/// rounding does to a number; but an integer may be all in these bits, with a constant above it
+/// that is then taken away. So halves must be of one number, or the lower one must be zero.
 Ref Cells::long_number(CellRef upper, CellRef lower) {
   const Cell hi = cells_[upper];
   const Cell lo = cells_[lower];
@@ -139,15 +159,49 @@ Ref Cells::long_number(CellRef upper, CellRef lower) {
     Flags ignored = no_flags;
     return graph_.number(double_from_long(join(Short{hi.bits}, Short{lo.bits}), ignored));
   }
-  const bool adjacent = hi.tag == lo.tag && hi.space == lo.space && hi.place + 1 == lo.place;
-  if ((hi.tag == Tag::Input || hi.tag == Tag::Memory) && adjacent) return leaf(hi, Take::Long);
-  if (hi.tag == Tag::Half && lo.tag == Tag::Half && hi.ref == lo.ref && !hi.lower && lo.lower) {
-    return hi.ref;
+  if (are_one_word(hi, lo)) return leaf(hi, Take::Long);
+  if (are_one_number(hi, lo)) return hi.ref;
+  if (hi.tag == Tag::Select) {
+    const bool both = lo.tag == Tag::Select && lo.ref == hi.ref;
+    return graph_.select(hi.ref, long_number(hi.yes, both ? lo.yes : lower),
+                         long_number(hi.no, both ? lo.no : lower));
   }
-  if (hi.tag == Tag::Select && lo.tag == Tag::Select && hi.ref == lo.ref) {
-    return graph_.select(hi.ref, long_number(hi.yes, lo.yes), long_number(hi.no, lo.no));
+  if (lo.tag == Tag::Select) {
+    return graph_.select(lo.ref, long_number(upper, lo.yes), long_number(upper, lo.no));
   }
-  return joined(upper, lower);
+  if (hi.tag == Tag::Constant && exponent_field(hi.bits) == 0) {
+    return graph_.constant(Kind::Number, (hi.bits >> 35) << 63);
+  }
+  if (lo.tag == Tag::Constant && lo.bits == 0) return short_number(upper);
+  throw Unsupported("a long made by integer operations is used as a number");
+}
+
+Ref Cells::integer_added_to(std::uint64_t constant_upper, CellRef upper, CellRef lower) const {
+  const Cell& hi = cells_[upper];
+  const Cell& lo = cells_[lower];
+  const bool is_sum = hi.tag == Tag::Sum && lo.tag == Tag::Sum && hi.ref == lo.ref &&
+                      hi.bits == lo.bits && !hi.lower && lo.lower;
+  return is_sum && hi.bits == constant_upper ? hi.ref : no_ref;
+}
+
+bool Cells::made_of_integers(CellRef upper, CellRef lower, const AskPlace& place) const {
+  const Cell& hi = cells_[upper];
+  const Cell& lo = cells_[lower];
+  if (are_one_word(hi, lo)) {
+    return place(hi.tag == Tag::Input ? NodeOp::Input : hi.space, hi.place);
+  }
+  if (are_one_number(hi, lo) || lo.tag == Tag::Constant) {
+    return lo.tag == Tag::Constant && lo.bits != 0 && hi.tag != Tag::Constant;
+  }
+  if (hi.tag == Tag::Select) {
+    const bool both = lo.tag == Tag::Select && lo.ref == hi.ref;
+    return made_of_integers(hi.yes, both ? lo.yes : lower, place) ||
+           made_of_integers(hi.no, both ? lo.no : lower, place);
+  }
+  if (lo.tag == Tag::Select) {
+    return made_of_integers(upper, lo.yes, place) || made_of_integers(upper, lo.no, place);
+  }
+  return hi.tag != Tag::Constant || exponent_field(hi.bits) != 0;
 }
 
 }  // namespace gdr::native

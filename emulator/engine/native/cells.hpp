@@ -4,6 +4,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -43,13 +44,26 @@ class Cells {
   CellRef value(Ref short_number_or_bits);
   CellRef half(Ref long_number, bool lower);
   CellRef select(Ref mask, CellRef yes, CellRef no);
+  /// A half of a long constant, whose upper bits are these and whose lower are zero, to which a
+  /// short integer is added.
+  CellRef sum(std::uint64_t constant_upper, Ref integer, bool lower);
 
   // --- how it is read; throw Unsupported where host numbers lack what is asked for
   Ref short_number(CellRef cell);
   Ref bits(CellRef cell);
   Ref long_number(CellRef upper, CellRef lower);
+  /// The integer that was added to this constant, if that is what the long is; or no_ref.
+  Ref integer_added_to(std::uint64_t constant_upper, CellRef upper, CellRef lower) const;
+
+  /// Does the long have bits that host numbers lack: was it put together by integer operations?
+  /// `place` is asked of longs that stood in the PE or in the broadcast memory.
+  using AskPlace = std::function<bool(NodeOp space, std::uint32_t place)>;
+  bool made_of_integers(CellRef upper, CellRef lower, const AskPlace& place) const;
 
   bool is_constant(CellRef cell) const noexcept { return cells_[cell].tag == Tag::Constant; }
+  bool is_zero(CellRef cell) const noexcept {
+    return is_constant(cell) && constant_bits(cell) == 0;
+  }
   std::uint64_t constant_bits(CellRef cell) const noexcept { return cells_[cell].bits; }
   /// True if some half of a long number is in it: it is a number rather than bits.
   bool holds_half(CellRef cell) const noexcept;
@@ -63,20 +77,21 @@ class Cells {
   Ref number_of_half(CellRef cell) const noexcept { return cells_[cell].ref; }
 
  private:
-  enum class Tag : std::uint8_t { Input, Memory, Constant, Value, Half, Select };
+  enum class Tag : std::uint8_t { Input, Memory, Constant, Value, Half, Sum, Select };
   struct Cell {
     Tag tag;
-    bool lower = false;            ///< Half
+    bool lower = false;            ///< Half, Sum
     NodeOp space = NodeOp::Input;  ///< Memory: Source or Uniform
     std::uint32_t place = 0;       ///< Input, Memory
-    std::uint64_t bits = 0;        ///< Constant
-    Ref ref = no_ref;              ///< Value, Half; Select: the mask
+    std::uint64_t bits = 0;        ///< Constant; Sum: the constant's upper half
+    Ref ref = no_ref;              ///< Value, Half; Sum: the integer; Select: the mask
     CellRef yes = 0, no = 0;
     friend auto operator<=>(const Cell&, const Cell&) = default;
   };
   CellRef add(const Cell& cell);
   Ref leaf(const Cell& cell, Take take);
-  Ref joined(CellRef upper, CellRef lower);
+  bool are_one_word(const Cell& upper, const Cell& lower) const noexcept;
+  bool are_one_number(const Cell& upper, const Cell& lower) const noexcept;
 
   Graph& graph_;
   std::vector<Cell> cells_;

@@ -28,6 +28,8 @@ class Splitter {
   bool is_private(Ref r) const { return is_private_[node_of(r)]; }
   void find_private();
   void find_owners();
+  void find_left();
+  void mark_left(Ref r);
   void unite(std::uint32_t a, std::uint32_t b) { parent_[find(a)] = find(b); }
   std::uint32_t find(std::uint32_t n);
   std::map<std::uint32_t, Part> parts();
@@ -38,6 +40,7 @@ class Splitter {
   const Demand& d_;
   std::size_t size_;
   std::vector<bool> is_private_;  ///< by node: belongs to one part only
+  std::vector<bool> left_;        ///< by node: a short of several parts that some section reads
   std::vector<std::uint32_t> parent_;
   SplitSection made_;
   std::vector<std::uint32_t> owner_;  ///< by input: the part that uses it, or `shared`
@@ -130,6 +133,26 @@ void Splitter::find_owners() {
   }
 }
 
+/// What is not private is computed in every part that needs it; where one of them hands it on as a
+/// short, the others must know.
+void Splitter::find_left() {
+  left_.assign(size_, false);
+  for (const Root& root : d_.roots) {
+    if (root.handed_on && root.key.take == Take::Short) mark_left(root.value);
+  }
+}
+
+void Splitter::mark_left(Ref r) {
+  r = resolve(r);
+  const Node& node = g_[r];
+  if (node.op == NodeOp::Select) {
+    mark_left(node.b);
+    mark_left(node.c);
+  } else if (!is_leaf(node.op) && !is_private(r)) {
+    left_[node_of(r)] = true;
+  }
+}
+
 /// Nodes that a value is made of, operands first.
 void Splitter::gather(Ref r, std::vector<bool>& seen, std::vector<std::uint32_t>& nodes) const {
   r = resolve(r);
@@ -210,17 +233,21 @@ Kernel Splitter::build(const Part& part) {
     const Carried& carried = d_.carried[c];
     kernel.carried.push_back({slots.at(node_of(carried.input)), copy(carried.next)});
   }
+  for (const std::uint32_t n : nodes) {
+    if (left_[n]) kernel.left.push_back(made.at(n));
+  }
   kernel.instances.push_back(std::move(instance));
   return kernel;
 }
 
 bool alike(const Kernel& a, const Kernel& b) {
   return a.inputs == b.inputs && a.outputs == b.outputs && a.carried == b.carried &&
-         a.graph.nodes() == b.graph.nodes();
+         a.left == b.left && a.graph.nodes() == b.graph.nodes();
 }
 
 SplitSection Splitter::run() {
   find_private();
+  find_left();
   std::vector<Kernel>& kernels = made_.kernels;
   for (const auto& [id, part] : parts()) {
     Kernel kernel = build(part);

@@ -35,6 +35,8 @@ struct Kernel {
   std::vector<Take> inputs;
   std::vector<KernelOutput> outputs;
   std::vector<KernelCarried> carried;
+  /// Shorts of this kernel that another kernel of the section, which computes them, too, hands on.
+  std::vector<Ref> left;
   std::vector<KernelInstance> instances;
 };
 

@@ -199,7 +199,8 @@ std::uint64_t constant_lane(const Node& constant, Precision precision) noexcept 
 Segment lowered(const Segment& segment, Target target) {
   Segment s = cleaned(with_roots(segment));
   // A float has fewer bits than a short.
-  if (target.precision == Precision::Double) s = with_rounded_outputs(s);
+  s = target.precision == Precision::Double ? with_rounded_outputs(s)
+                                            : cleaned(without_left(std::move(s)));
   if (target.isa == Isa::Avx2) s = with_masked_terms(s);
   s = with_steps(fused(s), target);
   if (target.precision == Precision::Float) check_floats(s);

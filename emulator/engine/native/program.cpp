@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "emulator/engine/native/handover.hpp"
 #include "emulator/engine/native/shorts.hpp"
 #include "emulator/isa/ports.hpp"
 
@@ -87,6 +88,7 @@ Kernel with_zeros(const Kernel& kernel, std::uint64_t zero_words, const WordTabl
   }
   for (KernelOutput& output : made.outputs) output.value = copy(output.value);
   for (KernelCarried& carried : made.carried) carried.next = copy(carried.next);
+  for (Ref& left : made.left) left = copy(left);
   return made;
 }
 
@@ -351,7 +353,7 @@ std::string CompiledSection::remark() const {
 
 CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometry, Target wanted)
     : map(geometry), target(wanted) {
-  std::array<std::unique_ptr<SectionModel>, section_count> models;
+  Handover::Models models;
   std::array<Demand, section_count> demands;
   Needs needs = needs_of_host(program, map);
   Needs of_sections(map);
@@ -372,13 +374,32 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
       give_up(s, e);
     }
   }
+  const Handover handover(program, geometry, models);
+  const auto give_up_all = [&](const Handover::Spoiled& spoiled) {
+    bool some = false;
+    for (const unsigned s : spoiled.sections) {
+      if (!models[s]) continue;
+      some = true;
+      give_up(s, Unsupported(spoiled.reason));
+    }
+    return some;
+  };
   // What one section needs another one has to leave: until no more is asked for.
   for (bool changed = true; changed;) {
     changed = false;
     for (unsigned s = 0; s < section_count; ++s) {
-      if (!models[s]) continue;
+      if (!models[s]) {
+        const auto found = handover.check(static_cast<Section>(s), program, map);
+        if (found) changed = give_up_all(*found) || changed;
+        continue;
+      }
       try {
         demands[s] = find_demand(*models[s], needs, static_cast<Section>(s) == Section::Body);
+        if (const auto found = handover.check(static_cast<Section>(s), *models[s], demands[s])) {
+          give_up_all(*found);
+          changed = true;
+          continue;
+        }
         const Needs own = needs_of(*models[s], demands[s]);
         of_sections.merge(own);
         changed = needs.merge(own) || changed;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <string>
 
 #include "emulator/isa/table.hpp"
@@ -36,8 +37,11 @@ class Translator {
   Pair number_word(Ref value, Width width);
   Outcome compute(const Arithmetic& slot, unsigned element);
   Outcome compute_number(const Arithmetic& slot, Pair a, Pair b);
+  Ref computed(const Arithmetic& slot, Pair a, Pair b);
   Outcome compute_short(const Arithmetic& slot, Pair a, Pair b);
   Outcome compute_long(const Arithmetic& slot, Pair a, Pair b);
+  bool add_to_constant(const Arithmetic& slot, Pair a, Pair b, Outcome& out);
+  Ref integer_as_number(const Arithmetic& slot, Pair a, Pair b);
   Ref sum(const Arithmetic& slot, Ref a, Ref b);
   Ref unrounded(const Operand& x, Ref inner, Ref other);
   Pair widened(const Operand& x, Pair word, bool with_sign);
@@ -116,37 +120,86 @@ Ref Translator::sum(const Arithmetic& slot, Ref a, Ref b) {
                slot.width == Width::Short ? short_result : std::uint8_t{0});
 }
 
-Outcome Translator::compute_number(const Arithmetic& slot, Pair a, Pair b) {
-  const Ref x = number(slot.a, a);
-  const Ref y = slot.b.used() ? number(slot.b, b) : no_ref;
-  Ref value = x;
-  switch (slot.op) {
-    case Op::Fadd:
-    case Op::Fsub:
-      value = sum(slot, x, y);
-      break;
-    case Op::Fmul:
-    case Op::Dmul:
-      value = g_.op(NodeOp::Mul, Kind::Number, x, y, no_ref,
-                    slot.width == Width::Short ? short_result : std::uint8_t{0});
-      break;
-    case Op::Fmax:
-    case Op::Fmin: {
-      // The host's instructions give the second operand where one is NaN: a constant stands first.
-      const bool turned = g_.is_constant(y);
-      value = g_.op(slot.op == Op::Fmax ? NodeOp::Max : NodeOp::Min, Kind::Number, turned ? y : x,
-                    turned ? x : y);
-      break;
-    }
-    default:
-      break;
+/// Longs with this exponent count in ones: 1.5 * 2^60 and 36 bits of integer, added up as integers,
+/// are the number of that sum.
+constexpr std::uint64_t exponent_of_ones = 1023 + 60;
+
+/// Can a short integer be added to the bits of the long number whose upper half this is, and the
+/// lower one zero, so that the sum is again a number of its exponent?
+bool counts_in_ones(std::uint64_t upper) {
+  const std::uint64_t fraction = upper & 0xffffff;
+  return ((upper >> 24) & 2047) == exponent_of_ones && fraction >= 1 && fraction < 0xffffff;
+}
+
+/// An integer is added to the bits of a number that counts in ones. Doubles do not hold the sum: it
+/// is put off until the number is taken away again, or the bits are used.
+bool Translator::add_to_constant(const Arithmetic& slot, Pair a, Pair b, Outcome& out) {
+  if (slot.op != Op::Iadd || slot.mask.flag != MaskFlag::None) return false;
+  const bool first = c_.is_constant(a.upper) && c_.is_constant(a.lower);
+  const Pair number = first ? a : b;
+  const Pair integer = first ? b : a;
+  const Operand& x = first ? slot.b : slot.a;
+  if (x.width == Width::Long || c_.is_constant(integer.lower)) return false;
+  if (!c_.is_constant(number.upper) || !c_.is_constant(number.lower)) return false;
+  const std::uint64_t upper = c_.constant_bits(number.upper);
+  if (c_.constant_bits(number.lower) != 0 || !counts_in_ones(upper)) return false;
+  const Ref bits = c_.bits(integer.lower);
+  out = {{c_.sum(upper, bits, false), c_.sum(upper, bits, true)}, no_ref};
+  return true;
+}
+
+/// The integer of a sum from which its number is taken away, as a number; else no_ref.
+Ref Translator::integer_as_number(const Arithmetic& slot, Pair a, Pair b) {
+  if (slot.op != Op::Fsub || slot.a.width != Width::Long) return no_ref;
+  const CellRef upper = slot.b.width == Width::Long ? b.upper : b.lower;
+  if (!c_.is_constant(upper) || (slot.b.width == Width::Long && !c_.is_zero(b.lower))) {
+    return no_ref;
   }
+  const std::uint64_t constant = c_.constant_bits(upper);
+  const Ref integer = c_.integer_added_to(constant, a.upper, a.lower);
+  if (integer == no_ref) return no_ref;
+  // The same within a double: added to 1.5 * 2^52, which is taken away. (As a fused product with
+  // one, which is exact and is nobody's sum with a constant.)
+  constexpr double base = 0x1.8p52;
+  const Ref low = g_.op(NodeOp::ShiftArith, Kind::Bits, integer, bits_constant(short_shift));
+  const Ref bits = g_.op(NodeOp::IntAdd, Kind::Bits, low,
+                         g_.constant(Kind::Bits, std::bit_cast<std::uint64_t>(base)));
+  return g_.op(NodeOp::Fma, Kind::Number, g_.as_number(bits), g_.number(1), g_.number(base),
+               fma_negate_addend);
+}
+
+Outcome Translator::compute_number(const Arithmetic& slot, Pair a, Pair b) {
+  Ref value = integer_as_number(slot, a, b);
+  if (value == no_ref) value = computed(slot, a, b);
   Outcome out{number_word(value, slot.width), no_ref};
   if (slot.mask.flag != MaskFlag::None) {
     const bool negative = slot.mask.flag == MaskFlag::Negative;
     out.flag = g_.op(negative ? NodeOp::Negative : NodeOp::IsZero, Kind::Mask, value);
   }
   return out;
+}
+
+Ref Translator::computed(const Arithmetic& slot, Pair a, Pair b) {
+  const Ref x = number(slot.a, a);
+  const Ref y = slot.b.used() ? number(slot.b, b) : no_ref;
+  switch (slot.op) {
+    case Op::Fadd:
+    case Op::Fsub:
+      return sum(slot, x, y);
+    case Op::Fmul:
+    case Op::Dmul:
+      return g_.op(NodeOp::Mul, Kind::Number, x, y, no_ref,
+                   slot.width == Width::Short ? short_result : std::uint8_t{0});
+    case Op::Fmax:
+    case Op::Fmin: {
+      // The host's instructions give the second operand where one is NaN: a constant stands first.
+      const bool turned = g_.is_constant(y);
+      return g_.op(slot.op == Op::Fmax ? NodeOp::Max : NodeOp::Min, Kind::Number, turned ? y : x,
+                   turned ? x : y);
+    }
+    default:
+      return x;
+  }
 }
 
 Ref Translator::flag(MaskFlag wanted, Ref upper, Ref lower) {
@@ -254,6 +307,7 @@ Outcome Translator::compute_long(const Arithmetic& slot, Pair a, Pair b) {
   const OpInfo& op = info(slot.op);
   a = widened(slot.a, a, op.signed_operands);
   b = widened(slot.b, b, op.signed_operands && !op.unsigned_count);
+  if (Outcome sum; add_to_constant(slot, a, b, sum)) return sum;
   const bool passes = slot.op == Op::Ipass || slot.op == Op::Upass;
   if (passes && slot.mask.flag == MaskFlag::None) return {a, no_ref};
   const bool adds = slot.op == Op::Iadd || slot.op == Op::Isub;

@@ -180,6 +180,9 @@ LoopForm make_loop_form(const Kernel& kernel, bool loops) {
     form.once.stores.push_back({Store::Area::Output, n, kernel.outputs[n].take,
                                 kernel.outputs[n].value, kernel.outputs[n].handed_on});
   }
+  for (const Ref left : kernel.left) {
+    form.once.stores.push_back({Store::Area::Left, 0, Take::Short, left, true});
+  }
   form.once = cleaned(form.once);
   return form;
 }

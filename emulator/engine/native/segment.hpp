@@ -14,7 +14,8 @@ namespace gdr::native {
 
 /// Where a value goes when a segment is done.
 struct Store {
-  enum class Area : std::uint8_t { Output, Carried };
+  /// Left: nowhere; it is marked as what another kernel stores (Kernel::left), until it is rounded.
+  enum class Area : std::uint8_t { Output, Carried, Left };
   Area area = Area::Output;
   std::uint32_t slot = 0;  ///< output number, or number in Kernel::carried
   Take take = Take::Long;

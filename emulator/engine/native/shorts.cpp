@@ -56,12 +56,17 @@ Segment with_rounded_outputs(const Segment& segment) {
     if (!store.handed_on || store.take != Take::Short) continue;
     mark_shorts(old, store.value, uses, false, left);
   }
-  return cleaned(rewritten(segment, [&](Graph& g, Ref r, const auto& copy) {
+  return cleaned(without_left(rewritten(segment, [&](Graph& g, Ref r, const auto& copy) {
     const Node& node = old[r];
     const Ref made = g.rebuilt(node, copy(node.a), copy(node.b), copy(node.c));
     if (!left[node_of(r)]) return made;
     return g.op(NodeOp::Round, Kind::Number, made);
-  }));
+  })));
+}
+
+Segment without_left(Segment segment) {
+  std::erase_if(segment.stores, [](const Store& s) { return s.area == Store::Area::Left; });
+  return segment;
 }
 
 Kernel with_rounded_sums(const Kernel& kernel) {
@@ -90,6 +95,7 @@ Kernel with_rounded_sums(const Kernel& kernel) {
   }
   for (KernelOutput& output : made.outputs) output.value = copy(output.value);
   for (KernelCarried& carried : made.carried) carried.next = copy(carried.next);
+  for (Ref& left : made.left) left = copy(left);
   return made;
 }
 

@@ -1,0 +1,196 @@
+// Kernels of the kernel language on the native engine: ints that become numbers, and functions of
+// long precision side by side. The oracle is what the kernel's graph gives in long doubles.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "compiler/back_support.hpp"
+#include "emulator/engine/engine.hpp"
+
+namespace gdr::test {
+namespace {
+
+/// A tolerance for doubles and one for floats; `exact` is for the exact engine.
+struct Tolerances {
+  double exact, doubles, floats;
+};
+constexpr Tolerances of_shorts{1e-6, 1e-6, 1e-5}, of_longs{1e-13, 1e-13, 1e-5};
+
+struct Place {
+  std::string engine;
+  double tolerance;
+};
+std::vector<Place> places(const Tolerances& t) {
+  std::vector<Place> all{{"vector", t.exact}};
+  for (const Isa isa : host_isas()) {
+    const std::string name = ",isa=" + std::string(isa_name(isa));
+    all.push_back({"native" + name, t.doubles});
+    all.push_back({"native-float" + name, t.floats});
+  }
+  return all;
+}
+
+std::size_t count_of(const kc::Graph& graph, VarKind kind, const Data& data) {
+  for (const kc::GraphVariable& v : graph.variables)
+    if (v.kind == kind) return data.at(v.name).size();
+  return 1;
+}
+
+/// Runs a kernel everywhere and compares all results with what its text says.
+void check_everywhere(const std::string& text, const Data& data, const Tolerances& tolerances,
+                      std::uint64_t seed = 1) {
+  const kc::Graph graph = graph_of(text);
+  CompileOptions options;
+  options.effort = 0;
+  options.seed = seed;
+  const CompileResult made = compile_kernel(text, "test.gdk", options);
+  if (lacks_masks(made)) return;
+  INFO(text << made.diagnostics.render());
+  REQUIRE(made.ok());
+  const Kernel kernel(*made.program);
+  const std::size_t targets = count_of(graph, VarKind::Target, data);
+  const std::size_t sources = count_of(graph, VarKind::Source, data);
+  for (const Place& place : places(tolerances)) {
+    const Data got = run(kernel, data, targets, sources, place.engine);
+    for (std::size_t t = 0; t < targets; ++t) {
+      const Expected e = expected(graph, data, t, sources);
+      for (std::size_t v = 0; v < graph.variables.size(); ++v) {
+        if (graph.variables[v].kind != VarKind::Result) continue;
+        const double value = got.at(graph.variables[v].name)[t];
+        const long double size = std::max(e.size[v], std::fabs(e.value[v]));
+        INFO(text << '\n'
+                  << place.engine << ", seed " << seed << ", target " << t << ", "
+                  << graph.variables[v].name << ": " << value << " instead of "
+                  << static_cast<double>(e.value[v]));
+        REQUIRE(std::fabs(value - e.value[v]) <= place.tolerance * size);
+      }
+    }
+  }
+}
+
+/// Writes kernels in which ints and numbers meet in every way that the language has.
+class IntAuthor {
+ public:
+  explicit IntAuthor(std::uint64_t seed) : random_(seed) {}
+
+  std::string write() {
+    std::string text = below(3) == 0 ? "precision long;\n" : "";
+    text += "VARI a, b; VARI int m, n; VARJ p, q; VARJ int u, v; VARF f, g;\n";
+    if (below(3) == 0) text += "skip if (" + condition() + ");\n";
+    text += "s = " + number(2) + ";\n";
+    if (below(3) == 0) text += "if (" + condition() + ") { f += " + number(2) + "; }\n";
+    return text + "f += s*" + number(1) + ";\ng += " + number(2) + " + s;\n";
+  }
+
+ private:
+  unsigned below(unsigned n) { return static_cast<unsigned>(random_() % n); }
+  template <typename... Text>
+  std::string one_of(const Text&... texts) {
+    const std::vector<std::string> all{texts...};
+    return all[below(static_cast<unsigned>(all.size()))];
+  }
+
+  std::string integer(int depth) {
+    if (depth == 0 || below(4) == 0) return one_of("m", "n", "u", "v", "3");
+    const auto part = [&] { return integer(depth - 1); };
+    return one_of("(" + part() + one_of(" + ", " - ") + part() + ")", "2*" + part(),
+                  "abs(" + part() + ")", one_of("min(", "max(") + part() + ", " + part() + ")",
+                  "(" + condition(depth - 1) + " ? " + part() + " : " + part() + ")");
+  }
+  /// Numbers are no integers, so that no rounding decides.
+  std::string condition(int depth = 1) {
+    const int less = std::max(0, depth - 1);
+    return one_of("m < u", "n > " + integer(less), "a < v",
+                  one_of("a", "b") + " > " + integer(less), "q < " + one_of("m", "n"), "u != n");
+  }
+  std::string number(int depth) {
+    if (depth == 0 || below(6) == 0) return one_of("a", "b", "p", "q", "0.5");
+    const auto part = [&] { return number(depth - 1); };
+    return one_of("(" + part() + one_of(" + ", " - ", "*") + integer(1) + ")",
+                  "(" + integer(2) + one_of(" + ", " - ", "*") + part() + ")",
+                  one_of("short(", "long(") + integer(2) + ")*" + part(),
+                  "(" + condition() + " ? " + part() + " : " + one_of(integer(1), part()) + ")",
+                  "recip(1.5 + (" + part() + ")^2)",
+                  "rsqrt(abs(" + one_of(integer(1), part()) + ") + 0.5)",
+                  "(" + part() + one_of(" + ", " - ", "*") + part() + ")");
+  }
+
+  std::mt19937_64 random_;
+};
+
+std::uint64_t cases_or(std::uint64_t few) {
+  const char* const more = std::getenv("GDR_TEST_KERNELS");
+  return more != nullptr ? std::stoull(more) : few;
+}
+
+}  // namespace
+
+TEST_CASE("native makes numbers of ints") {
+  const Data data{
+      {"x", {0.25, 1.75}}, {"y", {0.5, -1.25, 0.75}}, {"id", {3, 5}}, {"jd", {2, -7, 4}}};
+  const std::string with_y = "VARI x; VARI int id; VARJ y; VARJ int jd; VARF f;\n";
+  for (const std::string precision : {"", "precision long;\n"}) {
+    for (const std::string law :
+         {"f += y + id;", "f += x*short(jd);", "f += id;", "f += y*(id - jd);",
+          "f += x < jd ? 1 : 0;", "skip if (id < (2*jd > 4 ? 3 : 1)); f += y;"}) {
+      check_everywhere(precision + with_y + law, data, precision.empty() ? of_shorts : of_longs);
+    }
+  }
+}
+
+TEST_CASE("native makes numbers of the largest ints") {
+  const double most = 0x1p35 - 1;
+  const Data data{{"id", {most, -most - 1, 0, -1}}, {"jd", {1, -1, most}}};
+  const std::string text = "precision long; VARI int id; VARJ int jd; VARF f;\n";
+  check_everywhere(text + "f += long(id);", data, of_longs);
+  check_everywhere(text + "f += long(id)*long(jd);", data, of_longs);
+}
+
+TEST_CASE("native keeps long precision where functions stand side by side") {
+  const Data data{{"x", {0.3, 1.7}}, {"y", {0.9, -0.4, 2.5}}};
+  const std::string head = "precision long; VARI x; VARJ y; VARF r;\n";
+  const std::vector<std::string> functions{"rsqrt(1 + y^2)",  "recip(1 + abs(y))", "x/(1 + abs(y))",
+                                           "sqrt(x^2 + y^2)", "exp(x*y)",          "exp(y)"};
+  for (std::size_t a = 0; a < functions.size(); ++a) {
+    for (std::size_t b = a + 1; b < functions.size(); ++b)
+      check_everywhere(head + "r += " + functions[a] + " + " + functions[b] + ";", data, of_longs);
+  }
+  check_everywhere(head + "r += recip(y)+x*exp(y);", data, of_longs);
+  check_everywhere(head + "r += rsqrt(1+y^2)*recip(1+abs(y))*exp(y);", data, of_longs);
+  // A short beside a long: the long stays one.
+  const std::string mixed = "VARI long x; VARJ long y; VARF r, s; long a = 1 + y^2; short b = a;\n";
+  check_everywhere(mixed + "long c = rsqrt(a); r += c; s += 0*recip(b);", data, of_longs);
+}
+
+TEST_CASE("native gives NaNs without a sign, as the chip does") {
+  const Data data{{"x", {1e300, 1}}, {"y", {1e300, -1e300}}};
+  const Kernel kernel(*compiled("VARI x; VARJ y; VARF f; f += x*y;").program);
+  for (const Place& place : places(of_shorts)) {
+    INFO(place.engine);
+    const double sum = run(kernel, data, 2, 2, place.engine).at("f")[0];
+    CHECK(std::isnan(sum));
+    CHECK_FALSE(std::signbit(sum));
+  }
+}
+
+TEST_CASE("native computes random kernels of ints and numbers") {
+  const std::uint64_t cases = cases_or(12);
+  // A few digits are lost in differences.
+  constexpr Tolerances shorts{3e-5, 3e-5, 3e-4}, longs{1e-11, 1e-11, 3e-4};
+  for (std::uint64_t seed = 1; seed <= cases; ++seed) {
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> normal;
+    Data data;
+    for (const char* name : {"a", "b", "p", "q"})
+      for (int i = 0; i < 5; ++i) data[name].push_back(normal(random));
+    for (const char* name : {"m", "n", "u", "v"})
+      for (int i = 0; i < 5; ++i) data[name].push_back(static_cast<double>(random() % 19) - 9);
+    const std::string text = IntAuthor(seed).write();
+    check_everywhere(text, data, text.starts_with("precision long") ? longs : shorts, seed);
+  }
+}
+
+}  // namespace gdr::test
