@@ -86,8 +86,8 @@ static void test_board_statistics(gdr_device* device) {
     double later;
   } all;
   all.known.overlap_seconds = -1;
-  CHECK(gdr_device_board_statistics(device, &all.known, offsetof(gdr_board_statistics,
-                                                                 overlap_seconds)) == GDR_OK);
+  CHECK(gdr_device_board_statistics(device, &all.known,
+                                    offsetof(gdr_board_statistics, overlap_seconds)) == GDR_OK);
   CHECK(all.known.overlap_seconds == -1);
   CHECK(all.known.conversion_seconds > 0 && all.known.board_seconds > 0);
   all.later = 7;

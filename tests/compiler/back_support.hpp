@@ -115,11 +115,10 @@ inline Expected expected(const kc::Graph& graph, const Data& data, std::size_t t
 
 /// Run what a text was compiled to on every engine, and compare all results of all targets.
 inline void check(const std::string& text, const Program& program, const Data& data,
-                  std::size_t targets, std::size_t sources, double tolerance,
-                  const std::vector<std::string>& engines = {"reference", "vector", "native"}) {
+                  std::size_t targets, std::size_t sources, double tolerance) {
   const kc::Graph graph = graph_of(text);
   const Kernel kernel(program);
-  for (const std::string& engine : engines) {
+  for (const std::string engine : {"reference", "vector", "native"}) {
     const Data got = run(kernel, data, targets, sources, engine);
     for (std::size_t t = 0; t < targets; ++t) {
       const Expected e = expected(graph, data, t, sources);

@@ -132,7 +132,12 @@ std::vector<Law> gravity_laws() {
        neighbours,
        2e-7,
        2e-7},  // lists are no work for the native engine: it has the exact one do it
-      {"gravity_snap", {eps2}, {acc, jerks, {"snap", 6, 3}, {"potential", 9, 1}}, cluster, snap},
+      {"gravity_snap",
+       {eps2},
+       {acc, jerks, {"snap", 6, 3}, {"potential", 9, 1}},
+       cluster,
+       snap,
+       3e-7},
       {"gravity_1pn",
        {eps2, {"cinv2", 1e-4}},
        {acc, {"post-Newtonian part", 3, 3}, {"potential", 6, 1}},

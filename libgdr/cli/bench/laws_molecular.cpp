@@ -76,13 +76,13 @@ std::vector<Law> molecular_laws() {
   const Quantity field{"field", 0, 3}, potential{"potential", 3, 1};
   const std::pair<std::string_view, double> rc2{"rc2", 6.25};
   return {
-      {"lennard_jones", {rc2}, {force, energy, virial}, crystal, lennard_jones, 4e-7, 4e-7},
+      {"lennard_jones", {rc2}, {force, energy, virial}, crystal, lennard_jones, 6e-7, 4e-7},
       {"lennard_jones_mixed",
        {rc2},
        {force, energy, virial},
        crystal,
        lennard_jones_mixed,
-       4e-7,
+       6e-7,
        4e-7},
       {"coulomb", {}, {field, potential}, crystal, coulomb},
       {"coulomb_ewald", {{"alpha", 1.2}, rc2}, {field, potential}, crystal, ewald, 4e-7, 2e-7},
