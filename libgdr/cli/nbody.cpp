@@ -212,7 +212,8 @@ const Registration registration{
          "and\n"
          "--G: a run that starts from one goes on with the same bits as if it had never stopped.\n"
          "Ctrl-C ends the run after the current step, with a snapshot, a report and exit status\n"
-         "130 (143 for SIGTERM, 129 for SIGHUP). Where --dt does not divide the time, the run ends\n"
+         "130 (143 for SIGTERM, 129 for SIGHUP). Where --dt does not divide the time, the run "
+         "ends\n"
          "at the first step that reaches --t-end."}};
 
 }  // namespace

@@ -150,13 +150,13 @@ void gdr_device_close(gdr_device* device);
 /* One line about it; lives until the device is closed. "" for a null device. */
 const char* gdr_device_description(gdr_device* device);
 gdr_status gdr_device_statistics(const gdr_device* device, gdr_statistics* statistics);
-/* The same of what was measured and of the boards. `size` is sizeof *statistics: no more is written,
- * and members that the library does not know become 0. */
+/* The same of what was measured and of the boards. `size` is sizeof *statistics: no more is
+ * written, and members that the library does not know become 0. */
 gdr_status gdr_device_board_statistics(const gdr_device* device, gdr_board_statistics* statistics,
                                        size_t size);
-/* What computes ("vector"), with which instruction set ("avx2"), and why the kernel now loaded takes
- * the slow way, if it always does ("" otherwise). They live until the next such call or until the
- * device is closed. "" for a null device. */
+/* What computes ("vector"), with which instruction set ("avx2"), and why the kernel now loaded
+ * takes the slow way, if it always does ("" otherwise). They live until the next such call or until
+ * the device is closed. "" for a null device. */
 const char* gdr_device_engine(gdr_device* device);
 const char* gdr_device_isa(gdr_device* device);
 const char* gdr_device_slow_reason(gdr_device* device);

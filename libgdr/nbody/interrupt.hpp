@@ -1,12 +1,13 @@
-// Ctrl-C, kill and a lost terminal as a wish to stop at the next good place, not as an end in the middle.
+// Ctrl-C, kill and a lost terminal as a wish to stop at the next good place, not as an end in the
+// middle.
 #pragma once
 
 #include <csignal>
 
 namespace gdr {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP are remembered instead of ending the process. A second one of
-/// the same kind ends it at once, as usual. Only one may live at a time.
+/// While it lives, SIGINT, SIGTERM and SIGHUP are remembered instead of ending the process. A
+/// second one of the same kind ends it at once, as usual. Only one may live at a time.
 class InterruptGuard {
  public:
   InterruptGuard();
