@@ -428,7 +428,9 @@ int ScheduleCost::predicate_conflicts(const Step& step) const {
         if (guarded) {
           fine = other_guarded;
         } else if (same_time && !other_guarded) {
-          const std::uint64_t bit = std::uint64_t{1} << (static_cast<unsigned>(op.predicate) & 63U);
+          const std::uint64_t bit = op.predicate < tolerable_masks
+                                        ? std::uint64_t{1} << static_cast<unsigned>(op.predicate)
+                                        : 0;
           fine = (other.predicate == op.predicate && other.predicate_value == op.predicate_value) ||
                  (other.predicate == none &&
                   ((op.predicate_value ? other.tolerates_set : other.tolerates_clear) & bit) != 0);
