@@ -450,12 +450,14 @@ class Compiler {
   /// Look for ever shorter loops: up from the bound until one works, then down while one does.
   bool search(const Mode& mode) {
     const unsigned least = least_interval(current_.problem);
-    const std::uint64_t steps = 12000 * (current_.loop.ops.size() + 8);
+    const std::size_t ops = current_.loop.ops.size();
+    const std::uint64_t steps = 12000 * (ops + 8) / length();
     bool found = false;
     unsigned interval = least;
     for (const unsigned percent : {20U, 45U, 80U, 140U, 260U}) {
       interval = least + least * percent / 100 + 1;
-      found = attempt(interval, steps, 1 + options_.effort / 2, mode);
+      const unsigned seeds = length() > 1 ? 1 : 1 + options_.effort / 2;
+      found = attempt(interval, steps, seeds, mode);
       if (found) break;
       if (percent > 100 && mode.stages > 1) break;  // the next way is better
     }
@@ -474,10 +476,20 @@ class Compiler {
     return false;
   }
 
+  /// By how much a loop is longer than what the search does well, cubed; one for those that are
+  /// not. All of its attempts together must not take longer than those of a small one: it has a
+  /// part of the moves, and fewer attempts.
+  std::uint64_t length() const {
+    constexpr std::uint64_t long_loop = 136;
+    const std::uint64_t ops = current_.loop.ops.size();
+    return ops <= long_loop ? 1 : 1 + (ops * ops * ops) / (long_loop * long_loop * long_loop);
+  }
+
   /// A move takes the longer the more operations there are.
   bool spend(std::uint64_t moves) {
     constexpr std::size_t small = 40;
-    const std::uint64_t price = moves * std::max(small, current_.loop.ops.size()) / small;
+    const std::uint64_t price =
+        moves * std::max(small, current_.loop.ops.size()) / small * length();
     no_way("the time for the search was not enough");
     if (price > moves_left_) return false;
     moves_left_ -= price;
