@@ -61,7 +61,7 @@ void write_declarations(Out out, const Program& p) {
   for (const Variable& v : p.variables) {
     const bool reduced = v.kind == VarKind::Result || v.kind == VarKind::Output;
     fmt::format_to(out, "{:<5} {:<5} {} {}", kind_names[static_cast<std::size_t>(v.kind)],
-                   v.location.width == Width::Long ? "long" : "short", v.name,
+                   v.location.width == Width::Long ? "long" : "short", name_text(v.name),
                    conversion_text(v.conversion));
     if (reduced) fmt::format_to(out, " {}", reduce_names[static_cast<std::size_t>(v.reduce)]);
     fmt::format_to(out, " at {}", location_text(v.location));
@@ -72,7 +72,7 @@ void write_declarations(Out out, const Program& p) {
   }
   if (!p.symbols.empty()) fmt::format_to(out, "\n");
   for (const Symbol& s : p.symbols) {
-    fmt::format_to(out, ".symbol {} {}\n", s.name, location_text(s.location));
+    fmt::format_to(out, ".symbol {} {}\n", name_text(s.name), location_text(s.location));
   }
 }
 

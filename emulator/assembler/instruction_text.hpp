@@ -27,6 +27,9 @@ class OperandNames {
 /// `$lr6v`, `$m[$t:0..3]`, `$th`, ...: an operand by its address (not an immediate).
 std::string location_text(const Operand& location);
 
+/// A name as the assembler reads it: in quotes if it is a word of the language.
+std::string name_text(const std::string& name);
+
 /// One instruction as a line of assembly, without its `vlen`.
 std::string instruction_text(const Instruction& instruction, const OperandNames& names);
 

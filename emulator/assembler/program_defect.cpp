@@ -7,7 +7,6 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "emulator/assembler/front/keywords.hpp"
 #include "emulator/isa/geometry.hpp"
 #include "emulator/isa/validate.hpp"
 
@@ -84,9 +83,6 @@ std::string check_names(const Program& p) {
   std::unordered_set<std::string_view> seen;
   const auto check = [&seen](const std::string& name) -> std::string {
     if (!is_identifier(name)) return "a variable or symbol has a name that is not one";
-    if (assembly::is_reserved(name)) {
-      return fmt::format("'{}' is a word of the assembly language and cannot be a name", name);
-    }
     if (name.size() > longest_name) return "the name of a variable or symbol is too long";
     if (!seen.insert(name).second) return fmt::format("the name '{}' stands twice", name);
     return {};

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "emulator/assembler/assembler.hpp"
+#include "emulator/assembler/front/keywords.hpp"
 #include "emulator/assembler/instruction_text.hpp"
 #include "emulator/isa/table.hpp"
 
@@ -105,9 +106,13 @@ std::string transfer_text(const Transfer& move, const OperandNames& names) {
 
 }  // namespace
 
+std::string name_text(const std::string& name) {
+  return assembly::is_reserved(name) ? '"' + name + '"' : name;
+}
+
 OperandNames::OperandNames(const Program& program) {
   for (const Variable& v : program.variables) {
-    add_with_suffixes(v.name, v.location);
+    add_with_suffixes(name_text(v.name), v.location);
     const bool source = v.kind == VarKind::Source;
     if (!source && v.kind != VarKind::Output) continue;
     const std::uint32_t step = source ? program.item_shorts : program.output_shorts;
@@ -115,10 +120,10 @@ OperandNames::OperandNames(const Program& program) {
       Operand location = v.location;
       if (location.address + std::uint64_t{item} * step > 0xffff) break;
       location.address = static_cast<std::uint16_t>(location.address + item * step);
-      add_with_suffixes(fmt::format("{}@{}", v.name, item), location);
+      add_with_suffixes(fmt::format("{}@{}", name_text(v.name), item), location);
     }
   }
-  for (const Symbol& s : program.symbols) add_with_suffixes(s.name, s.location);
+  for (const Symbol& s : program.symbols) add_with_suffixes(name_text(s.name), s.location);
 }
 
 void OperandNames::add(const std::string& name, Operand operand) {

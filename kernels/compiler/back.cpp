@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "kernels/compiler/lower/lower.hpp"
@@ -47,7 +48,10 @@ class Compiler {
       out_.remarks.push_back("the hint for the schedule leads nowhere: the whole search was made");
     if (!known && masks_crowd(fewest)) moves_left_ /= 10;
     for (unsigned elements = most; !known && elements >= fewest; --elements) {
-      if (!with_elements(elements)) continue;
+      if (!with_elements(elements)) {
+        remember_why(elements);
+        continue;
+      }
       const unsigned bound = least_interval(current_.problem);
       keep_if_shorter();
       if (best_ <= bound + bound / 2) break;
@@ -59,9 +63,7 @@ class Compiler {
     if (out_.recomputed > 0 && !known)
       out_.remarks.push_back(fmt::format("{} values are worked out late or again, not kept: {}",
                                          out_.recomputed, short_of_room_.message));
-    if (out_.loop.elements < most && !known)
-      out_.remarks.push_back(fmt::format("{} targets in a PE instead of {}: {}", out_.loop.elements,
-                                         most, why_.message));
+    if (out_.loop.elements < most && !known) out_.remarks.push_back(fewer_targets(most));
     finish();
   }
 
@@ -77,6 +79,22 @@ class Compiler {
     std::vector<ValueId> pads;
     unsigned recomputed = 0;  ///< values
   };
+
+  /// Why so many targets did not do: of several reasons a shortage tells most.
+  void remember_why(unsigned elements) {
+    Diagnostic& kept = failed_[elements];
+    if (why_.code != 0 || kept.message.empty()) kept = why_;
+  }
+
+  /// That a PE has fewer targets than it could, and why it does not have one more.
+  std::string fewer_targets(unsigned most) const {
+    const unsigned have = out_.loop.elements;
+    const Diagnostic& why = failed_[have + 1];
+    std::string reason = why.message.empty() ? "the loop is shorter so" : why.message;
+    if (!why.label.empty()) reason += " for " + std::to_string(have + 1) + " (" + why.label + ")";
+    return fmt::format("{} target{} in a PE instead of {}: {}", have, have == 1 ? "" : "s", most,
+                       reason);
+  }
 
   /// What is far too much for the instruction memory is not worth the time that lowering takes.
   void refuse_endless() const {
@@ -129,6 +147,7 @@ class Compiler {
         keep_if_shorter();
         break;
       }
+      remember_why(elements);
     }
   }
 
@@ -172,7 +191,7 @@ class Compiler {
     set_blocks(elements);
     current_.pads = neutral_fields(current_.loop);
     mark_guarded();
-    if (results_crowd() || tables_crowd()) return false;
+    if (results_crowd() || tables_crowd() || inputs_crowd()) return false;
     if (!current_.loop.lists.empty() && lists_crowd()) {
       const auto last = static_cast<std::size_t>(current_.loop.lists.back().variable);
       why_ = shortage(
@@ -218,6 +237,29 @@ class Compiler {
       return true;
     }
     return false;
+  }
+
+  /// Whether what stays during the whole loop is more than register file and local memory have
+  /// together.
+  bool inputs_crowd() {
+    unsigned staying = 0;
+    std::int32_t last = none;
+    for (const MachineTable& t : current_.loop.tables)
+      staying = std::max(staying, t.address + t.padded * shorts_in(t.width));
+    for (const MachineList& l : current_.loop.lists) staying = std::max(staying, l.end());
+    for (const MachineValue& v : current_.loop.values) {
+      if (v.origin != Origin::Resident && v.origin != Origin::Accumulator) continue;
+      staying += shorts_in(v.width) * (v.scalar ? 1 : current_.loop.elements);
+      if (v.origin == Origin::Resident && v.variable != none) last = v.variable;
+    }
+    const unsigned have = 2 * (options_.geometry.register_words + options_.geometry.local_words);
+    if (staying <= have || last == none) return false;
+    why_ = shortage(Code::NoLocalMemory, out_.graph.variables[static_cast<std::size_t>(last)].where,
+                    "there is no room in local memory",
+                    fmt::format("what targets, parameters and results keep during the loop needs "
+                                "{} shorts, register file and local memory have {}",
+                                staying, have));
+    return true;
   }
 
   /// Whether lists leave too little room for what stays during the loop, so that no search is made:
@@ -408,12 +450,14 @@ class Compiler {
   /// Look for ever shorter loops: up from the bound until one works, then down while one does.
   bool search(const Mode& mode) {
     const unsigned least = least_interval(current_.problem);
-    const std::uint64_t steps = 12000 * (current_.loop.ops.size() + 8);
+    const std::size_t ops = current_.loop.ops.size();
+    const std::uint64_t steps = 12000 * (ops + 8) / length();
     bool found = false;
     unsigned interval = least;
     for (const unsigned percent : {20U, 45U, 80U, 140U, 260U}) {
       interval = least + least * percent / 100 + 1;
-      found = attempt(interval, steps, 1 + options_.effort / 2, mode);
+      const unsigned seeds = length() > 1 ? 1 : 1 + options_.effort / 2;
+      found = attempt(interval, steps, seeds, mode);
       if (found) break;
       if (percent > 100 && mode.stages > 1) break;  // the next way is better
     }
@@ -432,10 +476,20 @@ class Compiler {
     return false;
   }
 
+  /// By how much a loop is longer than what the search does well, cubed; one for those that are
+  /// not. All of its attempts together must not take longer than those of a small one: it has a
+  /// part of the moves, and fewer attempts.
+  std::uint64_t length() const {
+    constexpr std::uint64_t long_loop = 136;
+    const std::uint64_t ops = current_.loop.ops.size();
+    return ops <= long_loop ? 1 : 1 + (ops * ops * ops) / (long_loop * long_loop * long_loop);
+  }
+
   /// A move takes the longer the more operations there are.
   bool spend(std::uint64_t moves) {
     constexpr std::size_t small = 40;
-    const std::uint64_t price = moves * std::max(small, current_.loop.ops.size()) / small;
+    const std::uint64_t price =
+        moves * std::max(small, current_.loop.ops.size()) / small * length();
     no_way("the time for the search was not enough");
     if (price > moves_left_) return false;
     moves_left_ -= price;
@@ -494,9 +548,10 @@ class Compiler {
   unsigned best_ = 0;
   std::vector<ValueId> pads_;
   std::vector<bool> guarded_;
-  std::uint64_t moves_left_ = 0;  ///< what the search may still spend
-  Diagnostic why_;                ///< of what was tried last and did not do
-  Diagnostic short_of_room_;      ///< of what was tried before values were worked out again
+  std::uint64_t moves_left_ = 0;                     ///< what the search may still spend
+  Diagnostic why_;                                   ///< of what was tried last and did not do
+  std::array<Diagnostic, max_elements + 2> failed_;  ///< why so many targets did not do
+  Diagnostic short_of_room_;  ///< of what was tried before values were worked out again
 };
 
 }  // namespace

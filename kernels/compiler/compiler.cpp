@@ -1,8 +1,9 @@
 #include "kernels/compiler/compiler.hpp"
 
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
-#include <sstream>
 #include <utility>
 
 #include "emulator/assembler/assembler.hpp"
@@ -93,11 +94,18 @@ CompileResult compile_kernel(std::string_view text, const std::string& file_name
 }
 
 CompileResult compile_kernel_file(const std::string& path, const CompileOptions& options) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!(file && text << file.rdbuf()))
+  const std::filesystem::path file(path);
+  if (file.extension() == ".gds")
+    throw Error(ErrorCategory::Usage, "'" + path + "' is assembly: use `gdr asm`");
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error))
+    throw Error(ErrorCategory::Io, "'" + path + "' is a directory, not a kernel file");
+  std::ifstream stream(path, std::ios::binary);
+  const std::string text(std::istreambuf_iterator<char>(stream), {});
+  if (!stream || stream.bad())
     throw Error(ErrorCategory::Io, "cannot read the kernel file '" + path + "'");
-  return compile_kernel(text.str(), path, options);
+  if (text.empty()) throw Error(ErrorCategory::Input, "the kernel file '" + path + "' is empty");
+  return compile_kernel(text, path, options);
 }
 
 }  // namespace gdr

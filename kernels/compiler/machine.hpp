@@ -20,6 +20,9 @@ using ValueId = std::int32_t;
 using OpId = std::int32_t;
 using MaskId = std::int32_t;
 constexpr std::int32_t none = -1;
+/// Masks of which operations know whether they may stand beside what is predicated on them. A loop
+/// with more is far too long for operations of several items at a time anyway.
+constexpr MaskId tolerable_masks = 64;
 
 /// Where a value comes from.
 enum class Origin : std::uint8_t {
@@ -64,7 +67,7 @@ struct MachineOp {
   MaskId predicate = none;
   bool predicate_value = true;
   /// Predicates that do no harm to it, because nothing needs its result where they say no: bit m
-  /// for mask m as [m], and as [!m].
+  /// for mask m as [m], and as [!m], of the first `tolerable_masks`.
   std::uint64_t tolerates_set = 0, tolerates_clear = 0;
   ValueId field = none;       ///< Bget of a j-variable on its own: the Field (whose `out` it is)
   std::int32_t word = none;   ///< Bget of a constant: index into MachineLoop::words

@@ -70,10 +70,10 @@ int run(const Options& options) {
   if (!options.quiet && options.assembly != "-" && options.report != "-") {
     const Program& p = *result.program;
     write_output(
-        fmt::format("{}: {}, {} clocks an interaction, {} targets in a PE, {} source{} a pass\n",
+        fmt::format("{}: {}, {} clocks an interaction, {} target{} in a PE, {} source{} a pass\n",
                     object.empty() ? options.source : object, p.name,
-                    std::round(p.clocks_per_interaction() * 100) / 100, p.elements, p.group,
-                    p.group == 1 ? "" : "s"));
+                    std::round(p.clocks_per_interaction() * 100) / 100, p.elements,
+                    p.elements == 1 ? "" : "s", p.group, p.group == 1 ? "" : "s"));
   }
   return 0;
 }

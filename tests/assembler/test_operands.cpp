@@ -59,6 +59,23 @@ TEST_CASE("names and suffixes") {
         Operand{Space::BmSource, Width::Long, false, 4 - 2});
 }
 
+TEST_CASE("a word of the language is a name where it stands in quotes") {
+  const std::string d =
+      "ivar long \"long\" \"at\" x f64to72\njvar long \"f64to72\" f64to72\nalias \"fadd\" = "
+      "$lr8v\n";
+  CHECK(a_of("\"at\"", d) == Operand{Space::Local, Width::Long, true, 8});
+  CHECK(a_of("\"at\"[2].lo", d) == Operand{Space::Local, Width::Short, false, 13});
+  CHECK(a_of("\"x\"", d) == Operand{Space::Local, Width::Long, true, 16});
+  CHECK(alu_of("fadd \"fadd\" x $lr16v", d).dst == Operand{Space::Register, Width::Long, true, 8});
+  CHECK(instruction_of("bget $lr0 \"f64to72\"", d).move.bm ==
+        Operand{Space::BmSource, Width::Long, false, 0});
+  CHECK(codes_of("ivar long at f64to72\n") != std::vector<unsigned>{});
+  CHECK(codes_of("alias fadd = $lr8v\n") == std::vector<unsigned>{2002});
+  CHECK(codes_of("ivar long \"3x\" f64to72\n") == std::vector<unsigned>{2003});
+  CHECK(codes_of("ivar long \"\" f64to72\n") == std::vector<unsigned>{2003});
+  CHECK(codes_of(".body\n  fadd $lr0 \"at $lr2\n").size() == 1);
+}
+
 TEST_CASE("NAME@K counts whole items, also those declared later") {
   const Program p = program_of(
       ".group 2\njvar long a f64to72 pad 0\nalias a1 = a@1\n.body\nbget $lr0 a@1\njvar short b c d "

@@ -2,6 +2,8 @@
 #include <pthread.h>
 
 #include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
 
 #include "compiler/back_support.hpp"
 
@@ -31,6 +33,30 @@ TEST_CASE("what does not fit is said where it is asked for, and by how much") {
             .find("test.gdk:3:5: error[GDR8006]: there is no room in the instruction memory\n"
                   "    3 | y = exp(u*x);\n"
                   "      |     ^") == 0);
+}
+
+TEST_CASE("what stays during the loop and does not fit is said without a search") {
+  CHECK(refusal_of("VARJ u;\nVARI long x[300]; VARF f;\nfor k = 0 .. 299 { f += x[k]*u; }\n") ==
+        "test.gdk:2:11: error[GDR8003]: there is no room in local memory\n"
+        "    2 | VARI long x[300]; VARF f;\n"
+        "      |           ^~~~~~ what targets, parameters and results keep during the loop needs "
+        "602 "
+        "shorts, register file and local memory have 576\n");
+}
+
+TEST_CASE("what is no kernel file is said to be none") {
+  const std::string root = GDR_SOURCE_DIR;
+  CHECK_THROWS_WITH(compile_kernel_file(root + "/kernels"), "'" + root +
+                                                                "/kernels' is a directory, not a "
+                                                                "kernel file");
+  CHECK_THROWS_WITH(compile_kernel_file(root + "/kernels/particle/gravity.gds"),
+                    "'" + root + "/kernels/particle/gravity.gds' is assembly: use `gdr asm`");
+  CHECK_THROWS_WITH(compile_kernel_file("/nowhere/x.gdk"),
+                    "cannot read the kernel file '/nowhere/x.gdk'");
+  const std::string empty = "empty_kernel_test.gdk";
+  std::ofstream(empty).close();
+  CHECK_THROWS_WITH(compile_kernel_file(empty), "the kernel file 'empty_kernel_test.gdk' is empty");
+  std::filesystem::remove(empty);
 }
 
 TEST_CASE("what nothing needs takes no room, however much it is") {

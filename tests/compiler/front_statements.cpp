@@ -191,6 +191,9 @@ TEST_CASE("texts of any size and depth end with a message") {
   CHECK(first_code(head + repeat("for k = 1 .. 1000 { ", 6) + "f += x;" + repeat("}", 6)) == 7001);
   CHECK(first_code(head + "for i = 1 .. 100000 { for j = 1 .. 100000 { } }") == 7026);
   CHECK(first_code(std::string(2 << 20, ' ')) == 7026);
+  CHECK(kc::read_kernel(std::string(2 << 20, ' '), "big.gdk").diagnostics.render() ==
+        "big.gdk: error[GDR7026]: the text is too long: 2097152 characters, and 1 MiB (1048576) is "
+        "what the compiler takes\n");
   std::string doubling = head + "function g0(y) { return y + 1; }\n";
   for (int i = 1; i < 60; ++i) {
     const std::string k = std::to_string(i), before = std::to_string(i - 1);

@@ -89,6 +89,7 @@ Excerpt excerpt_of(std::string_view line, std::size_t from, std::size_t to) {
 
 std::string where(const Diagnostics& all, const SourceRange& range) {
   const std::string name = range.file < all.sources.size() ? all.sources[range.file].name : "?";
+  if (range.line == 0) return name;  // of the text as a whole
   return fmt::format("{}:{}:{}", name, range.line, range.column);
 }
 
@@ -100,7 +101,7 @@ std::string Diagnostics::render(const Diagnostic& d, bool colour) const {
   std::string out = fmt::format("{}{}:{} {}{}[GDR{}]:{} {}\n", c.bold, where(*this, d.range), c.off,
                                 error ? c.error : c.warning, error ? "error" : "warning", d.code,
                                 c.off, d.message);
-  if (d.range.file < sources.size()) {
+  if (d.range.file < sources.size() && d.range.line != 0) {
     const std::string_view line = line_of(sources[d.range.file].text, d.range.line);
     const Excerpt excerpt = excerpt_of(line, d.range.column, d.range.column_end);
     out += fmt::format("{:5} | {}\n", d.range.line, excerpt.text);

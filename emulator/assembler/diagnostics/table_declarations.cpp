@@ -10,7 +10,8 @@ constexpr DiagnosticInfo rows[] = {
      "once.",
      "ivar long x f64to72\nconst x = 1\n"},
     {number(Code::NameReserved), "name is a word of the language",
-     "Mnemonics, declaration words, conversions and reductions cannot be names.",
+     "Mnemonics, declaration words, conversions and reductions can be names only in quotes: "
+     "`ivar long \"at\" f64to72`.",
      "const fadd = 1\n"},
     {number(Code::NameExpected), "name expected",
      "A declaration lacks a name, or has something else in its place. Names are letters, digits "

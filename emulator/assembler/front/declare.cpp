@@ -48,10 +48,16 @@ constexpr ReduceName reductions[] = {
     {"ior", Reduce::Ior},   {"ixor", Reduce::Ixor},
 };
 
+/// A name that is declared. In quotes it may be a word of the language.
+struct NewName {
+  Span word;
+  bool quoted = false;
+};
+
 struct Declaration {
   const KindInfo* kind = nullptr;
   Width width = Width::Long;
-  std::vector<Span> names;
+  std::vector<NewName> names;
   Conversion conversion;
   Span conversion_span;
   std::optional<Reduce> reduce;
@@ -97,10 +103,16 @@ bool parse_width(Assembly& a, Cursor& c, Declaration& d) {
 bool parse_names(Assembly& a, Cursor& c, Declaration& d) {
   for (c.skip(); !c.done(); c.skip()) {
     Cursor ahead = c;
-    const Span word = dotted_word(ahead);
+    const bool quoted = c.peek() == '"';
+    const Span word = quoted ? ahead.name() : dotted_word(ahead);
     if (word.begin == word.end) {
       a.report.error(Code::NameExpected, c.rest_of_word(), "a name is expected here");
       return false;
+    }
+    if (quoted && !is_digit(*word.begin)) {
+      d.names.push_back({word, true});
+      c = ahead;
+      continue;
     }
     if (word.text() == "at" || word.text() == "pad" || find_reduce(word.text())) break;
     if (const auto conversion = find_conversion(word.text())) {
@@ -120,7 +132,7 @@ bool parse_names(Assembly& a, Cursor& c, Declaration& d) {
                      in_quotes(word.text()) + " is neither a name nor a conversion");
       return false;
     }
-    d.names.push_back(word);
+    d.names.push_back({word, false});
     c = ahead;
   }
   if (d.names.empty()) {
@@ -132,7 +144,7 @@ bool parse_names(Assembly& a, Cursor& c, Declaration& d) {
 
 /// Where the conversion is missing the last "name" may be one that is misspelt.
 void missing_conversion(Assembly& a, Cursor& c, Declaration& d) {
-  const Span last = d.names.back();
+  const Span last = d.names.back().word;
   Suggestion suggestion(last.text());
   for (const ConversionName& n : conversion_table()) suggestion.consider(n.name);
   if (!suggestion.best().empty()) {
@@ -203,7 +215,7 @@ bool parse_at(Assembly& a, Cursor& c, Declaration& d) {
   c.skip();
   const char* begin = c.p;
   Location location;
-  if (c.peek() != '$' && !is_word(c.peek())) {
+  if (c.peek() != '$' && !begins_name(c.peek())) {
     a.report.error(Code::PlaceImpossible, c.rest_of_word(), "a location is expected behind `at`");
     return false;
   }
@@ -392,10 +404,11 @@ bool place_variable(Assembly& a, Declaration& d, Span name, std::uint32_t index,
   return check_memory(a, name, x);
 }
 
-void declare_one(Assembly& a, Declaration& d, Span word, std::uint32_t index) {
+void declare_one(Assembly& a, Declaration& d, const NewName& given, std::uint32_t index) {
   Operand x;
+  const Span word = given.word;
   const bool placed = place_variable(a, d, word, index, x);
-  if (!may_declare(a, word)) return;
+  if (!may_declare(a, word, given.quoted)) return;
   Name& name = a.names.add(word.text());
   name.kind = NameKind::Location;
   name.declared = a.report.place(word);
@@ -433,7 +446,7 @@ void parse_declaration(Assembly& a, Cursor& c, const Keyword& keyword) {
   if (tail && !conversion_missing) check_declaration(a, word, d);
   if (d.kind->vector) a.layout.elements_used = true;
   std::uint32_t index = 0;
-  for (const Span name : d.names) declare_one(a, d, name, index++);
+  for (const NewName& name : d.names) declare_one(a, d, name, index++);
 }
 
 void parse_alias(Assembly& a, Cursor& c, bool equals) {
@@ -449,7 +462,7 @@ void parse_alias(Assembly& a, Cursor& c, bool equals) {
   c.skip_spaces();
   Location location;
   const char* begin = c.p;
-  if (c.peek() != '$' && !is_word(c.peek())) {
+  if (c.peek() != '$' && !begins_name(c.peek())) {
     a.report.error(Code::BadLocation, c.rest_of_word(), "a location is expected here");
     return;
   }

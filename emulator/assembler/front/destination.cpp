@@ -74,7 +74,7 @@ bool parse_place(Assembly& a, Cursor& c, Parts& parts) {
                    "the destination comes first");
     return false;
   }
-  if (!is_word(c.peek()) && c.peek() != '$')
+  if (!begins_name(c.peek()) && c.peek() != '$')
     return bad(a, c.rest_of_word(), "a destination is expected here");
   Location location;
   if (!parse_location(a, c, location)) return false;

@@ -117,7 +117,7 @@ bool parse_transfer_operand(Assembly& a, Cursor& c, Span word, std::string_view 
   c.skip();
   if (at_operand_end(c)) return missing_operands(a, word, form);
   x.span.begin = c.p;
-  if (c.peek() != '$' && (!is_word(c.peek()) || is_digit(c.peek()))) {
+  if (c.peek() != '$' && (!begins_name(c.peek()) || is_digit(c.peek()))) {
     a.report.error(Code::WrongOperand, c.rest_of_word(),
                    std::string("a transfer takes a location of the ") +
                        (bm ? "broadcast memory" : "PE") + " here",

@@ -230,7 +230,12 @@ bool parse_location(Assembly& a, Cursor& c, Location& location) {
     if (!parse_register(a, c, location)) return false;
     return parse_suffixes(a, c, begin, location);
   }
-  const Span word = c.word();
+  const Span word = c.name();
+  if (word.begin == word.end) {
+    a.report.error(Code::BadLocation, c.rest_of_word(), "a name is expected here", {},
+                   "names in quotes are letters, digits and `_`, too");
+    return false;
+  }
   const Name* name = a.names.find(word.text());
   if (name == nullptr) return unknown_name(a, word);
   if (name->kind != NameKind::Location) {

@@ -113,9 +113,9 @@ bool parse_operand(Assembly& a, Cursor& c, SourceOperand& x) {
   } else if (first == '(' || first == '-' || first == '+' || (first == '.' && is_digit(c.p[1]))) {
     x.number = true;
     good = parse_primary(a, c, x.value);
-  } else if (is_word(first)) {
+  } else if (begins_name(first)) {
     Cursor ahead = c;
-    const Name* name = a.names.find(ahead.word().text());
+    const Name* name = a.names.find(ahead.name().text());
     if (name != nullptr && name->kind == NameKind::Constant) {
       c = ahead;
       x.number = true;

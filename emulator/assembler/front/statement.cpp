@@ -149,11 +149,11 @@ void expect_end(Assembly& a, Cursor& c) {
   a.report.error(Code::TrailingText, rest, in_quotes(rest.text()) + " does not belong here");
 }
 
-bool may_declare(Assembly& a, Span word) {
-  if (is_reserved(word.text())) {
+bool may_declare(Assembly& a, Span word, bool quoted) {
+  if (!quoted && is_reserved(word.text())) {
     a.report.error(Code::NameReserved, word,
                    in_quotes(word.text()) + " is a word of the language and cannot be a name", {},
-                   "choose another name");
+                   "choose another name, or write it in quotes wherever it stands");
     return false;
   }
   const Name* old = a.names.find(word.text());
@@ -165,8 +165,9 @@ bool may_declare(Assembly& a, Span word) {
 }
 
 bool parse_new_name(Assembly& a, Cursor& c, Span& word, const char* what) {
-  word = c.word();
-  if (word.begin != word.end && !is_digit(*word.begin)) return may_declare(a, word);
+  const bool quoted = c.peek() == '"';
+  word = c.name();
+  if (word.begin != word.end && !is_digit(*word.begin)) return may_declare(a, word, quoted);
   c.p = word.begin;
   a.report.error(Code::NameExpected, c.rest_of_word(), std::string(what) + " needs a name here", {},
                  "names are letters, digits and `_`, not starting with a digit");

@@ -64,6 +64,8 @@ constexpr bool is_word(char c) noexcept {
 constexpr bool is_digit(char c) noexcept {
   return (char_classes[static_cast<unsigned char>(c)] & char_digit) != 0;
 }
+/// Whether a name, plain or in quotes, may begin so.
+constexpr bool begins_name(char c) noexcept { return is_word(c) || c == '"'; }
 constexpr bool is_blank(char c) noexcept {
   return (char_classes[static_cast<unsigned char>(c)] & char_blank) != 0;
 }
@@ -101,6 +103,16 @@ struct Cursor {
     const char* begin = p;
     while (is_word(*p)) ++p;
     return {begin, p};
+  }
+  /// A name as operands write it: a word, or one in quotes, which may be a word of the language.
+  /// Empty if neither is here.
+  Span name() noexcept {
+    if (*p != '"' || p >= end) return word();
+    const char* open = p++;
+    const Span inside = word();
+    if (inside.begin != inside.end && take('"')) return inside;
+    p = open;
+    return {open, open};
   }
   bool take(char c) noexcept {
     if (p >= end || *p != c) return false;

@@ -56,8 +56,8 @@ enum class Code : std::uint16_t {
   UnusedInput = 7101,
   UnusedValue = 7102,
   EmptyResult = 7103,
+  TooSmall = 7104,
 
-  TooManyConditions = 8001,
   NoRegisters = 8002,
   NoLocalMemory = 8003,
   NoMasks = 8004,

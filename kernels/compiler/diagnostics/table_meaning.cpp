@@ -129,6 +129,10 @@ constexpr DiagnosticInfo warnings[] = {
      "VARI x; VARF f;\ny = 2*x;\ny = 3*x;\nf += y;\n"},
     {number(Code::EmptyResult), "result without a contribution",
      "A VARF is declared and nothing is ever added to it.", "VARI x; VARF f, g;\nf += x;\n"},
+    {number(Code::TooSmall), "number too small",
+     "A number of the text is so small that the machine has none but zero for it: below 2^-1022, "
+     "about 2.2e-308.",
+     "VARI x; VARF f;\nf += 1e-310*x;\n"},
 };
 
 }  // namespace

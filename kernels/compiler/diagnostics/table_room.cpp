@@ -5,10 +5,6 @@ namespace gdr::kc {
 namespace {
 
 constexpr DiagnosticInfo rows[] = {
-    {number(Code::TooManyConditions), "too many conditions",
-     "A kernel has at most 64 different comparisons. Contributions under the same condition count "
-     "it once.",
-     "VARI x; VARJ u; VARF f;\nfor k = 1 .. 65 {\n  if (u < k*x) { f += k*u; }\n}\n"},
     {number(Code::NoRegisters), "register file is full",
      "The results of one target stay in the register file all the time, two shorts for each VARF "
      "and one for each `short VARF`; temporaries can go to local memory, results cannot.",

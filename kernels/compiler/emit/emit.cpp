@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "emulator/assembler/instruction_text.hpp"
 #include "emulator/isa/table.hpp"
 #include "kernels/compiler/emit/lists.hpp"
 #include "kernels/compiler/place/pipeline.hpp"
@@ -34,6 +35,7 @@ class Emitter {
     times_.ring = times_.interval * copies_;
     passes_ = passes_needed(loop_, s_, times_);
     block_of_.assign(loop_.values.size(), none);
+    word_ = unused_prefix();
     for (std::size_t b = 0; b < problem.blocks.size(); ++b)
       for (const ValueId v : problem.blocks[b].fields)
         block_of_[static_cast<std::size_t>(v)] = static_cast<int>(b);
@@ -124,8 +126,8 @@ class Emitter {
     const MachineOp& op = loop_.ops[i];
     if (op.op == Op::Bget) {
       const MachineValue& v = loop_.values[static_cast<std::size_t>(op.out)];
-      if (op.word != none) return fmt::format("bget {} word{}", place(op.out, copy), op.word);
-      const std::string& name = graph_.variables[static_cast<std::size_t>(v.variable)].name;
+      if (op.word != none) return fmt::format("bget {} {}{}", place(op.out, copy), word_, op.word);
+      const std::string name = name_of(v.variable);
       return copies_ > 1 ? fmt::format("bget {} {}@{}", place(op.out, copy), name, copy)
                          : fmt::format("bget {} {}", place(op.out, copy), name);
     }
@@ -250,6 +252,19 @@ class Emitter {
     if (loop_.elements != max_elements) add("vlen {}", loop_.elements);
   }
 
+  /// A variable's name as an operand.
+  std::string name_of(std::int32_t variable) const {
+    return name_text(graph_.variables[static_cast<std::size_t>(variable)].name);
+  }
+
+  /// What the names of constants in the broadcast memory begin with: no variable's name does.
+  std::string unused_prefix() const {
+    std::string prefix = "word";
+    const auto taken = [&](const GraphVariable& v) { return v.name.starts_with(prefix); };
+    while (std::any_of(graph_.variables.begin(), graph_.variables.end(), taken)) prefix += '_';
+    return prefix;
+  }
+
   ValueId value_of(std::int32_t variable) const {
     for (std::size_t v = 0; v < loop_.values.size(); ++v)
       if (loop_.values[v].variable == variable) return static_cast<ValueId>(v);
@@ -272,7 +287,7 @@ class Emitter {
           } else {  // declared, but nothing needs it: it still has a place
             where = in_file(layout_.unread[i], width, true, true);
           }
-          add("ivar {} {} {} at {}", width_name(width), v.name, conversion, where);
+          add("ivar {} {} {} at {}", width_name(width), name_text(v.name), conversion, where);
           break;
         }
         case VarKind::Source: {
@@ -284,23 +299,24 @@ class Emitter {
                 std::find(options_.pads.begin(), options_.pads.end(), value) != options_.pads.end();
             pad = zero ? " pad 0" : " pad 1152921504606846976.0";
           }
-          add("jvar {} {} {} at ${}s{}{}", width_name(width), v.name, conversion,
+          add("jvar {} {} {} at ${}s{}{}", width_name(width), name_text(v.name), conversion,
               width == Width::Long ? "l" : "", address, pad);
           break;
         }
         case VarKind::Param:
-          if (v.table_size == 0) add("param {} {} {}", width_name(width), v.name, conversion);
+          if (v.table_size == 0)
+            add("param {} {} {}", width_name(width), name_text(v.name), conversion);
           for (std::uint32_t k = 0; k < v.table_size; ++k)
             add("param {} {}_{} {}", width_name(width), v.name, k, conversion);
           break;
         case VarKind::Result: {
           for (const MachineList& l : loop_.lists)
             if (l.variable == static_cast<std::int32_t>(i))
-              out_ += list_declarations(l, v.name, place(l.accumulator, 0));
+              out_ += list_declarations(l, name_text(v.name), v.name, place(l.accumulator, 0));
           for (const MachineResult& r : loop_.results) {
             if (r.variable != static_cast<std::int32_t>(i)) continue;
             const Width held = loop_.values[static_cast<std::size_t>(r.accumulator)].width;
-            add("fvar {} {} {} {} at {}", width_name(held), v.name,
+            add("fvar {} {} {} {} at {}", width_name(held), name_text(v.name),
                 r.index    ? "i64low"
                 : keyed(r) ? "f64high"
                            : conversion,
@@ -313,7 +329,7 @@ class Emitter {
       }
     }
     for (std::size_t w = 0; w < loop_.words.size(); ++w)
-      add("bm {} word{}", width_name(loop_.words[w].width), w);
+      add("bm {} {}{}", width_name(loop_.words[w].width), word_, w);
     line("");
   }
 
@@ -356,13 +372,12 @@ class Emitter {
     for (std::size_t w = 0; w < loop_.words.size(); ++w) {
       const ConstantWord& c = loop_.words[w];
       add("    ipass {} {}", c.width == Width::Long ? "$t" : "$th", hex_bits(c.bits, c.width));
-      add("    bput word{} {} 0", w, c.width == Width::Long ? "$t" : "$th");
+      add("    bput {}{} {} 0", word_, w, c.width == Width::Long ? "$t" : "$th");
     }
     for (std::size_t i = 0; i < loop_.values.size(); ++i) {
       const MachineValue& v = loop_.values[i];
       if (v.origin == Origin::Resident && v.scalar && v.variable != none)
-        add("    bget {} {}", place(static_cast<ValueId>(i), 0),
-            graph_.variables[static_cast<std::size_t>(v.variable)].name);
+        add("    bget {} {}", place(static_cast<ValueId>(i), 0), name_of(v.variable));
     }
     for (const MachineTable& t : loop_.tables) {
       for (unsigned k = 0; k < t.size; ++k) {
@@ -541,6 +556,7 @@ class Emitter {
   RingTimes times_;
   int copies_ = 1, passes_ = 1;
   std::vector<int> block_of_;
+  std::string word_;  ///< of the names of constants in the broadcast memory
   bool open_here_ = false;
   std::string out_;
 };

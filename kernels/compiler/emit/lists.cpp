@@ -25,9 +25,9 @@ std::string place_in_list(const MachineList& list) {
   return fmt::format("$m[$t:{}..{}]", list.address, list.spare());
 }
 
-std::string list_declarations(const MachineList& list, const std::string& name,
-                              const std::string& at) {
-  std::string text = fmt::format("fvar short {} i64int iadd at {}\n", name, at);
+std::string list_declarations(const MachineList& list, const std::string& count,
+                              const std::string& name, const std::string& at) {
+  std::string text = fmt::format("fvar short {} i64int iadd at {}\n", count, at);
   for (unsigned k = 0; k < list.capacity; ++k)
     text += fmt::format("fvar short {}_{} i64int pass at $m{}v\n", name, k,
                         list.address + k * list.stride);

@@ -1,4 +1,6 @@
 // Declarations: variables of the interface, constants, typed temporaries, settings.
+#include <algorithm>
+
 #include "emulator/assembler/front/report.hpp"
 #include "kernels/compiler/front/builder.hpp"
 
@@ -101,11 +103,12 @@ void Builder::declare_variables(const Statement& s, const DeclaredItem& item, Na
                       "an element of an array has this name");
     graph_.variables.push_back(v);
     results_.emplace_back();
-    for (std::uint32_t k = 0; k < v.list_size; ++k)
+    for (std::uint32_t k = 0; k < std::max(v.list_size, v.table_size); ++k)
       if (!variable_names_.insert(v.name + "_" + std::to_string(k)).second)
         messages_.error(Code::NameTaken, n.where,
                         "the name " + in_quotes(v.name + "_" + std::to_string(k)) + " is taken",
-                        "an entry of the list has this name");
+                        s.list ? "an entry of the list has this name"
+                               : "an element of the table has this name");
   }
 }
 

@@ -33,7 +33,10 @@ FrontResult read_kernel(std::string_view text, const std::string& file_name,
   program.top = 0;
   program.blocks.emplace_back();
   if (too_long) {
-    messages.error(Code::TooLarge, {0, 1, 1, 2}, "the text is too long", "more than 1 MiB");
+    // The text itself is not kept, so that there is no line to show.
+    messages.error(Code::TooLarge, {0, 0, 0, 0},
+                   "the text is too long: " + std::to_string(text.size()) +
+                       " characters, and 1 MiB (1048576) is what the compiler takes");
   } else {
     Parser(program, sources, messages, 0).parse_file();
     Graph graph = Builder(program, messages).build(kernel_name(file_name));

@@ -1,5 +1,7 @@
 // The lexer: one pass over the text, symbols from a table.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "emulator/assembler/front/report.hpp"
 #include "emulator/assembler/front/text.hpp"
@@ -31,6 +33,9 @@ constexpr Symbol symbols[] = {
     {"[", TokenKind::BracketOpen},   {"]", TokenKind::BracketClose}, {"{", TokenKind::BraceOpen},
     {"}", TokenKind::BraceClose},
 };
+
+/// The machine has no smaller number but zero.
+constexpr double smallest = std::numeric_limits<double>::min();
 
 const Symbol* symbol_at(std::string_view text) noexcept {
   const auto* found = std::ranges::find_if(
@@ -132,7 +137,12 @@ class Lexer {
     const ScannedLiteral scanned = scan_literal(text_.substr(at_));
     Token& t = token(TokenKind::Number, at_, at_ + scanned.length);
     t.literal = scanned.literal;
-    if (scanned.problem == nullptr) return;
+    if (scanned.problem == nullptr) {
+      if (std::abs(t.literal.number) < smallest && t.literal.number != 0)
+        messages_.warning(Code::TooSmall, t.where, in_quotes(t.text) + " is too small",
+                          "below 2^-1022: the machine takes it as 0", "write 0 if that is meant");
+      return;
+    }
     t.kind = TokenKind::Bad;
     messages_.error(Code::BadNumber, t.where, in_quotes(t.text) + " is not a number",
                     scanned.problem, "numbers are written as in C: 1.5e-3, .5, 0x1f, 0x1.8p-2");

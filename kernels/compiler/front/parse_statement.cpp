@@ -1,4 +1,7 @@
 // Statements of one line: assignments, settings, skip and return.
+#include <algorithm>
+#include <iterator>
+
 #include "emulator/assembler/front/report.hpp"
 #include "kernels/compiler/front/parser.hpp"
 
@@ -170,16 +173,23 @@ void Parser::no_statement(std::string_view word, const SourceRange& where) {
       {"bool", "`bool name = condition;`"},
       {"else", "`if (condition) { statements } else { statements }`"},
   };
+  // No keyword has an operator behind it: that is an expression, and its first word a name.
+  static constexpr TokenKind operators[] = {TokenKind::Plus,  TokenKind::Minus,
+                                            TokenKind::Star,  TokenKind::Slash,
+                                            TokenKind::Caret, TokenKind::Semicolon};
+  const bool is_name = std::ranges::find(operators, peek().kind) != std::end(operators);
   assembly::Suggestion suggestion(word);
   std::string help;
   for (const Usage& u : usages) {
-    suggestion.consider(u.word);
+    if (!is_name) suggestion.consider(u.word);
     if (u.word == word) help = std::string("it is used like this: ") + u.text;
   }
   if (help.empty()) help = suggestion.help();
   if (help.empty() && at(TokenKind::ParenOpen))
     help = "the value of a function must be assigned to something";
-  if (help.empty()) help = "an assignment reads `name = expression;`";
+  if (help.empty()) {
+    help = "an assignment reads `name = expression;`, a contribution `result += expression;`";
+  }
   fail(Code::StatementExpected, where, in_quotes(word) + " begins no statement", {}, help);
 }
 

@@ -85,6 +85,10 @@ Ref Builder::bits(std::uint64_t short_bits) {
 /// An operation, or the value of the same one made before. What depends on targets and parameters
 /// alone is done once, before the loop.
 Ref Builder::emit(Op op, Width width, Ref a, Ref b) {
+  // An operation holds one immediate: another goes to a place of its own first.
+  if (a.kind == Ref::Kind::Immediate && b.kind == Ref::Kind::Immediate &&
+      (a.bits != b.bits || a.width != b.width))
+    a = emit(Op::Upass, a.width, a);
   auto side = [](const Ref& r) {
     return r.kind == Ref::Kind::Value
                ? std::array<std::int64_t, 2>{1, r.value}
@@ -419,7 +423,10 @@ Ref Builder::look_up(const Node& node) {
   const Ref index = integer(node.a);
   const std::uint64_t base = t.address / shorts_in(t.width);
   Ref at;
-  if (base == 0) {
+  if (index.kind == Ref::Kind::Immediate) {
+    const Ref known = bits((static_cast<std::uint64_t>(index.bits) & (t.padded - 1)) | base);
+    at = push(Op::Ior, Width::Long, known, known, true, none);
+  } else if (base == 0) {
     at = push(Op::Iand, Width::Long, index, bits(t.padded - 1), true, none);
   } else {
     const Ref inside = emit(Op::Iand, Width::Short, index, bits(t.padded - 1));

@@ -76,6 +76,7 @@ class Builder {
   // contributions.cpp
   void contribute(std::size_t result);
   void contribute_with_index(const std::vector<const Contribution*>& mine);
+  Ref upper_key(const Term& key);
   OpId accumulate(MachineOp op, NodeId gate);
 
   // lists.cpp

@@ -6,14 +6,10 @@
 #include "emulator/isa/table.hpp"
 #include "gdr/error.hpp"
 #include "kernels/compiler/lower/builder.hpp"
-#include "kernels/compiler/refusal.hpp"
 
 namespace gdr::kc {
 
 MaskId Builder::new_mask() {
-  if (loop_.masks.size() >= 64)
-    throw Refusal{shortage(Code::TooManyConditions, where_, "the kernel has too many conditions",
-                           "this is the 65th, there can be 64")};
   loop_.masks.emplace_back();
   return static_cast<MaskId>(loop_.masks.size() - 1);
 }

@@ -113,10 +113,9 @@ void Builder::contribute_with_index(const std::vector<const Contribution*>& mine
   loop_.values.push_back(std::move(value));
   const Op join = first.join == Join::Min ? Op::Imin : Op::Imax;
   for (const Contribution* c : mine) {
-    const Ref key = short_of(plain(term(c->value), Width::Short));
+    const Term key = term(c->value);
     const Ref index = integer(c->payload);
-    const Ref upper = emit(Op::Ishl, Width::Long, key, bits(Short::bit_count));
-    const Ref both = emit(Op::Ior, Width::Long, upper, index);
+    const Ref both = emit(Op::Ior, Width::Long, upper_key(key), index);
     MachineOp op;
     op.op = join;
     op.width = Width::Long;
@@ -133,6 +132,18 @@ void Builder::contribute_with_index(const std::vector<const Contribution*>& mine
   made.variable = first.payload_result;
   made.index = true;
   loop_.results.push_back(made);
+}
+
+/// A key as the upper half of a long. A constant is put there now: the operation that would do it
+/// has no room for another immediate.
+Ref Builder::upper_key(const Term& key) {
+  if (!key.constant)
+    return emit(Op::Ishl, Width::Long, short_of(plain(key, Width::Short)), bits(Short::bit_count));
+  Flags flags = no_flags;
+  Ref made = immediate(key.number);
+  made.width = Width::Long;
+  made.bits = u128{upper_half(short_from_double(key.number, flags)).bits} << Short::bit_count;
+  return made;
 }
 
 /// Add the operation on its accumulator (or list), under the condition if there is one.
@@ -166,7 +177,7 @@ void Builder::find_tolerances() {
     for (const OpId u : v.uses) {
       const MachineOp& reader = loop_.ops[static_cast<std::size_t>(u)];
       std::uint64_t own_set = reader.tolerates_set, own_clear = reader.tolerates_clear;
-      if (reader.predicate != none) {
+      if (reader.predicate != none && reader.predicate < tolerable_masks) {
         const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(reader.predicate);
         (reader.predicate_value ? own_set : own_clear) |= bit;
       }

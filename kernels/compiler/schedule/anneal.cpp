@@ -51,7 +51,9 @@ class Search {
   /// Cools down over `steps` moves. A schedule without violations that the caller does not like is
   /// shaken, and the search goes on from there.
   bool run(std::uint64_t steps, const std::function<bool(const Schedule&)>& good) {
-    constexpr double hot = 2.2, cold = 0.6, reheated = 1.2;
+    // A long loop begins with a schedule that is nearly right: heat would only undo it.
+    const double hot = interval_ > long_interval ? 1.0 : 2.2;
+    constexpr double cold = 0.6, reheated = 1.2;
     constexpr int shakes = 24;
     double warmest = 0;
     int shaken = 0;
@@ -84,13 +86,19 @@ class Search {
     return worse <= 0 || random_.unit() < decay(worse / temperature_);
   }
 
+  /// How far behind its operands an operation goes: further away a value would only wait. In a long
+  /// loop, though, many operations may have their operands from the beginning, and must spread.
+  int reach() const {
+    constexpr int near = 24;
+    return interval_ > long_interval ? interval_ : std::min(interval_, near);
+  }
+
   void move_op() {
     const std::size_t op = random_.below(cost_.op_count());
     if (!cost_.schedule().active[op]) return;
     const int old = cost_.schedule().time[op];
     const int from = cost_.earliest(op);
-    // Further away than this a value would only wait.
-    const int to = std::min(cost_.latest(op), from + std::min(interval_, 24));
+    const int to = std::min(cost_.latest(op), from + reach());
     int time = old;
     if (to < from || random_.below(4) == 0) {
       time += static_cast<int>(random_.below(7)) - 3;

@@ -116,8 +116,7 @@ ScheduleCost::ScheduleCost(const Problem& problem, unsigned interval)
   }
   for (std::size_t b = 0; b < problem.blocks.size(); ++b)
     now_.active[ops + b] = block_members_[b] > 0;
-  for (std::size_t i = 0; i < ops; ++i)
-    now_.time[i] = info_[i].loads ? 0 : std::max(0, earliest(i));
+  first_times();
   for (std::size_t i = 0; i < ops; ++i) add_op(i, 1);
   for (std::size_t b = 0; b < problem.blocks.size(); ++b) add_block(b, 1);
   for (std::size_t v = 0; v < loop_.values.size(); ++v) add_value(static_cast<ValueId>(v), 1);
@@ -128,6 +127,23 @@ ScheduleCost::ScheduleCost(const Problem& problem, unsigned interval)
     if (missing > 0) cost_ += late_operand * missing;
   }
   settle();
+}
+
+/// Each operation as soon as its operands allow; in a long loop, where the search would take long
+/// to part those that could all be first, where its unit is free, too.
+void ScheduleCost::first_times() {
+  std::vector<std::array<bool, 3>> taken(static_cast<std::size_t>(interval_));
+  for (std::size_t i = 0; i < loop_.ops.size(); ++i) {
+    const OpFacts& facts = info_[i];
+    int& time = now_.time[i];
+    time = facts.loads ? 0 : std::max(0, earliest(i));
+    if (interval_ <= long_interval || facts.loads) continue;
+    const auto busy = [&](int t) -> bool& {
+      return taken[static_cast<std::size_t>(t % interval_)][facts.slot];
+    };
+    for (int waited = 0; busy(time) && waited < interval_; ++waited) ++time;
+    busy(time) = true;
+  }
 }
 
 std::size_t ScheduleCost::slot_of(int time) const noexcept {
@@ -428,7 +444,9 @@ int ScheduleCost::predicate_conflicts(const Step& step) const {
         if (guarded) {
           fine = other_guarded;
         } else if (same_time && !other_guarded) {
-          const std::uint64_t bit = std::uint64_t{1} << (static_cast<unsigned>(op.predicate) & 63U);
+          const std::uint64_t bit = op.predicate < tolerable_masks
+                                        ? std::uint64_t{1} << static_cast<unsigned>(op.predicate)
+                                        : 0;
           fine = (other.predicate == op.predicate && other.predicate_value == op.predicate_value) ||
                  (other.predicate == none &&
                   ((op.predicate_value ? other.tolerates_set : other.tolerates_clear) & bit) != 0);

@@ -10,6 +10,9 @@
 
 namespace gdr::kc {
 
+/// From here on a loop has more operations than a search of its kind spreads by itself.
+constexpr int long_interval = 96;
+
 /// Keeps times and places of a problem together with the sum of all violations: operands that are
 /// not ready, slots and ports taken twice, T or registers overfull, predicates in the wrong
 /// company. Zero means that the schedule is right.
@@ -53,6 +56,7 @@ class ScheduleCost {
     bool dirty = false;
   };
 
+  void first_times();
   std::size_t slot_of(int time) const noexcept;
   void touch(int time, std::uint32_t code, Port port, int delta);
   void occupy_t(int half, int from, int to, int delta);
