@@ -17,7 +17,11 @@ namespace {
 constexpr const char* core_variable = "OPENBLAS_CORETYPE";
 
 std::optional<HostBlas> open(const char* core, unsigned threads) {
-  if (core != nullptr) setenv(core_variable, core, 1);
+  // What the environment asks for is not what the library is best at.
+  if (core != nullptr)
+    setenv(core_variable, core, 1);
+  else
+    unsetenv(core_variable);
   void* const library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return {};
   using Dgemm = void (*)(const char*, const char*, const int*, const int*, const int*,
@@ -67,7 +71,7 @@ double trial(const char* core, unsigned threads) {
 
 std::optional<HostBlas> best_openblas(unsigned threads) {
   const char* best = nullptr;
-  if (std::getenv(core_variable) == nullptr && host_isas().front() == Isa::Avx512) {
+  if (host_isas().front() == Isa::Avx512) {
     const double detected = trial(nullptr, threads), skylake = trial("SKYLAKEX", threads);
     if (skylake > 0 && skylake < detected) best = "SKYLAKEX";
   }
