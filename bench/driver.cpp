@@ -71,6 +71,8 @@ void gravity(const std::string& socket, std::size_t n, int turns) {
   std::vector<double> times[2];
   for (int turn = 0; turn <= turns; ++turn)
     for (int d = 0; d < 2; ++d) {
+      // Threads of the other's turn wait for more work for a while, on a core that is wanted here.
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
       const double t = seconds_of([&] {
         forces[d].compute(n, position.data(), mass.data(), 0.01, acceleration.data(),
                           potential.data());

@@ -302,7 +302,7 @@ void BoardRun::read_targets(std::size_t first, std::size_t n) {
     std::copy(slot_.words.begin(), slot_.words.end(),
               part_.records + (first - part_.targets.first) * (slot_.words.size() / n));
   else
-    unpack(job_.results_group, job_.results, first, n, slot_.words.data(), device_.threads);
+    unpack(job_.results_group, job_.results, first, n, slot_.words.data(), device_.job_threads());
   conversion_seconds_ += timer.seconds();
 }
 

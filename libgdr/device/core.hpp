@@ -51,6 +51,11 @@ struct DeviceCore {
   std::string reason;              ///< why it was chosen, where nobody said; may be empty
   Sharing sharing = Sharing::Auto;
   unsigned threads = 1;                 ///< of the host, for arrays; the boards know theirs
+  /// The boards work in other processes of this host: threads of ours that wait for the next arrays
+  /// would keep them from their cores.
+  bool elsewhere = false;
+  /// For the arrays of jobs.
+  unsigned job_threads() const noexcept { return elsewhere ? 1 : threads; }
   bool shows_chips = false;             ///< someone looks at what runs leave in them beside results
   std::shared_ptr<struct Ranks> ranks;  ///< of a device that many processes share; else null
   WorkQueue queue;

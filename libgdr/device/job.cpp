@@ -89,7 +89,7 @@ void Job::Impl::bind(std::span<const NamedResult> results) {
 void Job::Impl::pack_in(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
                         std::vector<std::uint64_t>& words) {
   const Stopwatch timer;
-  pack(group, n, arrays, words, core->threads);
+  pack(group, n, arrays, words, core->job_threads());
   core->converted(timer.seconds());
 }
 

@@ -112,6 +112,7 @@ std::shared_ptr<DeviceCore> open_board(const DeviceName& name) {
   core->where = place.nodes() ? fmt::format("board:{}", place.node) : "board:unix:" + place.socket;
   core->sharing = o.sharing;
   core->threads = o.threads > 0 ? o.threads : static_cast<unsigned>(omp_get_max_threads());
+  core->elsewhere = !place.nodes() && o.threads == 0;
   for (unsigned b = 0; b < o.boards; ++b) {
     auto board = driver::drive_board(open_access(place, o, b), {o.timeout_seconds});
     check_wishes(name, *board);

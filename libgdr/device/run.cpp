@@ -127,7 +127,7 @@ void run_here(DeviceCore& device, JobData& job, const std::atomic<bool>& abandon
       run_part(device, job, {cut.share, s, {0, n}, raw.data() + s * n * join.raw_words(), true},
                account, abandoned);
     join.join(cut.slices, n, raw, records);
-    unpack(job.results_group, job.results, 0, n, records.data(), device.threads);
+    unpack(job.results_group, job.results, 0, n, records.data(), device.job_threads());
   }
   const std::uint64_t pairs = std::uint64_t{n} * sources;
   account.done(pairs, static_cast<double>(pairs) * job.kernel.flops_per_interaction());
@@ -152,7 +152,7 @@ void run_job(DeviceCore& device, JobData& job, const std::atomic<bool>& abandone
   }
   if (job.target_count > 0) run_here(device, job, abandoned);
   unpack(job.outputs_group, job.outputs, 0, job.outputs.empty() ? 0 : job.sources.count(),
-         job.output_items.words(), device.threads);
+         job.output_items.words(), device.job_threads());
 }
 
 }  // namespace gdr
