@@ -50,7 +50,7 @@ struct DeviceCore {
   std::string where = "emulator";  ///< what kind of device it is, and where, for the description
   std::string reason;              ///< why it was chosen, where nobody said; may be empty
   Sharing sharing = Sharing::Auto;
-  unsigned threads = 1;                 ///< of the host, for arrays; the boards know theirs
+  unsigned threads = 1;  ///< of the host, for arrays; the boards know theirs
   /// The boards work in other processes of this host: threads of ours that wait for the next arrays
   /// would keep them from their cores.
   bool elsewhere = false;
