@@ -74,7 +74,7 @@ int work(const Options& options) {
 
 Action prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("--test", options->rounds, "test the device's boards so many times")
+  add_whole_number(app, "--test", options->rounds, "test the device's boards so many times")
       ->type_name("ROUNDS");
   add_json_option(app, options->json);
   add_device_options(app, options->device);

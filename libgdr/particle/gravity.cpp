@@ -3,14 +3,17 @@
 
 #include <bit>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "gdr/error.hpp"
 #include "libgdr/device/core.hpp"
 #include "libgdr/device/finite.hpp"
+#include "libgdr/particle/far_away.hpp"
 #include "libgdr/ranks/agree.hpp"
 #include "libgdr/ranks/ranks.hpp"
 
@@ -52,12 +55,22 @@ void name_bad_particle(std::size_t n, const double* position, const double* mass
   }
 }
 
+/// Positions that a result came from, and what a message calls them.
+struct Places {
+  const char* what;
+  std::span<const double> position;
+};
+
 /// Accelerations come as triples (stride 3), potentials one by one.
-void check_results(std::size_t n, const double* values, std::size_t each, const char* what) {
+void check_results(std::size_t n, const double* values, std::size_t each, const char* what,
+                   std::initializer_list<Places> places) {
   if (values == nullptr) return;
   FiniteTest<double> test;
   for (std::size_t k = 0; k < each * n; ++k) test.add(std::bit_cast<std::uint64_t>(values[k]));
   if (test.all_finite()) return;
+  for (const Places& p : places)
+    if (const std::string far = far_away_text(p.what, p.position); !far.empty())
+      bad_input(std::string("the ") + what + " is not finite: " + far);
   for (std::size_t k = 0; k < each * n; ++k)
     if (!std::isfinite(values[k]))
       bad_input(std::string("the ") + what + " of particle " + std::to_string(k / each) +
@@ -107,7 +120,8 @@ struct Gravity::Impl {
     job.targets(
         n, {{"xi", column(x, 0)}, {"yi", column(x, 1)}, {"zi", column(x, 2)}, {"idi", target_ids}});
   }
-  void run(std::size_t n, double square, double* acceleration, double* potential) {
+  void run(std::size_t n, double square, double* acceleration, double* potential,
+           std::initializer_list<Places> places) {
     results.clear();
     if (acceleration != nullptr) {
       results.push_back({"ax", {acceleration, triple}});
@@ -118,8 +132,8 @@ struct Gravity::Impl {
     job.set("eps2", square);
     job.run(results);
     together(ranks, [&] {
-      check_results(n, acceleration, 3, "acceleration");
-      check_results(n, potential, 1, "potential");
+      check_results(n, acceleration, 3, "acceleration", places);
+      check_results(n, potential, 1, "potential", places);
     });
   }
 };
@@ -152,7 +166,7 @@ void Gravity::compute(std::size_t n, const double* position, const double* mass,
       together(impl_->ranks, [&] { name_bad_particle(n, position, mass, "particle"); });
     throw;
   }
-  impl_->run(n, square, acceleration, potential);
+  impl_->run(n, square, acceleration, potential, {{"particle", {position, 3 * n}}});
 }
 
 void Gravity::compute_on(std::size_t n_targets, const double* target, std::size_t n_sources,
@@ -178,7 +192,8 @@ void Gravity::compute_on(std::size_t n_targets, const double* target, std::size_
     throw;
   }
   if (n_targets == 0 && impl_->ranks == nullptr) return;
-  impl_->run(n_targets, square, acceleration, potential);
+  impl_->run(n_targets, square, acceleration, potential,
+             {{"target", {target, 3 * n_targets}}, {"source", {source, 3 * n_sources}}});
 }
 
 }  // namespace gdr
