@@ -96,9 +96,9 @@ const Registration registration{
      .group = Group::Machine,
      .prepare = prepare,
      .details =
-         "A test writes and reads memories, lets all PEs and the reduction network add whole\n"
-         "numbers, and multiplies rows of the identity with 2048 i + j. The exit status is 1\n"
-         "if a board fails."}};
+         "A test writes and reads memories, those in the chips bit by bit, lets all PEs and\n"
+         "the reduction network add whole numbers, and multiplies rows of the identity with\n"
+         "2048 i + j. The exit status is 1 if a board fails."}};
 
 }  // namespace
 }  // namespace gdr::cli

@@ -143,13 +143,14 @@ TEST_CASE("what cannot be mended is an error, not a result") {
 }
 
 TEST_CASE("a board that computes wrongly fails its test") {
-  // Lists 2, 4, 5 and 9 of a test return words: of the memories, of sums, of sums by the network,
-  // of the product.
+  // Of the lists of a test these return words: of the memories, of those in the chips (4, 5, 7 and
+  // 8), of sums, of sums by the network, of the product.
   const std::pair<const char*, const char*> faults[] = {
       {"wrong-result@2:4000", "memory of chip 0: word 62 holds"},
-      {"wrong-result@4:4000", "failed its test: arithmetic"},
-      {"wrong-result@5:4000", "failed its test: reduction network"},
-      {"wrong-result@9:19250", "failed its test: product of the identity"}};
+      {"wrong-result@4:3850", "failed its test: registers of PE"},
+      {"wrong-result@10:4000", "failed its test: arithmetic"},
+      {"wrong-result@11:4000", "failed its test: reduction network"},
+      {"wrong-result@15:19250", "failed its test: product of the identity"}};
   for (const auto& [fault, words] : faults) {
     const ServerProcess server({"--inject", fault});
     const std::string error = error_of([&] { gdr::Device::open(server.device()); });
