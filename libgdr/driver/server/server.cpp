@@ -350,7 +350,7 @@ bool Server::handle_signal() {
   signalfd_siginfo info{};
   bool end = false;
   while (read(signals_.get(), &info, sizeof(info)) == sizeof(info))
-    end = end || info.ssi_signo == SIGINT || info.ssi_signo == SIGTERM;
+    end = end || info.ssi_signo != SIGCHLD;
   return end;
 }
 
