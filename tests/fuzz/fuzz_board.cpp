@@ -193,6 +193,7 @@ class Host {
 
   /// Rings where they belong, and a reset.
   void begin() {
+    step();  // resets that are asked for
     for (std::size_t q = 0; q <= chips; ++q) {
       at(of_queue(Register::RingBase, Register::ChipRingBase, q)) =
           area_bus[0] + q * entries * sizeof(Descriptor);
@@ -202,7 +203,7 @@ class Host {
     }
     at(Register::InterruptMask) = 1;
     at(Register::Stop) = 0;
-    at(Register::Control) = at(Register::Resets) + 1;
+    ++at(Register::Control);  // what Resets holds may be the script's
     commands_ = 0;
     rung_ = overlapped_ = false;
     step();
