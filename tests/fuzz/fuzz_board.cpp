@@ -41,17 +41,21 @@ class Script {
   /// Small, near an area's begin or end, near the end of all numbers, or anything.
   std::uint64_t number() {
     const std::uint64_t kind = byte();
-    switch (kind % 6) {
+    switch (kind % 8) {
       case 0:
         return byte();
       case 1:
         return area_bus[0] + byte() * word_bytes;
       case 2:
-        return area_bus[0] + area_words[0] * word_bytes - byte();
+        return area_bus[0] + (area_words[0] - byte()) * word_bytes;
       case 3:
         return area_bus[1] + byte() * word_bytes;
       case 4:
+        return area_bus[1] + (area_words[1] - byte()) * word_bytes;
+      case 5:
         return std::uint64_t{0} - byte();
+      case 6:
+        return area_bus[0] + area_words[0] * word_bytes - byte();
       default: {
         std::uint64_t value = 0;
         for (int k = 0; k < 8; ++k) value = value << 8 | byte();
@@ -264,7 +268,8 @@ class Host {
     const std::size_t queue = script.byte() % (chips + 1);
     Descriptor d = descriptor(queue);
     bool whole = true;
-    if (odd) {
+    d.result_words -= script.byte() * 4;
+    for (std::uint64_t n = odd ? 1 + script.byte() % 2 : 0; n > 0; --n) {
       const std::size_t field = script.byte() % (sizeof(d) / word_bytes);
       as_words(d)[field] = script.number();
       whole = script.byte() % 4 != 0;
