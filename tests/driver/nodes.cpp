@@ -76,15 +76,41 @@ TEST_CASE("a device of the id that is no board is named, with what to do") {
 TEST_CASE("what a board's files lack is said, and not found out by a signal") {
   FakeBus bus;
   const fs::path folder = bus.add_uio(), described = bus.root() / "sys/class/u-dma-buf/udmabuf0";
-  fs::resize_file(folder / "resource0", 4096);
+  fs::rename(folder / "resource0", folder / "board's");  // which looks at its own file still
+  std::ofstream(folder / "resource0") << std::string(4096, ' ');
   CHECK(says(open_error("board"), "its registers: 4096 bytes are there, 16384 are needed"));
-  fs::resize_file(folder / "resource0", bar_bytes);
+  fs::rename(folder / "board's", folder / "resource0");
   std::ofstream(described / "size") << "1000000000\n";
   CHECK(says(open_error("board"), "its buffer for DMA: 1048576 bytes are there"));
   std::ofstream(described / "size") << "4096\n";
   CHECK(says(open_error("board"), "its buffer of 4096 bytes for DMA is too small"));
   fs::remove(bus.root() / "dev/uio0");
   CHECK(says(open_error("board"), "dev/uio0 cannot be opened: No such file"));
+}
+
+TEST_CASE("a board that describes a machine that cannot be is refused") {
+  FakeBus bus;
+  const fs::path registers = bus.add_uio() / "resource0";
+  const auto with = [&](Register r, std::uint64_t value) {
+    std::fstream file(registers, std::ios::in | std::ios::out | std::ios::binary);
+    std::uint64_t before = 0;
+    file.seekg(static_cast<std::streamoff>(r)).read(reinterpret_cast<char*>(&before), 8);
+    file.seekp(static_cast<std::streamoff>(r)).write(reinterpret_cast<const char*>(&value), 8);
+    file.flush();
+    const std::string error = open_error("board");
+    file.seekp(static_cast<std::streamoff>(r)).write(reinterpret_cast<const char*>(&before), 8);
+    return error;
+  };
+  for (const auto& [r, value] : {std::pair{Register::Chips, std::uint64_t{65}},
+                                 {Register::Blocks, (std::uint64_t{1} << 32) + 2},
+                                 {Register::LocalWords, std::uint64_t{1} << 20},
+                                 {Register::InstructionWords, std::uint64_t{0}},
+                                 {Register::MemoryBytes, ~std::uint64_t{0}},
+                                 {Register::ClockHz, std::uint64_t{0x7ff0000000000000}}})
+    CHECK(says(with(r, value), "describes a machine that cannot be"));
+  CHECK(says(with(Register::Identity, 1), "is no board: its first register holds something else"));
+  CHECK(says(with(Register::Version, 0), "has registers of version 0"));
+  CHECK(open_error("board") == "no error");
 }
 
 TEST_CASE("GDR_PCI_ID names other boards, in any case of letters, and must be an id") {
