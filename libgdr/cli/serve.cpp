@@ -16,12 +16,15 @@
 namespace gdr::cli {
 namespace {
 
+constexpr std::int64_t most_memory_mib = std::int64_t{1} << 24;
+constexpr unsigned most_threads = 4096;
+
 struct Options {
   std::string socket, mode = "0600", log;
   unsigned boards = 1;
   bool any_engine = false;
   double queue_seconds = 600;
-  std::uint64_t memory_mib = 4096;
+  std::int64_t memory_mib = 4096;
   DeviceChoice device;
   std::vector<std::string> geometry, faults;
 };
@@ -58,6 +61,11 @@ void say_ready(const driver::ServerOptions& options) {
 int work(const Options& o) {
   if (!(o.queue_seconds >= 0))
     throw Error(ErrorCategory::Usage, "--queue-seconds: 0 or more are wanted");
+  if (o.memory_mib < 1 || o.memory_mib > most_memory_mib)
+    throw Error(ErrorCategory::Usage,
+                fmt::format("--memory: from 1 to {} MiB can be shared", most_memory_mib));
+  if (o.device.threads > most_threads)
+    throw Error(ErrorCategory::Usage, fmt::format("--threads: at most {}", most_threads));
   driver::ServerOptions options;
   options.socket = o.socket.empty() ? driver::default_socket() : o.socket;
   options.mode = parse_mode(o.mode);
@@ -68,7 +76,7 @@ int work(const Options& o) {
   options.threads = o.device.threads;
   options.any_engine = o.any_engine;
   options.queue_seconds = o.queue_seconds;
-  options.most_memory = o.memory_mib << 20;
+  options.most_memory = static_cast<std::uint64_t>(o.memory_mib) << 20;
   options.log = o.log;
   options.faults = parse_faults(o.faults);
   driver::serve(options, say_ready);
