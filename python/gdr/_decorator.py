@@ -12,10 +12,10 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union, o
 
 from . import _core
 from ._arrays import AnyArray
-from ._kernel import Kernel, Names
+from ._kernel import Kernel, Names, from_object
 from ._source import Source
 from ._writer import Program
-from .errors import ProgramError, UsageError
+from .errors import ProgramError
 
 _TYPES = ("long", "short", "int")
 Function = Callable[..., Any]
@@ -43,7 +43,7 @@ class FunctionKernel(Kernel):
         self.function = function
         #: What parameters have where a call does not give them.
         self.defaults = dict(defaults)
-        self._params = dict(params)
+        self._spelled = dict(params)
         self.__doc__ = getattr(function, "__doc__", None)
 
     def __call__(
@@ -67,16 +67,13 @@ class FunctionKernel(Kernel):
                 f"{self.name}(targets={{...}}, sources={{...}}, ...)"
             )
         given = {**self.defaults, **dict(params or {}), **more}
-        missing = [name for name in self._params if name not in given]
-        if missing:
-            raise UsageError(f"kernel {self.name!r}: params are missing: {', '.join(missing)}")
-        spelled = {self._params.get(name, name): value for name, value in given.items()}
+        spelled = {self._spelled.get(name, name): value for name, value in given.items()}
         return super().__call__(
             targets=targets, sources=sources, params=spelled, results=results, device=device
         )
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        parts = (self.text, self._called, self._params, self.defaults, self.__doc__)
+        parts = (self.text, self._called, self._spelled, self.defaults, self.__doc__)
         return _copy, (self.object, *parts)
 
 
@@ -88,7 +85,7 @@ def _copy(
     defaults: Mapping[str, float],
     doc: Optional[str],
 ) -> FunctionKernel:
-    made = FunctionKernel(_core.Kernel.from_object(data), text, None, names, params, defaults)
+    made = FunctionKernel(from_object(data).core, text, None, names, params, defaults)
     made.__doc__ = doc
     return made
 
