@@ -10,6 +10,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from .._device import Device, Statistics, TimelineEvent
+from .._optional import need
 from .diagnostics import History, Stars, centre_of_mass
 
 #: One board at 500 MHz (docs/board.md has the sources): its link and its chips.
@@ -24,8 +25,7 @@ _COLOURS = ("#1f5a8a", "#c4532d", "#3a7d44", "#7a4f9a", "#8a6d1f", "#4b4b4b")
 def _axes(ax: Any, size: Tuple[float, float]) -> Any:
     if ax is not None:
         return ax
-    import matplotlib.pyplot as plt
-
+    plt = need("matplotlib.pyplot", "a picture")
     return plt.subplots(figsize=size, layout="constrained")[1]
 
 
