@@ -52,17 +52,18 @@ def _progress(steps: Iterator[State], start: float, end: float, wanted: Any) -> 
     if not wanted:
         yield from steps
         return
-    bars = need("tqdm.auto", "progress=True")
-    shape = "{percentage:3.0f}%|{bar}|{postfix} [{elapsed}<{remaining}]"
+    shape = "{percentage:3.0f}%|{bar}| {desc} [{elapsed}<{remaining}]"
     with warnings.catch_warnings():
-        # Without the widgets of notebooks the bar is one of text.
-        warnings.simplefilter("ignore", bars.TqdmWarning)
+        # In a notebook without widgets the bar is one of text, which is good enough.
+        warnings.simplefilter("ignore")
+        bars = need("tqdm.auto", "progress=True")
         bar = bars.tqdm(total=max(end - start, 1e-300), bar_format=shape)
     with bar:
         for state in steps:
-            bar.set_postfix_str(f"t = {state.time:.4g} of {end:.4g}", refresh=False)
-            bar.update(min(bar.total, state.time - start) - bar.n)
-            if state.time >= end:
+            bar.set_description_str(f"t = {state.time:.4g} of {end:.4g}", refresh=False)
+            over = end - state.time <= 1e-12 * abs(end)
+            bar.update((bar.total if over else state.time - start) - bar.n)
+            if over:
                 bar.refresh()
             yield state
 
