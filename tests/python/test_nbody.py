@@ -179,12 +179,33 @@ def test_pictures_show_what_they_are_given(fast):
     assert y == pytest.approx(s.predicted_gflops)
     # Below its roof: a prediction above what link or chips can do would be wrong.
     assert y <= min(2048, 2.5 * x) * 1.7
+    # Of a device the roof is its own: two boards of one chip.
+    with gdr.open(boards=2, chips=1) as device:
+        gdr.gravity(state.pos, state.mass, 0.1, device=device)
+        ax = nbody.plots.roofline({"small": device})
+    assert ax.lines[0].get_ydata().max() == pytest.approx(1024)
+    assert any("2 links: 5 GB/s" in t.get_text() for t in ax.texts)
+    ax = nbody.plots.projection(state, labels={1: "first", 2: "second"}, unit="kpc")
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["first", "second"]
+    assert ax.get_xlabel() == "x [kpc]"
     with gdr.open() as device:
         device.record_timeline()
         gdr.gravity(state.pos, state.mass, 0.1, device=device)
         ax = nbody.plots.timeline(device)
     assert [t.get_text() for t in ax.get_yticklabels()][:3] == ["host", "link write", "chip 0"]
     plt.close("all")
+
+
+def test_the_clusters_of_the_demo_merge(fast):
+    """Their middles end closer than a tenth of the way that they began with."""
+    from gdr import demo
+
+    frames = demo._run(fast, 200, 14.0, False)[1]
+
+    def apart(s):
+        return np.linalg.norm(np.subtract(*(np.median(s.pos[s.types == k], 0) for k in (1, 2))))
+
+    assert apart(frames[0]) > 2.5 and apart(frames[-1]) < 0.3
 
 
 def test_the_demo_draws(tmp_path):
