@@ -90,7 +90,9 @@ void DistributedMatrices::multiply(std::size_t m, std::size_t n, std::size_t k, 
   });
   const MatrixView<double> to{c, a_stride};
   if (alpha == 0 || k == 0) {
-    together(&x.ranks, [&] { x.product.compute(rows, columns, 0, 0, {}, {}, beta, to); });
+    together(&x.ranks, [&] {
+      x.product.compute(rows, columns, 0, 0, {nullptr, a_stride}, {}, beta, to);
+    });
     return;
   }
   const auto start = [&](std::size_t first) {
