@@ -91,8 +91,14 @@ struct Gravity::Impl {
   /// Coordinate k of triples; null stays null, which is allowed where there are none.
   static ConstArray column(const double* x, int k) { return {x == nullptr ? x : x + k, triple}; }
 
-  /// Enough ids for n particles, behind those of the ranks before this one. Returns how many there
-  /// are on all ranks.
+  /// Room for n ids.
+  void make_room(std::size_t n) {
+    if (ids.size() >= n) return;
+    ids.resize(n);
+    first_id = -1;
+  }
+  /// The ids of n particles, for which there is room, behind those of the ranks before this one.
+  /// Returns how many there are on all ranks.
   std::size_t number(std::size_t n) {
     std::int64_t before = 0, all = static_cast<std::int64_t>(n);
     if (ranks != nullptr) {
@@ -102,11 +108,8 @@ struct Gravity::Impl {
       before = std::accumulate(counts.begin(), counts.begin() + ranks->rank(), std::int64_t{0});
       all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
     }
-    if (ids.size() < n || before != first_id) {
-      ids.resize(n);
-      std::iota(ids.begin(), ids.end(), before);
-      first_id = before;
-    }
+    if (before != first_id) std::iota(ids.begin(), ids.end(), before);
+    first_id = before;
     return static_cast<std::size_t>(all);
   }
   void set_sources(std::size_t n, const double* x, const double* mass) {
@@ -152,12 +155,13 @@ Gravity& Gravity::operator=(Gravity&&) noexcept = default;
 void Gravity::compute(std::size_t n, const double* position, const double* mass, double eps,
                       double* acceleration, double* potential) {
   double square = 0;
-  const std::size_t all = impl_->number(n);
-  together(impl_->ranks, [&] {
-    if (all == 0) bad_input("there are no particles");
+  together(impl_->ranks, "Gravity::compute", [&] {
     check_pointers(n, position, mass, "particles");
     square = checked_square(eps);
+    impl_->make_room(n);
   });
+  // All ranks know how many there are.
+  if (impl_->number(n) == 0) throw AgreedError(ErrorCategory::Input, "there are no particles");
   try {
     impl_->set_sources(n, position, mass);
     impl_->set_targets(n, position, impl_->ids.data());
@@ -173,13 +177,14 @@ void Gravity::compute_on(std::size_t n_targets, const double* target, std::size_
                          const double* source, const double* mass, double eps, double* acceleration,
                          double* potential) {
   double square = 0;
-  impl_->number(n_sources);
-  together(impl_->ranks, [&] {
+  together(impl_->ranks, "Gravity::compute_on", [&] {
     check_pointers(n_targets, target, target, "targets");
     check_pointers(n_sources, source, mass, "sources");
     square = checked_square(eps);
     if (impl_->no_ids.size() < n_targets) impl_->no_ids.resize(n_targets, -1);
+    impl_->make_room(n_sources);
   });
+  impl_->number(n_sources);
   try {
     impl_->set_targets(n_targets, target, impl_->no_ids.data());
     impl_->set_sources(n_sources, source, mass);
