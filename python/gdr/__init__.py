@@ -7,12 +7,15 @@ Functions take NumPy arrays and, if you like, a device: ``gdr.open("emulator", e
 Without one they share ``gdr.default_device()``. docs/python.md is the guide.
 """
 
+import atexit
+
 from . import _core as _core
 from . import _mpi as _mpi
 from . import linalg as linalg
 from . import nbody as nbody
 from ._decorator import FunctionKernel, kernel
 from ._device import (
+    BoardTest,
     Device,
     RankReport,
     Statistics,
@@ -63,14 +66,17 @@ from .errors import (
     InternalError,
     MpiMismatchWarning,
     ProgramError,
+    RanksLost,
     UnsupportedError,
     UsageError,
 )
 
 __version__ = _core.version()
 _mpi.watch()
+atexit.register(_core.wait_for_abandoned)
 
 __all__ = [
+    "BoardTest",
     "Device",
     "DeviceError",
     "Error",
@@ -86,6 +92,7 @@ __all__ = [
     "ParticleKernel",
     "ProgramError",
     "RankReport",
+    "RanksLost",
     "Statistics",
     "TimelineEvent",
     "UnsupportedError",

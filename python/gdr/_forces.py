@@ -15,7 +15,16 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 import numpy as np
 
 from . import _kernel
-from ._arrays import AnyArray, Floats, check_finite, floats, number, result
+from ._arrays import (
+    AnyArray,
+    Floats,
+    as_array,
+    check_apart,
+    check_finite,
+    floats,
+    number,
+    result,
+)
 from ._device import Device, pick
 from .errors import InputError
 
@@ -55,7 +64,7 @@ class Gravity(NamedTuple):
 
 def masses(name: str, value: Any, n: int) -> Floats:
     """One value for each particle, or a number for all of them."""
-    if np.ndim(value) == 0:
+    if as_array(name, value).ndim == 0:
         return np.full(n, number(name, value))
     return np.ascontiguousarray(floats(name, value, (n,)))
 
@@ -97,6 +106,8 @@ def gravity(
             places = np.ascontiguousarray(floats("targets", targets, ("m", 3)))
         a = result("acc", acc, places.shape)
         p = result("pot", pot, (len(places),))
+        check_apart("acc", a, {"pos": x, "mass": m, "targets": places, "pot": p})
+        check_apart("pot", p, {"pos": x, "mass": m, "targets": places})
     try:
         if targets is None:
             core.compute(x, m, soft, a, p)

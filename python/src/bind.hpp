@@ -16,7 +16,10 @@ void bind_kernel(py::module_& m);
 void bind_device(py::module_& m);
 void bind_job(py::module_& m);
 void bind_gravity(py::module_& m);
-void bind_linear(py::module_& m);
+void bind_product(py::module_& m);
+void bind_solver(py::module_& m);
+void bind_batch(py::module_& m);
+void bind_distributed(py::module_& m);
 void bind_machine(py::module_& m);
 
 }  // namespace gdr::python

@@ -85,8 +85,11 @@ void DeviceHandle::close() {
   const std::unique_lock turn = take_turn();
   if (!device_) return;
   device();
-  const py::gil_scoped_release released;
+  // Closed at once for threads of Python that come meanwhile: they find none, not half of one.
+  std::optional<Device> closing = std::move(device_);
   device_.reset();
+  const py::gil_scoped_release released;
+  closing.reset();
 }
 
 }  // namespace gdr::python

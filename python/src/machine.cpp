@@ -34,6 +34,26 @@ py::array_t<std::uint64_t> memory(const Machine& machine, const std::string& nam
   return out;
 }
 
+/// (addresses, PEs), of the broadcast memory (addresses).
+py::array_t<std::uint64_t> reduced(const Machine& machine, const std::string& name,
+                                   const std::string& operation) {
+  const MachineMemory which = memory_by_name(name);
+  const std::vector<std::uint64_t> words = machine.reduced(which, operation);
+  std::vector<py::ssize_t> shape{static_cast<py::ssize_t>(words.size())};
+  if (which != MachineMemory::Broadcast) {
+    shape[0] /= static_cast<py::ssize_t>(machine.pes());
+    shape.push_back(static_cast<py::ssize_t>(machine.pes()));
+  }
+  py::array_t<std::uint64_t> out(shape);
+  std::ranges::copy(words, out.mutable_data());
+  return out;
+}
+
+py::tuple flags(const Machine& machine, std::size_t block) {
+  const MachineFlags f = machine.flags(block);
+  return py::make_tuple(f.invalid, f.overflow, f.underflow);
+}
+
 py::tuple position(const Machine& machine) {
   const MachinePosition p = machine.position();
   return py::make_tuple(p.section, p.pass, p.instruction, p.text, p.file, p.line, p.clock);
@@ -83,6 +103,8 @@ void bind_machine(py::module_& m) {
       .def("instructions",
            [](const Machine& x, const std::string& section) { return x.instructions(section); })
       .def("memory", &memory)
+      .def("reduced", &reduced)
+      .def("flags", &flags)
       .def("set_memory",
            [](Machine& x, const std::string& name, std::size_t block, std::size_t address,
               std::size_t pe,
