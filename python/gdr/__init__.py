@@ -11,6 +11,8 @@ import atexit
 
 from . import _core as _core
 from . import _mpi as _mpi
+from . import errors as errors
+from . import functions as functions
 from . import linalg as linalg
 from . import nbody as nbody
 from ._decorator import FunctionKernel, kernel
@@ -106,7 +108,9 @@ __all__ = [
     "coulomb",
     "coulomb_ewald",
     "default_device",
+    "errors",
     "from_object",
+    "functions",
     "gauss_sum",
     "gravity",
     "gravity_1pn",

@@ -94,6 +94,11 @@ class Machine:
         """Targets that the chip holds."""
         return self._core.target_slots
 
+    @property
+    def target_count(self) -> int:
+        """Targets that were given last."""
+        return self._core.target_count
+
     def set(self, **params: float) -> None:
         """Set ``param``s by name."""
         numbers = {name: number(name, value) for name, value in params.items()}

@@ -168,10 +168,9 @@ def _with_vectors(
     result = product(
         x[None, :] if row else x, y[:, None] if column else y, out=out, alpha=alpha, beta=beta
     )
-    if row and column:
-        number_: AnyArray = result[0, 0]
-        return number_
-    return result[0] if row else result[:, 0]
+    first = result[0] if row else result[:, 0]
+    shaped: AnyArray = first[0] if row and column else first
+    return shaped
 
 
 def _stacked(x: AnyArray, y: AnyArray, precision: str, device: Device) -> AnyArray:
