@@ -124,8 +124,19 @@ def _stem(name: str) -> str:
     return name[:-1] if name[-1] in "ij" else name
 
 
+class _Doc:
+    """The docstring of the class, and of each kernel its own."""
+
+    def __get__(self, kernel: Optional["ParticleKernel"], owner: type) -> str:
+        if kernel is not None:
+            return kernel._text()
+        return (
+            "A kernel of pairs of particles as a function on arrays. ``help`` of one shows its\n"
+            "arguments, and what it returns."
+        )
+
+
 class ParticleKernel:
-    """A kernel of pairs of particles as a function on arrays. ``help`` shows its arguments."""
 
     def __init__(self, name: str) -> None:
         self.__name__ = self.__qualname__ = name
@@ -200,8 +211,9 @@ class ParticleKernel:
             parameters.append(inspect.Parameter(name, keyword, default=None))
         return inspect.Signature(parameters)
 
-    @property
-    def __doc__(self) -> str:  # type: ignore[override]
+    __doc__ = _Doc()  # type: ignore[assignment]
+
+    def _text(self) -> str:
         fields = ", ".join(f"{field} ({self._shape_text(field)})" for field in self._results)
         return (
             f"The kernel {self.__name__!r} of the library (docs/kernels.md has its formula).\n\n"
