@@ -16,7 +16,8 @@ MatrixBatch<Number> stack(Number* data, std::size_t r, std::size_t c) {
 class PySmall {
  public:
   PySmall(DevicePointer device, bool full)
-      : device_(std::move(device)), small_(device_->device(), precision(full)) {}
+      : small_(std::move(device), [full](Device& d) { return SmallMatrices(d, precision(full)); }) {
+  }
 
   /// c = a b of each: c^T = b^T a^T.
   void multiply(const py::array& a, const py::array& b, py::array c) {
@@ -25,8 +26,8 @@ class PySmall {
     const double* const pa = doubles(a, count * m * k, "a");
     const double* const pb = doubles(b, count * k * n, "b");
     double* const pc = result_doubles(c, count * m * n, "out");
-    device_->run([&](Device&) {
-      small_.multiply(count, n, m, k, stack(pb, n, k), stack(pa, k, m), stack(pc, n, m));
+    small_.run([&](SmallMatrices& x) {
+      x.multiply(count, n, m, k, stack(pb, n, k), stack(pa, k, m), stack(pc, n, m));
     });
   }
   /// In place; the matrices hold their transposes.
@@ -35,7 +36,7 @@ class PySmall {
     double* const p = result_doubles(transposed, count * n * n, "a");
     const auto span = pivot_span(pivots, count * n);
     std::size_t singular = 0;
-    device_->run([&](Device&) { singular = small_.lu(count, n, stack(p, n, n), span); });
+    small_.run([&](SmallMatrices& x) { singular = x.lu(count, n, stack(p, n, n), span); });
     return singular;
   }
   /// b (count, columns, n), in place: the right sides by rows.
@@ -45,8 +46,9 @@ class PySmall {
     const double* const p = doubles(transposed, count * n * n, "lu");
     double* const pb = result_doubles(b, count * sides * n, "b");
     const auto span = pivot_span(pivots, count * n);
-    device_->run(
-        [&](Device&) { small_.solve(count, n, sides, stack(p, n, n), span, stack(pb, n, sides)); });
+    small_.run([&](SmallMatrices& x) {
+      x.solve(count, n, sides, stack(p, n, n), span, stack(pb, n, sides));
+    });
   }
 
  private:
@@ -55,8 +57,7 @@ class PySmall {
     return static_cast<std::size_t>(a.shape(k));
   }
 
-  DevicePointer device_;
-  SmallMatrices small_;
+  Held<SmallMatrices> small_;
 };
 
 }  // namespace

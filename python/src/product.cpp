@@ -39,14 +39,8 @@ struct Factors {
 class PyProduct {
  public:
   PyProduct(DevicePointer device, bool full)
-      : device_(std::move(device)), product_(std::in_place, device_->device(), precision(full)) {}
-  PyProduct(const PyProduct&) = delete;
-  PyProduct& operator=(const PyProduct&) = delete;
-  /// Waits for what runs; the GIL must not be held meanwhile, and the arrays not be given back.
-  ~PyProduct() {
-    const py::gil_scoped_release released;
-    product_.reset();
-  }
+      : product_(std::move(device),
+                 [full](Device& d) { return MatrixProduct(d, precision(full)); }) {}
 
   /// All float64 or all float32.
   void compute(double alpha, const py::array& a, const py::array& b, double beta, py::array c,
@@ -62,32 +56,31 @@ class PyProduct {
     const Factors<double> f(a, b, c);
     wait();
     under_way_ = {a, b, c};
-    device_->run([&](Device&) { product_->start(f.m, f.n, f.k, alpha, f.a, f.b, beta, f.c); });
+    product_.run([&](MatrixProduct& p) { p.start(f.m, f.n, f.k, alpha, f.a, f.b, beta, f.c); });
   }
   /// The device's turn is taken: it is asked to stop when a signal comes.
   void wait() {
     if (under_way_.empty()) return;
     const auto kept = std::move(under_way_);
     under_way_.clear();
-    device_->run([&](Device&) { product_->wait(); });
+    product_.run([&](MatrixProduct& p) { p.wait(); });
   }
   void forget() {
-    device_->run([&](Device&) { product_->forget(); });
+    product_.run([&](MatrixProduct& p) { p.forget(); });
   }
-  std::size_t depth() const noexcept { return product_->depth(); }
+  std::size_t depth() { return product_->depth(); }
 
  private:
   template <typename Number>
   void compute_as(Number alpha, const py::array& a, const py::array& b, Number beta, py::array& c,
                   Unchanged unchanged) {
     const Factors<Number> f(a, b, c);
-    device_->run(
-        [&](Device&) { product_->compute(f.m, f.n, f.k, alpha, f.a, f.b, beta, f.c, unchanged); });
+    product_.run(
+        [&](MatrixProduct& p) { p.compute(f.m, f.n, f.k, alpha, f.a, f.b, beta, f.c, unchanged); });
   }
 
-  DevicePointer device_;
   std::vector<py::array> under_way_;
-  std::optional<MatrixProduct> product_;
+  Held<MatrixProduct> product_;  // goes first: it fills the arrays
 };
 
 }  // namespace

@@ -10,15 +10,16 @@ Triangle triangle(bool lower) { return lower ? Triangle::Lower : Triangle::Upper
 class PySolver {
  public:
   PySolver(DevicePointer device, bool full, std::size_t block, double device_flops, bool overlap)
-      : device_(std::move(device)),
-        solver_(device_->device(), options(full, block, device_flops, overlap)) {}
+      : solver_(std::move(device), [&](Device& d) {
+          return LinearSolver(d, options(full, block, device_flops, overlap));
+        }) {}
 
   std::optional<std::size_t> lu(py::array a, py::array_t<std::int64_t> pivots) {
     const auto view = in_place(a, "a");
     const std::size_t m = rows(a), n = columns(a);
     const auto span = pivot_span(pivots, std::min(m, n));
     std::optional<std::size_t> singular;
-    device_->run([&](Device&) { singular = solver_.lu(m, n, view, span); });
+    solver_.run([&](LinearSolver& x) { singular = x.lu(m, n, view, span); });
     return singular;
   }
   void solve(const py::array& lu, py::array_t<std::int64_t> pivots, py::array b, bool transposed) {
@@ -30,14 +31,14 @@ class PySolver {
       factors.transpose = factors.transpose == Transpose::No ? Transpose::Yes : Transpose::No;
     const auto view = in_place(b, "b");
     const auto span = pivot_span(pivots, n);
-    device_->run([&](Device&) { solver_.solve(n, columns(b), factors, span, view); });
+    solver_.run([&](LinearSolver& x) { x.solve(n, columns(b), factors, span, view); });
   }
   std::optional<std::size_t> cholesky(bool lower, py::array a) {
     const auto view = in_place(a, "a");
     const std::size_t n = rows(a);
     require_shape(a, n, n, "a");
     std::optional<std::size_t> bad;
-    device_->run([&](Device&) { bad = solver_.cholesky(triangle(lower), n, view); });
+    solver_.run([&](LinearSolver& x) { bad = x.cholesky(triangle(lower), n, view); });
     return bad;
   }
   void solve_cholesky(bool lower, py::array factor, py::array b) {
@@ -46,8 +47,8 @@ class PySolver {
     require_shape(b, n, columns(b), "b");
     const auto f = in_place(factor, "factor");
     const auto view = in_place(b, "b");
-    device_->run([&](Device&) {
-      solver_.solve_cholesky(triangle(lower), n, columns(b), {f.data, f.stride}, view);
+    solver_.run([&](LinearSolver& x) {
+      x.solve_cholesky(triangle(lower), n, columns(b), {f.data, f.stride}, view);
     });
   }
   /// `lower` is the triangle of a as it is given, by rows or by columns.
@@ -59,10 +60,10 @@ class PySolver {
     const bool by_rows = view_a.transpose == Transpose::Yes;
     view_a.transpose = by_rows != transposed ? Transpose::Yes : Transpose::No;
     const auto view = in_place(b, "b");
-    device_->run([&](Device&) {
-      solver_.solve_triangular(right ? Side::Right : Side::Left, triangle(lower != by_rows),
-                               unit ? Diagonal::Unit : Diagonal::Stored, rows(b), columns(b), alpha,
-                               view_a, view);
+    solver_.run([&](LinearSolver& x) {
+      x.solve_triangular(right ? Side::Right : Side::Left, triangle(lower != by_rows),
+                         unit ? Diagonal::Unit : Diagonal::Stored, rows(b), columns(b), alpha,
+                         view_a, view);
     });
   }
 
@@ -76,8 +77,7 @@ class PySolver {
     return o;
   }
 
-  DevicePointer device_;
-  LinearSolver solver_;
+  Held<LinearSolver> solver_;
 };
 
 }  // namespace
