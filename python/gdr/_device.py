@@ -277,8 +277,7 @@ class Device:
         except Exception as error:
             with contextlib.suppress(Error):  # here it is raised as it is
                 self._core.agree(str(error), isinstance(error, TypeError))
-            setattr(error, "_on_all_ranks", True)  # for despite_losses
-            raise
+            raise on_all_ranks(error)
         self._core.agree(None, False)
 
     def _numbers_before(self, n: int) -> int:
@@ -359,6 +358,17 @@ def device_name(name: str, options: Any) -> str:
         return name
     name = name or "emulator"
     return name + ("," if ":" in name else ":") + ",".join(parts)
+
+
+Raised = TypeVar("Raised", bound=BaseException)
+
+
+def on_all_ranks(error: Raised, instead_of: Optional[BaseException] = None) -> Raised:
+    """Mark what every rank raises, each in its own words, so that ``Device.despite_losses`` knows
+    that nobody is left behind. ``instead_of``: only if that was marked."""
+    if instead_of is None or getattr(instead_of, "_on_all_ranks", False):
+        setattr(error, "_on_all_ranks", True)
+    return error
 
 
 _default: Optional[Device] = None

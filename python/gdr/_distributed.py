@@ -10,7 +10,7 @@ import numpy as np
 from . import _core
 from ._arrays import AnyArray, Floats, Ints, as_array, check_apart, check_finite, floats
 from ._arrays import index, number
-from ._device import Device, pick
+from ._device import Device, on_all_ranks, pick
 from ._matrices import LinAlgError, is_full
 from .errors import InputError
 
@@ -205,9 +205,7 @@ class DistributedMatrices:
         try:
             return self._core.solve(n, both.local)
         except InputError as error:
-            singular = LinAlgError(str(error))
-            setattr(singular, "_on_all_ranks", True)
-            raise singular from None
+            raise on_all_ranks(LinAlgError(str(error)), error) from None
 
     # -- internals -----------------------------------------------------------------------------
 

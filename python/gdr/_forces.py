@@ -25,7 +25,7 @@ from ._arrays import (
     number,
     result,
 )
-from ._device import Device, pick
+from ._device import Device, on_all_ranks, pick
 from .errors import InputError
 
 #: Inputs that are vectors, by their columns' names without the i or j at the end.
@@ -113,9 +113,12 @@ def gravity(
             core.compute(x, m, soft, a, p)
         else:
             core.compute_on(places, x, m, soft, a, p)
-    except InputError:
-        for name, array in (("pos", x), ("mass", m), ("targets", places)):
-            check_finite(name, array)
+    except InputError as error:
+        try:
+            for name, array in (("pos", x), ("mass", m), ("targets", places)):
+                check_finite(name, array)
+        except ValueError as named:
+            raise on_all_ranks(named, error) from None
         raise
     return Gravity(a, p)
 

@@ -378,27 +378,57 @@ def test_an_interrupt_is_heard_within_a_second(work, device):
     assert acc[0, 0] == pytest.approx(1.0, rel=1e-6)
 
 
-def test_waiting_for_a_board_that_is_taken_can_be_interrupted(tmp_path):
+@pytest.fixture()
+def board(tmp_path):
+    """The only board of a server in another process."""
     command = pathlib.Path(gdr._core.library_folder()) / "gdr"
     if not command.exists():
         pytest.skip("the command gdr was not built")
     socket = tmp_path / "socket"
-    name = f"board:unix:{socket}"
     server = subprocess.Popen([command, "serve", "--socket", socket, "--boards", "1"])
     try:
-        while not socket.exists():
+        while not socket.exists() and server.poll() is None:
             time.sleep(0.01)
-        with gdr.open(name) as owner:
-            interrupt_after(0.5)
-            with pytest.raises(KeyboardInterrupt):
-                gdr.open(name, queue=100)
-            assert time.perf_counter() - interrupt_after.sent < 2
-            assert np.isfinite(gdr.gravity(np.eye(3), 1.0, 0.1, device=owner).acc).all()
-        with gdr.open(name, queue=100) as next_owner:
-            assert np.isfinite(gdr.gravity(np.eye(3), 1.0, 0.1, device=next_owner).acc).all()
+        yield f"board:unix:{socket}"
     finally:
         server.terminate()
         server.wait(30)
+
+
+def test_waiting_for_a_board_that_is_taken_can_be_interrupted(board):
+    with gdr.open(board) as owner:
+        interrupt_after(0.5)
+        with pytest.raises(KeyboardInterrupt):
+            gdr.open(board, queue=100)
+        assert time.perf_counter() - interrupt_after.sent < 2
+        assert np.isfinite(gdr.gravity(np.eye(3), 1.0, 0.1, device=owner).acc).all()
+    with gdr.open(board, queue=100) as next_owner:
+        assert np.isfinite(gdr.gravity(np.eye(3), 1.0, 0.1, device=next_owner).acc).all()
+
+
+def test_a_closed_device_frees_its_board_whatever_is_left_of_it(board):
+    """Jobs and products kept it taken as long as somebody held them."""
+    owner = gdr.open(board)
+    job = owner.job(gdr.builtin("lennard_jones"))
+    product, factors = gdr.linalg.MatrixProduct(owner), gdr.linalg.lu(np.eye(3), device=owner)
+    gdr.gravity(np.eye(3), 1.0, 0.1, device=owner)
+    owner.close()
+    with gdr.open(board, queue=20) as next_owner:
+        assert np.isfinite(gdr.gravity(np.eye(3), 1.0, 0.1, device=next_owner).acc).all()
+    for use in (
+        lambda: job.set(rc2=1.0),
+        lambda: job.run(),
+        lambda: job.ready,
+        lambda: job.wait(),
+        lambda: job.target_count,
+        lambda: product.depth,
+        lambda: product(np.eye(2), np.eye(2)),
+        lambda: product.start(np.eye(2), np.eye(2)),
+        lambda: factors.solve(np.ones(3)),
+        lambda: gdr.gravity(np.eye(3), 1.0, device=owner),
+    ):
+        with pytest.raises(gdr.DeviceError, match="the device has been closed"):
+            use()
 
 
 def use_inherited(device, queue):
