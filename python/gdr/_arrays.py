@@ -125,8 +125,8 @@ def number(name: str, value: Any) -> float:
     return one
 
 
-def index(name: str, value: Any, least: int = 0) -> int:
-    """One integer of at least so much: of Python or NumPy, but no bool."""
+def index(name: str, value: Any, least: int = 0, most: int = 2**63 - 1) -> int:
+    """One integer of a range: of Python or NumPy, but no bool."""
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
@@ -135,6 +135,8 @@ def index(name: str, value: Any, least: int = 0) -> int:
         raise TypeError(f"{name}: an integer is wanted, not {type(value).__name__}") from None
     if one < least:
         raise ValueError(f"{name}: at least {least} is wanted, not {one}")
+    if one > most:
+        raise ValueError(f"{name}: at most {most} is wanted, not {one}")
     return one
 
 

@@ -227,7 +227,7 @@ class Device:
         none is left. The option ``check=SECONDS`` of ``gdr.open`` does it in the background.
         """
         with self._together():
-            count = index("rounds", rounds, 1)
+            count = index("rounds", rounds, 1, 2**32 - 1)
         return [BoardTest(*test) for test in self._core.test(count)]
 
     def recover(self) -> List[int]:

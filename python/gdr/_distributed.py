@@ -91,7 +91,7 @@ class DistributedMatrices:
     ) -> None:
         self.device = pick(device)
         with self.device._together():
-            options = index("rows", rows), index("block", block, 1), is_full(precision)
+            options = index("rows", rows, 0, 2**32 - 1), index("block", block, 1), is_full(precision)
         self._core = _core.DistributedMatrices(self.device._core, *options, bool(look_ahead))
         self.block = options[1]
 

@@ -131,8 +131,8 @@ class Machine:
 
     def run(self, instructions: Optional[int] = None) -> int:
         """Do as many instructions (None: all that are left); returns how many were done."""
-        most = 2**63 if instructions is None else index("instructions", instructions)
-        return self._core.run(min(most, 2**63))
+        most = 2**63 - 1 if instructions is None else index("instructions", instructions)
+        return self._core.run(most)
 
     @property
     def position(self) -> Position:

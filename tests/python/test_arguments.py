@@ -295,6 +295,8 @@ def test_an_integer_that_is_none_is_named(name):
             INTEGERS[name](value)
     with pytest.raises(ValueError, match=rf"^{name}: at least \d is wanted, not -"):
         INTEGERS[name](-2)
+    with pytest.raises(ValueError, match=rf"^{name}: at most \d+ is wanted, not "):
+        INTEGERS[name](2**70)
     INTEGERS[name](0)
 
 

@@ -406,6 +406,21 @@ def test_waiting_for_a_board_that_is_taken_can_be_interrupted(board):
         assert np.isfinite(gdr.gravity(np.eye(3), 1.0, 0.1, device=next_owner).acc).all()
 
 
+def test_boards_elsewhere_have_tests_statistics_and_a_time_line(board):
+    pos = np.random.default_rng(1).normal(size=(500, 3))
+    with gdr.open(board, timeout=20, test=False) as device:
+        assert [test.failure for test in device.test()] == [""]
+        device.record_timeline()
+        gdr.gravity(pos, 1.0, 0.1, device=device)
+        parts = {event.part for event in device.timeline()}
+        assert "board" in parts
+        s = device.statistics
+        assert s.interactions == 500**2 and s.lost_boards == 0 and s.board_seconds > 0
+        assert np.array_equal(
+            gdr.gravity(pos, 1.0, 0.1, device=device).acc, gdr.gravity(pos, 1.0, 0.1).acc
+        )
+
+
 def test_a_closed_device_frees_its_board_whatever_is_left_of_it(board):
     """Jobs and products kept it taken as long as somebody held them."""
     owner = gdr.open(board)

@@ -1,5 +1,6 @@
 """Stepping through a chip: against runs of the device, and memories in every format."""
 
+import threading
 from fractions import Fraction
 
 import numpy as np
@@ -232,3 +233,33 @@ def test_steps_show_source_lines_and_what_they_change():
         assert at.line > 0 and at.text
     assert {"registers", "broadcast"} & changed
     assert machine.results()["f"][0] == 6.0
+
+
+def test_threads_may_look_at_a_chip_while_it_runs(rng):
+    """Others see it between two pieces of the run, and a kernel may even be loaded then."""
+    machine = gdr.Machine(blocks=4, pes=8)
+    x = rng.normal(size=3000)
+
+    def prepare():
+        machine.load(gdr.builtin("lennard_jones"))
+        machine.set(rc2=9.0)
+        machine.sources(xj=x, yj=x, zj=x)
+        machine.targets(xi=x[:32], yi=x[:32], zi=x[:32])
+
+    prepare()
+    done = [0]
+    thread = threading.Thread(target=lambda: done.append(machine.run()))
+    thread.start()
+    clocks = []
+    while thread.is_alive():
+        clocks.append(machine.position.clock)
+        assert machine.read("registers").shape == (4, 32, 8)
+    thread.join()
+    assert clocks == sorted(clocks) and done[-1] > 3000 and len(set(clocks)) > 1
+    prepare()
+    thread = threading.Thread(target=lambda: done.append(machine.run()))
+    thread.start()
+    for _ in range(20):
+        prepare()
+    thread.join(60)
+    assert not thread.is_alive()

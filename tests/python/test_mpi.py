@@ -67,6 +67,10 @@ def test_two_ranks_give_the_bits_of_none(tmp_path):
             t = gdr.gravity(pos[mine], mass[mine], 0.1, pos[:5], device=device)
             reports = device.rank_reports()
         assert [r.rank for r in reports] == [0, 1] and all(r.pairs > 0 for r in reports)
+        for r in reports:
+            assert r.boards == 1 and r.threads == 1 and r.host and r.seconds > 0
+            assert 0 <= r.sources_waiting <= r.sources_seconds and r.waiting_seconds >= 0
+            assert 0 < r.sources_bytes <= r.memory_bytes and r.bytes_received > 0
         assert np.array_equal(*comm.allgather(t.acc))
         arrays = {"acc": g.acc, "pot": g.pot, "jerk": j.jerk, "jacc": j.acc}
         whole = {name: np.concatenate(comm.allgather(a)) for name, a in arrays.items()}

@@ -52,3 +52,38 @@ def test_the_stub_says_what_the_module_has(tmp_path):
         ],
         tmp_path,
     )
+
+
+PROGRAM = """
+from typing import Dict, List, Tuple
+
+import numpy as np
+
+import gdr
+from gdr import linalg
+
+with gdr.open("emulator", engine="vector", boards=2, test=False) as device:
+    a = np.eye(4)
+    f: linalg.LU = linalg.lu(a, overwrite_a=True, device=device)
+    x: gdr._arrays.Floats = f.solve(a[0])
+    number: int = device.despite_losses(lambda: 3)
+    tests: List[gdr.BoardTest] = device.test(rounds=2)
+    lost: Tuple[int, ...] = device.statistics.lost_ranks
+    product = linalg.MatrixProduct(device, precision="chip")
+    product(a, a, unchanged="both")
+    grid = linalg.DistributedMatrices(device, block=2)
+    whole: gdr._arrays.Floats = grid.matmul(grid.from_array(a), grid.zeros((4, 4))).to_array()
+    machine = gdr.Machine(blocks=1, pes=2)
+    overflow: bool = machine.flags().overflow
+    job: gdr.Job = device.job(gdr.builtin("morse"))
+    results: Dict[str, np.ndarray] = job.run() if job.source_count else {}  # type: ignore[type-arg]
+"""
+
+
+def test_what_a_program_is_told_of_types(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    run(["mypy", "--strict", "--config-file", str(ROOT / "pyproject.toml"), str(program)], tmp_path)
+    program.write_text("import gdr\n\ngdr.linalg.lu([1], block='x')\ngdr.open(3)\n")
+    with pytest.raises(AssertionError, match="Found 2 errors"):
+        run(["mypy", "--strict", str(program)], tmp_path)
