@@ -61,7 +61,19 @@ def floats(name: str, value: Any, shape: Sequence[Union[int, str]]) -> Floats:
     if not np.can_cast(array.dtype, np.float64, "safe"):
         raise TypeError(f"{name}: float64 cannot hold {array.dtype}; convert it yourself")
     check_shape(name, array, shape)
-    return array.astype(np.float64, copy=False)
+    return doubles(name, array)
+
+
+def doubles(name: str, array: AnyArray) -> Floats:
+    """An array of numbers as float64; ValueError for an integer that float64 does not hold."""
+    converted: Floats = array.astype(np.float64, copy=False)
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
+        for place in np.argwhere(np.abs(converted) >= 2.0**53):
+            value = int(array[tuple(place)])
+            if int(converted[tuple(place)]) != value:
+                where = ", ".join(str(i) for i in place)
+                raise ValueError(f"{name}[{where}] is {value}, which float64 does not hold")
+    return converted
 
 
 def ints(name: str, value: Any, shape: Sequence[Union[int, str]]) -> Ints:

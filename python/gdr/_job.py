@@ -7,7 +7,7 @@ from typing import Any, Dict, Iterable, Mapping, Optional, Tuple, Union
 import numpy as np
 
 from . import _core
-from ._arrays import AnyArray, as_array, check_finite, index, number, result
+from ._arrays import AnyArray, as_array, check_finite, doubles, index, number, result
 from ._device import Device
 from ._kernel import Kernel, Variable
 from .errors import UsageError
@@ -195,7 +195,7 @@ def _as_input(variable: Variable, array: AnyArray, count: int) -> AnyArray:
         return array
     if not np.can_cast(array.dtype, want, "safe"):
         raise TypeError(f"{name}: {want} is wanted, and {array.dtype} may not fit it")
-    array = array.astype(want, copy=False)
+    array = doubles(name, array) if want == np.float64 else array.astype(want, copy=False)
     if want.kind == "f":
         check_finite(name, array)
     return array

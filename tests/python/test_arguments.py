@@ -239,6 +239,20 @@ def test_what_is_no_good_is_named(name):
                 pytest.fail(f"{argument}: {what} was taken")
 
 
+def test_integers_that_float64_does_not_hold_are_named():
+    pos = np.zeros((3, 3), np.int64)
+    pos[1, 2] = 2**60
+    gdr.gravity(pos, 1.0, 1.0)
+    pos[2, 0] = 2**53 + 1
+    with pytest.raises(ValueError, match=r"pos\[2, 0\] is 9007199254740993, which float64"):
+        gdr.gravity(pos, 1.0, 1.0)
+    with pytest.raises(ValueError, match=r"xj\[0\] is -9007199254740993"):
+        one_source().update_sources(0, xj=[-(2**53) - 1])
+    ids = gdr.compile("kernel k; VARI int i; VARJ int j; VARF int f; f += i - j;")
+    far = 2**62 + 1
+    assert ids(targets={"i": [far]}, sources={"j": [far - 3]})["f"][0] == 3
+
+
 P = sixteenths(N, 3)
 NUMBERS: Dict[str, Callable[[Any], Any]] = {
     "eps": lambda v: gdr.gravity(P, 1.0, v),
