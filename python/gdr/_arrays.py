@@ -157,3 +157,14 @@ def choice(name: str, value: Any, known: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in known:
         raise ValueError(f"{name}: one of {', '.join(map(repr, known))} is wanted, not {value!r}")
     return value
+
+
+def text_of(name: str, value: Any) -> str:
+    """A string that is text, not bytes of a file name that have no letters."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name}: a string is wanted, not {type(value).__name__}")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{name}: this is no text ({error.reason})") from None
+    return value

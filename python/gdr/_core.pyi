@@ -1,6 +1,6 @@
 """Types of the binary half of the package. The tests compare this file with the module."""
 
-from typing import Any, Callable, Dict, List, Optional, Tuple, final
+from typing import Any, Callable, Dict, List, Optional, Tuple, Union, final
 
 from numpy.typing import NDArray
 
@@ -17,7 +17,7 @@ class Kernel:
     @staticmethod
     def compile(text: str, name: str, /) -> Kernel: ...
     @staticmethod
-    def load(path: str, /) -> Kernel: ...
+    def load(path: Union[str, bytes], /) -> Kernel: ...
     @staticmethod
     def from_object(data: bytes, name: str, /) -> Kernel: ...
     @staticmethod

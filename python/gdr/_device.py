@@ -24,7 +24,7 @@ from typing import (
 import numpy as np
 
 from . import _core, _mpi
-from ._arrays import index
+from ._arrays import index, text_of
 from .errors import DeviceError, Error
 
 if TYPE_CHECKING:
@@ -341,8 +341,7 @@ def _kind(name: str) -> str:
 
 def device_name(name: str, options: Any) -> str:
     """A device's name with its options, as the library takes it."""
-    if not isinstance(name, str):
-        raise TypeError(f"name: a string is wanted, not {type(name).__name__}")
+    text_of("name", name)
     parts = []
     for key, value in options.items():
         if key in _SWITCHES and isinstance(value, bool):

@@ -93,7 +93,8 @@ def gravity(
     negative.
 
     Raises TypeError or ValueError naming the argument, InputError (a ValueError) for results that
-    are not finite, naming the particle; the other results have been written then.
+    are not finite, naming the particle (the other results have been written then), and where there
+    are neither particles nor ``targets``.
     """
     chosen = pick(device)
     core = chosen._get_gravity()

@@ -188,8 +188,12 @@ def _as_input(variable: Variable, array: AnyArray, count: int) -> AnyArray:
     if array.shape != ((count,) if words == 1 else (count, words)):
         shape = f"({count},)" if words == 1 else f"({count}, {words})"
         raise ValueError(f"{name}: shape {shape} is wanted, not {array.shape}")
+    if array.size == 0:
+        return np.empty(array.shape, want)  # of an empty list NumPy does not know the type
     if array.dtype.kind in "iu" and want.kind == "u" and (array >= 0).all():
         return np.ascontiguousarray(array, np.uint64)
+    if array.dtype.kind == "u" and want.kind == "i" and (array < 2**63).all():
+        return array.astype(want)
     if want == np.float64 and array.dtype == np.float32 and array.dtype.isnative:
         check_finite(name, array)
         return array

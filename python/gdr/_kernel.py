@@ -8,7 +8,7 @@ import os
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 from . import _core
-from ._arrays import AnyArray, index
+from ._arrays import AnyArray, index, text_of
 from .errors import FileError, UsageError
 
 
@@ -181,29 +181,29 @@ def compile(text: str, name: str = "kernel") -> Kernel:
     Raises ProgramError whose message holds every diagnostic with its source line, or says which
     resource of the chip does not suffice.
     """
-    return Kernel(_core.Kernel.compile(_text("text", text), _text("name", name)))
+    return Kernel(_core.Kernel.compile(text_of("text", text), text_of("name", name)))
 
 
 def assemble(text: str, name: str = "kernel") -> Kernel:
     """Assemble a text (docs/assembler.md). Raises ProgramError like ``compile``."""
-    return Kernel(_core.Kernel.assemble(_text("text", text), _text("name", name)))
+    return Kernel(_core.Kernel.assemble(text_of("text", text), text_of("name", name)))
 
 
 def load(path: Union[str, "os.PathLike[str]"]) -> Kernel:
     """Read an object (.gdo), compile a kernel (.gdk), or assemble any other file."""
-    return Kernel(_core.Kernel.load(_path(path)))
+    return Kernel(_core.Kernel.load(os.fsencode(_path(path))))
 
 
 def from_object(data: Union[bytes, bytearray, memoryview], name: str = "object") -> Kernel:
     """The kernel in the bytes of an object file; ``name`` stands in messages."""
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"data: bytes are wanted, not {type(data).__name__}")
-    return Kernel(_core.Kernel.from_object(bytes(data), _text("name", name)))
+    return Kernel(_core.Kernel.from_object(bytes(data), text_of("name", name)))
 
 
 def builtin(name: str) -> Kernel:
     """A kernel of the library; ``gdr.builtin_names()`` lists them."""
-    return Kernel(_core.Kernel.builtin(_text("name", name)))
+    return Kernel(_core.Kernel.builtin(text_of("name", name)))
 
 
 def builtin_names() -> List[str]:
@@ -212,13 +212,8 @@ def builtin_names() -> List[str]:
 
 
 def _path(path: Any) -> str:
+    """A path; names of files that are no UTF-8 are as Python has them."""
     try:
         return os.fsdecode(path)
     except TypeError:
         raise TypeError(f"path: a path is wanted, not {type(path).__name__}") from None
-
-
-def _text(name: str, value: str) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{name}: a string is wanted, not {type(value).__name__}")
-    return value

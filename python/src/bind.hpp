@@ -11,6 +11,9 @@ namespace gdr::python {
 
 namespace py = pybind11;
 
+/// Text that may hold bytes of a file's name which are no UTF-8.
+py::str readable(const std::string& text);
+
 void bind_errors(py::module_& m);
 void bind_kernel(py::module_& m);
 void bind_device(py::module_& m);

@@ -22,12 +22,17 @@ const char* class_of(const Error& error) {
 /// What all ranks throw is marked, so that Device.despite_losses knows it again.
 void raise(const Error& error) {
   const py::object type = py::module_::import("gdr.errors").attr(class_of(error));
-  const py::object exception = type(error.what());
+  const py::object exception = type(readable(error.what()));
   if (dynamic_cast<const AgreedError*>(&error) != nullptr) exception.attr("_on_all_ranks") = true;
   PyErr_SetObject(type.ptr(), exception.ptr());
 }
 
 }  // namespace
+
+py::str readable(const std::string& text) {
+  return py::reinterpret_steal<py::str>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), "replace"));
+}
 
 void bind_errors(py::module_& m) {
   py::register_exception_translator([](std::exception_ptr thrown) {

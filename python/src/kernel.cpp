@@ -70,7 +70,7 @@ void bind_kernel(py::module_& m) {
       .def_static("from_object", &from_object)
       .def_static("builtin", [](const std::string& name) { return Kernel::builtin(name); })
       .def_static("builtin_names", &Kernel::builtin_names)
-      .def_property_readonly("name", &Kernel::name)
+      .def_property_readonly("name", [](const Kernel& k) { return readable(k.name()); })
       .def_property_readonly("variables", &variables)
       .def_property_readonly("clocks", &Kernel::clocks_per_interaction)
       .def_property_readonly("flops", &Kernel::flops_per_interaction)
