@@ -16,7 +16,7 @@
 namespace gdr::cli {
 namespace {
 
-constexpr std::int64_t most_memory_mib = std::int64_t{1} << 24;
+constexpr std::uint64_t most_memory_mib = std::uint64_t{1} << 24;
 constexpr unsigned most_threads = 4096;
 
 struct Options {
@@ -24,7 +24,7 @@ struct Options {
   unsigned boards = 1;
   bool any_engine = false;
   double queue_seconds = 600;
-  std::int64_t memory_mib = 4096;
+  std::uint64_t memory_mib = 4096;
   DeviceChoice device;
   std::vector<std::string> geometry, faults;
 };
@@ -61,9 +61,6 @@ void say_ready(const driver::ServerOptions& options) {
 int work(const Options& o) {
   if (!(o.queue_seconds >= 0))
     throw Error(ErrorCategory::Usage, "--queue-seconds: 0 or more are wanted");
-  if (o.memory_mib < 1 || o.memory_mib > most_memory_mib)
-    throw Error(ErrorCategory::Usage,
-                fmt::format("--memory: from 1 to {} MiB can be shared", most_memory_mib));
   if (o.device.threads > most_threads)
     throw Error(ErrorCategory::Usage, fmt::format("--threads: at most {}", most_threads));
   driver::ServerOptions options;
@@ -76,7 +73,7 @@ int work(const Options& o) {
   options.threads = o.device.threads;
   options.any_engine = o.any_engine;
   options.queue_seconds = o.queue_seconds;
-  options.most_memory = static_cast<std::uint64_t>(o.memory_mib) << 20;
+  options.most_memory = o.memory_mib << 20;
   options.log = o.log;
   options.faults = parse_faults(o.faults);
   driver::serve(options, say_ready);
@@ -95,7 +92,7 @@ Action prepare(CLI::App& app) {
       ->type_name("S");
   add_whole_number(app, "--memory", o->memory_mib,
                    "MiB of memory that an owner may share with its board", std::uint64_t{1},
-                   std::uint64_t{1} << 24)
+                   most_memory_mib)
       ->type_name("MIB");
   app.add_option("--log", o->log, "append the log to a file instead of standard error")
       ->type_name("FILE");
