@@ -50,6 +50,15 @@ TEST_CASE("a forked child that uses or closes its parent's device does it no har
     CHECK(says(in_child([&] { return error_of([&] { forces(*device, 1500, 40); }); }),
                "opened before this process was forked"));
     CHECK(says(in_child([&] { return error_of([&] { job.wait(); }); }), "forked"));
+    // The host's part of a factorisation comes before anything is asked of the device.
+    CHECK(says(in_child([&] {
+                 std::vector<double> a(200 * 200, 1.0);
+                 std::vector<std::int64_t> pivots(200);
+                 return error_of([&] {
+                   gdr::LinearSolver(*device).lu(200, 200, {a.data(), 200}, pivots);
+                 });
+               }),
+               "forked"));
     CHECK(in_child([&] {
             device->interrupt();
             device.reset();
