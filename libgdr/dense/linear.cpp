@@ -49,6 +49,10 @@ struct LinearSolver::Impl {
   Impl(Device& device, const LinearOptions& wanted)
       : options(wanted), updates(device, wanted.precision, wanted.device_flops) {}
 
+  /// Throws where the device cannot be used, before the host's threads begin: in a forked child
+  /// they would wait for ever.
+  void begin() { updates.wait(); }
+
   void triangle(Side side, const TriangularMatrix& t, std::size_t others,
                 const MatrixView<double>& b) {
     const auto subtract = [this](std::size_t m, std::size_t n, std::size_t k, const auto& x,
@@ -80,6 +84,7 @@ std::optional<std::size_t> LinearSolver::lu(std::size_t m, std::size_t n,
   require_result(a, m, n, "A");
   const std::size_t steps = std::min(m, n);
   require_pivots(pivots.size(), steps);
+  impl_->begin();
   return dense::factor_lu(m, n, a, pivots.first(steps), impl_->block(steps), impl_->options.overlap,
                           impl_->updates);
 }
@@ -95,6 +100,7 @@ void LinearSolver::solve(std::size_t n, std::size_t columns, const MatrixView<co
       usage("pivot " + std::to_string(i) + " is " + std::to_string(pivots[i]) + ", not one of " +
             std::to_string(i) + " to " + std::to_string(n - 1) +
             ": they count from 0, as LinearSolver::lu gives them");
+  impl_->begin();
   const unsigned threads = impl_->updates.threads();
   const bool transposed = lu.transpose == Transpose::Yes;
   const TriangularMatrix lower{n, !transposed, true, lu}, upper{n, transposed, false, lu};
@@ -107,6 +113,7 @@ void LinearSolver::solve(std::size_t n, std::size_t columns, const MatrixView<co
 std::optional<std::size_t> LinearSolver::cholesky(Triangle triangle, std::size_t n,
                                                   const MatrixView<double>& a) {
   require_result(a, n, n, "A");
+  impl_->begin();
   return dense::factor_cholesky(triangle, n, a, impl_->block(n), impl_->options.overlap,
                                 impl_->updates);
 }
@@ -118,6 +125,7 @@ void LinearSolver::solve_cholesky(Triangle triangle, std::size_t n, std::size_t 
     usage("the Cholesky factor is taken as it is stored: name its triangle, without a transpose");
   require_matrix(factor, n, columns > 0 ? n : 0, "the factor");
   require_result(b, n, columns, "B");
+  impl_->begin();
   const bool lower = triangle == Triangle::Lower;
   const TriangularMatrix as_stored{n, lower, false, factor};
   const TriangularMatrix transposed{n, !lower, false, turned(factor)};
@@ -132,6 +140,7 @@ void LinearSolver::solve_triangular(Side side, Triangle triangle, Diagonal diago
   const std::size_t size = left ? m : n, others = left ? n : m;
   require_matrix(a, size, alpha != 0 && others > 0 ? size : 0, "A");
   require_result(b, m, n, "B");
+  impl_->begin();
   scale(m, n, alpha, b);
   if (alpha == 0) return;
   const bool lower = (triangle == Triangle::Lower) == (a.transpose == Transpose::No);

@@ -1,5 +1,6 @@
 #include "libgdr/device/process.hpp"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -15,7 +16,9 @@ unsigned threads_after_fork(unsigned asked) noexcept {
   pid_t before = 0;
   const pid_t now = getpid();
   first.compare_exchange_strong(before, now);
-  return before == 0 || before == now ? asked : 1;
+  if (before == 0 || before == now) return asked;
+  const bool forked_thread = syscall(SYS_gettid) == now;  // the only one that a child begins with
+  return forked_thread ? 1 : asked;
 }
 
 }  // namespace gdr

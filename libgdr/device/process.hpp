@@ -18,7 +18,8 @@ class ThisProcess {
 
 /// The number of host threads that a device opened now may have, of `asked` (0: as OpenMP decides).
 /// A child that was forked off after its parent had opened a device gets one: OpenMP believes that
-/// the thread which it was forked from still has its team, and would wait for it for ever.
+/// the thread which it was forked from still has its team, and would wait for it for ever. A thread
+/// that the child began itself gets a new team.
 unsigned threads_after_fork(unsigned asked) noexcept;
 
 }  // namespace gdr

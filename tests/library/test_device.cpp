@@ -1,4 +1,5 @@
 // Device names: what opens, and what is said about what does not.
+#include <cmath>
 #include <cstdlib>
 #include <string>
 
@@ -48,7 +49,7 @@ TEST_CASE("an empty name means GDR_DEVICE") {
   setenv("GDR_DEVICE", "emulator:boards=3,chips=1", 1);
   const std::string from_variable = gdr::Device::open().description();
   setenv("GDR_DEVICE", "emulatr", 1);
-  CHECK_THROWS_AS(gdr::Device::open(), gdr::Error);
+  CHECK(says(usage_message(""), "GDR_DEVICE: unknown device \"emulatr\"; did you mean"));
   CHECK_NOTHROW(gdr::Device::open("emulator"));
   unsetenv("GDR_DEVICE");
   CHECK(from_variable.find("3 boards of 1 chip,") != std::string::npos);
@@ -72,6 +73,11 @@ TEST_CASE("wrong device names are answered with the nearest right one") {
   gdr::DeviceOptions options;
   options.boards = 0;
   CHECK_THROWS_AS(gdr::Device::open("emulator", options), gdr::Error);
+  for (const double seconds : {-1.0, 1e300, std::nan("")}) {
+    gdr::DeviceOptions waits;
+    waits.queue_seconds = seconds;
+    CHECK_THROWS_AS(gdr::Device::open("emulator", waits), gdr::Error);
+  }
 }
 
 TEST_CASE("kernels by text and by name") {
