@@ -93,8 +93,8 @@ class DistributedMatrices:
     ) -> None:
         self.device = pick(device)
         with self.device._together():
-            options = index("rows", rows, 0, 2**32 - 1), index("block", block, 1),
-            is_full(precision)
+            grid_rows = index("rows", rows, 0, 2**32 - 1)
+            options = grid_rows, index("block", block, 1), is_full(precision)
         self._core = _core.DistributedMatrices(self.device._core, *options, bool(look_ahead))
         self.block = options[1]
 
