@@ -16,12 +16,15 @@
 namespace gdr::cli {
 namespace {
 
+constexpr std::int64_t most_memory_mib = std::int64_t{1} << 24;
+constexpr unsigned most_threads = 4096;
+
 struct Options {
   std::string socket, mode = "0600", log;
   unsigned boards = 1;
   bool any_engine = false;
   double queue_seconds = 600;
-  std::uint64_t memory_mib = 4096;
+  std::int64_t memory_mib = 4096;
   DeviceChoice device;
   std::vector<std::string> geometry, faults;
 };
@@ -56,10 +59,13 @@ void say_ready(const driver::ServerOptions& options) {
 }
 
 int work(const Options& o) {
-  if (o.boards < 1 || o.boards > 64)
-    throw Error(ErrorCategory::Usage, "--boards: from 1 to 64 can be served");
   if (!(o.queue_seconds >= 0))
     throw Error(ErrorCategory::Usage, "--queue-seconds: 0 or more are wanted");
+  if (o.memory_mib < 1 || o.memory_mib > most_memory_mib)
+    throw Error(ErrorCategory::Usage,
+                fmt::format("--memory: from 1 to {} MiB can be shared", most_memory_mib));
+  if (o.device.threads > most_threads)
+    throw Error(ErrorCategory::Usage, fmt::format("--threads: at most {}", most_threads));
   driver::ServerOptions options;
   options.socket = o.socket.empty() ? driver::default_socket() : o.socket;
   options.mode = parse_mode(o.mode);
@@ -70,7 +76,7 @@ int work(const Options& o) {
   options.threads = o.device.threads;
   options.any_engine = o.any_engine;
   options.queue_seconds = o.queue_seconds;
-  options.most_memory = o.memory_mib << 20;
+  options.most_memory = static_cast<std::uint64_t>(o.memory_mib) << 20;
   options.log = o.log;
   options.faults = parse_faults(o.faults);
   driver::serve(options, say_ready);
@@ -82,12 +88,14 @@ Action prepare(CLI::App& app) {
   app.add_option("--socket", o->socket,
                  "where clients find it (or GDR_SOCKET; else gdr.socket in XDG_RUNTIME_DIR)")
       ->type_name("PATH");
-  app.add_option("--boards", o->boards, "boards to emulate; each has one owner at a time")
-      ->type_name("N");
+  add_whole_number(app, "--boards", o->boards, "boards to emulate; each has one owner at a time",
+                   1U, 64U);
   app.add_option("--mode", o->mode, "access rights of the socket, as for chmod")->type_name("MODE");
-  app.add_option("--queue-seconds", o->queue_seconds, "nobody waits longer for a board")
+  add_number(app, "--queue-seconds", o->queue_seconds, "nobody waits longer for a board")
       ->type_name("S");
-  app.add_option("--memory", o->memory_mib, "MiB of memory that an owner may share with its board")
+  add_whole_number(app, "--memory", o->memory_mib,
+                   "MiB of memory that an owner may share with its board", std::uint64_t{1},
+                   std::uint64_t{1} << 24)
       ->type_name("MIB");
   app.add_option("--log", o->log, "append the log to a file instead of standard error")
       ->type_name("FILE");

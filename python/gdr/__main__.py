@@ -16,7 +16,7 @@ def main() -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     one = commands.add_parser("demo", help="two clusters of stars meet: a picture and an animation")
     one.add_argument("--stars", type=int, default=1024, help="number of stars (default 1024)")
-    one.add_argument("--t-end", type=float, default=10.0, help="time to end at (default 10)")
+    one.add_argument("--t-end", type=float, default=14.0, help="time to end at (default 14)")
     one.add_argument("--out", default="out/demo", help="folder of the pictures (default out/demo)")
     one.add_argument("--device", default="", help="device, as gdr.open takes it")
     one.add_argument("--quiet", action="store_true", help="no progress bar")

@@ -6,33 +6,105 @@ statement. What has no counterpart there is an error that shows the Python line.
 
 from __future__ import annotations
 
-import inspect
-from typing import Any, Callable, Dict, Mapping, Optional
+import re
+from types import FunctionType
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union, overload
 
 from . import _core
-from ._kernel import Kernel, Names
+from ._arrays import AnyArray
+from ._kernel import Kernel, Names, from_object
 from ._source import Source
-from ._writer import Writer
+from ._writer import Program
 from .errors import ProgramError
 
 _TYPES = ("long", "short", "int")
+Function = Callable[..., Any]
 
 
 class FunctionKernel(Kernel):
-    """A kernel made of a Python function. ``text`` is the kernel language that it was read as.
+    """A kernel made of a Python function. ``text`` is the kernel language that it was read as,
+    ``function`` the function itself (None in a copy that came from another process).
 
-    Calls take and give what the function calls attributes of its target and source.
+    Calls take and give what the function calls attributes of its target and source; parameters
+    with a default may be left out.
     """
 
-    def __init__(self, core: Any, text: str, function: Callable[..., Any], names: Names) -> None:
+    def __init__(
+        self,
+        core: Any,
+        text: str,
+        function: Optional[Function],
+        names: Names,
+        params: Mapping[str, str],
+        defaults: Mapping[str, float],
+    ) -> None:
         super().__init__(core, names)
         self.text = text
         self.function = function
-        self.__doc__ = function.__doc__
+        #: What parameters have where a call does not give them.
+        self.defaults = dict(defaults)
+        self._spelled = dict(params)
+        self.__doc__ = getattr(function, "__doc__", None)
+
+    def __call__(
+        self,
+        *particles: Any,
+        targets: Union[Mapping[str, Any], int, None] = None,
+        sources: Union[Mapping[str, Any], int, None] = None,
+        params: Optional[Mapping[str, float]] = None,
+        results: Any = None,
+        device: Any = None,
+        **more: float,
+    ) -> Dict[str, AnyArray]:
+        """Run it once: arrays by the names of attributes in, arrays by the names of results out.
+
+        ``targets`` and ``sources`` map every attribute that is read to an array (a number stands
+        for all); all others as for every kernel.
+        """
+        if particles or targets is None or sources is None:
+            raise TypeError(
+                f"{self.name}: a kernel takes all particles at once: "
+                f"{self.name}(targets={{...}}, sources={{...}}, ...)"
+            )
+        given = {**self.defaults, **dict(params or {}), **more}
+        spelled = {self._spelled.get(name, name): value for name, value in given.items()}
+        return super().__call__(
+            targets=targets, sources=sources, params=spelled, results=results, device=device
+        )
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        parts = (self.text, self._called, self._spelled, self.defaults, self.__doc__)
+        return _copy, (self.object, *parts)
+
+
+def _copy(
+    data: bytes,
+    text: str,
+    names: Names,
+    params: Mapping[str, str],
+    defaults: Mapping[str, float],
+    doc: Optional[str],
+) -> FunctionKernel:
+    made = FunctionKernel(from_object(data).core, text, None, names, params, defaults)
+    made.__doc__ = doc
+    return made
+
+
+@overload
+def kernel(function: Function) -> FunctionKernel: ...
+
+
+@overload
+def kernel(
+    *,
+    types: Optional[Mapping[str, str]] = None,
+    precision: str = "short",
+    flops: Optional[float] = None,
+) -> Callable[[Function], FunctionKernel]: ...
 
 
 def kernel(
-    function: Optional[Callable[..., Any]] = None,
+    function: Optional[Function] = None,
     *,
     types: Optional[Mapping[str, str]] = None,
     precision: str = "short",
@@ -43,7 +115,7 @@ def kernel(
     ::
 
         @gdr.kernel
-        def spring(i, j, k):
+        def spring(i, j, k=1.0):
             dx = j.x - i.x
             i.f += k * j.q * dx
 
@@ -52,29 +124,40 @@ def kernel(
     The first argument is the target: attributes that are read are its inputs, those that are added
     to (``+=``, ``-=``) its results, zero at the start; ``i.r = min(i.r, expression)`` (or max)
     keeps the smallest (largest) contribution. The second argument is the source, all others are
-    parameters. ``if``, ``and``, ``or``, ``not``, comparisons, ``a if c else b``, and ``for k in
-    range(constant)`` are taken; ``if c: return`` leaves out the pair. Functions: sqrt, rsqrt, recip,
-    exp, abs, min, max, powm32, and ``**`` with constants in halves. Numbers from around the function
-    are constants.
+    parameters. ``if``, ``and``, ``or``, ``not``, comparisons, ``a if c else b`` are taken, and loops
+    over constants (``for k in range(3)``); ``return`` leaves out the rest for this pair. Functions:
+    those of ``gdr.functions``, abs, min, max, where, hypot, square, and ``**`` with constants in
+    halves, under the names that Python and NumPy have for them; and functions of numbers that are
+    written with ``def`` in turn.
 
-    ``types`` names the type of attributes and temporaries: ``{"id": "int", "dx": "long"}``;
-    ``precision="long"`` makes long the default; ``flops`` is the number of operations that one pair
-    counts.
+    What depends on no pair, Python computes when the function is decorated: names from around the
+    function are constants with the values that they have then.
 
-    Raises ProgramError with the line of the function where something cannot be translated.
+    ``types`` names the type of attributes, parameters and temporaries: ``{"id": "int", "dx":
+    "long"}``; ``precision="long"`` makes long the default; ``flops`` is the number of operations that
+    one pair counts.
+
+    Raises ProgramError with the line of the function where something cannot be translated,
+    TypeError and ValueError for arguments of the decorator.
     """
 
-    def make(f: Callable[..., Any]) -> FunctionKernel:
+    def make(f: Function) -> FunctionKernel:
         return _translate(f, dict(types or {}), precision, flops)
 
     return make if function is None else make(function)
 
 
 def _translate(
-    function: Callable[..., Any], types: Dict[str, str], precision: str, flops: Optional[float]
+    function: Function, types: Dict[str, str], precision: str, flops: Optional[float]
 ) -> FunctionKernel:
-    if not inspect.isfunction(function):
-        raise TypeError("function: gdr.kernel decorates a plain function")
+    if hasattr(function, "__wrapped__") and not isinstance(function, staticmethod):
+        raise TypeError(
+            "function: another decorator has changed this one; put gdr.kernel below it"
+        )
+    if not isinstance(function, FunctionType):
+        kind = type(function).__name__
+        more = "; put @staticmethod above @gdr.kernel" if kind in ("method", "staticmethod") else ""
+        raise TypeError(f"function: gdr.kernel decorates a plain function, not {kind}{more}")
     if precision not in ("short", "long"):
         raise ValueError(f"precision: 'short' or 'long' is wanted, not {precision!r}")
     for name, type_name in types.items():
@@ -82,11 +165,30 @@ def _translate(
             raise ValueError(
                 f"types: {name!r}: 'long', 'short' or 'int' is wanted, not {type_name!r}"
             )
-    source = Source(function)
-    writer = Writer(source, types, function)
-    text = writer.text(precision, flops)
+    program = Program(function, types)
+    writer = program.kernel
+    text = program.text(precision, flops)
     try:
-        core = _core.Kernel.compile(text, function.__name__)
+        core = _core.Kernel.compile(text, writer.name)
     except ProgramError as error:
-        raise ProgramError(source.explain(str(error), function.__name__, writer.lines)) from None
-    return FunctionKernel(core, text, function, writer.names)
+        raise ProgramError(_explain(str(error), writer.name, program.lines)) from None
+    params = {name: writer.spelling[name] for name in writer.params}
+    return FunctionKernel(core, text, function, writer.names, params, writer.defaults)
+
+
+def _explain(message: str, name: str, lines: Mapping[int, Tuple[Source, int]]) -> str:
+    """The compiler's message, with the lines of Python that its lines were made of before them."""
+    told: List[str] = []
+    for text in message.splitlines():
+        place = re.match(rf"{re.escape(name)}:(\d+):\d+: (.*)", text)
+        if place is None or int(place.group(1)) not in lines:
+            told.append(text)
+            continue
+        source, line = lines[int(place.group(1))]
+        told.append(f"{source.file}:{source.first + line - 1}: {place.group(2)}")
+        if not place.group(2).startswith("note"):
+            shown = source.lines[line - 1]
+            begin = len(shown) - len(shown.lstrip())
+            told.append(source.shown(line, begin, len(shown)))
+            told.append("  which was read as")
+    return "\n".join(told).rstrip("\n")

@@ -11,6 +11,7 @@ import numpy as np
 from . import nbody
 from ._arrays import number
 from ._device import Device, open
+from ._optional import need
 from .nbody import History, Snapshot
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -20,7 +21,7 @@ FRAMES = 48
 def demo(
     *,
     stars: int = 1024,
-    t_end: float = 10.0,
+    t_end: float = 14.0,
     out: PathLike = "out/demo",
     device_name: str = "",
     progress: bool = True,
@@ -30,9 +31,8 @@ def demo(
 
     ``device_name``: as ``gdr.open`` takes it; by default the native engine, which is the fast one.
     """
-    import matplotlib
-
-    matplotlib.use("Agg")
+    need("matplotlib", "the demonstration").use("Agg")
+    need("PIL", "the animation")
     end = number("t_end", t_end)
     if end <= 0:
         raise ValueError(f"t_end: a time above 0 is wanted, not {end}")
@@ -51,7 +51,9 @@ def _run(
     steps = int(np.ceil(end / dt))
     every = max(1, steps // FRAMES)
     history, frames = History(), []
-    start = nbody.merger(stars, mass_ratio=0.6)
+    start = nbody.merger(
+        stars, mass_ratio=0.6, separation=(3.0, 0.8, 0.0), velocity=(-0.4, 0.0, 0.0)
+    )
     for state in nbody.leapfrog(start, eps=eps, dt=dt, t_end=end, progress=progress, device=device):
         if state.step % every == 0 or state.step == steps:
             history.add(state)
@@ -62,15 +64,18 @@ def _run(
 def _picture(path: pathlib.Path, history: History, frames: List[Snapshot], device: Device) -> Any:
     import matplotlib.pyplot as plt
 
-    figure = plt.figure(figsize=(11, 7), layout="constrained")
+    figure = plt.figure(figsize=(11, 7.4), layout="constrained")
     top, bottom = figure.subfigures(2, 1, height_ratios=(1, 0.85))
     extent = _extent(frames)
-    for ax, k in zip(top.subplots(1, 3), (0, len(frames) // 2, -1)):
-        nbody.plots.projection(frames[k], extent=extent, ax=ax)
+    names = {1: "first cluster", 2: "second cluster"}
+    for ax, k in zip(top.subplots(1, 3), (0, len(frames) // 3, -1)):
+        nbody.plots.projection(frames[k], extent=extent, labels=None if k else names, ax=ax)
+    title = f"{len(frames[0])} stars in two clusters that merge (N-body units)"
+    figure.suptitle(title, fontsize="large")
     left, middle, right = bottom.subplots(1, 3)
     nbody.plots.energy_error(history, ax=left)
     nbody.plots.lagrangian_radii(history, ax=middle)
-    nbody.plots.roofline(device.statistics, ax=right)
+    nbody.plots.roofline(device, ax=right)
     figure.savefig(path, dpi=110)
     plt.close(figure)
     return path
@@ -84,7 +89,7 @@ def _animation(path: pathlib.Path, frames: List[Snapshot]) -> Any:
     import matplotlib.pyplot as plt
     from matplotlib.animation import FuncAnimation, PillowWriter
 
-    figure, ax = plt.subplots(figsize=(4.2, 4.2), layout="constrained")
+    figure, ax = plt.subplots(figsize=(5.0, 5.0), layout="constrained")
     extent = _extent(frames)
 
     def draw(k: int) -> "tuple[Any, ...]":
@@ -93,16 +98,14 @@ def _animation(path: pathlib.Path, frames: List[Snapshot]) -> Any:
         return (ax,)
 
     animation = FuncAnimation(figure, draw, frames=len(frames))
-    animation.save(path, writer=PillowWriter(fps=15), dpi=72)
+    animation.save(path, writer=PillowWriter(fps=15), dpi=96)
     plt.close(figure)
     return path
 
 
 def draw_snapshots(files: Sequence[PathLike], output: PathLike) -> pathlib.Path:
     """Stars of some snapshots side by side, on one scale, as a picture."""
-    import matplotlib
-
-    matplotlib.use("Agg")
+    need("matplotlib", "a picture").use("Agg")
     import matplotlib.pyplot as plt
 
     snapshots = [nbody.read(name) for name in files]

@@ -138,6 +138,13 @@ TEST_CASE("conditions join, nest and choose") {
       numbers({"x", "y"}, {"u", "v"}), 6, 9, 1e-6);
 }
 
+TEST_CASE("a choice between equal constants is compared with a constant") {
+  check(
+      "VARI x; VARJ u; VARF f, g;\nt = 3;\nif (x > 3) { t = 3; }\nf += t < 1 ? u : 2*u;\n"
+      "if (1.5 < (u < x ? 0.75 : 0.75)) { f += 1; }\ng += u + (x < u ? 2 : 2);\n",
+      numbers({"x"}, {"u"}), 6, 9, 1e-6);
+}
+
 TEST_CASE("a condition that several others refine keeps its meaning") {
   const Data data = numbers({"x"}, {"u"});
   check(

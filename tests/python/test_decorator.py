@@ -1,6 +1,14 @@
 """Python functions as kernels: what they compute, and what is said of those that cannot be."""
 
+import copy
+import functools
+import importlib.util
 import math
+import os
+import pickle
+import random
+import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -113,6 +121,61 @@ def test_what_cannot_be_translated_is_shown():
         k = 2.0
         i.f += k * j.x
 
+    def returns(i, j):
+        return j.x, i.x
+
+    def text(i, j):
+        i.f += f"{j.x}"
+
+    def prints(i, j):
+        print(j.x)
+
+    def breaks(i, j):
+        for k in range(3):
+            if j.x > k:
+                break
+
+    def method(self, i, j):
+        i.f += j.x
+
+    def any_number(i, j, *rest):
+        i.f += j.x
+
+    def divides(i, j):
+        i.f += j.x * (1 / (3 - 3))
+
+    def local(i, j):
+        def twice(q):
+            return 2 * q
+
+        i.f += twice(j.x)
+
+    def inlined(i, j):
+        i.f += endless(j.x)
+
+    def module(i, j):
+        import no_such_module
+
+        i.f += no_such_module.x
+
+    def mean(i, j, k="a"):
+        i.f += j.x
+
+    def deep(i, j):
+        i.f += j.pos.x
+
+    refuse(returns, "returns nothing", "return j.x, i.x")
+    refuse(text, "no counterpart .*text", 'f"{j.x}"')
+    refuse(prints, "nothing is called for its effects", "print(j.x)")
+    refuse(breaks, "under an if", "break")
+    refuse(method, "@staticmethod above", "self")
+    refuse(any_number, "plain arguments", "rest")
+    refuse(divides, "ZeroDivisionError", "1 / (3 - 3)")
+    refuse(local, "define it outside", "def twice(q):")
+    refuse(inlined, "calls itself", "endless(q - 1)")
+    refuse(module, "No module named", "import no_such_module")
+    refuse(mean, "default of a parameter", '"a"')
+    refuse(deep, "of one name", "j.pos.x")
     refuse(loops, "no counterpart", "while j.x > 0:")
     refuse(calls, "of functions a kernel has", "math.sin")
     refuse(reads, "results are not read", "i.f")
@@ -125,23 +188,236 @@ def test_what_cannot_be_translated_is_shown():
     refuse(parameter, "is an argument", "k")
 
 
+def endless(q):
+    return endless(q - 1)
+
+
+def test_functions_without_a_text_of_their_own_are_refused_with_a_reason():
+    with pytest.raises(gdr.ProgramError, match="a lambda cannot be read"):
+        gdr.kernel(lambda i, j: None)
+    names = {}
+    exec("def made(i, j):\n    i.f += j.x\n", {}, names)
+    with pytest.raises(gdr.ProgramError, match="made: its source cannot be read"):
+        gdr.kernel(names["made"])
+
+    @functools.wraps(cubic)
+    def wrapper(i, j):
+        i.f += j.x
+
+    for changed in (wrapper, functools.lru_cache(cubic)):
+        with pytest.raises(TypeError, match="put gdr.kernel below it"):
+            gdr.kernel(changed)
+    with pytest.raises(TypeError, match="@staticmethod above @gdr.kernel"):
+        gdr.kernel(Laws().method)
+
+
+class Laws:
+    """A kernel may live in a class, as long as it is no method."""
+
+    def method(self, i, j):
+        i.f += j.x
+
+    @staticmethod
+    @gdr.kernel(precision="long")
+    def difference(i, j):
+        """Text over lines that stand
+    further left than the function."""
+        i.f += j.x - i.x
+
+
+def test_a_function_changed_in_its_file_is_not_taken_for_another(tmp_path):
+    module = load(tmp_path, "def first(i, j):\n    i.f += j.x\n")
+    (tmp_path / "laws.py").write_text("def other(i, j):\n    i.f -= j.x\n")
+    with pytest.raises(gdr.ProgramError, match="changed after it was imported"):
+        gdr.kernel(module.first)
+
+
 def test_errors_of_the_compiler_name_the_line_of_the_function():
     def wrong(i, j):
         i.f += j.x + t  # noqa: F821
         t = j.x
 
-    with pytest.raises(gdr.ProgramError, match=r"test_decorator.py:\d+ \(read as wrong:\d+:\d+\)"):
+    with pytest.raises(gdr.ProgramError, match="is read before") as raised:
         gdr.kernel(wrong)
+    lines = str(raised.value).splitlines()
+    assert re.match(r".*test_decorator.py:\d+: error\[GDR7003\]", lines[0])
+    assert lines[1].endswith("i.f += j.x + t  # noqa: F821") and "  which was read as" in lines
 
 
 def test_arguments_of_the_decorator_and_of_the_call():
+    stars = {"id": [1], "x": [0.0], "y": [0.0], "z": [0.0]}
     for keywords, message in (({"precision": "double"}, "precision"), ({"types": {"x": "f8"}}, "x")):
         with pytest.raises(ValueError, match=message):
             gdr.kernel(**keywords)(lambda i, j: None)
     with pytest.raises(TypeError, match="plain function"):
         gdr.kernel(3)
+    with pytest.raises(ValueError, match="types: the kernel has no 'idd'"):
+        gdr.kernel(types={"idd": "int"})(Laws.difference.function)
+    with pytest.raises(TypeError, match="takes all particles at once"):
+        gravity(stars, stars)
     with pytest.raises(TypeError, match="sources: missing: m"):
-        stars = {"id": [1], "x": [0.0], "y": [0.0], "z": [0.0]}
         gravity(targets=stars, sources=stars)
     with pytest.raises(gdr.UsageError, match="params are missing: b"):
         everything(targets={"x": [0.0]}, sources={"x": [0.0]}, a=1.0)
+
+
+# -- what people write -----------------------------------------------------------------------
+
+COEFFICIENTS = np.array([1.0, 2.5, -3.0])
+SETTINGS = SimpleNamespace(debug=False, scale=2.0)
+
+
+def cubic(q, h=2.0):
+    """A function of numbers, with returns on the way."""
+    if q < 0.5:
+        return 1 - 6 * q**2 + 6 * q**3
+    elif q < 1:
+        u = 1 - q
+        return h * u**3
+    return 0
+
+
+def scaled(q, *, scale):
+    q = abs(q)
+    for k in range(2):
+        q += k / 4
+    return scale * cubic(q, h=3)
+
+
+def shapes(i, j, eps=0.5, *, weight=2.0):
+    """Everything at once that a kernel of numbers is likely to have."""
+    import math as m
+    from numpy import hypot, pi, where
+
+    d: float = j.x - i.x
+    a = b = np.abs(d) ** (3 / 2) + eps
+    a, b = b + 1, a
+    lower, upper = -0.5, 0.5
+    i.f += hypot(a, b) * pi / m.pi + where(d < 0, 1.0, weight)
+    for k, c in enumerate(COEFFICIENTS):
+        for k in range(2):
+            i.f += c * k * d
+    for left, right in ((1, 2), (3, 4)):
+        i.f += left * right * np.square(d)
+    if SETTINGS.debug:
+        print(d)
+    i.g += scaled(d, scale=SETTINGS.scale) + cubic(abs(d))
+    n: int = 2
+    i.g += n * len(COEFFICIENTS) * 10**12 / 1e12
+    i.low = min(i.low, d, m.fabs(d) - 1)
+    if abs(d) <= upper:
+        i.f += 3
+        if d > lower / 2:
+            i.g += d
+        return None
+    if d <= 0:
+        return
+    i.f += d
+    return
+
+
+class Target:
+    """A target that keeps what a function does to it: results begin as zero."""
+
+    def __init__(self, **inputs):
+        self.__dict__.update(inputs)
+
+    def __getattr__(self, name):
+        return 0.0
+
+
+def by_python(function, targets, sources, *results, **params):
+    """The sums, by calling the function for every pair."""
+    kept = []
+    for k in range(len(next(iter(targets.values())))):
+        i = Target(**{name: float(array[k]) for name, array in targets.items()})
+        for low in [r for r in results if r == "low"]:
+            setattr(i, low, math.inf)
+        for n in range(len(next(iter(sources.values())))):
+            pair = {name: float(array[n]) for name, array in sources.items()}
+            function(i, SimpleNamespace(**pair), **params)
+        kept.append([getattr(i, name) for name in results])
+    return np.array(kept).T
+
+
+def test_a_kernel_gives_what_calling_the_function_gives(rng):
+    x, y = rng.normal(size=7), rng.normal(size=9)
+    made = gdr.kernel(precision="long")(shapes)
+    got = made(targets={"x": x}, sources={"x": y}, weight=1.5)
+    want = by_python(shapes, {"x": x}, {"x": y}, "f", "g", "low", weight=1.5)
+    for name, column in zip(("f", "g", "low"), want):
+        assert np.abs(got[name] - column).max() < 1e-11 * np.abs(column).max(), name
+    r = Laws.difference(targets={"x": x}, sources={"x": y})
+    assert error(r["f"], (y[None] - x[:, None]).sum(1)) < 1e-13
+
+
+def test_names_beyond_ascii_and_a_copy_keep_the_names_of_the_call(rng):
+    @gdr.kernel(precision="long")
+    def ünïcode(i, j, ε=2.0):
+        δx = j.x - i.x
+        i.φ += ε * δx
+
+    x = rng.normal(size=5)
+    want = 3 * (x.sum() - 5 * x)
+    for made in (ünïcode, pickle.loads(pickle.dumps(ünïcode)), copy.copy(ünïcode)):
+        assert error(made(targets={"x": x}, sources={"x": x}, ε=3.0)["φ"], want) < 1e-12
+        assert made.defaults == {"ε": 2.0}
+
+
+def load(folder, text):
+    (folder / "laws.py").write_text(text)
+    spec = importlib.util.spec_from_file_location("laws", folder / "laws.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def random_expression(draw, depth, names):
+    """An expression that stays between small bounds and has no poles."""
+    if depth == 0 or draw.random() < 0.15:
+        return draw.choice([*names, "i.x", "j.x", "j.q", repr(round(draw.uniform(-2, 2), 3)), "C"])
+    a, b, c, e = (random_expression(draw, depth - 1, names) for _ in range(4))
+    forms = ["({a} + {b})", "({a} - {b})", "({a} * {b})", "-{a}", "({a})**2", "abs({a})"]
+    forms += ["({a}) / (({b})**2 + 1)", "math.sqrt(({a})**2 + 0.5)", "math.exp(-({a})**2)"]
+    forms += ["min({a}, {b})", "max({a}, {b}, {c})", "(({a})**2 + 1) ** (-3 / 2)", "half({a})"]
+    forms += ["({a} if {b} < {c} else {e})", "({a} if {b} < {c} and not {c} <= {e} else 1.0)"]
+    return draw.choice(forms).format(a=a, b=b, c=c, e=e)
+
+
+def random_function(draw, name):
+    lines = [f"def {name}(i, j, p):"]
+    names = ["p"]
+    for k in range(1):
+        lines.append(f"    t{k} = {random_expression(draw, 1, names)}")
+        names.append(f"t{k}")
+        some = draw.choice(names[1:])
+        value = random_expression(draw, 2, names)
+        condition = f"{random_expression(draw, 1, names)} < {random_expression(draw, 1, names)}"
+        lines += draw.choice(
+            [
+                [f"    {some} {draw.choice(['+=', '-=', '*='])} {value}"],
+                [f"    if {condition}:", f"        {some} = {value}", "    else:", "        i.f += 1"],
+                [f"    if {condition}:", f"        i.f += {value}", "        return"],
+                [f"    for k in range({draw.randint(0, 3)}):", f"        {some} += k * {value}"],
+                [f"    i.f -= {value}"],
+            ]
+        )
+    lines.append(f"    i.f += {random_expression(draw, 1, names)}")
+    return "\n".join(lines) + "\n"
+
+
+def test_random_functions_give_what_calling_them_gives(tmp_path, rng):
+    """More of them: GDR_TEST_FUNCTIONS=200 GDR_TEST_SEED=7 (seconds each, to find a schedule)."""
+    draw = random.Random(int(os.environ.get("GDR_TEST_SEED", "3")))
+    head = "import math\nC = 0.75\n\ndef half(q):\n    if q > 0:\n        return q / 2\n    return q\n"
+    count = int(os.environ.get("GDR_TEST_FUNCTIONS", "8"))
+    module = load(tmp_path, head + "".join(random_function(draw, f"f{k}") for k in range(count)))
+    x, y, q = rng.uniform(-1, 1, size=(3, 6))
+    for k in range(count):
+        function = getattr(module, f"f{k}")
+        made = gdr.kernel(precision="long")(function)
+        targets = {name: x for name in made._called.targets}
+        sources = {name: {"x": y, "q": q}[name] for name in made._called.sources}
+        got = made(targets=targets or 6, sources=sources or 6, p=0.3)["f"]
+        want = by_python(function, targets or {"x": x}, {"x": y, "q": q}, "f", p=0.3)[0]
+        assert np.abs(got - want).max() <= 1e-9 * (1 + np.abs(want).max()), made.text

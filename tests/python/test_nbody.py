@@ -179,12 +179,33 @@ def test_pictures_show_what_they_are_given(fast):
     assert y == pytest.approx(s.predicted_gflops)
     # Below its roof: a prediction above what link or chips can do would be wrong.
     assert y <= min(2048, 2.5 * x) * 1.7
+    # Of a device the roof is its own: two boards of one chip.
+    with gdr.open(boards=2, chips=1) as device:
+        gdr.gravity(state.pos, state.mass, 0.1, device=device)
+        ax = nbody.plots.roofline({"small": device})
+    assert ax.lines[0].get_ydata().max() == pytest.approx(1024)
+    assert any("2 links: 5 GB/s" in t.get_text() for t in ax.texts)
+    ax = nbody.plots.projection(state, labels={1: "first", 2: "second"}, unit="kpc")
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["first", "second"]
+    assert ax.get_xlabel() == "x [kpc]"
     with gdr.open() as device:
         device.record_timeline()
         gdr.gravity(state.pos, state.mass, 0.1, device=device)
         ax = nbody.plots.timeline(device)
     assert [t.get_text() for t in ax.get_yticklabels()][:3] == ["host", "link write", "chip 0"]
     plt.close("all")
+
+
+def test_the_clusters_of_the_demo_merge(fast):
+    """Their middles end closer than a tenth of the way that they began with."""
+    from gdr import demo
+
+    frames = demo._run(fast, 200, 14.0, False)[1]
+
+    def apart(s):
+        return np.linalg.norm(np.subtract(*(np.median(s.pos[s.types == k], 0) for k in (1, 2))))
+
+    assert apart(frames[0]) > 2.5 and apart(frames[-1]) < 0.3
 
 
 def test_the_demo_draws(tmp_path):
@@ -194,3 +215,137 @@ def test_the_demo_draws(tmp_path):
     paths = list(demo(stars=64, t_end=0.25, out=tmp_path, progress=False))
     assert [p.name for p in paths] == ["merger.png", "merger.gif"]
     assert paths[0].read_bytes()[:4] == b"\x89PNG" and paths[1].read_bytes()[:4] == b"GIF8"
+
+
+# -- runs as people have them ----------------------------------------------------------------
+
+
+def test_states_of_earlier_steps_stay_what_they_were(fast):
+    s = nbody.plummer(8, seed=1)
+    for steps in (
+        nbody.leapfrog(s, eps=0.1, dt=0.1, t_end=0.5, device=fast),
+        nbody.hermite(s, eps=0.1, t_end=0.5, dt_max=0.1, eta=1.0, device=fast),
+    ):
+        kept = list(steps)
+        assert len(kept) == 6 and np.array_equal(kept[0].pos, s.pos)
+        assert all((a.pos != b.pos).any() for a, b in zip(kept, kept[1:]))
+        again = [energy.total for energy in map(nbody.energies, kept)]
+        assert again[0] != again[-1]
+
+
+@pytest.mark.parametrize("n", [49, 98, 103, 107])
+def test_a_step_that_divides_the_time_takes_no_step_too_many(n):
+    """n * (1 / n) is less than 1 for these numbers."""
+    assert n * (1 / n) < 1
+    s = nbody.Snapshot(np.eye(3), np.zeros((3, 3)), 1.0)
+    steps = nbody.leapfrog(s, eps=0, dt=1 / n, t_end=1, forces=lambda x, v: (-x, -x[:, 0]))
+    assert sum(1 for _ in steps) == n + 1
+
+
+def test_a_run_goes_on_from_a_state_with_the_same_bits(fast, tmp_path):
+    s = nbody.merger(12, seed=1)
+    whole = list(nbody.leapfrog(s, eps=0.1, dt=0.125, t_end=1, device=fast))
+    half = whole[4]
+    nbody.write(tmp_path / "half.hdf5", half)
+    for start in (half, nbody.read(tmp_path / "half.hdf5")):
+        for state in nbody.leapfrog(start, eps=0.1, dt=0.125, t_end=1, device=fast):
+            pass
+        assert state.time == 1 and np.array_equal(state.pos, whole[-1].pos)
+
+
+def test_gravity_has_the_constant_of_the_units(fast):
+    """Twice the time where G is a quarter, with half the speed: the same orbit."""
+    s = nbody.plummer(6, seed=3)
+    slow = nbody.Snapshot(s.pos, s.vel / 2, s.mass)
+    for scheme, step in ((nbody.leapfrog, "dt"), (nbody.hermite, "dt_max")):
+        more = {"eta": 100.0} if scheme is nbody.hermite else {}
+        for one in scheme(s, eps=0.1, t_end=0.5, device=fast, **{step: 1 / 16}, **more):
+            pass
+        for two in scheme(slow, eps=0.1, t_end=1, G=0.25, device=fast, **{step: 1 / 8}, **more):
+            pass
+        assert np.allclose(one.pos, two.pos, rtol=0, atol=1e-7)
+        assert nbody.energies(two).total == pytest.approx(nbody.energies(one).total / 4, rel=1e-6)
+
+
+def test_energies_are_those_of_a_sum_in_double():
+    s = nbody.read(DATA / "plummer_1024.hdf5")
+    eps = read_cluster(1024).eps
+    r2 = ((s.pos[None] - s.pos[:, None]) ** 2).sum(-1) + eps**2
+    pairs = np.triu(s.mass[:, None] * s.mass / np.sqrt(r2), 1).sum()
+    e = nbody.energies(s, eps=eps)
+    assert e.potential == pytest.approx(-pairs, rel=1e-7)
+    assert e.kinetic == pytest.approx(0.5 * (s.mass[:, None] * s.vel**2).sum(), rel=1e-14)
+    assert nbody.energies(s, eps=eps, G=2).potential == pytest.approx(-2 * pairs, rel=1e-7)
+    with pytest.raises(TypeError, match="eps: a snapshot has no potentials"):
+        nbody.energies(s)
+
+
+def test_lagrangian_radii_are_those_of_a_sort(rng):
+    s = nbody.Snapshot(rng.normal(size=(200, 3)), np.zeros((200, 3)), rng.uniform(0.1, 2, 200))
+    for fraction, radius in zip((0.05, 0.5, 1.0), nbody.lagrangian_radii(s, (0.05, 0.5, 1.0))):
+        r = np.linalg.norm(s.pos - nbody.centre_of_mass(s), axis=1)
+        inside, below = s.mass[r <= radius].sum(), s.mass[r < radius].sum()
+        assert below < fraction * s.mass.sum() * (1 + 1e-12) and inside >= 0.999999 * (
+            fraction * s.mass.sum()
+        )
+
+
+def test_energy_drifts_with_the_order_of_the_scheme(fast):
+    """Over two orbits of two stars on an ellipse: a quarter, and a sixteenth, for half the step."""
+    pos, vel = np.array([[1.0, 0, 0], [-1.0, 0, 0]]), np.array([[0, 0.4, 0], [0, -0.4, 0]])
+    s = nbody.Snapshot(pos, vel, 1.0)
+
+    def worst(states):
+        history = nbody.History()
+        for state in states:
+            history.add(state)
+        return abs(history.energy_error).max()
+
+    for order, steps in (
+        (2, lambda dt: nbody.leapfrog(s, eps=0.2, dt=dt, t_end=8, device=fast)),
+        (4, lambda dt: nbody.hermite(s, eps=0.2, dt_max=dt, eta=1e3, t_end=8, device=fast)),
+    ):
+        assert worst(steps(1 / 32)) / worst(steps(1 / 64)) == pytest.approx(2**order, rel=0.25)
+
+
+def test_the_bar_shows_the_time_and_leaves_with_the_run(fast, capsys):
+    pytest.importorskip("tqdm")
+    s = nbody.plummer(8, seed=1)
+    s.time = 2.0
+
+    def run(**more):
+        return nbody.leapfrog(s, eps=0.1, dt=2**-8, t_end=3, device=fast, progress=True, **more)
+
+    outer = 0
+    for state in run():
+        outer += 1
+        if state.step == 100:  # another run inside, left early
+            for inner in run():
+                if inner.step == 10:
+                    break
+    shown = capsys.readouterr().err
+    assert outer == 257 and "t = 3 of 3" in shown and "100%" in shown
+    # Not a line for every step.
+    assert shown.count("\r") < 200
+
+    def fails(pos, vel):
+        raise ArithmeticError("the law of this run")
+
+    with pytest.raises(ArithmeticError, match="the law of this run"):
+        list(run(forces=fails))
+    assert len(list(nbody.leapfrog(s, eps=1, dt=1, t_end=2, device=fast, progress=True))) == 1
+
+
+def test_stars_that_meet_are_told_of_and_do_not_stop_the_clock(fast):
+    vel = np.array([[0, 1.0, 0], [0, -1.0, 0]])
+    s = nbody.Snapshot(np.array([[1e-9, 0, 0], [-1e-9, 0, 0]]), vel, 1.0, time=1e6)
+    with pytest.raises(FloatingPointError, match="a larger eps keeps them apart"):
+        for _ in nbody.hermite(s, eps=0, t_end=1e6 + 1, device=fast):
+            pass
+
+
+def test_what_is_no_snapshot_is_named(tmp_path):
+    with pytest.raises(TypeError, match="snapshot: a Snapshot or a State"):
+        nbody.leapfrog(np.zeros((3, 3)), eps=1, dt=1, t_end=1)
+    with pytest.raises(TypeError, match="snapshot: a Snapshot or a State"):
+        nbody.write(tmp_path / "a.txt", [1, 2])

@@ -195,6 +195,8 @@ Value Arithmetic::exact(Fn fn, const Value& condition, const Value& a, const Val
   const Type type = is_any_long ? Type::Long : Type::Short;
   if (fn != Fn::Select && unary)
     return node_value(Kind::Number, nodes_.make(fn, type, where, x), wide);
+  // One constant in both places stays known to what uses it.
+  if (x == y && a.constant) return constant_number(a.number, wide);
   if (x == y) return node_value(Kind::Number, x, wide);
   const NodeId made = fn == Fn::Select ? nodes_.make(fn, type, where, condition.node, x, y)
                                        : nodes_.make(fn, type, where, x, y);

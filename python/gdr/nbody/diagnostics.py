@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, List, NamedTuple, Sequence, Union
+from typing import Any, List, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
 from .._arrays import Floats, floats
+from .._device import Device
+from .._forces import gravity
 from .integrate import State
 from .snapshot import Snapshot
 
@@ -27,10 +29,22 @@ class Energies(NamedTuple):
         return -2 * self.kinetic / self.potential
 
 
-def energies(state: State) -> Energies:
-    """Kinetic, potential and total energy; the potentials are those of the state's forces."""
-    kinetic = 0.5 * float((state.mass * (state.vel**2).sum(1)).sum())
-    potential = 0.5 * float((state.mass * state.pot).sum())
+def energies(
+    stars: Stars, *, eps: Optional[float] = None, G: float = 1.0, device: Optional[Device] = None
+) -> Energies:
+    """Kinetic, potential and total energy.
+
+    The potentials are those of a state's forces. A snapshot has none: they are computed, with the
+    softening ``eps`` and the constant of gravity ``G``, which count for nothing for a state.
+    """
+    kinetic = 0.5 * float((stars.mass * (stars.vel**2).sum(1)).sum())
+    if isinstance(stars, State):
+        pot = stars.pot
+    elif eps is None:
+        raise TypeError("eps: a snapshot has no potentials; give the softening to compute them with")
+    else:
+        pot = G * gravity(stars.pos, stars.mass, eps, device=device).pot
+    potential = 0.5 * float((stars.mass * pot).sum())
     return Energies(kinetic, potential, kinetic + potential)
 
 

@@ -5,11 +5,13 @@ Every function draws into ``ax`` (a new figure by default) and returns it.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+import re
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from .._device import Device, Statistics, TimelineEvent
+from .._optional import need
 from .diagnostics import History, Stars, centre_of_mass
 
 #: One board at 500 MHz (docs/board.md has the sources): its link and its chips.
@@ -18,19 +20,23 @@ CHIP_FLOPS_PER_CLOCK = 1024  #: 512 PEs, an addition and a multiplication each, 
 CLOCK_HZ = 500e6
 CHIPS = 4
 
-_COLOURS = ("#1f5a8a", "#c4532d", "#3a7d44", "#7a4f9a", "#8a6d1f", "#4b4b4b")
+#: Told apart by eyes of every kind (after Okabe & Ito 2008), dark enough for thin lines on white.
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#b8860b", "#333333", "#56b4e9")
 
 
 def _axes(ax: Any, size: Tuple[float, float]) -> Any:
     if ax is not None:
         return ax
-    import matplotlib.pyplot as plt
-
+    plt = need("matplotlib.pyplot", "a picture")
     return plt.subplots(figsize=size, layout="constrained")[1]
 
 
 def _open_frame(ax: Any) -> None:
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def _time_label(unit: str) -> str:
+    return f"time [{unit}]" if unit else "time"
 
 
 def _plain_ticks(axis: Any) -> None:
@@ -48,11 +54,14 @@ def projection(
     plane: str = "xy",
     extent: Optional[float] = None,
     size: Optional[float] = None,
+    labels: Optional[Dict[int, str]] = None,
+    unit: str = "",
     ax: Any = None,
 ) -> Any:
     """Stars in a plane about their centre of mass, coloured by type; ``extent``: half the width.
 
-    ``size`` of a star is in points squared; by default few stars are larger than many.
+    ``size`` of a star is in points squared; by default few stars are larger than many. ``labels``
+    name the types ({1: "first", 2: "second"}) in a legend; ``unit`` of length stands at the axes.
     """
     axes = ["xyz".find(c) for c in plane]
     if len(plane) != 2 or -1 in axes or axes[0] == axes[1]:
@@ -61,31 +70,39 @@ def projection(
     pos = stars.pos - centre_of_mass(stars)
     width = extent or 1.1 * float(np.quantile(np.abs(pos[:, axes]), 0.98))
     types = np.ones(len(pos), int) if stars.types is None else np.asarray(stars.types)
-    alpha = float(np.clip(20 / np.sqrt(len(pos)), 0.2, 0.85))
-    area = float(np.clip(3000 / max(1, len(pos)), 1.5, 12.0)) if size is None else size
+    alpha = float(np.clip(25 / np.sqrt(len(pos)), 0.3, 0.9))
+    area = float(np.clip(4000 / max(1, len(pos)), 2.0, 14.0)) if size is None else size
     for k, kind in enumerate(np.unique(types)):
         some = pos[types == kind]
         x, y = some[:, axes[0]], some[:, axes[1]]
-        ax.scatter(x, y, s=area, lw=0, alpha=alpha, color=_COLOURS[k % len(_COLOURS)])
-    ax.set(xlim=(-width, width), ylim=(-width, width), xlabel=plane[0], ylabel=plane[1])
+        colour = _COLOURS[k % len(_COLOURS)]
+        ax.scatter(x, y, s=area, lw=0, alpha=alpha, color=colour)
+        if labels and int(kind) in labels:
+            ax.scatter([], [], s=25, lw=0, color=colour, label=labels[int(kind)])
+    if labels:
+        ax.legend(frameon=False, fontsize="small", loc="upper right", handletextpad=0.2)
+    x_name, y_name = (f"{c} [{unit}]" if unit else c for c in plane)
+    ax.set(xlim=(-width, width), ylim=(-width, width), xlabel=x_name, ylabel=y_name)
     ax.set_aspect("equal")
     ax.set_title(f"t = {stars.time:.3g}")
     return ax
 
 
-def energy_error(history: History, *, ax: Any = None) -> Any:
-    """The relative error of the energy over time."""
+def energy_error(history: History, *, unit: str = "", ax: Any = None) -> Any:
+    """The relative error of the energy over time, whose ``unit`` stands at the axis."""
     ax = _axes(ax, (5.6, 3.2))
     ax.plot(history.time, history.energy_error, color=_COLOURS[0], lw=1.2)
     ax.axhline(0, color="0.7", lw=0.8, zorder=0)
-    ax.set(xlabel="time", ylabel=r"$(E - E_0)\,/\,|E_0|$", title="Energy")
+    ax.set(xlabel=_time_label(unit), ylabel=r"$(E - E_0)\,/\,|E_0|$", title="Energy error")
     ax.ticklabel_format(axis="y", scilimits=(-2, 2))
     _open_frame(ax)
     return ax
 
 
-def lagrangian_radii(history: History, *, ax: Any = None) -> Any:
-    """Radii that hold fractions of the mass, over time."""
+def lagrangian_radii(
+    history: History, *, unit: str = "", length_unit: str = "", ax: Any = None
+) -> Any:
+    """Radii that hold fractions of the mass, over time; units stand at the axes."""
     ax = _axes(ax, (5.6, 3.2))
     radii = np.array(history.radii)
     for k, fraction in enumerate(history.fractions):
@@ -99,62 +116,96 @@ def lagrangian_radii(history: History, *, ax: Any = None) -> Any:
             va="center",
             color=colour,
         )
-    ax.set(xlabel="time", ylabel="radius", yscale="log", title="Lagrangian radii (mass inside)")
+    radius = f"radius [{length_unit}]" if length_unit else "radius"
+    ax.set(xlabel=_time_label(unit), ylabel=radius, yscale="log")
+    ax.set_title("Lagrangian radii (mass inside)")
     _plain_ticks(ax.yaxis)
     _open_frame(ax)
     return ax
 
 
+Runs = Union[Device, Statistics]
+
+
+def _boards_of(device: Device) -> Tuple[int, int]:
+    """Boards, and chips of each, as the device's description says."""
+    found = re.search(r"(\d+) boards? of (\d+) chips?", device.description)
+    return (int(found.group(1)), int(found.group(2))) if found else (1, CHIPS)
+
+
 def roofline(
-    runs: Union[Statistics, Dict[str, Statistics]],
+    runs: Union[Runs, Mapping[str, Runs]],
     *,
-    chips: int = CHIPS,
+    chips: Optional[int] = None,
+    boards: Optional[int] = None,
     clock: float = CLOCK_HZ,
     ax: Any = None,
 ) -> Any:
-    """What a board can do at a number of operations for each byte over its link, and runs on it.
+    """What boards can do at a number of operations for each byte over their links, and runs on them.
 
-    ``runs``: statistics of a device, or some by name. Points are predicted rates on the real board,
-    over the bytes that crossed its link in the faster direction's time.
+    ``runs``: a device or its statistics, or some by name. Points are predicted rates on real boards,
+    over the bytes that crossed their links. ``boards``, and ``chips`` of each, are those of the first
+    device, or one board of four.
     """
     ax = _axes(ax, (5.6, 4.0))
-    named = {"this run": runs} if isinstance(runs, Statistics) else dict(runs)
-    peak = chips * CHIP_FLOPS_PER_CLOCK * clock
-    points = {}
-    for name, s in named.items():
-        moved = s.bytes_to_board + s.bytes_from_board
-        if s.flops <= 0 or moved <= 0 or s.predicted_seconds <= 0:
-            raise ValueError(f"runs: {name!r} did nothing that could be drawn")
-        points[name] = (s.flops / moved, s.flops / s.predicted_seconds)
-    ridge = peak / LINK_BYTES_PER_SECOND
+    named = {"this run": runs} if isinstance(runs, (Device, Statistics)) else dict(runs)
+    found = next((_boards_of(r) for r in named.values() if isinstance(r, Device)), (1, CHIPS))
+    boards, chips = boards or found[0], chips or found[1]
+    peak, link = boards * chips * CHIP_FLOPS_PER_CLOCK * clock, boards * LINK_BYTES_PER_SECOND
+    points = {name: _point(name, r) for name, r in named.items()}
+    ridge = peak / link
     least = min([ridge / 30] + [x / 2 for x, _ in points.values()])
     most = max([ridge * 30] + [x * 2 for x, _ in points.values()])
     x = np.geomspace(least, most, 200)
-    limits = np.minimum(peak, LINK_BYTES_PER_SECOND * x) / 1e9
+    limits = np.minimum(peak, link * x) / 1e9
     ax.loglog(x, limits, color="0.25", lw=1.5)
     ax.fill_between(x, limits, color="0.95", zorder=0)
-    roof = f"{chips} chip{'s' if chips > 1 else ''}: {peak / 1e9:,.0f}"
     above = {"textcoords": "offset points", "color": "0.25", "va": "bottom"}
+    roof = f"{_count(boards * chips, 'chip')}: {peak / 1e9:,.0f} Gflops"
     ax.annotate(roof, (most, peak / 1e9), xytext=(0, 4), ha="right", **above)
-    slope = f"link: {LINK_BYTES_PER_SECOND / 1e9:g} GB/s"
-    below_ridge = 0.6 * ridge
-    place = (below_ridge, LINK_BYTES_PER_SECOND * below_ridge / 1e9)
+    slope = f"{'link' if boards == 1 else _count(boards, 'link')}: {link / 1e9:g} GB/s"
+    place = (0.6 * ridge, link * 0.6 * ridge / 1e9)
     ax.annotate(slope, place, xytext=(-8, -2), ha="right", **above)
     for k, (name, (intensity, rate)) in enumerate(points.items()):
-        colour = _COLOURS[k % len(_COLOURS)]
-        ax.plot(intensity, rate / 1e9, "o", color=colour, ms=7, label=f"{name}: {rate / 1e9:,.0f}")
+        _mark(ax, name, intensity, rate / 1e9, _COLOURS[k % len(_COLOURS)])
     ax.set(
         xlabel="operations for each byte over the link",
         ylabel="Gflops (predicted)",
-        title="Roofline of a board",
+        title=f"Roofline of {_count(boards, 'board') if boards > 1 else 'a board'}",
         xlim=(least, most),
         ylim=(min([limits[0]] + [0.6e-9 * rate for _, rate in points.values()]), peak / 1e9 * 3),
     )
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(lambda value, _: f"{value:,.12g}")
-    ax.legend(frameon=False, loc="lower right")
     _open_frame(ax)
     return ax
+
+
+def _point(name: str, run: Runs) -> Tuple[float, float]:
+    """Operations for each byte, and operations a second, of a run."""
+    s = run.statistics if isinstance(run, Device) else run
+    moved = s.bytes_to_board + s.bytes_from_board
+    if s.flops <= 0 or moved <= 0 or s.predicted_seconds <= 0:
+        raise ValueError(f"runs: {name!r} did nothing that could be drawn")
+    return s.flops / moved, s.flops / s.predicted_seconds
+
+
+def _mark(ax: Any, name: str, x: float, gflops: float, colour: str) -> None:
+    """A point with its name and rate beside it."""
+    ax.plot(x, gflops, "o", color=colour, ms=7)
+    ax.annotate(
+        f"{name}:\n{gflops:,.0f} Gflops",
+        (x, gflops),
+        xytext=(8, -2),
+        textcoords="offset points",
+        ha="left",
+        va="top",
+        color=colour,
+    )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" + ("s" if number > 1 else "")
 
 
 def timeline(
@@ -174,8 +225,12 @@ def timeline(
     rows.append("link read")
     ax = _axes(ax, (7.6, 0.42 * len(rows) + 1.4))
     unit, name = _time_unit(max(e.end for e in shown))
-    kinds: List[str] = sorted({e.what for e in shown})
-    for k, what in enumerate(kinds):
+    # In the order of the rows, from above.
+    kinds: List[str] = list(dict.fromkeys(e.what for row in rows for e in shown if e.part == row))
+    others = [w for w in kinds if w not in ("run", "between lists")]
+    colours = {w: _COLOURS[1 + k % (len(_COLOURS) - 1)] for k, w in enumerate(others)}
+    colours.update({"run": _COLOURS[0], "between lists": "0.6"})
+    for what in kinds:
         for j, row in enumerate(rows):
             bars = [
                 (e.begin * unit, (e.end - e.begin) * unit)
@@ -183,13 +238,11 @@ def timeline(
                 if e.what == what and e.part == row
             ]
             if bars:
-                colour = "0.6" if row == "host" else _COLOURS[k % len(_COLOURS)]
-                ax.broken_barh(bars, (j - 0.36, 0.72), facecolors=colour, lw=0)
-        colour = "0.6" if what == "between lists" else _COLOURS[k % len(_COLOURS)]
-        ax.plot([], [], color=colour, lw=6, label=what)
+                ax.broken_barh(bars, (j - 0.36, 0.72), facecolors=colours[what], lw=0)
+        ax.plot([], [], color=colours[what], lw=6, label=what)
     ax.set_yticks(range(len(rows)), rows)
     ax.invert_yaxis()
-    ax.set(xlabel=f"time on the real board ({name})", title="Time line")
+    ax.set(xlabel=f"time on the real board [{name}]", title="Time line of host, link and chips")
     ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
     ax.tick_params(axis="y", length=0)
     _open_frame(ax)

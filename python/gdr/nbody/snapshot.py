@@ -6,16 +6,18 @@ import dataclasses
 import os
 import pathlib
 import tempfile
-from typing import Any, List, Optional, Union
+from typing import Any, Dict, List, Optional, Union
 
 import numpy as np
 
-from .._arrays import Floats, Ints, check_finite, floats, ints, number
+from .._arrays import Floats, Ints, check_finite, check_shape, floats, ints, number
 from ..errors import FileError, InputError
 
 PathLike = Union[str, "os.PathLike[str]"]
 _HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
-_TYPES = 6
+MOST_TYPES = 16
+#: Attributes of a header that are handed on.
+KEPT = ("BoxSize", "Redshift", "Omega0", "OmegaLambda", "HubbleParam")
 
 
 @dataclasses.dataclass
@@ -23,7 +25,9 @@ class Snapshot:
     """The particles of a simulation at one time, in the units of the user.
 
     ``pos`` and ``vel`` have shape (n, 3), ``mass`` and ``ids`` (n,). ``types`` are GADGET's particle
-    types. Arrays are checked when a snapshot is made: TypeError or ValueError names the argument.
+    types. ``header`` has what files say of the whole and nothing here uses (BoxSize, Redshift,
+    Omega0, OmegaLambda, HubbleParam); it is written again. Arrays are checked when a snapshot is
+    made: TypeError or ValueError names the argument.
     """
 
     pos: Floats
@@ -32,6 +36,7 @@ class Snapshot:
     time: float = 0.0
     ids: Optional[Ints] = None
     types: Optional[Ints] = None
+    header: Dict[str, float] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.pos = floats("pos", self.pos, ("n", 3))
@@ -45,76 +50,42 @@ class Snapshot:
         for name in ("pos", "vel", "mass"):
             check_finite(name, getattr(self, name))
         self.time = number("time", self.time)
-        self.ids = np.arange(1, n + 1) if self.ids is None else ints("ids", self.ids, (n,))
+        self.ids = np.arange(1, n + 1) if self.ids is None else _ids(self.ids, n)
         self.types = np.ones(n, np.int64) if self.types is None else ints("types", self.types, (n,))
-        if ((self.types < 0) | (self.types >= _TYPES)).any():
-            raise ValueError(f"types: 0 to {_TYPES - 1} are known")
+        if ((self.types < 0) | (self.types >= MOST_TYPES)).any():
+            raise ValueError(f"types: 0 to {MOST_TYPES - 1} are known")
 
     def __len__(self) -> int:
         return len(self.mass)
 
 
+def _ids(given: Any, n: int) -> Any:
+    """Ids as int64, or as uint64 where they are larger."""
+    array = np.asarray(given)
+    if array.dtype != np.uint64:
+        return ints("ids", array, (n,))
+    check_shape("ids", array, (n,))
+    return array if (array >= 2**63).any() else array.astype(np.int64)
+
+
 def read(path: PathLike) -> Snapshot:
     """Read a snapshot of either format, told by its content.
 
+    Of GADGET's files nothing in the header is required; masses may stand in its MassTable. One of
+    several files of a snapshot (``name.0.hdf5``, ``name.1.hdf5``, ...) stands for all of them.
+
     Raises FileError for a file that cannot be read, InputError for one that is no snapshot or holds
-    a NaN; the message names file, dataset or line.
+    a NaN, ImportError where h5py is wanted and is not there; the message names file, dataset or line.
     """
+    from ._gadget import read_gadget
+
     name = os.fspath(path)
     try:
         with open(name, "rb") as file:
             magic = file.read(len(_HDF5_MAGIC))
     except OSError as error:
         raise FileError(f"{name}: {error.strerror}") from None
-    return _read_gadget(name) if magic == _HDF5_MAGIC else _read_text(name)
-
-
-def _read_gadget(name: str) -> Snapshot:
-    import h5py
-
-    try:
-        file = h5py.File(name, "r")
-    except OSError as error:
-        raise FileError(f"{name}: {error}") from None
-    with file:
-        groups = [k for k in range(_TYPES) if f"PartType{k}" in file]
-        header: Any = file["Header"].attrs if "Header" in file else {}
-        parts: List[Any] = []
-        for k in groups:
-            group = file[f"PartType{k}"]
-            for needed in ("Coordinates", "Velocities"):
-                if needed not in group:
-                    raise InputError(f"{name}: PartType{k} has no dataset {needed}")
-            pos = np.asarray(group["Coordinates"], np.float64)
-            if pos.ndim != 2 or pos.shape[1] != 3:
-                raise InputError(f"{name}: PartType{k}/Coordinates has shape {pos.shape}")
-            n = len(pos)
-            vel = np.asarray(group["Velocities"], np.float64)
-            if vel.shape != pos.shape:
-                raise InputError(f"{name}: PartType{k}/Velocities has shape {vel.shape}")
-            if "Masses" in group:
-                mass = np.asarray(group["Masses"], np.float64)
-            elif "MassTable" in header and np.size(header["MassTable"]) > k:
-                mass = np.full(n, float(np.asarray(header["MassTable"])[k]))
-            else:
-                raise InputError(f"{name}: PartType{k} has no Masses, and no MassTable gives one")
-            ids = np.asarray(group["ParticleIDs"]) if "ParticleIDs" in group else None
-            parts.append((pos, vel, mass, ids, np.full(n, k)))
-        if not parts or not sum(len(p[0]) for p in parts):
-            raise InputError(f"{name}: there are no particles (PartType0 to PartType{_TYPES - 1})")
-        columns = list(zip(*parts))
-        known = all(ids is not None for ids in columns[3])
-        try:
-            return Snapshot(
-                np.concatenate(columns[0]),
-                np.concatenate(columns[1]),
-                np.concatenate(columns[2]),
-                float(np.asarray(header.get("Time", 0.0))),
-                np.concatenate(columns[3]).astype(np.int64) if known else None,
-                np.concatenate(columns[4]),
-            )
-        except (ValueError, TypeError) as error:
-            raise InputError(f"{name}: {error}") from None
+    return read_gadget(name) if magic == _HDF5_MAGIC else _read_text(name)
 
 
 def _read_text(name: str) -> Snapshot:
@@ -130,7 +101,7 @@ def _read_text(name: str) -> Snapshot:
         if line.startswith("#gdr:") and "=" in line:
             key, value = line[5:].split("=", 1)
             if key.strip() == "time":
-                time = float(value)
+                time = _time(name, k, value)
         fields = words[0].split()
         if not fields:
             continue
@@ -149,11 +120,26 @@ def _read_text(name: str) -> Snapshot:
     return Snapshot(table[:, 1:4].copy(), table[:, 4:7].copy(), table[:, 0].copy(), time)
 
 
-def write(path: PathLike, snapshot: Snapshot) -> None:
-    """Write a snapshot: ``.hdf5`` and ``.h5`` in GADGET's layout, anything else as text.
+def _time(name: str, line: int, text: str) -> float:
+    try:
+        return number("time", float(text))
+    except ValueError:
+        raise InputError(f"{name}:{line}: the time is {text.strip()!r}, and no number") from None
+
+
+def write(path: PathLike, snapshot: Any) -> None:
+    """Write a snapshot, or the state of a run: ``.hdf5`` and ``.h5`` in GADGET's layout, anything
+    else as text (without types and ids).
 
     The file appears when it is complete: a failure leaves what was there. Raises FileError.
     """
+    if not isinstance(snapshot, Snapshot):
+        if not callable(getattr(snapshot, "snapshot", None)):
+            what = type(snapshot).__name__
+            raise TypeError(f"snapshot: a Snapshot or a State is wanted, not {what}")
+        snapshot = snapshot.snapshot()
+    from ._gadget import write_gadget
+
     name = os.fspath(path)
     folder = pathlib.Path(name).resolve().parent
     handle, temporary = None, ""
@@ -161,7 +147,7 @@ def write(path: PathLike, snapshot: Snapshot) -> None:
         handle, temporary = tempfile.mkstemp(dir=folder, prefix=".snapshot")
         os.close(handle)
         if name.endswith((".hdf5", ".h5")):
-            _write_gadget(temporary, snapshot)
+            write_gadget(temporary, snapshot)
         else:
             _write_text(temporary, snapshot)
         os.chmod(temporary, 0o644)
@@ -171,28 +157,6 @@ def write(path: PathLike, snapshot: Snapshot) -> None:
     finally:
         if temporary and os.path.exists(temporary):
             os.unlink(temporary)
-
-
-def _write_gadget(name: str, s: Snapshot) -> None:
-    import h5py
-
-    assert s.types is not None and s.ids is not None
-    counts = np.bincount(s.types, minlength=_TYPES).astype(np.int32)
-    with h5py.File(name, "w") as file:
-        header = file.create_group("Header").attrs
-        header["NumPart_ThisFile"] = counts
-        header["NumPart_Total"] = counts.astype(np.uint32)
-        header["NumPart_Total_HighWord"] = np.zeros(_TYPES, np.uint32)
-        header["MassTable"] = np.zeros(_TYPES)
-        header["Time"] = s.time
-        header["NumFilesPerSnapshot"] = 1
-        for k in np.flatnonzero(counts):
-            chosen = s.types == k
-            group = file.create_group(f"PartType{k}")
-            group["Coordinates"] = s.pos[chosen]
-            group["Velocities"] = s.vel[chosen]
-            group["Masses"] = s.mass[chosen]
-            group["ParticleIDs"] = s.ids[chosen]
 
 
 def _write_text(name: str, s: Snapshot) -> None:

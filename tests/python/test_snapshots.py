@@ -1,0 +1,178 @@
+"""Snapshots of other codes, in parts, and to and from the command ``gdr``."""
+
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import DATA, direct_gravity, error
+
+import gdr
+from gdr import nbody
+
+h5py = pytest.importorskip("h5py")
+COMMAND = pathlib.Path(gdr.__file__).parent.absolute().parents[1] / "libgdr" / "gdr"
+
+
+def gadget(path, parts, **header):
+    """A file with these groups; ``parts``: type -> dictionary of datasets."""
+    with h5py.File(path, "w") as file:
+        attributes = file.create_group("Header").attrs
+        for name, value in header.items():
+            attributes[name] = value
+        for kind, datasets in parts.items():
+            group = file.create_group(f"PartType{kind}")
+            for name, value in datasets.items():
+                group[name] = value
+    return path
+
+
+def stars(n, first=0, **more):
+    rng = np.random.default_rng(n)
+    return {
+        "Coordinates": rng.normal(size=(n, 3)).astype("f4"),
+        "Velocities": rng.normal(size=(n, 3)),
+        "ParticleIDs": np.arange(first, first + n, dtype="u4"),
+        **more,
+    }
+
+
+def test_types_of_other_codes_with_masses_in_the_header(tmp_path):
+    gas, halo, disk = stars(3), stars(4, 10), stars(2, 20, Masses=np.ones((2, 1), ">f4"))
+    path = gadget(
+        tmp_path / "a.hdf5",
+        {0: gas, 1: halo, 2: disk, 4: {}},
+        MassTable=[0.5, 2.0, 7.0, 0, 0, 0],
+        Time=np.array([0.25]),
+        NumPart_ThisFile=np.array([3, 4, 2, 0, 0, 0], "i4"),
+        BoxSize=100.0,
+    )
+    s = nbody.read(path)
+    assert s.types.tolist() == [0] * 3 + [1] * 4 + [2] * 2
+    assert s.mass.tolist() == [0.5] * 3 + [2.0] * 4 + [1.0] * 2  # a dataset goes before the table
+    assert s.ids.tolist() == [0, 1, 2, 10, 11, 12, 13, 20, 21] and s.time == 0.25
+    assert np.array_equal(s.pos[3:7], halo["Coordinates"].astype(float))
+    nbody.write(tmp_path / "b.hdf5", s)
+    assert nbody.read(tmp_path / "b.hdf5").header == {"BoxSize": 100.0}
+
+
+def test_a_file_without_any_header_is_read(tmp_path):
+    with h5py.File(tmp_path / "a.hdf5", "w") as file:
+        for name, value in stars(5, Masses=np.ones(5)).items():
+            if name != "ParticleIDs":
+                file[f"PartType1/{name}"] = value
+    s = nbody.read(tmp_path / "a.hdf5")
+    assert s.time == 0 and s.ids.tolist() == [1, 2, 3, 4, 5]
+
+
+def test_a_snapshot_in_several_files_is_read_whole_from_any_of_them(tmp_path):
+    for k in range(3):
+        gadget(
+            tmp_path / f"part.{k}.hdf5",
+            {0: stars(2, 10 * k), 1: stars(1 + k, 100 + 10 * k)},
+            MassTable=[1.0, 2.0, 0, 0, 0, 0],
+            NumFilesPerSnapshot=3,
+            NumPart_Total=np.array([6, 6, 0, 0, 0, 0], "u4"),
+            Time=1.5,
+        )
+    s = nbody.read(tmp_path / "part.1.hdf5")
+    assert s.ids.tolist() == [0, 1, 10, 11, 20, 21, 100, 110, 111, 120, 121, 122]
+    assert s.types.tolist() == [0] * 6 + [1] * 6 and s.time == 1.5
+    with h5py.File(tmp_path / "part.0.hdf5", "r+") as file:
+        file["Header"].attrs["NumPart_Total"] = np.array([6, 9, 0, 0, 0, 0], "u4")
+    with pytest.raises(gdr.InputError, match="9 particles of type 1, but its files have 6"):
+        nbody.read(tmp_path / "part.0.hdf5")
+    (tmp_path / "part.2.hdf5").unlink()
+    with pytest.raises(gdr.FileError, match=r"part\.2\.hdf5"):
+        nbody.read(tmp_path / "part.0.hdf5")
+    (tmp_path / "part.1.hdf5").rename(tmp_path / "alone.hdf5")
+    with pytest.raises(gdr.InputError, match="tells of 3 files"):
+        nbody.read(tmp_path / "alone.hdf5")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"Velocities": np.zeros((2, 3))}, r"PartType1/Velocities has the shape \(2, 3\)"),
+        ({"Masses": np.zeros(7)}, r"PartType1/Masses has the shape \(7,\)"),
+        ({"Masses": np.array([b"x"] * 3)}, "PartType1/Masses has no numbers"),
+        ({"Coordinates": np.zeros(3)}, "Coordinates has the shape"),
+        ({"Coordinates": np.full((3, 3), np.nan)}, "not a number"),
+        ({"ParticleIDs": np.zeros(3)}, "integers are wanted"),
+    ],
+)
+def test_odd_datasets_are_named(tmp_path, change, message):
+    path = gadget(tmp_path / "a.hdf5", {1: stars(3, **{"Masses": np.ones(3), **change})})
+    with pytest.raises(gdr.InputError, match=message):
+        nbody.read(path)
+
+
+def test_a_header_that_disagrees_is_named(tmp_path):
+    wrong = {"NumPart_ThisFile": [0, 4, 0, 0, 0, 0]}
+    path = gadget(tmp_path / "a.hdf5", {1: stars(3, Masses=np.ones(3))}, **wrong)
+    with pytest.raises(gdr.InputError, match="gives 4 particles of type 1, but PartType1 has 3"):
+        nbody.read(path)
+    path = gadget(tmp_path / "b.hdf5", {1: stars(3)}, MassTable=[0.0] * 6)
+    with pytest.raises(gdr.InputError, match="no MassTable gives a mass"):
+        nbody.read(path)
+    one = stars(3, Masses=np.ones(3))
+    two = {k: v for k, v in one.items() if k != "ParticleIDs"}
+    with pytest.raises(gdr.InputError, match="some particles have ids and some have none"):
+        nbody.read(gadget(tmp_path / "c.hdf5", {1: one, 2: two}))
+
+
+def test_ids_beyond_63_bits_stay(tmp_path):
+    ids = np.array([1, 2**64 - 1], np.uint64)
+    s = nbody.Snapshot(np.eye(3)[:2], np.zeros((2, 3)), 1.0, ids=ids)
+    nbody.write(tmp_path / "a.hdf5", s)
+    assert nbody.read(tmp_path / "a.hdf5").ids.tolist() == ids.tolist()
+
+
+def test_a_time_that_is_none_is_named(tmp_path):
+    (tmp_path / "a.txt").write_text("#gdr: time = soon\n1 0 0 0 0 0 0\n")
+    with pytest.raises(gdr.InputError, match="a.txt:1: the time is 'soon'"):
+        nbody.read(tmp_path / "a.txt")
+
+
+def test_a_missing_package_is_named_with_what_to_do(tmp_path, monkeypatch):
+    s = nbody.plummer(4)
+    for module in ("h5py", "tqdm.auto", "matplotlib.pyplot"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ImportError, match="a snapshot in HDF5 needs h5py.*pip install h5py"):
+        nbody.read(DATA / "plummer_1024.hdf5")
+    with pytest.raises(ImportError, match="pip install h5py"):
+        nbody.write(tmp_path / "a.hdf5", s)
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(ImportError, match="progress=True needs tqdm.*pip install tqdm"):
+        next(nbody.leapfrog(s, eps=1, dt=1, t_end=1, progress=True))
+    with pytest.raises(ImportError, match="a picture needs matplotlib.*pip install matplotlib"):
+        nbody.plots.projection(s)
+
+
+@pytest.mark.skipif(not COMMAND.exists(), reason="the command was not built")
+@pytest.mark.parametrize("end", ["hdf5", "txt"])
+def test_the_command_goes_on_with_what_python_wrote_and_back(tmp_path, end):
+    """Both integrate with the same bits, from one another's files."""
+    eps, dt, steps = 1 / 32, 1 / 128, 8
+    start = nbody.merger(60, seed=4)
+    nbody.write(tmp_path / f"start.{end}", start)
+    arguments = ["--eps", str(eps), "--dt", str(dt), "--t-end", str(steps * dt)]
+    run = ["nbody", tmp_path / f"start.{end}", *arguments, "--out", tmp_path]
+    subprocess.run([COMMAND, *run], check=True, capture_output=True)
+    there = nbody.read(tmp_path / f"snapshot_{steps:08d}.{end}")
+    for here in nbody.leapfrog(start, eps=eps, dt=dt, t_end=steps * dt):
+        pass
+    assert there.time == here.time == steps * dt
+    assert np.array_equal(there.pos, here.pos) and np.array_equal(there.vel, here.vel)
+    if end == "hdf5":
+        assert np.array_equal(there.types, start.types)
+        forces = tmp_path / "forces.hdf5"
+        command = [COMMAND, "force", tmp_path / "start.hdf5", "--eps", str(eps), "-o", forces]
+        subprocess.run(command, check=True, capture_output=True)
+        with h5py.File(forces) as file:
+            acc, pot = gdr.gravity(start.pos, start.mass, eps)
+            assert np.array_equal(file["Acceleration"][:], acc)
+            assert np.array_equal(file["Potential"][:], pot)
+            want = direct_gravity(start.pos, start.mass, eps)
+            assert error(acc, want[0]) < 1e-7 and error(pot, want[1]) < 1e-7
