@@ -16,16 +16,7 @@ from . import functions as functions
 from . import linalg as linalg
 from . import nbody as nbody
 from ._decorator import FunctionKernel, kernel
-from ._device import (
-    BoardTest,
-    Device,
-    RankReport,
-    Statistics,
-    TimelineEvent,
-    default_device,
-    open,
-    set_default_device,
-)
+from ._device import Device, default_device, open, set_default_device
 from ._forces import (
     Gravity,
     ParticleKernel,
@@ -60,6 +51,7 @@ from ._kernel import (
     load,
 )
 from ._machine import Machine
+from ._records import BoardTest, RankReport, Statistics, TimelineEvent
 from .errors import (
     DeviceError,
     Error,

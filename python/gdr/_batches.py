@@ -30,8 +30,8 @@ def batch_matmul(
 ) -> Floats:
     """Products (count, m, k) times (count, k, n), thousands side by side, as float64.
 
-    ``m k + k n + m n <= 256``; UsageError says so otherwise. ``precision``: "full" multiplies all 53
-    bits of the factors, "chip" the leading 50, in up to a fourth of the clocks.
+    ``m k + k n + m n <= 256``; UsageError says so otherwise. ``precision``: "full" multiplies all
+    53 bits of the factors, "chip" the leading 50, in as little as a fourth of the clocks.
     """
     full, chosen = is_full(precision), pick(device)
     x = np.ascontiguousarray(floats("a", a, ("count", "m", "k")))
@@ -54,7 +54,8 @@ class BatchLU:
 
     @property
     def pivots(self) -> Ints:
-        """(count, n): row i of a matrix was exchanged with row ``pivots[..., i]``, in this order."""
+        """(count, n): row i of a matrix was exchanged with row ``pivots[..., i]``, in this
+        order."""
         return self._pivots.reshape(self._transposed.shape[:2])
 
     @property
@@ -63,7 +64,8 @@ class BatchLU:
         return self._transposed.transpose(0, 2, 1)
 
     def solve(self, b: Any) -> Floats:
-        """x with ``A x = b`` of each; b of shape (count, n) or (count, n, k). Raises LinAlgError."""
+        """x with ``A x = b`` of each; b of shape (count, n) or (count, n, k). Raises
+        LinAlgError."""
         count, n, _ = self._transposed.shape
         vector = as_array("b", b).ndim == 2
         shape: List[Union[int, str]] = [count, n] if vector else [count, n, "k"]
@@ -79,7 +81,8 @@ class BatchLU:
 
 
 def batch_lu(a: Any, *, precision: str = "full", device: Optional[Device] = None) -> BatchLU:
-    """LU of each of (count, n, n), n up to 15, side by side; ``precision`` as in ``batch_matmul``."""
+    """LU of each of (count, n, n), n up to 15, side by side; ``precision`` as in
+    ``batch_matmul``."""
     full, chosen = is_full(precision), pick(device)
     array = floats("a", a, ("count", "n", "n"))
     check_shape("a", array, (array.shape[0], "n", array.shape[1]))

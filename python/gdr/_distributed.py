@@ -17,7 +17,8 @@ from .errors import InputError
 
 @dataclasses.dataclass(frozen=True)
 class GridTimes:
-    """Where the time of ``DistributedMatrices.lu`` went on this rank, over all calls, in seconds."""
+    """Where the time of ``DistributedMatrices.lu`` went on this rank, over all calls, in
+    seconds."""
 
     seconds: float  #: in all
     update: float  #: products on the boards
@@ -73,11 +74,12 @@ class DistributedMatrices:
             a = grid.from_function((n, n), lambda i, j: 1 / (i + j + 1) + n * (i == j))
             x = grid.solve(a, b)
 
-    ``rows`` of the grid must divide the ranks; 0: as square as it can be, wide. ``look_ahead=False``
-    factorises panels and updates in turns, to the same bits. All methods that compute are collective,
-    products run on each rank's boards, panels on the hosts. In exact numerics every element has the
-    same bits for any number of ranks and any grid; they depend on the block. After
-    ``Device.recover`` grids and matrices must be made anew. On other devices the grid is one rank.
+    ``rows`` of the grid must divide the ranks; 0: as square as it can be, wide.
+    ``look_ahead=False`` factorises panels and updates in turns, to the same bits. All methods that
+    compute are collective, products run on each rank's boards, panels on the hosts. In exact
+    numerics every element has the same bits for any number of ranks and any grid; they depend on
+    the block. After ``Device.recover`` grids and matrices must be made anew. On other devices the
+    grid is one rank.
     """
 
     def __init__(
@@ -91,7 +93,8 @@ class DistributedMatrices:
     ) -> None:
         self.device = pick(device)
         with self.device._together():
-            options = index("rows", rows, 0, 2**32 - 1), index("block", block, 1), is_full(precision)
+            grid_rows = index("rows", rows, 0, 2**32 - 1)
+            options = grid_rows, index("block", block, 1), is_full(precision)
         self._core = _core.DistributedMatrices(self.device._core, *options, bool(look_ahead))
         self.block = options[1]
 
@@ -219,7 +222,8 @@ class DistributedMatrices:
         own = (len(matrix.rows), len(matrix.columns))
         local = floats(f"{name}.local", matrix.local, own)
         if not local.flags.f_contiguous or local is not matrix.local:
-            raise ValueError(f"{name}.local: float64, Fortran-contiguous, is wanted; fill it in place")
+            what = "float64, Fortran-contiguous, is wanted; fill it in place"
+            raise ValueError(f"{name}.local: {what}")
         return local
 
     def _whole(self, matrix: DistributedMatrix) -> Floats:

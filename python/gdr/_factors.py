@@ -131,8 +131,9 @@ def lu(
 
     ``block``: columns of a panel, which the host factorises while the device updates what is right
     of it (with ``overlap=False`` one after the other, to the same bits); 0 lets the library choose.
-    ``device_flops``: products of fewer operations are done on the host. ``overwrite_a``: the factors
-    may take the place of ``a``, where that is float64 and Fortran-contiguous; otherwise it is copied.
+    ``device_flops``: products of fewer operations are done on the host. ``overwrite_a``: the
+    factors may take the place of ``a``, where that is float64 and Fortran-contiguous; otherwise it
+    is copied.
     """
     array = floats("a", a, ("m", "n"))
     check_finite("a", array)
@@ -183,8 +184,8 @@ class Cholesky:
         return x[:, 0] if vector else x
 
     def inverse_operator(self) -> Any:
-        """SciPy's LinearOperator that solves with A: ``M=`` of ``cg``, ``OPinv=`` of ``eigsh``. Needs
-        SciPy."""
+        """SciPy's LinearOperator that solves with A: ``M=`` of ``cg``, ``OPinv=`` of ``eigsh``.
+        Needs SciPy."""
         return _inverse(self._stored.shape, self.solve, self.solve)
 
 
@@ -231,8 +232,8 @@ def solve_triangular(
     overwrite_b: bool = False,
     device: Optional[Device] = None,
 ) -> Floats:
-    """x with ``a x = alpha b`` (or ``a^T x = alpha b``) for a triangular matrix (n, n), of which one
-    triangle is read; b of shape (n,) or (n, k).
+    """x with ``a x = alpha b`` (or ``a^T x = alpha b``) for a triangular matrix (n, n), of which
+    one triangle is read; b of shape (n,) or (n, k).
 
     ``side="right"``: x with ``x a = alpha b`` (or ``x a^T``), b of shape (n,) or (k, n).
     ``unit_diagonal``: the diagonal is ones, and not read. Other options as in ``lu``. Raises

@@ -175,8 +175,8 @@ def _variables(side: str, data: Mapping[str, Any], table: Mapping[str, str]) -> 
 
 
 def compile(text: str, name: str = "kernel") -> Kernel:
-    """Compile a text of the kernel language (docs/kernel-language.md): from a tenth of a second to a
-    minute, in which other Python threads run and Ctrl-C is heard.
+    """Compile a text of the kernel language (docs/kernel-language.md): from a tenth of a second to
+    a minute, in which other Python threads run and Ctrl-C is heard.
 
     Raises ProgramError whose message holds every diagnostic with its source line, or says which
     resource of the chip does not suffice.

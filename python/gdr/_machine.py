@@ -205,8 +205,8 @@ class Machine:
         """What the reduction network makes of a memory as it stands: each long of all blocks goes
         through the tree, (words, PEs), of the broadcast memory (words,).
 
-        ``operation``: "fadd", "fmax", "fmin", "iadd", "imax", "imin", "iand", "ior", "ixor" or "pass"
-        (block 0). ``memory`` and ``format`` as in ``read``; masks do not pass the network.
+        ``operation``: "fadd", "fmax", "fmin", "iadd", "imax", "imin", "iand", "ior", "ixor" or
+        "pass" (block 0). ``memory`` and ``format`` as in ``read``; masks do not pass the network.
         """
         if not isinstance(operation, str):
             raise TypeError(f"operation: a string is wanted, not {type(operation).__name__}")

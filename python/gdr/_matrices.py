@@ -64,7 +64,8 @@ def is_single(array: AnyArray) -> bool:
 
 
 def matrix(name: str, value: Any, single: bool = False) -> AnyArray:
-    """A matrix of float64 (or float32) as the library takes it, without a copy where it lies well."""
+    """A matrix of float64 (or float32) as the library takes it, without a copy where it lies
+    well."""
     array: AnyArray
     if single:
         array = as_array(name, value)

@@ -118,8 +118,8 @@ def matmul(
     precision: str = "full",
     device: Optional[Device] = None,
 ) -> AnyArray:
-    """``alpha a b + beta out`` as ``a @ b`` has it: (m, k) times (k, n), vectors (k,) on either side,
-    stacks (..., m, k) times (..., k, n).
+    """``alpha a b + beta out`` as ``a @ b`` has it: (m, k) times (k, n), vectors (k,) on either
+    side, stacks (..., m, k) times (..., k, n).
 
     ``out`` is filled where it lies; it has the shape of the result (not for stacks and for two
     vectors, which give new arrays and a number). Two arrays of float32 give float32, all others
@@ -207,8 +207,8 @@ def operator(
     """A matrix as SciPy's LinearOperator, whose products run on the device: for
     ``scipy.sparse.linalg`` (cg, gmres, eigsh, ...). Needs SciPy.
 
-    ``unchanged``: the elements of ``a`` stay as they are as long as the operator is used, so that the
-    boards keep them, and only vectors travel. A matrix of float32 gives products in float32.
+    ``unchanged``: the elements of ``a`` stay as they are as long as the operator is used, so that
+    the boards keep them, and only vectors travel. A matrix of float32 gives products in float32.
     """
     from scipy.sparse.linalg import LinearOperator
 

@@ -61,7 +61,7 @@ void leave(std::thread thread, std::shared_ptr<Errand> errand) {
 
 }  // namespace
 
-void aside(std::function<void(const std::atomic<bool>& stop)> work) {
+void aside(std::function<void(const std::atomic<bool>& stop)> work, AtExit at_exit) {
   const auto errand = std::make_shared<Errand>();
   std::thread thread([errand, work = std::move(work)] {
     std::exception_ptr error;
@@ -85,8 +85,10 @@ void aside(std::function<void(const std::atomic<bool>& stop)> work) {
     errand->stop = true;
     if (wait(patience))
       thread.join();
-    else
+    else if (at_exit == AtExit::Wait)
       leave(std::move(thread), errand);
+    else
+      thread.detach();
     throw signal;
   }
   thread.join();

@@ -73,9 +73,7 @@ class PyJob {
         const py::gil_scoped_release released;
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
       }
-      Job& job = *job_;
-      const py::gil_scoped_release released;
-      job.wait();
+      job_->wait();           // at once
     } catch (const Error&) {  // that it was abandoned is known
     }
     under_way_ = {};

@@ -129,7 +129,8 @@ def declared(found: Set[str], scopes: List[Scope], statement: str) -> None:
 
 
 def functions_of_c(text: str) -> Set[str]:
-    return set(re.findall(r"\b(gdr_\w+)\s*\(", without_comments(text)))
+    # A pointer to a function, gdr_status (*work)(void*), is none.
+    return set(re.findall(r"\b(gdr_\w+)\s*\((?!\*)", without_comments(text)))
 
 
 def public_symbols(root: pathlib.Path) -> Set[str]:

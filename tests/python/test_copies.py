@@ -1,4 +1,5 @@
-"""What is copied: nothing where the layout allows. Python's own account of memory is the witness."""
+"""What is copied: nothing where the layout allows. Python's own account of memory is the
+witness."""
 
 import tracemalloc
 

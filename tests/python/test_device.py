@@ -7,6 +7,7 @@ import pathlib
 import pickle
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -274,7 +275,8 @@ def long_stack(device):
 def many_terms(n):
     """A kernel whose schedule is looked for for most of a minute."""
     lines = ["kernel terms; VARI x, y, z; VARJ xj, yj, zj, m; VARF f;"]
-    lines += ["dx = xj - x; dy = yj - y; dz = zj - z; r2 = dx*dx + dy*dy + dz*dz; a = rsqrt(r2 + m);"]
+    lines += ["dx = xj - x; dy = yj - y; dz = zj - z;"]
+    lines += ["r2 = dx*dx + dy*dy + dz*dz; a = rsqrt(r2 + m);"]
     lines += [f"t{k} = a*dx + {k}.5*dy*dz + {f't{k - 1}' if k else 'm'}*r2;" for k in range(n)]
     return "\n".join([*lines, *(f"f += t{n - 1}*dx + t{k}*dy;" for k in range(min(n, 6)))])
 
@@ -376,6 +378,26 @@ def test_an_interrupt_is_heard_within_a_second(work, device):
     assert took < 1.0 * max(1.0, 2.0 * os.getloadavg()[0] / os.cpu_count())
     acc, _ = gdr.gravity([[0.0, 0, 0], [1.0, 0, 0]], 1.0, device=device)
     assert acc[0, 0] == pytest.approx(1.0, rel=1e-6)
+
+
+def test_a_process_ends_soon_that_was_interrupted_while_it_compiled():
+    program = (
+        "import gdr, sys; sys.path.insert(0, sys.argv[1]); from test_device import many_terms\n"
+        "print('begun', flush=True)\n"
+        "while True: gdr.compile(many_terms(1500))\n"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", program, pathlib.Path(__file__).parent],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout.readline() == "begun\n"
+    time.sleep(1)
+    child.send_signal(signal.SIGINT)
+    _, error = child.communicate(timeout=60)
+    assert error.rstrip().endswith("KeyboardInterrupt")
+    assert child.returncode in (1, 130, -signal.SIGINT), child.returncode
 
 
 @pytest.fixture()

@@ -351,7 +351,7 @@ def test_distributed_matrices_on_one_rank_are_matrices(rng, device):
         (lambda g: g.solve(g.zeros((3, 2)), E[0]), ValueError, "a: a square"),
         (lambda g: g.solve(g.from_array(E), [1.0, 2.0]), ValueError, r"b: shape \(3,\)"),
         (lambda g: g.solve(g.from_array(np.full((3, 3), np.inf)), E[0]), ValueError, r"a\[0, 0\]"),
-        (lambda g: g.from_function((2, 2), lambda i, j: E), ValueError, r"function: shape \(2, 2\)"),
+        (lambda g: g.from_function((2, 2), lambda i, j: E), ValueError, r"function: shape"),
         (lambda g: g.from_function((2, 2), lambda i, j: 1j), TypeError, "function: real"),
     ],
 )
