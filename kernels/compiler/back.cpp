@@ -11,6 +11,7 @@
 #include "kernels/compiler/refusal.hpp"
 #include "kernels/compiler/schedule/recompute.hpp"
 #include "kernels/compiler/schedule/sequential.hpp"
+#include "kernels/compiler/stop.hpp"
 
 namespace gdr::kc {
 namespace {
@@ -176,6 +177,7 @@ class Compiler {
   /// Lowers the graph. Within a limit, what takes more room is worked out again; false if there is
   /// nothing to be done about that, or no hope.
   bool prepare(unsigned elements, unsigned room_percent) {
+    check_stop(options_.stop);
     current_ = Attempt{};
     current_.loop = lower(out_.graph, {elements, options_.relaxed});
     if (room_percent != no_limit) {
@@ -186,6 +188,7 @@ class Compiler {
     for (MachineOp& op : current_.loop.ops) op.text = excerpt(op.where);
     Problem& p = current_.problem;
     p.loop = &current_.loop;
+    p.stop = options_.stop;
     p.latency = (elements + 3) / elements;
     p.register_shorts = 2 * options_.geometry.register_words;
     set_blocks(elements);

@@ -74,6 +74,7 @@ CompileResult compile_kernel(std::string_view text, const std::string& file_name
   back.seed = options.seed;
   back.relaxed = options.relaxed;
   back.hint = kc::find_hint(text);
+  back.stop = options.stop;
   back.sources = result.diagnostics.sources;
   try {
     kc::Compiled compiled;

@@ -6,6 +6,7 @@
 
 #include "gdr.h"
 #include "gdr/error.hpp"
+#include "gdr/ranks.hpp"
 
 namespace gdr::capi {
 
@@ -18,6 +19,8 @@ gdr_status guarded(Action&& action) noexcept {
   try {
     action();
     return GDR_OK;
+  } catch (const RanksLost& error) {
+    return fail(GDR_ERROR_RANKS_LOST, error.what());
   } catch (const Error& error) {
     return fail(static_cast<gdr_status>(error.category()), error.what());
   } catch (const std::bad_alloc&) {

@@ -26,8 +26,10 @@ struct Options {
 Json places() {
   Json list = Json::array();
   unsigned number = 0;
-  for (const driver::Node& node : driver::find_nodes())
+  const driver::Bus bus = driver::find_nodes();
+  for (const driver::Node& node : bus.nodes)
     list.push_back({{"device", fmt::format("board:{}", number++)}, {"what", node.address}});
+  for (const std::string& why : bus.left_out) list.push_back({{"device", ""}, {"what", why}});
   const std::string socket = driver::default_socket();
   try {
     const driver::ServerState s = driver::ask_server(socket);
@@ -39,6 +41,12 @@ Json places() {
   return list;
 }
 
+/// What is no device cannot be opened.
+std::string named(const Json& place) {
+  const std::string device = place["device"];
+  return device.empty() ? "(unusable)" : device;
+}
+
 int list_places(const Options& options) {
   const Json list = places();
   if (options.json) {
@@ -46,7 +54,7 @@ int list_places(const Options& options) {
     return 0;
   }
   for (const Json& place : list)
-    print("{:<32} {}\n", place["device"].get<std::string>(), place["what"].get<std::string>());
+    print("{:<32} {}\n", named(place), place["what"].get<std::string>());
   if (list.empty())
     print("no board on this host's bus, and no server at {}\n", driver::default_socket());
   return 0;
@@ -74,7 +82,7 @@ int work(const Options& options) {
 
 Action prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("--test", options->rounds, "test the device's boards so many times")
+  add_whole_number(app, "--test", options->rounds, "test the device's boards so many times")
       ->type_name("ROUNDS");
   add_json_option(app, options->json);
   add_device_options(app, options->device);
@@ -88,9 +96,9 @@ const Registration registration{
      .group = Group::Machine,
      .prepare = prepare,
      .details =
-         "A test writes and reads memories, lets all PEs and the reduction network add whole\n"
-         "numbers, and multiplies rows of the identity with 2048 i + j. The exit status is 1\n"
-         "if a board fails."}};
+         "A test writes and reads memories, those in the chips bit by bit, lets all PEs and\n"
+         "the reduction network add whole numbers, and multiplies rows of the identity with\n"
+         "2048 i + j. The exit status is 1 if a board fails."}};
 
 }  // namespace
 }  // namespace gdr::cli

@@ -91,14 +91,14 @@ Action prepare(CLI::App& app) {
          "write clocks, slots and ports of every instruction, and where values live; - prints it")
       ->type_name("FILE");
   add_include_option(app, options->includes);
-  app.add_option("--elements", options->elements, "targets a PE holds (default: as many as fit)")
-      ->type_name("1-4")
-      ->check(CLI::Range(1, 4));
-  app.add_option("--effort", options->effort, "how hard to look for a shorter loop (default: 2)")
-      ->type_name("0-9")
-      ->check(CLI::Range(0, 9));
-  app.add_option("--seed", options->seed, "of the search: another seed may find a shorter loop")
-      ->type_name("N");
+  add_whole_number(app, "--elements", options->elements,
+                   "targets a PE holds (default: as many as fit)", 1U, 4U)
+      ->type_name("1-4");
+  add_whole_number(app, "--effort", options->effort,
+                   "how hard to look for a shorter loop (default: 2)", 0U, 9U)
+      ->type_name("0-9");
+  add_whole_number(app, "--seed", options->seed,
+                   "of the search: another seed may find a shorter loop");
   app.add_flag("--relaxed", options->relaxed,
                "also what changes roundings: constant factors leave the loop");
   add_geometry_option(app, options->geometry);

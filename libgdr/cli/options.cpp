@@ -19,7 +19,7 @@ void add_engine_options(CLI::App& app, DeviceChoice& choice) {
       ->type_name("NAME");
   app.add_option("--isa", choice.isa, "host instruction set: avx512, avx2, portable (or GDR_ISA)")
       ->type_name("NAME");
-  app.add_option("--threads", choice.threads, "host threads; 0: one for each core")->type_name("N");
+  add_whole_number(app, "--threads", choice.threads, "host threads; 0: one for each core");
 }
 
 void add_device_options(CLI::App& app, DeviceChoice& choice) {
@@ -99,6 +99,26 @@ double parse_number(std::string_view what, std::string_view text) {
   if (code != std::errc{} || stop != end || !std::isfinite(value))
     throw Error(ErrorCategory::Usage, fmt::format("{}: '{}' is not a finite number", what, text));
   return value;
+}
+
+std::uint64_t parse_whole_number(std::string_view what, std::string_view text, std::uint64_t first,
+                                 std::uint64_t last) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, code] = std::from_chars(text.data(), end, value);
+  if (code == std::errc{} && stop == end && value >= first && value <= last) return value;
+  constexpr std::uint64_t countless = std::numeric_limits<unsigned>::max();
+  throw Error(ErrorCategory::Usage,
+              last >= countless ? fmt::format("{}: '{}' is not a whole number{}", what, text,
+                                              first == 0 ? "" : fmt::format(" from {} on", first))
+                                : fmt::format("{}: '{}' is not a whole number from {} to {}", what,
+                                              text, first, last));
+}
+
+CLI::Option* add_number(CLI::App& app, const std::string& name, double& value,
+                        const std::string& description) {
+  const auto take = [&value, name](const std::string& text) { value = parse_number(name, text); };
+  return app.add_option_function<std::string>(name, take, description);
 }
 
 }  // namespace gdr::cli

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,5 +53,24 @@ Setting split_setting(std::string_view option, std::string_view text);
 
 /// A finite number, all of the text. Throws Error (Usage) naming `what`.
 double parse_number(std::string_view what, std::string_view text);
+/// A whole number from `first` to `last`, decimal digits only. Throws Error (Usage) naming `what`.
+std::uint64_t parse_whole_number(std::string_view what, std::string_view text, std::uint64_t first,
+                                 std::uint64_t last);
+
+/// Add an option, --NAME, that takes a whole number from `first` to `last`: no sign to wrap around,
+/// no leading zero that would mean octal. A number outside is an Error (Usage).
+template <typename Integer>
+CLI::Option* add_whole_number(CLI::App& app, const std::string& name, Integer& value,
+                              const std::string& description, Integer first = 0,
+                              Integer last = std::numeric_limits<Integer>::max()) {
+  const auto take = [&value, name, first, last](const std::string& text) {
+    value = static_cast<Integer>(parse_whole_number(name, text, first, last));
+  };
+  return app.add_option_function<std::string>(name, take, description)->type_name("N");
+}
+
+/// Add an option, --NAME, that takes a finite number.
+CLI::Option* add_number(CLI::App& app, const std::string& name, double& value,
+                        const std::string& description);
 
 }  // namespace gdr::cli

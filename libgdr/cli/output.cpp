@@ -69,6 +69,9 @@ bool stderr_has_colour() noexcept {
 
 void prepare_standard_streams() noexcept {
   std::signal(SIGPIPE, SIG_IGN);
+  // A file that would grow beyond its limit is an error of writing, after which what was begun is
+  // removed, not a death that leaves it behind.
+  std::signal(SIGXFSZ, SIG_IGN);
   // Opened the wrong way round on purpose: reading a closed standard input and writing a closed
   // standard output go on failing, but their numbers are taken.
   constexpr int wrong_way[3] = {O_WRONLY, O_RDONLY, O_WRONLY};

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -62,6 +63,13 @@ void put(const std::string& path, const std::string& text) {
     write_file_atomically(path, text);
 }
 
+/// JSON has no infinities and no NaN: those are texts, as in the tables.
+template <typename Float>
+nlohmann::ordered_json float_json(const Column& column, std::size_t row, Float value) {
+  if (!std::isfinite(value)) return value_text(column, row);
+  return value;
+}
+
 nlohmann::ordered_json results_json(const std::vector<Column>& results) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   for (const Column& column : results) {
@@ -69,9 +77,10 @@ nlohmann::ordered_json results_json(const std::vector<Column>& results) {
     for (std::size_t row = 0; row < column.size(); ++row) {
       const std::uint64_t bits = column.words[2 * row];
       if (column.type == HostNumber::F64)
-        values.push_back(std::bit_cast<double>(bits));
+        values.push_back(float_json(column, row, std::bit_cast<double>(bits)));
       else if (column.type == HostNumber::F32)
-        values.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+        values.push_back(
+            float_json(column, row, std::bit_cast<float>(static_cast<std::uint32_t>(bits))));
       else if (column.type == HostNumber::I64)
         values.push_back(static_cast<std::int64_t>(bits));
       else
@@ -145,12 +154,10 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--outputs", options.items,
                  "output items: a column for each ovar, a row a source (default: print them)")
       ->type_name("FILE");
-  app.add_option("--targets", options.target_count,
-                 "number of targets of a kernel without ivars (default 1)")
-      ->type_name("N");
-  app.add_option("--items", options.source_count,
-                 "passes of the loop of a kernel without jvars (default 1)")
-      ->type_name("N");
+  add_whole_number(app, "--targets", options.target_count,
+                   "number of targets of a kernel without ivars (default 1)");
+  add_whole_number(app, "--items", options.source_count,
+                   "passes of the loop of a kernel without jvars (default 1)");
   app.add_option(
          "--dump", options.dumps,
          "memory after the run: MEMORY[:RANGE][:PE,BLOCK[,CHIP[,BOARD]]][:FORMAT]; repeatable")
@@ -179,7 +186,8 @@ const Registration registration{
      .prepare = prepare,
      .details =
          "Files hold whitespace-separated columns in the order of the kernel's declarations; #\n"
-         "begins a comment. Results have 17 significant digits.\n\n"
+         "begins a comment. Results have 17 significant digits; in JSON, inf and nan are "
+         "strings.\n\n"
          "A dump names a MEMORY: r lr (registers), m lm (local memory), t th tl (T), b lb\n"
          "(broadcast memory), mask, where l means long words, or a declared variable. RANGE is\n"
          "an address or FIRST..LAST, in shorts (of T: elements); PE,BLOCK may be * (default\n"

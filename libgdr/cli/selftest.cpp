@@ -84,19 +84,16 @@ int run(const Options& options) {
 
 Action prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("--minutes", options->minutes, "how long to draw new programs (default: 10 s)")
+  add_number(app, "--minutes", options->minutes, "how long to draw new programs (default: 10 s)")
       ->type_name("M");
-  app.add_option("--seed", options->seed, "program n of a kind has seed N + n (default 1)")
-      ->type_name("N");
+  add_whole_number(app, "--seed", options->seed, "program n of a kind has seed N + n (default 1)");
   app.add_option("--only", options->only, "one kind: operations, programs, loops, kernels")
       ->type_name("KIND");
-  app.add_option("--cases", options->cases, "programs of every kind, instead of a time")
-      ->type_name("N");
+  add_whole_number(app, "--cases", options->cases, "programs of every kind, instead of a time");
   app.add_option("--isa", options->isa,
                  "one instruction set: avx512, avx2, portable (or GDR_ISA; default: all)")
       ->type_name("NAME");
-  app.add_option("--threads", options->threads, "host threads; 0: one for each core")
-      ->type_name("N");
+  add_whole_number(app, "--threads", options->threads, "host threads; 0: one for each core");
   add_json_option(app, options->json);
   return [options] { return run(*options); };
 }

@@ -16,6 +16,9 @@
 namespace gdr::cli {
 namespace {
 
+constexpr std::uint64_t most_memory_mib = std::uint64_t{1} << 24;
+constexpr unsigned most_threads = 4096;
+
 struct Options {
   std::string socket, mode = "0600", log;
   unsigned boards = 1;
@@ -56,10 +59,10 @@ void say_ready(const driver::ServerOptions& options) {
 }
 
 int work(const Options& o) {
-  if (o.boards < 1 || o.boards > 64)
-    throw Error(ErrorCategory::Usage, "--boards: from 1 to 64 can be served");
   if (!(o.queue_seconds >= 0))
     throw Error(ErrorCategory::Usage, "--queue-seconds: 0 or more are wanted");
+  if (o.device.threads > most_threads)
+    throw Error(ErrorCategory::Usage, fmt::format("--threads: at most {}", most_threads));
   driver::ServerOptions options;
   options.socket = o.socket.empty() ? driver::default_socket() : o.socket;
   options.mode = parse_mode(o.mode);
@@ -82,12 +85,14 @@ Action prepare(CLI::App& app) {
   app.add_option("--socket", o->socket,
                  "where clients find it (or GDR_SOCKET; else gdr.socket in XDG_RUNTIME_DIR)")
       ->type_name("PATH");
-  app.add_option("--boards", o->boards, "boards to emulate; each has one owner at a time")
-      ->type_name("N");
+  add_whole_number(app, "--boards", o->boards, "boards to emulate; each has one owner at a time",
+                   1U, 64U);
   app.add_option("--mode", o->mode, "access rights of the socket, as for chmod")->type_name("MODE");
-  app.add_option("--queue-seconds", o->queue_seconds, "nobody waits longer for a board")
+  add_number(app, "--queue-seconds", o->queue_seconds, "nobody waits longer for a board")
       ->type_name("S");
-  app.add_option("--memory", o->memory_mib, "MiB of memory that an owner may share with its board")
+  add_whole_number(app, "--memory", o->memory_mib,
+                   "MiB of memory that an owner may share with its board", std::uint64_t{1},
+                   most_memory_mib)
       ->type_name("MIB");
   app.add_option("--log", o->log, "append the log to a file instead of standard error")
       ->type_name("FILE");

@@ -8,6 +8,7 @@
 #include "libgdr/device/core.hpp"
 #include "libgdr/device/job_impl.hpp"
 #include "libgdr/device/names.hpp"
+#include "libgdr/device/process.hpp"
 #include "libgdr/device/self_test.hpp"
 #include "libgdr/ranks/ranks.hpp"
 #include "libgdr/ranks/recover.hpp"
@@ -21,8 +22,19 @@ struct Device::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
+    if (!core->queue.in_its_process()) {
+      leave();
+      return;
+    }
     if (check) check->end();
     core->queue.close();
+  }
+
+ private:
+  /// In a forked child: what the parent works with stays as it is.
+  void leave() noexcept {
+    static_cast<void>(check.release());
+    [[maybe_unused]] const auto* const kept = new std::shared_ptr<DeviceCore>(std::move(core));
   }
 };
 
@@ -32,7 +44,8 @@ Device::Device(Device&&) noexcept = default;
 Device& Device::operator=(Device&&) noexcept = default;
 
 Device Device::open(std::string_view name, const DeviceOptions& options) {
-  const DeviceName parsed = parse_device_name(name, options);
+  DeviceName parsed = parse_device_name(name, options);
+  parsed.options.threads = threads_after_fork(parsed.options.threads);
   if (parsed.options.check_seconds > 0 && parsed.kind == "mpi")
     throw Error(ErrorCategory::Usage,
                 "device option check: ranks cannot test their boards each by itself; leave it out");

@@ -61,6 +61,13 @@ Job::Impl::Impl(std::shared_ptr<DeviceCore> device, const Kernel& k)
            {}} {
   data.params.assign(2 * data.params_group.fields.size(), 0);
   work.body = [this] { run_job(*core, data, work.abandoned); };
+  if (core->ranks) of_ranks = ++core->ranks->jobs;
+}
+
+std::string Job::Impl::call(const char* member) const {
+  const std::string name = std::string("Job::") + member;
+  if (core->ranks->done_again) return name;
+  return name + " of the device's job " + std::to_string(of_ranks);
 }
 
 Job::Impl::~Impl() {
@@ -100,7 +107,7 @@ Job& Job::operator=(Job&&) noexcept = default;
 
 void Job::set(std::string_view name, double value) {
   impl_->settle();
-  impl_->together([&] { impl_->set(name, value); });
+  impl_->together("set", [&] { impl_->set(name, value); });
 }
 
 void Job::Impl::set(std::string_view name, double value) {
@@ -120,7 +127,7 @@ void Job::Impl::set(std::string_view name, double value) {
 void Job::sources(std::size_t n, std::span<const NamedInput> arrays) {
   impl_->settle();
   JobData& d = impl_->data;
-  impl_->together([&] {
+  impl_->together("sources", [&] {
     check_count(n, d.sources_group.words, "sources");
     check_inputs(d.sources_group, n, arrays, true);
     impl_->pack_in(d.sources_group, n, arrays, d.new_sources);
@@ -131,7 +138,7 @@ void Job::sources(std::size_t n, std::span<const NamedInput> arrays) {
 void Job::update_sources(std::size_t first, std::size_t n, std::span<const NamedInput> arrays) {
   impl_->settle();
   JobData& d = impl_->data;
-  impl_->together([&] {
+  impl_->together("update_sources", [&] {
     const std::size_t have = d.sources.count();
     if (first > have || n > have - first)
       usage("sources " + std::to_string(first) + " to " + std::to_string(first + n) +
@@ -149,7 +156,7 @@ void Job::update_sources(std::size_t first, std::size_t n, std::span<const Named
 void Job::targets(std::size_t n, std::span<const NamedInput> arrays) {
   impl_->settle();
   JobData& d = impl_->data;
-  impl_->together([&] {
+  impl_->together("targets", [&] {
     check_count(n, d.targets_group.words, "targets");
     check_inputs(d.targets_group, n, arrays, true);
     impl_->pack_in(d.targets_group, n, arrays, d.new_targets);
@@ -160,13 +167,13 @@ void Job::targets(std::size_t n, std::span<const NamedInput> arrays) {
 
 void Job::run(std::span<const NamedResult> results) {
   impl_->settle();
-  impl_->together([&] { impl_->bind(results); });
+  impl_->together("run", [&] { impl_->bind(results); });
   impl_->core->queue.run(impl_->work);
 }
 
 void Job::start(std::span<const NamedResult> results) {
   impl_->settle();
-  impl_->together([&] { impl_->bind(results); });
+  impl_->together("start", [&] { impl_->bind(results); });
   // An MPI that serves one thread only leaves nothing for the background.
   if (impl_->core->ranks && !impl_->core->ranks->work->any_thread())
     impl_->core->queue.run(impl_->work);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "libgdr/device/core.hpp"
 #include "libgdr/ranks/agree.hpp"
@@ -17,11 +18,16 @@ struct Job::Impl {
 
   /// Wait for what was started; only then may the data be touched.
   void settle() { core->queue.wait(work); }
-  /// Do something that may fail, on all ranks alike.
+  /// Do something that may fail, on all ranks alike, as part of this member of Job.
   template <typename Work>
-  void together(const Work& body) {
-    gdr::together(core->ranks ? core->ranks->calls.get() : nullptr, body);
+  void together(const char* member, const Work& body) {
+    if (core->ranks)
+      gdr::together(core->ranks->calls.get(), call(member), body);
+    else
+      body();
   }
+  /// A call by the name that it has on all ranks.
+  std::string call(const char* member) const;
   void set(std::string_view name, double value);
   /// Check and bind the result arrays of a run.
   void bind(std::span<const NamedResult> results);
@@ -33,6 +39,7 @@ struct Job::Impl {
   std::shared_ptr<DeviceCore> core;
   JobData data;
   Work work;
+  unsigned of_ranks = 0;  ///< number among the jobs of a device of many ranks
 };
 
 }  // namespace gdr

@@ -26,6 +26,7 @@ struct DeviceKind {
 constexpr DeviceKind device_kinds[] = {
     {"emulator", false}, {"board", true}, {"mpi", false}, {"auto", false}};
 constexpr unsigned most_boards = 64, most_threads = 4096;
+constexpr double most_seconds = 1e6;
 
 struct SharingName {
   std::string_view name;
@@ -68,7 +69,7 @@ double parse_seconds(std::string_view option, std::string_view value) {
   double seconds = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
   if (error != std::errc{} || end != value.data() + value.size() || !(seconds >= 0) ||
-      seconds > 1e6)
+      seconds > most_seconds)
     usage("device option " + std::string(option) + "=" + std::string(value) +
           ": give seconds from 0 to 1e6");
   return seconds;
@@ -172,7 +173,13 @@ DeviceName parse_device_name(std::string_view name, const DeviceOptions& options
   DeviceName device;
   device.options = options;
   if (name.empty())
-    if (const char* variable = std::getenv("GDR_DEVICE")) name = variable;
+    if (const char* variable = std::getenv("GDR_DEVICE"); variable != nullptr && *variable != 0) {
+      try {
+        return parse_device_name(variable, options);
+      } catch (const Error& e) {  // nobody sees that name in the program
+        throw Error(e.category(), std::string("GDR_DEVICE: ") + e.what());
+      }
+    }
   if (name.empty()) name = "emulator";
   const std::size_t colon = name.find(':');
   const DeviceKind& kind = find_kind(name.substr(0, colon));
@@ -201,6 +208,11 @@ DeviceName parse_device_name(std::string_view name, const DeviceOptions& options
   if (device.options.boards < 1 || device.options.boards > most_boards)
     usage("a device has from 1 to " + std::to_string(most_boards) + " boards, not " +
           std::to_string(device.options.boards));
+  for (const double s :
+       {device.options.queue_seconds, device.options.timeout_seconds, device.options.check_seconds})
+    if (!(s >= 0 && s <= most_seconds))
+      usage("the times of a device (queue, timeout, check) are seconds from 0 to 1e6, not " +
+            fmt::format("{}", s));
   if (device.options.threads > most_threads)
     usage("a device uses at most " + std::to_string(most_threads) + " threads");
   return device;

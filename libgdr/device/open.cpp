@@ -46,8 +46,8 @@ std::string tried(const DeviceName& name, const std::string& place,
 std::shared_ptr<DeviceCore> open_best(const DeviceName& name) {
   std::shared_ptr<DeviceCore> core;
   std::string reasons;
-  if (driver::find_nodes().empty()) {
-    reasons = "no board on this host's bus";
+  if (const driver::Bus bus = driver::find_nodes(); bus.nodes.empty()) {
+    reasons = "no board on this host's bus" + bus.why_others_are_left_out();
   } else {
     reasons = tried(name, "0", core);
     if (core) core->reason = "taken by auto: a board on this host's bus";

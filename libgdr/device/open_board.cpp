@@ -22,6 +22,7 @@ using driver::DrivenBoard;
 struct Place {
   std::string socket;
   unsigned node = 0;
+  bool by_number = false;  ///< no socket was named
   bool nodes() const { return socket.empty(); }
 };
 
@@ -33,6 +34,7 @@ Place parse_place(const std::string& text) {
     return {text.substr(5)};
   }
   Place place;
+  place.by_number = true;
   if (!text.empty()) {
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, place.node);
@@ -41,20 +43,32 @@ Place parse_place(const std::string& text) {
                                             ": a number from 0 to 255 or unix:/path/to/socket "
                                             "stands behind board:");
   }
-  if (driver::find_nodes().empty()) place.socket = driver::default_socket();
+  if (driver::find_nodes().nodes.empty()) place.socket = driver::default_socket();
   return place;
+}
+
+std::unique_ptr<BoardAccess> open_server(const Place& place, const DeviceOptions& o) {
+  try {
+    return driver::open_server_board(place.socket, {o.engine, o.isa, o.queue_seconds});
+  } catch (const Error& e) {
+    // Who asked for a board on the bus is told of those that are nearly one.
+    const std::string others =
+        place.by_number ? driver::find_nodes().why_others_are_left_out() : std::string();
+    if (others.empty()) throw;
+    throw Error(e.category(), e.what() + others);
+  }
 }
 
 std::unique_ptr<BoardAccess> open_access(const Place& place, const DeviceOptions& o,
                                          unsigned board) {
-  if (!place.nodes())
-    return driver::open_server_board(place.socket, {o.engine, o.isa, o.queue_seconds});
-  const std::vector<driver::Node> nodes = driver::find_nodes();
+  if (!place.nodes()) return open_server(place, o);
+  const driver::Bus bus = driver::find_nodes();
   const std::size_t number = std::size_t{place.node} + board;
-  if (number >= nodes.size())
+  if (number >= bus.nodes.size())
     throw Error(ErrorCategory::Device,
-                fmt::format("board {} is not there; this host has {}", number, nodes.size()));
-  return driver::open_node(nodes[number], o.queue_seconds);
+                fmt::format("board {} is not there; this host has {}{}", number, bus.nodes.size(),
+                            bus.why_others_are_left_out()));
+  return driver::open_node(bus.nodes[number], o.queue_seconds);
 }
 
 double field(const Geometry& g, const std::string& name) {

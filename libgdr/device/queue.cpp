@@ -12,6 +12,12 @@ void WorkQueue::require_open() const {
   if (closed_) throw Error(ErrorCategory::Device, "the device of this job has been closed");
 }
 
+void WorkQueue::require_its_process() const {
+  if (in_its_process()) return;
+  throw Error(ErrorCategory::Device,
+              "the device was opened before this process was forked; open one in the child");
+}
+
 void WorkQueue::execute(Work& work, std::unique_lock<std::mutex>& lock) {
   running_ = &work;
   work.state = Work::State::Running;
@@ -40,6 +46,7 @@ void WorkQueue::finish(Work& work, std::unique_lock<std::mutex>& lock) {
 }
 
 void WorkQueue::run(Work& work) {
+  require_its_process();
   std::unique_lock lock(mutex_);
   require_open();
   work.abandoned = false;
@@ -54,6 +61,7 @@ void WorkQueue::run(Work& work) {
 }
 
 void WorkQueue::submit(Work& work) {
+  require_its_process();
   const std::unique_lock lock(mutex_);
   require_open();
   work.abandoned = false;
@@ -64,16 +72,19 @@ void WorkQueue::submit(Work& work) {
 }
 
 bool WorkQueue::ready(const Work& work) const {
+  require_its_process();
   const std::unique_lock lock(mutex_);
   return work.state == Work::State::Idle || work.state == Work::State::Done;
 }
 
 void WorkQueue::wait(Work& work) {
+  require_its_process();
   std::unique_lock lock(mutex_);
   finish(work, lock);
 }
 
 void WorkQueue::abandon(Work& work) noexcept {
+  if (!in_its_process()) return;
   std::unique_lock lock(mutex_);
   work.abandoned = true;
   std::erase(queue_, &work);
@@ -84,6 +95,7 @@ void WorkQueue::abandon(Work& work) noexcept {
 }
 
 void WorkQueue::interrupt() noexcept {
+  if (!in_its_process()) return;
   const std::unique_lock lock(mutex_);
   if (running_ == nullptr) return;
   running_->abandoned = true;
@@ -91,6 +103,7 @@ void WorkQueue::interrupt() noexcept {
 }
 
 void WorkQueue::close() noexcept {
+  if (!in_its_process()) return;
   std::unique_lock lock(mutex_);
   closed_ = true;
   const auto lost = std::make_exception_ptr(

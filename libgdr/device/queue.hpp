@@ -10,6 +10,8 @@
 #include <mutex>
 #include <thread>
 
+#include "libgdr/device/process.hpp"
+
 namespace gdr {
 
 /// A piece of work that can be submitted again and again, one submission at a time. The body looks
@@ -26,6 +28,8 @@ struct Work {
   std::exception_ptr error;   ///< what the body threw; set when Done
 };
 
+/// In a forked child, whose copy of it has no thread and may be locked for ever, nothing is done:
+/// calls that would throw Error (Device), the others return at once.
 class WorkQueue {
  public:
   WorkQueue() = default;
@@ -48,13 +52,17 @@ class WorkQueue {
   void interrupt() noexcept;
   /// Abandon everything and end the background thread.
   void close() noexcept;
+  /// False in a child that was forked off since it was made.
+  bool in_its_process() const noexcept { return process_.here(); }
 
  private:
   void loop();
   void execute(Work& work, std::unique_lock<std::mutex>& lock);
   void finish(Work& work, std::unique_lock<std::mutex>& lock);
   void require_open() const;
+  void require_its_process() const;
 
+  const ThisProcess process_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Work*> queue_;

@@ -9,6 +9,7 @@
 
 #include "gdr/error.hpp"
 #include "gdr/matrix.hpp"
+#include "libgdr/device/memory_test.hpp"
 #include "libgdr/device/stopwatch.hpp"
 #include "libgdr/driver/access.hpp"
 
@@ -48,21 +49,45 @@ std::vector<double> numbers(std::size_t n, unsigned end, unsigned seed) {
   return values;
 }
 
-/// The beginning, the middle and the end of every chip's memory.
+/// Words of a memory.
+struct Words {
+  std::uint64_t address = 0, count = 0;
+};
+
+/// The beginning, the middle and the end of a memory, a place that changes from round to round, and
+/// a word at every power of two: two lines of an address that touch make two of these one.
+std::vector<Words> places_in_memory(std::uint64_t size, unsigned round) {
+  const std::uint64_t n = std::min<std::uint64_t>(1024, size / 4);
+  std::vector<Words> places{{0, n}, {(size - n) / 2, n}, {size - n, n}};
+  const auto add = [&](const Words& more) {
+    const auto meets = [&](const Words& w) {
+      return more.address < w.address + w.count && w.address < more.address + more.count;
+    };
+    if (std::ranges::none_of(places, meets)) places.push_back(more);
+  };
+  for (std::uint64_t address = 1; address < size; address *= 2) add({address, 1});
+  std::mt19937_64 random(round);
+  add({random() % (size - n + 1), n});
+  return places;
+}
+
+/// Places in every chip's memory: all are written before any is read.
 std::string test_memories(BoardSlot& slot, const Geometry& g, unsigned round) {
-  const std::uint64_t size = g.dram_bytes / sizeof(std::uint64_t);
-  const std::uint64_t n = std::min<std::uint64_t>(1024, size / 3);
   std::mt19937_64 random(round);
   CommandList write, read;
+  std::vector<std::pair<unsigned, std::uint64_t>> where;  // of the words: chip, address
   for (unsigned chip = 0; chip < g.chips_per_board; ++chip) {
-    for (const std::uint64_t address : {std::uint64_t{0}, (size - n) / 2, size - n}) {
+    for (const Words& place : places_in_memory(g.dram_bytes / sizeof(std::uint64_t), round)) {
       Command c;
       c.kind = CommandKind::WriteMemory;
       c.chips = std::uint64_t{1} << chip;
-      c.address = address;
-      c.count = n;
+      c.address = place.address;
+      c.count = place.count;
       c.payload = write.payload.size();
-      for (std::uint64_t k = 0; k < n; ++k) write.payload.push_back(random());
+      for (std::uint64_t k = 0; k < place.count; ++k) {
+        write.payload.push_back(random());
+        where.emplace_back(chip, place.address + k);
+      }
       write.commands.push_back(c);
       c.kind = CommandKind::ReadMemory;
       c.payload = 0;
@@ -77,10 +102,9 @@ std::string test_memories(BoardSlot& slot, const Geometry& g, unsigned round) {
                        write.payload.size());
   const auto [at, wrong] = std::ranges::mismatch(write.payload, back);
   if (at == write.payload.end()) return {};
-  const auto index = static_cast<std::uint64_t>(at - write.payload.begin());
-  const Command& c = write.commands[index / n];
-  return fmt::format("memory of chip {}: word {} holds {:#x} where {:#x} was written",
-                     index / (3 * n), c.address + index % n, *wrong, *at);
+  const auto& [chip, address] = where[static_cast<std::size_t>(at - write.payload.begin())];
+  return fmt::format("memory of chip {}: word {} holds {:#x} where {:#x} was written", chip,
+                     address, *wrong, *at);
 }
 
 /// Sums over sources: all PEs with targets of their own, or joined by the network.
@@ -158,6 +182,8 @@ struct SelfTest {
     try {
       Device device = Device::over(core);
       failure = test_memories(alone, core->geometry, round);
+      core->sharing = Sharing::TargetsOverBlocks;
+      if (failure.empty()) failure = test_inner_memories(device, core->geometry, round);
       for (const Sharing sharing : {Sharing::TargetsOverBlocks, Sharing::SourcesOverBlocks}) {
         core->sharing = sharing;
         if (failure.empty()) failure = test_sums(device, *core, round);

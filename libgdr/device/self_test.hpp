@@ -1,5 +1,6 @@
-// Does a board work? Memories, arithmetic and reduction network, a product of matrices: with whole
-// numbers, whose results are exact in every engine and known beforehand.
+// Does a board work? Memories (those in its chips: memory_test.hpp), arithmetic and reduction
+// network, a product of matrices: with whole numbers, whose results are exact in every engine and
+// known beforehand.
 #pragma once
 
 #include <atomic>

@@ -26,11 +26,21 @@ GridOptions checked(GridOptions options, unsigned ranks) {
   return options;
 }
 
+/// The same options on all ranks, and fit for them.
+GridOptions agreed(Device& device, GridOptions options) {
+  const bool full = options.precision == MatrixPrecision::Full;
+  const std::string call = "DistributedMatrices with rows = " + std::to_string(options.rows) +
+                           ", block = " + std::to_string(options.block) + ", precision " +
+                           (full ? "full" : "chip") + (options.look_ahead ? "" : ", no look-ahead");
+  together(DeviceRanks::group(device), call, [&] { options = checked(options, device.ranks()); });
+  return options;
+}
+
 }  // namespace
 
 Grid::Grid(Device& opened, const GridOptions& chosen)
     : device(opened),
-      options(checked(chosen, opened.ranks())),
+      options(agreed(opened, chosen)),
       own(DeviceRanks::group(opened) == nullptr ? single_rank() : nullptr),
       ranks(own ? *own : *DeviceRanks::group(opened)),
       product(opened, options.precision) {

@@ -236,7 +236,9 @@ class Factorisation {
 std::optional<std::size_t> DistributedMatrices::lu(std::size_t n, std::size_t extra, double* a,
                                                    std::span<std::int64_t> pivots) {
   Impl& x = *impl_;
-  together(&x.ranks, [&] {
+  const std::string call =
+      "DistributedMatrices::lu of n = " + std::to_string(n) + ", extra = " + std::to_string(extra);
+  together(&x.ranks, call, [&] {
     if (a == nullptr && local_rows(n) * local_columns(n + extra) > 0)
       throw Error(ErrorCategory::Usage, "the matrix is a null pointer");
     if (pivots.size() < n)
@@ -248,16 +250,22 @@ std::optional<std::size_t> DistributedMatrices::lu(std::size_t n, std::size_t ex
 
 std::vector<double> DistributedMatrices::solve(std::size_t n, double* a) {
   Impl& x = *impl_;
-  std::vector<std::int64_t> pivots(n);
+  std::vector<std::int64_t> pivots;
+  std::vector<double> solution, y, part;
+  const std::size_t rows = local_rows(n), stride = std::max<std::size_t>(1, rows);
+  together(&x.ranks, "DistributedMatrices::solve of n = " + std::to_string(n), [&] {
+    pivots.resize(n);
+    solution.resize(n);
+    y.resize(rows);
+    part.resize(rows);
+  });
   const auto zero = lu(n, 1, a, pivots);
   if (zero)
     throw AgreedError(ErrorCategory::Input, "the matrix is singular: pivot " +
                                                 std::to_string(*zero) + " is exactly zero");
   // U x = y from the last block up: who has the block's columns multiplies, who has y subtracts.
-  const std::size_t rows = local_rows(n), stride = std::max<std::size_t>(1, rows);
   const auto y_owner = static_cast<unsigned>(x.columns.owner(n));
   const bool has_y = x.columns.part == y_owner;
-  std::vector<double> solution(n), y(rows), part(rows);
   if (has_y && rows > 0) std::copy_n(a + x.columns.local(n) * stride, rows, y.data());
   const std::size_t block = x.options.block;
   for (std::size_t k = (n + block - 1) / block; k-- > 0;) {

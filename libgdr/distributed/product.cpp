@@ -1,6 +1,8 @@
 // Products over a grid: for a stretch of the inner dimension after the other, all ranks of a row
 // get its columns of A, all of a column its rows of B, and each multiplies them on its boards. The
 // stretches are those of one board's pass, whatever the grid, and in their order: so are the bits.
+#include <array>
+#include <cstdio>
 #include <string>
 
 #include "gdr/error.hpp"
@@ -15,6 +17,11 @@ std::uint64_t* words(double* numbers) { return reinterpret_cast<std::uint64_t*>(
 /// line has some, put together and laid out as the whole matrix has them.
 class Stretch {
  public:
+  /// Memory for up to so many vectors: later nothing can fail for lack of it.
+  void reserve(std::size_t n, std::size_t length) {
+    buffer_.reserve(n * length);
+    ordered_.reserve(n * length);
+  }
   /// Begin to gather vectors first .. first + n - 1. `copy(local, to)` gives one of this rank's.
   template <typename Copy>
   void start(RankGroup& line, const Deal& deal, std::size_t first, std::size_t n,
@@ -62,7 +69,14 @@ void DistributedMatrices::multiply(std::size_t m, std::size_t n, std::size_t k, 
   const std::size_t rows = local_rows(m), columns = local_columns(n);
   const std::size_t a_stride = std::max<std::size_t>(1, rows);
   const std::size_t b_stride = std::max<std::size_t>(1, x.rows.count(k));
-  together(&x.ranks, [&] {
+  const std::size_t step = x.product.depth();
+  Stretch of_a[2], of_b[2];
+  std::array<char, 160> call{};
+  std::snprintf(
+      call.data(), call.size(),
+      "DistributedMatrices::multiply of m = %zu, n = %zu, k = %zu, alpha = %.17g, beta = %.17g", m,
+      n, k, alpha, beta);
+  together(&x.ranks, call.data(), [&] {
     const auto needs = [&](const double* p, std::size_t count, const char* what) {
       if (p == nullptr && count > 0)
         throw Error(ErrorCategory::Usage, std::string("matrix ") + what + " is a null pointer");
@@ -70,14 +84,17 @@ void DistributedMatrices::multiply(std::size_t m, std::size_t n, std::size_t k, 
     needs(a, alpha == 0 ? 0 : rows * x.columns.count(k), "A");
     needs(b, alpha == 0 ? 0 : x.rows.count(k) * columns, "B");
     needs(c, rows * columns, "C");
+    if (alpha == 0 || k == 0) return;
+    for (Stretch& s : of_a) s.reserve(std::min(step, k), rows);
+    for (Stretch& s : of_b) s.reserve(std::min(step, k), columns);
   });
   const MatrixView<double> to{c, a_stride};
   if (alpha == 0 || k == 0) {
-    together(&x.ranks, [&] { x.product.compute(rows, columns, 0, 0, {}, {}, beta, to); });
+    together(&x.ranks, [&] {
+      x.product.compute(rows, columns, 0, 0, {nullptr, a_stride}, {}, beta, to);
+    });
     return;
   }
-  Stretch of_a[2], of_b[2];
-  const std::size_t step = x.product.depth();
   const auto start = [&](std::size_t first) {
     const std::size_t width = std::min(step, k - first), turn = first / step % 2;
     of_a[turn].start(*x.row, x.columns, first, width, rows,

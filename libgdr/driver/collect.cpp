@@ -209,6 +209,9 @@ void DrivenBoard::refuse(const Completion& c) {
 /// Results as they arrived; asked for again where they are damaged, or are more than the room.
 void DrivenBoard::fetch_results(const Flight& flight, const Completion& first,
                                 std::vector<std::uint64_t>& results) {
+  if (first.result_words != flight.result_words)
+    lose("it says that a list returned " + std::to_string(first.result_words) + " words, not " +
+         std::to_string(flight.result_words) + " as its commands say");
   results.resize(first.result_words);
   Completion c = first;
   const bool whole = c.status == CompletionStatus::Done;

@@ -82,7 +82,8 @@ class DrivenBoard final : public BoardLink {
     std::uint64_t begin = 0, end = 0;
     std::uint64_t result_at = 0;
     std::uint64_t result_room = 0;
-    std::size_t ring = 0;  ///< number in rings_
+    std::uint64_t result_words = 0;  ///< that its commands return
+    std::size_t ring = 0;            ///< number in rings_
     std::vector<Load> loads;
     double submitted = 0;        ///< seconds of the host's steady clock
     CommandKind main_command{};  ///< what it is for, in a record

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,8 +16,16 @@ File::~File() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-Mapping::Mapping(const File& file, std::size_t bytes, const std::string& what) : bytes_(bytes) {
-  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+Mapping::Mapping(const File& file, std::size_t bytes, const std::string& what, std::uint64_t offset)
+    : bytes_(bytes) {
+  struct stat there {};
+  const bool sized = fstat(file.get(), &there) == 0 && S_ISREG(there.st_mode);
+  if (sized && static_cast<std::uint64_t>(there.st_size) < offset + bytes)
+    throw Error(ErrorCategory::Device, what + ": " + std::to_string(there.st_size) +
+                                           " bytes are there, " + std::to_string(offset + bytes) +
+                                           " are needed");
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(),
+                            static_cast<off_t>(offset));
   if (memory == MAP_FAILED)
     throw Error(ErrorCategory::Device, what + " cannot be mapped: " + system_error());
   memory_ = static_cast<std::byte*>(memory);

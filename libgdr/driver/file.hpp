@@ -31,8 +31,9 @@ class File {
 class Mapping {
  public:
   Mapping() = default;
-  /// Throws Error (Device) naming `what` if it cannot be mapped.
-  Mapping(const File& file, std::size_t bytes, const std::string& what);
+  /// From `offset` of the file on. Throws Error (Device) naming `what` if it cannot be mapped, or
+  /// ends before: what is behind a file's end kills who looks at it.
+  Mapping(const File& file, std::size_t bytes, const std::string& what, std::uint64_t offset = 0);
   Mapping(Mapping&& other) noexcept
       : memory_(std::exchange(other.memory_, nullptr)), bytes_(other.bytes_) {}
   Mapping& operator=(Mapping&& other) noexcept {

@@ -1,5 +1,6 @@
 // What a board says about itself, and whether this driver can work with it.
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "libgdr/driver/driven_board.hpp"
@@ -15,6 +16,23 @@ std::string name_at(BoardAccess& access, Register r) {
   return text;
 }
 
+/// What a board has of something, and no board has more of.
+struct Size {
+  Register reg;
+  std::uint32_t Geometry::*field;
+  std::uint32_t most;
+};
+constexpr Size sizes[] = {
+    {Register::Chips, &Geometry::chips_per_board, GeometryLimits::chips},
+    {Register::Blocks, &Geometry::blocks, GeometryLimits::blocks},
+    {Register::Pes, &Geometry::pes_per_block, GeometryLimits::pes_per_block},
+    {Register::RegisterWords, &Geometry::register_words, GeometryLimits::register_words},
+    {Register::LocalWords, &Geometry::local_words, GeometryLimits::memory_words},
+    {Register::BroadcastWords, &Geometry::broadcast_words, GeometryLimits::memory_words},
+    {Register::InstructionWords, &Geometry::instruction_words, ~std::uint32_t{0}},
+};
+constexpr std::uint64_t most_memory_bytes = std::uint64_t{1} << 48;
+
 }  // namespace
 
 void DrivenBoard::identify() {
@@ -29,20 +47,16 @@ void DrivenBoard::identify() {
                     ", this library knows version " + std::to_string(board_version >> 32) +
                     "; use a library and a board of the same release");
   Geometry& g = identity_.geometry;
-  const auto size = [&](Register r) { return static_cast<std::uint32_t>(read(r)); };
-  g.chips_per_board = size(Register::Chips);
-  g.blocks = size(Register::Blocks);
-  g.pes_per_block = size(Register::Pes);
-  g.register_words = size(Register::RegisterWords);
-  g.local_words = size(Register::LocalWords);
-  g.broadcast_words = size(Register::BroadcastWords);
-  g.instruction_words = size(Register::InstructionWords);
+  bool sensible = true;
+  for (const Size& size : sizes) {
+    const std::uint64_t value = read(size.reg);
+    sensible = sensible && value >= 1 && value <= size.most;
+    g.*size.field = static_cast<std::uint32_t>(value);
+  }
   g.dram_bytes = read(Register::MemoryBytes);
   g.clock_hz = std::bit_cast<double>(read(Register::ClockHz));
-  const bool sensible = g.chips_per_board >= 1 && g.chips_per_board <= GeometryLimits::chips &&
-                        g.blocks >= 1 && g.blocks <= GeometryLimits::blocks &&
-                        g.pes_per_block >= 1 && g.pes_per_block <= GeometryLimits::pes_per_block &&
-                        g.dram_bytes >= 4096 && g.clock_hz > 0;
+  sensible = sensible && g.dram_bytes >= 4096 && g.dram_bytes <= most_memory_bytes &&
+             std::isfinite(g.clock_hz) && g.clock_hz > 0;
   if (!sensible)
     throw Error(ErrorCategory::Device, access_->name() + " describes a machine that cannot be");
   identity_.engine = name_at(*access_, Register::EngineName);

@@ -1,14 +1,7 @@
-// Device nodes. The PCI device is bound to uio_pci_generic: BAR 0 is mapped through sysfs, an
-// interrupt is a read of /dev/uioN, and the Interrupt Disable bit of the PCI command register is
-// cleared after each (Linux, Documentation/driver-api/uio-howto.rst). Memory for DMA comes from
-// u-dma-buf (/dev/udmabufN, its bus address and size in /sys/class/u-dma-buf): buffer k belongs to
-// board k.
+// Which boards are on this host's bus, and who opens them.
 #include "libgdr/driver/node.hpp"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/file.h>
-#include <unistd.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>
@@ -16,10 +9,8 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <thread>
+#include <string_view>
 #include <utility>
-
-#include "libgdr/driver/file.hpp"
 
 namespace gdr::driver {
 namespace {
@@ -28,25 +19,48 @@ namespace fs = std::filesystem;
 
 /// The vendor id is Altera's, whose FPGA joined the original board to its host; the device is ours.
 constexpr std::string_view default_id = "1172:6d72";
-constexpr std::uint64_t page = 4096, least_buffer = 256 << 10;
 
 std::string environment(const char* name, std::string_view otherwise) {
   const char* const value = std::getenv(name);
   return std::string(value != nullptr && *value != 0 ? value : otherwise);
 }
 
-/// A number in a file of sysfs: hexadecimal with 0x, or decimal.
+/// All of a text as a number: hexadecimal behind 0x or where `base` says so.
+std::optional<std::uint64_t> number_in(std::string_view text, int base) {
+  if (text.starts_with("0x") || text.starts_with("0X")) {
+    text.remove_prefix(2);
+    base = 16;
+  }
+  std::uint64_t value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc{} || stop != text.data() + text.size()) return {};
+  return value;
+}
+
+/// A number in a file of sysfs.
 std::optional<std::uint64_t> read_number(const fs::path& path) {
   std::ifstream file(path);
   std::string text;
   if (!(file >> text)) return {};
-  const bool hex = text.starts_with("0x");
-  std::uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] =
-      std::from_chars(text.data() + (hex ? 2 : 0), end, value, hex ? 16 : 10);
-  if (error != std::errc{} || stop != end) return {};
-  return value;
+  return number_in(text, 10);
+}
+
+struct PciId {
+  std::uint64_t vendor = 0, device = 0;
+  friend bool operator==(const PciId&, const PciId&) = default;
+};
+
+PciId wanted_id() {
+  const std::string text = environment("GDR_PCI_ID", default_id);
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const auto vendor = number_in(std::string_view(text).substr(0, colon), 16);
+  const auto device =
+      number_in(std::string_view(text).substr(std::min(colon + 1, text.size())), 16);
+  if (!vendor || !device || *vendor > 0xffff || *device > 0xffff)
+    throw Error(ErrorCategory::Usage, "GDR_PCI_ID=" + text +
+                                          ": write VENDOR:DEVICE, four hexadecimal digits each, "
+                                          "as lspci -n does");
+  return {*vendor, *device};
 }
 
 std::vector<fs::path> entries(const fs::path& folder) {
@@ -57,131 +71,81 @@ std::vector<fs::path> entries(const fs::path& folder) {
   return found;
 }
 
-class NodeBoard final : public BoardAccess {
- public:
-  NodeBoard(const Node& node, double queue_seconds) : name_("board at " + node.address) {
-    interrupt_ = open_file(node.interrupt);
-    lock(queue_seconds);
-    config_ = open_file(node.config);
-    const File registers = open_file(node.registers), memory = open_file(node.memory);
-    bar_ = Mapping(registers, bar_bytes, name_ + ": its registers");
-    if (node.memory_bytes < least_buffer)
-      throw Error(ErrorCategory::Device, name_ + ": its buffer of " +
-                                             std::to_string(node.memory_bytes) +
-                                             " bytes for DMA is too small; give it some megabytes");
-    memory_ = Mapping(memory, node.memory_bytes, name_ + ": its buffer for DMA");
-    bus_ = node.memory_bus;
-    enable_interrupts();
-  }
+/// The last name of what a link points to; empty where there is none.
+std::string target_of(const fs::path& link) {
+  std::error_code none;
+  return fs::read_symlink(link, none).filename();
+}
 
-  std::byte* bar() noexcept override { return bar_.data(); }
-  const std::string& name() const noexcept override { return name_; }
-  std::uint64_t largest_area() const noexcept override { return memory_.size() - control_bytes_; }
-  /// The board looks at its doorbell itself.
-  void signal_doorbell() noexcept override {}
-
-  /// The buffer has two places: what is asked for first, the rings, and the rest for data.
-  DmaArea allocate(std::uint64_t bytes) override {
-    const bool first = control_bytes_ == 0;
-    if ((!first && data_taken_) || bytes > largest_area())
-      throw Error(ErrorCategory::Device,
-                  name_ + ": its buffer for DMA has no " + std::to_string(bytes) + " bytes left");
-    if (first) {
-      control_bytes_ = (bytes + page - 1) / page * page;
-      return {memory_.data(), bus_, control_bytes_};
-    }
-    data_taken_ = true;
-    return {memory_.data() + control_bytes_, bus_ + control_bytes_, largest_area()};
+/// The files of a device, or (second) why it cannot be used as a board.
+std::pair<Node, std::string> node_of(const fs::path& device, std::span<const fs::path> buffers) {
+  const fs::path dev = environment("GDR_DEV", "/dev");
+  Node node;
+  node.address = device.filename();
+  const std::string driver = target_of(device / "driver");
+  if (driver == "vfio-pci") {
+    const std::string group = target_of(device / "iommu_group");
+    if (group.empty()) return {node, "it is bound to vfio-pci, but the host has no IOMMU for it"};
+    node.way = NodeWay::Vfio;
+    node.group = dev / "vfio" / group;
+    node.container = dev / "vfio/vfio";
+    return {node, ""};
   }
-  void release(const DmaArea& area) noexcept override {
-    if (area.bus == bus_)
-      control_bytes_ = 0;
-    else
-      data_taken_ = false;
-  }
+  const std::vector<fs::path> uio = entries(device / "uio");
+  if (uio.empty())
+    return {node, driver.empty()
+                      ? "no driver has it; bind it to vfio-pci or uio_pci_generic"
+                      : "driver " + driver + " has it; bind it to vfio-pci or uio_pci_generic"};
+  if (buffers.empty())
+    return {node, "there is no buffer of u-dma-buf left for it; make one for each board"};
+  const fs::path& buffer = buffers.front();
+  node.registers = device / "resource0";
+  node.config = device / "config";
+  node.interrupt = dev / uio.front().filename();
+  node.memory = dev / buffer.filename();
+  node.memory_bus = read_number(buffer / "phys_addr").value_or(0);
+  node.memory_bytes = read_number(buffer / "size").value_or(0);
+  return {node, ""};
+}
 
-  Woken wait(std::chrono::nanoseconds most) override {
-    if (read(Register::Identity) == ~std::uint64_t{0}) return Woken::Gone;  // nothing answers
-    pollfd p{interrupt_.get(), POLLIN, 0};
-    const timespec limit{most.count() / 1'000'000'000, most.count() % 1'000'000'000};
-    if (ppoll(&p, 1, &limit, nullptr) <= 0) return Woken::Timeout;
-    std::uint32_t count = 0;
-    if (::read(interrupt_.get(), &count, sizeof(count)) != sizeof(count)) {
-      std::this_thread::sleep_for(
-          std::min<std::chrono::nanoseconds>(most, std::chrono::milliseconds(1)));
-      return Woken::Timeout;  // no interrupts come this way: the caller looks for itself
-    }
-    enable_interrupts();
-    return Woken::Interrupt;
-  }
-
- private:
-  File open_file(const std::string& path) const {
-    File file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
-    if (!file)
-      throw Error(ErrorCategory::Device,
-                  name_ + ": " + path + " cannot be opened: " + system_error());
-    return file;
-  }
-
-  /// One owner at a time.
-  void lock(double queue_seconds) const {
-    const auto end =
-        std::chrono::steady_clock::now() + std::chrono::duration<double>(queue_seconds);
-    while (flock(interrupt_.get(), LOCK_EX | LOCK_NB) != 0) {
-      if (std::chrono::steady_clock::now() >= end)
-        throw Error(ErrorCategory::Device, name_ + " is taken by another process");
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-  }
-
-  /// Clears Interrupt Disable, bit 10 of the command register.
-  void enable_interrupts() const noexcept {
-    constexpr off_t high_byte_of_command = 5;
-    unsigned char byte = 0;
-    if (pread(config_.get(), &byte, 1, high_byte_of_command) != 1) return;
-    byte &= static_cast<unsigned char>(~0x04U);
-    [[maybe_unused]] const ssize_t n = pwrite(config_.get(), &byte, 1, high_byte_of_command);
-  }
-
-  std::string name_;
-  File interrupt_, config_;
-  Mapping bar_, memory_;
-  std::uint64_t bus_ = 0;
-  std::uint64_t control_bytes_ = 0;  ///< of the rings, at the beginning; 0: not taken
-  bool data_taken_ = false;
+struct Opener {
+  NodeWay way;
+  std::unique_ptr<BoardAccess> (*open)(const Node&, double queue_seconds);
 };
+constexpr Opener openers[] = {{NodeWay::Uio, open_uio}, {NodeWay::Vfio, open_vfio}};
 
 }  // namespace
 
-std::vector<Node> find_nodes() {
-  const fs::path sys = environment("GDR_SYSFS", "/sys"), dev = environment("GDR_DEV", "/dev");
-  const std::string id = environment("GDR_PCI_ID", default_id);
-  std::vector<Node> nodes;
-  const std::vector<fs::path> buffers = entries(sys / "class/u-dma-buf");
+Bus find_nodes() {
+  const fs::path sys = environment("GDR_SYSFS", "/sys");
+  const PciId id = wanted_id();
+  const std::vector<fs::path> all_buffers = entries(sys / "class/u-dma-buf");
+  std::span<const fs::path> buffers = all_buffers;
+  Bus bus;
   for (const fs::path& device : entries(sys / "bus/pci/devices")) {
     const auto vendor = read_number(device / "vendor"), kind = read_number(device / "device");
-    if (!vendor || !kind) continue;
-    char text[16];
-    std::snprintf(text, sizeof(text), "%04x:%04x", static_cast<unsigned>(*vendor & 0xffff),
-                  static_cast<unsigned>(*kind & 0xffff));
-    const std::vector<fs::path> uio = entries(device / "uio");
-    if (text != id || uio.empty() || nodes.size() >= buffers.size()) continue;
-    const fs::path& buffer = buffers[nodes.size()];
-    Node node{device.filename(),
-              device / "resource0",
-              device / "config",
-              dev / uio.front().filename(),
-              dev / buffer.filename(),
-              read_number(buffer / "phys_addr").value_or(0),
-              read_number(buffer / "size").value_or(0)};
-    nodes.push_back(std::move(node));
+    if (!vendor || !kind || PciId{*vendor, *kind} != id) continue;
+    const auto [node, why_not] = node_of(device, buffers);
+    if (!why_not.empty()) {
+      bus.left_out.push_back(node.address + ": " + why_not);
+      continue;
+    }
+    if (node.way == NodeWay::Uio) buffers = buffers.subspan(1);
+    bus.nodes.push_back(node);
   }
-  return nodes;
+  return bus;
+}
+
+std::string Bus::why_others_are_left_out() const {
+  std::string text;
+  for (const std::string& why : left_out) text += "; " + why;
+  return text;
 }
 
 std::unique_ptr<BoardAccess> open_node(const Node& node, double queue_seconds) {
-  return std::make_unique<NodeBoard>(node, queue_seconds);
+  for (const Opener& opener : openers)
+    if (opener.way == node.way) return opener.open(node, queue_seconds);
+  throw Error(ErrorCategory::Internal, "a board is reached in a way that nobody knows");
 }
 
 }  // namespace gdr::driver

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <optional>
@@ -16,17 +17,17 @@ namespace gdr::driver {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-/// A server that does not answer for so long has other troubles.
-constexpr std::chrono::seconds patience{10};
-
-/// Waits until there is something to read; false when the time is over.
-bool readable(const File& file, std::chrono::nanoseconds most) {
+/// Waits until there is something to read; false when the time is over. Signals that come again and
+/// again do not make it longer.
+bool readable(const File& file, Clock::time_point end) {
   pollfd p{file.get(), POLLIN, 0};
-  const timespec limit{most.count() / 1'000'000'000, most.count() % 1'000'000'000};
-  int n = -1;
-  do n = ppoll(&p, 1, &limit, nullptr);
-  while (n < 0 && errno == EINTR);
-  return n > 0;
+  for (;;) {
+    const auto left =
+        std::max<std::chrono::nanoseconds>(end - Clock::now(), Clock::duration::zero());
+    const timespec limit{left.count() / 1'000'000'000, left.count() % 1'000'000'000};
+    const int n = ppoll(&p, 1, &limit, nullptr);
+    if (n >= 0 || errno != EINTR) return n > 0;
+  }
 }
 
 std::string asked(const std::string& text) { return text.empty() ? "-" : text; }
@@ -42,7 +43,7 @@ class ServerBoard final : public BoardAccess {
     const Clock::time_point end = Clock::now() +
                                   std::chrono::duration_cast<Clock::duration>(
                                       std::chrono::duration<double>(request.queue_seconds)) +
-                                  patience;
+                                  answer_time;
     std::vector<File> files;
     std::optional<Message> answer;
     do answer = sent ? receive(end, files) : std::nullopt;
@@ -69,7 +70,7 @@ class ServerBoard final : public BoardAccess {
     std::vector<File> files;
     std::optional<Message> answer;
     if (send_message(socket_, make_message(MessageKind::Allocate, bytes)))
-      answer = receive(Clock::now() + patience, files);
+      answer = receive(Clock::now() + answer_time, files);
     if (!answer) throw BoardLost(name_ + ": its server has gone");
     if (answer->kind != MessageKind::Area || files.size() != 1)
       throw Error(ErrorCategory::Device,
@@ -79,6 +80,7 @@ class ServerBoard final : public BoardAccess {
   }
 
   void release(const DmaArea& area) noexcept override {
+    if (getpid() != process_) return;  // a forked child: its parent works on
     std::erase_if(areas_, [&](const Mapping& m) { return m.data() == area.memory; });
     send_message(socket_, make_message(MessageKind::Release, area.bus));
   }
@@ -102,11 +104,11 @@ class ServerBoard final : public BoardAccess {
 
  private:
   std::optional<Message> receive(Clock::time_point end, std::vector<File>& files) {
-    const auto left = std::max(end - Clock::now(), Clock::duration::zero());
-    if (!readable(socket_, left)) return {};
+    if (!readable(socket_, end)) return {};
     return receive_message(socket_, files);
   }
 
+  const pid_t process_ = getpid();
   std::string path_, name_;
   File socket_, doorbell_, interrupt_;
   Mapping bar_;
@@ -124,7 +126,8 @@ ServerState ask_server(const std::string& path) {
   const File socket = connect_to(path);
   std::vector<File> files;
   std::optional<Message> answer;
-  if (send_message(socket, make_message(MessageKind::Ask)) && readable(socket, patience))
+  if (send_message(socket, make_message(MessageKind::Ask)) &&
+      readable(socket, Clock::now() + answer_time))
     answer = receive_message(socket, files);
   if (!answer || answer->kind != MessageKind::Told)
     throw Error(ErrorCategory::Device, "what answers at " + path + " is no board server");
@@ -136,7 +139,7 @@ std::string default_socket() {
   if (const char* path = std::getenv("GDR_SOCKET"); path != nullptr && *path != 0) return path;
   if (const char* folder = std::getenv("XDG_RUNTIME_DIR"); folder != nullptr && *folder != 0)
     return std::string(folder) + "/gdr.socket";
-  return "/tmp/gdr-" + std::to_string(getuid()) + ".socket";
+  return socket_in_tmp();
 }
 
 }  // namespace gdr::driver

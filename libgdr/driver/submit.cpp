@@ -140,6 +140,8 @@ void DrivenBoard::submit(const std::vector<Piece>& pieces, const CommandList& li
     payload_words += p.payload_words;
     result_words += p.result_words;
   }
+  Flight flight;
+  flight.result_words = result_words;
   // Results beyond this are fetched piece by piece.
   result_words = std::min(result_words, most_payload_words());
   const std::uint64_t commands_at = sizeof(Completion);
@@ -149,7 +151,6 @@ void DrivenBoard::submit(const std::vector<Piece>& pieces, const CommandList& li
   // Nothing orders the board's queue and those of chips but waiting.
   const bool to_chip = ring_for(pieces) != 0;
   if (!flights_.empty() && to_chip != (flights_.back().ring != 0)) settle();
-  Flight flight;
   flight.begin = room_for(bytes);
   flight.ring = ring_for(pieces);
   flight.submitted = host_seconds();

@@ -1,7 +1,9 @@
 #include "libgdr/driver/wire.hpp"
 
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,6 +15,18 @@ namespace gdr::driver {
 namespace {
 
 constexpr std::size_t most_files = 4;
+
+/// Anybody may make a socket of the default name in /tmp: what answers there must be ours.
+void require_trusted(const File& socket, const std::string& path) {
+  if (path != socket_in_tmp()) return;
+  ucred peer{};
+  socklen_t size = sizeof(peer);
+  const bool known = getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+  if (known && (peer.uid == getuid() || peer.uid == 0)) return;
+  throw Error(ErrorCategory::Device, "the board server at " + path + " is not yours but of user " +
+                                         std::to_string(peer.uid) +
+                                         "; say with GDR_SOCKET that you mean another one");
+}
 
 /// Room for the files beside a message, aligned as the system wants it.
 union Control {
@@ -82,6 +96,8 @@ std::optional<Message> receive_message(const File& socket, std::vector<File>& fi
   return message;
 }
 
+std::string socket_in_tmp() { return "/tmp/gdr-" + std::to_string(getuid()) + ".socket"; }
+
 File connect_to(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -92,10 +108,21 @@ File connect_to(const std::string& path) {
   std::memcpy(address.sun_path, path.data(), path.size());
   File socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (!socket) throw Error(ErrorCategory::Device, "a socket cannot be made: " + system_error());
-  if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0)
+  // A server that is stopped accepts nobody: who comes when its queue is full would wait for ever.
+  const timeval most{answer_time.count(), 0};
+  setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &most, sizeof(most));
+  const auto end = std::chrono::steady_clock::now() + answer_time;
+  int code = -1;
+  do code = connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  while (code != 0 && errno == EINTR && std::chrono::steady_clock::now() < end);
+  if (code == 0) {
+    require_trusted(socket, path);
     return socket;
+  }
   std::string remedy = "start one with \"gdr serve --socket " + path + "\"";
   if (errno == EACCES) remedy = "the socket's owner and mode say who may use it (gdr serve --mode)";
+  if (errno == EAGAIN || errno == EINTR)
+    remedy = "it is there and accepts nobody: look whether it is stopped";
   throw Error(ErrorCategory::Device,
               "no board server answers at " + path + ": " + system_error() + "; " + remedy);
 }

@@ -1,6 +1,7 @@
 // What a board server and its clients say on their socket: messages of fixed size, in packets.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -46,7 +47,13 @@ bool send_message(const File& socket, const Message& message, const std::vector<
 /// come with it are appended.
 std::optional<Message> receive_message(const File& socket, std::vector<File>& files);
 
-/// A socket connected to a server. Throws Error (Device) saying what to do.
+/// A server that does not answer for so long has other troubles.
+constexpr std::chrono::seconds answer_time{10};
+
+/// The socket of a server where neither GDR_SOCKET nor XDG_RUNTIME_DIR says another one.
+std::string socket_in_tmp();
+
+/// A socket connected to a server, within answer_time. Throws Error (Device) saying what to do.
 File connect_to(const std::string& path);
 
 }  // namespace gdr::driver

@@ -19,7 +19,8 @@ module gdr
 
   integer, parameter, public :: gdr_ok = 0, gdr_error_usage = 1, gdr_error_input = 2, &
        gdr_error_program = 3, gdr_error_io = 4, gdr_error_device = 5, gdr_error_unsupported = 6, &
-       gdr_error_internal = 7, gdr_error_memory = 8
+       gdr_error_internal = 7, gdr_error_memory = 8, &
+       gdr_error_ranks_lost = 9
   integer(c_int), parameter :: type_f64 = 0, type_f32 = 1, type_i64 = 2
 
   ! Handles. They are closed or freed by the caller, once.
@@ -100,6 +101,8 @@ module gdr
   public :: gdr_array, gdr_version, gdr_last_error
   public :: gdr_device_open, gdr_device_close, gdr_device_statistics, gdr_device_reset_statistics
   public :: gdr_device_board_statistics
+  public :: gdr_device_open_mpi, gdr_device_rank, gdr_device_ranks, gdr_device_recover
+  public :: gdr_device_despite_losses, gdr_work
   public :: gdr_kernel_compile, gdr_kernel_assemble, gdr_kernel_load, gdr_kernel_builtin
   public :: gdr_kernel_free
   public :: gdr_job_create, gdr_job_free, gdr_job_set, gdr_job_sources, gdr_job_update_sources
@@ -112,6 +115,17 @@ module gdr
   public :: gdr_linear_multiply
   public :: gdr_small_matrices_create, gdr_small_matrices_free, gdr_small_multiply, gdr_small_lu
   public :: gdr_small_solve
+
+  ! What gdr_device_despite_losses does: calls on the device, up to the first that fails, whose status
+  ! it returns.
+  abstract interface
+     subroutine gdr_work(status)
+       integer, intent(out) :: status
+     end subroutine gdr_work
+  end interface
+  type :: task
+     procedure(gdr_work), pointer, nopass :: work => null()
+  end type task
 
   interface
      function c_version() bind(c, name="gdr_version") result(text)
@@ -134,6 +148,40 @@ module gdr
        type(c_ptr), intent(out) :: device
        integer(c_int) :: status
      end function c_device_open
+     function c_device_open_mpi(communicator, name, device) bind(c, name="gdr_device_open_mpi") &
+          result(status)
+       import :: c_char, c_ptr, c_int
+       integer(c_int), value :: communicator
+       character(kind=c_char), intent(in) :: name(*)
+       type(c_ptr), intent(out) :: device
+       integer(c_int) :: status
+     end function c_device_open_mpi
+     function c_device_rank(device) bind(c, name="gdr_device_rank") result(rank)
+       import :: c_ptr, c_int
+       type(c_ptr), value :: device
+       integer(c_int) :: rank
+     end function c_device_rank
+     function c_device_ranks(device) bind(c, name="gdr_device_ranks") result(ranks)
+       import :: c_ptr, c_int
+       type(c_ptr), value :: device
+       integer(c_int) :: ranks
+     end function c_device_ranks
+     function c_device_recover(device, lost, room, count) bind(c, name="gdr_device_recover") &
+          result(status)
+       import :: c_ptr, c_int, c_size_t
+       type(c_ptr), value :: device
+       integer(c_int), intent(inout) :: lost(*)
+       integer(c_size_t), value :: room
+       integer(c_size_t), intent(out) :: count
+       integer(c_int) :: status
+     end function c_device_recover
+     function c_device_despite_losses(device, work, data) &
+          bind(c, name="gdr_device_despite_losses") result(status)
+       import :: c_ptr, c_funptr, c_int
+       type(c_ptr), value :: device, data
+       type(c_funptr), value :: work
+       integer(c_int) :: status
+     end function c_device_despite_losses
      subroutine c_device_close(device) bind(c, name="gdr_device_close")
        import :: c_ptr
        type(c_ptr), value :: device
@@ -551,6 +599,62 @@ contains
     integer, intent(out) :: status
     status = c_device_open(trim(name)//c_null_char, device%handle)
   end subroutine gdr_device_open
+
+  ! Open a device on all ranks of a communicator: that of mpif.h or of the module mpi, or
+  ! comm%MPI_VAL of mpi_f08. All calls on it are collective (docs/mpi.md).
+  subroutine gdr_device_open_mpi(communicator, name, device, status)
+    integer, intent(in) :: communicator
+    character(len=*), intent(in) :: name
+    type(gdr_device), intent(out) :: device
+    integer, intent(out) :: status
+    status = c_device_open_mpi(int(communicator, c_int), trim(name)//c_null_char, device%handle)
+  end subroutine gdr_device_open_mpi
+
+  ! This process among those that share the device, from 0, and how many they are.
+  function gdr_device_rank(device) result(rank)
+    type(gdr_device), intent(in) :: device
+    integer :: rank
+    rank = c_device_rank(device%handle)
+  end function gdr_device_rank
+
+  function gdr_device_ranks(device) result(ranks)
+    type(gdr_device), intent(in) :: device
+    integer :: ranks
+    ranks = c_device_ranks(device%handle)
+  end function gdr_device_ranks
+
+  ! After gdr_error_ranks_lost: makes this a device of the ranks that are left. `lost` gets the
+  ! numbers that the lost ones had when it was opened.
+  subroutine gdr_device_recover(device, lost, status)
+    type(gdr_device), intent(in) :: device
+    integer, allocatable, intent(out) :: lost(:)
+    integer, intent(out) :: status
+    integer(c_int), allocatable :: numbers(:)
+    integer(c_size_t) :: count
+    allocate (numbers(max(1, gdr_device_ranks(device))))
+    status = c_device_recover(device%handle, numbers, size(numbers, kind=c_size_t), count)
+    lost = numbers(1:count)
+  end subroutine gdr_device_recover
+
+  ! Do `work`, and again, as a device of those that are left, as often as ranks are lost meanwhile.
+  subroutine gdr_device_despite_losses(device, work, status)
+    type(gdr_device), intent(in) :: device
+    procedure(gdr_work) :: work
+    integer, intent(out) :: status
+    type(task), target :: now
+    now%work => work
+    status = c_device_despite_losses(device%handle, c_funloc(do_task), c_loc(now))
+  end subroutine gdr_device_despite_losses
+
+  function do_task(data) bind(c) result(status)
+    type(c_ptr), value :: data
+    integer(c_int) :: status
+    type(task), pointer :: now
+    integer :: own
+    call c_f_pointer(data, now)
+    call now%work(own)
+    status = own
+  end function do_task
 
   subroutine gdr_device_close(device)
     type(gdr_device), intent(inout) :: device

@@ -29,7 +29,8 @@ extern "C" {
 /* Kinds of error. Usage: a wrong name, option or argument. Input: data that cannot be worked on, as
  * a NaN. Program: a kernel that does not assemble, load or fit. Io: a file. Device: one that cannot
  * be opened, or failed. Unsupported: what this build or host cannot do. Memory: none left.
- * Internal: a defect of the library. */
+ * Internal: a defect of the library. Ranks lost: another rank of a device "mpi" has ended, where
+ * the MPI lets a job go on (see gdr_device_recover). */
 typedef enum gdr_status {
   GDR_OK = 0,
   GDR_ERROR_USAGE = 1,
@@ -39,7 +40,8 @@ typedef enum gdr_status {
   GDR_ERROR_DEVICE = 5,
   GDR_ERROR_UNSUPPORTED = 6,
   GDR_ERROR_INTERNAL = 7,
-  GDR_ERROR_MEMORY = 8
+  GDR_ERROR_MEMORY = 8,
+  GDR_ERROR_RANKS_LOST = 9
 } gdr_status;
 
 /* Type of the numbers in a user's array. GDR_RAW: machine bits in 64-bit words, low word first; one
@@ -145,6 +147,21 @@ gdr_status gdr_device_open(const char* name, gdr_device** device);
  * `name` is "mpi" with options, as "mpi:engine=native,threads=4"; null or "" means "mpi". All calls
  * on it are collective (docs/mpi.md). */
 gdr_status gdr_device_open_mpi(int communicator, const char* name, gdr_device** device);
+/* This process among those that share the device, and how many they are: 0 of 1 but for devices of
+ * kind "mpi". */
+unsigned gdr_device_rank(const gdr_device* device);
+unsigned gdr_device_ranks(const gdr_device* device);
+/* After GDR_ERROR_RANKS_LOST: makes this a device of the ranks that are left, numbered anew in
+ * their old order. Collective among them. `lost` gets the lost ranks by the numbers they had when
+ * the device was opened, as many as there is `room` for, and `count` how many there are; both may
+ * be null. GDR_ERROR_UNSUPPORTED where the MPI cannot do that. */
+gdr_status gdr_device_recover(gdr_device* device, unsigned* lost, size_t room, size_t* count);
+/* Call `work` with `data`, and again, after gdr_device_recover, as often as ranks are lost
+ * meanwhile: all that are left return from the same try. Collective. `work` takes rank and number
+ * of ranks anew each time, changes nothing that the next try needs, and returns the status of the
+ * first of its calls that failed, else GDR_OK; what it returns on one rank is the error on all. */
+gdr_status gdr_device_despite_losses(gdr_device* device, gdr_status (*work)(void* data),
+                                     void* data);
 /* Close it. Work that is still running is abandoned; jobs may be freed before or after. */
 void gdr_device_close(gdr_device* device);
 /* One line about it; lives until the device is closed. "" for a null device. */

@@ -12,6 +12,7 @@
 #include "emulator/board/loaded_program.hpp"
 #include "emulator/board/loop_plan.hpp"
 #include "emulator/board/port_work.hpp"
+#include "emulator/chip/reduction.hpp"
 #include "emulator/chip/state.hpp"
 #include "emulator/engine/engine.hpp"
 #include "gdr/error.hpp"
@@ -22,6 +23,10 @@ namespace gdr {
 namespace {
 
 [[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
+
+/// By Reduce.
+constexpr std::array<std::string_view, 10> reductions{"pass", "fadd", "fmax", "fmin", "iadd",
+                                                      "imax", "imin", "iand", "ior",  "ixor"};
 
 constexpr std::array stepped{Section::Start, Section::Body, Section::End};
 
@@ -126,6 +131,7 @@ void Machine::Impl::execute() {
       plan.groups_per_half == unlimited_groups || pass == 0 ? 0 : pass % plan.groups_per_half;
   BlockRun run;
   run.section = Section::Body;
+  run.collect_flags = true;
   run.source_base =
       halves.source_base[half()] + static_cast<std::uint32_t>(group) * halves.source_step;
   run.output_base =
@@ -242,6 +248,7 @@ void Machine::targets(std::size_t n, std::span<const NamedInput> arrays) {
 void Machine::restart() {
   impl_->program();
   impl_->clock = 0;
+  for (BlockState& block : impl_->chip.blocks) block.flags = no_flags;
   impl_->enter(0);
 }
 
@@ -332,6 +339,38 @@ void Machine::set_memory(MachineMemory memory, std::size_t block, std::size_t ad
     usage("the word has more bits than its place");
   const bool mask = memory == MachineMemory::Masks;
   lanes[address * width + (shared ? 0 : pe)] = mask ? std::uint64_t{0} - word : word;
+}
+
+MachineFlags Machine::flags(std::size_t block) const {
+  if (block >= blocks())
+    usage("block " + std::to_string(block) + ": the chip has " + std::to_string(blocks()));
+  const Flags flags = impl_->chip.blocks[block].flags;
+  return {(flags & flag_invalid) != 0, (flags & flag_overflow) != 0, (flags & flag_underflow) != 0};
+}
+
+std::vector<std::uint64_t> Machine::reduced(MachineMemory memory,
+                                            std::string_view operation) const {
+  const auto* const found = std::ranges::find(reductions, operation);
+  if (found == reductions.end())
+    usage(unknown_name("reduction", operation, {reductions.begin(), reductions.end()}));
+  if (memory == MachineMemory::Masks) usage("masks do not pass the reduction network");
+  const auto op = static_cast<Reduce>(found - reductions.begin());
+  const auto lanes = lanes_of(memory);
+  const std::size_t width = memory == MachineMemory::Broadcast ? 1 : pes();
+  std::vector<std::uint64_t> out((impl_->chip.blocks.front().*lanes).size());
+  std::vector<Long> leaves(blocks());
+  Flags ignored = no_flags;
+  for (std::size_t upper = 0; upper + width < out.size(); ++upper) {
+    if (upper / width % 2 != 0) continue;
+    for (std::size_t b = 0; b < leaves.size(); ++b) {
+      const LaneMemory& words = impl_->chip.blocks[b].*lanes;
+      leaves[b] = join(Short{words[upper]}, Short{words[upper + width]});
+    }
+    const Long all = reduce_tree(op, leaves, ignored);
+    out[upper] = upper_half(all).bits;
+    out[upper + width] = lower_half(all).bits;
+  }
+  return out;
 }
 
 }  // namespace gdr

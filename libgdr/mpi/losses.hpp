@@ -52,8 +52,10 @@ class Family {
     const std::scoped_lock lock(mutex_);
     std::erase(members_, comm);
   }
+  /// A rank of it was lost, and all communicators of the family with it.
+  bool revoked() const noexcept { return revoked_; }
   void revoke() noexcept {
-    any_lost = true;
+    any_lost = revoked_ = true;
     const std::scoped_lock lock(mutex_);
     for (const MPI_Comm comm : members_) MPIX_Comm_revoke(comm);
   }
@@ -73,6 +75,7 @@ class Family {
  private:
   std::mutex mutex_;
   std::vector<MPI_Comm> members_;
+  std::atomic<bool> revoked_ = false;
 };
 
 /// Numbers in `before` of the ranks that `after` lacks.

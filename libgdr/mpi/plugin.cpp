@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gdr/error.hpp"
+#include "libgdr/mpi/farewells.hpp"
 #include "libgdr/mpi/losses.hpp"
 #include "libgdr/mpi/requests.hpp"
 
@@ -45,17 +46,21 @@ class MpiGroup final : public RankGroup {
   }
 
   void gather(const void* mine, std::size_t bytes, void* all) override {
-    Requests requests(family_);
     const int n = count(bytes);
-    requests.check(MPI_Iallgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, comm_, requests.add()));
+    Requests requests(family_, farewells_, farewells_->begin());
+    std::byte* const out = requests.keep(bytes);
+    std::byte* const in = requests.keep(bytes * size_);
+    if (bytes > 0) std::memcpy(out, mine, bytes);
+    requests.check(MPI_Iallgather(out, n, MPI_BYTE, in, n, MPI_BYTE, comm_, requests.add()));
     requests.wait();
+    if (bytes > 0) std::memcpy(all, in, bytes * size_);
   }
 
   void broadcast(void* data, std::size_t bytes, unsigned root) override {
     auto* at = static_cast<char*>(data);
     while (bytes > 0) {
       const std::size_t n = std::min(bytes, most_bytes);
-      Requests requests(family_);
+      Requests requests(family_, farewells_, farewells_->begin());
       requests.check(MPI_Ibcast(at, static_cast<int>(n), MPI_BYTE, static_cast<int>(root), comm_,
                                 requests.add()));
       requests.wait();
@@ -66,7 +71,7 @@ class MpiGroup final : public RankGroup {
 
   std::unique_ptr<RankPending> start_gather(std::uint64_t* all,
                                             std::span<const std::size_t> offsets) override {
-    auto requests = std::make_unique<Gathering>(family_, offsets);
+    auto requests = std::make_unique<Gathering>(family_, farewells_, offsets);
     requests->requests.check(MPI_Iallgatherv(
         MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, requests->counts.data(),
         requests->displacements.data(), MPI_UINT64_T, comm_, requests->requests.add()));
@@ -75,7 +80,7 @@ class MpiGroup final : public RankGroup {
 
   std::unique_ptr<RankPending> start_exchange(std::span<const RankTransfer> receives,
                                               std::span<const RankTransfer> sends) override {
-    auto requests = std::make_unique<Requests>(family_);
+    auto requests = std::make_unique<Requests>(family_, farewells_, farewells_->current());
     each_piece(receives, [&](char* data, int n, int peer) {
       requests->check(MPI_Irecv(data, n, MPI_BYTE, peer, exchange_tag, comm_, requests->add()));
     });
@@ -95,15 +100,24 @@ class MpiGroup final : public RankGroup {
 
   bool agreed(bool fine) override {
     if (!has_ulfm) return fine;
-    int flag = fine ? 1 : 0, code = MPI_SUCCESS;
+    const std::uint64_t call = farewells_->begin();
+    Buffer memory = std::make_unique<std::byte[]>(sizeof(int));
+    int* const flag = new (memory.get()) int(fine ? 1 : 0);
     MPI_Request request = MPI_REQUEST_NULL;
-    code = MPIX_Comm_iagree(comm_, &flag, &request);
-    wait_until([&] {
-      int done = 1;
-      if (code == MPI_SUCCESS) code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-      return done != 0 || code != MPI_SUCCESS;
-    });
-    return code == MPI_SUCCESS && flag != 0;
+    int code = MPIX_Comm_iagree(comm_, flag, &request);
+    try {
+      const auto ended = [&] {
+        int done = 1;
+        if (code == MPI_SUCCESS) code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        return done != 0 || code != MPI_SUCCESS;
+      };
+      wait_until(ended, [&] { farewells_->check(call); });
+    } catch (...) {
+      farewells_->abandon();
+      keep_for_ever(std::move(memory));
+      throw;
+    }
+    return code == MPI_SUCCESS && *flag != 0;
   }
 
   std::vector<unsigned> shrink() override {
@@ -114,7 +128,7 @@ class MpiGroup final : public RankGroup {
       throw Error(ErrorCategory::Device, "the ranks that are left cannot be found (" +
                                              text_of(code) + "); start the job again");
     std::vector<unsigned> lost = ranks_lost(comm_, next);
-    leave();
+    drop();
     take(next, std::make_shared<Family>());
     return lost;
   }
@@ -127,8 +141,9 @@ class MpiGroup final : public RankGroup {
  private:
   /// The arrays of counts must live as long as the transfer.
   struct Gathering final : RankPending {
-    Gathering(std::shared_ptr<Family> family, std::span<const std::size_t> offsets)
-        : requests(std::move(family)) {
+    Gathering(std::shared_ptr<Family> family, const std::shared_ptr<Farewells>& farewells,
+              std::span<const std::size_t> offsets)
+        : requests(std::move(family), farewells, farewells->begin()) {
       for (std::size_t r = 0; r + 1 < offsets.size(); ++r) {
         counts.push_back(count(offsets[r + 1] - offsets[r]));
         displacements.push_back(count(offsets[r]));
@@ -165,16 +180,26 @@ class MpiGroup final : public RankGroup {
     rank_ = static_cast<unsigned>(value);
     MPI_Comm_size(comm_, &value);
     size_ = static_cast<unsigned>(value);
+    farewells_ = std::make_shared<Farewells>(comm_);
+    if (size_ > 1) Departures::of_process().expect(farewells_);
   }
+  /// The communicator, whose other ranks are no longer called.
   void leave() noexcept {
-    family_->remove(comm_);
     int ended = 0;
     MPI_Finalized(&ended);
-    if (ended == 0) MPI_Comm_free(&comm_);
+    if (ended != 0) return;
+    if (family_->revoked() || size_ == 1) return drop();
+    family_->remove(comm_);
+    Departures::of_process().leave(std::move(farewells_));
+  }
+  void drop() noexcept {
+    family_->remove(comm_);
+    if (!farewells_->abandoned()) MPI_Comm_free(&comm_);
   }
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::shared_ptr<Family> family_;
+  std::shared_ptr<Farewells> farewells_;
   unsigned rank_ = 0, size_ = 1;
   bool any_thread_ = false;
 };

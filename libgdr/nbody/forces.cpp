@@ -9,6 +9,7 @@
 #include "gdr/error.hpp"
 #include "gdr/gravity.hpp"
 #include "libgdr/nbody/direct_sum.hpp"
+#include "libgdr/particle/far_away.hpp"
 #include "libgdr/ranks/device_ranks.hpp"
 
 namespace gdr {
@@ -42,7 +43,7 @@ class SharedForces {
                      acceleration.data() + 3 * first, potential.data() + first);
     gather_parts(ranks_, acceleration.data(), n, 3);
     gather_parts(ranks_, potential.data(), n, 1);
-    together(&ranks_, [&] { check_forces(acceleration, potential); });
+    together(&ranks_, [&] { check_forces(position, acceleration, potential); });
   }
 
   Device& device_;
@@ -70,7 +71,7 @@ ForceLaw device_forces(Device& device, double eps, double gravity) {
     const std::vector<double> gm = scaled(mass, gravity);
     kernel->compute(gm.size(), position.data(), gm.data(), eps, acceleration.data(),
                     potential.data());
-    check_forces(acceleration, potential);
+    check_forces(position, acceleration, potential);
   };
 }
 
@@ -78,16 +79,19 @@ ForceLaw host_forces(double eps, double gravity) {
   return [eps, gravity](std::span<const double> position, std::span<const double> mass,
                         std::span<double> acceleration, std::span<double> potential) {
     direct_sum(position, scaled(mass, gravity), eps, acceleration, potential);
-    check_forces(acceleration, potential);
+    check_forces(position, acceleration, potential);
   };
 }
 
-void check_forces(std::span<const double> acceleration, std::span<const double> potential) {
+void check_forces(std::span<const double> position, std::span<const double> acceleration,
+                  std::span<const double> potential) {
   for (std::size_t i = 0; i < potential.size(); ++i) {
     const double* a = acceleration.data() + 3 * i;
     if (std::isfinite(a[0]) && std::isfinite(a[1]) && std::isfinite(a[2]) &&
         std::isfinite(potential[i]))
       continue;
+    if (const std::string far = far_away_text("particle", position); !far.empty())
+      throw Error(ErrorCategory::Input, "the forces are not finite: " + far);
     throw Error(
         ErrorCategory::Input,
         fmt::format("the force on particle {} is not finite ({} {} {}, potential {}): numbers "

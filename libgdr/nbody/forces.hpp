@@ -22,8 +22,10 @@ ForceLaw device_forces(Device& device, double eps, double gravity = 1);
 /// Forces computed in double on the host by direct summation, for comparison.
 ForceLaw host_forces(double eps, double gravity = 1);
 
-/// Throws Error (Input) naming the first particle whose force is not finite: numbers so large or so
-/// close to one another that they leave the range of the arithmetic.
-void check_forces(std::span<const double> acceleration, std::span<const double> potential);
+/// Throws Error (Input) naming the particle to blame where a force is not finite: the one that
+/// stands too far out for the range of the arithmetic, else the first that suffers, too close to
+/// another.
+void check_forces(std::span<const double> position, std::span<const double> acceleration,
+                  std::span<const double> potential);
 
 }  // namespace gdr

@@ -3,14 +3,17 @@
 
 #include <bit>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "gdr/error.hpp"
 #include "libgdr/device/core.hpp"
 #include "libgdr/device/finite.hpp"
+#include "libgdr/particle/far_away.hpp"
 #include "libgdr/ranks/agree.hpp"
 #include "libgdr/ranks/ranks.hpp"
 
@@ -52,12 +55,22 @@ void name_bad_particle(std::size_t n, const double* position, const double* mass
   }
 }
 
+/// Positions that a result came from, and what a message calls them.
+struct Places {
+  const char* what;
+  std::span<const double> position;
+};
+
 /// Accelerations come as triples (stride 3), potentials one by one.
-void check_results(std::size_t n, const double* values, std::size_t each, const char* what) {
+void check_results(std::size_t n, const double* values, std::size_t each, const char* what,
+                   std::initializer_list<Places> places) {
   if (values == nullptr) return;
   FiniteTest<double> test;
   for (std::size_t k = 0; k < each * n; ++k) test.add(std::bit_cast<std::uint64_t>(values[k]));
   if (test.all_finite()) return;
+  for (const Places& p : places)
+    if (const std::string far = far_away_text(p.what, p.position); !far.empty())
+      bad_input(std::string("the ") + what + " is not finite: " + far);
   for (std::size_t k = 0; k < each * n; ++k)
     if (!std::isfinite(values[k]))
       bad_input(std::string("the ") + what + " of particle " + std::to_string(k / each) +
@@ -78,8 +91,14 @@ struct Gravity::Impl {
   /// Coordinate k of triples; null stays null, which is allowed where there are none.
   static ConstArray column(const double* x, int k) { return {x == nullptr ? x : x + k, triple}; }
 
-  /// Enough ids for n particles, behind those of the ranks before this one. Returns how many there
-  /// are on all ranks.
+  /// Room for n ids.
+  void make_room(std::size_t n) {
+    if (ids.size() >= n) return;
+    ids.resize(n);
+    first_id = -1;
+  }
+  /// The ids of n particles, for which there is room, behind those of the ranks before this one.
+  /// Returns how many there are on all ranks.
   std::size_t number(std::size_t n) {
     std::int64_t before = 0, all = static_cast<std::int64_t>(n);
     if (ranks != nullptr) {
@@ -89,11 +108,8 @@ struct Gravity::Impl {
       before = std::accumulate(counts.begin(), counts.begin() + ranks->rank(), std::int64_t{0});
       all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
     }
-    if (ids.size() < n || before != first_id) {
-      ids.resize(n);
-      std::iota(ids.begin(), ids.end(), before);
-      first_id = before;
-    }
+    if (before != first_id) std::iota(ids.begin(), ids.end(), before);
+    first_id = before;
     return static_cast<std::size_t>(all);
   }
   void set_sources(std::size_t n, const double* x, const double* mass) {
@@ -107,7 +123,8 @@ struct Gravity::Impl {
     job.targets(
         n, {{"xi", column(x, 0)}, {"yi", column(x, 1)}, {"zi", column(x, 2)}, {"idi", target_ids}});
   }
-  void run(std::size_t n, double square, double* acceleration, double* potential) {
+  void run(std::size_t n, double square, double* acceleration, double* potential,
+           std::initializer_list<Places> places) {
     results.clear();
     if (acceleration != nullptr) {
       results.push_back({"ax", {acceleration, triple}});
@@ -118,8 +135,8 @@ struct Gravity::Impl {
     job.set("eps2", square);
     job.run(results);
     together(ranks, [&] {
-      check_results(n, acceleration, 3, "acceleration");
-      check_results(n, potential, 1, "potential");
+      check_results(n, acceleration, 3, "acceleration", places);
+      check_results(n, potential, 1, "potential", places);
     });
   }
 };
@@ -138,12 +155,13 @@ Gravity& Gravity::operator=(Gravity&&) noexcept = default;
 void Gravity::compute(std::size_t n, const double* position, const double* mass, double eps,
                       double* acceleration, double* potential) {
   double square = 0;
-  const std::size_t all = impl_->number(n);
-  together(impl_->ranks, [&] {
-    if (all == 0) bad_input("there are no particles");
+  together(impl_->ranks, "Gravity::compute", [&] {
     check_pointers(n, position, mass, "particles");
     square = checked_square(eps);
+    impl_->make_room(n);
   });
+  // All ranks know how many there are.
+  if (impl_->number(n) == 0) throw AgreedError(ErrorCategory::Input, "there are no particles");
   try {
     impl_->set_sources(n, position, mass);
     impl_->set_targets(n, position, impl_->ids.data());
@@ -152,20 +170,21 @@ void Gravity::compute(std::size_t n, const double* position, const double* mass,
       together(impl_->ranks, [&] { name_bad_particle(n, position, mass, "particle"); });
     throw;
   }
-  impl_->run(n, square, acceleration, potential);
+  impl_->run(n, square, acceleration, potential, {{"particle", {position, 3 * n}}});
 }
 
 void Gravity::compute_on(std::size_t n_targets, const double* target, std::size_t n_sources,
                          const double* source, const double* mass, double eps, double* acceleration,
                          double* potential) {
   double square = 0;
-  impl_->number(n_sources);
-  together(impl_->ranks, [&] {
+  together(impl_->ranks, "Gravity::compute_on", [&] {
     check_pointers(n_targets, target, target, "targets");
     check_pointers(n_sources, source, mass, "sources");
     square = checked_square(eps);
     if (impl_->no_ids.size() < n_targets) impl_->no_ids.resize(n_targets, -1);
+    impl_->make_room(n_sources);
   });
+  impl_->number(n_sources);
   try {
     impl_->set_targets(n_targets, target, impl_->no_ids.data());
     impl_->set_sources(n_sources, source, mass);
@@ -178,7 +197,8 @@ void Gravity::compute_on(std::size_t n_targets, const double* target, std::size_
     throw;
   }
   if (n_targets == 0 && impl_->ranks == nullptr) return;
-  impl_->run(n_targets, square, acceleration, potential);
+  impl_->run(n_targets, square, acceleration, potential,
+             {{"target", {target, 3 * n_targets}}, {"source", {source, 3 * n_sources}}});
 }
 
 }  // namespace gdr

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "gdr/error.hpp"
 #include "gdr/ranks.hpp"
@@ -18,15 +19,17 @@ class AgreedError : public Error {
 };
 
 /// What went wrong here, or nothing; collective. Throws the AgreedError of the first rank where
-/// something did, its number before the message.
-void agree(RankGroup& ranks, const std::optional<Error>& here);
+/// something did, its number before the message. `call` says what this rank does, with all that
+/// must be the same on all ranks; where one does something else, all throw that.
+void agree(RankGroup& ranks, const std::optional<Error>& here, std::string_view call = {});
 
 /// The exception that is being handled, as an Error.
 Error current_error();
 
-/// Runs `work`, and throws on all ranks if it threw on any. Without a group it just runs.
+/// Runs `work`, and throws on all ranks if it threw on any, or if they do not make the same `call`.
+/// Without a group it just runs.
 template <typename Work>
-void together(RankGroup* ranks, const Work& work) {
+void together(RankGroup* ranks, std::string_view call, const Work& work) {
   if (ranks == nullptr) return work();
   std::optional<Error> here;
   try {
@@ -38,7 +41,12 @@ void together(RankGroup* ranks, const Work& work) {
   } catch (...) {
     here = current_error();
   }
-  agree(*ranks, here);
+  agree(*ranks, here, call);
+}
+/// The same for a step of a call that has begun.
+template <typename Work>
+void together(RankGroup* ranks, const Work& work) {
+  together(ranks, {}, work);
 }
 
 }  // namespace gdr

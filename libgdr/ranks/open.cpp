@@ -67,6 +67,7 @@ std::shared_ptr<DeviceCore> open_on_ranks(const DeviceName& name,
 
 std::vector<RankReport> gather_reports(DeviceCore& device) {
   RankGroup& ranks = *device.ranks->calls;
+  together(&ranks, "Device::rank_reports", [] {});
   constexpr std::size_t numbers = 9, name = 64;
   struct Plain {
     std::uint64_t counts[numbers];

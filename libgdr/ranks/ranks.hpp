@@ -1,6 +1,7 @@
 // The ranks of a device, and where they come from.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -26,6 +27,10 @@ struct Ranks {
   std::vector<unsigned> numbers = {};
   /// Called on all that are left when some were lost, with the numbers of these.
   std::function<void(const std::vector<unsigned>& lost)> on_loss = {};
+  /// Jobs that were made here. Those of all ranks with the same number belong together, until calls
+  /// were done again: not all ranks may have come as far the first time.
+  std::atomic<unsigned> jobs = 0;
+  std::atomic<bool> done_again = false;
 };
 
 /// The reports of all ranks; collective.

@@ -41,6 +41,7 @@ std::vector<unsigned> shrink(Ranks& ranks) {
 std::vector<unsigned> go_on(DeviceCore& device) {
   drain(device);
   Ranks& ranks = *device.ranks;
+  ranks.done_again = true;
   std::vector<unsigned> lost = shrink(ranks);
   {
     const std::scoped_lock lock(device.counters);

@@ -7,12 +7,17 @@ Functions take NumPy arrays and, if you like, a device: ``gdr.open("emulator", e
 Without one they share ``gdr.default_device()``. docs/python.md is the guide.
 """
 
+import atexit
+
 from . import _core as _core
 from . import _mpi as _mpi
+from . import errors as errors
+from . import functions as functions
 from . import linalg as linalg
 from . import nbody as nbody
 from ._decorator import FunctionKernel, kernel
 from ._device import (
+    BoardTest,
     Device,
     RankReport,
     Statistics,
@@ -63,14 +68,17 @@ from .errors import (
     InternalError,
     MpiMismatchWarning,
     ProgramError,
+    RanksLost,
     UnsupportedError,
     UsageError,
 )
 
 __version__ = _core.version()
 _mpi.watch()
+atexit.register(_core.wait_for_abandoned)
 
 __all__ = [
+    "BoardTest",
     "Device",
     "DeviceError",
     "Error",
@@ -86,6 +94,7 @@ __all__ = [
     "ParticleKernel",
     "ProgramError",
     "RankReport",
+    "RanksLost",
     "Statistics",
     "TimelineEvent",
     "UnsupportedError",
@@ -99,7 +108,9 @@ __all__ = [
     "coulomb",
     "coulomb_ewald",
     "default_device",
+    "errors",
     "from_object",
+    "functions",
     "gauss_sum",
     "gravity",
     "gravity_1pn",

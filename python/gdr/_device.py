@@ -7,14 +7,31 @@ import dataclasses
 import os
 import threading
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ContextManager, Iterator, List, Optional, Type, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    ContextManager,
+    Iterator,
+    List,
+    Optional,
+    Tuple,
+    Type,
+    TypeVar,
+    Union,
+)
+
+import numpy as np
 
 from . import _core, _mpi
+from ._arrays import index, text_of
 from .errors import DeviceError, Error
 
 if TYPE_CHECKING:
     from ._job import Job
     from ._kernel import Kernel
+
+T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,6 +58,15 @@ class Statistics:
     slow_runs: int  #: the slow way instead
     slow_reason: str  #: why the kernel now loaded takes the slow way, if it always does
     compile_seconds: float  #: spent making machine code
+    lost_boards: int  #: that failed and were taken out since the device was opened
+    checks: int  #: tests of all boards in the background (option check)
+    #: Ranks that ended while others went on, by the numbers they had when the device was opened.
+    lost_ranks: Tuple[int, ...]
+    # Measured, of runs: together they are more than host_seconds where they overlapped.
+    conversion_seconds: float  #: the host converting arrays of jobs, also between runs
+    transfer_seconds: float  #: the host copying to and from memory that boards reach
+    board_seconds: float  #: boards at work on command lists, all boards together
+    overlap_seconds: float  #: that the parts of runs took less together than in turns
 
     @property
     def predicted_gflops(self) -> float:
@@ -58,7 +84,8 @@ class TimelineEvent:
     """Something that was busy, in seconds on the real board since the record began.
 
     ``part`` is "link write", "link read", "chip N", or "host": the time measured here between the
-    end of one command list and the beginning of the next.
+    end of one command list and the beginning of the next. Of a board elsewhere it is "board": the
+    driver knows when a list began and what it takes by the model, one event for each.
     """
 
     board: int
@@ -82,7 +109,24 @@ class RankReport:
     bytes_received: int  #: from other ranks, for runs
     sources_bytes: int  #: of sources that it held for its last run
     seconds: float  #: wall time in runs
-    waiting_seconds: float  #: of these, for other ranks
+    waiting_seconds: float  #: of these, for other ranks: what no computing hid
+    memory_bytes: int  #: of everything that it held of others and for others in its last run
+    sources_seconds: float  #: from the beginning of transfers of sources to their end
+    sources_waiting: float  #: of these, boards stood still for them
+
+
+@dataclasses.dataclass(frozen=True)
+class BoardTest:
+    """What a test of one board found."""
+
+    board: str  #: which one
+    failure: str  #: what went wrong; empty: nothing
+    seconds: float  #: that the test took
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing went wrong."""
+        return not self.failure
 
 
 _ALONE: ContextManager[None] = contextlib.nullcontext()
@@ -97,7 +141,9 @@ class Device:
     """
 
     def __init__(self, name: str, communicator: Optional[int] = None) -> None:
-        self._core = _core.Device(name, communicator)
+        # A board may be waited for: Ctrl-C is heard meanwhile. MPI wants this thread.
+        may_wait = _kind(name) in ("board", "auto")
+        self._core = _core.Device(name, communicator, may_wait)
         self._gravity: Optional[_core.Gravity] = None
         self._name = name
         self._shared = self._core.ranks > 1
@@ -155,6 +201,10 @@ class Device:
 
     def target_slots(self, kernel: Kernel) -> int:
         """Targets that all boards hold at once when they are spread over the blocks."""
+        from ._kernel import Kernel
+
+        if not isinstance(kernel, Kernel):
+            raise TypeError(f"kernel: a gdr.Kernel is wanted, not {type(kernel).__name__}")
         return self._core.target_slots(kernel.core)
 
     def job(self, kernel: Kernel) -> Job:
@@ -163,11 +213,52 @@ class Device:
 
         return Job(self, kernel)
 
-    def record_timeline(self, on: bool = True) -> None:
-        """Begin a new record of what is busy when; with False forget it and write no more.
+    def interrupt(self) -> None:
+        """Ask what is running on this device, begun by whatever thread, to stop: its call raises
+        DeviceError some milliseconds later (a tenth of a second in the slower engines). Work that
+        waits for its turn stays, and so does everything that the device holds."""
+        self._core.interrupt()
 
-        Raises UnsupportedError where a board is not emulated in this process.
+    def test(self, rounds: int = 1) -> List[BoardTest]:
+        """Test every board: memories, arithmetic, reduction network, a product of matrices;
+        ``rounds`` times, with other numbers each time.
+
+        A board that fails is taken out, and its work goes to the others; raises DeviceError when
+        none is left. The option ``check=SECONDS`` of ``gdr.open`` does it in the background.
         """
+        with self._together():
+            count = index("rounds", rounds, 1, 2**32 - 1)
+        return [BoardTest(*test) for test in self._core.test(count)]
+
+    def recover(self) -> List[int]:
+        """After RanksLost: make this a device of the ranks that are left, and return those that
+        were lost, by the numbers they had when the device was opened.
+
+        Collective among those that are left, which are numbered anew in their old order; jobs keep
+        this rank's own sources and targets, distributed matrices must be made anew. Raises
+        UnsupportedError where the MPI cannot do that (docs/mpi.md), and DeviceError if none is lost.
+        """
+        return self._core.recover()
+
+    def despite_losses(self, work: Callable[[], T]) -> T:
+        """Call ``work()``, and again after ``recover()``, as often as ranks are lost meanwhile; what
+        it returned the last time. Collective: all that are left return from the same try.
+
+        ``work`` must take ``rank`` and ``ranks`` anew each time, and change nothing that the next
+        try needs. Where nothing can be lost it is just called.
+        """
+        if not callable(work):
+            raise TypeError(f"work: a function is wanted, not {type(work).__name__}")
+        done: List[T] = []
+
+        def once() -> None:
+            done[:] = [work()]
+
+        self._core.despite_losses(once)
+        return done[0]
+
+    def record_timeline(self, on: bool = True) -> None:
+        """Begin a new record of what is busy when; with False forget it and write no more."""
         self._core.record_timeline(on)
 
     def timeline(self) -> List[TimelineEvent]:
@@ -186,7 +277,7 @@ class Device:
         except Exception as error:
             with contextlib.suppress(Error):  # here it is raised as it is
                 self._core.agree(str(error), isinstance(error, TypeError))
-            raise
+            raise on_all_ranks(error)
         self._core.agree(None, False)
 
     def _numbers_before(self, n: int) -> int:
@@ -213,8 +304,11 @@ def open(name: str = "", *, comm: Any = None, **options: Union[str, int, float])
     ``gdr.open()`` opens what the environment variable GDR_DEVICE says, else the emulator.
     ``gdr.open("emulator", engine="native", boards=2)`` is ``gdr.open("emulator:engine=native,
     boards=2")``: engine ("reference", "vector", "native", "native-float"), isa, boards, threads,
-    sharing ("auto", "targets", "sources"), and the geometry: chips, blocks, pes, registers, local,
-    bm, instructions, dram, clock.
+    sharing ("auto", "targets", "sources"), check (seconds between tests of all boards in the
+    background), and the geometry: chips, blocks, pes, registers, local, bm, instructions, dram,
+    clock. Boards elsewhere ("board:0", "board:unix:/path/to/socket", "auto" for the best that
+    works) also know queue (seconds to wait for one that is taken), timeout (seconds without a sign
+    of life) and test (False: none when it is opened); docs/library.md has them all.
 
     ``gdr.open("mpi", comm=MPI.COMM_WORLD)`` opens one device on all ranks of a communicator of
     mpi4py, which is duplicated; without ``comm`` on all processes. Calls on it are collective, and
@@ -227,7 +321,7 @@ def open(name: str = "", *, comm: Any = None, **options: Union[str, int, float])
     """
     if comm is None:
         chosen = device_name(name, options)
-        if (chosen or os.environ.get("GDR_DEVICE", "")).split(":")[0] == "mpi":
+        if _kind(chosen) == "mpi":
             _mpi.prepare()
         return Device(chosen)
     communicator = _mpi.handle(comm)
@@ -236,12 +330,24 @@ def open(name: str = "", *, comm: Any = None, **options: Union[str, int, float])
     return Device(chosen, communicator)
 
 
+#: Options that are on or off.
+_SWITCHES = ("test",)
+
+
+def _kind(name: str) -> str:
+    """ "emulator", "board", "mpi", ... of a device's name."""
+    return (name or os.environ.get("GDR_DEVICE", "")).split(":")[0]
+
+
 def device_name(name: str, options: Any) -> str:
     """A device's name with its options, as the library takes it."""
-    if not isinstance(name, str):
-        raise TypeError(f"name: a string is wanted, not {type(name).__name__}")
+    text_of("name", name)
     parts = []
     for key, value in options.items():
+        if key in _SWITCHES and isinstance(value, bool):
+            value = int(value)
+        if isinstance(value, (np.integer, np.floating)):
+            value = value.item()
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             raise TypeError(f"{key}: a string or a number is wanted, not {type(value).__name__}")
         if isinstance(value, str) and ("," in value or "=" in value):
@@ -251,6 +357,17 @@ def device_name(name: str, options: Any) -> str:
         return name
     name = name or "emulator"
     return name + ("," if ":" in name else ":") + ",".join(parts)
+
+
+Raised = TypeVar("Raised", bound=BaseException)
+
+
+def on_all_ranks(error: Raised, instead_of: Optional[BaseException] = None) -> Raised:
+    """Mark what every rank raises, each in its own words, so that ``Device.despite_losses`` knows
+    that nobody is left behind. ``instead_of``: only if that was marked."""
+    if instead_of is None or getattr(instead_of, "_on_all_ranks", False):
+        setattr(error, "_on_all_ranks", True)
+    return error
 
 
 _default: Optional[Device] = None

@@ -15,8 +15,17 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 import numpy as np
 
 from . import _kernel
-from ._arrays import AnyArray, Floats, check_finite, floats, number, result
-from ._device import Device, pick
+from ._arrays import (
+    AnyArray,
+    Floats,
+    as_array,
+    check_apart,
+    check_finite,
+    floats,
+    number,
+    result,
+)
+from ._device import Device, on_all_ranks, pick
 from .errors import InputError
 
 #: Inputs that are vectors, by their columns' names without the i or j at the end.
@@ -55,7 +64,7 @@ class Gravity(NamedTuple):
 
 def masses(name: str, value: Any, n: int) -> Floats:
     """One value for each particle, or a number for all of them."""
-    if np.ndim(value) == 0:
+    if as_array(name, value).ndim == 0:
         return np.full(n, number(name, value))
     return np.ascontiguousarray(floats(name, value, (n,)))
 
@@ -84,7 +93,8 @@ def gravity(
     negative.
 
     Raises TypeError or ValueError naming the argument, InputError (a ValueError) for results that
-    are not finite, naming the particle; the other results have been written then.
+    are not finite, naming the particle (the other results have been written then), and where there
+    are neither particles nor ``targets``.
     """
     chosen = pick(device)
     core = chosen._get_gravity()
@@ -97,14 +107,19 @@ def gravity(
             places = np.ascontiguousarray(floats("targets", targets, ("m", 3)))
         a = result("acc", acc, places.shape)
         p = result("pot", pot, (len(places),))
+        check_apart("acc", a, {"pos": x, "mass": m, "targets": places, "pot": p})
+        check_apart("pot", p, {"pos": x, "mass": m, "targets": places})
     try:
         if targets is None:
             core.compute(x, m, soft, a, p)
         else:
             core.compute_on(places, x, m, soft, a, p)
-    except InputError:
-        for name, array in (("pos", x), ("mass", m), ("targets", places)):
-            check_finite(name, array)
+    except InputError as error:
+        try:
+            for name, array in (("pos", x), ("mass", m), ("targets", places)):
+                check_finite(name, array)
+        except ValueError as named:
+            raise on_all_ranks(named, error) from None
         raise
     return Gravity(a, p)
 
@@ -113,8 +128,19 @@ def _stem(name: str) -> str:
     return name[:-1] if name[-1] in "ij" else name
 
 
+class _Doc:
+    """The docstring of the class, and of each kernel its own."""
+
+    def __get__(self, kernel: Optional["ParticleKernel"], owner: type) -> str:
+        if kernel is not None:
+            return kernel._text()
+        return (
+            "A kernel of pairs of particles as a function on arrays. ``help`` of one shows its\n"
+            "arguments, and what it returns."
+        )
+
+
 class ParticleKernel:
-    """A kernel of pairs of particles as a function on arrays. ``help`` shows its arguments."""
 
     def __init__(self, name: str) -> None:
         self.__name__ = self.__qualname__ = name
@@ -189,8 +215,9 @@ class ParticleKernel:
             parameters.append(inspect.Parameter(name, keyword, default=None))
         return inspect.Signature(parameters)
 
-    @property
-    def __doc__(self) -> str:  # type: ignore[override]
+    __doc__ = _Doc()  # type: ignore[assignment]
+
+    def _text(self) -> str:
         fields = ", ".join(f"{field} ({self._shape_text(field)})" for field in self._results)
         return (
             f"The kernel {self.__name__!r} of the library (docs/kernels.md has its formula).\n\n"

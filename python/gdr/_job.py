@@ -7,7 +7,7 @@ from typing import Any, Dict, Iterable, Mapping, Optional, Tuple, Union
 import numpy as np
 
 from . import _core
-from ._arrays import AnyArray, check_finite, number, result
+from ._arrays import AnyArray, as_array, check_finite, doubles, index, number, result
 from ._device import Device
 from ._kernel import Kernel, Variable
 from .errors import UsageError
@@ -52,9 +52,8 @@ class Job:
         """New values for sources from index ``first`` on; what is not named keeps its values."""
         with self.device._together():
             count, ready = self._inputs("source", n, arrays)
-            if first < 0:
-                raise ValueError(f"first: an index of at least 0 is wanted, not {first}")
-        self._core.update_sources(first, count, ready)
+            begin = index("first", first)
+        self._core.update_sources(begin, count, ready)
 
     def targets(self, n: Optional[int] = None, /, **arrays: Any) -> None:
         """Values of all ``ivar``s, one for each target; a number is taken for all of them."""
@@ -91,30 +90,39 @@ class Job:
         arrays, self._started = self._started, {}
         return arrays
 
+    @property
+    def target_count(self) -> int:
+        """Targets that were given last."""
+        return self._core.target_count
+
+    @property
+    def source_count(self) -> int:
+        """Sources that were given last."""
+        return self._core.source_count
+
     def _inputs(
         self, role: str, n: Optional[int], arrays: Mapping[str, Any]
     ) -> Tuple[int, Dict[str, AnyArray]]:
-        count = n
+        count = None if n is None else index(f"the number of {role}s", n)
+        given = {}
         for name, value in arrays.items():
             variable = self._types.get(name)
             if variable is None or variable.role != role:
                 continue  # the library says which names there are
-            if np.ndim(value) > 0:
-                length = len(value)
+            given[name] = array = as_array(name, value)
+            if array.ndim > 0:
+                length = array.shape[0]
                 if count is not None and length != count:
                     raise ValueError(f"{name}: {count} values are wanted, not {length}")
                 count = length
         if count is None:
             raise UsageError(f"the number of {role}s is not known: give an array, or the number")
-        if count < 0:
-            raise ValueError(f"a number of {role}s of at least 0 is wanted, not {count}")
         ready = {}
-        for name, value in arrays.items():
-            variable = self._types.get(name)
-            if variable is None:
-                ready[name] = np.zeros(count)
+        for name in arrays:
+            if name in given:
+                ready[name] = _as_input(self._types[name], given[name], count)
             else:
-                ready[name] = _as_input(variable, value, count)
+                ready[name] = np.zeros(count)
         return count, ready
 
     def _outputs(self, results: Results) -> Dict[str, AnyArray]:
@@ -125,13 +133,17 @@ class Job:
             raise TypeError("results: a list of names is wanted, not one string")
         if isinstance(results, Mapping):
             return {name: self._output(name, out) for name, out in results.items()}
+        if not isinstance(results, Iterable):
+            raise TypeError(f"results: names are wanted, not {type(results).__name__}")
         return {name: self._output(name, None) for name in results}
 
     def _output(self, name: str, out: Optional[AnyArray]) -> AnyArray:
         """An array for a result; one of the caller's may be strided, in one dimension."""
+        if not isinstance(name, str):
+            raise TypeError(f"results: names are wanted, not {type(name).__name__}")
         elements = self._elements(name)
         if not elements:
-            return np.empty(0) if out is None else out  # refused by name
+            return np.empty(0)  # refused by name
         variable = elements[0]
         count = self._core.source_count if variable.role == "output" else self._core.target_count
         dtype = _dtype(variable)
@@ -166,12 +178,9 @@ def _dtype(variable: Variable) -> Any:
     )
 
 
-def _as_input(variable: Variable, value: Any, count: int) -> AnyArray:
+def _as_input(variable: Variable, array: AnyArray, count: int) -> AnyArray:
     """The array as the library takes it: exact conversions only, and finite numbers."""
     name = variable.name
-    array = np.asarray(value)
-    if array.dtype.kind not in "iuf":
-        raise TypeError(f"{name}: an array of numbers is wanted, not of {array.dtype}")
     want = np.dtype(_dtype(variable))
     words = variable.host_bytes // 8 if variable.type == "raw" else 1
     if array.ndim == 0:
@@ -179,14 +188,18 @@ def _as_input(variable: Variable, value: Any, count: int) -> AnyArray:
     if array.shape != ((count,) if words == 1 else (count, words)):
         shape = f"({count},)" if words == 1 else f"({count}, {words})"
         raise ValueError(f"{name}: shape {shape} is wanted, not {array.shape}")
+    if array.size == 0:
+        return np.empty(array.shape, want)  # of an empty list NumPy does not know the type
     if array.dtype.kind in "iu" and want.kind == "u" and (array >= 0).all():
         return np.ascontiguousarray(array, np.uint64)
+    if array.dtype.kind == "u" and want.kind == "i" and (array < 2**63).all():
+        return array.astype(want)
     if want == np.float64 and array.dtype == np.float32 and array.dtype.isnative:
         check_finite(name, array)
         return array
     if not np.can_cast(array.dtype, want, "safe"):
         raise TypeError(f"{name}: {want} is wanted, and {array.dtype} may not fit it")
-    array = array.astype(want, copy=False)
+    array = doubles(name, array) if want == np.float64 else array.astype(want, copy=False)
     if want.kind == "f":
         check_finite(name, array)
     return array

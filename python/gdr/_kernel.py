@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
-from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 from . import _core
-from ._arrays import AnyArray
-from .errors import UsageError
+from ._arrays import AnyArray, index, text_of
+from .errors import FileError, UsageError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,9 +77,17 @@ class Kernel:
         return self.core.object
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Write the object file."""
-        with open(path, "wb") as file:
-            file.write(self.object)
+        """Write the object file. Raises FileError; what was there stays then."""
+        to = _path(path)
+        part = f"{to}.{os.getpid()}.part"
+        try:
+            with open(part, "wb") as file:
+                file.write(self.object)
+            os.replace(part, to)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.unlink(part)
+            raise FileError(f"{to}: it cannot be written: {error.strerror}") from None
 
     def __call__(
         self,
@@ -99,21 +108,16 @@ class Kernel:
         """
         from ._device import pick
 
-        given = {**dict(params or {}), **more}
-        missing = [name for name in self.names("param") if name not in given]
-        if missing:
-            raise UsageError(f"kernel {self.name!r}: params are missing: {', '.join(missing)}")
         called = self._called
-        job = pick(device).job(self)
+        chosen = pick(device)
+        job = chosen.job(self)
+        with chosen._together():
+            given = self._params(params, more)
+            from_sources = _side("sources", sources, called.sources)
+            from_targets = _side("targets", targets, called.targets)
         job.set(**given)
-        for call, data, table, side in (
-            (job.sources, sources, called.sources, "sources"),
-            (job.targets, targets, called.targets, "targets"),
-        ):
-            if isinstance(data, int):
-                call(data)
-            else:
-                call(**_variables(side, data, table))
+        job.sources(from_sources.number, **from_sources.arrays)
+        job.targets(from_targets.number, **from_targets.arrays)
         wanted = results
         if isinstance(results, Mapping):
             wanted = {called.results.get(name, name): out for name, out in results.items()}
@@ -122,11 +126,39 @@ class Kernel:
         back = {variable: name for name, variable in called.results.items()}
         return {back.get(name, name): array for name, array in job.run(wanted).items()}
 
+    def _params(
+        self, params: Optional[Mapping[str, float]], more: Mapping[str, float]
+    ) -> Dict[str, float]:
+        if params is not None and not isinstance(params, Mapping):
+            raise TypeError(f"params: a dictionary is wanted, not {type(params).__name__}")
+        given = {**(params or {}), **more}
+        missing = [name for name in self.names("param") if name not in given]
+        if missing:
+            raise UsageError(f"kernel {self.name!r}: params are missing: {', '.join(missing)}")
+        return given
+
     def __repr__(self) -> str:
         return f"<gdr.Kernel {self.name}: {self.clocks:g} clocks, {self.flops:g} operations>"
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return from_object, (self.object,)
+
+
+class _Side(NamedTuple):
+    """Sources or targets of a call: their number, where that is what was given, and arrays."""
+
+    number: Optional[int]
+    arrays: Dict[str, Any]
+
+
+def _side(side: str, data: Any, table: Mapping[str, str]) -> _Side:
+    if isinstance(data, Mapping):
+        return _Side(None, _variables(side, data, table))
+    try:
+        return _Side(index(side, data), {})
+    except TypeError:
+        what = f"a dictionary of arrays, or a number, is wanted, not {type(data).__name__}"
+        raise TypeError(f"{side}: {what}") from None
 
 
 def _variables(side: str, data: Mapping[str, Any], table: Mapping[str, str]) -> Dict[str, Any]:
@@ -143,34 +175,35 @@ def _variables(side: str, data: Mapping[str, Any], table: Mapping[str, str]) -> 
 
 
 def compile(text: str, name: str = "kernel") -> Kernel:
-    """Compile a text of the kernel language (docs/kernel-language.md): some tenths of a second.
+    """Compile a text of the kernel language (docs/kernel-language.md): from a tenth of a second to a
+    minute, in which other Python threads run and Ctrl-C is heard.
 
     Raises ProgramError whose message holds every diagnostic with its source line, or says which
     resource of the chip does not suffice.
     """
-    return Kernel(_core.Kernel.compile(_text("text", text), _text("name", name)))
+    return Kernel(_core.Kernel.compile(text_of("text", text), text_of("name", name)))
 
 
 def assemble(text: str, name: str = "kernel") -> Kernel:
     """Assemble a text (docs/assembler.md). Raises ProgramError like ``compile``."""
-    return Kernel(_core.Kernel.assemble(_text("text", text), _text("name", name)))
+    return Kernel(_core.Kernel.assemble(text_of("text", text), text_of("name", name)))
 
 
 def load(path: Union[str, "os.PathLike[str]"]) -> Kernel:
     """Read an object (.gdo), compile a kernel (.gdk), or assemble any other file."""
-    return Kernel(_core.Kernel.load(os.fspath(path)))
+    return Kernel(_core.Kernel.load(os.fsencode(_path(path))))
 
 
-def from_object(data: bytes) -> Kernel:
-    """The kernel in the bytes of an object file."""
-    if not isinstance(data, (bytes, bytearray)):
+def from_object(data: Union[bytes, bytearray, memoryview], name: str = "object") -> Kernel:
+    """The kernel in the bytes of an object file; ``name`` stands in messages."""
+    if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"data: bytes are wanted, not {type(data).__name__}")
-    return Kernel(_core.Kernel.from_object(bytes(data)))
+    return Kernel(_core.Kernel.from_object(bytes(data), text_of("name", name)))
 
 
 def builtin(name: str) -> Kernel:
     """A kernel of the library; ``gdr.builtin_names()`` lists them."""
-    return Kernel(_core.Kernel.builtin(_text("name", name)))
+    return Kernel(_core.Kernel.builtin(text_of("name", name)))
 
 
 def builtin_names() -> List[str]:
@@ -178,7 +211,9 @@ def builtin_names() -> List[str]:
     return _core.Kernel.builtin_names()
 
 
-def _text(name: str, value: str) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{name}: a string is wanted, not {type(value).__name__}")
-    return value
+def _path(path: Any) -> str:
+    """A path; names of files that are no UTF-8 are as Python has them."""
+    try:
+        return os.fsdecode(path)
+    except TypeError:
+        raise TypeError(f"path: a path is wanted, not {type(path).__name__}") from None

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
 from . import _core
-from ._arrays import AnyArray
+from ._arrays import AnyArray, choice, index, number
 from ._device import device_name
 from ._job import Job, Results
 from ._kernel import Kernel
@@ -33,6 +33,14 @@ class Position:
     file: str  #: of the source
     line: int  #: of the source, 0 where it is not known
     clock: int  #: clocks of what was done since ``restart``
+
+
+class Flags(NamedTuple):
+    """Sticky flags of floating-point operations."""
+
+    invalid: bool  #: an infinity minus itself, or zero times infinity
+    overflow: bool  #: a result was too large
+    underflow: bool  #: a result was too small, and became zero
 
 
 class Machine:
@@ -86,10 +94,16 @@ class Machine:
         """Targets that the chip holds."""
         return self._core.target_slots
 
+    @property
+    def target_count(self) -> int:
+        """Targets that were given last."""
+        return self._core.target_count
+
     def set(self, **params: float) -> None:
         """Set ``param``s by name."""
-        for name, value in params.items():
-            self._core.set(name, float(value))
+        numbers = {name: number(name, value) for name, value in params.items()}
+        for name, value in numbers.items():
+            self._core.set(name, value)
 
     def sources(self, n: Optional[int] = None, /, **arrays: Any) -> None:
         """Give all ``jvar``s, as ``Job.sources`` does; the next step is the program's first."""
@@ -117,9 +131,8 @@ class Machine:
 
     def run(self, instructions: Optional[int] = None) -> int:
         """Do as many instructions (None: all that are left); returns how many were done."""
-        if instructions is not None and instructions < 0:
-            raise ValueError(f"instructions: at least 0, not {instructions}")
-        return self._core.run(2**63 if instructions is None else instructions)
+        most = 2**63 - 1 if instructions is None else index("instructions", instructions)
+        return self._core.run(most)
 
     @property
     def position(self) -> Position:
@@ -128,6 +141,8 @@ class Machine:
 
     def instructions(self, section: str) -> List[str]:
         """All instructions of "init", "start", "body" or "end", as assembly."""
+        if not isinstance(section, str):
+            raise TypeError(f"section: a string is wanted, not {type(section).__name__}")
         return self._core.instructions(section)
 
     def results(self, names: Results = None) -> Dict[str, AnyArray]:
@@ -151,9 +166,7 @@ class Machine:
         with their sign; shorts as int64) or "fixed.N", an integer with N bits below the binary
         point, as longdouble.
         """
-        if memory not in MEMORIES:
-            raise ValueError(f"memory: one of {', '.join(MEMORIES)}, not {memory!r}")
-        shorts = self._core.memory(memory)
+        shorts = self._core.memory(choice("memory", memory, MEMORIES))
         if memory == "masks":
             return shorts.astype(bool)
         words = (shorts[:, 0::2], shorts[:, 1::2]) if long else (shorts, None)
@@ -174,10 +187,11 @@ class Machine:
 
         ``format``: "raw" or "int" (an integer), or "float": a number, rounded once to the word.
         """
-        if memory not in MEMORIES:
-            raise ValueError(f"memory: one of {', '.join(MEMORIES)}, not {memory!r}")
+        choice("memory", memory, MEMORIES)
+        block, address, pe = index("block", block), index("address", address), index("pe", pe)
         if memory == "masks":
-            self._core.set_memory(memory, block, address, pe, int(value))
+            bit = index("value", int(value) if isinstance(value, (bool, np.bool_)) else value)
+            self._core.set_memory(memory, block, address, pe, bit)
             return
         bits = 72 if long else 36
         word = encode(value, format, bits)
@@ -186,6 +200,26 @@ class Machine:
             return
         self._core.set_memory(memory, block, 2 * address, pe, word >> 36)
         self._core.set_memory(memory, block, 2 * address + 1, pe, word & (2**36 - 1))
+
+    def reduce(self, memory: str, operation: str = "fadd", format: str = "float") -> AnyArray:
+        """What the reduction network makes of a memory as it stands: each long of all blocks goes
+        through the tree, (words, PEs), of the broadcast memory (words,).
+
+        ``operation``: "fadd", "fmax", "fmin", "iadd", "imax", "imin", "iand", "ior", "ixor" or "pass"
+        (block 0). ``memory`` and ``format`` as in ``read``; masks do not pass the network.
+        """
+        if not isinstance(operation, str):
+            raise TypeError(f"operation: a string is wanted, not {type(operation).__name__}")
+        shorts = self._core.reduced(choice("memory", memory, MEMORIES), operation)
+        return decode(shorts[0::2], shorts[1::2], format)
+
+    def flags(self, block: Optional[int] = None) -> Flags:
+        """Sticky flags that floating-point operations raised since ``load`` or ``restart``: of a
+        block, or of any block."""
+        if block is not None:
+            return Flags(*self._core.flags(index("block", block)))
+        every = [self._core.flags(b) for b in range(self.blocks)]
+        return Flags(*(any(kind) for kind in zip(*every)))
 
     # -- internals -----------------------------------------------------------------------------
 
@@ -212,6 +246,8 @@ _FIXED = re.compile(r"fixed\.(\d+)$")
 
 def decode(upper: AnyArray, lower: Optional[AnyArray], format: str) -> AnyArray:
     """Words as numbers: longs as their upper and lower shorts, or shorts alone (lower None)."""
+    if not isinstance(format, str):
+        raise TypeError(f"format: a string is wanted, not {type(format).__name__}")
     if format == "raw":
         if lower is None:
             return upper
@@ -269,17 +305,19 @@ def encode(value: Union[int, float], format: str, bits: int) -> int:
         return int(int(value) % 2**bits)
     if format != "float":
         raise ValueError(f"format: raw, int or float, not {format!r}")
-    number = float(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"value: a number is wanted, not {type(value).__name__}")
+    real = float(value)
     digits = bits - 12
-    sign = 1 if np.signbit(number) else 0
-    if np.isnan(number):
+    sign = 1 if np.signbit(real) else 0
+    if np.isnan(real):
         exponent, fraction, sign = 2047, 1 << (digits - 1), 0
-    elif np.isinf(number):
+    elif np.isinf(real):
         exponent, fraction = 2047, 0
-    elif abs(number) < np.finfo(np.float64).tiny:
+    elif abs(real) < np.finfo(np.float64).tiny:
         exponent, fraction = 0, 0
     else:
-        mantissa, power = np.frexp(abs(number))
+        mantissa, power = np.frexp(abs(real))
         exponent = int(power) + 1022
         whole = int(float(mantissa) * 2**53)  # exact
         if digits >= 52:

@@ -15,6 +15,7 @@ __all__ = [
     "ProgramError",
     "FileError",
     "DeviceError",
+    "RanksLost",
     "UnsupportedError",
     "InternalError",
     "MpiMismatchWarning",
@@ -65,6 +66,11 @@ class DeviceError(Error, RuntimeError):
     """A device that cannot be opened, that failed or was closed; work that was abandoned."""
 
     category = "Device"
+
+
+class RanksLost(DeviceError):
+    """Other processes of a device "mpi" have ended, and this MPI lets those that are left go on:
+    ``Device.recover`` makes it a device of theirs (``Device.despite_losses`` does so by itself)."""
 
 
 class UnsupportedError(Error, RuntimeError):

@@ -4,8 +4,11 @@
 #include <dlfcn.h>
 
 #include <filesystem>
+#include <optional>
 
+#include "aside.hpp"
 #include "bind.hpp"
+#include "gdr/error.hpp"
 #include "gdr/timeline.hpp"
 #include "gdr/version.hpp"
 #include "ranks.hpp"
@@ -32,6 +35,13 @@ py::dict statistics(DeviceHandle& handle) {
   d["slow_runs"] = s.slow_runs;
   d["slow_reason"] = s.slow_reason;
   d["compile_seconds"] = s.compile_seconds;
+  d["lost_boards"] = s.lost_boards;
+  d["checks"] = s.checks;
+  d["lost_ranks"] = py::tuple(py::cast(s.lost_ranks));
+  d["conversion_seconds"] = s.conversion_seconds;
+  d["transfer_seconds"] = s.transfer_seconds;
+  d["board_seconds"] = s.board_seconds;
+  d["overlap_seconds"] = s.overlap_seconds;
   return d;
 }
 
@@ -51,8 +61,59 @@ py::list rank_reports(DeviceHandle& handle) {
   for (const RankReport& r : reports)
     list.append(py::make_tuple(r.rank, r.host, r.boards, r.threads, r.pairs, r.bytes_to_board,
                                r.bytes_from_board, r.bytes_received, r.sources_bytes, r.seconds,
-                               r.waiting_seconds));
+                               r.waiting_seconds, r.memory_bytes, r.sources_seconds,
+                               r.sources_waiting));
   return list;
+}
+
+py::list board_tests(DeviceHandle& handle, unsigned rounds) {
+  std::vector<BoardTest> tests;
+  handle.run([&](Device& d) { tests = d.test(rounds); });
+  py::list list;
+  for (const BoardTest& t : tests) list.append(py::make_tuple(t.board, t.failure, t.seconds));
+  return list;
+}
+
+std::vector<unsigned> recover(DeviceHandle& handle) {
+  std::vector<unsigned> lost;
+  handle.run([&](Device& d) { lost = d.recover(); });
+  return lost;
+}
+
+/// Calls `work` as Device::despite_losses does. Exceptions of Python become what the library knows
+/// on their way through it, and are themselves again behind it.
+void despite_losses(DeviceHandle& handle, const py::function& work) {
+  Device& device = handle.device();
+  std::optional<py::error_already_set> agreed;
+  const auto once = [&] {
+    const py::gil_scoped_acquire acquired;
+    agreed.reset();
+    try {
+      work();
+    } catch (py::error_already_set& error) {
+      if (error.matches(py::module_::import("gdr.errors").attr("RanksLost")))
+        throw RanksLost(py::str(error.value()));
+      if (!py::hasattr(error.value(), "_on_all_ranks")) throw;
+      const std::string text = py::str(error.value());
+      agreed.emplace(error);
+      throw_agreed(text);
+    }
+  };
+  try {
+    const py::gil_scoped_release released;
+    device.despite_losses(once);
+  } catch (const Error&) {
+    if (agreed) throw *agreed;
+    throw;
+  }
+}
+
+/// The bytes of every rank, in their order; collective. All give as many.
+py::bytes gather_bytes(DeviceHandle& handle, const py::bytes& mine) {
+  const std::string given = mine;
+  std::string all;
+  handle.run([&](Device& d) { all = gather(d, given); });
+  return all;
 }
 
 std::vector<double> gather_numbers(DeviceHandle& handle, double mine) {
@@ -78,10 +139,15 @@ std::string library_folder() {
 
 void bind_device(py::module_& m) {
   py::class_<DeviceHandle, DevicePointer>(m, "Device")
-      .def(py::init([](const std::string& name, std::optional<std::int32_t> communicator) {
-        const py::gil_scoped_release released;
-        return std::make_shared<DeviceHandle>(name, communicator);
-      }))
+      .def(py::init(
+          [](const std::string& name, std::optional<std::int32_t> communicator, bool may_wait) {
+            if (may_wait)
+              return aside_for<DevicePointer>([name](const std::atomic<bool>&) {
+                return std::make_shared<DeviceHandle>(name);
+              });
+            const py::gil_scoped_release released;
+            return std::make_shared<DeviceHandle>(name, communicator);
+          }))
       .def("close", &DeviceHandle::close)
       .def_property_readonly("closed", &DeviceHandle::closed)
       .def("description", [](DeviceHandle& h) { return h.device().description(); })
@@ -96,6 +162,11 @@ void bind_device(py::module_& m) {
       .def_property_readonly("ranks", [](DeviceHandle& h) { return h.device().ranks(); })
       .def("rank_reports", &rank_reports)
       .def("gather", &gather_numbers)
+      .def("gather_bytes", &gather_bytes)
+      .def("test", &board_tests)
+      .def("interrupt", [](DeviceHandle& h) { h.device().interrupt(); })
+      .def("recover", &recover)
+      .def("despite_losses", &despite_losses)
       .def("agree", &agree);
   m.def("library_folder", &library_folder);
 }

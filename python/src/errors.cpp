@@ -3,6 +3,8 @@
 
 #include "bind.hpp"
 #include "gdr/error.hpp"
+#include "gdr/ranks.hpp"
+#include "libgdr/ranks/agree.hpp"
 
 namespace gdr::python {
 namespace {
@@ -11,18 +13,37 @@ namespace {
 constexpr std::array class_names{"Error",     "UsageError",  "InputError",       "ProgramError",
                                  "FileError", "DeviceError", "UnsupportedError", "InternalError"};
 
+const char* class_of(const Error& error) {
+  if (dynamic_cast<const RanksLost*>(&error) != nullptr) return "RanksLost";
+  const auto category = static_cast<std::size_t>(error.category());
+  return class_names[category < class_names.size() ? category : 0];
+}
+
+/// What all ranks throw is marked, so that Device.despite_losses knows it again.
+void raise(const Error& error) {
+  const py::object type = py::module_::import("gdr.errors").attr(class_of(error));
+  const py::object exception = type(readable(error.what()));
+  if (dynamic_cast<const AgreedError*>(&error) != nullptr) exception.attr("_on_all_ranks") = true;
+  PyErr_SetObject(type.ptr(), exception.ptr());
+}
+
 }  // namespace
 
-void bind_errors(py::module_&) {
+py::str readable(const std::string& text) {
+  return py::reinterpret_steal<py::str>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), "replace"));
+}
+
+void bind_errors(py::module_& m) {
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);
     } catch (const Error& e) {
-      const auto category = static_cast<std::size_t>(e.category());
-      const char* const name = class_names[category < class_names.size() ? category : 0];
-      const py::object type = py::module_::import("gdr.errors").attr(name);
-      PyErr_SetObject(type.ptr(), py::str(e.what()).ptr());
+      raise(e);
     }
+  });
+  m.def("raise_error", [](int category, const std::string& message) {
+    throw Error(static_cast<ErrorCategory>(category), message);
   });
 }
 

@@ -10,7 +10,7 @@ namespace {
 class PyGravity {
  public:
   explicit PyGravity(DevicePointer device)
-      : device_(std::move(device)), gravity_(device_->device()) {}
+      : gravity_(std::move(device), [](Device& d) { return Gravity(d); }) {}
 
   /// Without targets: n particles on one another.
   void compute(const py::array& position, const py::array& mass, double eps, py::array acceleration,
@@ -20,7 +20,7 @@ class PyGravity {
     const double* const m = doubles(mass, n, "mass");
     double* const a = result_doubles(acceleration, 3 * n, "acc");
     double* const p = result_doubles(potential, n, "pot");
-    device_->run([&](Device&) { gravity_.compute(n, x, m, eps, a, p); });
+    gravity_.run([&](Gravity& g) { g.compute(n, x, m, eps, a, p); });
   }
   void compute_on(const py::array& target, const py::array& position, const py::array& mass,
                   double eps, py::array acceleration, py::array potential) {
@@ -31,12 +31,11 @@ class PyGravity {
     const double* const m = doubles(mass, n, "mass");
     double* const a = result_doubles(acceleration, 3 * places, "acc");
     double* const p = result_doubles(potential, places, "pot");
-    device_->run([&](Device&) { gravity_.compute_on(places, t, n, x, m, eps, a, p); });
+    gravity_.run([&](Gravity& g) { g.compute_on(places, t, n, x, m, eps, a, p); });
   }
 
  private:
-  DevicePointer device_;
-  Gravity gravity_;
+  Held<Gravity> gravity_;
 };
 
 }  // namespace

@@ -85,8 +85,21 @@ void DeviceHandle::close() {
   const std::unique_lock turn = take_turn();
   if (!device_) return;
   device();
-  const py::gil_scoped_release released;
+  // Closed at once for threads of Python that come meanwhile: they find none, not half of one.
+  std::optional<Device> closing = std::move(device_);
   device_.reset();
+  without_gil([&closing] { closing.reset(); });
+  // One at a time: meanwhile other threads may be done with some.
+  while (!parts_.empty()) {
+    Part* const part = *parts_.begin();
+    parts_.erase(part);
+    part->drop();
+  }
+}
+
+void DeviceHandle::without_gil(const std::function<void()>& work) {
+  const py::gil_scoped_release released;
+  work();
 }
 
 }  // namespace gdr::python

@@ -12,58 +12,46 @@ namespace {
 class PyJob {
  public:
   PyJob(DevicePointer device, const Kernel& kernel)
-      : device_(std::move(device)), kernel_(kernel), job_(device_->device().job(kernel)) {}
-  PyJob(const PyJob&) = delete;
-  PyJob& operator=(const PyJob&) = delete;
-  /// Abandons what runs; the GIL must not be held meanwhile, and the arrays not be given back.
-  ~PyJob() {
-    const py::gil_scoped_release released;
-    job_.reset();
-  }
+      : kernel_(kernel), job_(std::move(device), [&](Device& d) { return d.job(kernel); }) {}
 
   void set(const std::string& name, double value) {
-    device_->run([&](Device&) { job().set(name, value); });
+    job_.run([&](Job& j) { j.set(name, value); });
   }
   void sources(std::size_t n, const py::dict& arrays) {
     const auto inputs = input_arrays(arrays, n);
-    device_->run([&](Device&) { job().sources(n, inputs.list); });
+    job_.run([&](Job& j) { j.sources(n, inputs.list); });
   }
   void update_sources(std::size_t first, std::size_t n, const py::dict& arrays) {
     const auto inputs = input_arrays(arrays, n);
-    device_->run([&](Device&) { job().update_sources(first, n, inputs.list); });
+    job_.run([&](Job& j) { j.update_sources(first, n, inputs.list); });
   }
   void targets(std::size_t n, const py::dict& arrays) {
     const auto inputs = input_arrays(arrays, n);
-    device_->run([&](Device&) { job().targets(n, inputs.list); });
+    job_.run([&](Job& j) { j.targets(n, inputs.list); });
   }
   void run(const py::dict& arrays) {
     auto results = result_arrays(arrays);
     check_sizes(results);
     settle();
-    device_->run([&](Device&) { job().run(results.list); });
+    job_.run([&](Job& j) { j.run(results.list); });
   }
   void start(const py::dict& arrays) {
     auto results = result_arrays(arrays);
     check_sizes(results);
     settle();
-    device_->run([&](Device&) { job().start(results.list); });
+    job_.run([&](Job& j) { j.start(results.list); });
     under_way_ = std::move(results);
   }
-  bool ready() {
-    device_->device();
-    return job().ready();
-  }
+  bool ready() { return job_->ready(); }
   void wait() { settle(); }
-  std::size_t target_count() { return job().target_count(); }
-  std::size_t source_count() { return job().source_count(); }
+  std::size_t target_count() { return job_->target_count(); }
+  std::size_t source_count() { return job_->source_count(); }
 
  private:
-  Job& job() { return *job_; }
-
   void settle() {
     // The turn of the device is free meanwhile, as the run in the background does not need it: only
     // signals are looked at.
-    while (!job().ready()) {
+    while (!job_->ready()) {
       {
         const py::gil_scoped_release released;
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -74,24 +62,23 @@ class PyJob {
       throw signal;
     }
     under_way_ = {};
-    device_->run([&](Device&) { job().wait(); });
+    job_.run([&](Job& j) { j.wait(); });
   }
 
   /// Only this job: others of the device keep their places.
   void stop() {
-    {
-      const py::gil_scoped_release released;
-      while (!job().ready()) {
-        device_->device().interrupt();
+    try {
+      while (!job_->ready()) {
+        job_.device().device().interrupt();
+        const py::gil_scoped_release released;
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
       }
-    }
-    under_way_ = {};
-    try {
+      Job& job = *job_;
       const py::gil_scoped_release released;
-      job().wait();
+      job.wait();
     } catch (const Error&) {  // that it was abandoned is known
     }
+    under_way_ = {};
   }
 
   /// The library takes lengths on trust.
@@ -111,7 +98,7 @@ class PyJob {
         } else {
           continue;
         }
-        count = output ? job().source_count() : job().target_count();
+        count = output ? job_->source_count() : job_->target_count();
       }
       if (elements == 0) continue;  // an unknown name, which the library refuses
       if (static_cast<std::size_t>(a.size()) != count * elements)
@@ -129,10 +116,9 @@ class PyJob {
            variable.find_first_not_of("0123456789", stem.size()) == std::string::npos;
   }
 
-  DevicePointer device_;
   Kernel kernel_;
   NamedArrays<NamedResult> under_way_;
-  std::optional<Job> job_;
+  Held<Job> job_;  // goes first: it fills the arrays
 };
 
 }  // namespace

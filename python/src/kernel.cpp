@@ -2,10 +2,14 @@
 #include "gdr/kernel.hpp"
 
 #include <array>
+#include <filesystem>
 
+#include "aside.hpp"
 #include "bind.hpp"
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/isa/program.hpp"
+#include "gdr/error.hpp"
+#include "kernels/compiler/compiler.hpp"
 
 namespace gdr::python {
 namespace {
@@ -22,36 +26,51 @@ py::list variables(const Kernel& kernel) {
   return list;
 }
 
-/// Compiling takes seconds: other Python threads go on.
-template <typename Make>
-Kernel without_gil(const Make& make) {
-  const py::gil_scoped_release released;
-  return make();
+/// What the compiler gave, as Kernel::compile has it.
+Kernel compiled(CompileResult result) {
+  if (!result.ok()) throw Error(ErrorCategory::Program, result.diagnostics.render());
+  return Kernel(std::move(*result.program));
+}
+
+/// The search for a schedule takes from a tenth of a second to a minute.
+Kernel compile(const std::string& text, const std::string& name) {
+  return aside_for<Kernel>([text, name](const std::atomic<bool>& stop) {
+    CompileOptions options;
+    options.stop = &stop;
+    return compiled(compile_kernel(text, name, options));
+  });
+}
+
+Kernel load(const std::string& path) {
+  return aside_for<Kernel>([path](const std::atomic<bool>& stop) {
+    if (std::filesystem::path(path).extension() != ".gdk") return Kernel::load(path);
+    CompileOptions options;
+    options.stop = &stop;
+    return compiled(compile_kernel_file(path, options));
+  });
+}
+
+Kernel assemble(const std::string& text, const std::string& name) {
+  return aside_for<Kernel>(
+      [text, name](const std::atomic<bool>&) { return Kernel::assemble(text, name); });
+}
+
+Kernel from_object(const py::buffer& bytes, const std::string& name) {
+  const py::buffer_info data = bytes.request();
+  return Kernel::from_object(data.ptr, static_cast<std::size_t>(data.size * data.itemsize), name);
 }
 
 }  // namespace
 
 void bind_kernel(py::module_& m) {
   py::class_<Kernel>(m, "Kernel")
-      .def_static("assemble",
-                  [](const std::string& text, const std::string& name) {
-                    return without_gil([&] { return Kernel::assemble(text, name); });
-                  })
-      .def_static("compile",
-                  [](const std::string& text, const std::string& name) {
-                    return without_gil([&] { return Kernel::compile(text, name); });
-                  })
-      .def_static(
-          "load",
-          [](const std::string& path) { return without_gil([&] { return Kernel::load(path); }); })
-      .def_static("from_object",
-                  [](const py::bytes& bytes) {
-                    const std::string data = bytes;
-                    return Kernel::from_object(data.data(), data.size());
-                  })
+      .def_static("assemble", &assemble)
+      .def_static("compile", &compile)
+      .def_static("load", &load)
+      .def_static("from_object", &from_object)
       .def_static("builtin", [](const std::string& name) { return Kernel::builtin(name); })
       .def_static("builtin_names", &Kernel::builtin_names)
-      .def_property_readonly("name", &Kernel::name)
+      .def_property_readonly("name", [](const Kernel& k) { return readable(k.name()); })
       .def_property_readonly("variables", &variables)
       .def_property_readonly("clocks", &Kernel::clocks_per_interaction)
       .def_property_readonly("flops", &Kernel::flops_per_interaction)

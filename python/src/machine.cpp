@@ -3,12 +3,51 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 #include "arrays.hpp"
 #include "bind.hpp"
 
 namespace gdr::python {
 namespace {
+
+/// A chip for one thread at a time: others wait while a piece of a run is done, without the GIL.
+class PyMachine {
+ public:
+  explicit PyMachine(const std::string& name) : machine_(name) {}
+
+  /// Not while Python's lock is waited for: who has that may wait for this one.
+  template <typename Work>
+  auto alone(const Work& work) {
+    const std::scoped_lock lock(mutex_);
+    return work(machine_);
+  }
+
+ private:
+  std::mutex mutex_;
+  Machine machine_;
+};
+
+/// A member function of the machine as one of the class.
+template <typename Result, typename... Arguments>
+auto member(Result (Machine::*function)(Arguments...)) {
+  return [function](PyMachine& x, Arguments... arguments) {
+    return x.alone([&](Machine& m) { return (m.*function)(arguments...); });
+  };
+}
+template <typename Result, typename... Arguments>
+auto member(Result (Machine::*function)(Arguments...) const) {
+  return [function](PyMachine& x, Arguments... arguments) {
+    return x.alone([&](const Machine& m) { return (m.*function)(arguments...); });
+  };
+}
+/// A function of the machine as one of the class.
+template <typename Result, typename Chip, typename... Arguments>
+auto member(Result (*function)(Chip&, Arguments...)) {
+  return [function](PyMachine& x, Arguments... arguments) {
+    return x.alone([&](Machine& m) { return function(m, arguments...); });
+  };
+}
 
 /// By MachineMemory.
 constexpr std::array memory_names{"registers", "local", "t", "masks", "broadcast"};
@@ -34,13 +73,33 @@ py::array_t<std::uint64_t> memory(const Machine& machine, const std::string& nam
   return out;
 }
 
+/// (addresses, PEs), of the broadcast memory (addresses).
+py::array_t<std::uint64_t> reduced(const Machine& machine, const std::string& name,
+                                   const std::string& operation) {
+  const MachineMemory which = memory_by_name(name);
+  const std::vector<std::uint64_t> words = machine.reduced(which, operation);
+  std::vector<py::ssize_t> shape{static_cast<py::ssize_t>(words.size())};
+  if (which != MachineMemory::Broadcast) {
+    shape[0] /= static_cast<py::ssize_t>(machine.pes());
+    shape.push_back(static_cast<py::ssize_t>(machine.pes()));
+  }
+  py::array_t<std::uint64_t> out(shape);
+  std::ranges::copy(words, out.mutable_data());
+  return out;
+}
+
+py::tuple flags(const Machine& machine, std::size_t block) {
+  const MachineFlags f = machine.flags(block);
+  return py::make_tuple(f.invalid, f.overflow, f.underflow);
+}
+
 py::tuple position(const Machine& machine) {
   const MachinePosition p = machine.position();
   return py::make_tuple(p.section, p.pass, p.instruction, p.text, p.file, p.line, p.clock);
 }
 
 /// Some at a time: Ctrl-C is heard, and other threads of Python run.
-std::uint64_t run(Machine& machine, std::uint64_t most) {
+std::uint64_t run(PyMachine& machine, std::uint64_t most) {
   constexpr std::uint64_t at_once = 64;
   std::uint64_t done = 0;
   while (done < most) {
@@ -48,7 +107,7 @@ std::uint64_t run(Machine& machine, std::uint64_t most) {
     std::uint64_t now = 0;
     {
       const py::gil_scoped_release released;
-      now = machine.run(some);
+      now = machine.alone([some](Machine& m) { return m.run(some); });
     }
     done += now;
     if (now < some) break;
@@ -57,40 +116,56 @@ std::uint64_t run(Machine& machine, std::uint64_t most) {
   return done;
 }
 
+void set(Machine& machine, const std::string& name, double value) { machine.set(name, value); }
+
+void sources(Machine& machine, std::size_t n, const py::dict& arrays) {
+  machine.sources(n, input_arrays(arrays, n).list);
+}
+
+void targets(Machine& machine, std::size_t n, const py::dict& arrays) {
+  machine.targets(n, input_arrays(arrays, n).list);
+}
+
+void results(Machine& machine, const py::dict& arrays) {
+  const auto results = result_arrays(arrays);
+  for (std::size_t k = 0; k < results.list.size(); ++k)
+    if (static_cast<std::size_t>(results.kept[k].size()) < machine.target_count())
+      throw py::value_error(results.names[k] + ": the array is too short");
+  machine.results(results.list);
+}
+
+std::vector<std::string> instructions(const Machine& machine, const std::string& section) {
+  return machine.instructions(section);
+}
+
+void set_memory(Machine& machine, const std::string& name, std::size_t block, std::size_t address,
+                std::size_t pe, std::uint64_t word) {
+  machine.set_memory(memory_by_name(name), block, address, pe, word);
+}
+
 }  // namespace
 
 void bind_machine(py::module_& m) {
-  py::class_<Machine>(m, "Machine")
+  py::class_<PyMachine>(m, "Machine")
       .def(py::init<const std::string&>())
-      .def("load", &Machine::load)
-      .def("set", [](Machine& x, const std::string& name, double value) { x.set(name, value); })
-      .def("sources", [](Machine& x, std::size_t n,
-                         const py::dict& arrays) { x.sources(n, input_arrays(arrays, n).list); })
-      .def("targets", [](Machine& x, std::size_t n,
-                         const py::dict& arrays) { x.targets(n, input_arrays(arrays, n).list); })
-      .def("results",
-           [](const Machine& x, const py::dict& arrays) {
-             const auto results = result_arrays(arrays);
-             for (std::size_t k = 0; k < results.list.size(); ++k)
-               if (static_cast<std::size_t>(results.kept[k].size()) < x.target_count())
-                 throw py::value_error(results.names[k] + ": the array is too short");
-             x.results(results.list);
-           })
-      .def("restart", &Machine::restart)
-      .def("step", &Machine::step)
+      .def("load", member(&Machine::load))
+      .def("set", member(&set))
+      .def("sources", member(&sources))
+      .def("targets", member(&targets))
+      .def("results", member(&results))
+      .def("restart", member(&Machine::restart))
+      .def("step", member(&Machine::step))
       .def("run", &run)
-      .def("position", &position)
-      .def("instructions",
-           [](const Machine& x, const std::string& section) { return x.instructions(section); })
-      .def("memory", &memory)
-      .def("set_memory",
-           [](Machine& x, const std::string& name, std::size_t block, std::size_t address,
-              std::size_t pe,
-              std::uint64_t word) { x.set_memory(memory_by_name(name), block, address, pe, word); })
-      .def_property_readonly("blocks", &Machine::blocks)
-      .def_property_readonly("pes", &Machine::pes)
-      .def_property_readonly("target_count", &Machine::target_count)
-      .def_property_readonly("target_slots", &Machine::target_slots);
+      .def("position", member(&position))
+      .def("instructions", member(&instructions))
+      .def("memory", member(&memory))
+      .def("reduced", member(&reduced))
+      .def("flags", member(&flags))
+      .def("set_memory", member(&set_memory))
+      .def_property_readonly("blocks", member(&Machine::blocks))
+      .def_property_readonly("pes", member(&Machine::pes))
+      .def_property_readonly("target_count", member(&Machine::target_count))
+      .def_property_readonly("target_slots", member(&Machine::target_slots));
 }
 
 }  // namespace gdr::python

@@ -17,6 +17,16 @@ std::vector<double> gather(Device& device, double mine) {
   return all;
 }
 
+std::string gather(Device& device, const std::string& mine) {
+  RankGroup* const ranks = DeviceRanks::group(device);
+  if (ranks == nullptr) return mine;
+  std::string all(mine.size() * ranks->size(), '\0');
+  ranks->gather(mine.data(), mine.size(), all.data());
+  return all;
+}
+
+void throw_agreed(const std::string& message) { throw AgreedError(ErrorCategory::Input, message); }
+
 void agree_on_arguments(Device& device, const std::optional<std::string>& wrong, bool type) {
   RankGroup* const ranks = DeviceRanks::group(device);
   if (ranks == nullptr) return;

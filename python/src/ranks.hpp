@@ -16,6 +16,12 @@ bool works_in_any_thread(Device& device);
 /// The number of every rank, in their order; collective. Without MPI the one that was given.
 std::vector<double> gather(Device& device, double mine);
 
+/// The bytes of every rank, of which each gives as many, one behind the other; collective.
+std::string gather(Device& device, const std::string& mine);
+
+/// Throws what all ranks have agreed on: an AgreedError.
+[[noreturn]] void throw_agreed(const std::string& message);
+
 /// Whether the arguments of a call were good on all ranks; collective. Throws on every rank what
 /// the first says on which they were not: Error (Usage) for wrong types, else Error (Input).
 void agree_on_arguments(Device& device, const std::optional<std::string>& wrong, bool type);

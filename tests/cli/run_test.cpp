@@ -143,6 +143,18 @@ TEST_CASE("missing and unreadable files") {
   CHECK(shell.run("gdr run sums.gdo --i i.txt --j j.txt >/dev/full").status == 1);
 }
 
+TEST_CASE("a file that grows beyond the limit of a process leaves nothing behind") {
+  const Sums shell;
+  std::string targets;
+  for (int i = 0; i < 4000; ++i) targets += "0.1\n";
+  shell.write("many.txt", targets);
+  const Outcome limited = shell.run(
+      "mkdir out && ulimit -f 16 && gdr run sums.gdo --i many.txt --j j.txt -o out/sums.txt");
+  CHECK(limited.status == 1);
+  CHECK(has(limited.err, "cannot write 'out/sums.txt': File too large"));
+  CHECK(std::filesystem::is_empty(shell.folder() / "out"));
+}
+
 TEST_CASE("--stats and --json tell clocks, traffic and time") {
   const Sums shell;
   const Outcome text = shell.run("gdr run sums.gdo --i i.txt --j j.txt --stats");
@@ -158,6 +170,16 @@ TEST_CASE("--stats and --json tell clocks, traffic and time") {
   CHECK(shell.run("gdr run sums.gdo --i i.txt --j j.txt --json -o -").status == 2);
   const Outcome filed = shell.run("gdr run sums.gdo --i i.txt --j j.txt --json -o out.txt");
   CHECK_FALSE(nlohmann::json::parse(filed.out).contains("results"));
+}
+
+TEST_CASE("infinities and NaN stay what they are in JSON") {
+  const Sums shell;
+  shell.write("large.txt", "1e308\n1e308\n");
+  const Outcome infinite =
+      shell.run("gdr run sums.gdo --i i.txt --j large.txt --set scale=-1e10 --json");
+  CHECK(infinite.status == 0);
+  CHECK(nlohmann::json::parse(infinite.out)["results"]["total"] ==
+        std::vector<std::string>(3, "-inf"));
 }
 
 TEST_CASE("integers and raw words go through unchanged") {

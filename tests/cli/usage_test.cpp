@@ -133,4 +133,21 @@ TEST_CASE("a reader that goes away ends the command quietly") {
   CHECK(piped.err == "status 141\n");
 }
 
+TEST_CASE("a number of things is a whole number, neither wrapped around nor octal") {
+  const Shell shell;
+  for (const char* wrong : {"-3", "1.5", "x", "99999999999999999999999", "0x10", "''"}) {
+    INFO(wrong);
+    const Outcome outcome = shell.run(std::string("gdr run k.gdo --targets ") + wrong);
+    CHECK(outcome.status == 2);
+    CHECK(has(outcome.err, "--targets: '"));
+    CHECK(has(outcome.err, "is not a whole number"));
+  }
+  const Outcome range = shell.run("gdr kc k.gdk --elements 5");
+  CHECK(range.status == 2);
+  CHECK(has(range.err, "--elements: '5' is not a whole number from 1 to 4"));
+  const Outcome minutes = shell.run("gdr selftest --minutes soon");
+  CHECK(minutes.status == 2);
+  CHECK(has(minutes.err, "--minutes: 'soon' is not a finite number"));
+}
+
 }  // namespace gdr::test

@@ -1,4 +1,8 @@
 // The back end: what it makes of particular kernels, its limits and its choices.
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "compiler/back_support.hpp"
 #include "emulator/assembler/assembler.hpp"
 #include "gdr/error.hpp"
@@ -60,6 +64,28 @@ TEST_CASE("a schedule is found again by its hint, and a useless hint does no har
   const CompileResult wrong =
       compiled(text + "// schedule: elements 4 interval 5 copies 1 guard 0 seed 3 moves 100\n");
   CHECK(wrong.remarks.size() == 1);
+}
+
+TEST_CASE("a compilation can be given up while it looks for a schedule") {
+  const std::string text = many_live(16);
+  std::atomic<bool> stop = false;
+  CompileOptions options;
+  options.effort = 9;  // for minutes
+  options.stop = &stop;
+  const std::jthread other([&stop] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    stop = true;
+  });
+  try {
+    compile_kernel(text, "many", options);
+    FAIL("it was not given up");
+  } catch (const Error& e) {
+    CHECK(e.category() == ErrorCategory::Device);
+  }
+  CHECK(stop);
+  stop = false;
+  options.effort = 0;
+  CHECK(compile_kernel("VARI x; VARJ y; VARF f;\nf += x*y;\n", "one", options).ok());
 }
 
 TEST_CASE("the index of the nearest comes with its distance") {

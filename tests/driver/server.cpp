@@ -2,12 +2,17 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <future>
 #include <random>
@@ -43,6 +48,12 @@ CommandList memory_list(CommandKind kind, std::uint64_t address, std::uint64_t w
   list.commands = {c};
   if (kind == CommandKind::WriteMemory) list.payload.assign(words, 0x5ec2e7);
   return list;
+}
+
+/// How often clients do harm: GDR_TEST_ATTACKS, else as often as a test has time for.
+unsigned attacks() {
+  const char* const asked = std::getenv("GDR_TEST_ATTACKS");
+  return asked != nullptr ? static_cast<unsigned>(std::atoi(asked)) : 12;
 }
 
 /// A command whose numbers often nearly make sense.
@@ -185,14 +196,22 @@ TEST_CASE("clients that say what makes no sense harm nobody") {
   const ServerProcess server({"--boards", "2"});
   Device device = Device::open(server.device());
   std::mt19937_64 random(5);
-  for (int k = 0; k < 60; ++k) {
+  for (unsigned k = 0; k < 5 * attacks(); ++k) {
     const driver::File socket = driver::connect_to(server.socket());
     driver::Message message;
     auto* const words = reinterpret_cast<std::uint64_t*>(&message);
     for (std::size_t w = k % 3 == 0 ? 0 : 1; w < sizeof(message) / 8; ++w) words[w] = random();
     message.kind = static_cast<driver::MessageKind>(k % 12);
     if (k % 2 == 0) message.version = 1;
-    driver::send_message(socket, message);
+    // Some are too short, too long, or come with files.
+    const std::size_t bytes = k % 7 == 3 ? random() % 256 : k % 7 == 5 ? 4096 : sizeof(message);
+    std::array<char, 4096> packet{};
+    std::memcpy(packet.data(), &message, std::min(bytes, sizeof(message)));
+    const std::vector<int> files(k % 5 == 2 ? 3 : 0, socket.get());
+    if (bytes == sizeof(message))
+      driver::send_message(socket, message, files);
+    else
+      send(socket.get(), packet.data(), bytes, MSG_NOSIGNAL);
     if (k % 4 == 0) driver::send_message(socket, message);
   }
   CHECK(forces(device, 20, 20) == expected_forces(20, 20));
@@ -203,7 +222,7 @@ TEST_CASE("clients that say what makes no sense harm nobody") {
 TEST_CASE("random descriptors, commands and registers never harm a server") {
   const ServerProcess server({"--boards", "2", "--memory", "64"});
   Device witness = Device::open(server.device());
-  for (unsigned seed = 0; seed < 12; ++seed) {
+  for (unsigned seed = 0; seed < attacks(); ++seed) {
     std::mt19937_64 random(seed);
     auto access = driver::open_server_board(server.socket(), {"", "", 20});
     const DmaArea area = access->allocate(1 << 16);

@@ -30,6 +30,7 @@ ServerProcess::ServerProcess(const std::vector<std::string>& options, const std:
   process_ = fork();
   if (process_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    std::signal(SIGHUP, SIG_DFL);  // who runs tests without a terminal may ignore it
     dup2(ready[1], STDOUT_FILENO);
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());

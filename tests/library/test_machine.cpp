@@ -120,3 +120,39 @@ TEST_CASE("a machine refuses what it cannot do") {
   has(refused([&] { machine.targets(25, targets); }), "holds 24");
   has(refused([&] { machine.instructions("middle"); }), "middle");
 }
+
+TEST_CASE("flags tell what operations raised since the last start") {
+  gdr::Machine machine(chip);
+  SpringInput in = rough_input(3, 2);
+  give(machine, in);
+  machine.run(1000000);
+  CHECK(machine.flags(0) == gdr::MachineFlags{});
+  for (double& m : in.mj) m = 1e300;
+  for (double& x : in.xj) x = 1e300;
+  give(machine, in);
+  machine.run(1000000);
+  CHECK(machine.flags(0).overflow);
+  machine.restart();
+  CHECK(machine.flags(0) == gdr::MachineFlags{});
+  has(refused([&] { static_cast<void>(machine.flags(2)); }), "block 2");
+}
+
+TEST_CASE("the reduction network takes a memory of all blocks") {
+  gdr::Machine machine("emulator:blocks=3,pes=2");
+  using gdr::MachineMemory;
+  for (std::size_t block = 0; block < 3; ++block) {
+    machine.set_memory(MachineMemory::Local, block, 5, 1, 7 + block);
+    machine.set_memory(MachineMemory::Broadcast, block, 9, 0, 0xfffffffff);
+  }
+  const auto local = machine.reduced(MachineMemory::Local, "iadd");
+  CHECK(local.size() == machine.memory(MachineMemory::Local, 0).size());
+  CHECK(local[5 * 2 + 1] == 7 + 8 + 9);
+  CHECK(local[5 * 2] == 0);
+  // A carry out of the lower short goes to the upper one.
+  const auto broadcast = machine.reduced(MachineMemory::Broadcast, "iadd");
+  CHECK(broadcast[9] == 0xffffffffd);
+  CHECK(broadcast[8] == 2);
+  CHECK(machine.reduced(MachineMemory::Broadcast, "pass")[9] == 0xfffffffff);
+  has(refused([&] { machine.reduced(MachineMemory::Local, "add"); }), "did you mean");
+  has(refused([&] { machine.reduced(MachineMemory::Masks, "ior"); }), "masks");
+}

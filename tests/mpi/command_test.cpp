@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/temporary_folder.hpp"
+#include "libgdr/io/hdf5_reader.hpp"
 #include "libgdr/io/snapshot.hpp"
 #include "mpi/program.hpp"
 #include "support/catch.hpp"
@@ -76,14 +77,9 @@ TEST_CASE("gdr force on ranks, with kernels of all kinds") {
     INFO(ended.errors);
     REQUIRE(ended.status == 0);
     CHECK(std::count(ended.output.begin(), ended.output.end(), '\n') > 3);
-    CHECK(content_of(folder.file("one.hdf5")).size() ==
-          content_of(folder.file("four.hdf5")).size());
-    const auto values = [&](const std::string& name) {
-      return run_alone({"h5dump", "-d", "Acceleration", "-m", "%.17g", folder.file(name)}).output;
-    };
-    if (run_alone({"h5dump", "--version"}).status != 0) continue;
-    const std::string a = values("one.hdf5"), b = values("four.hdf5");
-    CHECK((a.substr(a.find('{')) == b.substr(b.find('{'))));
+    const gdr::hdf5::Reader one(folder.file("one.hdf5")), four(folder.file("four.hdf5"));
+    for (const char* name : {"Acceleration", "Potential"})
+      CHECK((one.doubles(name) == four.doubles(name)));
   }
 }
 

@@ -28,6 +28,15 @@ TEST_CASE("the C interface opens a device on a part of the processes") {
   CHECK(ended.output.find("null communicator: 1") != std::string::npos);
 }
 
+TEST_CASE("the Fortran interface opens a device on a part of the processes") {
+  if (std::string(GDR_MPI_FORTRAN).empty()) return;
+  const Ended ended = run_ranks(mpi_kinds().at(0), 4, {GDR_MPI_FORTRAN});
+  INFO(ended.output << ended.errors);
+  REQUIRE(ended.status == 0);
+  for (const char* rank : {"0", "1", "2", "3"})
+    CHECK(ended.output.find(rank + std::string(": 2 ranks, the same T\n")) != std::string::npos);
+}
+
 TEST_CASE("errors of one rank are thrown on all of them") {
   constexpr unsigned ranks = 3;
   const std::vector<std::string> expected = {

@@ -1,9 +1,12 @@
 // Ranks that are killed in the middle of a job, under an MPI that lets the others go on: these end
 // well, and with the bits of an undisturbed run.
 #include <filesystem>
+#include <fstream>
+#include <iomanip>
 #include <nlohmann/json.hpp>
 
 #include "io/temporary_folder.hpp"
+#include "libgdr/io/hdf5_reader.hpp"
 #include "libgdr/io/snapshot.hpp"
 #include "mpi/program.hpp"
 #include "support/catch.hpp"
@@ -12,7 +15,8 @@ using namespace gdr::test;
 
 namespace {
 
-const std::string cluster = std::string(GDR_SOURCE_DIR) + "/examples/data/plummer_1024.hdf5";
+const std::string data = std::string(GDR_SOURCE_DIR) + "/examples/data/";
+const std::string cluster = data + "plummer_1024.hdf5", larger_cluster = data + "plummer_4096.hdf5";
 
 std::vector<std::string> nbody(const std::string& folder, const std::string& device) {
   return {GDR_COMMAND,
@@ -43,6 +47,17 @@ std::vector<std::string> killed(const std::vector<std::string>& words,
     line += "if [ \"$OMPI_COMM_WORLD_RANK\" = " + std::to_string(rank) + " ]; then (while [ ! -e " +
             file + " ]; do sleep 0.01; done; kill -9 $$) >/dev/null 2>&1 & fi; ";
   line += "exec";
+  for (const std::string& word : words) line += " " + word;
+  return {"/bin/sh", "-c", line};
+}
+
+/// The same, but that one is killed when it has computed for a while.
+std::vector<std::string> killed_at_work(const std::vector<std::string>& words, unsigned victim) {
+  // Its processor time: what comes before takes a few hundredths of a second, however busy the
+  // host is.
+  std::string line = "if [ \"$OMPI_COMM_WORLD_RANK\" = " + std::to_string(victim) +
+                     " ]; then (until [ \"$(cut -d' ' -f14 /proc/$$/stat)\" -ge 12 ]; do sleep "
+                     "0.01; done; kill -9 $$) >/dev/null 2>&1 & fi; exec";
   for (const std::string& word : words) line += " " + word;
   return {"/bin/sh", "-c", line};
 }
@@ -122,5 +137,91 @@ TEST_CASE("runs go on with the same bits wherever ranks are killed in them") {
       const bool is_lost = name == victims[0] || name == victims[1];
       CHECK((ended.output.find("left " + name + " of 3\n") != std::string::npos) == !is_lost);
     }
+  }
+}
+
+TEST_CASE("C and Fortran programs go on without ranks that are lost") {
+  const auto mpi = mpi_with_ulfm();
+  if (!mpi) {
+    WARN("not tested: there is no MPI with ULFM (cmake/ulfm.sh)");
+    return;
+  }
+  const Ended in_c = run_ranks(*mpi, 4, {GDR_MPI_LOSSES_C, "mpi:threads=1"});
+  INFO("C:\n" << in_c.output << in_c.errors);
+  CHECK(in_c.status == 0);
+  CHECK(in_c.seconds < 60);
+  const auto says = [](const Ended& ended, const std::string& line) {
+    INFO(line);
+    CHECK(ended.output.find(line + "\n") != std::string::npos);
+  };
+  // Rank 1 first; then rank 2, which is one of three.
+  const std::vector<std::string> left = {"0", "2", "3"};
+  for (std::size_t r = 0; r < 3; ++r) {
+    says(in_c, left[r] + ": tries 2, described");
+    says(in_c, left[r] + ": rank " + std::to_string(r) + " of 3, the same");
+    says(in_c, left[r] + ": status 4, rank 0: the work returned status 4");
+  }
+  for (std::size_t r = 0; r < 2; ++r) {
+    const std::string name = r == 0 ? "0" : "3";
+    says(in_c, name + ": status 9");
+    says(in_c, name + ": lost 2, 9, count 1");
+    says(in_c, name + ": rank " + std::to_string(r) + " of 2, the same");
+  }
+
+  if (std::string(GDR_MPI_LOSSES_F).empty()) return;
+  const Ended in_fortran = run_ranks(*mpi, 3, {GDR_MPI_LOSSES_F, "mpi:threads=1"});
+  INFO("Fortran:\n" << in_fortran.output << in_fortran.errors);
+  CHECK(in_fortran.status == 0);
+  says(in_fortran, "0: status 0");
+  says(in_fortran, "0: rank 0 of 2, the same T");
+  says(in_fortran, "2: rank 1 of 2, the same T");
+  says(in_fortran, "2: status 5, lost 0");
+}
+
+TEST_CASE("gdr force goes on without ranks that are killed, with the same bits") {
+  const auto mpi = mpi_with_ulfm();
+  if (!mpi) {
+    WARN("not tested: there is no MPI with ULFM (cmake/ulfm.sh)");
+    return;
+  }
+  const TemporaryFolder folder;
+  // So many particles take the slowest engine half a second or more: a rank is killed in that.
+  gdr::Snapshot snapshot = gdr::read_snapshot(larger_cluster);
+  const std::string file = folder.file("cluster.txt");
+  std::ofstream out(file);
+  out << std::setprecision(17);
+  for (std::size_t i = 0; i < 1200; ++i) {
+    out << snapshot.mass[i];
+    for (const auto* triples : {&snapshot.position, &snapshot.velocity})
+      for (std::size_t k = 0; k < 3; ++k) out << " " << (*triples)[3 * i + k];
+    out << "\n";
+  }
+  out.close();
+  struct Loss {
+    const char* kernel;
+    unsigned victim;
+  };
+  // Gravity, and the way that other kernels take; the first rank is the one that writes.
+  for (const Loss loss : {Loss{"gravity", 0}, Loss{"gravity_neighbours", 1}}) {
+    const auto force = [&](const std::string& forces, const std::string& device) {
+      std::vector<std::string> words = {GDR_COMMAND, "force",     file,       "--eps",
+                                        "0.015625",  "-o",        forces,     "--json",
+                                        "--kernel",  loss.kernel, "--device", device};
+      if (loss.kernel != std::string("gravity")) words.insert(words.end(), {"--set", "hi2=0.001"});
+      return words;
+    };
+    const std::string one = folder.file("one.hdf5"), left = folder.file("left.hdf5");
+    REQUIRE(run_alone(force(one, "emulator:threads=1")).status == 0);
+    const Ended ended = run_ranks(
+        *mpi, 3, killed_at_work(force(left, "mpi:threads=1,engine=reference"), loss.victim));
+    INFO(loss.kernel << ", rank " << loss.victim << "\n" << ended.output << "\n" << ended.errors);
+    REQUIRE(ended.status == 0);
+    CHECK(ended.seconds < 60);
+    const gdr::hdf5::Reader x(one), y(left);
+    for (const char* name : {"Acceleration", "Potential"})
+      CHECK((x.doubles(name) == y.doubles(name)));
+    const auto report = nlohmann::json::parse(ended.output);
+    CHECK(report["lost_ranks"] == nlohmann::json(std::vector<unsigned>{loss.victim}));
+    CHECK(report["ranks"].size() == 2);
   }
 }

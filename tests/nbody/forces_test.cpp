@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "gdr/gravity.hpp"
 #include "io/expect_error.hpp"
 #include "libgdr/nbody/direct_sum.hpp"
 
@@ -78,12 +79,27 @@ TEST_CASE("the constant of gravity multiplies forces and potentials") {
 
 TEST_CASE("a force that is not finite names the particle") {
   const std::vector<double> fine = {0, 0, 0, 0, 0, 0}, potential = {0, 0};
-  CHECK_NOTHROW(check_forces(fine, potential));
+  CHECK_NOTHROW(check_forces(fine, fine, potential));
   expect_error(ErrorCategory::Input, {"particle 1", "larger eps"}, [&] {
-    check_forces(std::vector<double>{0, 0, 0, 0, INFINITY, 0}, potential);
+    check_forces(fine, std::vector<double>{0, 0, 0, 0, INFINITY, 0}, potential);
   });
   expect_error(ErrorCategory::Input, {"particle 0"}, [&] {
-    check_forces(fine, std::vector<double>{NAN, 0});
+    check_forces(fine, fine, std::vector<double>{NAN, 0});
+  });
+}
+
+TEST_CASE("forces that overflow name the particle far out, not the first that feels it") {
+  const std::vector<double> position = {0, 0, 0, 1, 0, 0, 0, -1e200, 0};
+  const std::vector<double> mass = {1, 1, 1};
+  std::vector<double> a(9), phi(3);
+  expect_error(ErrorCategory::Input, {"particle 2 stands so far out", "scale the units"},
+               [&] { check_forces(position, std::vector<double>(9, NAN), phi); });
+  Device device = Device::open("emulator");
+  expect_error(ErrorCategory::Input, {"particle 2 stands so far out"},
+               [&] { device_forces(device, 0.1, 1)(position, mass, a, phi); });
+  Gravity gravity(device);
+  expect_error(ErrorCategory::Input, {"source 2 stands so far out"}, [&] {
+    gravity.compute_on(2, position.data(), 3, position.data(), mass.data(), 0.1, a.data(), nullptr);
   });
 }
 

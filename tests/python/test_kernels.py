@@ -1,6 +1,7 @@
 """Kernels: of the library as functions, compiled, assembled, and as jobs."""
 
 import inspect
+import os
 
 import numpy as np
 import pytest
@@ -234,3 +235,33 @@ def test_arrays_are_read_where_they_lie(device):
     same = np.broadcast_to(np.float64(3.0), 10)
     f = spring(targets={"x": x[::-1]}, sources={"xs": x, "q": same}, params={"k": 1.0})["f"]
     assert np.allclose(f, [(3 * (x - v)).sum() for v in x[::-1]])
+
+
+def test_names_of_files_may_be_any_bytes(tmp_path):
+    path = os.fsencode(tmp_path) + b"/\xff.gdk"
+    with open(path, "wb") as file:
+        file.write(SPRING.encode())
+    for name in (path, os.fsdecode(path)):
+        kernel = gdr.load(name)
+        assert kernel.object == gdr.compile(SPRING).object and "spring" in repr(kernel)
+    with pytest.raises(gdr.FileError, match="none"):
+        gdr.load(os.fsencode(tmp_path) + b"/\xff-none.gdk")
+    kernel.save(os.fsdecode(path) + ".gdo")
+    assert gdr.load(path + b".gdo").object == kernel.object
+    for wrong in ("\udcff", "VARI x; \ud800"):
+        with pytest.raises(ValueError, match="text: this is no text"):
+            gdr.compile(wrong)
+    with pytest.raises(ValueError, match="name: this is no text"):
+        gdr.open("\udcff")
+
+
+def test_empty_lists_and_unsigned_ids_are_taken(device):
+    job = device.job(gdr.builtin("gravity"))
+    job.set(eps2=1.0)
+    job.sources(xj=[], yj=[], zj=[], mj=[], idj=[])
+    job.targets(xi=[0.5], yi=[0], zi=[0], idi=np.array([3], np.uint64))
+    assert job.run()["pot"][0] == 0
+    job.sources(xj=[0], yj=[0], zj=[0], mj=[1], idj=np.array([3], np.uint64))
+    assert job.run()["pot"][0] == 0
+    with pytest.raises(TypeError, match="idj: int64 is wanted, and uint64"):
+        job.sources(xj=[0], yj=[0], zj=[0], mj=[1], idj=np.array([2**63], np.uint64))

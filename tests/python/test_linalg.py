@@ -38,14 +38,152 @@ def test_out_alpha_and_beta(rng):
         assert error(linalg.matmul(*stacks, precision=precision), stacks[0] @ stacks[1]) < 1e-14
 
 
-def test_an_unchanged_factor_is_not_sent_again(rng, device):
+@pytest.mark.parametrize("which", ["a", "b", "both"])
+@pytest.mark.parametrize("precision", ["chip", "full"])
+def test_an_unchanged_factor_is_not_sent_again(rng, device, which, precision):
+    product = linalg.MatrixProduct(device, precision)
+    a, b = rng.normal(size=(512, 512)), rng.normal(size=(512, 512))
+
+    def sent(**options):
+        before = device.statistics.bytes_to_board
+        c = product(a, b, **options)
+        return device.statistics.bytes_to_board - before, c
+
+    everything, c = sent()
+    sent(unchanged=which)  # what says so first may change places
+    again, same = sent(unchanged=which)
+    assert again < (0.3 if which == "both" and precision == "chip" else 0.75) * everything
+    assert np.array_equal(same, c)
+    product.forget()
+    assert sent(unchanged=which)[0] > again
+    with pytest.raises(ValueError, match="unchanged: one of 'a', 'b', 'both'"):
+        product(a, b, unchanged="c")
+
+
+def test_products_in_the_background(rng, device):
     product = linalg.MatrixProduct(device)
-    a, b = rng.normal(size=(64, 512)), rng.normal(size=(512, 512))
-    product(a, b)
-    first = device.statistics.bytes_to_board
-    second_result = product(2 * a, b, unchanged_b=True)
-    assert device.statistics.bytes_to_board - first < 0.7 * first
-    assert error(second_result, 2 * a @ b) < 1e-15
+    a, b, c = rng.normal(size=(90, 80)), rng.normal(size=(80, 70)), rng.normal(size=(90, 70))
+    want = product(a, b, out=c.copy(), alpha=2.0, beta=-1.0)
+    got = product.start(a, b, out=c, alpha=2.0, beta=-1.0)
+    product.wait()
+    assert got is c and np.array_equal(c, want)
+    product.wait()
+    more = [product.start(a, b) for _ in range(3)]  # each waits for the one before
+    product.wait()
+    assert all(np.array_equal(m, product(a, b)) for m in more)
+    with pytest.raises(TypeError, match="out: float64"):
+        product.start(a, b, out=c.astype("f4"))
+    abandoned = linalg.MatrixProduct(device)
+    abandoned.start(rng.normal(size=(900, 900)), rng.normal(size=(900, 900)))
+    del abandoned
+    assert error(product(a, b), a @ b) < 1e-15
+
+
+def test_vectors_and_empty_matrices_are_as_in_numpy(rng):
+    a, v, w = rng.normal(size=(20, 30)), rng.normal(size=30), rng.normal(size=20)
+    for left, right in ((a, v), (w, a), (v, v), (a, v[::-1]), (w[::-1], a)):
+        got = linalg.matmul(left, right)
+        assert np.shape(got) == np.shape(left @ right) and error(got, left @ right) < 1e-14
+    out = w.copy()
+    assert linalg.matmul(a, v, out=out, alpha=2.0, beta=3.0) is not None
+    assert error(out, 2 * a @ v + 3 * w) < 1e-14
+    for shapes in (
+        ((0, 3), (3, 4)),
+        ((3, 0), (0, 4)),
+        ((0,), (0, 4)),
+        ((2, 0, 3), (3, 3)),
+        ((2, 3, 0), (0, 3)),
+        ((0, 3, 3), (3, 3)),
+        ((2, 40, 0), (0, 40)),
+    ):
+        x, y = np.zeros(shapes[0]), np.zeros(shapes[1])
+        got = linalg.matmul(x, y)
+        assert got.shape == (x @ y).shape and not got.any(), shapes
+    for n in (0, 1):
+        e = np.eye(n)
+        assert linalg.lu(e).det() == 1
+        assert linalg.solve(e, np.ones(n)).shape == (n,)
+        assert linalg.solve(e, np.ones((n, 0))).shape == (n, 0)
+        assert linalg.cholesky(e).solve(np.ones((n, 2))).shape == (n, 2)
+        assert linalg.solve_triangular(e, np.ones(n)).shape == (n,)
+        assert linalg.batch_solve(np.stack([e, e]), np.ones((2, n))).shape == (2, n)
+        assert linalg.batch_matmul(np.ones((2, n, 0)), np.ones((2, 0, 3))).shape == (2, n, 3)
+    assert linalg.lu(np.zeros((0, 3))).upper.shape == (0, 3)
+    with pytest.raises(ValueError, match="a square matrix is wanted"):
+        linalg.lu(np.ones((2, 3))).det()
+
+
+def test_stacks_of_float32_are_float32(rng):
+    for n in (4, 12):
+        a, b = (rng.normal(size=(5, n, n)).astype("f4") for _ in range(2))
+        got = linalg.matmul(a, b)
+        assert got.dtype == np.float32
+        assert error(got, a.astype(float) @ b.astype(float)) < 1e-7
+        assert linalg.matmul(a, b.astype(float)).dtype == np.float64
+        swapped = linalg.matmul(a.astype(">f4"), b.astype(">f4"))
+        assert swapped.dtype == np.float32 and np.array_equal(swapped, got)
+
+
+def test_the_triangle_that_is_not_read_may_hold_anything():
+    a = np.array([[4.0, np.nan], [2.0, 5.0]])
+    assert np.allclose(linalg.cholesky(a).factor, [[2, 0], [1, 2]])
+    assert np.allclose(linalg.cholesky(a.T, lower=False).factor, [[2, 1], [0, 2]])
+    assert np.allclose(linalg.solve_triangular(a, [4.0, 7.0], lower=True), [1, 1])
+    with pytest.raises(ValueError, match=r"a\[0, 1\] is not a number"):
+        linalg.cholesky(a, lower=False)
+    ones = np.array([[np.inf, np.nan], [2.0, np.inf]])
+    x = linalg.solve_triangular(ones, [1.0, 3.0], lower=True, unit_diagonal=True)
+    assert np.array_equal(x, [1, 1])
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("transposed", [True, False])
+def test_triangles_on_either_side(rng, side, order, lower, transposed):
+    a = np.array(rng.normal(size=(40, 40)) + 10 * np.eye(40), order=order)
+    triangle = np.tril(a) if lower else np.triu(a)
+    op = triangle.T if transposed else triangle
+    options = {"lower": lower, "transposed": transposed, "side": side}
+    b = rng.normal(size=(40, 3)) if side == "left" else rng.normal(size=(3, 40))
+    x = linalg.solve_triangular(a, b, alpha=2.0, **options)
+    assert error(op @ x if side == "left" else x @ op, 2 * b) < 1e-13
+    v = linalg.solve_triangular(a, b.ravel()[:40], **options)
+    assert error(op @ v if side == "left" else v @ op, b.ravel()[:40]) < 1e-13
+
+
+def test_options_do_not_change_what_they_should_not(rng):
+    a = rng.normal(size=(300, 300))
+    want = linalg.lu(a, block=64, device_flops=0)
+    turns = linalg.lu(a, block=64, device_flops=0, overlap=False)
+    assert np.array_equal(turns.factors, want.factors)
+    with gdr.open() as device:
+        linalg.lu(a, block=64, device=device)
+        assert device.statistics.runs == 0  # small products stay on the host
+        linalg.lu(a, block=64, device_flops=0, device=device)
+        assert device.statistics.runs > 0
+        linalg.solve(a, a[0], device=device)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 13, 15])
+def test_batches_of_any_size_in_both_precisions(rng, n):
+    a, b = rng.normal(size=(33, n, n)) + 2 * np.eye(n), rng.normal(size=(33, n, 3))
+    worst = {}
+    for precision in ("chip", "full"):
+        x = linalg.batch_solve(a, b, precision=precision)
+        worst[precision] = error(a @ x, b)
+        f = linalg.batch_lu(a, precision=precision)
+        assert f.pivots.shape == (33, n) and f.factors.shape == (33, n, n)
+    assert worst["chip"] < 1e-11 and worst["full"] < 1e-12
+    with pytest.raises(ValueError, match="precision: one of 'chip', 'full'"):
+        linalg.batch_lu(a, precision="half")
+
+
+def test_full_precision_sees_all_bits_of_small_matrices(rng):
+    a = rng.normal(size=(50, 9, 9))
+    one = np.broadcast_to(np.eye(9), a.shape)
+    assert np.array_equal(linalg.batch_matmul(a, one), a)
+    assert not np.array_equal(linalg.batch_matmul(a, one, precision="chip"), a)
 
 
 def read_only(a):
@@ -138,5 +276,98 @@ def test_an_operator_for_scipy(rng):
     v, w = rng.normal(size=40), rng.normal(size=60)
     assert error(op @ v, a @ v) < 1e-14 and error(op.T @ w, a.T @ w) < 1e-14
     s = a.T @ a + 5 * np.eye(40)
-    x, info = sparse.cg(linalg.operator(s), v)
+    x, info = sparse.cg(linalg.operator(s), v, atol=0)
     assert info == 0 and error(s @ x, v) < 1e-4
+    for factors in (linalg.lu(s), linalg.cholesky(s)):
+        inverse = factors.inverse_operator()
+        assert error(inverse @ v, np.linalg.solve(s, v)) < 1e-12
+        assert error(inverse.T @ v, np.linalg.solve(s.T, v)) < 1e-12
+        steps = []
+        x, info = sparse.cg(linalg.operator(s), v, M=inverse, atol=0, callback=steps.append)
+        assert info == 0 and len(steps) <= 2
+    largest = sparse.eigsh(linalg.operator(s), k=1, return_eigenvectors=False)
+    assert largest[0] == pytest.approx(np.linalg.eigvalsh(s)[-1], rel=1e-10)
+    with pytest.raises(linalg.LinAlgError, match="pivot 1 is zero"):
+        linalg.lu(np.ones((2, 2))).inverse_operator()
+
+
+def test_an_operator_whose_matrix_stays_on_the_boards(rng, device):
+    pytest.importorskip("scipy.sparse.linalg")
+    a, v = rng.normal(size=(500, 400)), rng.normal(size=400)
+    sent = {}
+    for unchanged in (False, True):
+        op = linalg.operator(a, precision="chip", unchanged=unchanged, device=device)
+        for _ in range(2):
+            op @ v
+        before = device.statistics.bytes_to_board
+        assert error(op @ v, a @ v) < 1e-13
+        sent[unchanged] = device.statistics.bytes_to_board - before
+    assert sent[True] < 0.5 * sent[False]
+    single = linalg.operator(a.astype("f4"), device=device)
+    assert single.dtype == np.float32 and (single @ v).dtype == np.float32
+    assert error(single @ v, a @ v) < 1e-6
+
+
+def test_distributed_matrices_on_one_rank_are_matrices(rng, device):
+    grid = linalg.DistributedMatrices(device, block=16)
+    assert grid.grid == (1, 1) and grid.block == 16
+    a, b = rng.normal(size=(70, 50)), rng.normal(size=(50, 40))
+    x, y = grid.from_array(a), grid.from_array(b)
+    assert np.array_equal(x.to_array(), a) and x.shape == (70, 50)
+    assert error(grid.matmul(x, y).to_array(), a @ b) < 1e-15
+    out = grid.from_array(a @ b)
+    assert grid.matmul(x, y, out=out, alpha=2.0, beta=-2.0) is out
+    assert abs(out.local).max() < 1e-12
+    square = rng.normal(size=(50, 50))
+    s = grid.from_function((50, 50), lambda i, j: square[i, j])
+    f = grid.lu(s)
+    want = linalg.lu(square)
+    assert error(f.factors.to_array(), want.factors) < 1e-12
+    assert np.array_equal(f.pivots, want.pivots) and f.singular is None
+    assert np.array_equal(s.to_array(), square)
+    assert grid.lu(s.copy(), overwrite_a=True).factors is not s
+    assert error(square @ grid.solve(s, b[:, 0]), b[:, 0]) < 1e-11
+    assert grid.times.seconds >= grid.times.update > 0
+    with pytest.raises(linalg.LinAlgError, match="pivot 0 is exactly zero"):
+        grid.solve(grid.zeros((5, 5)), np.ones(5))
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda g: linalg.DistributedMatrices(rows=2), gdr.UsageError, "grid"),
+        (lambda g: linalg.DistributedMatrices(block=0), ValueError, "block: at least 1"),
+        (lambda g: linalg.DistributedMatrices(precision="x"), ValueError, "precision"),
+        (lambda g: g.zeros(3), TypeError, "shape: two numbers"),
+        (lambda g: g.zeros((3, -1)), ValueError, r"shape\[1\]: at least 0"),
+        (lambda g: g.matmul(E, E), TypeError, "a: a DistributedMatrix is wanted, not ndarray"),
+        (lambda g: g.matmul(g.zeros((2, 3)), g.zeros((2, 3))), ValueError, "b: 3 rows"),
+        (
+            lambda g: g.matmul(g.zeros((2, 2)), linalg.DistributedMatrices().zeros((2, 2))),
+            ValueError,
+            "b: it is a matrix of another grid",
+        ),
+        (lambda g: g.lu(g.zeros((3, 2))), ValueError, "a: at least 3 columns"),
+        (lambda g: g.solve(g.zeros((3, 2)), E[0]), ValueError, "a: a square"),
+        (lambda g: g.solve(g.from_array(E), [1.0, 2.0]), ValueError, r"b: shape \(3,\)"),
+        (lambda g: g.solve(g.from_array(np.full((3, 3), np.inf)), E[0]), ValueError, r"a\[0, 0\]"),
+        (lambda g: g.from_function((2, 2), lambda i, j: E), ValueError, r"function: shape \(2, 2\)"),
+        (lambda g: g.from_function((2, 2), lambda i, j: 1j), TypeError, "function: real"),
+    ],
+)
+def test_bad_arguments_of_distributed_matrices_are_named(call, kind, message):
+    with pytest.raises(kind, match=message):
+        call(linalg.DistributedMatrices(block=4))
+
+
+def test_a_part_that_was_exchanged_is_refused():
+    grid = linalg.DistributedMatrices()
+    a = grid.from_array(E)
+    for wrong, message in (
+        (np.eye(2), "a.local: shape"),
+        (np.eye(3, dtype="f4", order="F"), "a.local: float64, Fortran-contiguous"),
+        (np.ones((3, 6))[:, ::2], "a.local: float64, Fortran-contiguous"),
+    ):
+        a.local = wrong
+        with pytest.raises(ValueError, match=message):
+            grid.lu(a)

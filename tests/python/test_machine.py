@@ -1,5 +1,6 @@
 """Stepping through a chip: against runs of the device, and memories in every format."""
 
+import threading
 from fractions import Fraction
 
 import numpy as np
@@ -164,3 +165,101 @@ def test_too_many_targets_and_too_large_programs():
         machine.targets(xi=x, yi=x, zi=x)
     with pytest.raises(gdr.ProgramError):
         gdr.Machine(blocks=1, pes=1, local=2).load(gdr.builtin("gravity_jerk"))
+
+
+def test_the_reduction_network_adds_in_the_order_of_its_tree(rng):
+    """Five blocks: (0 + 1) + (2 + 3), then the last one, each rounded to 61 bits."""
+    machine = gdr.Machine(blocks=5, pes=2)
+    values = rng.normal(size=(5, 2)) * 10.0 ** rng.integers(-8, 8, (5, 2))
+    for block in range(5):
+        for pe in range(2):
+            machine.write("local", block, 3, values[block, pe], pe=pe, format="float")
+        machine.write("broadcast", block, 7, int(values[block, 0] * 1e6), format="int")
+    for pe in range(2):
+        a, b, c, d, e = values[:, pe].astype(np.longdouble)
+        want = ((a + b) + (c + d)) + e
+        got = machine.reduce("local", "fadd", "longdouble")[3, pe]
+        assert abs(got - want) <= abs(values[:, pe]).max() * 2.0**-58
+        assert machine.reduce("local", "fmax")[3, pe] == values[:, pe].max()
+        assert machine.reduce("local", "pass")[3, pe] == values[0, pe]
+    numbers = [int(v * 1e6) for v in values[:, 0]]
+    assert machine.reduce("broadcast", "iadd", "int")[7] == sum(numbers)
+    assert machine.reduce("broadcast", "imin", "int")[7] == min(numbers)
+    assert machine.reduce("registers").shape == (32, 2)
+    with pytest.raises(gdr.UsageError, match='reduction "add"'):
+        machine.reduce("local", "add")
+    with pytest.raises(gdr.UsageError, match="masks do not pass"):
+        machine.reduce("masks")
+
+
+@pytest.mark.parametrize("engine", ["vector", "reference"])
+def test_flags_stay_until_the_next_start(engine):
+    kernel = gdr.compile("kernel big; VARI x; VARJ y; VARF f; f += x*y;")
+    machine = gdr.Machine(blocks=2, pes=1, engine=engine)
+    machine.load(kernel)
+    machine.sources(y=[1e300])
+    machine.targets(x=[1.0])
+    machine.run()
+    assert machine.flags() == (False, False, False)
+    machine.targets(x=[1e300])
+    machine.run()
+    assert machine.flags(0).overflow and machine.flags().overflow
+    assert not machine.flags(0).invalid and not machine.flags(1).overflow
+    machine.restart()
+    assert machine.flags() == (False, False, False)
+    machine.sources(y=[1e-300])
+    machine.targets(x=[1e-300])
+    machine.run()
+    assert machine.flags().underflow and not machine.flags().overflow
+    with pytest.raises(gdr.UsageError, match="block 2"):
+        machine.flags(2)
+
+
+def test_steps_show_source_lines_and_what_they_change():
+    """Every step changes what its instruction writes, and a word that was set is used."""
+    text = "VARI x;\nVARJ y;\nVARF f;\nf += x*y;\n"
+    machine = gdr.Machine(blocks=1, pes=1)
+    machine.load(gdr.compile(text, "twice"))
+    machine.sources(y=[3.0])
+    machine.targets(x=[2.0])
+    assert machine.target_count == 1
+    changed = set()
+    kinds = ("registers", "local", "t", "masks", "broadcast")
+    before = {kind: machine.read(kind).copy() for kind in kinds}
+    for at in machine.steps():
+        after = {kind: machine.read(kind) for kind in kinds}
+        changed |= {kind for kind in kinds if not np.array_equal(before[kind], after[kind])}
+        before = {kind: value.copy() for kind, value in after.items()}
+        assert at.line > 0 and at.text
+    assert {"registers", "broadcast"} & changed
+    assert machine.results()["f"][0] == 6.0
+
+
+def test_threads_may_look_at_a_chip_while_it_runs(rng):
+    """Others see it between two pieces of the run, and a kernel may even be loaded then."""
+    machine = gdr.Machine(blocks=4, pes=8)
+    x = rng.normal(size=3000)
+
+    def prepare():
+        machine.load(gdr.builtin("lennard_jones"))
+        machine.set(rc2=9.0)
+        machine.sources(xj=x, yj=x, zj=x)
+        machine.targets(xi=x[:32], yi=x[:32], zi=x[:32])
+
+    prepare()
+    done = [0]
+    thread = threading.Thread(target=lambda: done.append(machine.run()))
+    thread.start()
+    clocks = []
+    while thread.is_alive():
+        clocks.append(machine.position.clock)
+        assert machine.read("registers").shape == (4, 32, 8)
+    thread.join()
+    assert clocks == sorted(clocks) and done[-1] > 3000 and len(set(clocks)) > 1
+    prepare()
+    thread = threading.Thread(target=lambda: done.append(machine.run()))
+    thread.start()
+    for _ in range(20):
+        prepare()
+    thread.join(60)
+    assert not thread.is_alive()

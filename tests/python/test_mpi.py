@@ -67,6 +67,10 @@ def test_two_ranks_give_the_bits_of_none(tmp_path):
             t = gdr.gravity(pos[mine], mass[mine], 0.1, pos[:5], device=device)
             reports = device.rank_reports()
         assert [r.rank for r in reports] == [0, 1] and all(r.pairs > 0 for r in reports)
+        for r in reports:
+            assert r.boards == 1 and r.threads == 1 and r.host and r.seconds > 0
+            assert 0 <= r.sources_waiting <= r.sources_seconds and r.waiting_seconds >= 0
+            assert 0 < r.sources_bytes <= r.memory_bytes and r.bytes_received > 0
         assert np.array_equal(*comm.allgather(t.acc))
         arrays = {"acc": g.acc, "pot": g.pot, "jerk": j.jerk, "jacc": j.acc}
         whole = {name: np.concatenate(comm.allgather(a)) for name, a in arrays.items()}
@@ -196,6 +200,147 @@ def test_an_mpi_for_one_thread_works_in_that_thread(tmp_path, level):
         """,
     )
     python(program, ranks=2)
+
+
+def test_distributed_matrices_have_the_same_bits_on_any_grid(tmp_path):
+    """Of one rank and of four, of any grid; what is wrong on one rank is raised on all."""
+    program = script(
+        tmp_path,
+        """
+        import sys
+        import numpy as np, gdr
+        from gdr import linalg
+        from mpi4py import MPI
+        comm = MPI.COMM_WORLD
+        random = np.random.default_rng(1)
+        a, b = random.normal(size=(90, 70)), random.normal(size=(70, 50))
+        square, right = random.normal(size=(70, 70)), random.normal(size=70)
+        with gdr.open("mpi", comm=comm, threads=1, chips=1) as device:
+            for rows in (0, 1, 4) if comm.size == 4 else (0,):
+                grid = linalg.DistributedMatrices(device, rows=rows, block=16)
+                assert grid.grid == {0: (2, 2), 1: (1, 4), 4: (4, 1)}[rows] or comm.size == 1
+                x, y = grid.from_array(a), grid.from_array(b)
+                assert sum(comm.allgather(x.local.size)) == a.size
+                assert np.array_equal(x.to_array(), a)
+                product = grid.matmul(x, y).to_array()
+                s = grid.from_function((70, 70), lambda i, j: square[i, j])
+                f = grid.lu(s)
+                factors, solution = f.factors.to_array(), grid.solve(s, right)
+                results = {"product": product, "factors": factors, "pivots": f.pivots,
+                           "solution": solution}
+                for name, array in results.items():
+                    assert all(np.array_equal(array, other) for other in comm.allgather(array))
+                if comm.rank == 0:
+                    np.savez(f"{sys.argv[1]}.{comm.size}.{rows}.npz", **results)
+            for wrong in (
+                lambda: grid.matmul(x, y if comm.rank == 0 else b),
+                lambda: grid.solve(s, right if comm.rank == 0 else right[:3]),
+                lambda: grid.from_array(square if comm.rank == 0 else square + 1j),
+            ):
+                try:
+                    wrong()
+                except (TypeError, ValueError) as error:
+                    pass
+                else:
+                    assert comm.size == 1 and wrong is not None, "nothing was refused"
+            try:
+                grid.solve(grid.zeros((9, 9)), np.ones(9))
+            except linalg.LinAlgError as error:
+                assert "pivot 0 is exactly zero" in str(error)
+            else:
+                raise SystemExit("no matrix was singular")
+            assert np.array_equal(x.to_array(), a)
+        """,
+    )
+    out = tmp_path / "results"
+    python(program, out, ranks=1)
+    python(program, out, ranks=4)
+    want = np.load(f"{out}.1.0.npz")
+    random = np.random.default_rng(1)
+    a, b = random.normal(size=(90, 70)), random.normal(size=(70, 50))
+    square, right = random.normal(size=(70, 70)), random.normal(size=70)
+    assert np.allclose(want["product"], a @ b, rtol=1e-12)
+    assert np.allclose(want["solution"], np.linalg.solve(square, right), rtol=1e-9)
+    for rows in (0, 1, 4):
+        got = np.load(f"{out}.4.{rows}.npz")
+        for name in want.files:
+            assert np.array_equal(got[name], want[name]), (rows, name)
+
+
+ULFM = pathlib.Path(os.environ.get("GDR_ULFM_LAUNCHER", "nowhere"))
+LOSSES = """
+import os, signal, sys
+import numpy as np, gdr
+random = np.random.default_rng(1)
+pos, mass = random.normal(size=(90, 3)), random.uniform(1, 2, 90)
+calls = []
+with gdr.open("mpi", threads=1) as device:
+    first, ranks = device.rank, device.ranks
+
+    def forces():
+        calls.append(device.ranks)
+        if len(calls) == 1 and first == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        mine = np.array_split(np.arange(90), device.ranks)[device.rank]
+        acc = np.zeros((90, 3))
+        acc[mine] = gdr.gravity(pos[mine], mass[mine], 0.1, device=device).acc
+        return sum(device.gather_for_test(acc))
+
+    def gathered(array):
+        whole = np.frombuffer(device._core.gather_bytes(array.tobytes()))
+        return whole.reshape(device.ranks, *array.shape)
+
+    device.gather_for_test = gathered
+    if sys.argv[1] == "by itself":
+        acc = device.despite_losses(forces)
+    else:
+        try:
+            forces()
+        except gdr.RanksLost as error:
+            assert "rank" in str(error)
+        else:
+            sys.exit("nobody was lost")
+        assert device.recover() == [1]
+        acc = forces()
+    assert (ranks, device.ranks) == (3, 2) and calls == [3, 2], calls
+    assert device.rank == (0 if first == 0 else 1)
+    assert device.statistics.lost_ranks == (1,)
+    want = gdr.gravity(pos, mass, 0.1).acc
+    assert np.array_equal(acc, want)
+
+    # What all agree on comes out as it was, on all of them, and losses are not mistaken for it.
+    def wrong():
+        gdr.gravity(pos if device.rank == 0 else pos * np.nan, mass, 0.1, device=device)
+
+    try:
+        device.despite_losses(wrong)
+    except ValueError as error:
+        told = str(error)
+    assert "pos" in told or "rank 1" in told, told
+    print("survived", device.rank)
+    sys.stdout.flush()
+"""
+
+
+@pytest.mark.skipif(not ULFM.exists(), reason="there is no MPI with ULFM (cmake/ulfm.sh)")
+@pytest.mark.parametrize("how", ["by itself", "by hand"])
+def test_ranks_that_are_left_go_on(tmp_path, how):
+    part = pathlib.Path(gdr._core.library_folder()) / "libgdr_mpi_ulfm.so"
+    done = subprocess.run(
+        [ULFM, "--with-ft", "ulfm", "--oversubscribe", "--bind-to", "none", "-n", "3"]
+        + [sys.executable, script(tmp_path, LOSSES), how],
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+        env={
+            **{k: v for k, v in os.environ.items() if not k.startswith(("OMPI_COMM", "PMIX_"))},
+            **{"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
+            **{"OMP_NUM_THREADS": "1", "GDR_MPI_LIBRARY": str(part)},
+        },
+    )
+    survived = [line for line in done.stdout.splitlines() if line.startswith("survived")]
+    assert sorted(survived) == ["survived 0", "survived 1"], done.stdout + done.stderr
 
 
 def test_the_example_prints_the_same_for_any_number_of_ranks():

@@ -14,8 +14,14 @@ pytest.importorskip("mypy")
 PACKAGE = pathlib.Path(gdr.__file__).parent
 
 
-def run(arguments, tmp_path):
-    environment = dict(os.environ, MYPY_CACHE_DIR=str(tmp_path))
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """What mypy knows of NumPy is found out once."""
+    return tmp_path_factory.mktemp("mypy")
+
+
+def run(arguments, tmp_path, cache):
+    environment = dict(os.environ, MYPY_CACHE_DIR=str(cache))
     if PACKAGE.parent.name != "site-packages":  # where mypy finds it by itself
         environment["MYPYPATH"] = environment["PYTHONPATH"] = str(PACKAGE.parent)
     done = subprocess.run(
@@ -29,15 +35,15 @@ def run(arguments, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_package_and_programs_that_use_it(tmp_path):
+def test_the_package_and_programs_that_use_it(tmp_path, cache):
     config = str(ROOT / "pyproject.toml")
     examples = [str(p) for p in sorted((ROOT / "examples" / "python").glob("*.py"))]
     mypy = ["mypy", "--strict", "--config-file", config]
-    run([*mypy, "-p", "gdr"], tmp_path)
-    run([*mypy, *examples], tmp_path)
+    run([*mypy, "-p", "gdr"], tmp_path, cache)
+    run([*mypy, *examples], tmp_path, cache)
 
 
-def test_the_stub_says_what_the_module_has(tmp_path):
+def test_the_stub_says_what_the_module_has(tmp_path, cache):
     """Signatures of pybind11 are not seen by Python: names, kinds and nesting are compared."""
     allowed = tmp_path / "allowed"
     # What pybind11's classes have of their own: a metaclass, and __init__ where none is bound.
@@ -53,4 +59,41 @@ def test_the_stub_says_what_the_module_has(tmp_path):
             str(ROOT / "pyproject.toml"),
         ],
         tmp_path,
+        cache,
     )
+
+
+PROGRAM = """
+from typing import Dict, List, Tuple
+
+import numpy as np
+
+import gdr
+from gdr import linalg
+
+with gdr.open("emulator", engine="vector", boards=2, test=False) as device:
+    a = np.eye(4)
+    f: linalg.LU = linalg.lu(a, overwrite_a=True, device=device)
+    x: gdr._arrays.Floats = f.solve(a[0])
+    number: int = device.despite_losses(lambda: 3)
+    tests: List[gdr.BoardTest] = device.test(rounds=2)
+    lost: Tuple[int, ...] = device.statistics.lost_ranks
+    product = linalg.MatrixProduct(device, precision="chip")
+    product(a, a, unchanged="both")
+    grid = linalg.DistributedMatrices(device, block=2)
+    whole: gdr._arrays.Floats = grid.matmul(grid.from_array(a), grid.zeros((4, 4))).to_array()
+    machine = gdr.Machine(blocks=1, pes=2)
+    overflow: bool = machine.flags().overflow
+    job: gdr.Job = device.job(gdr.builtin("morse"))
+    results: Dict[str, np.ndarray] = job.run() if job.source_count else {}  # type: ignore[type-arg]
+"""
+
+
+def test_what_a_program_is_told_of_types(tmp_path, cache):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    strict = ["mypy", "--strict", "--config-file", str(ROOT / "pyproject.toml"), str(program)]
+    run(strict, tmp_path, cache)
+    program.write_text("import gdr\n\ngdr.linalg.lu([1], block='x')\ngdr.open(3)\n")
+    with pytest.raises(AssertionError, match="Found 2 errors"):
+        run(strict, tmp_path, cache)

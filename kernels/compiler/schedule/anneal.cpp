@@ -4,6 +4,7 @@
 
 #include "emulator/isa/table.hpp"
 #include "kernels/compiler/schedule/cost.hpp"
+#include "kernels/compiler/stop.hpp"
 
 namespace gdr::kc {
 namespace {
@@ -58,6 +59,7 @@ class Search {
     double warmest = 0;
     int shaken = 0;
     for (std::uint64_t i = 0; i < steps; ++i) {
+      if (i % 1024 == 0) check_stop(cost_.problem().stop);
       if (cost_.cost() == 0 && shaken == 0) {
         if (good(cost_.schedule())) return true;
         warmest = reheated;

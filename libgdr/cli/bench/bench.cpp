@@ -156,10 +156,8 @@ Action prepare(CLI::App& app) {
   app.add_flag("--accuracy", options->accuracy,
                "only errors: of exact numerics against references, of fast ones against exact");
   app.add_flag("--list", options->list, "print the names of the benchmarks");
-  app.add_option("--seed", options->context.seed, "seed of the made-up inputs (default 1)")
-      ->type_name("N");
-  app.add_option("--repetitions", options->context.repetitions, "repetitions (default 5)")
-      ->type_name("N");
+  add_whole_number(app, "--seed", options->context.seed, "seed of the made-up inputs (default 1)");
+  add_whole_number(app, "--repetitions", options->context.repetitions, "repetitions (default 5)");
   app.add_option("--data", options->context.data_folder,
                  "folder of the example snapshots (default examples/data)")
       ->type_name("DIR");

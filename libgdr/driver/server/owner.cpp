@@ -1,8 +1,10 @@
 // The process of one owner: a board that nobody used before, and memory that nobody else sees.
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -34,6 +36,13 @@ void relax() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   _mm_pause();
 #endif
+}
+
+/// Where memory runs out the system ends a process: that of an owner who took too much, not the
+/// server.
+void die_first() noexcept {
+  const File file(open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
+  [[maybe_unused]] const ssize_t n = write(file.get(), "500", 3);
 }
 
 class Owner {
@@ -94,7 +103,7 @@ void Owner::allocate(std::uint64_t bytes) {
   };
   ++areas_made_;
   constexpr std::uint64_t page = 4096;
-  const std::uint64_t most = options_.most_memory / page * page;
+  const std::uint64_t most = std::min(options_.most_memory / page * page, bus_step);
   if (bytes == 0 || bytes > most || (bytes + page - 1) / page * page > most - memory_)
     return refuse(std::to_string(bytes) + " bytes more than the " + std::to_string(memory_) +
                   " that there are would be beyond the limit of " +
@@ -183,6 +192,7 @@ void Owner::run(const std::string& engine, const std::string& isa) {
 void serve_owner(const ServerOptions& options, int socket, unsigned board,
                  const std::string& engine, const std::string& isa) {
   int status = 0;
+  die_first();
   try {
     Owner(options, socket, board).run(engine, isa);
   } catch (const std::exception& e) {

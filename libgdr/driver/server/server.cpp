@@ -5,14 +5,17 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -33,10 +36,13 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds hello_time{5};  ///< for the first message
 constexpr std::chrono::seconds end_time{2};    ///< for the process of an owner that has gone
 constexpr std::size_t most_clients = 256;
+/// Of lines about clients that were refused, in a minute: nobody shall fill the disk with them.
+constexpr unsigned most_refusals = 60;
 
 struct Client {
   enum class State { New, Waiting, Owner };
   File socket;
+  File alive;  ///< readable once the process that connected has ended; none where that is not told
   State state = State::New;
   pid_t peer = 0;
   Clock::time_point deadline;  ///< New: of its first message; Waiting: of a board
@@ -51,6 +57,26 @@ Clock::duration seconds(double s) {
       std::chrono::duration<double>(std::clamp(s, 0.0, 1e6)));
 }
 
+/// Tells when a process ends (Linux 5.3). Its connection alone does not: a child that it forked off
+/// has that, too, and may live on.
+File watch_process(pid_t process) {
+#ifdef SYS_pidfd_open
+  if (process > 0) return File(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
+#else
+  static_cast<void>(process);
+#endif
+  return {};
+}
+
+/// Two files for each client, and some for the server itself.
+std::size_t clients_by_files() {
+  constexpr rlim_t own = 24;
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return most_clients;
+  const rlim_t left = files.rlim_cur > own ? (files.rlim_cur - own) / 2 : 0;
+  return std::clamp<rlim_t>(left, 2, most_clients);
+}
+
 class Server {
  public:
   explicit Server(const ServerOptions& options);
@@ -60,9 +86,12 @@ class Server {
  private:
   void listen();
   void accept_client();
+  bool make_room();
   void hear(Client& client);
+  void lose(Client& client);
   void hello(Client& client, const Message& message);
   void refuse(Client& client, const std::string& why);
+  void log_refusal(const std::string& text);
   void grant_boards();
   void start_owner(Client& client, unsigned board);
   void reap();
@@ -75,6 +104,9 @@ class Server {
   const ServerOptions& options_;
   File listener_, signals_;
   sigset_t mask_{}, old_mask_{};
+  const std::size_t most_clients_ = clients_by_files();
+  Clock::time_point minute_ = Clock::now();  ///< in which refusals are counted
+  unsigned refusals_ = 0;
   std::list<Client> clients_;  ///< in the order in which they came
   bool bound_ = false;
 };
@@ -82,7 +114,7 @@ class Server {
 Server::Server(const ServerOptions& options) : options_(options) {
   listen();
   sigemptyset(&mask_);
-  for (const int s : {SIGINT, SIGTERM, SIGCHLD}) sigaddset(&mask_, s);
+  for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&mask_, s);
   sigprocmask(SIG_BLOCK, &mask_, &old_mask_);
   signals_ = File(signalfd(-1, &mask_, SFD_CLOEXEC | SFD_NONBLOCK));
 }
@@ -135,19 +167,39 @@ void Server::accept_client() {
   Client client;
   client.socket = std::move(socket);
   client.peer = peer.pid;
+  client.alive = watch_process(peer.pid);
   client.deadline = Clock::now() + hello_time;
-  if (clients_.size() >= most_clients) {
-    refuse(client, "it has " + std::to_string(most_clients) + " clients already");
+  if (clients_.size() >= most_clients_ && !make_room()) {
+    refuse(client, "it has " + std::to_string(most_clients_) + " clients already");
     return;
   }
   clients_.push_back(std::move(client));
 }
 
+/// Who connects and says nothing does not keep out those who do. False if there is nobody such.
+bool Server::make_room() {
+  const auto silent = std::ranges::find(clients_, Client::State::New, &Client::state);
+  if (silent == clients_.end()) return false;
+  log_refusal("process " + std::to_string(silent->peer) + " said nothing, and others came");
+  clients_.erase(silent);
+  return true;
+}
+
 /// The connection ends: the caller forgets clients without a socket.
 void Server::refuse(Client& client, const std::string& why) {
-  log_line("process " + std::to_string(client.peer) + " refused: " + why);
+  log_refusal("process " + std::to_string(client.peer) + " refused: " + why);
   send_message(client.socket, make_message(MessageKind::Refused, 0, why));
   client.socket.close();
+}
+
+void Server::log_refusal(const std::string& text) {
+  if (Clock::now() - minute_ >= std::chrono::minutes(1)) {
+    if (refusals_ > most_refusals)
+      log_line("and " + std::to_string(refusals_ - most_refusals) + " more were refused");
+    minute_ = Clock::now();
+    refusals_ = 0;
+  }
+  if (refusals_++ < most_refusals) log_line(text);
 }
 
 std::optional<unsigned> Server::free_board() const {
@@ -188,11 +240,17 @@ void Server::hello(Client& client, const Message& message) {
                  make_message(MessageKind::Waiting, static_cast<std::uint64_t>(ahead)));
 }
 
+/// A client that has ended, or closed its connection.
+void Server::lose(Client& client) {
+  if (client.state != Client::State::Owner)
+    client.socket.close();
+  else if (!client.gone)
+    client.gone = Clock::now();
+}
+
 void Server::hear(Client& client) {
-  if (client.state == Client::State::Owner) {  // its process reads; here only its end is seen
-    if (!client.gone) client.gone = Clock::now();
-    return;
-  }
+  // The process of an owner reads what it says; here only its end is seen.
+  if (client.state == Client::State::Owner) return lose(client);
   std::vector<File> files;
   const std::optional<Message> message = receive_message(client.socket, files);
   if (!message || client.state == Client::State::Waiting) {
@@ -292,7 +350,7 @@ bool Server::handle_signal() {
   signalfd_siginfo info{};
   bool end = false;
   while (read(signals_.get(), &info, sizeof(info)) == sizeof(info))
-    end = end || info.ssi_signo == SIGINT || info.ssi_signo == SIGTERM;
+    end = end || info.ssi_signo != SIGCHLD;
   return end;
 }
 
@@ -316,14 +374,17 @@ void Server::run(void (*ready)(const ServerOptions&)) {
       if (c.gone) continue;
       const bool owner = c.state == Client::State::Owner;
       polled.push_back({c.socket.get(), static_cast<short>(owner ? 0 : POLLIN), 0});
+      polled.push_back({c.alive.get(), POLLIN, 0});  // passed over where there is none
       of.push_back(&c);
     }
     const auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(until_next()).count();
     if (poll(polled.data(), polled.size(), static_cast<int>(wait) + 1) < 0 && errno != EINTR)
       throw Error(ErrorCategory::Internal, "the server cannot wait: " + system_error());
     if (handle_signal()) break;
-    for (std::size_t k = 0; k < of.size(); ++k)
-      if (polled[k + 2].revents != 0) hear(*of[k]);
+    for (std::size_t k = 0; k < of.size(); ++k) {
+      if (polled[2 * k + 2].revents != 0) hear(*of[k]);
+      if (of[k]->socket && polled[2 * k + 3].revents != 0) lose(*of[k]);
+    }
     if ((polled[1].revents & POLLIN) != 0) accept_client();
     reap();
     grant_boards();
@@ -339,7 +400,11 @@ int log_file = STDERR_FILENO;
 }
 
 void log_line(const std::string& text) {
-  const std::string line = "gdr serve: " + text + "\n";
+  std::string line = "gdr serve: " + text;
+  // What clients say becomes no line of its own, and tells a terminal nothing.
+  for (char& c : line)
+    if (std::iscntrl(static_cast<unsigned char>(c)) != 0) c = '?';
+  line += '\n';
   [[maybe_unused]] const ssize_t n = write(log_file, line.data(), line.size());
 }
 

@@ -24,9 +24,9 @@ struct ServerOptions {
   std::vector<Fault> faults;  ///< for tests
 };
 
-/// Serves until SIGINT or SIGTERM. Every owner gets a process of its own, with boards that nobody
-/// has used: it ends with its owner. The caller must not have started threads. `ready` is called
-/// once clients can connect. Throws Error (Usage, Io, Device).
+/// Serves until SIGINT, SIGTERM or SIGHUP. Every owner gets a process of its own, with boards that
+/// nobody has used: it ends with its owner. The caller must not have started threads. `ready` is
+/// called once clients can connect. Throws Error (Usage, Io, Device).
 void serve(const ServerOptions& options, void (*ready)(const ServerOptions&));
 
 /// Writes a line to the log (standard error, or what server_log_file names).

@@ -18,8 +18,8 @@ namespace gdr {
 ///
 /// Throws Error (Input) for a NaN or an infinity, a softening that is negative, not finite or whose
 /// square leaves the range of the chip's numbers (2^-1022 to 2^1024), no particles, and for a
-/// result that is not finite, naming the particle: it stands too close to another, or too far away.
-/// The other results have been written then.
+/// result that is not finite, naming the particle that stands too far out, or else the one that
+/// stands too close to another. The other results have been written then.
 class Gravity {
  public:
   /// The device must outlive it.

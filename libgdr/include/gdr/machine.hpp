@@ -38,8 +38,17 @@ struct MachinePosition {
   std::uint64_t clock = 0;      ///< clocks of the instructions done since `restart`
 };
 
+/// Sticky flags of a block's floating-point operations.
+struct MachineFlags {
+  bool invalid = false;    ///< an infinity minus itself, or zero times infinity
+  bool overflow = false;   ///< a result was too large
+  bool underflow = false;  ///< a result was too small, and became zero
+
+  friend bool operator==(const MachineFlags&, const MachineFlags&) = default;
+};
+
 /// One chip with its control processor's part played by the caller. Every block has targets of its
-/// own and sees all sources (sharing "targets"). Exact numerics only. Sticky flags are not kept.
+/// own and sees all sources (sharing "targets"). Exact numerics only.
 class Machine {
  public:
   /// Geometry and engine by a device's name, as Device::open has it; one chip, whatever it says.
@@ -84,6 +93,14 @@ class Machine {
   /// Throws Error (Usage) for a place that is not there or a word of more than 36 bits.
   void set_memory(MachineMemory memory, std::size_t block, std::size_t address, std::size_t pe,
                   std::uint64_t word);
+  /// What the operations of a block raised since `load` or `restart`. Throws Error (Usage) for a
+  /// block that is not there.
+  MachineFlags flags(std::size_t block) const;
+  /// What the reduction network makes of a memory of all blocks as it stands: of every long (the
+  /// short at an even address and the one behind it) the tree over the blocks, by an operation that
+  /// results are declared with, "fadd" or "imax". Shorts in the layout of `memory`. Throws Error
+  /// (Usage) for an unknown operation, and for Masks.
+  std::vector<std::uint64_t> reduced(MachineMemory memory, std::string_view operation) const;
 
  private:
   struct Impl;

@@ -61,6 +61,10 @@ void product(const gdr::Device& device, gdr::DistributedMatrices& grid, std::siz
   }
   std::printf("C %llu\nworst %.3e\n", static_cast<unsigned long long>(fingerprint(grid, c, m, n)),
               worst);
+  // Without a product, and without its factors.
+  grid.multiply(m, n, k, 0, nullptr, nullptr, 2, c.data());
+  grid.multiply(m, n, 0, 1, nullptr, nullptr, 0.5, c.data());
+  std::printf("scaled %llu\n", static_cast<unsigned long long>(fingerprint(grid, c, m, n)));
 }
 
 void equations(const gdr::Device& device, gdr::DistributedMatrices& grid, std::size_t n) {

@@ -1,0 +1,254 @@
+"""LU, Cholesky and triangular equations."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+
+from . import _core
+from ._arrays import AnyArray, Floats, Ints, check_finite, choice, floats, index, number
+from ._device import Device, pick
+from ._matrices import (
+    LinAlgError,
+    PerDevice,
+    check_triangle,
+    is_full,
+    packed,
+    right_sides,
+    square,
+    to_work_on,
+)
+
+#: Products of fewer operations are done on the host: a board takes no less time for them.
+DEVICE_FLOPS = 2.0**24
+
+_solvers = PerDevice()
+
+
+def _solver(
+    device: Optional[Device],
+    precision: str,
+    block: int = 0,
+    device_flops: float = DEVICE_FLOPS,
+    overlap: bool = True,
+) -> _core.LinearSolver:
+    chosen = pick(device)
+    least = number("device_flops", device_flops)
+    if least < 0:
+        raise ValueError(f"device_flops: at least 0 is wanted, not {least}")
+    options = is_full(precision), index("block", block), least, bool(overlap)
+    return _solvers.get(chosen, options, lambda: _core.LinearSolver(chosen._core, *options))
+
+
+class LU:
+    """``P A = L U`` with partial pivoting; ``lu`` makes it."""
+
+    def __init__(
+        self, factors: Floats, pivots: Ints, singular: Optional[int], solver: _core.LinearSolver
+    ) -> None:
+        self.factors = factors  #: L below the diagonal without its ones, U on and above it
+        self.pivots = pivots  #: row i was exchanged with row pivots[i], in this order
+        self.singular = singular  #: index of the first pivot that is exactly zero, or None
+        self._solver = solver
+
+    @property
+    def lower(self) -> Floats:
+        """L, with its ones."""
+        m, n = self.factors.shape
+        return np.tril(self.factors[:, : min(m, n)], -1) + np.eye(m, min(m, n))
+
+    @property
+    def upper(self) -> Floats:
+        """U."""
+        return np.triu(self.factors[: min(self.factors.shape)])
+
+    @property
+    def permutation(self) -> Ints:
+        """Rows of A in the order of P A: ``A[permutation] = L U``."""
+        order = np.arange(self.factors.shape[0])
+        for i, p in enumerate(self.pivots):
+            order[[i, p]] = order[[p, i]]
+        return order
+
+    def solve(self, b: Any, *, transposed: bool = False, overwrite_b: bool = False) -> Floats:
+        """x with ``A x = b`` (or ``A^T x = b``); b of shape (n,) or (n, k). Raises LinAlgError.
+
+        ``overwrite_b``: x may take the place of b, where that is float64 and Fortran-contiguous.
+        """
+        self._check_square()
+        x, vector = right_sides(b, self.factors.shape[0], overwrite_b)
+        if self.singular is not None:
+            raise LinAlgError(f"the matrix is singular: pivot {self.singular} is zero")
+        if x.size:
+            self._solver.solve(self.factors, self.pivots, x, bool(transposed))
+        return x[:, 0] if vector else x
+
+    def det(self) -> float:
+        """The determinant (which may overflow) of a square matrix."""
+        self._check_square()
+        odd = np.count_nonzero(self.pivots != np.arange(len(self.pivots))) % 2
+        return float(np.prod(np.diag(self.factors)) * (-1 if odd else 1))
+
+    def inverse_operator(self) -> Any:
+        """SciPy's LinearOperator that solves with A: ``M=`` of ``cg`` and ``gmres``, ``OPinv=`` of
+        ``eigs``. Needs SciPy; raises LinAlgError."""
+        if self.singular is not None:
+            raise LinAlgError(f"the matrix is singular: pivot {self.singular} is zero")
+        self._check_square()
+        return _inverse(self.factors.shape, self.solve, lambda b: self.solve(b, transposed=True))
+
+    def _check_square(self) -> None:
+        m, n = self.factors.shape
+        if m != n:
+            raise ValueError(f"a square matrix is wanted, and this one is {m} x {n}")
+
+
+def _inverse(shape: Any, solve: Any, solve_transposed: Any) -> Any:
+    from scipy.sparse.linalg import LinearOperator
+
+    return LinearOperator(
+        shape,
+        matvec=solve,
+        matmat=solve,
+        rmatvec=solve_transposed,
+        rmatmat=solve_transposed,
+        dtype=np.float64,
+    )
+
+
+def lu(
+    a: Any,
+    *,
+    precision: str = "full",
+    block: int = 0,
+    device_flops: float = DEVICE_FLOPS,
+    overlap: bool = True,
+    overwrite_a: bool = False,
+    device: Optional[Device] = None,
+) -> LU:
+    """Factorise a matrix (m, n) of finite numbers, in float64.
+
+    ``block``: columns of a panel, which the host factorises while the device updates what is right
+    of it (with ``overlap=False`` one after the other, to the same bits); 0 lets the library choose.
+    ``device_flops``: products of fewer operations are done on the host. ``overwrite_a``: the factors
+    may take the place of ``a``, where that is float64 and Fortran-contiguous; otherwise it is copied.
+    """
+    array = floats("a", a, ("m", "n"))
+    check_finite("a", array)
+    solver = _solver(device, precision, block, device_flops, overlap)
+    factors = to_work_on(array, overwrite_a)
+    pivots = np.zeros(min(array.shape), np.int64)
+    singular = solver.lu(factors, pivots) if factors.size else None
+    return LU(factors, pivots, singular, solver)
+
+
+def solve(
+    a: Any,
+    b: Any,
+    *,
+    precision: str = "full",
+    overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    device: Optional[Device] = None,
+) -> Floats:
+    """x with ``a x = b``; b of shape (n,) or (n, k). Raises LinAlgError for a singular matrix."""
+    array = square("a", a)
+    x, vector = right_sides(b, array.shape[0], overwrite_b)
+    factors = lu(array, precision=precision, overwrite_a=overwrite_a, device=device)
+    x = factors.solve(x, overwrite_b=True)
+    return x[:, 0] if vector else x
+
+
+class Cholesky:
+    """``A = L L^T``; ``cholesky`` makes it."""
+
+    def __init__(
+        self, stored: Floats, by_rows: bool, lower: bool, solver: _core.LinearSolver
+    ) -> None:
+        # `stored` is by columns: of a matrix by rows it is the transpose.
+        self._stored, self._by_rows, self._lower, self._solver = stored, by_rows, lower, solver
+
+    @property
+    def factor(self) -> Floats:
+        """L, or U = L^T where the upper triangle was asked for; zero in the other triangle."""
+        whole = self._stored.T if self._by_rows else self._stored
+        return np.tril(whole) if self._lower else np.triu(whole)
+
+    def solve(self, b: Any, *, overwrite_b: bool = False) -> Floats:
+        """x with ``A x = b``; b of shape (n,) or (n, k); ``overwrite_b`` as in ``LU.solve``."""
+        x, vector = right_sides(b, self._stored.shape[0], overwrite_b)
+        if x.size:
+            self._solver.solve_cholesky(self._lower != self._by_rows, self._stored, x)
+        return x[:, 0] if vector else x
+
+    def inverse_operator(self) -> Any:
+        """SciPy's LinearOperator that solves with A: ``M=`` of ``cg``, ``OPinv=`` of ``eigsh``. Needs
+        SciPy."""
+        return _inverse(self._stored.shape, self.solve, self.solve)
+
+
+def cholesky(
+    a: Any,
+    *,
+    lower: bool = True,
+    precision: str = "full",
+    block: int = 0,
+    device_flops: float = DEVICE_FLOPS,
+    overlap: bool = True,
+    overwrite_a: bool = False,
+    device: Optional[Device] = None,
+) -> Cholesky:
+    """Factorise a symmetric, positive definite matrix, of which one triangle is read.
+
+    Options as in ``lu``; ``a`` may be overwritten by rows, too. Raises LinAlgError naming the pivot
+    where the matrix is not positive definite.
+    """
+    array = square("a", a)
+    lower = bool(lower)
+    check_triangle("a", array, lower)
+    solver = _solver(device, precision, block, device_flops, overlap)
+    by_rows = bool(overwrite_a) and not array.flags.f_contiguous and array.flags.c_contiguous
+    stored = to_work_on(array.T if by_rows else array, overwrite_a)
+    bad = solver.cholesky(lower != by_rows, stored) if stored.size else None
+    if bad is not None:
+        raise LinAlgError(f"the matrix is not positive definite: pivot {bad} is not positive")
+    return Cholesky(stored, by_rows, lower, solver)
+
+
+def solve_triangular(
+    a: Any,
+    b: Any,
+    *,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    transposed: bool = False,
+    side: str = "left",
+    alpha: float = 1.0,
+    precision: str = "full",
+    block: int = 0,
+    device_flops: float = DEVICE_FLOPS,
+    overwrite_b: bool = False,
+    device: Optional[Device] = None,
+) -> Floats:
+    """x with ``a x = alpha b`` (or ``a^T x = alpha b``) for a triangular matrix (n, n), of which one
+    triangle is read; b of shape (n,) or (n, k).
+
+    ``side="right"``: x with ``x a = alpha b`` (or ``x a^T``), b of shape (n,) or (k, n).
+    ``unit_diagonal``: the diagonal is ones, and not read. Other options as in ``lu``. Raises
+    LinAlgError where an element of the diagonal is zero.
+    """
+    array: AnyArray = square("a", a)
+    right = choice("side", side, ("left", "right")) == "right"
+    lower, unit = bool(lower), bool(unit_diagonal)
+    check_triangle("a", array, lower, unit)
+    factor = number("alpha", alpha)
+    x, vector = right_sides(b, array.shape[0], overwrite_b, row=right)
+    solver = _solver(device, precision, block, device_flops)
+    if not unit and (np.diag(array) == 0).any():
+        raise LinAlgError(f"the matrix is singular: a[{np.argmin(np.abs(np.diag(array)))}] is zero")
+    if not packed(array):
+        array = np.asfortranarray(array)
+    if x.size:
+        solver.solve_triangular(right, lower, unit, bool(transposed), factor, array, x)
+    return x.ravel() if vector else x

@@ -1,0 +1,44 @@
+// What the bindings of matrices share: shapes that are looked at again, whoever calls.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "arrays.hpp"
+#include "bind.hpp"
+#include "gdr/matrix.hpp"
+
+namespace gdr::python {
+
+[[noreturn]] inline void wrong_shape(const char* name, const std::string& what) {
+  throw py::value_error(std::string(name) + ": " + what);
+}
+
+inline std::size_t rows(const py::array& a) { return static_cast<std::size_t>(a.shape(0)); }
+inline std::size_t columns(const py::array& a) { return static_cast<std::size_t>(a.shape(1)); }
+
+inline void require_shape(const py::array& a, std::size_t r, std::size_t c, const char* name) {
+  if (a.ndim() != 2 || rows(a) != r || columns(a) != c)
+    wrong_shape(name, "shape (" + std::to_string(r) + ", " + std::to_string(c) + ") is wanted");
+}
+
+inline MatrixPrecision precision(bool full) {
+  return full ? MatrixPrecision::Full : MatrixPrecision::Chip;
+}
+
+inline std::span<std::int64_t> pivot_span(py::array_t<std::int64_t>& pivots, std::size_t n) {
+  if (static_cast<std::size_t>(pivots.size()) != n)
+    wrong_shape("pivots", std::to_string(n) + " are wanted");
+  return {pivots.mutable_data(), n};
+}
+
+/// Matrices that are worked on in place have packed columns: LAPACK's layout.
+inline MatrixView<double> in_place(py::array& a, const char* name) {
+  if (a.ndim() != 2 || (a.flags() & py::array::f_style) == 0)
+    wrong_shape(name, "a Fortran-contiguous matrix is wanted");
+  const MatrixView<double> view = result_view<double>(a, name);
+  return {view.data, std::max(rows(a), std::size_t{1}), Transpose::No};
+}
+
+}  // namespace gdr::python

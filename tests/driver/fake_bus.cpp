@@ -1,0 +1,242 @@
+#include "driver/fake_bus.hpp"
+
+#include <fcntl.h>
+#include <linux/vfio.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+#include <utility>
+
+namespace driver_test {
+namespace {
+
+namespace fs = std::filesystem;
+using gdr::driver::File;
+using gdr::driver::Mapping;
+
+constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
+constexpr std::uint64_t first_buffer = 0x140000000;
+/// Where the registers stand in the file of a VFIO device.
+constexpr std::uint64_t bar_at = 0x10000;
+
+void put_file(const fs::path& path, const std::string& text) {
+  fs::create_directories(path.parent_path());
+  std::ofstream(path) << text;
+}
+
+File open_file(const fs::path& path) {
+  return File(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+}
+
+}  // namespace
+
+BoardThread::BoardThread(std::byte* bar, std::shared_ptr<const gdr::Engine> engine,
+                         std::function<void()> interrupt)
+    : board_({bus_geometry(), engine ? std::move(engine) : gdr::make_engine("vector"), 1}, bar,
+             space_, {std::move(interrupt), {}}),
+      thread_([this] {
+        while (!ended_) {
+          bool worked = false;
+          {
+            const std::scoped_lock lock(mutex_);
+            worked = board_.step();
+          }
+          if (!worked) std::this_thread::sleep_for(std::chrono::microseconds(20));
+        }
+      }) {}
+
+BoardThread::~BoardThread() {
+  ended_ = true;
+  thread_.join();
+}
+
+void BoardThread::lend(const gdr::DmaArea& area) {
+  const std::scoped_lock lock(mutex_);
+  space_.add(area);
+  ++areas_;
+}
+
+void BoardThread::take_back(std::uint64_t bus) {
+  const std::scoped_lock lock(mutex_);
+  if (space_.remove(bus).memory != nullptr) --areas_;
+}
+
+FakeBus::FakeBus() {
+  char folder[] = "/tmp/gdr-bus-XXXXXX";
+  if (mkdtemp(folder) == nullptr) throw std::runtime_error("no folder for the bus");
+  root_ = folder;
+  put_file(root_ / "sys/bus/pci/devices/0000:01:00.0/vendor", "0x8086\n");
+  put_file(root_ / "sys/bus/pci/devices/0000:01:00.0/device", "0x1234\n");
+  fs::create_directories(root_ / "dev/vfio");
+  setenv("GDR_SYSFS", (root_ / "sys").c_str(), 1);
+  setenv("GDR_DEV", (root_ / "dev").c_str(), 1);
+}
+
+FakeBus::~FakeBus() {
+  unsetenv("GDR_SYSFS");
+  unsetenv("GDR_DEV");
+  boards_.clear();
+  std::error_code ignored;
+  fs::remove_all(root_, ignored);
+}
+
+fs::path FakeBus::add_device(const std::string& driver) {
+  const fs::path device =
+      root_ / ("sys/bus/pci/devices/0000:0" + std::to_string(3 + devices_++) + ":00.0");
+  put_file(device / "vendor", "0x1172\n");
+  put_file(device / "device", "0x6d72\n");
+  if (!driver.empty()) fs::create_symlink("/sys/bus/pci/drivers/" + driver, device / "driver");
+  return device;
+}
+
+fs::path FakeBus::add_uio(std::shared_ptr<const gdr::Engine> engine) {
+  const fs::path device = add_device("uio_pci_generic");
+  const std::string number = std::to_string(boards_.size());
+  const fs::path uio = root_ / ("dev/uio" + number), buffer = root_ / ("dev/udmabuf" + number);
+  const std::uint64_t bus = first_buffer + boards_.size() * buffer_bytes;
+  put_file(device / "config",
+           std::string(4, '\0') + std::string(1, '\0') + std::string(59, '\xff'));
+  fs::create_directories(device / "uio" / uio.filename());
+  const fs::path described = root_ / "sys/class/u-dma-buf" / buffer.filename();
+  put_file(described / "phys_addr", std::to_string(bus) + "\n");
+  put_file(described / "size", std::to_string(buffer_bytes) + "\n");
+  put_file(device / "resource0", "");
+  put_file(buffer, "");
+  fs::resize_file(device / "resource0", gdr::bar_bytes);
+  fs::resize_file(buffer, buffer_bytes);
+  if (mkfifo(uio.c_str(), 0600) != 0) throw std::runtime_error("no fifo for interrupts");
+  UioBoard& board = *boards_.emplace_back(std::make_unique<UioBoard>());
+  board.bar = Mapping(open_file(device / "resource0"), gdr::bar_bytes, "registers");
+  board.memory = Mapping(open_file(buffer), buffer_bytes, "memory");
+  board.fifo = open_file(uio);
+  board.thread = std::make_unique<BoardThread>(board.bar.data(), std::move(engine), [&board] {
+    const std::uint32_t count = ++board.interrupts;
+    [[maybe_unused]] const auto n = write(board.fifo.get(), &count, sizeof(count));
+  });
+  board.thread->lend({board.memory.data(), bus, buffer_bytes});
+  return device;
+}
+
+FakeVfio::FakeVfio(FakeBus& bus)
+    : group_(bus.root() / "dev/vfio/26"), container_(bus.root() / "dev/vfio/vfio") {
+  const fs::path device = bus.add_device("vfio-pci");
+  fs::create_symlink("/sys/kernel/iommu_groups/26", device / "iommu_group");
+  address_ = device.filename();
+  file_ = File(memfd_create("device", MFD_CLOEXEC));
+  if (ftruncate(file_.get(), bar_at + gdr::bar_bytes) != 0) throw std::runtime_error("no memory");
+  config_ = Mapping(file_, 4096, "configuration space");
+  bar_ = Mapping(file_, gdr::bar_bytes, "registers", bar_at);
+  board_ = std::make_unique<BoardThread>(bar_.data(), nullptr, [this] {
+    ++interrupts_;
+    const std::uint64_t one = 1;
+    const std::scoped_lock lock(mutex_);
+    [[maybe_unused]] const ssize_t n = write(event_.get(), &one, sizeof(one));
+  });
+  gdr::driver::use_vfio_kernel(this);
+}
+
+FakeVfio::~FakeVfio() {
+  gdr::driver::use_vfio_kernel(nullptr);
+  board_.reset();
+}
+
+std::uint16_t FakeVfio::command() const {
+  std::uint16_t value = 0;
+  std::memcpy(&value, config_.data() + 4, sizeof(value));
+  return value;
+}
+
+/// Somebody has the group's file open.
+bool FakeVfio::taken() const {
+  if (!group_watch_) return false;
+  pollfd p{group_watch_.get(), 0, 0};
+  poll(&p, 1, 0);
+  return (p.revents & POLLERR) == 0;
+}
+
+int FakeVfio::open(const std::string& path) {
+  if (path == container_) return ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (path != group_) {
+    errno = ENOENT;
+    return -1;
+  }
+  if (taken()) {
+    errno = EBUSY;
+    return -1;
+  }
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+  group_watch_ = File(ends[1]);
+  return ends[0];
+}
+
+int FakeVfio::irqs(const void* argument) {
+  const auto& set = *static_cast<const vfio_irq_set*>(argument);
+  if (set.index != (messages ? VFIO_PCI_MSI_IRQ_INDEX : VFIO_PCI_INTX_IRQ_INDEX)) {
+    errno = EINVAL;
+    return -1;
+  }
+  if ((set.flags & VFIO_IRQ_SET_ACTION_UNMASK) != 0) {
+    ++unmasked_;
+    return 0;
+  }
+  std::int32_t file = -1;
+  std::memcpy(&file, set.data, sizeof(file));
+  const std::scoped_lock lock(mutex_);
+  event_ = File(dup(file));
+  return 0;
+}
+
+int FakeVfio::control(int /*file*/, unsigned long request, void* argument) {
+  switch (request) {
+    case VFIO_GET_API_VERSION:
+      return VFIO_API_VERSION;
+    case VFIO_GROUP_GET_STATUS:
+      static_cast<vfio_group_status*>(argument)->flags = viable ? VFIO_GROUP_FLAGS_VIABLE : 0;
+      return 0;
+    case VFIO_GROUP_SET_CONTAINER:
+    case VFIO_SET_IOMMU:
+      return 0;
+    case VFIO_GROUP_GET_DEVICE_FD:
+      return address_ == static_cast<const char*>(argument) ? dup(file_.get()) : -1;
+    case VFIO_DEVICE_GET_REGION_INFO: {
+      auto& info = *static_cast<vfio_region_info*>(argument);
+      const bool bar = info.index == VFIO_PCI_BAR0_REGION_INDEX;
+      info.flags = bar ? VFIO_REGION_INFO_FLAG_MMAP : 0;
+      info.size = bar ? bar_size : 256;
+      info.offset = bar ? bar_at : 0;
+      return 0;
+    }
+    case VFIO_DEVICE_GET_IRQ_INFO:
+      static_cast<vfio_irq_info*>(argument)->count = messages ? 1 : 0;
+      return 0;
+    case VFIO_DEVICE_SET_IRQS:
+      return irqs(argument);
+    case VFIO_IOMMU_MAP_DMA: {
+      const auto& map = *static_cast<const vfio_iommu_type1_dma_map*>(argument);
+      if (map.size > most_locked) {
+        errno = ENOMEM;
+        return -1;
+      }
+      board_->lend({reinterpret_cast<std::byte*>(map.vaddr), map.iova, map.size});
+      return 0;
+    }
+    case VFIO_IOMMU_UNMAP_DMA:
+      board_->take_back(static_cast<const vfio_iommu_type1_dma_unmap*>(argument)->iova);
+      return 0;
+    default:
+      errno = ENOTTY;
+      return -1;
+  }
+}
+
+}  // namespace driver_test

@@ -1,0 +1,104 @@
+// Programs that fork: a device belongs to the process that opened it, and a child opens its own.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <thread>
+
+#include "driver/server_process.hpp"
+#include "support/catch.hpp"
+
+using namespace driver_test;
+
+namespace {
+
+/// What a child says that is forked off for a piece of work; how it ended where that was by a
+/// signal, as one that hangs does.
+std::string in_child(const std::function<std::string()>& work) {
+  int pipe_ends[2];
+  REQUIRE(pipe(pipe_ends) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(30);
+    const std::string text = work();
+    [[maybe_unused]] const ssize_t n = write(pipe_ends[1], text.data(), text.size());
+    _exit(0);
+  }
+  close(pipe_ends[1]);
+  std::string said(1000, ' ');
+  const ssize_t n = read(pipe_ends[0], said.data(), said.size());
+  close(pipe_ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFSIGNALED(status)) return "signal " + std::to_string(WTERMSIG(status));
+  said.resize(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+  return said;
+}
+
+}  // namespace
+
+TEST_CASE("a forked child that uses or closes its parent's device does it no harm") {
+  const std::vector<double> wanted = expected_forces(1500, 40);
+  const ServerProcess server;
+  for (const std::string& name : {"emulator:threads=2," + small_machine, server.device()}) {
+    INFO(name);
+    auto device = std::make_unique<gdr::Device>(gdr::Device::open(name));
+    gdr::Job job = device->job(gdr::Kernel::builtin("gravity"));
+    CHECK(forces(*device, 1500, 40) == wanted);
+    CHECK(says(in_child([&] { return error_of([&] { forces(*device, 1500, 40); }); }),
+               "opened before this process was forked"));
+    CHECK(says(in_child([&] { return error_of([&] { job.wait(); }); }), "forked"));
+    CHECK(in_child([&] {
+            device->interrupt();
+            device.reset();
+            return "closed";
+          }) == "closed");
+    CHECK(forces(*device, 1500, 40) == wanted);
+    CHECK(device->statistics().lost_boards == 0);
+  }
+}
+
+TEST_CASE("a forked child computes on a device of its own, after its parent did") {
+  const std::vector<double> wanted = expected_forces(1500, 400);
+  const ServerProcess server({"--boards", "2"});
+  for (const std::string& name : {"emulator:threads=4," + small_machine, server.device()}) {
+    INFO(name);
+    gdr::Device device = gdr::Device::open(name);
+    CHECK(forces(device, 1500, 400) == wanted);
+    CHECK(in_child([&] {
+            gdr::Device own = gdr::Device::open(name);
+            return std::string(forces(own, 1500, 400) == wanted ? "right" : "wrong");
+          }) == "right");
+    CHECK(forces(device, 1500, 400) == wanted);
+  }
+}
+
+TEST_CASE("a board is free again when its owner is killed, though a child of it lives on") {
+  const ServerProcess server;
+  int pipe_ends[2];
+  REQUIRE(pipe(pipe_ends) == 0);
+  const pid_t owner = fork();
+  if (owner == 0) {
+    const gdr::Device device = gdr::Device::open(server.device());
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);
+      for (;;) pause();
+    }
+    [[maybe_unused]] const ssize_t n = write(pipe_ends[1], &child, sizeof(child));
+    for (;;) pause();
+  }
+  pid_t child = 0;
+  REQUIRE(read(pipe_ends[0], &child, sizeof(child)) == sizeof(child));
+  close(pipe_ends[0]);
+  close(pipe_ends[1]);
+  kill(owner, SIGKILL);
+  waitpid(owner, nullptr, 0);
+  CHECK(error_of([&] {
+          gdr::Device next = gdr::Device::open(server.device("queue=20"));
+          CHECK(forces(next, 50, 20) == expected_forces(50, 20));
+        }) == "no error");
+  kill(child, SIGKILL);
+}

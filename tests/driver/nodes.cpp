@@ -1,0 +1,180 @@
+// Boards on this host's bus: found by their id, reached by UIO or VFIO, and what is said where that
+// cannot be.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "driver/fake_bus.hpp"
+#include "driver/server_process.hpp"
+#include "support/catch.hpp"
+
+using namespace driver_test;
+using namespace gdr;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string open_error(const std::string& name) {
+  setenv("GDR_SOCKET", "/nowhere/socket", 1);
+  const std::string error = error_of([&] { Device::open(name); });
+  unsetenv("GDR_SOCKET");
+  return error;
+}
+
+void check_forces(Device& device) {
+  for (const auto& [targets, sources] : {std::pair{100, 40}, {3000, 70}, {9, 90000}})
+    CHECK(forces(device, static_cast<std::size_t>(targets), static_cast<std::size_t>(sources)) ==
+          expected_forces(static_cast<std::size_t>(targets), static_cast<std::size_t>(sources)));
+}
+
+}  // namespace
+
+TEST_CASE("a board on the bus is found by its id and gives the emulator's bits") {
+  FakeBus bus;
+  const fs::path folder = bus.add_uio();
+  {
+    Device device = Device::open("board:0");
+    CHECK(says(device.description(), "board:0: 1 board of 2 chips"));
+    CHECK(says(error_of([] { Device::open("board:0,queue=0"); }), "taken by another process"));
+    check_forces(device);  // its buffer of a megabyte cannot grow: lists go in parts
+    std::ifstream file(folder / "config");
+    const std::string config{std::istreambuf_iterator<char>(file), {}};
+    CHECK((config[4] & 0x06) == 0x06);  // registers answer, and the board may reach memory
+    CHECK((config[5] & 0x04) == 0);     // interrupts are not disabled
+  }
+  CHECK(says(Device::open("auto").description(), "taken by auto: a board on this host's bus"));
+  CHECK(says(error_of([] { Device::open("board:3"); }), "board 3 is not there; this host has 1"));
+}
+
+TEST_CASE("two boards of one id are two, and share a job") {
+  FakeBus bus;
+  bus.add_uio();
+  bus.add_uio();
+  Device both = Device::open("board:0,boards=2");
+  check_forces(both);
+  CHECK(both.statistics().lost_boards == 0);
+  CHECK(says(error_of([] { Device::open("board:1,queue=0"); }), "0000:04:00.0 is taken"));
+}
+
+TEST_CASE("a device of the id that is no board is named, with what to do") {
+  FakeBus bus;
+  bus.add_device();
+  CHECK(says(open_error("board:0"), "0000:03:00.0: no driver has it; bind it to vfio-pci or"));
+  bus.add_device("some_driver");
+  CHECK(says(open_error("board"), "0000:04:00.0: driver some_driver has it; bind it"));
+  bus.add_device("vfio-pci");
+  CHECK(says(open_error("board"), "0000:05:00.0: it is bound to vfio-pci, but the host has no"));
+  setenv("GDR_SOCKET", "/nowhere/socket", 1);
+  CHECK(says(Device::open("auto").description(), "bus; 0000:03:00.0: no driver has it"));
+  unsetenv("GDR_SOCKET");
+  bus.add_uio();
+  fs::remove_all(bus.root() / "sys/class/u-dma-buf");
+  CHECK(says(open_error("board"), "0000:06:00.0: there is no buffer of u-dma-buf left for it"));
+}
+
+TEST_CASE("what a board's files lack is said, and not found out by a signal") {
+  FakeBus bus;
+  const fs::path folder = bus.add_uio(), described = bus.root() / "sys/class/u-dma-buf/udmabuf0";
+  fs::rename(folder / "resource0", folder / "board's");  // which looks at its own file still
+  std::ofstream(folder / "resource0") << std::string(4096, ' ');
+  CHECK(says(open_error("board"), "its registers: 4096 bytes are there, 16384 are needed"));
+  fs::rename(folder / "board's", folder / "resource0");
+  std::ofstream(described / "size") << "1000000000\n";
+  CHECK(says(open_error("board"), "its buffer for DMA: 1048576 bytes are there"));
+  std::ofstream(described / "size") << "4096\n";
+  CHECK(says(open_error("board"), "its buffer of 4096 bytes for DMA is too small"));
+  fs::remove(bus.root() / "dev/uio0");
+  CHECK(says(open_error("board"), "dev/uio0 cannot be opened: No such file"));
+}
+
+TEST_CASE("a board that describes a machine that cannot be is refused") {
+  FakeBus bus;
+  const fs::path registers = bus.add_uio() / "resource0";
+  const auto with = [&](Register r, std::uint64_t value) {
+    std::fstream file(registers, std::ios::in | std::ios::out | std::ios::binary);
+    std::uint64_t before = 0;
+    file.seekg(static_cast<std::streamoff>(r)).read(reinterpret_cast<char*>(&before), 8);
+    file.seekp(static_cast<std::streamoff>(r)).write(reinterpret_cast<const char*>(&value), 8);
+    file.flush();
+    const std::string error = open_error("board");
+    file.seekp(static_cast<std::streamoff>(r)).write(reinterpret_cast<const char*>(&before), 8);
+    return error;
+  };
+  for (const auto& [r, value] : {std::pair{Register::Chips, std::uint64_t{65}},
+                                 {Register::Blocks, (std::uint64_t{1} << 32) + 2},
+                                 {Register::LocalWords, std::uint64_t{1} << 20},
+                                 {Register::InstructionWords, std::uint64_t{0}},
+                                 {Register::MemoryBytes, ~std::uint64_t{0}},
+                                 {Register::ClockHz, std::uint64_t{0x7ff0000000000000}}})
+    CHECK(says(with(r, value), "describes a machine that cannot be"));
+  CHECK(says(with(Register::Identity, 1), "is no board: its first register holds something else"));
+  CHECK(says(with(Register::Version, 0), "has registers of version 0"));
+  CHECK(open_error("board") == "no error");
+}
+
+TEST_CASE("GDR_PCI_ID names other boards, in any case of letters, and must be an id") {
+  FakeBus bus;
+  bus.add_uio();
+  const auto with_id = [](const char* id) {
+    setenv("GDR_PCI_ID", id, 1);
+    const std::string error = open_error("board:0");
+    unsetenv("GDR_PCI_ID");
+    return error;
+  };
+  CHECK(with_id("1172:6D72") == "no error");
+  CHECK(with_id("0x1172:0x6d72") == "no error");
+  CHECK(says(with_id("1172:6d73"), "no board server answers"));
+  for (const char* const id : {"1172", "1172:", ":6d72", "1172:6d72:0", "11726:1", "gdr:1"})
+    CHECK(says(with_id(id), "write VENDOR:DEVICE, four hexadecimal digits each"));
+}
+
+TEST_CASE("a board that VFIO shows gives the emulator's bits, and is told by event files") {
+  FakeBus bus;
+  FakeVfio linux_vfio(bus);
+  linux_vfio.messages = GENERATE(true, false);
+  INFO("messages " << linux_vfio.messages);
+  {
+    Device device = Device::open("board:0");
+    CHECK(says(error_of([] { Device::open("board:0,queue=0"); }), "taken by another process"));
+    check_forces(device);
+    CHECK((linux_vfio.command() & 0x06) == 0x06);
+    CHECK(linux_vfio.interrupts() > 0);
+    CHECK((linux_vfio.unmasked() > 0) == !linux_vfio.messages);
+    CHECK(linux_vfio.areas() == 2);
+    // Lists grow beyond the four megabytes that are lent first.
+    CHECK(forces(device, 9, 500000) == expected_forces(9, 500000));
+    CHECK(device.statistics().lost_boards == 0);
+  }
+  CHECK(linux_vfio.areas() == 0);
+  Device again = Device::open("board:0");
+  check_forces(again);
+}
+
+TEST_CASE("a board of VFIO that may lock little memory works in parts") {
+  FakeBus bus;
+  FakeVfio linux_vfio(bus);
+  linux_vfio.most_locked = std::uint64_t{6} << 20;
+  Device device = Device::open("board:0");
+  CHECK(forces(device, 9, 500000) == expected_forces(9, 500000));
+  CHECK(device.statistics().lost_boards == 0);
+}
+
+TEST_CASE("what VFIO lacks is said") {
+  FakeBus bus;
+  FakeVfio linux_vfio(bus);
+  linux_vfio.viable = false;
+  CHECK(says(open_error("board"), "other devices of its IOMMU group have drivers of their own"));
+  linux_vfio.viable = true;
+  linux_vfio.bar_size = 4096;
+  CHECK(says(open_error("board"), "its first BAR has 4096 bytes, a board's has 16384"));
+  linux_vfio.bar_size = bar_bytes;
+  linux_vfio.most_locked = 4096;
+  CHECK(says(open_error("board"), "(\"ulimit -l\" says how much may be locked)"));
+  driver::use_vfio_kernel(nullptr);
+  CHECK(says(open_error("board"), "dev/vfio/vfio cannot be opened: No such file"));
+}
+
+TEST_CASE("a host without a board says so") {
+  CHECK(says(open_error("board:0"), "no board server answers"));
+}

@@ -1,0 +1,96 @@
+/* The C interface where ranks are lost: forces again and again while ranks 1 and 2 kill themselves,
+ * one in gdr_device_despite_losses, one between calls of the program's own, which then calls
+ * gdr_device_recover. Prints on every rank that is left what it saw.
+ *
+ * usage: test_mpi_losses_c DEVICE
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gdr.h"
+
+enum { n = 200 };
+
+typedef struct {
+  gdr_device* device;
+  gdr_gravity* gravity;
+  double x[3 * n], m[n], a[3 * n];
+  int dies; /* in the next try */
+  int tries;
+} forces;
+
+static void fail(const char* what) {
+  fprintf(stderr, "%s: %s\n", what, gdr_last_error());
+  exit(1);
+}
+
+/* This rank's part of the particles; all ranks have all of them. */
+static gdr_status compute(void* data) {
+  forces* f = data;
+  const unsigned rank = gdr_device_rank(f->device), ranks = gdr_device_ranks(f->device);
+  const size_t first = (size_t)n * rank / ranks, end = (size_t)n * (rank + 1) / ranks;
+  ++f->tries;
+  if (f->dies) raise(SIGKILL);
+  return gdr_gravity_compute(f->gravity, end - first, f->x + 3 * first, f->m + first, 0.125,
+                             f->a + 3 * first, NULL);
+}
+
+/* One rank's own trouble. */
+static gdr_status no_file(void* data) {
+  const forces* f = data;
+  return gdr_device_rank(f->device) == 0 ? GDR_ERROR_IO : GDR_OK;
+}
+
+static void print_part(const forces* f, const double* right, unsigned me) {
+  const unsigned rank = gdr_device_rank(f->device), ranks = gdr_device_ranks(f->device);
+  const size_t first = (size_t)n * rank / ranks, end = (size_t)n * (rank + 1) / ranks;
+  printf("%u: rank %u of %u, %s\n", me, rank, ranks,
+         memcmp(f->a + 3 * first, right + 3 * first, 3 * (end - first) * sizeof(double)) == 0
+             ? "the same"
+             : "different");
+}
+
+int main(int argc, char** argv) {
+  static forces f, alone;
+  unsigned me, lost[4] = {9, 9, 9, 9};
+  size_t count = 0;
+  gdr_status status;
+  int k;
+  if (argc != 2) return 2;
+  for (k = 0; k < 3 * n; ++k) f.x[k] = (k * 7 % 31) / 31.0;
+  for (k = 0; k < n; ++k) f.m[k] = 1.0 / (k + 2);
+  alone = f;
+  if (gdr_device_open(argv[1], &f.device) != GDR_OK) fail("open");
+  if (gdr_device_open("emulator:threads=1", &alone.device) != GDR_OK) fail("emulator");
+  if (gdr_gravity_create(f.device, &f.gravity) != GDR_OK) fail("gravity");
+  if (gdr_gravity_create(alone.device, &alone.gravity) != GDR_OK) fail("gravity");
+  if (compute(&alone) != GDR_OK) fail("alone");
+  me = gdr_device_rank(f.device);
+  if (gdr_device_despite_losses(f.device, compute, &f) != GDR_OK) fail("whole");
+
+  f.dies = me == 1;
+  f.tries = 0;
+  while (gdr_device_ranks(f.device) == 4)
+    if (gdr_device_despite_losses(f.device, compute, &f) != GDR_OK) fail("without rank 1");
+  printf("%u: tries %d, %s\n", me, f.tries,
+         strstr(gdr_device_description(f.device), "3 ranks") ? "described" : "");
+  print_part(&f, alone.a, me);
+
+  status = gdr_device_despite_losses(f.device, no_file, &f);
+  printf("%u: status %d, %s\n", me, status, gdr_last_error());
+
+  if (me == 2) raise(SIGKILL);
+  do status = compute(&f);
+  while (status == GDR_OK);
+  printf("%u: status %d\n", me, status);
+  if (gdr_device_recover(f.device, lost, 1, &count) != GDR_OK) fail("recover");
+  printf("%u: lost %u, %u, count %u\n", me, lost[0], lost[1], (unsigned)count);
+  if (gdr_device_despite_losses(f.device, compute, &f) != GDR_OK) fail("without rank 2");
+  print_part(&f, alone.a, me);
+  fflush(stdout);
+  gdr_gravity_free(f.gravity);
+  gdr_device_close(f.device);
+  return 0;
+}

@@ -1,0 +1,272 @@
+"""Every public name of the C++ and C headers, and what Python has for it.
+
+test_api_table.py compares this with the headers. A name stands for what it is in the module gdr
+("linalg.lu"), with a parameter in round brackets ("linalg.lu(block)") and an option of devices in
+square ones ("open[engine]"). WITHOUT has a reason for each name that Python does without.
+"""
+
+from __future__ import annotations
+
+from typing import Dict
+
+
+def same(cpp: str, python: str, names: str) -> Dict[str, str]:
+    """Members that are called the same."""
+    return {f"{cpp}.{name}": f"{python}.{name}" for name in names.split()}
+
+
+PYTHON: Dict[str, str] = {
+    "version": "__version__",
+    "open_mpi": "open(comm)",
+    # errors
+    "Error": "Error",
+    "Error.category": "Error.category",
+    "ErrorCategory.Usage": "UsageError",
+    "ErrorCategory.Input": "InputError",
+    "ErrorCategory.Program": "ProgramError",
+    "ErrorCategory.Io": "FileError",
+    "ErrorCategory.Device": "DeviceError",
+    "ErrorCategory.Unsupported": "UnsupportedError",
+    "ErrorCategory.Internal": "InternalError",
+    "RanksLost": "RanksLost",
+    # devices
+    "Device": "Device",
+    "Device.open": "open",
+    "Device.open_on_ranks": "open(comm)",
+    **same(
+        "Device",
+        "Device",
+        "job target_slots statistics reset_statistics interrupt record_timeline timeline rank ranks"
+        " rank_reports recover despite_losses description test",
+    ),
+    "DeviceOptions.engine": "open[engine]",
+    "DeviceOptions.isa": "open[isa]",
+    "DeviceOptions.boards": "open[boards]",
+    "DeviceOptions.threads": "open[threads]",
+    "DeviceOptions.sharing": "open[sharing]",
+    "DeviceOptions.queue_seconds": "open[queue]",
+    "DeviceOptions.timeout_seconds": "open[timeout]",
+    "DeviceOptions.self_test": "open[test]",
+    "DeviceOptions.check_seconds": "open[check]",
+    "Sharing.Auto": "open[sharing=auto]",
+    "Sharing.TargetsOverBlocks": "open[sharing=targets]",
+    "Sharing.SourcesOverBlocks": "open[sharing=sources]",
+    "BoardTest": "BoardTest",
+    **same("BoardTest", "BoardTest", "board failure seconds"),
+    "Statistics": "Statistics",
+    **same(
+        "Statistics",
+        "Statistics",
+        "runs interactions flops compute_clocks chip_clocks bytes_to_board bytes_from_board"
+        " predicted_seconds host_seconds engine isa threads fast_runs slow_runs slow_reason"
+        " compile_seconds lost_boards checks lost_ranks conversion_seconds transfer_seconds"
+        " board_seconds overlap_seconds predicted_gflops",
+    ),
+    "TimelineEvent": "TimelineEvent",
+    **same("TimelineEvent", "TimelineEvent", "board part what begin end"),
+    "RankReport": "RankReport",
+    **same(
+        "RankReport",
+        "RankReport",
+        "rank host boards threads pairs bytes_to_board bytes_from_board bytes_received"
+        " sources_bytes memory_bytes seconds waiting_seconds sources_seconds sources_waiting",
+    ),
+    # kernels and jobs
+    "Kernel": "Kernel",
+    "Kernel.assemble": "assemble",
+    "Kernel.compile": "compile",
+    "Kernel.load": "load",
+    "Kernel.from_object": "from_object",
+    "Kernel.builtin": "builtin",
+    "Kernel.builtin_names": "builtin_names",
+    "Kernel.clocks_per_interaction": "Kernel.clocks",
+    "Kernel.flops_per_interaction": "Kernel.flops",
+    **same("Kernel", "Kernel", "name variables object"),
+    "KernelVariable": "Variable",
+    **same("KernelVariable", "Variable", "name role type conversion reduction host_bytes"),
+    "Role": "Variable.role",
+    **{f"Role.{role}": "Variable.role" for role in "Target Source Result Param Output".split()},
+    "HostNumber": "Variable.type",
+    **{f"HostNumber.{kind}": "Variable.type" for kind in "F64 F32 I64 Raw".split()},
+    "Job": "Job",
+    **same(
+        "Job",
+        "Job",
+        "set sources update_sources targets run start ready wait target_count source_count",
+    ),
+    "Gravity": "gravity",
+    "Gravity.compute": "gravity",
+    "Gravity.compute_on": "gravity(targets)",
+    # matrices
+    "MatrixProduct": "linalg.MatrixProduct",
+    "MatrixProduct.compute": "linalg.MatrixProduct.__call__",
+    **same("MatrixProduct", "linalg.MatrixProduct", "forget start wait depth"),
+    "MatrixPrecision": "linalg.MatrixProduct(precision)",
+    "MatrixPrecision.Chip": "linalg.MatrixProduct(precision)",
+    "MatrixPrecision.Full": "linalg.MatrixProduct(precision)",
+    "Unchanged": "linalg.MatrixProduct.__call__(unchanged)",
+    **{
+        f"Unchanged.{which}": "linalg.MatrixProduct.__call__(unchanged)"
+        for which in "Nothing A B Both".split()
+    },
+    "LinearSolver": "linalg",
+    "LinearSolver.lu": "linalg.lu",
+    "LinearSolver.solve": "linalg.LU.solve",
+    "LinearSolver.cholesky": "linalg.cholesky",
+    "LinearSolver.solve_cholesky": "linalg.Cholesky.solve",
+    "LinearSolver.solve_triangular": "linalg.solve_triangular",
+    "LinearSolver.multiply": "linalg.matmul",
+    "LinearOptions.precision": "linalg.lu(precision)",
+    "LinearOptions.block": "linalg.lu(block)",
+    "LinearOptions.device_flops": "linalg.lu(device_flops)",
+    "LinearOptions.overlap": "linalg.lu(overlap)",
+    "Side": "linalg.solve_triangular(side)",
+    "Side.Left": "linalg.solve_triangular(side)",
+    "Side.Right": "linalg.solve_triangular(side)",
+    "Triangle": "linalg.cholesky(lower)",
+    "Triangle.Lower": "linalg.cholesky(lower)",
+    "Triangle.Upper": "linalg.cholesky(lower)",
+    "Diagonal": "linalg.solve_triangular(unit_diagonal)",
+    "Diagonal.Stored": "linalg.solve_triangular(unit_diagonal)",
+    "Diagonal.Unit": "linalg.solve_triangular(unit_diagonal)",
+    "Transpose": "linalg.solve_triangular(transposed)",
+    "Transpose.No": "linalg.solve_triangular(transposed)",
+    "Transpose.Yes": "linalg.LU.solve(transposed)",
+    "SmallMatrices": "linalg.batch_lu(precision)",
+    "SmallMatrices.multiply": "linalg.batch_matmul",
+    "SmallMatrices.lu": "linalg.batch_lu",
+    "SmallMatrices.solve": "linalg.BatchLU.solve",
+    "DistributedMatrices": "linalg.DistributedMatrices",
+    "DistributedMatrices.grid_rows": "linalg.DistributedMatrices.grid",
+    "DistributedMatrices.grid_columns": "linalg.DistributedMatrices.grid",
+    "DistributedMatrices.local_rows": "linalg.DistributedMatrices.rows",
+    "DistributedMatrices.local_columns": "linalg.DistributedMatrices.columns",
+    "DistributedMatrices.global_row": "linalg.DistributedMatrices.rows",
+    "DistributedMatrices.global_column": "linalg.DistributedMatrices.columns",
+    "DistributedMatrices.multiply": "linalg.DistributedMatrices.matmul",
+    "DistributedMatrices.lu": "linalg.DistributedMatrices.lu",
+    "DistributedMatrices.solve": "linalg.DistributedMatrices.solve",
+    "DistributedMatrices.times": "linalg.DistributedMatrices.times",
+    **{
+        f"GridOptions.{option}": f"linalg.DistributedMatrices({option})"
+        for option in "rows block precision look_ahead".split()
+    },
+    "GridTimes": "linalg.GridTimes",
+    **same("GridTimes", "linalg.GridTimes", "seconds update panel hidden"),
+    # a chip by hand
+    "Machine": "Machine",
+    **same(
+        "Machine",
+        "Machine",
+        "load set sources targets target_slots target_count restart step run position instructions"
+        " results blocks pes flags",
+    ),
+    "Machine.memory": "Machine.read",
+    "Machine.set_memory": "Machine.write",
+    "Machine.reduced": "Machine.reduce",
+    "MachineMemory": "Machine.read(memory)",
+    **{
+        f"MachineMemory.{memory}": "Machine.read(memory)"
+        for memory in "Registers Local T Masks Broadcast".split()
+    },
+    "MachinePosition": "Machine.position",
+    "MachinePosition.pass": "_machine.Position.iteration",
+    **same("MachinePosition", "_machine.Position", "section instruction text file line clock"),
+    "MachineFlags": "Machine.flags",
+    **same("MachineFlags", "_machine.Flags", "invalid overflow underflow"),
+}
+
+ARRAYS = "a NumPy array knows its memory, type and strides"
+KEYWORDS = "its members are keyword arguments"
+EIGEN = "for Eigen's matrices; NumPy's are taken by linalg"
+TYPED = "for structures of C++; a field of a structured array is an array with a stride, and taken"
+
+WITHOUT: Dict[str, str] = {
+    "ErrorCategory": "every category is a class of exceptions",
+    "DeviceOptions": KEYWORDS,
+    "Sharing": "a string, as in a device's name",
+    "LinearOptions": KEYWORDS,
+    "GridOptions": KEYWORDS,
+    "Kernel.program": "a type of the emulator; Kernel.assembly and Kernel.object show it",
+    **{
+        name: ARRAYS
+        for name in "ConstArray ConstArray.data ConstArray.type ConstArray.stride MutableArray"
+        " MutableArray.data MutableArray.type MutableArray.stride NamedInput NamedInput.name"
+        " NamedInput.array NamedResult NamedResult.name NamedResult.array MatrixView"
+        " MatrixView.data MatrixView.stride MatrixView.transpose VectorView VectorView.data"
+        " VectorView.increment MatrixBatch MatrixBatch.data MatrixBatch.stride"
+        " MatrixBatch.step".split()
+    },
+    **{
+        name: EIGEN
+        for name in "Pivots lu solve cholesky solve_cholesky solve_triangular multiply".split()
+    },
+    **{
+        name: TYPED
+        for name in "Field Field.name Field.type Field.offset arrays_of parameter TypedJob"
+        " TypedJob.Source TypedJob.Target TypedJob.Result TypedJob.Output TypedJob.sources"
+        " TypedJob.update_sources TypedJob.targets TypedJob.run TypedJob.start TypedJob.ready"
+        " TypedJob.wait TypedJob.untyped".split()
+    },
+}
+
+#: Functions of gdr.h, by the C++ name that they stand for: what Python has is above.
+C_FUNCTIONS: Dict[str, str] = {
+    "gdr_version": "version",
+    "gdr_last_error": "Error",
+    "gdr_last_status": "Error.category",
+    "gdr_device_open": "Device.open",
+    "gdr_device_open_mpi": "Device.open_on_ranks",
+    "gdr_device_description": "Device.description",
+    "gdr_device_statistics": "Device.statistics",
+    "gdr_device_board_statistics": "Device.statistics",
+    "gdr_device_engine": "Statistics.engine",
+    "gdr_device_isa": "Statistics.isa",
+    "gdr_device_slow_reason": "Statistics.slow_reason",
+    "gdr_device_reset_statistics": "Device.reset_statistics",
+    "gdr_device_target_slots": "Device.target_slots",
+    "gdr_kernel_compile": "Kernel.compile",
+    "gdr_kernel_assemble": "Kernel.assemble",
+    "gdr_kernel_load": "Kernel.load",
+    "gdr_kernel_object": "Kernel.from_object",
+    "gdr_kernel_builtin": "Kernel.builtin",
+    "gdr_kernel_name": "Kernel.name",
+    "gdr_kernel_variable_count": "Kernel.variables",
+    "gdr_kernel_variable": "Kernel.variables",
+    "gdr_kernel_cost": "Kernel.clocks_per_interaction",
+    "gdr_job_create": "Device.job",
+    "gdr_job_set": "Job.set",
+    "gdr_job_sources": "Job.sources",
+    "gdr_job_targets": "Job.targets",
+    "gdr_job_update_sources": "Job.update_sources",
+    "gdr_job_run": "Job.run",
+    "gdr_job_start": "Job.start",
+    "gdr_job_wait": "Job.wait",
+    "gdr_job_ready": "Job.ready",
+    "gdr_gravity_create": "Gravity",
+    "gdr_gravity_compute": "Gravity.compute",
+    "gdr_gravity_compute_on": "Gravity.compute_on",
+    "gdr_matrix_product_create": "MatrixProduct",
+    "gdr_matrix_product_dgemm": "MatrixProduct.compute",
+    "gdr_matrix_product_sgemm": "MatrixProduct.compute",
+    "gdr_matrix_product_unchanged_b": "Unchanged.B",
+    "gdr_linear_solver_create": "LinearSolver",
+    "gdr_linear_lu": "LinearSolver.lu",
+    "gdr_linear_solve": "LinearSolver.solve",
+    "gdr_linear_cholesky": "LinearSolver.cholesky",
+    "gdr_linear_solve_cholesky": "LinearSolver.solve_cholesky",
+    "gdr_linear_solve_triangular": "LinearSolver.solve_triangular",
+    "gdr_linear_multiply": "LinearSolver.multiply",
+    "gdr_small_matrices_create": "SmallMatrices",
+    "gdr_small_multiply": "SmallMatrices.multiply",
+    "gdr_small_lu": "SmallMatrices.lu",
+    "gdr_small_solve": "SmallMatrices.solve",
+    # Python's own: `with`, and objects that nobody holds any more.
+    "gdr_device_close": "Device",
+    "gdr_kernel_free": "Kernel",
+    "gdr_job_free": "Job",
+    "gdr_gravity_free": "Gravity",
+    "gdr_matrix_product_free": "MatrixProduct",
+    "gdr_linear_solver_free": "LinearSolver",
+    "gdr_small_matrices_free": "SmallMatrices",
+}

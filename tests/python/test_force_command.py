@@ -1,0 +1,81 @@
+"""Functions of kernels have the signs, the units and the rules of `gdr force`: its very bits."""
+
+import inspect
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+
+import gdr
+
+h5py = pytest.importorskip("h5py")
+COMMAND = pathlib.Path(gdr._core.library_folder()) / "gdr"
+pytestmark = pytest.mark.skipif(not COMMAND.exists(), reason="the command gdr was not built")
+
+DATASETS = {"acc": "Acceleration", "pot": "Potential", "jerk": "Jerk", "snap": "Snap"}
+DATASETS["pn"] = "PostNewtonian"
+COLUMNS = {"force": ("fx", "fy", "fz"), "field": ("ex", "ey", "ez")}
+#: Lengths that are given as such in Python, and as squares to the command; `eps` is --eps.
+EPS, LENGTHS = 0.25, {"rc": 2.5, "radius": 0.75}
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory):
+    """Stars of which two are at one place, and one has the mass of none."""
+    random = np.random.default_rng(4)
+    pos = random.integers(-40, 40, (60, 3)) / 16.0
+    pos[7] = pos[3]
+    vel = random.integers(-40, 40, (60, 3)) / 16.0
+    mass = random.integers(8, 32, 60) / 16.0
+    mass[11] = 0.0
+    path = tmp_path_factory.mktemp("stars") / "stars.txt"
+    rows = np.column_stack([mass, pos, vel]).tolist()
+    path.write_text("".join(" ".join(map(repr, row)) + "\n" for row in rows))
+    return path, {"pos": pos, "vel": vel, "mass": mass}
+
+
+@pytest.mark.parametrize("name", gdr.builtin_names())
+def test_it_has_the_bits_of_the_command(name, snapshot, tmp_path):
+    path, stars = snapshot
+    kernel = gdr.builtin(name)
+    given, sets = dict(stars), []
+    for variable in kernel.variables:
+        stem = variable.name.rstrip("ij") if variable.role in ("source", "target") else ""
+        argument = {"q": "charge", "s": "half_sigma", "e": "root_epsilon", "hh": "half_h"}.get(stem)
+        argument = argument or {"hc": "half_c", "hrho": "half_rho", "p": "p"}.get(stem)
+        if argument:
+            given[argument] = 0.625
+            sets.append(f"{variable.name}=0.625")
+        elif stem == "hi2" or variable.name == "hi2":
+            given["radius"] = LENGTHS["radius"]
+            sets.append(f"{variable.name}={LENGTHS['radius'] ** 2!r}")
+        elif variable.role == "param" and variable.name == "rc2":
+            given["rc"] = LENGTHS["rc"]
+            sets.append(f"rc2={LENGTHS['rc'] ** 2!r}")
+        elif variable.role == "param" and variable.name != "eps2":
+            given[variable.name] = 0.375
+            sets.append(f"{variable.name}=0.375")
+    given["eps"] = EPS
+    if name == "gravity_snap":
+        given["acc"] = gdr.gravity(stars["pos"], stars["mass"], EPS).acc
+    out = tmp_path / "forces.hdf5"
+    command = [COMMAND, "force", path, "--eps", str(EPS), "--kernel", name, "-o", out]
+    for one in sets:
+        command += ["--set", one]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    function = getattr(gdr, name)
+    known = inspect.signature(function).parameters
+    result = function(**{k: v for k, v in given.items() if k in known})
+    compared = 0
+    with h5py.File(out) as forces:
+        for field in result._fields:
+            got = getattr(result, field)
+            if field in COLUMNS:
+                want = np.column_stack([forces[column][:] for column in COLUMNS[field]])
+            else:
+                want = forces[DATASETS.get(field, field)][:]
+            assert np.array_equal(got, want), field
+            compared += 1
+    assert compared == len(result._fields) > 0
