@@ -124,8 +124,8 @@ def kernel(
     The first argument is the target: attributes that are read are its inputs, those that are added
     to (``+=``, ``-=``) its results, zero at the start; ``i.r = min(i.r, expression)`` (or max)
     keeps the smallest (largest) contribution. The second argument is the source, all others are
-    parameters. ``if``, ``and``, ``or``, ``not``, comparisons, ``a if c else b`` are taken, and loops
-    over constants (``for k in range(3)``); ``return`` leaves out the rest for this pair. Functions:
+    parameters. ``if``, ``and``, ``or``, ``not``, comparisons, ``a if c else b`` are taken, and
+    loops over constants (``for k in range(3)``); ``return`` leaves out the rest for this pair. Functions:
     those of ``gdr.functions``, abs, min, max, where, hypot, square, and ``**`` with constants in
     halves, under the names that Python and NumPy have for them; and functions of numbers that are
     written with ``def`` in turn.
@@ -134,8 +134,8 @@ def kernel(
     function are constants with the values that they have then.
 
     ``types`` names the type of attributes, parameters and temporaries: ``{"id": "int", "dx":
-    "long"}``; ``precision="long"`` makes long the default; ``flops`` is the number of operations that
-    one pair counts.
+    "long"}``; ``precision="long"`` makes long the default; ``flops`` is the number of operations
+    that one pair counts.
 
     Raises ProgramError with the line of the function where something cannot be translated,
     TypeError and ValueError for arguments of the decorator.

@@ -67,8 +67,9 @@ class Source:
         line = self.line(node)
         text = self.lines[line - 1]
         # Columns are counted in bytes by the parser.
-        column = len(text.encode()[: getattr(node, "col_offset", 0)].decode(errors="replace"))
-        end = len(text.encode()[: getattr(node, "end_col_offset", None) or 0].decode(errors="replace"))
+        data = text.encode()
+        column = len(data[: getattr(node, "col_offset", 0)].decode(errors="replace"))
+        end = len(data[: getattr(node, "end_col_offset", None) or 0].decode(errors="replace"))
         if getattr(node, "end_lineno", None) != getattr(node, "lineno", None):
             end = len(text)
         raise ProgramError(

@@ -1,4 +1,4 @@
-"""From a Python function's syntax tree to a whole kernel: its interface, its functions, its text."""
+"""From a Python function's syntax tree to a kernel: its interface, functions and text."""
 
 from __future__ import annotations
 

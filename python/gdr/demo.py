@@ -64,7 +64,7 @@ def _run(
 def _picture(path: pathlib.Path, history: History, frames: List[Snapshot], device: Device) -> Any:
     import matplotlib.pyplot as plt
 
-    figure = plt.figure(figsize=(11, 7.4), layout="constrained")
+    figure: Any = plt.figure(figsize=(11, 7.4), layout="constrained")
     top, bottom = figure.subfigures(2, 1, height_ratios=(1, 0.85))
     extent = _extent(frames)
     names = {1: "first cluster", 2: "second cluster"}
@@ -89,7 +89,9 @@ def _animation(path: pathlib.Path, frames: List[Snapshot]) -> Any:
     import matplotlib.pyplot as plt
     from matplotlib.animation import FuncAnimation, PillowWriter
 
-    figure, ax = plt.subplots(figsize=(5.0, 5.0), layout="constrained")
+    # Without a layout engine, which would work anew at every frame.
+    figure, ax = plt.subplots(figsize=(5.0, 5.0))
+    figure.subplots_adjust(left=0.12, right=0.97, bottom=0.1, top=0.93)
     extent = _extent(frames)
 
     def draw(k: int) -> "tuple[Any, ...]":

@@ -1,7 +1,7 @@
 """Functions of the kernel language that Python's math has not, for use in ``@gdr.kernel``.
 
-A kernel is read, not called; with these, editors and linters know the names, and the function that a
-kernel was made of can be called to see what it does.
+A kernel is read, not called; with these, editors and linters know the names, and the function that
+a kernel was made of can be called to see what it does.
 """
 
 from __future__ import annotations

@@ -21,8 +21,9 @@ def cache(tmp_path_factory):
 
 
 def run(arguments, tmp_path, cache):
-    environment = dict(os.environ, MYPYPATH=str(PACKAGE.parent), MYPY_CACHE_DIR=str(cache))
-    environment["PYTHONPATH"] = str(PACKAGE.parent)
+    environment = dict(os.environ, MYPY_CACHE_DIR=str(cache))
+    if PACKAGE.parent.name != "site-packages":  # where mypy finds it by itself
+        environment["MYPYPATH"] = environment["PYTHONPATH"] = str(PACKAGE.parent)
     done = subprocess.run(
         [sys.executable, "-m", *arguments],
         capture_output=True,
@@ -37,8 +38,9 @@ def run(arguments, tmp_path, cache):
 def test_the_package_and_programs_that_use_it(tmp_path, cache):
     config = str(ROOT / "pyproject.toml")
     examples = [str(p) for p in sorted((ROOT / "examples" / "python").glob("*.py"))]
-    arguments = ["mypy", "--strict", "--config-file", config, str(PACKAGE), *examples]
-    run(arguments, tmp_path, cache)
+    mypy = ["mypy", "--strict", "--config-file", config]
+    run([*mypy, "-p", "gdr"], tmp_path, cache)
+    run([*mypy, *examples], tmp_path, cache)
 
 
 def test_the_stub_says_what_the_module_has(tmp_path, cache):

@@ -41,7 +41,7 @@ def energies(
     if isinstance(stars, State):
         pot = stars.pot
     elif eps is None:
-        raise TypeError("eps: a snapshot has no potentials; give the softening to compute them with")
+        raise TypeError("eps: a snapshot has no potentials; give the softening to compute them")
     else:
         pot = G * gravity(stars.pos, stars.mass, eps, device=device).pot
     potential = 0.5 * float((stars.mass * pot).sum())

@@ -98,8 +98,8 @@ def leapfrog(
 
     Gives the state at the start, and after every step until the first that reaches ``t_end`` (a
     thousandth of a step too little counts as reached): the time after step n is ``start + n dt``.
-    ``G`` is the constant of gravity in the units of the snapshot (43007.1 for GADGET's kpc, km/s and
-    1e10 solar masses). ``forces(pos, vel) -> (acc, pot)`` takes the place of softened gravity
+    ``G`` is the constant of gravity in the units of the snapshot (43007.1 for GADGET's kpc, km/s
+    and 1e10 solar masses). ``forces(pos, vel) -> (acc, pot)`` takes the place of softened gravity
     (``eps`` and ``G`` count for nothing then). ``progress`` shows a bar (needs tqdm).
 
     The snapshot is left as it is. Raises TypeError or ValueError naming the argument.
