@@ -12,6 +12,7 @@
 #include "libgdr/cli/options.hpp"
 #include "libgdr/cli/output.hpp"
 #include "libgdr/cli/ranks.hpp"
+#include "libgdr/cli/same.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/io/atomic_file.hpp"
 #include "libgdr/io/force_file.hpp"
@@ -136,6 +137,12 @@ int work(const Options& options) {
         snapshot = read_snapshot(
             options.file, needs_velocities(kernel) ? Velocities::Needed : Velocities::Ignored);
     });
+    Digest law;
+    law.add(std::string_view(kernel.name())).add(std::span(kernel.object()));
+    for (const std::string& setting : options.settings) law.add(std::string_view(setting));
+    same_on_ranks({{"has another --kernel or --set", law},
+                   {"has another --eps or --G", Digest().add(eps).add(gravity_constant)},
+                   {"has read other particles", digest_of(snapshot)}});
   } else {
     read();
     opened.emplace(open_device(options.device));

@@ -11,6 +11,7 @@
 #include "libgdr/cli/output.hpp"
 #include "libgdr/cli/progress.hpp"
 #include "libgdr/cli/ranks.hpp"
+#include "libgdr/cli/same.hpp"
 #include "libgdr/io/atomic_file.hpp"
 #include "libgdr/nbody/interrupt.hpp"
 
@@ -138,6 +139,14 @@ int work(const Options& options) {
   if (is_on_ranks(options.device)) {
     opened.emplace(open_device(options.device));
     together_on_ranks(read);
+    const RunPlan& plan = report.plan;
+    const RunState& start = plan.start;
+    Digest times;
+    times.add(start.start_time).add(start.time_step).add(start.step).add(plan.last_step);
+    times.add(plan.snapshot_every).add(plan.energy_every);
+    same_on_ranks({{"has read other particles", digest_of(snapshot)},
+                   {"has another --eps or --G", Digest().add(start.softening).add(start.gravity)},
+                   {"has another --dt, --t-end, --snapshot-every or --energy-every", times}});
   } else {
     read();
     opened.emplace(open_device(options.device));

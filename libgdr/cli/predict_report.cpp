@@ -72,7 +72,7 @@ std::string scaling_end(const std::vector<predict::ScalingPoint>& points) {
 }
 
 std::string kernel_row(const KernelFigures& k) {
-  return fmt::format("{:<28}{:>8.4g}{:>7.4g}{:>12.4g}{:>12.4g}{:>13.4g}\n", k.name, k.clocks,
+  return fmt::format("{:<32}{:>8.4g}{:>7.4g}{:>12.4g}{:>12.4g}{:>13.4g}\n", k.name, k.clocks,
                      k.flops, k.asymptotic, k.small, k.large);
 }
 
@@ -176,14 +176,14 @@ void report_published(const predict::PublishedTable& table, bool json) {
     write_output(object.dump(2) + "\n");
     return;
   }
-  std::string text = fmt::format("{:<46}{:>10}{:>11}  {:<10}{:>10}  {}\n", "figure", "published",
+  std::string text = fmt::format("{:<50}{:>10}{:>11}  {:<10}{:>10}  {}\n", "figure", "published",
                                  "predicted", "", "deviation", "tuned");
   for (const predict::PublishedFigure& f : table.figures)
-    text += fmt::format("{:<46}{:>10.5g}{:>11.4g}  {:<10}{:>+8.1f} %  {}\n", f.what, f.published,
+    text += fmt::format("{:<50}{:>10.5g}{:>11.4g}  {:<10}{:>+8.1f} %  {}\n", f.what, f.published,
                         f.predicted, f.unit, 100 * f.deviation(), f.tuned);
   text += fmt::format(
       "\nGflops of one chip at 500 MHz; of N particles on one another with all transfers\n"
-      "{:<28}{:>8}{:>7}{:>12}{:>12}{:>13}\n",
+      "{:<32}{:>8}{:>7}{:>12}{:>12}{:>13}\n",
       "kernel", "clocks", "flops", "asymptotic", fmt::format("N = {}", predict::small_particles),
       fmt::format("N = {}", predict::large_particles));
   for (const predict::KernelPair& k : table.kernels) {

@@ -73,6 +73,16 @@ bool any_rank(bool here) {
   among_ranks([&] { any = on_any_rank(ranks() ? ranks()->calls.get() : nullptr, here); });
   return any;
 }
+std::vector<std::uint64_t> words_of_ranks(const std::vector<std::uint64_t>& own) {
+  std::vector<std::uint64_t> all = own;
+  among_ranks([&] {
+    if (!ranks()) return;
+    RankGroup& group = *ranks()->calls;
+    all.resize(own.size() * group.size());
+    group.gather(own.data(), own.size() * sizeof own[0], all.data());
+  });
+  return all;
+}
 std::vector<RankReport> reports_of(Device& device) {
   std::vector<RankReport> reports;
   device.despite_losses([&] { reports = device.rank_reports(); });

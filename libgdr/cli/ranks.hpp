@@ -25,6 +25,8 @@ bool end_on_ranks(const std::exception& error, int status);
 void together_on_ranks(const std::function<void()>& work);
 /// True on all ranks if it is true on any.
 bool any_rank(bool here);
+/// The words of every rank, rank after rank; just these where there is one.
+std::vector<std::uint64_t> words_of_ranks(const std::vector<std::uint64_t>& own);
 /// True on the first rank, which writes files.
 bool is_first_rank() noexcept;
 /// What every rank that is left did.

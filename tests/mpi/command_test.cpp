@@ -2,6 +2,7 @@
 // ranks, and errors that all ranks agree on.
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "io/temporary_folder.hpp"
@@ -91,6 +92,37 @@ TEST_CASE("what is wrong is said once, and ends all ranks") {
   CHECK(missing.errors.find("none.hdf5") != std::string::npos);
   CHECK(missing.errors.find("gdr: error") == missing.errors.rfind("gdr: error"));
   CHECK(missing.seconds < 30);
+}
+
+TEST_CASE("ranks that were given something else than the first say so") {
+  const TemporaryFolder folder;
+  const std::string last = "; all ranks must be given the same";
+  const auto differs = [&](const std::string& words, const std::string& first,
+                           const std::string& other, const std::string& said) {
+    const std::string line = "if [ \"${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\" = 1 ]; then set -- " +
+                             other + "; else set -- " + first + "; fi; exec " GDR_COMMAND " " +
+                             words + " --device mpi:threads=1 \"$@\"";
+    const Ended ended = run_ranks(mpi(), 3, {"/bin/sh", "-c", line});
+    INFO(words << "\n" << ended.output << ended.errors);
+    CHECK(ended.status != 0);
+    CHECK(ended.seconds < 30);
+    CHECK(ended.errors.find("gdr: error: rank 1 " + said + " than rank 0" + last) !=
+          std::string::npos);
+  };
+  // As many particles, at other places: as where a file was written anew and one node has the old.
+  const std::string old = folder.file("old.txt"), anew = folder.file("new.txt");
+  std::ofstream(old) << "1 0 0 0 0 0 0\n1 1 0 0 0 0 0\n";
+  std::ofstream(anew) << "1 0 0 0 0 0 0\n1 2 0 0 0 0 0\n";
+  const std::string force = "force --eps 0.1 -o " + folder.file("forces.hdf5");
+  differs(force, anew, old, "has read other particles");
+  differs(force, anew + " --G 1", anew + " --G 2", "has another --eps or --G");
+  differs(force, anew + " --kernel gravity", anew + " --kernel gravity_long",
+          "has another --kernel or --set");
+  const std::string nbody = "nbody --eps 0.1 --dt 0.125 --out " + folder.file("run");
+  differs(nbody, anew + " --t-end 1", anew + " --t-end 2",
+          "has another --dt, --t-end, --snapshot-every or --energy-every");
+  differs(nbody + " --t-end 1", anew, old, "has read other particles");
+  CHECK(!std::filesystem::exists(folder.file("forces.hdf5")));
 }
 
 TEST_CASE("a rank that dies ends the job within seconds, with a message") {

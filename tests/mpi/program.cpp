@@ -82,9 +82,10 @@ Ended run_ranks(const MpiKind& mpi, unsigned ranks, const std::vector<std::strin
   std::vector<std::string> all = {mpi.launcher};
   all.insert(all.end(), mpi.options.begin(), mpi.options.end());
   all.insert(all.end(), {"-n", std::to_string(ranks)});
-  // Under the address sanitizer: whole stacks, else leaks of an MPI's parts bear no name.
+  // Under the address sanitizer: true stacks (short ones do), else leaks of an MPI bear no name.
   if (const std::string preload = GDR_LEAK_PRELOAD; !preload.empty())
-    all.insert(all.end(), {"env", "LD_PRELOAD=" + preload, "ASAN_OPTIONS=fast_unwind_on_malloc=0",
+    all.insert(all.end(), {"env", "LD_PRELOAD=" + preload,
+                           "ASAN_OPTIONS=fast_unwind_on_malloc=0:malloc_context_size=10",
                            "LSAN_OPTIONS=print_suppressions=0:suppressions=" GDR_LEAKS_OF_MPI});
   all.insert(all.end(), words.begin(), words.end());
   return run(all, mpi.library);

@@ -66,6 +66,7 @@ program losses
   ! Nobody is lost now.
   call gdr_device_recover(device, lost, status)
   print "(i0, a, i0, a, i0)", me, ": status ", status, ", lost ", size(lost)
+  deallocate (lost)  ! a main program's is not freed by itself
   call gdr_gravity_free(gravity)
   call gdr_device_close(device)
 end program losses
