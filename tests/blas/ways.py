@@ -61,7 +61,7 @@ def main() -> None:
     # No device: one line, and the host does it.
     host = run([program], {"GDR_DEVICE": "toaster", "GDR_BLAS_THRESHOLD": "0"})
     expect([c[:2] for c in counts(host)] == [(0, 147)], "unknown device", host)
-    expect(host.count('gdrblas: unknown device "toaster"') == 2, "a line and one of the child", host)
+    expect(host.count('gdrblas: GDR_DEVICE: unknown device "toaster"') == 2, "a line and one of the child", host)
     # An inner dimension that does not fit the board's memory.
     host = run([program], {"GDR_DEVICE": "emulator:chips=1,blocks=2,dram=65536",
                            "GDR_BLAS_THRESHOLD": "0"})
