@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union, overload
 
 from . import _core
-from ._arrays import AnyArray
+from ._arrays import AnyArray, index
 from ._kernel import Kernel, Names, from_object
 from ._source import Source
 from ._writer import Program
@@ -100,6 +100,7 @@ def kernel(
     types: Optional[Mapping[str, str]] = None,
     precision: str = "short",
     flops: Optional[float] = None,
+    effort: int = 2,
 ) -> Callable[[Function], FunctionKernel]: ...
 
 
@@ -109,6 +110,7 @@ def kernel(
     types: Optional[Mapping[str, str]] = None,
     precision: str = "short",
     flops: Optional[float] = None,
+    effort: int = 2,
 ) -> Any:
     """Turn a function of a target, a source and parameters into a kernel.
 
@@ -135,20 +137,25 @@ def kernel(
 
     ``types`` names the type of attributes, parameters and temporaries: ``{"id": "int", "dx":
     "long"}``; ``precision="long"`` makes long the default; ``flops`` is the number of operations
-    that one pair counts.
+    that one pair counts; ``effort``, from 0 to 9, how hard to look for a short loop
+    (``gdr.compile``): a function of many operations may take half a minute, and with 0 a second.
 
     Raises ProgramError with the line of the function where something cannot be translated,
     TypeError and ValueError for arguments of the decorator.
     """
 
     def make(f: Function) -> FunctionKernel:
-        return _translate(f, dict(types or {}), precision, flops)
+        return _translate(f, dict(types or {}), precision, flops, index("effort", effort, 0, 9))
 
     return make if function is None else make(function)
 
 
 def _translate(
-    function: Function, types: Dict[str, str], precision: str, flops: Optional[float]
+    function: Function,
+    types: Dict[str, str],
+    precision: str,
+    flops: Optional[float],
+    effort: int,
 ) -> FunctionKernel:
     if hasattr(function, "__wrapped__") and not isinstance(function, staticmethod):
         raise TypeError(
@@ -169,7 +176,7 @@ def _translate(
     writer = program.kernel
     text = program.text(precision, flops)
     try:
-        core = _core.Kernel.compile(text, writer.name)
+        core = _core.Kernel.compile(text, writer.name, effort)
     except ProgramError as error:
         raise ProgramError(_explain(str(error), writer.name, program.lines)) from None
     params = {name: writer.spelling[name] for name in writer.params}

@@ -174,14 +174,19 @@ def _variables(side: str, data: Mapping[str, Any], table: Mapping[str, str]) -> 
     return {table[name]: value for name, value in data.items()}
 
 
-def compile(text: str, name: str = "kernel") -> Kernel:
+def compile(text: str, name: str = "kernel", *, effort: int = 2) -> Kernel:
     """Compile a text of the kernel language (docs/kernel-language.md): from a tenth of a second to
     a minute, in which other Python threads run and Ctrl-C is heard.
+
+    ``effort`` from 0 to 9 is how hard the compiler looks for a shorter loop on the chip, as in
+    ``gdr kc --effort``: 0 takes the first that it finds, which is quick, and often a few clocks
+    longer.
 
     Raises ProgramError whose message holds every diagnostic with its source line, or says which
     resource of the chip does not suffice.
     """
-    return Kernel(_core.Kernel.compile(text_of("text", text), text_of("name", name)))
+    hard = index("effort", effort, 0, 9)
+    return Kernel(_core.Kernel.compile(text_of("text", text), text_of("name", name), hard))
 
 
 def assemble(text: str, name: str = "kernel") -> Kernel:

@@ -32,10 +32,11 @@ Kernel compiled(CompileResult result) {
   return Kernel(std::move(*result.program));
 }
 
-/// The search for a schedule takes from a tenth of a second to a minute.
-Kernel compile(const std::string& text, const std::string& name) {
-  return aside_for<Kernel>([text, name](const std::atomic<bool>& stop) {
+/// The search for a schedule takes from a tenth of a second to a minute, as `effort` says.
+Kernel compile(const std::string& text, const std::string& name, unsigned effort) {
+  return aside_for<Kernel>([text, name, effort](const std::atomic<bool>& stop) {
     CompileOptions options;
+    options.effort = effort;
     options.stop = &stop;
     return compiled(compile_kernel(text, name, options));
   });

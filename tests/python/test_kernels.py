@@ -265,3 +265,27 @@ def test_empty_lists_and_unsigned_ids_are_taken(device):
     assert job.run()["pot"][0] == 0
     with pytest.raises(TypeError, match="idj: int64 is wanted, and uint64"):
         job.sources(xj=[0], yj=[0], zj=[0], mj=[1], idj=np.array([2**63], np.uint64))
+
+
+def test_less_effort_compiles_to_a_longer_loop_with_the_same_forces():
+    text = """
+VARI x; VARJ y; VARJ q; VARF f; VARF g;
+d = x - y; r = rsqrt(d*d + 0.01);
+f += q*d*r*r*r; g += exp(-(d*d))*recip(1 + d*d);
+"""
+    quick, thorough = gdr.compile(text, effort=0), gdr.compile(text, effort=4)
+    assert quick.clocks > thorough.clocks
+    x, q = np.linspace(-1, 1, 40), np.linspace(1, 2, 40)
+    first, second = (k(targets={"x": x}, sources={"y": x, "q": q}) for k in (quick, thorough))
+    for name in ("f", "g"):
+        np.testing.assert_allclose(first[name], second[name], rtol=1e-6, atol=1e-6)
+    with pytest.raises(ValueError, match="effort: at most 9"):
+        gdr.compile(text, effort=10)
+
+    @gdr.kernel(effort=0)
+    def spring(i, j):
+        i.f += i.x - j.x
+
+    assert spring.clocks > 0
+    with pytest.raises(TypeError, match="effort: an integer"):
+        gdr.kernel(effort="much")(spring)
