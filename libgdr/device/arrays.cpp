@@ -105,6 +105,39 @@ void refuse_not_finite(const NamedInput& input, std::size_t n) {
   }
 }
 
+/// What a location of 36 bits cannot hold the chip would make the nearest that it can, and say so
+/// in a flag only.
+constexpr std::int64_t least_short = -(std::int64_t{1} << 35), most_short = -(least_short + 1);
+
+bool fits_short(std::int64_t value) noexcept { return value >= least_short && value <= most_short; }
+
+/// Names the first integer of an array that its variable cannot hold, if there is one.
+void refuse_long_integers(const NamedInput& input, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i)
+    if (const auto value = load<std::int64_t>(input.array.data, input.array.stride, i);
+        !fits_short(value))
+      throw Error(ErrorCategory::Input,
+                  "\"" + std::string(input.name) + "\"[" + std::to_string(i) + "] is " +
+                      std::to_string(value) + ", but its variable has 36 bits, for " +
+                      std::to_string(least_short) + " to " + std::to_string(most_short));
+}
+
+/// Whether the integers of `count` records fit their variables, of those fields that have 36 bits.
+bool integers_fit(std::span<const LinkField> fields, const std::uint32_t* records,
+                  std::size_t count, std::size_t halves) {
+  for (const LinkField& field : fields) {
+    if (!field.short_integer) continue;
+    std::uint64_t beyond = 0;  // bits above those that a short has
+    for (std::size_t r = 0; r < count; ++r) {
+      std::int64_t value = 0;
+      std::memcpy(&value, records + r * halves + field.half_word, sizeof value);
+      beyond |= static_cast<std::uint64_t>(value ^ (value >> 63)) >> 35;
+    }
+    if (beyond != 0) return false;
+  }
+  return true;
+}
+
 /// How the values of an input array get into records of the link.
 Column column_of(const ConstArray& a, const LinkField& field) {
   // Nothing is written to the array of a column that goes into records.
@@ -163,8 +196,9 @@ LinkGroup link_group(const Program& program, VarKind kind) {
   group.words = words[static_cast<unsigned>(kind)];
   for (const LinkLayout::Field& f : *fields[static_cast<unsigned>(kind)]) {
     const Variable& v = program.variables[f.variable];
-    group.fields.push_back(
-        {v.name, static_cast<HostNumber>(v.conversion.host), f.half_word, f.half_words});
+    const auto host = static_cast<HostNumber>(v.conversion.host);
+    group.fields.push_back({v.name, host, f.half_word, f.half_words,
+                            host == HostNumber::I64 && v.location.width == Width::Short});
   }
   return group;
 }
@@ -187,13 +221,15 @@ void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arr
   for (const NamedInput& input : arrays)
     add_column(columns, column_of(input.array, find_field(group, input.name)));
   words.resize(n * group.words);
-  std::atomic<bool> finite = true;
+  std::atomic<bool> finite = true, fit = true;
   for_groups(n, arrays.size(), threads, [&](std::size_t first, std::size_t count) {
     auto* const records = reinterpret_cast<std::uint32_t*>(words.data());
     if (!put_in_records(columns, first, count, records + first * halves, halves)) finite = false;
+    if (!integers_fit(group.fields, records + first * halves, count, halves)) fit = false;
   });
-  if (finite) return;
+  if (finite && fit) return;
   for (const NamedInput& input : arrays) {
+    if (find_field(group, input.name).short_integer) refuse_long_integers(input, n);
     if (input.array.type == HostNumber::F64) refuse_not_finite<double>(input, n);
     if (input.array.type == HostNumber::F32) refuse_not_finite<float>(input, n);
   }

@@ -18,6 +18,7 @@ struct LinkField {
   HostNumber type = HostNumber::F64;
   std::uint32_t half_word = 0;   ///< offset in the group, in 32-bit units
   std::uint32_t half_words = 2;  ///< size of a value, in 32-bit units
+  bool short_integer = false;    ///< an int64 that goes to a location of 36 bits
 };
 
 /// All variables of one role: the values of one target, item or result lie in `words` link words.
@@ -36,8 +37,8 @@ void check_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedIn
                   bool all);
 
 /// Write the arrays' values into `words`, group by group; where there is no array the words stay as
-/// they are. The arrays have been checked. Throws Error (Input) for a NaN or an infinity, with
-/// index.
+/// they are. The arrays have been checked. Throws Error (Input) for a NaN, an infinity, or an
+/// integer that its variable has not the bits for, with index.
 void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
           std::vector<std::uint64_t>& words, unsigned threads);
 

@@ -38,6 +38,9 @@ std::uint64_t param_bits(const LinkField& field, double value) {
   if (value != std::nearbyint(value) || std::abs(value) > 0x1p63 || value == 0x1p63)
     throw Error(ErrorCategory::Input,
                 "param \"" + field.name + "\" takes a whole number of 64 bits");
+  if (field.short_integer && (value < -0x1p35 || value >= 0x1p35))
+    throw Error(ErrorCategory::Input, "param \"" + field.name + "\" has 36 bits and cannot hold " +
+                                          std::to_string(static_cast<std::int64_t>(value)));
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
 }
 

@@ -268,3 +268,35 @@ TEST_CASE("a kernel that does not fit the machine says so") {
   error_of([&] { run(job); }, gdr::ErrorCategory::Program);
   error_of([&] { run(job); }, gdr::ErrorCategory::Program);
 }
+
+TEST_CASE("an integer that needs more bits than its variable has is refused, not cut off") {
+  gdr::Device device = gdr::Device::open(tiny);
+  gdr::Job job = device.job(gdr::Kernel::compile(
+      "CONST int c; VARI int id; VARJ int jd; VARF int f; f += (id < jd ? 1 : 0) + c;"));
+  constexpr std::int64_t most = (std::int64_t{1} << 35) - 1, least = -most - 1;
+  const std::vector<std::int64_t> edges = {most, 0, 1}, negative = {least, -1}, good(600, 1);
+  job.set("c", 0);
+  job.targets(edges.size(), {{"id", edges.data()}});
+  job.sources(edges.size(), {{"jd", edges.data()}});
+  std::vector<std::int64_t> f(edges.size());
+  job.run({{"f", f.data()}});
+  CHECK(f == std::vector<std::int64_t>{0, 2, 1});
+  job.targets(negative.size(), {{"id", negative.data()}});
+  job.sources(negative.size(), {{"jd", negative.data()}});
+  job.run({{"f", f.data()}});
+  CHECK(f == std::vector<std::int64_t>{1, 0, 1});
+
+  for (const std::int64_t wrong : {most + 1, least - 1}) {
+    std::vector<std::int64_t> ids = good;
+    ids[531] = wrong;
+    const auto refused = [&](const std::string& name, const auto& give) {
+      CHECK(says(error_of(give, gdr::ErrorCategory::Input),
+                 name + "\"[531] is " + std::to_string(wrong) + ", but its variable has 36 bits"));
+    };
+    refused("id", [&] { job.targets(ids.size(), {{"id", ids.data()}}); });
+    refused("jd", [&] { job.sources(ids.size(), {{"jd", ids.data()}}); });
+    CHECK(
+        says(error_of([&] { job.set("c", static_cast<double>(wrong)); }, gdr::ErrorCategory::Input),
+             "\"c\" has 36 bits"));
+  }
+}
