@@ -1,5 +1,7 @@
 // C interface: the ranks of a device, and going on without those that are lost.
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 
 #include "libgdr/capi/guard.hpp"
 #include "libgdr/capi/handles.hpp"
@@ -13,6 +15,47 @@ unsigned gdr_device_rank(const gdr_device* device) {
 }
 unsigned gdr_device_ranks(const gdr_device* device) {
   return device == nullptr ? 0 : device->device.ranks();
+}
+
+namespace {
+
+gdr_rank_report report_of(const gdr::RankReport& r) noexcept {
+  gdr_rank_report c{};
+  c.rank = r.rank;
+  r.host.copy(c.host, sizeof c.host - 1);
+  c.boards = r.boards;
+  c.threads = r.threads;
+  c.pairs = r.pairs;
+  c.bytes_to_board = r.bytes_to_board;
+  c.bytes_from_board = r.bytes_from_board;
+  c.bytes_received = r.bytes_received;
+  c.sources_bytes = r.sources_bytes;
+  c.memory_bytes = r.memory_bytes;
+  c.seconds = r.seconds;
+  c.waiting_seconds = r.waiting_seconds;
+  c.sources_seconds = r.sources_seconds;
+  c.sources_waiting = r.sources_waiting;
+  return c;
+}
+
+}  // namespace
+
+gdr_status gdr_device_rank_reports(gdr_device* device, gdr_rank_report* reports, size_t size,
+                                   size_t room, size_t* count) {
+  return guarded([&] {
+    need(device, "the device");
+    need(count, "the place for the number of reports");
+    *count = 0;
+    if (room > 0) need(reports, "the place for the reports");
+    const std::vector<gdr::RankReport> all = device->device.rank_reports();
+    auto* const bytes = reinterpret_cast<std::byte*>(reports);
+    for (std::size_t k = 0; k < std::min(room, all.size()); ++k) {
+      const gdr_rank_report one = report_of(all[k]);
+      std::memset(bytes + k * size, 0, size);
+      std::memcpy(bytes + k * size, &one, std::min(size, sizeof one));
+    }
+    *count = all.size();
+  });
 }
 
 gdr_status gdr_device_recover(gdr_device* device, unsigned* lost, size_t room, size_t* count) {

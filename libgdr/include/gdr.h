@@ -123,6 +123,25 @@ typedef struct gdr_board_statistics {
   uint64_t checks;           /* tests of all boards in the background (option check) */
 } gdr_board_statistics;
 
+/* What one rank of a device "mpi" did; as in gdr/ranks.hpp. Later versions may add members at the
+ * end. */
+typedef struct gdr_rank_report {
+  unsigned rank;           /* its number when the device was opened */
+  char host[64];           /* name of its machine, cut where it is longer */
+  uint64_t boards;         /* emulated in its process */
+  uint64_t threads;        /* of its process */
+  uint64_t pairs;          /* targets times sources that its boards worked on */
+  uint64_t bytes_to_board; /* over its boards' links */
+  uint64_t bytes_from_board;
+  uint64_t bytes_received; /* from other ranks, for runs */
+  uint64_t sources_bytes;  /* of sources that it held for its last run */
+  uint64_t memory_bytes;   /* of everything that it held of others and for others then */
+  double seconds;          /* wall time in runs */
+  double waiting_seconds;  /* of these, for other ranks: what no computing hid */
+  double sources_seconds;  /* from the beginning of transfers of sources to their end */
+  double sources_waiting;  /* of these, boards stood still for them */
+} gdr_rank_report;
+
 typedef struct gdr_device gdr_device;
 typedef struct gdr_kernel gdr_kernel;
 typedef struct gdr_job gdr_job;
@@ -162,6 +181,13 @@ gdr_status gdr_device_recover(gdr_device* device, unsigned* lost, size_t room, s
  * first of its calls that failed, else GDR_OK; what it returns on one rank is the error on all. */
 gdr_status gdr_device_despite_losses(gdr_device* device, gdr_status (*work)(void* data),
                                      void* data);
+/* What every rank did since the last reset of the statistics: collective, the same on all ranks;
+ * none on devices of other kinds. `size` is sizeof *reports, as for gdr_device_board_statistics.
+ * There are
+ * `*count` of them, of which no more than `room` are written; `reports` may be null where room is
+ * 0. */
+gdr_status gdr_device_rank_reports(gdr_device* device, gdr_rank_report* reports, size_t size,
+                                   size_t room, size_t* count);
 /* Close it. Work that is still running is abandoned; jobs may be freed before or after. */
 void gdr_device_close(gdr_device* device);
 /* One line about it; lives until the device is closed. "" for a null device. */

@@ -226,6 +226,7 @@ C_FUNCTIONS: Dict[str, str] = {
     "gdr_device_reset_statistics": "Device.reset_statistics",
     "gdr_device_target_slots": "Device.target_slots",
     "gdr_device_rank": "Device.rank",
+    "gdr_device_rank_reports": "Device.rank_reports",
     "gdr_device_ranks": "Device.ranks",
     "gdr_device_recover": "Device.recover",
     "gdr_device_despite_losses": "Device.despite_losses",

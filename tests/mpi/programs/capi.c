@@ -2,6 +2,7 @@
  * processes compute on their own, and compare with one process. */
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gdr.h"
@@ -25,6 +26,37 @@ static void forces(gdr_device* device, size_t first, size_t count, const double*
   gdr_gravity_free(gravity);
 }
 
+/* All ranks hear what each did; what the caller's structure lacks, and whom it has no room for, is
+ * left out. */
+static void check_reports(gdr_device* shared, gdr_device* alone, int size) {
+  gdr_rank_report reports[8];
+  size_t count = 9;
+  uint64_t pairs = 0;
+  int k, good;
+  memset(reports, 0xff, sizeof reports);
+  if (gdr_device_rank_reports(shared, reports, sizeof *reports, 8, &count) != GDR_OK)
+    fail("reports");
+  good = count == (size_t)size;
+  for (k = 0; k < size; ++k) {
+    pairs += reports[k].pairs;
+    good = good && reports[k].rank == (unsigned)k && strlen(reports[k].host) > 0 &&
+           reports[k].boards == 1 && reports[k].threads == 1 && reports[k].seconds > 0;
+  }
+  good = good && pairs == (uint64_t)n * n && reports[size].rank == ~0U;
+  memset(reports, 0xff, sizeof reports);
+  if (gdr_device_rank_reports(shared, reports, sizeof(unsigned), 1, &count) != GDR_OK)
+    fail("short reports");
+  good = good && count == (size_t)size && reports[0].rank == 0 && reports[0].host[0] != 0;
+  if (gdr_device_rank_reports(alone, NULL, sizeof *reports, 0, &count) != GDR_OK) fail("alone");
+  good = good && count == 0;
+  good =
+      good && gdr_device_rank_reports(shared, NULL, sizeof *reports, 1, &count) == GDR_ERROR_USAGE;
+  if (!good) {
+    fprintf(stderr, "wrong reports\n");
+    exit(1);
+  }
+}
+
 int main(int argc, char** argv) {
   int level, rank, own, size, k;
   double x[3 * n], m[n], all[3 * n], part[3 * n];
@@ -44,6 +76,7 @@ int main(int argc, char** argv) {
   printf("%d: %d ranks, %s\n", rank, size,
          memcmp(part, all + 3 * (own * n / size), 3 * n / 2 * sizeof(double)) == 0 ? "the same"
                                                                                    : "different");
+  check_reports(shared, alone, size);
   gdr_device_close(alone);
   gdr_device_close(shared);
   /* What cannot be used is refused, with a message. */
