@@ -138,7 +138,7 @@ def kernel(
     ``types`` names the type of attributes, parameters and temporaries: ``{"id": "int", "dx":
     "long"}``; ``precision="long"`` makes long the default; ``flops`` is the number of operations
     that one pair counts; ``effort``, from 0 to 9, how hard to look for a short loop
-    (``gdr.compile``): a function of many operations may take half a minute, and with 0 a second.
+    (``gdr.compile``): the search takes long where there are many operations.
 
     Raises ProgramError with the line of the function where something cannot be translated,
     TypeError and ValueError for arguments of the decorator.

@@ -175,8 +175,8 @@ def _variables(side: str, data: Mapping[str, Any], table: Mapping[str, str]) -> 
 
 
 def compile(text: str, name: str = "kernel", *, effort: int = 2) -> Kernel:
-    """Compile a text of the kernel language (docs/kernel-language.md): from a tenth of a second to
-    a minute, in which other Python threads run and Ctrl-C is heard.
+    """Compile a text of the kernel language (docs/kernel-language.md). While the compiler looks
+    for a short loop other Python threads run, and Ctrl-C is heard.
 
     ``effort`` from 0 to 9 is how hard the compiler looks for a shorter loop on the chip, as in
     ``gdr kc --effort``: 0 takes the first that it finds, which is quick, and often a few clocks
