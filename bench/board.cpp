@@ -12,7 +12,7 @@
 
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/assembler/object.hpp"
-#include "emulator/board/port.hpp"
+#include "emulator/port/port.hpp"
 #include "kernels/builtin.hpp"
 
 namespace {

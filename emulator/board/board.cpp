@@ -4,19 +4,25 @@
 #include <bit>
 #include <chrono>
 #include <cstring>
+#include <list>
 #include <string>
 #include <utility>
 
 #include "emulator/assembler/object.hpp"
-#include "emulator/board/batch.hpp"
 #include "emulator/board/board_state.hpp"
 #include "emulator/board/check.hpp"
+#include "emulator/board/pass_builder.hpp"
+#include "emulator/board/run_clocks.hpp"
+#include "emulator/host/parallel.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr {
 namespace {
 
 constexpr std::uint64_t word_bytes = 8;
+
+/// Programs that are kept ready.
+constexpr std::size_t most_ready = 8;
 
 using Payload = std::span<const std::uint64_t>;
 
@@ -63,7 +69,9 @@ void add_work(const Executable& executable, EngineWork& work) {
 struct Board::Impl {
   BoardState board;
   WorkCounts counts;
-  EngineWork earlier;                              ///< of programs that are not loaded any more
+  /// Programs that chips hold or held, the last one first.
+  std::list<std::shared_ptr<ReadyProgram>> ready = {};
+  EngineWork earlier;                              ///< of programs that are not ready any more
   std::uint64_t most_results = ~std::uint64_t{0};  ///< words of a list
   std::size_t done = 0;                            ///< commands of the last list
   bool records = false;
@@ -73,7 +81,7 @@ struct Board::Impl {
   struct Execution {
     const CommandList& list;
     std::vector<std::uint64_t>& results;
-    Batch batch;
+    PassBuilder pass;
     Timeline timeline;
     std::size_t words = 0;  ///< results so far
     std::uint64_t most_words = 0;
@@ -93,8 +101,9 @@ struct Board::Impl {
 
   void step(Execution& x, std::size_t index);
   void turn_to(Execution& x, const Command& c);
-  std::vector<const LoadedProgram*> programs() const;
-  bool holds(const LoadedProgram* program) const noexcept;
+  std::shared_ptr<ReadyProgram> ready_program(std::vector<std::uint8_t> object);
+  void drop_old_programs();
+  bool holds(const ReadyProgram* program) const noexcept;
   void load_program(Execution& x, const Command& c, Payload payload);
   void write_words(BoardMemory& memory, std::uint64_t address, Payload payload) const;
   void write_memory(Execution& x, const Command& c, Payload payload);
@@ -104,7 +113,6 @@ struct Board::Impl {
   void read_targets(Execution& x, const Command& c);
   void read_memory(Execution& x, const Command& c);
 
-  void run_init(std::uint64_t chips);
   void add_clocks(std::uint64_t chips, const ChipClocks& clocks) noexcept;
   void finish(const Timeline& timeline) noexcept;
   void begin_record(Timeline& timeline);
@@ -154,73 +162,68 @@ void Board::Impl::finish(const Timeline& timeline) noexcept {
   counts.predicted_seconds += timeline.seconds();
 }
 
-void Board::Impl::run_init(std::uint64_t chips) {
-  const std::size_t blocks = board.geometry.blocks;
-  std::vector<BoardChip*> taking_part;
-  for (std::size_t c = 0; c < board.chips.size(); ++c)
-    if (takes_part(chips, c)) taking_part.push_back(&board.chips[c]);
-  BlockRun init;
-  init.section = Section::Init;
-  init.source_base = board.loaded->halves.source_base[0];
-  init.output_base = board.loaded->halves.output_base[0];
-  const Phase phase{taking_part.size() * blocks, [&](std::size_t i) {
-                      board.loaded->executable->run(
-                          taking_part[i / blocks]->state.blocks[i % blocks], init);
-                    }};
-  run_phases({&phase, 1}, 1);
+/// A program that was loaded before is ready still.
+std::shared_ptr<ReadyProgram> Board::Impl::ready_program(std::vector<std::uint8_t> object) {
+  const auto known = std::ranges::find_if(
+      ready, [&](const std::shared_ptr<ReadyProgram>& p) { return p->object == object; });
+  std::shared_ptr<ReadyProgram> program;
+  if (known != ready.end()) {
+    program = *known;
+    ready.erase(known);
+  } else {
+    Program read = read_object(object);
+    auto executable = board.engine->prepare(read, board.geometry);
+    program = std::make_shared<ReadyProgram>(
+        ReadyProgram{gdr::load_program(std::move(read), board.geometry, board.engine->isa(),
+                                       board.engine->exact()),
+                     std::move(object), std::move(executable), nullptr});
+    program->runner = program->executable->pass_runner(*program, board.geometry);
+  }
+  ready.push_front(program);
+  return program;
+}
+
+/// Those that no chip holds and that were not used for long.
+void Board::Impl::drop_old_programs() {
+  for (auto p = ready.end(); ready.size() > most_ready && p != ready.begin();) {
+    --p;
+    if (holds(p->get())) continue;
+    add_work(*(*p)->executable, earlier);
+    p = ready.erase(p);
+  }
 }
 
 void Board::Impl::load_program(Execution& x, const Command& c, Payload payload) {
   std::vector<std::uint8_t> bytes(c.count);
   if (!bytes.empty()) std::memcpy(bytes.data(), payload.data(), bytes.size());
-  auto loaded = std::make_shared<const LoadedProgram>(
-      gdr::load_program(read_object(bytes), board.geometry, *board.engine));
+  board.loaded = ready_program(std::move(bytes));
+  board.loaded->runner->forget_chips();
   const std::uint64_t chips = chips_of(c);
-  const std::vector<const LoadedProgram*> before = programs();
-  board.loaded = std::move(loaded);
-  // The buffers of runs lay items out as the program before had them.
-  board.staged.clear();
-  board.outputs.clear();
-  std::vector<std::shared_ptr<const LoadedProgram>> dropped;
   for (std::size_t k = 0; k < board.chips.size(); ++k) {
     if (!takes_part(chips, k)) continue;
     BoardChip& chip = board.chips[k];
-    clear(chip.state);
     chip.targets.reset();
-    chip.streams.clear();
-    dropped.push_back(std::exchange(chip.loaded, board.loaded));
+    chip.loaded = board.loaded;
+    chip.chip.load(*board.loaded, *board.loaded->executable);
   }
-  for (const LoadedProgram* const program : before)
-    if (!holds(program)) add_work(*program->executable, earlier);
-  run_init(chips);
+  drop_old_programs();
   const std::uint64_t init = board.loaded->program.clocks(Section::Init);
   add_clocks(chips, {init, 0, 0, init});
   x.timeline.load(chips, payload.size() * word_bytes, init);
 }
 
-/// Of all chips, each once.
-std::vector<const LoadedProgram*> Board::Impl::programs() const {
-  std::vector<const LoadedProgram*> found;
-  for (const BoardChip& chip : board.chips)
-    if (chip.loaded != nullptr && std::ranges::find(found, chip.loaded.get()) == found.end())
-      found.push_back(chip.loaded.get());
-  return found;
-}
-
-bool Board::Impl::holds(const LoadedProgram* program) const noexcept {
+bool Board::Impl::holds(const ReadyProgram* program) const noexcept {
   return std::ranges::any_of(board.chips,
                              [&](const BoardChip& chip) { return chip.loaded.get() == program; });
 }
 
-/// To the program of the chips that a command names. What is kept for another one goes.
+/// To the program of the chips that a command names.
 void Board::Impl::turn_to(Execution& x, const Command& c) {
   const bool of_memory = c.kind == CommandKind::WriteMemory || c.kind == CommandKind::ReadMemory;
   if (of_memory || c.kind == CommandKind::LoadProgram) return;
   const auto first = static_cast<std::size_t>(std::countr_zero(c.chips));
   if (first >= board.chips.size() || board.chips[first].loaded == board.loaded) return;
-  x.batch.flush();
-  board.staged.clear();
-  board.outputs.clear();
+  x.pass.flush();
   board.loaded = board.chips[first].loaded;
 }
 
@@ -239,7 +242,7 @@ void Board::Impl::write_words(BoardMemory& memory, std::uint64_t address, Payloa
 }
 
 void Board::Impl::write_memory(Execution& x, const Command& c, Payload payload) {
-  x.batch.flush_run();
+  x.pass.flush_run();
   std::vector<std::uint64_t> before;
   for (const BoardChip& chip : board.chips) before.push_back(chip.memory.contents());
   for (std::size_t chip = 0; chip < board.chips.size(); ++chip) {
@@ -255,7 +258,7 @@ void Board::Impl::write_memory(Execution& x, const Command& c, Payload payload) 
 }
 
 void Board::Impl::write_targets(Execution& x, const Command& c, Payload payload) {
-  x.batch.add_write(c, payload.data());
+  x.pass.add_write(c, payload.data());
   for (std::size_t chip = 0; chip < board.chips.size(); ++chip) {
     if (!takes_part(c.chips, chip)) continue;
     auto& targets = board.chips[chip].targets;
@@ -268,13 +271,10 @@ void Board::Impl::write_targets(Execution& x, const Command& c, Payload payload)
 }
 
 void Board::Impl::write_param(Execution& x, const Command& c, Payload payload) {
-  x.batch.flush();
+  x.pass.flush();
   for (std::size_t chip = 0; chip < board.chips.size(); ++chip) {
     if (!takes_part(c.chips, chip)) continue;
-    for (BlockState& block : board.chips[chip].state.blocks) {
-      load_param(board.loaded->params[c.variable], board.loaded->program.elements, block,
-                 payload.data());
-    }
+    board.chips[chip].chip.set_param(c.variable, {payload.begin(), payload.end()});
   }
   const ChipClocks clocks = load_clocks(payload.size());
   add_clocks(c.chips, clocks);
@@ -294,7 +294,7 @@ void Board::Impl::run(Execution& x, const Command& c) {
     counts.interactions += pairs;
     counts.flops += static_cast<double>(pairs) * loaded.program.flops;
   }
-  x.batch.add_run(c, plan, returns ? x.expect(output_words) : 0);
+  x.pass.add_run(c, plan, returns ? x.expect(output_words) : 0);
   const ChipClocks clocks = plan_clocks(plan, loaded, board.geometry, c.flags);
   add_clocks(c.chips, clocks);
   const std::uint64_t end = c.address + c.count * plan.record_words(loaded);
@@ -309,7 +309,7 @@ void Board::Impl::run(Execution& x, const Command& c) {
 
 void Board::Impl::read_targets(Execution& x, const Command& c) {
   const std::uint64_t words = c.count * words_of_target(board.loaded->layout, c.flags);
-  x.batch.add_read(c, x.expect(words));
+  x.pass.add_read(c, x.expect(words));
   const ChipClocks clocks = read_clocks(words);
   add_clocks(c.chips, clocks);
   counts.link_read_bytes += words * word_bytes;
@@ -317,7 +317,7 @@ void Board::Impl::read_targets(Execution& x, const Command& c) {
 }
 
 void Board::Impl::read_memory(Execution& x, const Command& c) {
-  x.batch.flush_run();
+  x.pass.flush_run();
   const std::size_t offset = x.expect(c.count);
   const auto chip = static_cast<std::size_t>(std::countr_zero(c.chips));
   board.chips[chip].memory.read(c.address, std::span(x.results).subspan(offset, c.count));
@@ -332,7 +332,7 @@ void Board::Impl::step(Execution& x, std::size_t index) {
   x.timeline.doing(c.kind);
   switch (c.kind) {
     case CommandKind::LoadProgram:
-      x.batch.flush();
+      x.pass.flush();
       load_program(x, c, payload);
       break;
     case CommandKind::WriteMemory:
@@ -366,7 +366,7 @@ Board::Board(const Geometry& geometry, std::shared_ptr<const Engine> engine, uns
   impl_->board.chips.reserve(geometry.chips_per_board);
   for (std::uint32_t c = 0; c < geometry.chips_per_board; ++c) {
     impl_->board.chips.push_back(
-        {make_chip(geometry), BoardMemory(geometry.dram_bytes / word_bytes), {}, {}, {}, {}});
+        {LoadedChip(geometry), BoardMemory(geometry.dram_bytes / word_bytes), {}, {}, {}});
   }
 }
 Board::~Board() = default;
@@ -376,7 +376,7 @@ Board& Board::operator=(Board&&) noexcept = default;
 void Board::execute(const CommandList& list, std::vector<std::uint64_t>& results) {
   Impl::Execution x{list,
                     results,
-                    Batch(impl_->board, results),
+                    PassBuilder(impl_->board, results),
                     Timeline(impl_->board.geometry.chips_per_board, impl_->board.geometry.clock_hz),
                     0,
                     impl_->most_results};
@@ -384,9 +384,9 @@ void Board::execute(const CommandList& list, std::vector<std::uint64_t>& results
   impl_->begin_record(x.timeline);
   try {
     for (; impl_->done < list.commands.size(); ++impl_->done) impl_->step(x, impl_->done);
-    x.batch.flush();
+    x.pass.flush();
   } catch (...) {
-    x.batch.flush();  // what came before the command that was refused
+    x.pass.flush();  // what came before the command that was refused
     results.resize(x.words);
     impl_->finish(x.timeline);
     impl_->end_record(x.timeline);
@@ -421,7 +421,14 @@ void Board::reset_counts() noexcept {
 EngineWork Board::engine_work() const {
   EngineWork work = impl_->earlier;
   work.reason.clear();
-  for (const LoadedProgram* const program : impl_->programs()) add_work(*program->executable, work);
+  for (const auto& program : impl_->ready) {
+    EngineWork own;
+    add_work(*program->executable, own);
+    work.fast_runs += own.fast_runs;
+    work.slow_runs += own.slow_runs;
+    work.compile_seconds += own.compile_seconds;
+    if (work.reason.empty() && impl_->holds(program.get())) work.reason = own.reason;
+  }
   return work;
 }
 
@@ -431,12 +438,12 @@ const ChipState& Board::chip(unsigned number) const {
                                            " is not there; the board has " +
                                            std::to_string(impl_->board.chips.size()));
   }
-  return impl_->board.chips[number].state;
+  return impl_->board.chips[number].chip.state();
 }
 ChipState& Board::chip(unsigned number) {
-  ChipState& state = const_cast<ChipState&>(static_cast<const Board&>(*this).chip(number));
-  for (KeptStream& stream : impl_->board.chips[number].streams) stream.in_memory = false;
-  return state;
+  const ChipState& state = std::as_const(*this).chip(number);
+  for (const auto& program : impl_->ready) program->runner->forget_chips();
+  return const_cast<ChipState&>(state);
 }
 
 }  // namespace gdr

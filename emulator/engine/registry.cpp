@@ -13,7 +13,6 @@ namespace gdr {
 namespace {
 
 constexpr std::array<std::string_view, 4> engines{"reference", "vector", "native", "native-float"};
-constexpr std::array<std::string_view, 3> isas{"portable", "avx2", "avx512"};
 
 std::string_view or_environment(std::string_view value, const char* variable) {
   if (!value.empty()) return value;
@@ -28,27 +27,17 @@ std::string list(const Names& names) {
   return text;
 }
 
-bool host_has([[maybe_unused]] Isa isa) {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (isa == Isa::Avx2) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (isa == Isa::Avx512) {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512cd");
-  }
-#endif
-  return isa == Isa::Portable;
-}
-
 Isa choose_isa(std::string_view name) {
   if (name.empty()) return host_isas().front();
   const auto isa = find_isa(name);
   if (!isa) {
+    std::vector<std::string_view> known;
+    for (const Isa one : {Isa::Portable, Isa::Avx2, Isa::Avx512}) known.push_back(isa_name(one));
     throw Error(ErrorCategory::Usage, "instruction set '" + std::string(name) +
-                                          "' is not known; there are " + list(isas));
+                                          "' is not known; there are " + list(known));
   }
-  if (!host_has(*isa)) {
+  const std::vector<Isa> here = host_isas();
+  if (std::ranges::find(here, *isa) == here.end()) {
     throw Error(ErrorCategory::Unsupported,
                 "this host has no " + std::string(name) + "; 'gdr info' lists what it has");
   }
@@ -58,22 +47,6 @@ Isa choose_isa(std::string_view name) {
 }  // namespace
 
 std::span<const std::string_view> engine_names() noexcept { return engines; }
-
-std::string_view isa_name(Isa isa) noexcept { return isas[static_cast<std::size_t>(isa)]; }
-
-std::optional<Isa> find_isa(std::string_view name) noexcept {
-  const auto* found = std::find(isas.begin(), isas.end(), name);
-  if (found == isas.end()) return std::nullopt;
-  return static_cast<Isa>(found - isas.begin());
-}
-
-std::vector<Isa> host_isas() {
-  std::vector<Isa> list;
-  for (Isa isa : {Isa::Avx512, Isa::Avx2, Isa::Portable}) {
-    if (host_has(isa)) list.push_back(isa);
-  }
-  return list;
-}
 
 std::unique_ptr<Engine> make_engine(std::string_view name, std::string_view isa) {
   name = or_environment(name, "GDR_ENGINE");

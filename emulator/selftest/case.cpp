@@ -2,11 +2,16 @@
 
 #include <vector>
 
+#include "emulator/engine/blockwise/streamed.hpp"
+
 namespace gdr::selftest {
 namespace {
 
 /// Start, Body and End in one go; false if the engine does not do that with this case.
-bool run_whole(const Executable& executable, const Case& test, BlockState& state) {
+bool run_whole(const Executable& any, const Case& test, BlockState& state) {
+  const auto* const streamed = dynamic_cast<const StreamedExecutable*>(&any);
+  if (streamed == nullptr) return false;
+  const StreamedExecutable& executable = *streamed;
   const std::uint64_t groups = test.run.iterations;
   const std::size_t bytes = executable.stream_bytes();
   const bool plain = test.split == 0 && !test.run.collect_flags;

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "emulator/board/parallel.hpp"
+#include "emulator/host/parallel.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/columns.hpp"
 #include "libgdr/device/finite.hpp"

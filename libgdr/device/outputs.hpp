@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "emulator/board/port.hpp"
+#include "emulator/port/port.hpp"
 #include "libgdr/device/sources.hpp"
 
 namespace gdr {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "emulator/board/port.hpp"
+#include "emulator/port/port.hpp"
 #include "libgdr/device/sharing.hpp"
 #include "libgdr/device/sources.hpp"
 

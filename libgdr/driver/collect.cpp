@@ -7,7 +7,7 @@
 
 #include "emulator/board/hardware/checksum.hpp"
 #include "emulator/board/hardware/plain_words.hpp"
-#include "emulator/board/parallel.hpp"
+#include "emulator/host/parallel.hpp"
 #include "libgdr/driver/driven_board.hpp"
 #include "libgdr/driver/flights.hpp"
 

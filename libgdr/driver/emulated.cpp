@@ -1,8 +1,7 @@
 // The emulated board in this process.
 #include <chrono>
 
-#include "emulator/board/parallel.hpp"
-#include "emulator/engine/products/kernels.hpp"
+#include "emulator/host/parallel.hpp"
 #include "libgdr/driver/board_link.hpp"
 
 namespace gdr {
@@ -24,8 +23,7 @@ class Emulated final : public BoardLink {
   void reset_counts() override { board_.reset_counts(); }
   EngineWork engine_work() const override { return board_.engine_work(); }
   bool multiplies_all_bits() const noexcept override {
-    const ProductKernels* const kernels = board_.engine().products();
-    return kernels != nullptr && !kernels->exact;
+    return board_.engine().multiplies_all_bits();
   }
   void record(bool on) override { board_.record(on); }
   const std::vector<ListRecord>& recorded() const noexcept override { return board_.recorded(); }

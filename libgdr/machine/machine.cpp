@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "emulator/assembler/instruction_text.hpp"
-#include "emulator/board/loaded_program.hpp"
-#include "emulator/board/loop_plan.hpp"
-#include "emulator/board/port_work.hpp"
 #include "emulator/chip/reduction.hpp"
 #include "emulator/chip/state.hpp"
+#include "emulator/engine/blockwise/port_work.hpp"
 #include "emulator/engine/engine.hpp"
+#include "emulator/port/loaded_program.hpp"
+#include "emulator/port/loop_plan.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/arrays.hpp"
 #include "libgdr/device/names.hpp"
@@ -169,7 +169,8 @@ Machine& Machine::operator=(Machine&&) noexcept = default;
 void Machine::load(const Kernel& kernel) {
   Impl& m = *impl_;
   const Program& p = kernel.program();
-  m.loaded = load_program(p, m.geometry, *m.engine);
+  const auto executable = m.engine->prepare(p, m.geometry);
+  m.loaded = load_program(p, m.geometry, m.engine->isa(), m.engine->exact());
   m.names = OperandNames(p);
   m.ready = {};
   m.target_group = link_group(p, VarKind::Target);
@@ -178,11 +179,7 @@ void Machine::load(const Kernel& kernel) {
   m.param_group = link_group(p, VarKind::Param);
   m.target_count = 0;
   clear(m.chip);
-  BlockRun init;
-  init.section = Section::Init;
-  init.source_base = m.loaded->halves.source_base[0];
-  init.output_base = m.loaded->halves.output_base[0];
-  for (BlockState& block : m.chip.blocks) m.loaded->executable->run(block, init);
+  initialise_blocks(m.chip, *m.loaded, *executable);
   m.memory = BoardMemory(0);
   m.plan = make_plan(*m.loaded, m.geometry, Share::TargetsOverBlocks, 0);
   restart();

@@ -8,8 +8,9 @@
 #include <cmath>
 #include <limits>
 
-#include "emulator/board/loaded_program.hpp"
-#include "emulator/board/loop_plan.hpp"
+#include "emulator/board/run_clocks.hpp"
+#include "emulator/port/loaded_program.hpp"
+#include "emulator/port/loop_plan.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/slices.hpp"
 #include "libgdr/device/sources.hpp"

@@ -2,10 +2,10 @@
 #include <random>
 
 #include "board/programs.hpp"
-#include "emulator/board/loaded_program.hpp"
-#include "emulator/board/port_work.hpp"
 #include "emulator/chip/reduction.hpp"
+#include "emulator/engine/blockwise/port_work.hpp"
 #include "emulator/engine/vector/vector.hpp"
+#include "emulator/port/loaded_program.hpp"
 #include "support/catch.hpp"
 
 using namespace gdr;
@@ -251,7 +251,7 @@ TEST_CASE("The same bits with any number of threads", "[board]") {
 TEST_CASE("Rows of sums are the tree's words, whatever the numbers", "[board]") {
   const Geometry g = small_geometry(3, 5, 6, 64);
   const Program program = pair_program({});
-  const LoadedProgram words = load_program(program, g, *make_engine("reference"));
+  const LoadedProgram words = load_program(program, g, Isa::Portable);
   std::mt19937_64 random(1);
   std::vector<ChipState> chips(3, make_chip(g));
   for (ChipState& chip : chips) {
@@ -270,7 +270,7 @@ TEST_CASE("Rows of sums are the tree's words, whatever the numbers", "[board]") 
   std::vector<const ChipState*> all;
   for (const ChipState& chip : chips) all.push_back(&chip);
   for (const Isa isa : host_isas()) {
-    const LoadedProgram rows = load_program(program, g, VectorEngine(isa));
+    const LoadedProgram rows = load_program(program, g, isa);
     for (const Share share : {Share::TargetsOverBlocks, Share::SourcesOverBlocks}) {
       const std::uint64_t n = target_slots(program, g, share);
       const std::size_t size = n * rows.layout.result_words;

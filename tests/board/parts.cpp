@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "board/programs.hpp"
-#include "emulator/board/loop_plan.hpp"
+#include "emulator/board/run_clocks.hpp"
 #include "emulator/chip/reduction.hpp"
+#include "emulator/port/loop_plan.hpp"
 #include "gdr/error.hpp"
 #include "kernels/builtin.hpp"
 #include "support/catch.hpp"
@@ -264,7 +265,7 @@ TEST_CASE(
   Rig rig(geometry, "reference");
   const Program program = assembled(dense_kernels().front().source);
   CHECK(program.clocks(Section::Body) == 544);
-  const LoadedProgram loaded = load_program(program, geometry, *make_engine("reference"));
+  const LoadedProgram loaded = load_program(program, geometry, Isa::Portable);
   // 51200 x 2048 by 2048 x 51200 on one board, of 819 Gflops at the most: 730 were published. B
   // goes to the memories once; tiles of A are sent while the one before is worked on.
   constexpr std::uint64_t n = 51200, inner = 2048, tile = 131072;

@@ -1,12 +1,12 @@
 // The port's fast loops against the definition of every conversion.
-#include "emulator/board/port.hpp"
+#include "emulator/port/port.hpp"
 
 #include <array>
 #include <bit>
 #include <limits>
 #include <random>
 
-#include "emulator/board/memory.hpp"
+#include "emulator/port/memory.hpp"
 #include "support/catch.hpp"
 
 using namespace gdr;

@@ -2,7 +2,7 @@
 #include <atomic>
 
 #include "board/programs.hpp"
-#include "emulator/board/parallel.hpp"
+#include "emulator/host/parallel.hpp"
 #include "gdr/error.hpp"
 #include "support/catch.hpp"
 

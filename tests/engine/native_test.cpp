@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emulator/assembler/assembler.hpp"
+#include "emulator/engine/blockwise/streamed.hpp"
 #include "emulator/engine/engine.hpp"
 #include "support/catch.hpp"
 #include "support/random_program.hpp"
@@ -426,7 +427,8 @@ fvar long  sum f64to72 fadd at $lr0v
                                     geometry);
   constexpr std::uint32_t groups = 40;
   for_all([&](const Engine& engine, bool) {
-    const auto executable = engine.prepare(program, geometry);
+    const auto executable =
+        std::dynamic_pointer_cast<const StreamedExecutable>(engine.prepare(program, geometry));
     REQUIRE(executable->stream_bytes() > 0);
     const std::uint32_t real_step = program.item_shorts * 2;
     BlockState block = block_of(geometry);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "emulator/assembler/assembler.hpp"
+#include "emulator/engine/blockwise/streamed.hpp"
 #include "emulator/engine/native/native.hpp"
 #include "emulator/engine/vector/vector.hpp"
 #include "emulator/selftest/case.hpp"
@@ -14,6 +15,12 @@
 
 namespace gdr {
 namespace {
+
+/// What takes j-items past the broadcast memory.
+std::shared_ptr<const StreamedExecutable> streamed(const Engine& engine, const Program& program,
+                                                   const Geometry& geometry) {
+  return std::dynamic_pointer_cast<const StreamedExecutable>(engine.prepare(program, geometry));
+}
 
 using selftest::Draw;
 
@@ -118,7 +125,7 @@ TEST_CASE("Sections in one go leave what they leave one after the other") {
       const selftest::Case test = random_case(draw, random_program(draw));
       const BlockState expected = selftest::run_case(*make_engine("reference"), test);
 
-      const auto executable = VectorEngine(isa).prepare(test.program, test.geometry);
+      const auto executable = streamed(VectorEngine(isa), test.program, test.geometry);
       if (executable->most_whole_groups() == 0) continue;
       std::vector<std::byte> stream(test.run.iterations * executable->stream_bytes());
       executable->convert_sources(test.state.bm.data() + 4, test.run.iterations, 2, stream.data());
@@ -217,7 +224,7 @@ std::vector<std::uint64_t> results_of(const Program& program, const BlockState& 
 
 /// Runs a case in one go, for everything and for results only, and then once more for everything:
 /// nothing that was left undone may be seen. False if the engine does not do that.
-bool results_only_suffice(const Executable& executable, const selftest::Case& test) {
+bool results_only_suffice(const StreamedExecutable& executable, const selftest::Case& test) {
   if (executable.stream_bytes() == 0) return false;
   std::vector<std::byte> stream(test.run.iterations * executable.stream_bytes() + 64);
   executable.convert_sources(test.state.bm.data() + test.run.source_base, test.run.iterations,
@@ -247,7 +254,7 @@ TEST_CASE("Who wants results only finds them, and the next run does not miss the
     unsigned kernels = 0, programs = 0;
     for_every_kernel([&](selftest::Case& test) {
       test.run.iterations = 3;
-      const auto executable = VectorEngine(isa).prepare(test.program, test.geometry);
+      const auto executable = streamed(VectorEngine(isa), test.program, test.geometry);
       kernels += results_only_suffice(*executable, test);
     });
     for (unsigned seed = 0; seed < 2000; ++seed) {
@@ -263,7 +270,7 @@ TEST_CASE("Who wants results only finds them, and the next run does not miss the
       program.variables = {result};
       const selftest::Case test = random_case(draw, program);
       programs +=
-          results_only_suffice(*VectorEngine(isa).prepare(test.program, test.geometry), test);
+          results_only_suffice(*streamed(VectorEngine(isa), test.program, test.geometry), test);
     }
     CAPTURE(programs);
     CHECK(kernels > 20);
@@ -300,7 +307,7 @@ struct BothWays {
   bool done = false;
 };
 
-BothWays run_both_ways(const Executable& executable, const selftest::Case& test) {
+BothWays run_both_ways(const StreamedExecutable& executable, const selftest::Case& test) {
   BothWays ways{test.state, test.state, false};
   if (executable.stream_bytes() == 0) return ways;
   std::vector<std::byte> stream(test.run.iterations * executable.stream_bytes() + 64);
@@ -333,7 +340,7 @@ TEST_CASE("Fast numerics in one go leave what they leave section by section") {
       unsigned kernels = 0, programs = 0;
       for_every_kernel([&](selftest::Case& test) {
         test.run.iterations = 3;
-        const auto executable = engine.prepare(test.program, test.geometry);
+        const auto executable = streamed(engine, test.program, test.geometry);
         const BothWays ways = run_both_ways(*executable, test);
         if (!ways.done) return;
         ++kernels;
@@ -344,7 +351,7 @@ TEST_CASE("Fast numerics in one go leave what they leave section by section") {
         Program program = random_program(draw);
         clear_some(draw, program);
         const selftest::Case test = random_case(draw, program);
-        const BothWays ways = run_both_ways(*engine.prepare(test.program, test.geometry), test);
+        const BothWays ways = run_both_ways(*streamed(engine, test.program, test.geometry), test);
         if (!ways.done) continue;
         ++programs;
         if (ways.whole != ways.apart) FAIL("seed " << seed);

@@ -11,7 +11,6 @@
 
 #include "emulator/board/hardware/checksum.hpp"
 #include "emulator/board/hardware/plain_words.hpp"
-#include "emulator/engine/products/kernels.hpp"
 
 namespace gdr {
 namespace {
@@ -72,7 +71,6 @@ void BoardHardware::beat() const noexcept {
 
 void BoardHardware::put_identity() noexcept {
   const Geometry& g = parts_.geometry;
-  const ProductKernels* const kernels = parts_.engine->products();
   const std::pair<Register, std::uint64_t> values[] = {
       {Register::Identity, board_identity},
       {Register::Version, board_version},
@@ -87,7 +85,7 @@ void BoardHardware::put_identity() noexcept {
       {Register::ClockHz, std::bit_cast<std::uint64_t>(g.clock_hz)},
       {Register::Capabilities,
        (parts_.engine->exact() ? capability_exact : 0) | capability_emulated |
-           (kernels != nullptr && !kernels->exact ? capability_all_bits : 0)},
+           (parts_.engine->multiplies_all_bits() ? capability_all_bits : 0)},
       {Register::Threads, parts_.threads},
       {Register::MostCommands, most_list_commands},
       {Register::MostResults, parts_.most_results}};

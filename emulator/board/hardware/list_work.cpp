@@ -9,7 +9,7 @@
 #include "emulator/board/hardware/checksum.hpp"
 #include "emulator/board/hardware/hardware.hpp"
 #include "emulator/board/hardware/plain_words.hpp"
-#include "emulator/board/parallel.hpp"
+#include "emulator/host/parallel.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr {

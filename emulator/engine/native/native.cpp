@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 
+#include "emulator/engine/blockwise/streamed.hpp"
 #include "emulator/engine/check.hpp"
 #include "emulator/engine/native/cache.hpp"
 #include "emulator/engine/native/float_mode.hpp"
@@ -13,11 +14,13 @@
 namespace gdr {
 namespace {
 
-class NativeExecutable final : public Executable {
+class NativeExecutable final : public StreamedExecutable {
  public:
   NativeExecutable(const Program& program, const Geometry& geometry, native::Target target)
       : program_(native::compiled_program(program, geometry, target)),
-        exact_(VectorEngine(target.isa).prepare(program, geometry)) {}
+        exact_(VectorEngine(target.isa).prepare(program, geometry)),
+        products_(target.precision == native::Precision::Double ? products_of(target.isa, false)
+                                                                : nullptr) {}
 
   void run(BlockState& block, const BlockRun& run) const override {
     if (run.iterations == 0) return;
@@ -68,6 +71,7 @@ class NativeExecutable final : public Executable {
     }
     return notes;
   }
+  const ProductKernels* product_kernels() const noexcept override { return products_; }
   void note_products(std::uint64_t blocks, std::uint64_t /*slow*/) const noexcept override {
     runs_[static_cast<unsigned>(Section::Body)].fetch_add(blocks, std::memory_order_relaxed);
   }
@@ -76,13 +80,14 @@ class NativeExecutable final : public Executable {
   mutable std::array<std::atomic<std::uint64_t>, section_count> runs_{}, exact_runs_{};
   std::shared_ptr<const native::CompiledProgram> program_;
   std::shared_ptr<const Executable> exact_;
+  const ProductKernels* products_;
 };
 
 }  // namespace
 
-const ProductKernels* NativeEngine::products() const noexcept {
-  if (target_.precision != native::Precision::Double) return nullptr;
-  return products_of(target_.isa, false);
+bool NativeEngine::multiplies_all_bits() const noexcept {
+  return target_.precision == native::Precision::Double &&
+         products_of(target_.isa, false) != nullptr;
 }
 
 std::shared_ptr<const Executable> NativeEngine::prepare(const Program& program,

@@ -17,7 +17,7 @@ class NativeEngine final : public Engine {
   }
   Isa isa() const noexcept override { return target_.isa; }
   bool exact() const noexcept override { return false; }
-  const ProductKernels* products() const noexcept override;
+  bool multiplies_all_bits() const noexcept override;
   std::shared_ptr<const Executable> prepare(const Program& program,
                                             const Geometry& geometry) const override;
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "emulator/engine/blockwise/streamed.hpp"
 #include "emulator/engine/check.hpp"
 #include "emulator/engine/products/kernels.hpp"
 #include "emulator/engine/reference/reference.hpp"
@@ -424,10 +425,11 @@ class BlockRunner {
 thread_local LaneMemory BlockRunner::scratch_memory;
 thread_local std::vector<Strip> BlockRunner::strip_memory;
 
-class VectorExecutable final : public Executable {
+class VectorExecutable final : public StreamedExecutable {
  public:
   VectorExecutable(const Program& program, const Geometry& geometry, Isa isa, bool fuse)
-      : program_(program),
+      : products_(fuse && proves_doubles(isa) ? products_of(isa, true) : nullptr),
+        program_(program),
         kernels_(kernels_for(isa)),
         planned_(plan_program(program_, geometry, kernels_)),
         reference_(ReferenceEngine{}.prepare(program, geometry)),
@@ -505,6 +507,7 @@ class VectorExecutable final : public Executable {
     }
     return notes;
   }
+  const ProductKernels* product_kernels() const noexcept override { return products_; }
   void note_products(std::uint64_t blocks, std::uint64_t slow) const noexcept override {
     const auto body = static_cast<unsigned>(Section::Body);
     proved_[body].fetch_add(blocks, std::memory_order_relaxed);
@@ -593,6 +596,7 @@ class VectorExecutable final : public Executable {
     return failure == 0;
   }
 
+  const ProductKernels* products_;
   Program program_;
   const StripKernels& kernels_;
   PlannedProgram planned_;
@@ -606,10 +610,6 @@ class VectorExecutable final : public Executable {
 }  // namespace
 
 bool proves_doubles(Isa isa) { return trusted_doubles(isa) != nullptr; }
-
-const ProductKernels* VectorEngine::products() const noexcept {
-  return fuse_ && proves_doubles(isa_) ? products_of(isa_, true) : nullptr;
-}
 
 std::shared_ptr<const Executable> VectorEngine::prepare(const Program& program,
                                                         const Geometry& geometry) const {

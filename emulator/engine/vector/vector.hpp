@@ -16,7 +16,6 @@ class VectorEngine final : public Engine {
   explicit VectorEngine(Isa isa, bool fuse = true) : isa_(isa), fuse_(fuse) {}
   std::string_view name() const noexcept override { return "vector"; }
   Isa isa() const noexcept override { return isa_; }
-  const ProductKernels* products() const noexcept override;
   std::shared_ptr<const Executable> prepare(const Program& program,
                                             const Geometry& geometry) const override;
 

@@ -1,16 +1,12 @@
-// A program as a board holds it: checked against the geometry, prepared for the engine, with its
-// variables as the port sees them and the place of j-items in the broadcast memory.
+// A program as a board holds it: checked against the geometry, with its variables as the port sees
+// them and the place of j-items in the broadcast memory.
 #pragma once
 
 #include <array>
-#include <memory>
-#include <optional>
 #include <vector>
 
-#include "emulator/board/port.hpp"
-#include "emulator/engine/engine.hpp"
-#include "emulator/engine/products/find.hpp"
-#include "emulator/engine/products/kernels.hpp"
+#include "emulator/host/isa.hpp"
+#include "emulator/port/port.hpp"
 
 namespace gdr {
 
@@ -31,17 +27,14 @@ struct LoadedProgram {
   std::vector<PortField> targets, sources, results, params, outputs;
   BmHalves halves;
   std::vector<std::uint64_t> pad_item;  ///< shorts of an item that fills up a group
-  std::shared_ptr<const Executable> executable;
-  /// What the body is, if it and its variables are nothing but sums of products of doubles or
-  /// floats, and the engine has kernels for them.
-  std::optional<SummedProducts> products;
-  const ProductKernels* product_kernels = nullptr;
-  bool puts_to_halves = false;  ///< an instruction may write where j-items stand
-  bool packs_results = false;   ///< some take half a word of the link
-  bool exact = true;            ///< the engine's numerics
+  bool puts_to_halves = false;          ///< an instruction may write where j-items stand
+  bool packs_results = false;           ///< some take half a word of the link
+  bool exact = true;  ///< the machine's numerics; else those of the host's doubles
 };
 
+/// `isa`: the host instruction set that conversions at the port use; the bits are always the same.
+/// `exact`: the numerics of the engine that runs it, which the reduction network follows.
 /// Throws gdr::Error (Program) if the program does not fit the geometry.
-LoadedProgram load_program(Program program, const Geometry& geometry, const Engine& engine);
+LoadedProgram load_program(Program program, const Geometry& geometry, Isa isa, bool exact = true);
 
 }  // namespace gdr

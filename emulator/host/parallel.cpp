@@ -1,4 +1,4 @@
-#include "emulator/board/parallel.hpp"
+#include "emulator/host/parallel.hpp"
 
 #include <omp.h>
 

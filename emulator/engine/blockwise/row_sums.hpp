@@ -8,11 +8,11 @@
 #include <span>
 #include <vector>
 
-#include "emulator/board/port.hpp"
-#include "emulator/board/port_rows.hpp"
-#include "emulator/board/port_words.hpp"
-#include "emulator/board/port_work.hpp"
+#include "emulator/engine/blockwise/port_work.hpp"
 #include "emulator/engine/vector/strip.hpp"
+#include "emulator/port/port.hpp"
+#include "emulator/port/port_rows.hpp"
+#include "emulator/port/port_words.hpp"
 
 namespace gdr {
 

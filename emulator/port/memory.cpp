@@ -1,4 +1,4 @@
-#include "emulator/board/memory.hpp"
+#include "emulator/port/memory.hpp"
 
 #include <algorithm>
 #include <atomic>

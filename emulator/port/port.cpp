@@ -1,11 +1,11 @@
-#include "emulator/board/port.hpp"
+#include "emulator/port/port.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 
-#include "emulator/board/port_rows.hpp"
-#include "emulator/board/port_words.hpp"
+#include "emulator/port/port_rows.hpp"
+#include "emulator/port/port_words.hpp"
 
 namespace gdr {
 namespace {
@@ -218,6 +218,19 @@ Lanes<std::uint64_t> pe_lanes(BlockState& block, const Operand& location,
 Lanes<const std::uint64_t> pe_lanes(const BlockState& block, const Operand& location,
                                     unsigned element) noexcept {
   return lanes_of<const std::uint64_t>(block, location, element);
+}
+
+void load_param(const PortField& field, unsigned elements, BlockState& block,
+                const std::uint64_t* record) noexcept {
+  const Operand& x = field.location;
+  if (x.space == Space::Bm) {
+    port_load(field, {record, 0}, 1, {block.bm.data() + x.address, 1, 1});
+    return;
+  }
+  const bool every_element = x.vector || x.space == Space::T;
+  for (unsigned e = 0; e < (every_element ? elements : 1); ++e) {
+    port_load(field, {record, 0}, block.pes, pe_lanes(block, x, e));
+  }
 }
 
 }  // namespace gdr

@@ -1,4 +1,4 @@
-#include "emulator/board/loaded_program.hpp"
+#include "emulator/port/loaded_program.hpp"
 
 #include <algorithm>
 #include <string>
@@ -155,55 +155,26 @@ bool puts_to_halves(const Program& p) {
   return false;
 }
 
-/// Whether j-items are doubles one behind the other, or floats where the factors are shorts, and
-/// output items sums that become doubles.
-bool products_of_numbers(const LoadedProgram& loaded, const SummedProducts& products) {
-  const unsigned shorts = shorts_in(products.width);
-  if (2 * loaded.layout.source_words != shorts * products.depth ||
-      loaded.sources.size() != products.depth || loaded.outputs.size() != products.outputs.size())
-    return false;
-  const auto numbers = [](const std::vector<PortField>& fields, Width width) {
-    const bool wide = width == Width::Long;
-    const HostType host = wide ? HostType::F64 : HostType::F32;
-    const MachineFormat machine = wide ? MachineFormat::FloatLong : MachineFormat::FloatShort;
-    for (std::size_t k = 0; k < fields.size(); ++k) {
-      const PortField& f = fields[k];
-      const std::size_t at = shorts_in(width) * k;
-      if (f.conversion.host != host || f.width != width || f.conversion.machine != machine ||
-          f.location.address != at || f.half_word != at)
-        return false;
-    }
-    return true;
-  };
-  return numbers(loaded.sources, products.width) && numbers(loaded.outputs, Width::Long) &&
-         std::ranges::all_of(loaded.outputs,
-                             [](const PortField& f) { return f.reduce == Reduce::Fadd; });
-}
-
 }  // namespace
 
-LoadedProgram load_program(Program program, const Geometry& geometry, const Engine& engine) {
+LoadedProgram load_program(Program program, const Geometry& geometry, Isa isa, bool exact) {
   check_sizes(program);
   for (const Variable& v : program.variables) check_place(program, v, geometry);
   LoadedProgram loaded;
   loaded.halves = place_halves(program, geometry);
   check_moving(program, loaded.halves);
-  loaded.executable = engine.prepare(program, geometry);
-  loaded.exact = engine.exact();
+  loaded.exact = exact;
   loaded.puts_to_halves = puts_to_halves(program);
   loaded.layout = link_layout(program);
-  loaded.targets = port_fields(program, loaded.layout.targets, engine.isa());
-  loaded.sources = port_fields(program, loaded.layout.sources, engine.isa());
-  loaded.results = port_fields(program, loaded.layout.results, engine.isa());
+  loaded.targets = port_fields(program, loaded.layout.targets, isa);
+  loaded.sources = port_fields(program, loaded.layout.sources, isa);
+  loaded.results = port_fields(program, loaded.layout.results, isa);
   loaded.packs_results =
       std::ranges::any_of(loaded.layout.results, [](const auto& f) { return f.half_words < 2; });
-  loaded.params = port_fields(program, loaded.layout.params, engine.isa());
-  loaded.outputs = port_fields(program, loaded.layout.outputs, engine.isa());
+  loaded.params = port_fields(program, loaded.layout.params, isa);
+  loaded.outputs = port_fields(program, loaded.layout.outputs, isa);
   loaded.pad_item = make_pad_item(program);
   loaded.program = std::move(program);
-  loaded.product_kernels = engine.products();
-  if (loaded.product_kernels != nullptr) loaded.products = find_summed_products(loaded.program);
-  if (loaded.products && !products_of_numbers(loaded, *loaded.products)) loaded.products.reset();
   return loaded;
 }
 

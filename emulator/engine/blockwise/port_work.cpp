@@ -1,8 +1,8 @@
-#include "emulator/board/port_work.hpp"
+#include "emulator/engine/blockwise/port_work.hpp"
 
 #include <algorithm>
 
-#include "emulator/board/row_sums.hpp"
+#include "emulator/engine/blockwise/row_sums.hpp"
 
 namespace gdr {
 namespace {
@@ -157,19 +157,6 @@ void join_raw(const LoadedProgram& loaded, std::span<const ChipState* const> chi
       *to++ = static_cast<std::uint64_t>(word);
       *to++ = static_cast<std::uint64_t>(word >> 64);
     }
-  }
-}
-
-void load_param(const PortField& field, unsigned elements, BlockState& block,
-                const std::uint64_t* record) noexcept {
-  const Operand& x = field.location;
-  if (x.space == Space::Bm) {
-    port_load(field, {record, 0}, 1, {block.bm.data() + x.address, 1, 1});
-    return;
-  }
-  const bool every_element = x.vector || x.space == Space::T;
-  for (unsigned e = 0; e < (every_element ? elements : 1); ++e) {
-    port_load(field, {record, 0}, block.pes, pe_lanes(block, x, e));
   }
 }
 

@@ -5,16 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "emulator/board/board_state.hpp"
-#include "emulator/board/loop_plan.hpp"
+#include "emulator/engine/pass.hpp"
 
 namespace gdr {
-
-/// Consecutive target slots of a chip and their records on the link.
-struct TargetSlots {
-  Share share{};
-  std::uint64_t first = 0, count = 0;
-};
 
 /// Converts those targets of `records` that stand in this block.
 void load_targets(const LoadedProgram& loaded, BlockState& block, const TargetSlots& slots,
@@ -35,10 +28,6 @@ void join_results(const LoadedProgram& loaded, std::span<const ChipState* const>
 void join_raw(const LoadedProgram& loaded, std::span<const ChipState* const> chips,
               const TargetSlots& slots, std::uint64_t first, std::uint64_t last,
               std::uint64_t* records);
-
-/// One value to a parameter's place in a block: a word of its BM, or every PE.
-void load_param(const PortField& field, unsigned elements, BlockState& block,
-                const std::uint64_t* record) noexcept;
 
 /// Where the records of j-items are, and which part of each is wanted.
 struct SourceRecords {

@@ -8,10 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "emulator/board/command.hpp"
 #include "emulator/chip/reduction.hpp"
 #include "emulator/chip/state.hpp"
-#include "emulator/engine/engine.hpp"
+#include "emulator/host/isa.hpp"
+#include "emulator/port/partition.hpp"
 
 namespace gdr {
 
@@ -67,5 +67,9 @@ Lanes<std::uint64_t> pe_lanes(BlockState& block, const Operand& location,
                               unsigned element) noexcept;
 Lanes<const std::uint64_t> pe_lanes(const BlockState& block, const Operand& location,
                                     unsigned element) noexcept;
+
+/// One value to a parameter's place in a block: a word of its BM, or every PE.
+void load_param(const PortField& field, unsigned elements, BlockState& block,
+                const std::uint64_t* record) noexcept;
 
 }  // namespace gdr

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "emulator/board/loaded_program.hpp"
-#include "emulator/board/time_model.hpp"
+#include "emulator/port/loaded_program.hpp"
+#include "emulator/port/partition.hpp"
 
 namespace gdr {
 
@@ -56,19 +56,5 @@ LoopPlan make_plan(std::uint32_t group, std::uint64_t groups_per_half, const Geo
                    Share share, std::uint64_t items) noexcept;
 LoopPlan make_plan(const LoadedProgram& loaded, const Geometry& geometry, Share share,
                    std::uint64_t items) noexcept;
-
-/// What the sections of a run cost, and the words that a group of j-items brings and leaves.
-struct LoopCost {
-  std::uint64_t start = 0, body = 0, end = 0;  ///< clocks; 0 for a section that does not run
-  std::uint64_t words_in = 0, words_out = 0;   ///< of a group
-  bool to_memory = true;                       ///< what it leaves, or else to the host
-};
-/// Clocks of a run on one chip: the chip goes at the pace of its longest slice.
-ChipClocks loop_clocks(const LoopPlan& plan, const LoopCost& cost, double clock_hz,
-                       const BoardRates& rates = {}) noexcept;
-
-/// The same of a loaded program.
-ChipClocks plan_clocks(const LoopPlan& plan, const LoadedProgram& loaded, const Geometry& geometry,
-                       std::uint32_t flags) noexcept;
 
 }  // namespace gdr

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "emulator/engine/engine.hpp"
+#include "emulator/host/isa.hpp"
 
 namespace gdr {
 

@@ -1,6 +1,6 @@
-#include "emulator/board/port_rows.hpp"
+#include "emulator/port/port_rows.hpp"
 
-#include "emulator/board/port_words.hpp"
+#include "emulator/port/port_words.hpp"
 
 // The same loops for each instruction set: the compiler makes vectors of them.
 #define GDR_PORT_ROWS(name, target)                                                              \

@@ -1,6 +1,6 @@
 #include <array>
 
-#include "emulator/board/command.hpp"
+#include "emulator/port/partition.hpp"
 
 namespace gdr {
 namespace {

@@ -1,0 +1,222 @@
+#include "emulator/engine/blockwise/blockwise.hpp"
+
+#include <algorithm>
+
+namespace gdr {
+namespace {
+
+/// Shorts (in 64-bit lanes) that a chip's shared buffers may take: they should stay in the cache.
+constexpr std::uint64_t chunk_shorts = std::uint64_t{1} << 18;
+constexpr std::uint64_t slots_a_part = 32;
+
+/// What things cost on the host, for the choice between one thread and many only.
+constexpr double ns_a_value = 3, ns_a_lane_clock = 0.5;
+
+std::uint64_t parts(std::uint64_t count, std::uint64_t size) noexcept {
+  return count / size + (count % size != 0 ? 1 : 0);
+}
+
+}  // namespace
+
+BlockwiseRunner::BlockwiseRunner(const LoadedProgram& program, const Geometry& geometry,
+                                 const Executable& executable, const StreamedExecutable* streamed)
+    : program_(program), geometry_(geometry), executable_(executable), streamed_(streamed) {
+  if (streamed_ != nullptr && streamed_->product_kernels() != nullptr)
+    products_ = products_of_numbers(program);
+}
+
+std::unique_ptr<PassRunner> Executable::pass_runner(const LoadedProgram& loaded,
+                                                    const Geometry& geometry) const {
+  return std::make_unique<BlockwiseRunner>(loaded, geometry, *this, nullptr);
+}
+std::unique_ptr<PassRunner> StreamedExecutable::pass_runner(const LoadedProgram& loaded,
+                                                            const Geometry& geometry) const {
+  return std::make_unique<BlockwiseRunner>(loaded, geometry, *this, this);
+}
+
+void BlockwiseRunner::forget_chips() noexcept {
+  for (auto& chip : streams_)
+    for (KeptStream& stream : chip) stream.in_memory = false;
+}
+
+bool BlockwiseRunner::shares_sources() const noexcept {
+  return loop().plan.slices == 1 && loop().plan.parts == 1 && !program_.sources.empty();
+}
+bool BlockwiseRunner::joins_outputs() const noexcept {
+  return loop().plan.share != Share::SourcesOverBlocks && !program_.outputs.empty();
+}
+
+std::vector<BlockwiseRunner::Task> BlockwiseRunner::make_tasks() const {
+  std::vector<Task> tasks;
+  const std::uint64_t lanes = std::uint64_t{geometry_.pes_per_block} * program_.program.elements;
+  for (std::uint32_t c = 0; c < pass_->chips.size(); ++c) {
+    const auto touches = [&](const auto& transfer, std::uint32_t b) {
+      const TargetSlots& s = transfer.slots;
+      if (!takes_part(transfer.chips, c) || s.count == 0) return false;
+      if (s.share == Share::SourcesOverBlocks) return true;
+      return s.first < (b + 1) * lanes && b * lanes < s.first + s.count;
+    };
+    for (std::uint32_t b = 0; b < geometry_.blocks; ++b) {
+      const bool runs = pass_->run && b < pass_->chips[c].blocks;
+      const bool reads = std::ranges::any_of(
+          pass_->reads, [&](const ResultRead& r) { return !r.joined && touches(r, b); });
+      const bool writes =
+          std::ranges::any_of(pass_->writes, [&](const TargetWrite& w) { return touches(w, b); });
+      if (runs || reads || writes) tasks.push_back({c, b, runs});
+    }
+  }
+  return tasks;
+}
+
+std::vector<BlockwiseRunner::Chunk> BlockwiseRunner::make_chunks() const {
+  if (!pass_->run) return {Chunk{}};
+  const BmHalves& halves = program_.halves;
+  if (sums_products()) return {Chunk{0, fills_before_products(), true, true}};
+  const std::uint64_t fills = loop().plan.fills(loop().plan.slice(0).count);
+  const std::uint64_t a_group =
+      (shares_sources() ? halves.source_step : 0) +
+      (joins_outputs() ? std::uint64_t{halves.output_step} * geometry_.blocks : 0);
+  if (a_group == 0 || fills == 0) return {Chunk{0, fills, true, true}};
+  const std::uint64_t most = std::max<std::uint64_t>(1, chunk_shorts / (a_group * halves.groups));
+  std::vector<Chunk> passes;
+  for (std::uint64_t f = 0; f < fills; f += most) {
+    passes.push_back({f, std::min(most, fills - f), f == 0, f + most >= fills});
+  }
+  return passes;
+}
+
+double BlockwiseRunner::estimate(std::size_t tasks) const noexcept {
+  const Program& p = program_.program;
+  double ns = 0;
+  for (const TargetWrite& w : pass_->writes) {
+    ns += static_cast<double>(w.slots.count * program_.layout.target_words) * ns_a_value;
+  }
+  for (const ResultRead& r : pass_->reads) {
+    ns += static_cast<double>(r.slots.count * program_.layout.result_words) * ns_a_value;
+  }
+  if (!pass_->run) return ns;
+  const auto iterations = static_cast<double>(loop().plan.slice(0).count);
+  const double clocks = static_cast<double>(p.clocks(Section::Start) + p.clocks(Section::End)) +
+                        iterations * static_cast<double>(p.clocks(Section::Body));
+  return ns + clocks * geometry_.pes_per_block * static_cast<double>(tasks) * ns_a_lane_clock;
+}
+
+void BlockwiseRunner::run(const Pass& pass) {
+  pass_ = &pass;
+  states_.clear();
+  for (const PassChip& chip : pass.chips) states_.push_back(&chip.chip.state());
+  const std::vector<Task> tasks = make_tasks();
+  const std::vector<Chunk> chunks = make_chunks();
+  std::vector<Phase> phases;
+  staged_of_.clear();
+  if (sums_products()) begin_products();
+  for (const Chunk& chunk : chunks) add_chunk(chunk, tasks, phases);
+  if (sums_products()) add_products(phases);
+  add_joined_reads(phases);
+  run_phases(phases, threads_for(estimate(tasks.size()), pass.threads));
+  if (chunks.size() == 1 && !sums_products()) keep_staged();
+}
+
+/// What the j-items of the run are, in a chip's memory.
+KeptItems BlockwiseRunner::items_of(std::uint32_t chip) const {
+  return {memory_of(chip).contents(), loop().address, loop().plan.items, loop().plan.share};
+}
+
+/// Make room for the j-items that blocks share, and have those converted that are not yet. A chip
+/// uses what an earlier one has, if their memories hold the same.
+void BlockwiseRunner::add_staging(const Chunk& chunk, std::vector<Phase>& phases) {
+  const GroupRange groups = groups_of(chunk, {0, loop().plan.groups});
+  const std::uint64_t size = groups.count * loop().plan.group * program_.program.item_shorts;
+  const std::size_t bytes = takes_streams() ? groups.count * streamed_->stream_bytes() : 0;
+  std::vector<std::uint32_t> missing;
+  while (staged_.size() < pass_->chips.size()) staged_.emplace_back();
+  staged_of_.assign(pass_->chips.size(), nullptr);
+  for (std::uint32_t chip = 0; chip < pass_->chips.size(); ++chip) {
+    if (pass_->chips[chip].blocks == 0) continue;
+    const std::uint64_t contents = memory_of(chip).contents();
+    for (std::uint32_t c = 0; c < chip && staged_of_[chip] == nullptr; ++c) {
+      if (memory_of(c).contents() == contents) staged_of_[chip] = staged_of_[c];
+    }
+    if (staged_of_[chip] != nullptr) continue;
+    StagedItems& staged = staged_[chip];
+    staged_of_[chip] = &staged;
+    const bool whole = chunk.first && chunk.last;
+    const bool enough = staged.converted || !takes_streams();
+    if (whole && enough && staged.kept == items_of(chip)) continue;
+    staged.kept.reset();
+    staged.usable = true;
+    if (staged.shorts.size() < size) staged.shorts.resize(size);
+    if (staged.groups.size() < bytes) staged.groups.resize(bytes);
+    missing.push_back(chip);
+  }
+  const std::uint64_t n = parts(groups.count, parts(items_a_part, loop().plan.group));
+  if (missing.empty()) return;
+  phases.push_back({missing.size() * n, [this, chunk, n, missing](std::size_t i) {
+                      stage(chunk, missing[i / n], i % n);
+                    }});
+}
+
+void BlockwiseRunner::add_chunk(const Chunk& chunk, const std::vector<Task>& tasks,
+                                std::vector<Phase>& phases) {
+  const std::size_t chips = pass_->chips.size();
+  if (pass_->run && takes_streams() && !shares_sources()) {
+    streams_.resize(chips);
+    for (auto& chip : streams_) chip.resize(geometry_.blocks);
+  }
+  if (pass_->run && chunk.fills != 0 && shares_sources()) add_staging(chunk, phases);
+  const bool joins = pass_->run && chunk.fills != 0 && joins_outputs();
+  const GroupRange groups = joins ? groups_of(chunk, {0, loop().plan.groups}) : GroupRange{};
+  const std::uint64_t items = groups.count * (pass_->run ? loop().plan.group : 1);
+  if (joins) {
+    outputs_.resize(chips);
+    for (auto& buffer : outputs_) {
+      buffer.resize(std::max<std::size_t>(
+          buffer.size(), items * program_.program.output_shorts * geometry_.blocks));
+    }
+  }
+  phases.push_back({tasks.size(), [this, chunk, &tasks](std::size_t i) { work(chunk, tasks[i]); }});
+  if (joins) {
+    const std::uint64_t size = returns_outputs() ? items_returned : items_a_part;
+    const std::uint64_t n = parts(items, size), ways = returns_outputs() ? 1 : chips;
+    phases.push_back({ways * n, [this, chunk, n, size](std::size_t i) {
+                        join_chunk_outputs(chunk, i / n, {i % n * size, size});
+                      }});
+  }
+}
+
+/// What was staged whole is good for the next run on the same j-items.
+void BlockwiseRunner::keep_staged() {
+  for (std::uint32_t chip = 0; chip < staged_of_.size(); ++chip) {
+    if (staged_of_[chip] != &staged_[chip]) continue;
+    staged_[chip].kept = items_of(chip);
+    staged_[chip].converted = takes_streams();
+  }
+}
+
+void BlockwiseRunner::add_joined_read(const ResultRead& read, std::vector<Phase>& phases) {
+  const std::span<const PortField> results = program_.results;
+  // Threads share no word: fields may go different ways where none has but half of one.
+  const bool whole = program_.packs_results || read.raw;
+  const std::size_t ways = whole ? 1 : results.size();
+  phases.push_back({ways * parts(read.slots.count, slots_a_part), [=, this, &read](std::size_t i) {
+                      std::vector<const ChipState*> chips;
+                      for (std::size_t c = 0; c < pass_->chips.size(); ++c) {
+                        if (takes_part(read.chips, c)) chips.push_back(&state(c));
+                      }
+                      const std::uint64_t first = read.slots.first + i / ways * slots_a_part;
+                      const std::uint64_t last =
+                          std::min(first + slots_a_part, read.slots.first + read.slots.count);
+                      std::uint64_t* const to = pass_->results + read.offset;
+                      if (read.raw) return join_raw(program_, chips, read.slots, first, last, to);
+                      const auto fields = whole ? results : results.subspan(i % ways, 1);
+                      join_results(program_, chips, read.slots, fields, first, last, to);
+                    }});
+}
+
+void BlockwiseRunner::add_joined_reads(std::vector<Phase>& phases) {
+  for (const ResultRead& read : pass_->reads) {
+    if (read.joined && read.slots.count != 0) add_joined_read(read, phases);
+  }
+}
+
+}  // namespace gdr

@@ -1,0 +1,162 @@
+// Runs of a body that is nothing but sums of products, and of which nobody wants to see more than
+// what the network makes of its output items: all blocks of all chips together, some items a task.
+#include <algorithm>
+#include <bit>
+
+#include "emulator/engine/blockwise/blockwise.hpp"
+#include "emulator/engine/vector/host_float.hpp"
+#include "emulator/port/port_words.hpp"
+
+namespace gdr {
+namespace {
+
+/// Items of a task: what stands in the PEs is fetched once for all of them. A multiple of what the
+/// kernels take side by side.
+constexpr std::uint64_t task_items = 48, items_together = 12;
+
+/// Floats, two to a word, as the doubles that the kernels take: as the port has them, where
+/// subnormal ones are zeros of their sign.
+void widen(const std::uint64_t* words, std::size_t n, std::uint64_t* doubles) noexcept {
+  constexpr std::uint32_t exponent = 0x7f80'0000, sign = 0x8000'0000;
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t half = 0; half < 2; ++half) {
+      auto bits = static_cast<std::uint32_t>(words[i] >> 32 * half);
+      if ((bits & exponent) == 0) bits &= sign;
+      doubles[2 * i + half] = std::bit_cast<std::uint64_t>(double{std::bit_cast<float>(bits)});
+    }
+}
+
+/// Whether j-items are doubles one behind the other, or floats where the factors are shorts, and
+/// output items sums that become doubles.
+bool are_numbers(const LoadedProgram& loaded, const SummedProducts& products) {
+  const unsigned shorts = shorts_in(products.width);
+  if (2 * loaded.layout.source_words != shorts * products.depth ||
+      loaded.sources.size() != products.depth || loaded.outputs.size() != products.outputs.size())
+    return false;
+  const auto numbers = [](const std::vector<PortField>& fields, Width width) {
+    const bool wide = width == Width::Long;
+    const HostType host = wide ? HostType::F64 : HostType::F32;
+    const MachineFormat machine = wide ? MachineFormat::FloatLong : MachineFormat::FloatShort;
+    for (std::size_t k = 0; k < fields.size(); ++k) {
+      const PortField& f = fields[k];
+      const std::size_t at = shorts_in(width) * k;
+      if (f.conversion.host != host || f.width != width || f.conversion.machine != machine ||
+          f.location.address != at || f.half_word != at)
+        return false;
+    }
+    return true;
+  };
+  return numbers(loaded.sources, products.width) && numbers(loaded.outputs, Width::Long) &&
+         std::ranges::all_of(loaded.outputs,
+                             [](const PortField& f) { return f.reduce == Reduce::Fadd; });
+}
+
+}  // namespace
+
+std::optional<SummedProducts> products_of_numbers(const LoadedProgram& loaded) {
+  std::optional<SummedProducts> products = find_summed_products(loaded.program);
+  if (products && !are_numbers(loaded, *products)) products.reset();
+  return products;
+}
+
+bool BlockwiseRunner::sums_products() const noexcept {
+  constexpr std::uint32_t wanted = run_start | run_end | run_results_only | run_return;
+  if (!pass_->run || !products_) return false;
+  if ((loop().flags & wanted) != wanted || (loop().flags & run_flags) != 0) return false;
+  // In TargetsOverBlocks every block sees the whole record, in SourcesOverBlocks other items. Fast
+  // numerics do the same for any number of items: products keep all bits of their factors.
+  const std::uint64_t least = streamed_->product_kernels()->exact ? items_together / 2 : 1;
+  return loop().plan.share == Share::PartsOverBlocks &&
+         items_before_products() + least <= loop().plan.items;
+}
+
+/// Items of which the output comes from what the registers held before: they run as ever, unless it
+/// is known.
+std::uint64_t BlockwiseRunner::fills_before_products() const noexcept {
+  if (products_->begins_with_zeros) return 0;
+  const std::uint64_t size = loop().plan.groups_per_half;
+  return (products_->delay + size - 1) / size;
+}
+
+std::uint64_t BlockwiseRunner::items_before_products() const noexcept {
+  const SummedProducts& products = *products_;
+  return products.begins_with_zeros ? products.delay
+                                    : fills_before_products() * loop().plan.groups_per_half;
+}
+
+/// Makes room for what stands in the PEs: each block is taken when its targets are there.
+void BlockwiseRunner::begin_products() {
+  product_chips_.clear();
+  for (std::uint32_t c = 0; c < pass_->chips.size(); ++c)
+    if (pass_->chips[c].blocks != 0) product_chips_.push_back(c);
+  const SummedProducts& products = *products_;
+  factors_.begin(products, geometry_, product_chips_.size());
+  if (products.begins_with_zeros && !product_chips_.empty())
+    std::fill_n(pass_->results + loop().output_offset, products.delay * products.outputs.size(), 0);
+}
+
+void BlockwiseRunner::take_factors(const Task& task) {
+  const auto chip = std::ranges::find(product_chips_, task.chip) - product_chips_.begin();
+  factors_.take(*products_, static_cast<std::size_t>(chip), state(task.chip).blocks[task.block],
+                *streamed_->product_kernels());
+}
+
+void BlockwiseRunner::add_products(std::vector<Phase>& phases) {
+  if (product_chips_.empty()) return;
+  const std::uint64_t first = items_before_products();
+  const std::uint64_t items = loop().plan.items - first;
+  // As many tasks as keep some threads busy to the end.
+  const std::uint64_t wanted = (items / 16 + items_together - 1) / items_together * items_together;
+  const std::uint64_t size = std::clamp(wanted, items_together, task_items);
+  phases.push_back({(items + size - 1) / size, [this, first, items, size](std::size_t i) {
+                      sum_products(first + i * size, std::min(size, items - i * size));
+                    }});
+}
+
+/// Output items first .. first + count - 1, to their place among the results.
+void BlockwiseRunner::sum_products(std::uint64_t first, std::uint64_t count) {
+  const SummedProducts& products = *products_;
+  const std::size_t chips = product_chips_.size();
+  const std::uint64_t words = loop().plan.record_words(program_);
+  thread_local std::vector<const std::uint64_t*> records;
+  thread_local std::vector<double, LineAllocator<double>> sums, scratch;
+  std::vector<std::vector<std::uint64_t>> copies(count * chips);  // where memory is in pieces
+  records.resize(count * chips);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t at = loop().address + (first + i - products.delay) * words;
+    for (std::size_t c = 0; c < chips; ++c)
+      records[i * chips + c] = memory_of(product_chips_[c]).view(at, words, copies[i * chips + c]);
+  }
+  thread_local std::vector<std::uint64_t> wide;
+  if (products.width == Width::Short) {
+    if (wide.size() < records.size() * 2 * words) wide.resize(records.size() * 2 * words);
+    std::uint64_t* to = wide.data();
+    for (const std::uint64_t*& record : records) {
+      widen(record, words, to);
+      record = to;
+      to += 2 * words;
+    }
+  }
+  ProductTask task{factors_.view(), records.data(), count, nullptr, nullptr};
+  const std::size_t lanes = task.factors.panels * panel_lanes;
+  if (sums.size() < count * lanes) sums.resize(count * lanes);
+  const std::size_t needed = streamed_->product_kernels()->scratch(task);
+  if (scratch.size() < needed) scratch.resize(needed);
+  task.sums = sums.data();
+  task.scratch = scratch.data();
+  std::uint64_t slow = 0;
+  {
+    const MachineFloatMode mode;
+    slow = streamed_->product_kernels()->run(task);
+  }
+  streamed_->note_products(chips * geometry_.blocks, slow);
+  const std::size_t of_row = PackedFactors::panels_of(geometry_) * panel_lanes;
+  std::uint64_t* to = pass_->results + loop().output_offset + first * products.outputs.size();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const double* const from = sums.data() + i * lanes;
+    for (const auto& output : products.outputs)
+      *to++ = port::canonical(std::bit_cast<std::uint64_t>(from[output.row * of_row + output.pe]));
+  }
+}
+
+}  // namespace gdr

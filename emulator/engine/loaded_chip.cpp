@@ -1,0 +1,52 @@
+#include "emulator/engine/loaded_chip.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gdr {
+
+void initialise_blocks(ChipState& chip, const LoadedProgram& program,
+                       const Executable& executable) {
+  BlockRun init;
+  init.section = Section::Init;
+  init.source_base = program.halves.source_base[0];
+  init.output_base = program.halves.output_base[0];
+  for (BlockState& block : chip.blocks) executable.run(block, init);
+}
+
+void LoadedChip::load(const LoadedProgram& program, const Executable& executable) {
+  program_ = &program;
+  executable_ = &executable;
+  init_pending_ = true;
+  params_.clear();
+  params_pending_.clear();
+  ++version_;
+}
+
+void LoadedChip::set_param(std::uint32_t variable, std::vector<std::uint64_t> words) {
+  // The state gets it all the same: a program may have written to its place.
+  if (std::ranges::find(params_pending_, variable) == params_pending_.end())
+    params_pending_.push_back(variable);
+  std::vector<std::uint64_t>& held = params_[variable];
+  if (held == words) return;
+  held = std::move(words);
+  ++version_;
+}
+
+ChipState& LoadedChip::state() {
+  if (!state_) state_ = make_chip(geometry_);
+  if (init_pending_) {
+    if (!clean_) clear(*state_);
+    initialise_blocks(*state_, *program_, *executable_);
+    init_pending_ = false;
+  }
+  for (const std::uint32_t variable : params_pending_)
+    for (BlockState& block : state_->blocks)
+      load_param(program_->params[variable], program_->program.elements, block,
+                 params_[variable].data());
+  params_pending_.clear();
+  clean_ = false;
+  return *state_;
+}
+
+}  // namespace gdr

@@ -1,0 +1,79 @@
+// A pass: what a board asks an engine to do. Targets go into the PEs, the loop runs over the
+// j-items in the memories, results come out, on all chips together. How that is done is up to the
+// engine.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "emulator/engine/loaded_chip.hpp"
+#include "emulator/port/loop_plan.hpp"
+#include "emulator/port/memory.hpp"
+
+namespace gdr {
+
+/// Consecutive target slots of a chip.
+struct TargetSlots {
+  Share share{};
+  std::uint64_t first = 0, count = 0;
+};
+
+/// Targets for the same slots of some chips: `records` of the link, one for each slot.
+struct TargetWrite {
+  std::uint64_t chips = 0;  ///< bit c: chip c
+  TargetSlots slots;
+  const std::uint64_t* records = nullptr;
+};
+
+/// Results of some slots, to Pass::results from `offset` on.
+struct ResultRead {
+  std::uint64_t chips = 0;
+  TargetSlots slots;
+  std::size_t offset = 0;
+  bool joined = false;  ///< by the network over blocks, or over chips
+  bool raw = false;     ///< as the network has it, not converted; always joined
+};
+
+/// The loop over the j-items that stand at one address of every chip's memory.
+struct PassRun {
+  LoopPlan plan;
+  std::uint32_t flags = 0;           ///< RunFlags
+  std::uint64_t address = 0;         ///< of the first j-item, in words of memory
+  std::uint64_t output_address = 0;  ///< where output items go in memory
+  std::size_t output_offset = 0;     ///< where they go among the results, with `run_return`
+};
+
+/// One chip of the board.
+struct PassChip {
+  LoadedChip& chip;
+  BoardMemory& memory;
+  std::uint32_t blocks = 0;   ///< that run
+  std::uint64_t targets = 0;  ///< slots that count in the run
+};
+
+/// Writes come before the run, reads after it. Everything has been checked.
+struct Pass {
+  std::span<const PassChip> chips;  ///< all of the board
+  std::span<const TargetWrite> writes;
+  std::optional<PassRun> run;
+  std::span<const ResultRead> reads;
+  std::uint64_t* results = nullptr;
+  unsigned threads = 0;  ///< that the user asked for; 0: one for each core
+};
+
+/// Executes passes of one program on one board. Belongs to one thread at a time; what it keeps
+/// between passes (converted j-items, buffers) is its own.
+class PassRunner {
+ public:
+  virtual ~PassRunner() = default;
+  virtual void run(const Pass& pass) = 0;
+  /// Chips were written to by others: what is known of the contents of their blocks is void.
+  virtual void forget_chips() noexcept {}
+};
+
+constexpr bool takes_part(std::uint64_t chips, std::size_t chip) noexcept {
+  return ((chips >> chip) & 1) != 0;
+}
+
+}  // namespace gdr

@@ -1,0 +1,75 @@
+// How targets and sources are placed on a chip, and the layout of a program's variables on the
+// link.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "emulator/isa/geometry.hpp"
+#include "emulator/isa/program.hpp"
+
+namespace gdr {
+
+/// How targets and sources stand in a chip.
+enum class Share : std::uint32_t {
+  /// Every block has targets of its own and sees every source:
+  /// target q stands in block q / (P E), PE q / E mod P, element q mod E.
+  TargetsOverBlocks = 0,
+  /// Every block has the same targets, and a slice of the sources; the network joins the results:
+  /// target q stands in PE q / E, element q mod E, of every block.
+  SourcesOverBlocks = 1,
+  /// Of runs: targets as in TargetsOverBlocks, and of every source a part for each block. A record
+  /// in memory has the parts of all blocks, one behind the other; all blocks work on every item,
+  /// and the network joins their output items.
+  PartsOverBlocks = 2,
+};
+
+enum RunFlags : std::uint32_t {
+  run_start = 1,  ///< run section Start first (clears accumulators)
+  run_end = 2,    ///< run section End afterwards
+  run_flags = 4,  ///< keep sticky exception flags
+  /// Nobody looks at the PEs afterwards but for results, and the next run has `run_start`: what the
+  /// program only needs on the way may be left undone.
+  run_results_only = 8,
+  /// Output items go to the host as words of the list's results instead of to memory; those of
+  /// several chips are joined on the board, by each variable's reduction.
+  run_return = 16,
+};
+
+enum ReadFlags : std::uint32_t {
+  read_combine = 1,  ///< join the chips' words on the board, by each variable's reduction
+  /// Results come as the network has them, so that they can be joined with those of other sources
+  /// before anything is rounded: of each target two words for every `fvar`, in the order of
+  /// declaration: the low 64 bits of the long word, and those above.
+  read_raw = 2,
+};
+
+/// Layout of a program's variables on the link: 64-bit words of a target, an item, a result. Fields
+/// stand in the order of declaration. Floats (f32) pack two to a word, the first in the low half;
+/// everything else begins a word, and each group is padded to whole words. A raw long takes two
+/// words, its low 64 bits first. Params are groups of their own: one value each.
+struct LinkLayout {
+  struct Field {
+    std::uint32_t variable;    ///< index into Program::variables
+    std::uint32_t half_word;   ///< offset in the group, in 32-bit units
+    std::uint32_t half_words;  ///< size
+  };
+  std::vector<Field> targets, sources, results, outputs, params;
+  std::uint32_t target_words = 0, source_words = 0, result_words = 0, output_words = 0;
+};
+LinkLayout link_layout(const Program& program);
+
+/// Words that a ReadTargets command gives for each target.
+constexpr std::uint64_t words_of_target(const LinkLayout& layout, std::uint32_t flags) noexcept {
+  return (flags & read_raw) != 0 ? 2 * layout.results.size() : layout.result_words;
+}
+
+/// Records of `output_words` that a j-item leaves in memory: one for each block where an `ovar` is
+/// passed and all blocks see the item, else one.
+std::uint64_t output_records(const Program& program, const Geometry& geometry,
+                             Share share) noexcept;
+
+/// Target slots of a chip under a way of sharing.
+std::uint64_t target_slots(const Program& program, const Geometry& geometry, Share share) noexcept;
+
+}  // namespace gdr
