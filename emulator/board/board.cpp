@@ -231,28 +231,34 @@ void Board::Impl::turn_to(Execution& x, const Command& c) {
 void Board::Impl::write_words(BoardMemory& memory, std::uint64_t address, Payload payload) const {
   constexpr std::size_t piece = std::size_t{1} << 16;
   constexpr double ns_a_word = 1;
-  memory.reserve(address, payload.size());
+  memory.begin_write(address, payload.size());
   const auto write = [&](std::size_t i) {
     const std::size_t first = i * piece;
-    memory.write(address + first, payload.subspan(first, std::min(piece, payload.size() - first)));
+    memory.store(address + first, payload.subspan(first, std::min(piece, payload.size() - first)));
   };
   const Phase phase{(payload.size() + piece - 1) / piece, write};
   const double estimate = ns_a_word * static_cast<double>(payload.size());
   run_phases({&phase, 1}, threads_for(estimate, board.threads));
 }
 
+/// Chips that held the same before hold the same afterwards, and share it: one copy for all.
 void Board::Impl::write_memory(Execution& x, const Command& c, Payload payload) {
   x.pass.flush_run();
-  std::vector<std::uint64_t> before;
-  for (const BoardChip& chip : board.chips) before.push_back(chip.memory.contents());
+  std::uint64_t written = 0;
   for (std::size_t chip = 0; chip < board.chips.size(); ++chip) {
-    if (!takes_part(c.chips, chip)) continue;
-    write_words(board.chips[chip].memory, c.address, payload);
-    // What was the same before is the same afterwards.
-    for (std::size_t other = 0; other < chip; ++other) {
-      if (takes_part(c.chips, other) && before[other] == before[chip])
-        board.chips[chip].memory.same_as(board.chips[other].memory);
+    if (!takes_part(c.chips & ~written, chip)) continue;
+    BoardMemory& memory = board.chips[chip].memory;
+    std::vector<BoardMemory*> like;
+    for (std::size_t other = chip + 1; other < board.chips.size(); ++other) {
+      BoardMemory& others = board.chips[other].memory;
+      if (!takes_part(c.chips & ~written, other) || others.contents() != memory.contents())
+        continue;
+      written |= std::uint64_t{1} << other;
+      others.release(c.address, payload.size());
+      like.push_back(&others);
     }
+    write_words(memory, c.address, payload);
+    for (BoardMemory* const others : like) others->take_over(memory, c.address, payload.size());
   }
   x.timeline.write_memory(c.chips, payload.size() * word_bytes, c.address, c.address + c.count);
 }

@@ -112,7 +112,7 @@ void Checker::check_run() const {
   check_chips();
   check_share();
   check_program();
-  check_flags(run_start | run_end | run_flags | run_results_only | run_return);
+  check_flags(run_start | run_end | run_flags | run_results_only | run_return | run_reassociate);
   check_slots(0, command_.targets);
   if (command_.count > most_items) refuse("more than 2^40 j-items");
   const LinkLayout& layout = board_.loaded->layout;

@@ -3,26 +3,14 @@
 namespace gdr {
 
 void PassBuilder::add_write(const Command& c, const std::uint64_t* records) {
-  if (run_ || !reads_.empty()) flush();
+  if (!runs_.empty() || !reads_.empty()) flush();
   writes_.push_back({c.chips, {c.share, c.first, c.count}, records});
 }
 
 void PassBuilder::add_run(const Command& c, const LoopPlan& plan, std::size_t result_offset) {
-  if (run_ || !reads_.empty()) flush();
-  const std::uint64_t slots = target_slots(board_.loaded->program, board_.geometry, c.share);
-  const std::uint64_t in_block =
-      slots / (c.share == Share::SourcesOverBlocks ? 1 : board_.geometry.blocks);
-  const bool all = c.share == Share::SourcesOverBlocks || !board_.loaded->outputs.empty();
-  blocks_.clear();
-  targets_.clear();
-  for (std::size_t chip = 0; chip < board_.chips.size(); ++chip) {
-    const std::uint64_t targets = targets_of(board_, c, chip);
-    const std::uint64_t needed = targets / in_block + (targets % in_block != 0 ? 1 : 0);
-    const std::uint64_t blocks = all ? board_.geometry.blocks : needed;
-    targets_.push_back(targets);
-    blocks_.push_back(takes_part(c.chips, chip) ? static_cast<std::uint32_t>(blocks) : 0);
-  }
-  run_ = PassRun{plan, c.flags, c.address, c.output_address, result_offset};
+  // Output items of one run may be what stands in memory for the next.
+  if (!reads_.empty() || (!runs_.empty() && !board_.loaded->outputs.empty())) flush();
+  runs_.push_back({c.chips, plan, c.flags, c.address, c.output_address, result_offset, c.targets});
 }
 
 void PassBuilder::add_read(const Command& c, std::size_t result_offset) {
@@ -32,22 +20,23 @@ void PassBuilder::add_read(const Command& c, std::size_t result_offset) {
 }
 
 void PassBuilder::flush() {
-  if (writes_.empty() && reads_.empty() && !run_) return;
+  if (writes_.empty() && reads_.empty() && runs_.empty()) return;
+  Command run;
+  if (!runs_.empty()) run.share = runs_[0].plan.share;
   std::vector<PassChip> chips;
   chips.reserve(board_.chips.size());
   for (std::size_t c = 0; c < board_.chips.size(); ++c)
-    chips.push_back({board_.chips[c].chip, board_.chips[c].memory, run_ ? blocks_[c] : 0,
-                     run_ ? targets_[c] : 0});
+    chips.push_back({board_.chips[c].chip, board_.chips[c].memory, targets_of(board_, run, c)});
   // Whatever happens, these commands are done with: a list is never executed twice.
   struct Clear {
     PassBuilder& builder;
     ~Clear() {
       builder.writes_.clear();
       builder.reads_.clear();
-      builder.run_.reset();
+      builder.runs_.clear();
     }
   } clear{*this};
-  board_.loaded->runner->run({chips, writes_, run_, reads_, results_.data(), board_.threads});
+  board_.loaded->runner->run({chips, writes_, runs_, reads_, results_.data(), board_.threads});
 }
 
 }  // namespace gdr

@@ -11,8 +11,8 @@
 
 namespace gdr {
 
-/// Takes checked commands in their order, writes before the run before reads, and has them executed
-/// as one pass on `flush`; adding one that does not fit this order flushes first. Commands that are
+/// Takes checked commands in their order, writes before runs before reads, and has them executed as
+/// one pass on `flush`; adding one that does not fit this order flushes first. Commands that are
 /// not kept here need a flush before them.
 class PassBuilder {
  public:
@@ -27,7 +27,7 @@ class PassBuilder {
   void flush();
   /// Before anything that the run must not see, or that must see what it did, in memory.
   void flush_run() {
-    if (run_) flush();
+    if (!runs_.empty()) flush();
   }
 
  private:
@@ -35,9 +35,7 @@ class PassBuilder {
   std::vector<std::uint64_t>& results_;
   std::vector<TargetWrite> writes_;
   std::vector<ResultRead> reads_;
-  std::optional<PassRun> run_;
-  std::vector<std::uint32_t> blocks_;   ///< of each chip: how many of its blocks run
-  std::vector<std::uint64_t> targets_;  ///< of each chip: slots that count
+  std::vector<PassRun> runs_;
 };
 
 }  // namespace gdr

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "emulator/engine/loaded_chip.hpp"
@@ -35,28 +34,29 @@ struct ResultRead {
   bool raw = false;     ///< as the network has it, not converted; always joined
 };
 
-/// The loop over the j-items that stand at one address of every chip's memory.
+/// The loop over the j-items that stand at one address of some chips' memories.
 struct PassRun {
+  std::uint64_t chips = 0;
   LoopPlan plan;
   std::uint32_t flags = 0;           ///< RunFlags
   std::uint64_t address = 0;         ///< of the first j-item, in words of memory
   std::uint64_t output_address = 0;  ///< where output items go in memory
   std::size_t output_offset = 0;     ///< where they go among the results, with `run_return`
+  std::uint64_t targets = 0;         ///< slots of a chip that count; 0: PassChip::targets
 };
 
 /// One chip of the board.
 struct PassChip {
   LoadedChip& chip;
   BoardMemory& memory;
-  std::uint32_t blocks = 0;   ///< that run
-  std::uint64_t targets = 0;  ///< slots that count in the run
+  std::uint64_t targets = 0;  ///< slots that hold targets
 };
 
-/// Writes come before the run, reads after it. Everything has been checked.
+/// Writes come first, then the runs one after the other, then reads. Everything has been checked.
 struct Pass {
   std::span<const PassChip> chips;  ///< all of the board
   std::span<const TargetWrite> writes;
-  std::optional<PassRun> run;
+  std::span<const PassRun> runs;
   std::span<const ResultRead> reads;
   std::uint64_t* results = nullptr;
   unsigned threads = 0;  ///< that the user asked for; 0: one for each core

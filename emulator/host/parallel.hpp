@@ -15,8 +15,8 @@ struct Phase {
   std::function<void(std::size_t)> work;  ///< called once for each task number
 };
 
-/// Runs all phases in one parallel region of `threads` threads (1: on the caller alone). What a
-/// task throws ends the rest of the work and is thrown again to the caller.
+/// Runs all phases in up to `threads` threads, the caller among them (1: on the caller alone). What
+/// a task throws ends the rest of the work and is thrown again to the caller.
 void run_phases(std::span<const Phase> phases, unsigned threads);
 
 /// Who waits for work: is told that it goes on, and may want it to end. Called by several threads.
@@ -47,8 +47,11 @@ class WatchedWork {
 /// not. Done after every task; a task of more than some milliseconds does it on its way.
 void look_up();
 
-/// The number of threads for work of this many host nanoseconds: a region costs more than it saves
-/// when the work is small. `threads` is what the user asked for, 0 for OpenMP's choice.
+/// Less work than this is not worth another thread: it may have to be woken first.
+constexpr double worthwhile_nanoseconds = 25'000;
+
+/// The number of threads for work of this many host nanoseconds: each gets as much as is worth it.
+/// `threads` is what the user asked for, 0 for OpenMP's choice.
 unsigned threads_for(double nanoseconds, unsigned threads) noexcept;
 
 }  // namespace gdr

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
+#include <utility>
 
 namespace gdr {
 namespace {
@@ -25,19 +27,60 @@ BoardMemory::BoardMemory(std::uint64_t words)
 
 void BoardMemory::reserve(std::uint64_t address, std::uint64_t count) {
   for_each_chunk(address, count, chunk_words, [&](auto chunk, auto, auto, auto) {
-    if (!chunks_[chunk]) chunks_[chunk] = std::make_unique<std::uint64_t[]>(chunk_words);
+    auto& memory = chunks_[chunk];
+    if (memory && memory.use_count() == 1) return;
+    std::shared_ptr<std::uint64_t[]> own(new std::uint64_t[chunk_words]);
+    if (memory)
+      std::copy_n(memory.get(), chunk_words, own.get());
+    else
+      std::fill_n(own.get(), chunk_words, 0);
+    memory = std::move(own);
   });
 }
 
-void BoardMemory::write(std::uint64_t address, std::span<const std::uint64_t> words) {
+void BoardMemory::changed(std::uint64_t address, std::uint64_t count) {
   static std::atomic<std::uint64_t> writes = 0;
-  std::atomic_ref(contents_).store(++writes, std::memory_order_relaxed);  // threads may write too
+  contents_ = ++writes;
+  if (changes_.size() == most_changes) changes_.erase(changes_.begin());
+  changes_.push_back({contents_, {address, count}});
+}
+
+void BoardMemory::begin_write(std::uint64_t address, std::uint64_t count) {
+  reserve(address, count);
+  changed(address, count);
+}
+
+void BoardMemory::store(std::uint64_t address, std::span<const std::uint64_t> words) noexcept {
   for_each_chunk(address, words.size(), chunk_words,
                  [&](auto chunk, auto offset, auto done, auto length) {
-                   auto& memory = chunks_[chunk];
-                   if (!memory) memory = std::make_unique<std::uint64_t[]>(chunk_words);
-                   std::copy_n(words.data() + done, length, memory.get() + offset);
+                   std::copy_n(words.data() + done, length, chunks_[chunk].get() + offset);
                  });
+}
+
+void BoardMemory::write(std::uint64_t address, std::span<const std::uint64_t> words) {
+  begin_write(address, words.size());
+  store(address, words);
+}
+
+bool BoardMemory::changes_since(std::uint64_t contents, std::vector<Range>& ranges) const {
+  const auto last = std::ranges::find(changes_, contents, &Change::contents);
+  if (last == changes_.end()) return false;
+  std::transform(last + 1, changes_.end(), std::back_inserter(ranges),
+                 [](const Change& change) { return change.range; });
+  return true;
+}
+
+void BoardMemory::release(std::uint64_t address, std::uint64_t count) {
+  changed(address, count);  // until `take_over`, nobody knows it
+  for_each_chunk(address, count, chunk_words,
+                 [&](auto chunk, auto, auto, auto) { chunks_[chunk].reset(); });
+}
+
+void BoardMemory::take_over(const BoardMemory& other, std::uint64_t address, std::uint64_t count) {
+  for_each_chunk(address, count, chunk_words,
+                 [&](auto chunk, auto, auto, auto) { chunks_[chunk] = other.chunks_[chunk]; });
+  changes_ = other.changes_;
+  contents_ = other.contents_;
 }
 
 void BoardMemory::read(std::uint64_t address, std::span<std::uint64_t> words) const {

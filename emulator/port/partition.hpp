@@ -28,12 +28,16 @@ enum RunFlags : std::uint32_t {
   run_start = 1,  ///< run section Start first (clears accumulators)
   run_end = 2,    ///< run section End afterwards
   run_flags = 4,  ///< keep sticky exception flags
-  /// Nobody looks at the PEs afterwards but for results, and the next run has `run_start`: what the
-  /// program only needs on the way may be left undone.
+  /// Nobody looks at the PEs afterwards but for the results that reads directly behind the run
+  /// return. The next run has `run_start` and targets of its own: what the PEs hold but for
+  /// parameters is undefined until then.
   run_results_only = 8,
   /// Output items go to the host as words of the list's results instead of to memory; those of
   /// several chips are joined on the board, by each variable's reduction.
   run_return = 16,
+  /// With Share::SourcesOverBlocks: results are sums, or other reductions, that may be joined in
+  /// any order. Fast numerics may take all sources in one go, as if one block saw them.
+  run_reassociate = 32,
 };
 
 enum ReadFlags : std::uint32_t {

@@ -1,5 +1,5 @@
 // Batches of targets, pieces of sources, commands in order. A list goes out when it is worth it: at
-// the end of a batch, and after every piece of a long loop, so that work can be abandoned.
+// the end of a batch, and when it has grown long.
 #include "libgdr/device/board_run.hpp"
 
 #include <algorithm>
@@ -38,9 +38,7 @@ BoardRun::BoardRun(const DeviceCore& device, BoardSlot& slot, JobData& job, cons
   const std::uint64_t memory_words = g.dram_bytes / sizeof(std::uint64_t);
   output_base_ = source_capacity(Share::TargetsOverBlocks, 1, memory_words, item_words) *
                  job.sources_group.words;
-  const SourceCut cut = cut_sources(job.cost, g, share, output_words_);
-  capacity_ = cut.capacity;
-  piece_ = cut.piece;
+  capacity_ = sources_at_once(job.cost, g, share, output_words_);
   if (capacity_ == 0)
     throw Error(ErrorCategory::Device, "the memory of a chip (" + std::to_string(g.dram_bytes) +
                                            " bytes) does not hold one source of kernel \"" +
@@ -238,6 +236,9 @@ void BoardRun::add_run(std::uint64_t chips, std::size_t place, std::size_t count
   command.count = count;
   const bool last = (flags & run_end) != 0;
   command.flags = flags | (last && !device_.shows_chips ? run_results_only : 0U);
+  // Whoever leaves the choice to us takes any order of the sums.
+  if (share_ == Share::SourcesOverBlocks && device_.sharing == Sharing::Auto)
+    command.flags |= run_reassociate;
 }
 
 /// The loop over `count` sources that lie in the memories from `base` on: Start before the first of
@@ -246,17 +247,8 @@ void BoardRun::loop(std::size_t base, std::size_t count, bool is_first, bool is_
   const bool split = share_ == Share::SourcesOverBlocks;
   const std::size_t each = split ? count / chips_ : count;
   const std::size_t rest = split ? count % chips_ : 0;
-  std::uint32_t start = is_first ? run_start : 0U;
-  for (std::size_t place = 0;;) {
-    const std::size_t n = std::min(each - place, piece_);
-    const bool last = place + n == each;
-    const bool end = last && rest == 0 && is_last;
-    add_run(active_, base + place, n, start | (end ? run_end : 0U));
-    start = 0;
-    place += n;
-    if (last) break;
-    flush();
-  }
+  const bool end = rest == 0 && is_last;
+  add_run(active_, base, each, (is_first ? run_start : 0U) | (end ? run_end : 0U));
   if (rest == 0) return;
   add_run(all_chips(static_cast<unsigned>(rest)), base + each, 1, 0);
   if (is_last) add_run(active_, 0, 0, run_end);

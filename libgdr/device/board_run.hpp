@@ -61,7 +61,6 @@ class BoardRun {
   std::uint64_t output_base_;          ///< memory address of output items
   std::size_t capacity_;               ///< sources that the memories take at once
   double conversion_seconds_ = 0;
-  std::size_t piece_;                ///< items of a chip between two looks at `abandoned`
   std::vector<std::size_t> places_;  ///< of the slices, in a chip's memory; none: not all fit
   bool arriving_ = false;            ///< sources come in pieces while the first batch runs
 };

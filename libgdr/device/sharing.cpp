@@ -22,10 +22,6 @@
 namespace gdr {
 namespace {
 
-/// Interactions between two looks at whether work was abandoned: about a second in the vector
-/// engine.
-constexpr std::size_t piece_interactions = std::size_t{1} << 26;
-
 constexpr std::size_t round_down(std::size_t n, std::size_t unit) { return n / unit * unit; }
 constexpr std::size_t divide_up(std::size_t a, std::size_t b) {
   return a / b + (a % b != 0 ? 1 : 0);
@@ -139,22 +135,17 @@ std::size_t targets_of_chip(const KernelCost& kernel, const Geometry& geometry,
   return divide_up(divide_up(n, of_block), geometry.chips_per_board) * of_block;
 }
 
-SourceCut cut_sources(const KernelCost& kernel, const Geometry& g, Share share,
-                      std::size_t output_words) {
+std::size_t sources_at_once(const KernelCost& kernel, const Geometry& g, Share share,
+                            std::size_t output_words) {
   const unsigned chips = g.chips_per_board;
   const bool split = share == Share::SourcesOverBlocks;
-  SourceCut cut;
-  cut.capacity = source_capacity(share, chips, g.dram_bytes / sizeof(std::uint64_t),
-                                 kernel.source_words + output_words);
-  // A piece ends where a group does, in every block, so that cutting adds no padding.
+  const std::size_t capacity = source_capacity(share, chips, g.dram_bytes / sizeof(std::uint64_t),
+                                               kernel.source_words + output_words);
+  if (capacity == 0) return 0;
+  // A range ends where a group does, in every block, so that cutting adds no padding; and equal
+  // parts are easier to place than an uneven last one, where a range fills several memories.
   const std::size_t unit = std::size_t{kernel.group} * (split ? g.blocks : 1);
-  const std::size_t of_item =
-      std::size_t{g.pes_per_block} * kernel.elements * chips * (split ? 1 : g.blocks);
-  cut.piece = std::max(unit, round_down(piece_interactions / of_item, unit));
-  // Equal parts are easier to place than an uneven last one, where a range fills several memories.
-  if (cut.capacity > 0)
-    cut.capacity = std::max(unit, round_down(cut.capacity, unit * (split ? chips : 1)));
-  return cut;
+  return std::max(unit, round_down(capacity, unit * (split ? chips : 1)));
 }
 
 double predicted_clocks(const KernelCost& kernel, const Geometry& geometry, Share share,

@@ -35,14 +35,10 @@ std::size_t targets_of_chip(const KernelCost& kernel, const Geometry& geometry,
 /// Words that one write to the memories carries at most, which bounds the host memory of a list.
 inline constexpr std::size_t write_words = std::size_t{1} << 21;
 
-/// How the sources of a run are cut.
-struct SourceCut {
-  std::size_t capacity = 0;  ///< that the memories of a board take at once; 0 if they take none
-  std::size_t piece = 0;     ///< items of a chip between two looks at whether work was abandoned
-};
-/// `output_words` are those that an item leaves in a chip's memory.
-SourceCut cut_sources(const KernelCost& kernel, const Geometry& geometry, Share share,
-                      std::size_t output_words);
+/// Sources that the memories of a board take at once; 0 if they take none. `output_words` are those
+/// that an item leaves in a chip's memory.
+std::size_t sources_at_once(const KernelCost& kernel, const Geometry& geometry, Share share,
+                            std::size_t output_words);
 
 /// Chip clocks of one board for the whole job (all batches of targets), either way.
 double predicted_clocks(const KernelCost& kernel, const Geometry& geometry, Share share,

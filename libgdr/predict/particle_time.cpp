@@ -31,9 +31,9 @@ class BoardTimer {
         share_(share),
         chips_(geometry.chips_per_board),
         sources_(sources),
-        cut_(cut_sources(kernel.cost, geometry, share, 0)),
+        at_once_(sources_at_once(kernel.cost, geometry, share, 0)),
         list_(chips_, geometry.clock_hz, rates) {
-    if (cut_.capacity == 0)
+    if (at_once_ == 0)
       throw Error(ErrorCategory::Device,
                   fmt::format("the memory of a chip ({} bytes) does not hold one source of kernel "
                               "\"{}\"; give the machine more board.memory",
@@ -133,20 +133,7 @@ class BoardTimer {
     const std::size_t each = split() ? items / chips_ : items;
     const std::size_t rest = split() ? items % chips_ : 0;
     const bool end = rest == 0 && is_last;
-    // All pieces but the last go out alone, all but the first and the last are alike.
-    const std::size_t pieces = std::max<std::size_t>(1, (each + cut_.piece - 1) / cut_.piece);
-    const std::size_t last = each - (pieces - 1) * cut_.piece;
-    if (pieces > 1) {
-      run_items(active, 0, cut_.piece, is_first, false);
-      flush();
-    }
-    if (pieces > 2) {
-      const ChipClocks clocks = loop(cut_.piece, false, false);
-      count(active, clocks, pieces - 2);
-      time_.seconds += static_cast<double>(times_ * (pieces - 2)) *
-                       static_cast<double>(clocks.total) / geometry_.clock_hz;
-    }
-    run_items(active, each - last, last, pieces == 1 && is_first, end);
+    run_items(active, 0, each, is_first, end);
     if (rest == 0) return;
     run_items(all_chips(static_cast<unsigned>(rest)), each, 1, false, false);
     if (is_last) run_items(active, 0, 0, false, true);
@@ -165,7 +152,7 @@ class BoardTimer {
     for (unsigned chip = 0; chip < ways && deal(n, chip) > 0; ++chip)
       load(chips_of(chip), deal(n, chip) * kernel_.cost.target_words);
     for (std::size_t done = 0; done == 0 || done < sources_;) {
-      const std::size_t items = std::min(sources_ - done, cut_.capacity);
+      const std::size_t items = std::min(sources_ - done, at_once_);
       if (sends) {
         const std::vector<IndexRange> piece{{done, items}};
         for (const IndexRange& range : kept_ ? sent_ : piece)
@@ -186,7 +173,7 @@ class BoardTimer {
   Share share_;
   unsigned chips_;
   std::size_t sources_;
-  SourceCut cut_;
+  std::size_t at_once_;  ///< sources in the memories
   Timeline list_;
   std::size_t times_ = 1;
   std::vector<IndexRange> sent_;
@@ -259,7 +246,7 @@ namespace {
 /// Whether the memories of a chip hold all slices, as BoardRun places them.
 bool holds(const KernelShape& kernel, const Geometry& geometry, const JobCut& cut,
            std::size_t sources) {
-  const std::size_t capacity = cut_sources(kernel.cost, geometry, cut.share, 0).capacity;
+  const std::size_t capacity = sources_at_once(kernel.cost, geometry, cut.share, 0);
   if (cut.slices == 1) return sources <= capacity;
   const std::size_t chips =
       cut.share == Share::SourcesOverBlocks ? std::size_t{geometry.chips_per_board} : 1;

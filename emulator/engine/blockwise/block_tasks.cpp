@@ -34,7 +34,7 @@ void BlockwiseRunner::stage(const Chunk& chunk, std::uint32_t chip, std::uint64_
 void BlockwiseRunner::work(const Chunk& chunk, const Task& task) {
   BlockState& block = state(task.chip).blocks[task.block];
   if (chunk.first) {
-    for (const TargetWrite& w : pass_->writes) {
+    for (const TargetWrite& w : writes_) {
       if (takes_part(w.chips, task.chip)) load_targets(program_, block, w.slots, w.records);
     }
   }
@@ -46,7 +46,7 @@ void BlockwiseRunner::work(const Chunk& chunk, const Task& task) {
     if (sums_products()) take_factors(task);
   }
   if (!chunk.last) return;
-  for (const ResultRead& r : pass_->reads) {
+  for (const ResultRead& r : reads_) {
     if (r.joined || !takes_part(r.chips, task.chip)) continue;
     store_results(program_, block, r.slots, pass_->results + r.offset);
   }
@@ -58,7 +58,7 @@ std::uint32_t BlockwiseRunner::live_pes(const Task& task) const noexcept {
   const std::uint64_t pes = geometry_.pes_per_block;
   const bool shared = loop().plan.share == Share::SourcesOverBlocks;
   const std::uint64_t before = shared ? 0 : task.block * pes * elements;
-  const std::uint64_t slots = std::max(pass_->chips[task.chip].targets, before) - before;
+  const std::uint64_t slots = std::max(targets_of(task.chip), before) - before;
   // A block that runs without a target does so for what it leaves elsewhere.
   if (slots == 0) return 0;
   return static_cast<std::uint32_t>(std::min(pes, (slots + elements - 1) / elements));
@@ -335,7 +335,7 @@ void BlockwiseRunner::join_chunk_outputs(const Chunk& chunk, std::size_t chip, G
   const std::uint64_t count = std::min(part.count, items - part.first);
   std::vector<std::vector<const std::uint64_t*>> chips;
   for (std::size_t c = 0; c < pass_->chips.size(); ++c) {
-    if (pass_->chips[c].blocks == 0 || (!returns_outputs() && c != chip)) continue;
+    if (blocks_of(c) == 0 || (!returns_outputs() && c != chip)) continue;
     auto& blocks = chips.emplace_back();
     for (std::uint64_t b = 0; b < geometry_.blocks; ++b) {
       const std::uint64_t row = b * all.count * plan.group + part.first;
@@ -351,7 +351,7 @@ void BlockwiseRunner::join_chunk_outputs(const Chunk& chunk, std::size_t chip, G
                         pass_->results + loop().output_offset + first);
   std::vector<std::uint64_t> joined(count * words);
   join_outputs(program_, chips, records, count, joined.data());
-  memory_of(chip).write(loop().output_address + first, joined);
+  memory_of(chip).store(loop().output_address + first, joined);
 }
 
 }  // namespace gdr

@@ -57,11 +57,11 @@ std::vector<BlockwiseRunner::Task> BlockwiseRunner::make_tasks() const {
       return s.first < (b + 1) * lanes && b * lanes < s.first + s.count;
     };
     for (std::uint32_t b = 0; b < geometry_.blocks; ++b) {
-      const bool runs = pass_->run && b < pass_->chips[c].blocks;
+      const bool runs = run_ != nullptr && b < blocks_of(c);
       const bool reads = std::ranges::any_of(
-          pass_->reads, [&](const ResultRead& r) { return !r.joined && touches(r, b); });
+          reads_, [&](const ResultRead& r) { return !r.joined && touches(r, b); });
       const bool writes =
-          std::ranges::any_of(pass_->writes, [&](const TargetWrite& w) { return touches(w, b); });
+          std::ranges::any_of(writes_, [&](const TargetWrite& w) { return touches(w, b); });
       if (runs || reads || writes) tasks.push_back({c, b, runs});
     }
   }
@@ -69,7 +69,7 @@ std::vector<BlockwiseRunner::Task> BlockwiseRunner::make_tasks() const {
 }
 
 std::vector<BlockwiseRunner::Chunk> BlockwiseRunner::make_chunks() const {
-  if (!pass_->run) return {Chunk{}};
+  if (run_ == nullptr) return {Chunk{}};
   const BmHalves& halves = program_.halves;
   if (sums_products()) return {Chunk{0, fills_before_products(), true, true}};
   const std::uint64_t fills = loop().plan.fills(loop().plan.slice(0).count);
@@ -88,23 +88,48 @@ std::vector<BlockwiseRunner::Chunk> BlockwiseRunner::make_chunks() const {
 double BlockwiseRunner::estimate(std::size_t tasks) const noexcept {
   const Program& p = program_.program;
   double ns = 0;
-  for (const TargetWrite& w : pass_->writes) {
+  for (const TargetWrite& w : writes_) {
     ns += static_cast<double>(w.slots.count * program_.layout.target_words) * ns_a_value;
   }
-  for (const ResultRead& r : pass_->reads) {
+  for (const ResultRead& r : reads_) {
     ns += static_cast<double>(r.slots.count * program_.layout.result_words) * ns_a_value;
   }
-  if (!pass_->run) return ns;
+  if (run_ == nullptr) return ns;
   const auto iterations = static_cast<double>(loop().plan.slice(0).count);
   const double clocks = static_cast<double>(p.clocks(Section::Start) + p.clocks(Section::End)) +
                         iterations * static_cast<double>(p.clocks(Section::Body));
   return ns + clocks * geometry_.pes_per_block * static_cast<double>(tasks) * ns_a_lane_clock;
 }
 
+std::uint64_t BlockwiseRunner::targets_of(std::size_t chip) const noexcept {
+  return run_->targets != 0 ? run_->targets : pass_->chips[chip].targets;
+}
+
+std::uint32_t BlockwiseRunner::blocks_of(std::size_t chip) const noexcept {
+  if (run_ == nullptr || !takes_part(run_->chips, chip)) return 0;
+  const bool shared = run_->plan.share == Share::SourcesOverBlocks;
+  if (shared || !program_.outputs.empty()) return geometry_.blocks;
+  const std::uint64_t in_block = std::uint64_t{geometry_.pes_per_block} * program_.program.elements;
+  return static_cast<std::uint32_t>(parts(targets_of(chip), in_block));
+}
+
 void BlockwiseRunner::run(const Pass& pass) {
   pass_ = &pass;
   states_.clear();
   for (const PassChip& chip : pass.chips) states_.push_back(&chip.chip.state());
+  if (pass.runs.empty()) return run_one(nullptr, pass.writes, pass.reads);
+  for (const PassRun& run : pass.runs) {
+    const bool first = &run == &pass.runs.front(), last = &run == &pass.runs.back();
+    run_one(&run, first ? pass.writes : std::span<const TargetWrite>(),
+            last ? pass.reads : std::span<const ResultRead>());
+  }
+}
+
+void BlockwiseRunner::run_one(const PassRun* run, std::span<const TargetWrite> writes,
+                              std::span<const ResultRead> reads) {
+  run_ = run;
+  writes_ = writes;
+  reads_ = reads;
   const std::vector<Task> tasks = make_tasks();
   const std::vector<Chunk> chunks = make_chunks();
   std::vector<Phase> phases;
@@ -113,7 +138,14 @@ void BlockwiseRunner::run(const Pass& pass) {
   for (const Chunk& chunk : chunks) add_chunk(chunk, tasks, phases);
   if (sums_products()) add_products(phases);
   add_joined_reads(phases);
-  run_phases(phases, threads_for(estimate(tasks.size()), pass.threads));
+  run_phases(phases, threads_for(estimate(tasks.size()), pass_->threads));
+  if (run_ == nullptr) return;
+  if (!program_.outputs.empty() && (run_->flags & run_return) == 0) {
+    const std::uint64_t words = run_->plan.items * program_.layout.output_words *
+                                output_records(program_.program, geometry_, run_->plan.share);
+    for (std::size_t c = 0; c < pass_->chips.size(); ++c)
+      if (takes_part(run_->chips, c)) memory_of(c).changed(run_->output_address, words);
+  }
   if (chunks.size() == 1 && !sums_products()) keep_staged();
 }
 
@@ -132,7 +164,7 @@ void BlockwiseRunner::add_staging(const Chunk& chunk, std::vector<Phase>& phases
   while (staged_.size() < pass_->chips.size()) staged_.emplace_back();
   staged_of_.assign(pass_->chips.size(), nullptr);
   for (std::uint32_t chip = 0; chip < pass_->chips.size(); ++chip) {
-    if (pass_->chips[chip].blocks == 0) continue;
+    if (blocks_of(chip) == 0) continue;
     const std::uint64_t contents = memory_of(chip).contents();
     for (std::uint32_t c = 0; c < chip && staged_of_[chip] == nullptr; ++c) {
       if (memory_of(c).contents() == contents) staged_of_[chip] = staged_of_[c];
@@ -159,14 +191,14 @@ void BlockwiseRunner::add_staging(const Chunk& chunk, std::vector<Phase>& phases
 void BlockwiseRunner::add_chunk(const Chunk& chunk, const std::vector<Task>& tasks,
                                 std::vector<Phase>& phases) {
   const std::size_t chips = pass_->chips.size();
-  if (pass_->run && takes_streams() && !shares_sources()) {
+  if (run_ != nullptr && takes_streams() && !shares_sources()) {
     streams_.resize(chips);
     for (auto& chip : streams_) chip.resize(geometry_.blocks);
   }
-  if (pass_->run && chunk.fills != 0 && shares_sources()) add_staging(chunk, phases);
-  const bool joins = pass_->run && chunk.fills != 0 && joins_outputs();
+  if (run_ != nullptr && chunk.fills != 0 && shares_sources()) add_staging(chunk, phases);
+  const bool joins = run_ != nullptr && chunk.fills != 0 && joins_outputs();
   const GroupRange groups = joins ? groups_of(chunk, {0, loop().plan.groups}) : GroupRange{};
-  const std::uint64_t items = groups.count * (pass_->run ? loop().plan.group : 1);
+  const std::uint64_t items = groups.count * (run_ != nullptr ? loop().plan.group : 1);
   if (joins) {
     outputs_.resize(chips);
     for (auto& buffer : outputs_) {
@@ -214,7 +246,7 @@ void BlockwiseRunner::add_joined_read(const ResultRead& read, std::vector<Phase>
 }
 
 void BlockwiseRunner::add_joined_reads(std::vector<Phase>& phases) {
-  for (const ResultRead& read : pass_->reads) {
+  for (const ResultRead& read : reads_) {
     if (read.joined && read.slots.count != 0) add_joined_read(read, phases);
   }
 }

@@ -85,7 +85,13 @@ class BlockwiseRunner final : public PassRunner {
     bool first = true, last = true;
   };
 
-  const PassRun& loop() const noexcept { return *pass_->run; }
+  /// A pass with at most one run.
+  void run_one(const PassRun* run, std::span<const TargetWrite> writes,
+               std::span<const ResultRead> reads);
+  const PassRun& loop() const noexcept { return *run_; }
+  /// Target slots of a chip that count in the run, and how many of its blocks run.
+  std::uint64_t targets_of(std::size_t chip) const noexcept;
+  std::uint32_t blocks_of(std::size_t chip) const noexcept;
   ChipState& state(std::size_t chip) const noexcept { return *states_[chip]; }
   BoardMemory& memory_of(std::size_t chip) const noexcept { return pass_->chips[chip].memory; }
 
@@ -145,6 +151,9 @@ class BlockwiseRunner final : public PassRunner {
 
   // Of the pass at work.
   const Pass* pass_ = nullptr;
+  const PassRun* run_ = nullptr;  ///< null: there is none
+  std::span<const TargetWrite> writes_;
+  std::span<const ResultRead> reads_;
   std::vector<ChipState*> states_;
   std::vector<std::uint32_t> product_chips_;  ///< that run, where they sum products
   std::vector<StagedItems*> staged_of_;       ///< of each chip that runs: its j-items of a chunk

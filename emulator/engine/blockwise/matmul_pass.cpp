@@ -61,7 +61,7 @@ std::optional<SummedProducts> products_of_numbers(const LoadedProgram& loaded) {
 
 bool BlockwiseRunner::sums_products() const noexcept {
   constexpr std::uint32_t wanted = run_start | run_end | run_results_only | run_return;
-  if (!pass_->run || !products_) return false;
+  if (run_ == nullptr || !products_) return false;
   if ((loop().flags & wanted) != wanted || (loop().flags & run_flags) != 0) return false;
   // In TargetsOverBlocks every block sees the whole record, in SourcesOverBlocks other items. Fast
   // numerics do the same for any number of items: products keep all bits of their factors.
@@ -88,7 +88,7 @@ std::uint64_t BlockwiseRunner::items_before_products() const noexcept {
 void BlockwiseRunner::begin_products() {
   product_chips_.clear();
   for (std::uint32_t c = 0; c < pass_->chips.size(); ++c)
-    if (pass_->chips[c].blocks != 0) product_chips_.push_back(c);
+    if (blocks_of(c) != 0) product_chips_.push_back(c);
   const SummedProducts& products = *products_;
   factors_.begin(products, geometry_, product_chips_.size());
   if (products.begins_with_zeros && !product_chips_.empty())

@@ -187,7 +187,7 @@ void store_outputs(const LoadedProgram& loaded, const std::uint64_t* shorts,
     port_store(field, {shorts + field.location.address, loaded.program.output_shorts, 1},
                items.count, {scratch.data(), words});
   }
-  memory.write(items.address + items.first * words, scratch);
+  memory.store(items.address + items.first * words, scratch);
 }
 
 void join_outputs(const LoadedProgram& loaded,

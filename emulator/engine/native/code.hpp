@@ -59,10 +59,14 @@ struct CompiledKernel {
   std::shared_ptr<const void> owner;
 };
 
+/// Work items that a function takes at once, at most.
+constexpr std::uint32_t most_copies = 4;
+
 /// Makes machine code for Avx2 or Avx512 (the host need not have it). `source_words` and
-/// `uniform_words` are complete: groups of source words stand one behind the other.
-/// Throws Unsupported if the operating system gives no executable memory.
+/// `uniform_words` are complete: groups of source words stand one behind the other. `copies`: work
+/// items that the function takes at once; 0: as many as run fastest. Every number gives the same
+/// bits. Throws Unsupported if the operating system gives no executable memory.
 CompiledKernel compile_kernel(const KernelCode& code, Target target, const WordTable& source_words,
-                              const WordTable& uniform_words);
+                              const WordTable& uniform_words, std::uint32_t copies = 0);
 
 }  // namespace gdr::native

@@ -7,6 +7,7 @@
 #include "emulator/engine/check.hpp"
 #include "emulator/engine/native/cache.hpp"
 #include "emulator/engine/native/float_mode.hpp"
+#include "emulator/engine/native/packed_runner.hpp"
 #include "emulator/engine/native/runner.hpp"
 #include "emulator/engine/products/kernels.hpp"
 #include "emulator/engine/vector/vector.hpp"
@@ -72,6 +73,12 @@ class NativeExecutable final : public StreamedExecutable {
     return notes;
   }
   const ProductKernels* product_kernels() const noexcept override { return products_; }
+  std::unique_ptr<PassRunner> pass_runner(const LoadedProgram& loaded,
+                                          const Geometry& geometry) const override {
+    return std::make_unique<native::PackedRunner>(*program_, loaded, geometry, *this,
+                                                  StreamedExecutable::pass_runner(loaded, geometry),
+                                                  runs_.data());
+  }
   void note_products(std::uint64_t blocks, std::uint64_t /*slow*/) const noexcept override {
     runs_[static_cast<unsigned>(Section::Body)].fetch_add(blocks, std::memory_order_relaxed);
   }

@@ -3,7 +3,8 @@
 
 namespace gdr::native {
 
-CompiledKernel compile_kernel(const KernelCode&, Target, const WordTable&, const WordTable&) {
+CompiledKernel compile_kernel(const KernelCode&, Target, const WordTable&, const WordTable&,
+                              std::uint32_t) {
   throw Unsupported("this build has no code generator (xbyak)");
 }
 

@@ -286,6 +286,13 @@ void CompiledSection::add_transfers(const Kernel& kernel, Target target,
       one.in_after.push_back(t);
     }
   }
+  const auto of_first = [](const std::vector<RowTransfer>& rows) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(rows, [](const RowTransfer& t) { return t.instance == 0; }));
+  };
+  one.first_in = of_first(one.in);
+  one.first_in_after = of_first(one.in_after);
+  one.first_out = of_first(one.out);
 }
 
 std::unique_ptr<CompiledKernels> CompiledSection::compile(std::uint64_t zero_words,
@@ -303,6 +310,7 @@ std::unique_ptr<CompiledKernels> CompiledSection::compile(std::uint64_t zero_wor
                                                            uniform_words_);
       } else {
         one.machine = compile_kernel(one.code, made->target, source_words_, uniform_words_);
+        one.narrow = std::make_unique<NarrowCode>();
         code_bytes_ += one.machine.bytes;
       }
       made->kernels.push_back(std::move(one));
@@ -344,6 +352,18 @@ const CompiledKernels& CompiledSection::code(std::uint64_t zero_words, Precision
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   compile_seconds_ = compile_seconds_ + seconds.count();
   return *at->second;
+}
+
+const CompiledKernel& CompiledSection::code_for(const CompiledKernels::One& one, Target target,
+                                                std::size_t items) const {
+  if (items >= one.machine.copies) return one.machine;
+  CompiledKernel& code = one.narrow->code[items - 1];
+  std::call_once(one.narrow->made[items - 1], [&] {
+    code = compile_kernel(one.code, target, source_words_, uniform_words_,
+                          static_cast<std::uint32_t>(items));
+    code_bytes_ += code.bytes;
+  });
+  return code;
 }
 
 std::string CompiledSection::remark() const {

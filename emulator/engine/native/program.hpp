@@ -1,6 +1,7 @@
 // A program compiled for host numbers: its sections as kernels, and how state gets in and out.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -43,6 +44,12 @@ struct GivenInput {
   std::vector<std::byte> lanes;
 };
 
+/// Code for 1 .. most_copies - 1 work items at once, each made when it is first needed.
+struct NarrowCode {
+  std::array<CompiledKernel, most_copies - 1> code;
+  std::array<std::once_flag, most_copies - 1> made;
+};
+
 /// Code for some kernels, under the assumption that certain uniform words are zero.
 struct CompiledKernels {
   struct One {
@@ -53,6 +60,9 @@ struct CompiledKernels {
     bool given_fit = true;              ///< among floats
     CompiledKernel machine;             ///< none on the portable path
     std::unique_ptr<InterpretedKernel> portable;
+    /// Of in, in_after and out, those of the first instance, which come first.
+    std::size_t first_in = 0, first_in_after = 0, first_out = 0;
+    std::unique_ptr<NarrowCode> narrow;  ///< none on the portable path
   };
   std::pair<std::uint64_t, Precision> key;  ///< what it was asked for
   Target target;
@@ -85,6 +95,10 @@ class CompiledSection {
   /// The code for a set of zero words; made now if need be. Falls back from machine code to the
   /// portable path where the code generator cannot do it.
   const CompiledKernels& code(std::uint64_t zero_words, Precision precision) const;
+  /// The machine code of a kernel for `items` work items at once, with the same bits: for fewer
+  /// than its `machine` takes. Throws Unsupported like compile_kernel.
+  const CompiledKernel& code_for(const CompiledKernels::One& one, Target target,
+                                 std::size_t items) const;
   /// Of the numbers: what was asked for, or doubles where floats cannot do it.
   Precision precision() const noexcept { return target_.precision; }
   std::size_t stream_bytes() const noexcept {

@@ -5,8 +5,14 @@
 #include <cstring>
 #include <utility>
 
+#include "emulator/host/parallel.hpp"
+
 namespace gdr::native {
 namespace {
+
+/// Groups of sources that packed targets see between two looks at whether the work shall end: some
+/// milliseconds of it.
+constexpr std::uint64_t groups_between_looks = 16384;
 
 using Bytes = std::vector<std::byte, LineAllocator<std::byte>>;
 
@@ -22,8 +28,10 @@ void grow(Bytes& bytes, std::size_t size) {
 
 class SectionRun {
  public:
-  SectionRun(const CompiledSection& section, BlockState& block, const BlockRun& run)
-      : s_(section), block_(block), run_(run), code_(nullptr), live_(block.pes) {
+  /// `folded`: only element 0 is worked on.
+  SectionRun(const CompiledSection& section, BlockState& block, const BlockRun& run,
+             bool folded = false)
+      : s_(section), block_(block), run_(run), code_(nullptr), live_(block.pes), folded_(folded) {
     // A word for the broadcast memory may come from any PE.
     if (run.live_pes != 0 && section.puts().empty()) live_ = std::min(live_, run.live_pes);
   }
@@ -79,6 +87,14 @@ class SectionRun {
     return {scratch_.items.data() + places_[k].begin, code_->kernels[k].code.layout.bytes(),
             chunks(), live_};
   }
+  std::size_t instances(std::size_t k) const {
+    return folded_ ? 1 : s_.kernels()[k].instances.size();
+  }
+  /// Of transfers, those of the instances that are worked on: the first one's come first.
+  std::span<const RowTransfer> worked_on(const std::vector<RowTransfer>& rows,
+                                         std::size_t of_first) const {
+    return {rows.data(), folded_ ? of_first : rows.size()};
+  }
   std::size_t lanes() const { return code_->target.lanes(); }
   std::size_t chunks() const { return chunks_; }
   Precision precision() const { return code_->target.precision; }
@@ -92,7 +108,8 @@ class SectionRun {
   std::vector<Place> places_;
   std::uint64_t count_ = 1;
   std::uint32_t source_base_ = 0;
-  std::uint32_t live_;      ///< PEs that are worked on
+  std::uint32_t live_;  ///< PEs that are worked on
+  bool folded_;
   bool after_ = false;      ///< the section before has left its constants to this one
   bool by_eight_ = false;   ///< the code is for the host's AVX-512 and doubles
   std::size_t chunks_ = 0;  ///< vectors that they fill
@@ -163,7 +180,7 @@ bool SectionRun::prepare(Precision precision) {
   for (std::size_t k = 0; k < s_.kernels().size(); ++k) {
     const auto& one = code_->kernels[k];
     const std::size_t copies = one.machine.copies;
-    const std::size_t items = s_.kernels()[k].instances.size() * chunks();
+    const std::size_t items = instances(k) * chunks();
     places_.push_back({bytes, items});
     bytes += (items + copies - 1) / copies * copies * one.code.layout.bytes();
   }
@@ -221,7 +238,8 @@ bool SectionRun::take_state() {
   for (std::size_t k = 0; k < code_->kernels.size(); ++k) {
     const auto& one = code_->kernels[k];
     const WorkItems items = work_items(k);
-    const std::vector<RowTransfer>& in = after_ ? one.in_after : one.in;
+    const std::span<const RowTransfer> in =
+        after_ ? worked_on(one.in_after, one.first_in_after) : worked_on(one.in, one.first_in);
     if (after_) take_given(one, items);
     if (after_) fits = one.given_fit && fits;
     if (by_eight_) rows_to_lanes_by_eight(in, block_, items);
@@ -235,6 +253,7 @@ bool SectionRun::take_state() {
 
 void SectionRun::take_given(const CompiledKernels::One& one, const WorkItems& items) const {
   for (const GivenInput& given : one.given) {
+    if (folded_ && given.instance != 0) continue;
     std::byte* to = items.first + given.instance * items.vectors * items.bytes + given.offset;
     for (std::size_t v = 0; v < items.vectors; ++v, to += items.bytes)
       std::memcpy(to, given.lanes.data(), given.lanes.size());
@@ -270,24 +289,29 @@ void SectionRun::take_fixed(Take take, std::size_t first, std::size_t count, std
 
 void SectionRun::execute(std::size_t k) {
   const auto& one = code_->kernels[k];
-  std::byte* items = scratch_.items.data() + places_[k].begin;
-  grow(scratch_.spills, one.machine.spill_bytes);
-  const std::size_t copies = one.machine.copies;
-  for (std::size_t i = 0; i < places_[k].items; i += copies) {
-    std::byte* const at = items + i * one.code.layout.bytes();
+  std::byte* at = scratch_.items.data() + places_[k].begin;
+  const std::size_t item = one.code.layout.bytes();
+  for (std::size_t left = places_[k].items; left > 0;) {
     if (one.portable) {
       one.portable->run(at, source_, scratch_.uniforms.data(), count_);
-    } else {
-      one.machine.function(at, source_, scratch_.uniforms.data(), count_, scratch_.spills.data());
+      at += item;
+      --left;
+      continue;
     }
+    const CompiledKernel& code = s_.code_for(one, code_->target, left);
+    grow(scratch_.spills, code.spill_bytes);
+    code.function(at, source_, scratch_.uniforms.data(), count_, scratch_.spills.data());
+    at += code.copies * item;
+    left -= code.copies;
   }
 }
 
 void SectionRun::leave(std::size_t k) {
   const auto& one = code_->kernels[k];
   const WorkItems items = work_items(k);
-  if (by_eight_) lanes_to_rows_by_eight(one.out, items, block_);
-  for (const RowTransfer& t : one.out) {
+  const std::span<const RowTransfer> out = worked_on(one.out, one.first_out);
+  if (by_eight_) lanes_to_rows_by_eight(out, items, block_);
+  for (const RowTransfer& t : out) {
     if (!by_eight_ || t.elsewhere()) leave_row(t, items.bytes, items.place(t));
   }
 }
@@ -393,6 +417,32 @@ void run_whole(const CompiledProgram& program, BlockState& block, const BlockRun
   BlockRun end = body;
   end.stream = {};
   SectionRun(section(Section::End), block, end).passes(1, body.source_base);
+}
+
+void run_packed(const CompiledProgram& program, BlockState& block, PackedPes pes,
+                const SourceStream& stream, std::uint64_t groups) {
+  const auto section = [&](Section s) -> const CompiledSection& {
+    return *program.parts[static_cast<unsigned>(s)].section;
+  };
+  BlockRun run;
+  run.live_pes = pes.live;
+  SectionRun start(section(Section::Start), block, run, pes.folded);
+  if (program.in_one_go)
+    start.leave_to(section(Section::Body));
+  else
+    start.passes(1, 0);
+  const std::size_t bytes = section(Section::Body).stream_bytes();
+  BlockRun body = run;
+  body.stream = stream;
+  for (std::uint64_t done = 0; done < groups;) {
+    const std::uint64_t some = std::min(groups_between_looks, groups - done);
+    SectionRun(section(Section::Body), block, body, pes.folded)
+        .passes(some, 0, done == 0 && program.in_one_go);
+    body.stream.groups += some * bytes;
+    done += some;
+    if (done < groups) look_up();
+  }
+  SectionRun(section(Section::End), block, run, pes.folded).passes(1, 0);
 }
 
 bool convert_sources(const CompiledSection& section, const std::uint64_t* shorts,

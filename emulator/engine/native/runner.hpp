@@ -16,4 +16,14 @@ void run_whole(const CompiledProgram& program, BlockState& block, const BlockRun
 bool convert_sources(const CompiledSection& section, const std::uint64_t* shorts,
                      std::size_t groups, std::uint32_t step, std::byte* to) noexcept;
 
+/// PEs of a packed block (packed_plan.hpp) that hold targets; folded: in element 0 only.
+struct PackedPes {
+  std::uint32_t live = 0;
+  bool folded = false;
+};
+
+/// Start, the body over `groups` groups of a stream, and End on a packed block.
+void run_packed(const CompiledProgram& program, BlockState& block, PackedPes pes,
+                const SourceStream& stream, std::uint64_t groups);
+
 }  // namespace gdr::native

@@ -42,11 +42,12 @@ void emit_function(FunctionContext& c) {
 }  // namespace
 
 CompiledKernel compile_kernel(const KernelCode& code, Target target, const WordTable& source_words,
-                              const WordTable& uniform_words) {
+                              const WordTable& uniform_words, std::uint32_t copies) {
   try {
     // Writable while it is made, then executable and no longer writable.
     const auto generator = std::make_shared<Xbyak::CodeGenerator>(4096, Xbyak::AutoGrow);
-    const Interleaving interleaving = choose_interleaving(code, target);
+    Interleaving interleaving = choose_interleaving(code, target);
+    if (copies != 0) interleaving = {copies, std::min(copies, interleaving.lockstep)};
     FunctionContext c{*generator,   target,        code, interleaving.copies, interleaving.lockstep,
                       source_words, uniform_words, {}};
     Xbyak::Label constants;

@@ -1,0 +1,226 @@
+#include "emulator/engine/native/lane_sources.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "emulator/engine/native/runner.hpp"
+#include "emulator/port/port_words.hpp"
+
+namespace gdr::native {
+namespace {
+
+/// Items that one task converts.
+constexpr std::uint64_t items_a_task = 2048;
+/// And that go through machine words at a time, where there is no short way.
+constexpr std::uint64_t items_at_once = 64;
+
+std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) noexcept {
+  return a / b + (a % b != 0 ? 1 : 0);
+}
+
+/// What the loop's code finds: a double, the bits of a short at the top of 64, or, among floats, a
+/// float or an integer of 32 bits.
+struct ToLong {
+  static std::uint64_t wide(std::uint64_t bits) noexcept { return port::canonical(bits); }
+};
+struct ToShort {
+  static std::uint64_t wide(std::uint64_t bits) noexcept {
+    return port::double_to_short(bits).upper << short_shift;
+  }
+};
+struct ToInteger {
+  static std::uint64_t wide(std::uint64_t bits) noexcept {
+    return port::int_to_short(bits).upper << short_shift;
+  }
+};
+
+/// One word of n groups. False if an integer does not fit.
+template <typename Way, typename Lane>
+bool convert_word(const std::uint64_t* from, std::size_t from_step, std::byte* to,
+                  std::size_t to_step, std::uint64_t n) noexcept {
+  bool fits = true;
+  for (std::uint64_t g = 0; g < n; ++g, from += from_step, to += to_step) {
+    const std::uint64_t wide = Way::wide(*from);
+    if constexpr (std::is_same_v<Lane, double>) {
+      std::memcpy(to, &wide, sizeof wide);
+    } else if constexpr (std::is_same_v<Way, ToInteger>) {
+      const auto value = static_cast<std::int64_t>(wide) >> short_shift;
+      const auto narrow = static_cast<std::int32_t>(value);
+      fits = fits && narrow == value;
+      std::memcpy(to, &narrow, sizeof narrow);
+    } else {
+      const auto narrow = static_cast<float>(std::bit_cast<double>(wide));
+      std::memcpy(to, &narrow, sizeof narrow);
+    }
+  }
+  return fits;
+}
+
+}  // namespace
+
+LaneSources::LaneSources(const CompiledSection& body, const LoadedProgram& loaded)
+    : body_(body), loaded_(loaded) {
+  const std::uint32_t item_shorts = loaded.program.item_shorts;
+  for (const LeafKey key : body.source_words().words) {
+    Word word;
+    word.item = key.place / item_shorts;
+    for (const PortField& field : loaded.sources) {
+      if (field.location.address != key.place % item_shorts) continue;
+      word.way = way_of(field, key);
+      word.word = field.half_word / 2;
+    }
+    short_way_ = short_way_ && word.way != Word::Way::Other;
+    words_.push_back(word);
+  }
+}
+
+/// As port_load does it; floats that are taken as bits, or integers as numbers, are rare.
+LaneSources::Word::Way LaneSources::way_of(const PortField& f, LeafKey key) const noexcept {
+  const MachineFormat machine = f.conversion.machine;
+  const bool number = machine == MachineFormat::FloatLong || machine == MachineFormat::FloatShort;
+  const bool f64 = number && f.conversion.host == HostType::F64;
+  if (f64 && f.width == Width::Short && key.take == Take::Short) return Word::Way::Short;
+  if (f64 && machine == MachineFormat::FloatLong && key.take == Take::Long) return Word::Way::Long;
+  if (machine == MachineFormat::Integer && f.width == Width::Short && key.take == Take::Bits)
+    return Word::Way::Integer;
+  return Word::Way::Other;
+}
+
+void LaneSources::add_changes(std::size_t segment, const Kept& now, std::uint64_t first,
+                              std::vector<Range>& ranges) {
+  const Kept& had = kept_[segment];
+  if (had == now) return;
+  const std::uint64_t words = loaded_.layout.source_words;
+  std::vector<BoardMemory::Range> changes;
+  const bool known = had.address == now.address && had.items == now.items &&
+                     segments_[segment].memory->changes_since(had.contents, changes);
+  if (!known) return ranges.push_back({first, now.items});
+  for (const BoardMemory::Range& change : changes) {
+    const std::uint64_t begin = std::max(change.address, now.address);
+    const std::uint64_t end =
+        std::min(change.address + change.count, now.address + now.items * words);
+    if (begin >= end) continue;
+    const std::uint64_t item = (begin - now.address) / words;
+    ranges.push_back({first + item, divide_up(end - now.address, words) - item});
+  }
+}
+
+void LaneSources::prepare(std::span<const SourceSegment> segments, std::vector<Phase>& phases) {
+  std::vector<Kept> now;
+  std::uint64_t items = 0;
+  for (const SourceSegment& s : segments) {
+    now.push_back({s.memory->contents(), s.address, s.items});
+    items += s.items;
+  }
+  if (converted_ && now == kept_) return;
+  const std::uint32_t group = loaded_.program.group;
+  segments_.assign(segments.begin(), segments.end());
+  std::vector<Range> ranges;
+  if (!converted_ || !usable_ || kept_.size() != now.size() || items != items_) {
+    ranges.push_back({0, items});
+    items_ = items;
+    groups_ = divide_up(items, group);
+    const std::size_t bytes = groups_ * body_.stream_bytes();
+    if (lanes_.size() < bytes) lanes_.resize(bytes);
+  } else {
+    std::uint64_t first = 0;
+    for (std::size_t s = 0; s < now.size(); ++s) {
+      add_changes(s, now[s], first, ranges);
+      first += now[s].items;
+    }
+  }
+  kept_ = std::move(now);
+  converted_ = false;
+  usable_ = true;
+  const std::uint64_t a_task = divide_up(items_a_task, group);
+  for (const Range& range : ranges) {
+    const std::uint64_t first = range.first / group;
+    const std::uint64_t count = divide_up(range.first + range.count, group) - first;
+    phases.push_back({divide_up(count, a_task), [this, first, count, a_task](std::size_t i) {
+                        convert(first + i * a_task, std::min(a_task, count - i * a_task));
+                      }});
+  }
+}
+
+/// Records first .. first + count - 1 of all segments, side by side.
+const std::uint64_t* LaneSources::records(std::uint64_t first, std::uint64_t count,
+                                          std::vector<std::uint64_t>& scratch) const {
+  const std::uint64_t words = loaded_.layout.source_words;
+  std::uint64_t before = 0, done = 0;
+  for (const SourceSegment& s : segments_) {
+    const std::uint64_t begin = std::max(first, before);
+    const std::uint64_t end = std::min(first + count, before + s.items);
+    if (begin < end) {
+      const std::uint64_t address = s.address + (begin - before) * words;
+      if (end - begin == count) return s.memory->view(address, count * words, scratch);
+      if (scratch.size() < count * words) scratch.resize(count * words);
+      s.memory->read(address, std::span(scratch).subspan(done * words, (end - begin) * words));
+      done += end - begin;
+    }
+    before += s.items;
+  }
+  return scratch.data();
+}
+
+void LaneSources::convert(std::uint64_t first_group, std::uint64_t count) {
+  thread_local std::vector<std::uint64_t> scratch;
+  const std::uint32_t group = loaded_.program.group;
+  const std::uint64_t words = loaded_.layout.source_words;
+  const std::uint64_t first = first_group * group;
+  const std::uint64_t items = std::min(items_ - first, count * group);
+  const std::uint64_t* const from = records(first, items, scratch);
+  const std::size_t bytes = body_.stream_bytes();
+  std::byte* const to = lanes_.data() + first_group * bytes;
+  // The last group may have to be filled up.
+  const std::uint64_t whole = short_way_ ? items / group : 0;
+  const bool floats = body_.precision() == Precision::Float;
+  const std::size_t lane = floats ? sizeof(float) : sizeof(double);
+  bool fits = true;
+  for (std::size_t w = 0; w < words_.size() && whole > 0; ++w) {
+    const std::uint64_t* const column = from + words_[w].item * words + words_[w].word;
+    const auto run = [&]<typename Way>(Way) {
+      const auto work = floats ? convert_word<Way, float> : convert_word<Way, double>;
+      fits = work(column, group * words, to + w * lane, bytes, whole) && fits;
+    };
+    switch (words_[w].way) {
+      case Word::Way::Long:
+        run(ToLong());
+        break;
+      case Word::Way::Short:
+        run(ToShort());
+        break;
+      default:
+        run(ToInteger());
+    }
+  }
+  if (!fits) usable_ = false;
+  convert_any(from + whole * group * words, items - whole * group, count - whole,
+              to + whole * bytes);
+}
+
+/// Through machine words, like any engine's: all conversions, and pads.
+void LaneSources::convert_any(const std::uint64_t* records, std::uint64_t items,
+                              std::uint64_t groups, std::byte* to) {
+  if (groups == 0) return;
+  thread_local std::vector<std::uint64_t> shorts;
+  const std::uint32_t group = loaded_.program.group;
+  const std::size_t item_shorts = loaded_.program.item_shorts, words = loaded_.layout.source_words;
+  const std::uint64_t at_once = divide_up(items_at_once, group);
+  if (shorts.size() < at_once * group * item_shorts) shorts.resize(at_once * group * item_shorts);
+  for (std::uint64_t g = 0; g < groups; g += at_once) {
+    const std::uint64_t n = std::min(at_once, groups - g);
+    const std::uint64_t some = std::min(n * group, items - g * group);
+    for (const PortField& field : loaded_.sources)
+      port_load(field, {records + g * group * words, words}, some,
+                {shorts.data() + field.location.address, item_shorts, 1});
+    for (std::uint64_t i = some; i < n * group; ++i)
+      std::ranges::copy(loaded_.pad_item,
+                        shorts.begin() + static_cast<std::ptrdiff_t>(i * item_shorts));
+    if (!convert_sources(body_, shorts.data(), n, static_cast<std::uint32_t>(group * item_shorts),
+                         to + g * body_.stream_bytes()))
+      usable_ = false;
+  }
+}
+
+}  // namespace gdr::native

@@ -1,0 +1,71 @@
+// j-items as the loop's code reads them, converted from the words in the chips' memories and kept.
+#pragma once
+
+#include <atomic>
+#include <span>
+#include <vector>
+
+#include "emulator/engine/native/program.hpp"
+#include "emulator/host/parallel.hpp"
+#include "emulator/port/loaded_program.hpp"
+#include "emulator/port/memory.hpp"
+
+namespace gdr::native {
+
+/// Items that lie one behind the other in a memory.
+struct SourceSegment {
+  const BoardMemory* memory = nullptr;
+  std::uint64_t address = 0, items = 0;
+};
+
+/// The j-items of some segments, one behind the other as one list of groups, for the next pass on
+/// them. After changes in the memories only what changed is converted.
+class LaneSources {
+ public:
+  LaneSources(const CompiledSection& body, const LoadedProgram& loaded);
+
+  /// Has them converted by the tasks that are appended; `done` is to be called after these.
+  void prepare(std::span<const SourceSegment> segments, std::vector<Phase>& phases);
+  void done() noexcept { converted_ = true; }
+  /// Afterwards: false if they cannot be held (an integer beside floats).
+  bool usable() const noexcept { return usable_; }
+  const std::byte* groups() const noexcept { return lanes_.data(); }
+  std::uint64_t group_count() const noexcept { return groups_; }
+
+ private:
+  /// How a word of a group comes from a record, where that has a short way.
+  struct Word {
+    enum class Way : std::uint8_t { Long, Short, Integer, Other } way = Way::Other;
+    std::uint32_t item = 0;  ///< of the group
+    std::uint32_t word = 0;  ///< of its record
+  };
+  struct Kept {
+    std::uint64_t contents = 0, address = 0, items = 0;
+    friend bool operator==(const Kept&, const Kept&) = default;
+  };
+  struct Range {
+    std::uint64_t first = 0, count = 0;  ///< items of all segments
+  };
+
+  Word::Way way_of(const PortField& field, LeafKey key) const noexcept;
+  void add_changes(std::size_t segment, const Kept& now, std::uint64_t first,
+                   std::vector<Range>& ranges);
+  void convert(std::uint64_t first_group, std::uint64_t count);
+  const std::uint64_t* records(std::uint64_t first, std::uint64_t count,
+                               std::vector<std::uint64_t>& scratch) const;
+  void convert_any(const std::uint64_t* records, std::uint64_t items, std::uint64_t groups,
+                   std::byte* to);
+
+  const CompiledSection& body_;
+  const LoadedProgram& loaded_;
+  std::vector<Word> words_;
+  bool short_way_ = true;  ///< all words have one
+  std::vector<SourceSegment> segments_;
+  std::vector<Kept> kept_;
+  std::uint64_t items_ = 0, groups_ = 0;
+  std::vector<std::byte, LineAllocator<std::byte>> lanes_;
+  bool converted_ = false;
+  std::atomic<bool> usable_ = false;
+};
+
+}  // namespace gdr::native

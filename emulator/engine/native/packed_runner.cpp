@@ -1,0 +1,299 @@
+#include "emulator/engine/native/packed_runner.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+
+#include "emulator/engine/native/float_mode.hpp"
+#include "emulator/engine/native/runner.hpp"
+
+namespace gdr::native {
+namespace {
+
+/// Targets that one task works on, at most.
+constexpr std::uint64_t most_targets = 128;
+
+/// A block of which every PE is a target, and which image it was made of.
+struct PackedBlock {
+  std::uint64_t image = 0;
+  ChipState chip;
+};
+thread_local PackedBlock packed_block;
+
+std::uint64_t next_image() noexcept {
+  static std::atomic<std::uint64_t> images = 0;
+  return ++images;
+}
+
+Geometry one_block(Geometry geometry, std::uint32_t pes) {
+  geometry.blocks = 1;
+  geometry.pes_per_block = pes;
+  return geometry;
+}
+
+}  // namespace
+
+PackedRunner::PackedRunner(const CompiledProgram& compiled, const LoadedProgram& loaded,
+                           const Geometry& geometry, const Executable& executable,
+                           std::unique_ptr<PassRunner> blockwise, std::atomic<std::uint64_t>* runs)
+    : compiled_(compiled),
+      loaded_(loaded),
+      geometry_(geometry),
+      executable_(executable),
+      blockwise_(std::move(blockwise)),
+      runs_(runs),
+      plan_(make_packed_plan(compiled, loaded)),
+      ns_a_pair_(loaded.program.group) {
+  if (!plan_.usable) return;
+  const auto& body = compiled.parts[static_cast<unsigned>(Section::Body)].section;
+  sources_ = std::make_unique<LaneSources>(*body, loaded);
+}
+
+void PackedRunner::run(const Pass& pass) {
+  if (getenv("GDRDBG"))
+    fprintf(stderr, "plan %d %s runs %d transfers %d\n", plan_.usable, plan_.reason.c_str(),
+            plan_.usable && takes_runs(pass),
+            plan_.usable && takes_runs(pass) && takes_transfers(pass));
+  if (!takes(pass) || !run_targets(pass)) blockwise_->run(pass);
+}
+
+bool PackedRunner::takes(const Pass& pass) const {
+  return plan_.usable && takes_runs(pass) && takes_transfers(pass);
+}
+
+/// One loop from Start to End over all sources, of which only results are wanted.
+bool PackedRunner::takes_runs(const Pass& pass) const {
+  if (pass.runs.empty()) return false;
+  const PassRun& first = pass.runs.front();
+  const PassRun& last = pass.runs.back();
+  constexpr std::uint32_t at_end = run_end | run_results_only;
+  if ((first.flags & run_start) == 0 || (last.flags & at_end) != at_end) return false;
+  return std::ranges::all_of(pass.runs, [&](const PassRun& run) {
+    const bool alike = run.plan.share == first.plan.share && run.targets == first.targets;
+    const bool inside = (&run == &first || (run.flags & run_start) == 0) &&
+                        (&run == &last || (run.flags & run_end) == 0);
+    const bool plain = (run.flags & (run_flags | run_return)) == 0;
+    const bool placed =
+        run.plan.share == Share::TargetsOverBlocks
+            ? run.chips == first.chips
+            : run.plan.share == Share::SourcesOverBlocks && (run.flags & run_reassociate) != 0;
+    return alike && inside && plain && placed;
+  });
+}
+
+/// All targets come in, and the results of all of them go out.
+bool PackedRunner::takes_transfers(const Pass& pass) const {
+  if (pass.writes.empty() || pass.writes.size() != pass.reads.size()) return false;
+  const PassRun& run = pass.runs.front();
+  for (std::size_t k = 0; k < pass.writes.size(); ++k) {
+    const TargetWrite& write = pass.writes[k];
+    const ResultRead& read = pass.reads[k];
+    const auto chip = static_cast<std::size_t>(std::countr_zero(write.chips));
+    const std::uint64_t targets = run.targets != 0 ? run.targets : pass.chips[chip].targets;
+    const bool split = run.plan.share == Share::SourcesOverBlocks;
+    const bool whole =
+        split ? pass.writes.size() == 1 && read.joined && run.chips == write.chips
+              : std::has_single_bit(write.chips) && !read.joined && takes_part(run.chips, chip);
+    if (!whole || write.slots.share != run.plan.share || read.slots.share != run.plan.share ||
+        read.chips != write.chips || write.slots.first != 0 || read.slots.first != 0 ||
+        write.slots.count != targets || read.slots.count != targets || targets == 0)
+      return false;
+  }
+  return true;
+}
+
+/// The sources of all runs. False if chips see different ones, or there are none.
+bool PackedRunner::gather_segments(const Pass& pass) {
+  segments_.clear();
+  std::uint64_t items = 0;
+  for (const PassRun& run : pass.runs) {
+    const bool split = run.plan.share == Share::SourcesOverBlocks;
+    const BoardMemory* first = nullptr;
+    for (std::size_t c = 0; c < pass.chips.size(); ++c) {
+      if (!takes_part(run.chips, c)) continue;
+      const BoardMemory& memory = pass.chips[c].memory;
+      if (!split && first != nullptr) {
+        if (memory.contents() != first->contents()) return false;
+        continue;
+      }
+      first = &memory;
+      if (run.plan.items != 0) segments_.push_back({&memory, run.address, run.plan.items});
+      items += run.plan.items;
+    }
+  }
+  return items != 0;
+}
+
+/// What PEs find: the same in all of them, or false.
+bool PackedRunner::make_image(const Pass& pass) {
+  const LoadedChip* first = nullptr;
+  for (const PassRun& run : pass.runs)
+    for (std::size_t c = 0; c < pass.chips.size(); ++c) {
+      if (!takes_part(run.chips, c)) continue;
+      if (first == nullptr) first = &pass.chips[c].chip;
+      if (pass.chips[c].chip.params() != first->params()) return false;
+    }
+  if (image_made_ && image_params_ == first->params()) return image_usable_;
+  image_ = make_chip(one_block(geometry_, geometry_.pes_per_block));
+  initialise_blocks(image_, loaded_, executable_);
+  image_params_ = first->params();
+  BlockState& block = image_.blocks[0];
+  for (const auto& [variable, words] : image_params_)
+    load_param(loaded_.params[variable], loaded_.program.elements, block, words.data());
+  image_made_ = true;
+  image_number_ = next_image();
+  image_usable_ = std::ranges::all_of(plan_.presets, [&](const PackedPlan::Preset& preset) {
+    const std::uint64_t word = *preset.row.in(block);
+    const auto is_word = [&](const CellRow& row) {
+      const std::uint64_t* const words = row.in(block);
+      return std::all_of(words, words + block.pes, [&](std::uint64_t w) { return w == word; });
+    };
+    return is_word(preset.row) && std::ranges::all_of(preset.elements, is_word);
+  });
+  return image_usable_;
+}
+
+/// Section End may look at what the loop found last in the broadcast memory.
+void PackedRunner::take_last_group() {
+  const std::size_t item_shorts = loaded_.program.item_shorts, words = loaded_.layout.source_words;
+  const std::uint32_t group = loaded_.program.group;
+  std::uint64_t items = 0;
+  for (const SourceSegment& s : segments_) items += s.items;
+  std::uint64_t item = (items - 1) / group * group;
+  last_group_.resize(group * item_shorts);
+  std::vector<std::uint64_t> scratch;
+  for (std::uint32_t k = 0; k < group; ++k, ++item) {
+    std::uint64_t* const to = last_group_.data() + k * item_shorts;
+    if (item >= items) {
+      std::ranges::copy(loaded_.pad_item, to);
+      continue;
+    }
+    std::uint64_t before = 0;
+    for (const SourceSegment& s : segments_) {
+      if (item - before < s.items) {
+        const std::uint64_t* const record =
+            s.memory->view(s.address + (item - before) * words, words, scratch);
+        for (const PortField& field : loaded_.sources)
+          port_load(field, {record, words}, 1, {to + field.location.address, item_shorts, 1});
+        break;
+      }
+      before += s.items;
+    }
+  }
+}
+
+/// Whole vectors, as equal as may be, so that every thread has its part.
+std::vector<PackedRunner::Group> PackedRunner::make_groups(const Pass& pass,
+                                                           unsigned threads) const {
+  const std::uint64_t lanes = std::uint64_t{compiled_.target.lanes()} * plan_.elements;
+  std::vector<Group> groups;
+  for (std::size_t k = 0; k < pass.writes.size(); ++k) {
+    const std::uint64_t count = pass.writes[k].slots.count;
+    const std::uint64_t vectors = (count + lanes - 1) / lanes;
+    const std::uint64_t least = (count + most_targets - 1) / most_targets;
+    const std::uint64_t wanted =
+        std::max<std::uint64_t>(least, std::min<std::uint64_t>(threads, vectors));
+    const std::uint64_t size = (vectors + wanted - 1) / wanted * lanes;
+    for (std::uint64_t first = 0; first < count; first += size)
+      groups.push_back({&pass.writes[k], &pass.reads[k], first, std::min(size, count - first)});
+  }
+  return groups;
+}
+
+bool PackedRunner::run_targets(const Pass& pass) {
+  if (!gather_segments(pass) || !make_image(pass)) return false;
+  std::vector<Phase> phases;
+  sources_->prepare(segments_, phases);
+  if (!phases.empty()) {
+    std::uint64_t tasks = 0;
+    for (const Phase& phase : phases) tasks += phase.tasks;
+    constexpr double ns_a_task = 10'000;
+    run_phases(phases, threads_for(static_cast<double>(tasks) * ns_a_task, pass.threads));
+    sources_->done();
+    phases.clear();
+  }
+  if (!sources_->usable()) return false;
+  take_last_group();
+  std::uint64_t targets = 0;
+  for (const TargetWrite& write : pass.writes) targets += write.slots.count;
+  const auto pairs = static_cast<double>(targets) * static_cast<double>(sources_->group_count());
+  const unsigned threads = threads_for(pairs * ns_a_pair_, pass.threads);
+  const std::vector<Group> groups = make_groups(pass, threads);
+  const Phase phase{groups.size(), [&](std::size_t i) { work(pass, groups[i]); }};
+  const auto begin = std::chrono::steady_clock::now();
+  run_phases({&phase, 1}, threads);
+  const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - begin;
+  ns_a_pair_ = spent.count() * threads / pairs;
+  for (const Section s : {Section::Start, Section::Body, Section::End})
+    runs_[static_cast<unsigned>(s)].fetch_add(groups.size(), std::memory_order_relaxed);
+  return true;
+}
+
+void PackedRunner::work(const Pass& pass, const Group& group) const {
+  const FloatMode mode;
+  PackedBlock& packed = packed_block;
+  if (packed.image != image_number_) {
+    // What is left of another program is never looked at.
+    const Geometry geometry = one_block(geometry_, most_targets);
+    if (packed.chip.blocks.empty() || packed.chip.geometry != geometry)
+      packed.chip = make_chip(geometry);
+    packed.chip.blocks[0].bm = image_.blocks[0].bm;
+    packed.image = image_number_;
+  }
+  BlockState& block = packed.chip.blocks[0];
+  const std::uint64_t pes = (group.count + plan_.elements - 1) / plan_.elements;
+  for (const PackedPlan::Preset& preset : plan_.presets)
+    std::fill_n(preset.row.in(block), pes, *preset.row.in(image_.blocks[0]));
+  load(block, group);
+  const std::uint32_t last_group = loaded_.halves.source_base[0];
+  std::ranges::copy(last_group_, block.bm.data() + last_group);
+  run_packed(compiled_, block, {static_cast<std::uint32_t>(pes), plan_.elements == 1},
+             {sources_->groups(), last_group}, sources_->group_count());
+  store(block, group, pass.results + group.read->offset);
+}
+
+/// PEs of a group that hold a target in an element.
+std::uint64_t PackedRunner::pes_with(const Group& group, unsigned element) const noexcept {
+  return (group.count + plan_.elements - 1 - element) / plan_.elements;
+}
+
+void PackedRunner::load(BlockState& block, const Group& group) const {
+  const std::size_t words = loaded_.layout.target_words;
+  for (unsigned e = 0; e < plan_.elements; ++e)
+    for (const PortField& field : loaded_.targets)
+      port_load(field, {group.write->records + (group.first + e) * words, words * plan_.elements},
+                pes_with(group, e), pe_lanes(block, field.location, e));
+}
+
+void PackedRunner::store(const BlockState& block, const Group& group,
+                         std::uint64_t* results) const {
+  if (group.read->raw) return store_raw(block, group, results);
+  const std::size_t words = loaded_.layout.result_words;
+  std::uint64_t* const records = results + group.first * words;
+  if (loaded_.packs_results) std::fill_n(records, group.count * words, 0);
+  for (unsigned e = 0; e < plan_.elements; ++e)
+    for (const PortField& field : loaded_.results)
+      port_store(field, pe_lanes(block, field.location, e), pes_with(group, e),
+                 {records + e * words, words * plan_.elements});
+}
+
+/// As words of the network, two for each result.
+void PackedRunner::store_raw(const BlockState& block, const Group& group,
+                             std::uint64_t* results) const {
+  const std::size_t words = 2 * loaded_.results.size();
+  for (std::uint64_t i = 0; i < group.count; ++i) {
+    const auto element = static_cast<unsigned>(i % plan_.elements);
+    std::uint64_t* to = results + (group.first + i) * words;
+    for (const PortField& field : loaded_.results) {
+      const Lanes<const std::uint64_t> lanes = pe_lanes(block, field.location, element);
+      const std::uint64_t* const at = lanes.shorts + i / plan_.elements;
+      const u128 word =
+          field.width == Width::Short ? u128{*at} : join(Short{at[0]}, Short{at[lanes.lower]}).bits;
+      const u128 wide = network_word(field, word).bits;
+      *to++ = static_cast<std::uint64_t>(wide);
+      *to++ = static_cast<std::uint64_t>(wide >> 64);
+    }
+  }
+}
+
+}  // namespace gdr::native

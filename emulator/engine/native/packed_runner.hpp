@@ -1,0 +1,66 @@
+// Passes of the native engine: targets packed into vectors, all sources of all chips in one list.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "emulator/engine/native/lane_sources.hpp"
+#include "emulator/engine/native/packed_plan.hpp"
+#include "emulator/engine/pass.hpp"
+
+namespace gdr::native {
+
+/// Runs passes of which only results are wanted on packed targets (packed_plan.hpp), and all others
+/// block by block. What a target's result is depends neither on how targets are grouped nor on the
+/// number of threads.
+class PackedRunner final : public PassRunner {
+ public:
+  PackedRunner(const CompiledProgram& compiled, const LoadedProgram& loaded,
+               const Geometry& geometry, const Executable& executable,
+               std::unique_ptr<PassRunner> blockwise, std::atomic<std::uint64_t>* runs);
+  void run(const Pass& pass) override;
+  void forget_chips() noexcept override { blockwise_->forget_chips(); }
+
+ private:
+  /// Targets of some write and where their results go.
+  struct Group {
+    const TargetWrite* write = nullptr;
+    const ResultRead* read = nullptr;
+    std::uint64_t first = 0, count = 0;
+  };
+
+  bool takes(const Pass& pass) const;
+  bool takes_runs(const Pass& pass) const;
+  bool takes_transfers(const Pass& pass) const;
+  bool gather_segments(const Pass& pass);
+  bool make_image(const Pass& pass);
+  void take_last_group();
+  std::vector<Group> make_groups(const Pass& pass, unsigned threads) const;
+  bool run_targets(const Pass& pass);
+  void work(const Pass& pass, const Group& group) const;
+  std::uint64_t pes_with(const Group& group, unsigned element) const noexcept;
+  void load(BlockState& block, const Group& group) const;
+  void store(const BlockState& block, const Group& group, std::uint64_t* results) const;
+  void store_raw(const BlockState& block, const Group& group, std::uint64_t* results) const;
+
+  const CompiledProgram& compiled_;
+  const LoadedProgram& loaded_;
+  const Geometry geometry_;
+  const Executable& executable_;
+  const std::unique_ptr<PassRunner> blockwise_;
+  std::atomic<std::uint64_t>* const runs_;  ///< by section
+  const PackedPlan plan_;
+  std::unique_ptr<LaneSources> sources_;
+  std::vector<SourceSegment> segments_;
+  std::vector<std::uint64_t> last_group_;  ///< of the sources, as it would stand in the BM
+
+  /// What a PE finds when targets are written: one block, as Init and parameters leave it.
+  ChipState image_;
+  std::map<std::uint32_t, std::vector<std::uint64_t>> image_params_;
+  bool image_made_ = false, image_usable_ = false;
+  std::uint64_t image_number_ = 0;  ///< counts images, of all runners
+  double ns_a_pair_;                ///< of a target and a group of sources, as measured last
+};
+
+}  // namespace gdr::native
