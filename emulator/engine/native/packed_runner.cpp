@@ -4,6 +4,7 @@
 #include <bit>
 #include <chrono>
 
+#include "emulator/engine/blockwise/small_blocks.hpp"
 #include "emulator/engine/native/float_mode.hpp"
 #include "emulator/engine/native/runner.hpp"
 
@@ -63,21 +64,12 @@ bool PackedRunner::takes(const Pass& pass) const {
 
 /// One loop from Start to End over all sources, of which only results are wanted.
 bool PackedRunner::takes_runs(const Pass& pass) const {
-  if (pass.runs.empty()) return false;
+  if (!wants_results_only(pass)) return false;
   const PassRun& first = pass.runs.front();
-  const PassRun& last = pass.runs.back();
-  constexpr std::uint32_t at_end = run_end | run_results_only;
-  if ((first.flags & run_start) == 0 || (last.flags & at_end) != at_end) return false;
   return std::ranges::all_of(pass.runs, [&](const PassRun& run) {
-    const bool alike = run.plan.share == first.plan.share && run.targets == first.targets;
-    const bool inside = (&run == &first || (run.flags & run_start) == 0) &&
-                        (&run == &last || (run.flags & run_end) == 0);
-    const bool plain = (run.flags & (run_flags | run_return)) == 0;
-    const bool placed =
-        run.plan.share == Share::TargetsOverBlocks
-            ? run.chips == first.chips
-            : run.plan.share == Share::SourcesOverBlocks && (run.flags & run_reassociate) != 0;
-    return alike && inside && plain && placed;
+    return run.plan.share == Share::TargetsOverBlocks
+               ? run.chips == first.chips
+               : run.plan.share == Share::SourcesOverBlocks && (run.flags & run_reassociate) != 0;
   });
 }
 

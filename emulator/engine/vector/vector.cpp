@@ -4,7 +4,9 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 
+#include "emulator/engine/blockwise/small_blocks.hpp"
 #include "emulator/engine/blockwise/streamed.hpp"
 #include "emulator/engine/check.hpp"
 #include "emulator/engine/products/kernels.hpp"
@@ -428,7 +430,9 @@ thread_local std::vector<Strip> BlockRunner::strip_memory;
 class VectorExecutable final : public StreamedExecutable {
  public:
   VectorExecutable(const Program& program, const Geometry& geometry, Isa isa, bool fuse)
-      : products_(fuse && proves_doubles(isa) ? products_of(isa, true) : nullptr),
+      : isa_(isa),
+        fuse_(fuse),
+        products_(fuse && proves_doubles(isa) ? products_of(isa, true) : nullptr),
         program_(program),
         kernels_(kernels_for(isa)),
         planned_(plan_program(program_, geometry, kernels_)),
@@ -505,9 +509,28 @@ class VectorExecutable final : public StreamedExecutable {
       notes[s] = {
           sections_[s][0]->usable, sections_[s][0]->reason, proved_[s], repeated_[s], 0, 0.0};
     }
+    const std::scoped_lock lock(smaller_mutex_);
+    for (const auto& executable : smaller_) {
+      const ExecutableNotes own = executable->notes();
+      for (unsigned s = 0; s < section_count; ++s) {
+        notes[s].runs += own[s].runs;
+        notes[s].exact_runs += own[s].exact_runs;
+      }
+    }
     return notes;
   }
   const ProductKernels* product_kernels() const noexcept override { return products_; }
+  std::unique_ptr<PassRunner> pass_runner(const LoadedProgram& loaded,
+                                          const Geometry& geometry) const override {
+    const auto prepare = [this](const Geometry& smaller) {
+      auto executable = VectorEngine(isa_, fuse_).prepare(program_, smaller);
+      const std::scoped_lock lock(smaller_mutex_);
+      smaller_.push_back(executable);
+      return executable;
+    };
+    auto whole = StreamedExecutable::pass_runner(loaded, geometry);
+    return std::make_unique<SmallBlockRunner>(loaded, geometry, prepare, std::move(whole));
+  }
   void note_products(std::uint64_t blocks, std::uint64_t slow) const noexcept override {
     const auto body = static_cast<unsigned>(Section::Body);
     proved_[body].fetch_add(blocks, std::memory_order_relaxed);
@@ -596,6 +619,8 @@ class VectorExecutable final : public StreamedExecutable {
     return failure == 0;
   }
 
+  const Isa isa_;
+  const bool fuse_;
   const ProductKernels* products_;
   Program program_;
   const StripKernels& kernels_;
@@ -603,6 +628,9 @@ class VectorExecutable final : public StreamedExecutable {
   std::shared_ptr<const Executable> reference_;
   mutable std::array<std::atomic<std::uint64_t>, section_count> proved_{}, repeated_{};
   const DoublesKernels* doubles_;  ///< null: integers only
+  mutable std::mutex smaller_mutex_;
+  /// The same program for blocks of fewer PEs: what they did counts as this one's.
+  mutable std::vector<std::shared_ptr<const Executable>> smaller_;
   std::array<BothWays, section_count> sections_;
   BothWays whole_;  ///< Start, body and End in a row
 };

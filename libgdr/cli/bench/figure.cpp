@@ -33,6 +33,7 @@ std::span<const NamedBenchmark> benchmarks() noexcept {
       {"assembler", "lines assembled a second", assembler_rate},
       {"fp", "lines of arithmetic a second", fp_rate},
       {"force-call", "fixed cost of a force call", force_call},
+      {"small-calls", "calls with few targets, of the rate of large ones", small_calls},
       {"products", "products of matrices, exact and beside the host's BLAS", matrix_rates},
       {"matrix", "predicted products and LU on one real board at 400 MHz", matrix_predictions},
   };

@@ -52,6 +52,7 @@ std::vector<Figure> gravity_clocks(const Context& context);
 std::vector<Figure> assembler_rate(const Context& context);
 std::vector<Figure> fp_rate(const Context& context);
 std::vector<Figure> force_call(const Context& context);
+std::vector<Figure> small_calls(const Context& context);
 std::vector<Figure> gravity_accuracy(const Context& context);
 std::vector<Figure> fast_accuracy(const Context& context);
 std::vector<Figure> kernel_accuracy(const Context& context);

@@ -1,0 +1,100 @@
+#include "emulator/engine/blockwise/small_blocks.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "gdr/error.hpp"
+
+namespace gdr {
+namespace {
+
+/// PEs of a block come in vectors of the host.
+constexpr std::uint32_t pes_together = 8;
+
+}  // namespace
+
+bool wants_results_only(const Pass& pass) noexcept {
+  if (pass.runs.empty()) return false;
+  const PassRun& first = pass.runs.front();
+  const PassRun& last = pass.runs.back();
+  constexpr std::uint32_t at_end = run_end | run_results_only;
+  if ((first.flags & run_start) == 0 || (last.flags & at_end) != at_end) return false;
+  return std::ranges::all_of(pass.runs, [&](const PassRun& run) {
+    return (run.flags & (run_flags | run_return)) == 0 &&
+           (&run == &first || (run.flags & run_start) == 0) &&
+           (&run == &last || (run.flags & run_end) == 0) && run.plan.share == first.plan.share &&
+           run.targets == first.targets;
+  });
+}
+
+SmallBlockRunner::SmallBlockRunner(const LoadedProgram& program, const Geometry& geometry,
+                                   Prepare prepare, std::unique_ptr<PassRunner> whole)
+    : program_(program),
+      geometry_(geometry),
+      prepare_(std::move(prepare)),
+      whole_(std::move(whole)) {}
+
+void SmallBlockRunner::run(const Pass& pass) {
+  const std::uint32_t pes = pes_needed(pass);
+  if (pes == geometry_.pes_per_block) return whole_->run(pass);
+  Small& blocks = small(pes, pass.chips.size());
+  if (!blocks.executable) return whole_->run(pass);
+  run_small(blocks, pass);
+}
+
+/// PEs of the first block that hold the targets, in whole vectors; all of a block's where targets
+/// are not all of this pass, stand in other blocks, too, or leave output items.
+std::uint32_t SmallBlockRunner::pes_needed(const Pass& pass) const {
+  const std::uint32_t all = geometry_.pes_per_block;
+  if (!wants_results_only(pass) || !program_.outputs.empty()) return all;
+  std::uint64_t slots = 0, written = 0;
+  for (const TargetWrite& write : pass.writes) {
+    if (write.slots.first != 0 || (written & write.chips) != 0) return all;
+    written |= write.chips;
+    slots = std::max(slots, write.slots.count);
+  }
+  for (const PassRun& run : pass.runs)
+    for (std::size_t c = 0; c < pass.chips.size(); ++c) {
+      if (!takes_part(run.chips, c)) continue;
+      const std::uint64_t targets = run.targets != 0 ? run.targets : pass.chips[c].targets;
+      if (!takes_part(written, c) || targets > slots) return all;
+    }
+  for (const ResultRead& read : pass.reads)
+    if (read.slots.first + read.slots.count > slots || (read.chips & ~written) != 0) return all;
+  const std::uint64_t elements = program_.program.elements;
+  const std::uint64_t pes =
+      ((slots + elements - 1) / elements + pes_together - 1) / pes_together * pes_together;
+  return pes == 0 || pes > all / 2 ? all : static_cast<std::uint32_t>(pes);
+}
+
+SmallBlockRunner::Small& SmallBlockRunner::small(std::uint32_t pes, std::size_t chips) {
+  const auto [at, is_new] = small_.try_emplace(pes);
+  Small& made = at->second;
+  if (!is_new) return made;
+  Geometry geometry = geometry_;
+  geometry.pes_per_block = pes;
+  try {
+    made.executable = prepare_(geometry);
+  } catch (const Error&) {
+    return made;  // it names a PE that is not there
+  }
+  made.runner = made.executable->pass_runner(program_, geometry);
+  made.chips.assign(chips, LoadedChip(geometry));
+  for (LoadedChip& chip : made.chips) chip.load(program_, *made.executable);
+  return made;
+}
+
+void SmallBlockRunner::run_small(Small& small, const Pass& pass) {
+  std::vector<PassChip> chips;
+  for (std::size_t c = 0; c < pass.chips.size(); ++c) {
+    const PassChip& chip = pass.chips[c];
+    for (const auto& [variable, words] : chip.chip.params())
+      small.chips[c].set_param(variable, words);
+    chips.push_back({small.chips[c], chip.memory, chip.targets});
+  }
+  Pass own = pass;
+  own.chips = chips;
+  small.runner->run(own);
+}
+
+}  // namespace gdr

@@ -1,0 +1,217 @@
+// Targets packed into vectors give the bits that blocks of PEs give, with every kernel and number.
+#include <random>
+#include <string>
+
+#include "board/programs.hpp"
+#include "emulator/engine/engine.hpp"
+#include "gdr/kernel.hpp"
+#include "support/catch.hpp"
+
+using namespace gdr;
+using namespace gdr::test;
+
+namespace {
+
+constexpr std::uint64_t both = run_start | run_end;
+
+/// Records of n variables of a kind: numbers of a magnitude that suits all kernels, ids that meet.
+std::vector<std::uint64_t> records(const Program& program, VarKind kind, std::size_t n,
+                                   unsigned seed) {
+  const LinkLayout layout = link_layout(program);
+  const bool target = kind == VarKind::Target;
+  const auto& fields = target ? layout.targets : layout.sources;
+  const std::size_t words = target ? layout.target_words : layout.source_words;
+  std::mt19937_64 random(seed);
+  std::vector<std::uint64_t> made(n * words);
+  for (std::size_t i = 0; i < n; ++i)
+    for (const auto& field : fields) {
+      const Conversion& conversion = program.variables[field.variable].conversion;
+      const double number = static_cast<double>(random() % 4096) / 1024 + 0.25;
+      std::uint64_t& word = made[i * words + field.half_word / 2];
+      if (conversion.host == HostType::F64)
+        word = bits(number);
+      else if (conversion.host == HostType::F32)
+        word |= std::uint64_t{std::bit_cast<std::uint32_t>(static_cast<float>(number))}
+                << field.half_word % 2 * 32;
+      else
+        word = random() % 16;
+    }
+  return made;
+}
+
+struct Job {
+  Program program;
+  std::vector<std::uint64_t> targets, sources;
+  std::uint64_t target_count = 0, source_count = 0;
+};
+
+Job job_of(const Program& program, std::uint64_t targets, std::uint64_t sources) {
+  return {program, records(program, VarKind::Target, targets, 1),
+          records(program, VarKind::Source, sources, 2), targets, sources};
+}
+
+void load(Rig& rig, const Job& job) {
+  rig.load(job.program);
+  for (std::uint32_t v = 0; v < link_layout(job.program).params.size(); ++v)
+    rig.add(CommandKind::WriteParam, 3, {bits(0.5)}).variable = v;
+}
+
+/// On two chips: every target sees all sources, which lie in both memories.
+std::vector<std::uint64_t> by_targets(Rig& rig, const Job& job, std::uint32_t flags) {
+  const std::uint64_t words = job.targets.size() / job.target_count;
+  rig.add(CommandKind::WriteMemory, 3, job.sources).count = job.sources.size();
+  const std::uint64_t half = (job.target_count + 1) / 2;
+  for (const std::uint64_t chip : {0, 1}) {
+    const std::uint64_t first = chip * half, n = chip == 0 ? half : job.target_count - half;
+    if (n == 0) continue;
+    const auto at = job.targets.begin() + static_cast<std::ptrdiff_t>(first * words);
+    rig.add(CommandKind::WriteTargets, 1U << chip,
+            {at, at + static_cast<std::ptrdiff_t>(n * words)})
+        .count = n;
+  }
+  const std::uint64_t chips = job.target_count > 1 ? 3 : 1;
+  rig.run(chips, Share::TargetsOverBlocks, 0, job.source_count, flags);
+  rig.read(1, Share::TargetsOverBlocks, half);
+  if (chips == 3) rig.read(2, Share::TargetsOverBlocks, job.target_count - half);
+  return rig.execute();
+}
+
+/// The same targets in all blocks, half of the sources in each chip.
+std::vector<std::uint64_t> by_sources(Rig& rig, const Job& job, std::uint32_t flags) {
+  const std::uint64_t words = job.sources.size() / job.source_count;
+  const std::uint64_t half = job.source_count / 2;
+  const auto middle = job.sources.begin() + static_cast<std::ptrdiff_t>(half * words);
+  rig.add(CommandKind::WriteMemory, 1, {job.sources.begin(), middle}).count = half * words;
+  rig.add(CommandKind::WriteMemory, 2, {middle, middle + static_cast<std::ptrdiff_t>(half * words)})
+      .count = half * words;
+  // An odd one goes to the first chip, behind its half.
+  const auto rest = middle + static_cast<std::ptrdiff_t>(half * words);
+  Command& c = rig.add(CommandKind::WriteMemory, 1, {rest, job.sources.end()});
+  c.count = static_cast<std::uint64_t>(job.sources.end() - rest);
+  c.address = half * words;
+  Command& write = rig.add(CommandKind::WriteTargets, 3, job.targets);
+  write.share = Share::SourcesOverBlocks;
+  write.count = job.target_count;
+  const bool odd = job.source_count % 2 != 0;
+  const std::uint32_t start = flags & ~run_end, end = flags & ~run_start;
+  rig.run(3, Share::SourcesOverBlocks, 0, half, odd ? start : flags);
+  if (odd) {
+    rig.run(1, Share::SourcesOverBlocks, half * words, 1, flags & ~std::uint32_t{both});
+    rig.run(3, Share::SourcesOverBlocks, 0, 0, end);
+  }
+  rig.read(3, Share::SourcesOverBlocks, job.target_count, read_combine);
+  return rig.execute();
+}
+
+std::vector<Program> kernels() {
+  std::vector<Program> programs;
+  for (const std::string& name : Kernel::builtin_names()) {
+    const Program& program = Kernel::builtin(name).program();
+    const LinkLayout layout = link_layout(program);
+    if (layout.outputs.empty() && !layout.sources.empty() && !layout.targets.empty())
+      programs.push_back(program);
+  }
+  return programs;
+}
+
+template <typename Work>
+void on_all_engines(Work work) {
+  for (const char* engine : {"native", "native-float"})
+    for (const Isa isa : host_isas()) work(engine, std::string(isa_name(isa)));
+}
+
+}  // namespace
+
+TEST_CASE("packed targets have the bits that blocks give, in every kernel", "[board]") {
+  const Geometry geometry = small_geometry(2, 2, 32, 1024);
+  unsigned packed = 0, all = 0;
+  on_all_engines([&](const char* engine, const std::string& isa) {
+    for (const Program& program : kernels())
+      for (const auto& [targets, sources] :
+           {std::pair<std::uint64_t, std::uint64_t>{1, 1}, {3, 2}, {16, 5}, {35, 64}, {130, 33}}) {
+        const std::uint64_t most = 2 * target_slots(program, geometry, Share::TargetsOverBlocks);
+        const Job job = job_of(program, std::min(targets, most), sources);
+        INFO(program.name << " on " << engine << ", " << isa << ": " << job.target_count
+                          << " targets, " << sources << " sources");
+        Rig blocks(geometry, engine, 1, isa.c_str()), vectors(geometry, engine, 2, isa.c_str());
+        load(blocks, job);
+        load(vectors, job);
+        vectors.execute();
+        const ChipState before = vectors.board.chip(0);
+        const auto expected = by_targets(blocks, job, both);
+        CHECK(by_targets(vectors, job, both | run_results_only) == expected);
+        // Packed targets never come near the chip.
+        packed += vectors.board.chip(0) == before;
+        ++all;
+      }
+  });
+  CAPTURE(all);
+  CHECK(packed > all * 3 / 4);
+}
+
+TEST_CASE("sums over all sources in one go are those of one block", "[board]") {
+  const Geometry geometry = small_geometry(2, 2, 32, 1024);
+  on_all_engines([&](const char* engine, const std::string& isa) {
+    for (const char* const name : {"gravity", "gravity_jerk", "gravity_jerk_long", "lennard_jones"})
+      for (const std::uint64_t sources : {2, 5, 64, 301}) {
+        const Job job = job_of(Kernel::builtin(name).program(), 21, sources);
+        INFO(name << " on " << engine << ", " << isa << ": " << sources << " sources");
+        Rig rig(geometry, engine, 1, isa.c_str());
+        load(rig, job);
+        const auto expected = by_targets(rig, job, both | run_results_only);
+        rig.execute();
+        constexpr std::uint32_t flags = both | run_results_only | run_reassociate;
+        CHECK(by_sources(rig, job, flags) == expected);
+      }
+  });
+}
+
+TEST_CASE("a changed source is seen, and only what is written counts", "[board]") {
+  const Geometry geometry = small_geometry(2, 2, 32, 1024);
+  const Program program = Kernel::builtin("gravity_jerk").program();
+  Job job = job_of(program, 20, 500);
+  const std::uint64_t words = job.sources.size() / job.source_count;
+  Rig rig(geometry, "native");
+  load(rig, job);
+  by_targets(rig, job, both | run_results_only);
+  std::mt19937 random(3);
+  for (unsigned change = 0; change < 100; ++change) {
+    const std::uint64_t first = random() % 500, n = 1 + random() % (500 - first);
+    const auto fresh = records(program, VarKind::Source, n, change + 10);
+    const auto at = job.sources.begin() + static_cast<std::ptrdiff_t>(first * words);
+    std::copy(fresh.begin(), fresh.end(), at);
+    Command& c = rig.add(CommandKind::WriteMemory, 3, fresh);
+    c.address = first * words;
+    c.count = n * words;
+    if (change % 3 != 0) continue;  // several changes at a time, too
+    rig.add(CommandKind::WriteTargets, 1, job.targets).count = job.target_count;
+    rig.run(1, Share::TargetsOverBlocks, 0, 500, both | run_results_only);
+    rig.read(1, Share::TargetsOverBlocks, job.target_count);
+    const auto got = rig.execute();
+    Rig other(geometry, "native");
+    load(other, job);
+    other.add(CommandKind::WriteMemory, 3, job.sources).count = job.sources.size();
+    other.add(CommandKind::WriteTargets, 1, job.targets).count = job.target_count;
+    other.run(1, Share::TargetsOverBlocks, 0, 500, both);
+    other.read(1, Share::TargetsOverBlocks, job.target_count);
+    REQUIRE(got == other.execute());
+  }
+}
+
+TEST_CASE("parameters that change between packed calls count", "[board]") {
+  const Geometry geometry = small_geometry(1, 2, 32, 1024);
+  const Job job = job_of(Kernel::builtin("gravity").program(), 9, 40);
+  const auto forces = [&](Rig& rig, double eps2, std::uint32_t flags) {
+    rig.add(CommandKind::WriteParam, 1, {bits(eps2)});
+    rig.add(CommandKind::WriteMemory, 1, job.sources).count = job.sources.size();
+    rig.add(CommandKind::WriteTargets, 1, job.targets).count = job.target_count;
+    rig.run(1, Share::TargetsOverBlocks, 0, 40, flags);
+    rig.read(1, Share::TargetsOverBlocks, 9);
+    return rig.execute();
+  };
+  Rig packed(geometry, "native"), blocks(geometry, "native");
+  packed.load(job.program);
+  blocks.load(job.program);
+  for (const double eps2 : {0.5, 0.25, 0.25, 2.0, 0.5})
+    REQUIRE(forces(packed, eps2, both | run_results_only) == forces(blocks, eps2, both));
+}
