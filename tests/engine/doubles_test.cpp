@@ -1,5 +1,7 @@
 // The vector engine on host doubles: what is proved, what is done again on integers, and bits that
 // doubles once got wrong.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <string>
 
@@ -116,6 +118,29 @@ TEST_CASE("The larger of a long beyond 2^995 and a small one is not minus infini
     CHECK(run(isa, "  vlen 1\n  fmul $r44 $lr8 $r40\n  fmin $r45 $r44 $r40\n", number(0x1.8p1016),
               short_number(1.5))
               .same);
+  }
+}
+
+TEST_CASE("A long constant near the smallest number keeps its last bits") {
+  // Below 2^-969 they are a subnormal double, which the kernels take for a zero.
+  for (const Isa isa : host_isas()) {
+    for (unsigned exponent = 1; exponent < 64; exponent += exponent < 52 ? 10 : 1) {
+      for (const std::uint64_t last : {0x01U, 0x80U, 0xffU}) {
+        for (const unsigned sign : {0U, 0x800U}) {
+          const std::string constant =
+              fmt::format("0x{:03x}eefdfffffbff0{:02x}", sign | exponent, last);
+          INFO(isa_name(isa) << ' ' << constant);
+          const auto same = [&](const std::string& body) {
+            return run(isa, "  vlen 1\n  fmul $r44 $r40 $r40\n" + body, number(1), short_number(1),
+                       1)
+                .same;
+          };
+          CHECK(same("  fadd $lr12 " + constant + ' ' + constant + '\n'));
+          CHECK(same("  ipass $lr12 " + constant + '\n'));
+          CHECK(same("  dmul $lr12 $lr8 " + constant + '\n'));
+        }
+      }
+    }
   }
 }
 
