@@ -144,6 +144,30 @@ TEST_CASE("A long constant near the smallest number keeps its last bits") {
   }
 }
 
+TEST_CASE("A long that overflows is infinite also where the next operation takes it") {
+  for (const Isa isa : host_isas()) {
+    CAPTURE(isa_name(isa));
+    // 2^512 squared; the second product would bring it back into the range.
+    const std::string square = "  vlen 1\n  dmul $lr12 $lr8 $lr8\n";
+    for (const double x : {0x1p512, -0x1p512, 0x1.8p512, 0x1.0000000000001p512}) {
+      CHECK(run(isa, square + "  dmul $lr12 $lr12 0x39b000000000000000\n", number(x),
+                short_number(1), 1)
+                .same);
+      CHECK(run(isa, square + "  fsub $lr12 $lr12 0x7fefffffffffffffff\n", number(x),
+                short_number(1), 1)
+                .same);
+    }
+    // The largest number, and half a unit of its last place or more.
+    for (const char* y : {"0x7c1000000", "0x7c2000000", "0x7c8abcdef"}) {
+      const std::string sum = "  vlen 1\n  fadd $lr8 $lr8 " + std::string(y) + "\n";
+      const Long largest{((u128{0x7ff} << 60) - 1)};
+      CHECK(run(isa, sum + "  fsub $lr8 $lr8 0x7feffffff\n", largest, short_number(1), 1).same);
+      CHECK(run(isa, sum + "  dmul $lr8 $lr8 0x39b000000000000000\n", largest, short_number(1), 1)
+                .same);
+    }
+  }
+}
+
 TEST_CASE("A short NaN added to a long is not passed over") {
   for (const Isa isa : host_isas()) {
     CHECK(run(isa, accumulation, number(-145.71), Short{0xfffffffff}, 1).same);
