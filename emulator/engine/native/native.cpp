@@ -8,6 +8,7 @@
 #include "emulator/engine/native/float_mode.hpp"
 #include "emulator/engine/native/runner.hpp"
 #include "emulator/engine/products/kernels.hpp"
+#include "emulator/engine/streaming.hpp"
 #include "emulator/engine/vector/vector.hpp"
 
 namespace gdr {
@@ -17,7 +18,8 @@ class NativeExecutable final : public Executable {
  public:
   NativeExecutable(const Program& program, const Geometry& geometry, native::Target target)
       : program_(native::compiled_program(program, geometry, target)),
-        exact_(VectorEngine(target.isa).prepare(program, geometry)) {}
+        exact_(VectorEngine(target.isa).prepare(program, geometry)),
+        takes_streams_(body_takes_streams(program)) {}
 
   void run(BlockState& block, const BlockRun& run) const override {
     if (run.iterations == 0) return;
@@ -35,7 +37,7 @@ class NativeExecutable final : public Executable {
 
   std::size_t stream_bytes() const noexcept override {
     const auto& body = program_->parts[static_cast<unsigned>(Section::Body)].section;
-    return body ? body->stream_bytes() : 0;
+    return body && takes_streams_ ? body->stream_bytes() : 0;
   }
   bool convert_sources(const std::uint64_t* shorts, std::size_t groups, std::uint32_t step,
                        std::byte* to) const noexcept override {
@@ -44,7 +46,7 @@ class NativeExecutable final : public Executable {
   }
 
   std::uint64_t most_whole_groups() const noexcept override {
-    return program_->in_one_go ? ~std::uint64_t{0} : 0;
+    return takes_streams_ && program_->in_one_go ? ~std::uint64_t{0} : 0;
   }
   bool run_whole(BlockState& block, const BlockRun& body) const override {
     const native::FloatMode mode;
@@ -76,6 +78,7 @@ class NativeExecutable final : public Executable {
   mutable std::array<std::atomic<std::uint64_t>, section_count> runs_{}, exact_runs_{};
   std::shared_ptr<const native::CompiledProgram> program_;
   std::shared_ptr<const Executable> exact_;
+  bool takes_streams_;
 };
 
 }  // namespace
