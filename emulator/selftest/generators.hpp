@@ -30,4 +30,7 @@ Case kernel_case(const Program& kernel, std::uint64_t seed);
 /// longs, the other half shorts in their own right.
 void randomize(BlockState& block, Draw& draw, Mood mood);
 
+/// Puts numbers at an edge into `count` words of the PEs' memories.
+void plant_edges(BlockState& block, Draw& draw, unsigned count);
+
 }  // namespace gdr::selftest

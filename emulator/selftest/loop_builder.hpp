@@ -28,8 +28,10 @@ struct LoopStyle {
   unsigned transfer_chance = 5;  ///< that a step stores into the broadcast memory, or reads that
   unsigned pair_chance = 40;     ///< that both arithmetic slots of an instruction are used
   unsigned vlen = max_elements;  ///< of every instruction; 0: drawn for each
-  bool feedback = false;         ///< sums may feed what is summed up
-  bool halves = false;           ///< shorts are read as longs, and longs as shorts, now and then
+  /// How many steps, on average, go to the ends of the range and come back.
+  unsigned excursions = 0;
+  bool feedback = false;  ///< sums may feed what is summed up
+  bool halves = false;    ///< shorts are read as longs, and longs as shorts, now and then
 };
 
 /// Where the fields of an item lie, and in which registers the loop holds them.
@@ -43,6 +45,8 @@ class LoopBuilder {
   static constexpr std::uint32_t scratch_shorts = 8;
   /// Bound that is taken for sums.
   static constexpr int sum_level = 40;
+  /// Level up to which numbers are factors.
+  static constexpr int largest_factor = 60;
   /// Size of an output item.
   static constexpr std::uint32_t output_shorts = 4;
 
@@ -77,9 +81,13 @@ class LoopBuilder {
   void reciprocal_root_seed();
   void transfer_step();
   void mask_step();
+  void excursion_step();
+  void edge_step();
 
   Draft product();
   Draft sum();
+  Draft scaled(Place& to, const Operand& from, int exponent);
+  Draft on_constant(Op op, Place& to, const Operand& a, Long word);
   Place& accumulator();
   Place& temporary();
   const Place* source(int largest_level);

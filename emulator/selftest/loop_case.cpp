@@ -13,6 +13,7 @@ namespace {
 struct Inputs {
   Mood mood = Mood::Moderate;
   bool hard_item = false;  ///< one item, somewhere, has hard words
+  unsigned edges = 0;      ///< words of PEs that are numbers at an edge
 };
 
 LoopStyle random_style(Draw& draw) {
@@ -25,14 +26,17 @@ LoopStyle random_style(Draw& draw) {
   style.vlen = draw.chance(80) ? max_elements : draw.below(max_elements);
   style.feedback = draw.chance(15);
   style.halves = draw.chance(15);
-  style.immediates = draw.chance(60)
-                         ? Mood::Moderate
-                         : draw.pick({Mood::Sparse, Mood::Doubles, Mood::Ties, Mood::Zeros});
+  style.immediates =
+      draw.chance(60)
+          ? Mood::Moderate
+          : draw.pick({Mood::Sparse, Mood::Doubles, Mood::Ties, Mood::Zeros, Mood::Edges});
+  style.excursions = draw.pick({0U, 1U, 2U});
   return style;
 }
 
 Inputs random_inputs(Draw& draw) {
-  return {draw.chance(55) ? Mood::Moderate : random_mood(draw), draw.chance(25)};
+  return {draw.chance(55) ? Mood::Moderate : random_mood(draw), draw.chance(25),
+          draw.chance(15) ? draw.between(1, 2) : 0};
 }
 
 Long word_as(Width width, Long word) {
@@ -54,8 +58,9 @@ void draw_items(Draw& draw, Case& test, const std::vector<ItemField>& fields,
   const std::uint32_t hard = inputs.hard_item ? draw.below(test.run.iterations) : ~0U;
   for (std::uint32_t n = 0; n < test.run.iterations; ++n) {
     for (const ItemField& field : fields) {
-      const Long word =
-          n == hard && draw.chance(60) ? hard_word(draw) : draw_word(draw, inputs.mood);
+      const Long word = n != hard || draw.chance(40) ? draw_word(draw, inputs.mood)
+                        : draw.chance(50)            ? hard_word(draw)
+                                                     : edge_word(draw);
       const Operand& x = field.in_item;
       write_bm(test.state, test.run.source_base + n * test.run.source_step + x.address, x.width,
                word_as(x.width, word).bits);
@@ -99,7 +104,8 @@ Case loop_case(std::uint64_t seed) {
   test.program.output_shorts = LoopBuilder::output_shorts;
 
   const LoopStyle style = random_style(draw);
-  const Inputs inputs = random_inputs(draw);
+  Inputs inputs = random_inputs(draw);
+  if (style.excursions > 0 && draw.chance(40)) inputs.mood = Mood::Sparse;
   LoopBuilder builder(draw, test, style);
   builder.write_body(draw.between(3, 30));
   builder.write_frame();
@@ -108,13 +114,16 @@ Case loop_case(std::uint64_t seed) {
   test.state = empty_block(test.geometry);
   if (draw.chance(30)) randomize(test.state, draw, draw.pick({inputs.mood, Mood::Hostile}));
   draw_places(draw, test.state, builder.starting_places(), inputs.mood);
+  plant_edges(test.state, draw, inputs.edges);
   draw_items(draw, test, builder.fields(), inputs);
   test.whole = draw.chance(50);
-  test.what =
-      fmt::format("loop of {} instructions, {} iterations, {} numbers{}{}{}",
-                  test.program.section(Section::Body).size(), test.run.iterations,
-                  mood_name(inputs.mood), inputs.hard_item ? ", one hard item" : "",
-                  style.feedback ? ", sums fed back" : "", style.halves ? ", halves of longs" : "");
+  test.what = fmt::format(
+      "loop of {} instructions, {} iterations, {} numbers{}{}{}{}{}{}",
+      test.program.section(Section::Body).size(), test.run.iterations, mood_name(inputs.mood),
+      inputs.hard_item ? ", one hard item" : "", inputs.edges > 0 ? ", some at edges" : "",
+      style.immediates == Mood::Edges ? ", constants at edges" : "",
+      style.excursions > 0 ? ", excursions" : "", style.feedback ? ", sums fed back" : "",
+      style.halves ? ", halves of longs" : "");
   return test;
 }
 

@@ -7,7 +7,6 @@
 namespace gdr::selftest {
 namespace {
 
-constexpr int largest_factor = 60;
 constexpr u128 sign_of_short = u128{1} << 35, sign_of_long = u128{1} << 71;
 
 Operand at(Space space, Width width) { return {space, width, false, 0, 0, 0}; }
@@ -181,6 +180,8 @@ void LoopBuilder::write_body(unsigned steps) {
       transfer_step();
     } else if (draw_.chance(style_.mask_chance / 2)) {
       mask_step();
+    } else if (draw_.below(steps) < style_.excursions) {
+      excursion_step();
     } else {
       arithmetic_step();
     }

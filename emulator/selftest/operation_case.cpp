@@ -19,7 +19,9 @@ struct Form {
   unsigned vlen = max_elements;
   bool predicated = false;
   bool sets_mask = false;
-  bool observed = false;  ///< each mask is looked at by an instruction of its own
+  bool observed = false;   ///< each mask is looked at by an instruction of its own
+  bool constants = false;  ///< an operand of every second instruction is one
+  unsigned edges = 0;      ///< lanes of the case whose operands are numbers at an edge
   PairKind operands;
 };
 
@@ -65,6 +67,12 @@ Form random_form(Draw& draw, std::uint64_t seed) {
   const auto relation =
       draw.chance(40) ? Relation::Independent : static_cast<Relation>(draw.below(relation_count));
   form.operands = {random_mood(draw), relation, draw.chance(50)};
+  form.constants = draw.chance(25);
+  // One lane that is not noticed shows only where no other lane makes the engine look.
+  if (draw.chance(30)) {
+    form.edges = draw.between(1, 3);
+    form.operands.mood = draw.pick({Mood::Moderate, Mood::Sparse, Mood::Doubles, Mood::Zeros});
+  }
   return form;
 }
 
@@ -95,6 +103,14 @@ Instruction instruction_of(const Form& form, unsigned n, bool to_registers) {
   return i;
 }
 
+/// Puts a constant in the place of an operand: of the same numbers, or one at an edge.
+void draw_constant(Draw& draw, Arithmetic& slot, Mood mood) {
+  Operand& x = slot.b.used() && draw.chance(50) ? slot.b : slot.a;
+  x = {Space::Immediate, x.width, false, 0, 0, 0};
+  const Long word = draw.chance(40) ? edge_word(draw) : draw_word(draw, mood);
+  slot.immediate = x.width == Width::Long ? word : Long{upper_half(word).bits};
+}
+
 /// Turns over the bits of a result where its flag says so: what masks hold at the end is only what
 /// the last instructions set.
 Instruction observer_of(const Instruction& set) {
@@ -111,7 +127,7 @@ Instruction observer_of(const Instruction& set) {
 void draw_operands(Draw& draw, BlockState& block, const Arithmetic& slot, unsigned vlen,
                    const PairKind& kind) {
   const auto put = [&](const Operand& x, Long word, unsigned pe, unsigned element) {
-    if (!x.used()) return;
+    if (!x.used() || x.space == Space::Immediate) return;
     write_location(block, x, pe, element,
                    x.width == Width::Long ? word.bits : u128{upper_half(word).bits});
   };
@@ -124,11 +140,26 @@ void draw_operands(Draw& draw, BlockState& block, const Arithmetic& slot, unsign
   }
 }
 
+/// The same of one lane of an instruction, at an edge.
+void draw_edge(Draw& draw, BlockState& block, const Arithmetic& slot, unsigned vlen) {
+  const PairKind kind{Mood::Edges, static_cast<Relation>(draw.below(relation_count)), false};
+  const unsigned pe = draw.below(block.pes), element = draw.below(vlen);
+  const WordPair pair = draw_pair(draw, kind);
+  const auto put = [&](const Operand& x, Long word) {
+    if (!x.used() || x.space == Space::Immediate) return;
+    write_location(block, x, pe, element,
+                   x.width == Width::Long ? word.bits : u128{upper_half(word).bits});
+  };
+  put(slot.a, pair.a);
+  put(slot.b, pair.b);
+}
+
 std::string form_text(const Form& form) {
   const auto letter = [](Width width) { return width == Width::Long ? 'l' : 's'; };
-  return fmt::format("{} {}{}{}, vlen {}{}{}, {} numbers, {}", info(form.op).mnemonic,
+  return fmt::format("{} {}{}{}, vlen {}{}{}{}{}, {} numbers, {}", info(form.op).mnemonic,
                      letter(form.out), letter(form.a), letter(form.b), form.vlen,
                      form.predicated ? ", predicated" : "", form.sets_mask ? ", mask set" : "",
+                     form.constants ? ", constants" : "", form.edges > 0 ? ", some at edges" : "",
                      mood_name(form.operands.mood), relation_name(form.operands.relation));
 }
 
@@ -150,10 +181,13 @@ Case operation_case(std::uint64_t seed) {
   test.state = empty_block(test.geometry);
   for (auto& mask : test.state.masks) mask = draw.chance(50) ? ~std::uint64_t{0} : 0;
   for (unsigned n = 0; n < instructions; ++n) {
-    const Instruction i = instruction_of(form, n, to_registers);
+    Instruction i = instruction_of(form, n, to_registers);
+    Arithmetic& slot = i.mul.used() ? i.mul : i.alu;
+    if (form.constants && n % 2 == 0) draw_constant(draw, slot, form.operands.mood);
     append(test.program, Section::Body, i);
     if (form.observed) append(test.program, Section::Body, observer_of(i));
-    draw_operands(draw, test.state, i.mul.used() ? i.mul : i.alu, i.vlen, form.operands);
+    draw_operands(draw, test.state, slot, i.vlen, form.operands);
+    if (n < form.edges) draw_edge(draw, test.state, slot, i.vlen);
   }
   return test;
 }

@@ -41,6 +41,21 @@ void randomize(BlockState& block, Draw& draw, Mood mood) {
   }
 }
 
+void plant_edges(BlockState& block, Draw& draw, unsigned count) {
+  for (; count > 0; --count) {
+    LaneMemory& memory = draw.chance(50)   ? block.registers
+                         : draw.chance(70) ? block.local
+                                           : block.t;
+    const std::size_t words = memory.size() / block.pes / 2;
+    // The first words are what most instructions look at.
+    const std::size_t word = draw.below(draw.chance(80) ? std::min<std::size_t>(words, 8) : words);
+    const std::size_t pe = draw.below(block.pes);
+    const Long drawn = edge_word(draw);
+    memory[2 * word * block.pes + pe] = upper_half(drawn).bits;
+    memory[(2 * word + 1) * block.pes + pe] = lower_half(drawn).bits;
+  }
+}
+
 Case program_case(std::uint64_t seed, bool keep_ports) {
   Draw draw(seed);
   Case test;
@@ -51,16 +66,22 @@ Case program_case(std::uint64_t seed, bool keep_ports) {
   items.output = place_items(draw, test, test.run.output_base, test.run.output_step);
   test.run.collect_flags = draw.chance(30);
 
-  const Mood mood = draw.chance(30) ? Mood::Hostile : random_mood(draw);
+  // Calm programs run in doubles but for what their constants, or a few words, are.
+  const bool calm = draw.chance(25);
+  const Mood mood = calm ? draw.pick({Mood::Moderate, Mood::Sparse, Mood::Doubles, Mood::Zeros})
+                    : draw.chance(30) ? Mood::Hostile
+                                      : random_mood(draw);
   Style style;
-  style.immediates = mood;
+  style.immediates = draw.chance(calm ? 70 : 20) ? Mood::Edges : mood;
   style.keep_ports = keep_ports;
-  style.float_chance = draw.pick({0U, 0U, 80U, 100U});
+  style.float_chance = calm ? 100 : draw.pick({0U, 0U, 80U, 100U});
   style.long_chance = draw.pick({50U, 50U, 50U, 0U, 100U});
-  style.indirect_chance = draw.pick({0U, 25U});
+  style.indirect_chance = calm ? 0 : draw.pick({0U, 25U});
   test.program.name = "random";
   test.program.item_shorts = items.source;
   test.program.output_shorts = items.output;
+  // What lies below the items does not move.
+  test.program.fixed_shorts = std::min(test.run.source_base, test.run.output_base);
   const unsigned length = draw.between(1, 24);
   // Some in all sections that make a run: what one leaves in registers the next one finds.
   const bool spread = draw.chance(30);
@@ -74,6 +95,7 @@ Case program_case(std::uint64_t seed, bool keep_ports) {
   test.state = empty_block(test.geometry);
   test.state.number = draw.below(test.geometry.blocks);
   randomize(test.state, draw, mood);
+  if (draw.chance(25)) plant_edges(test.state, draw, draw.between(1, 3));
   test.whole = draw.chance(50);
   test.what = fmt::format("{} random instructions, {} numbers{}", length, mood_name(mood),
                           keep_ports ? "" : ", past the port limits");

@@ -13,8 +13,15 @@ constexpr u128 sign_bit = u128{1} << 71;
 constexpr std::uint32_t bias = 1023, top_exponent = 2046, special = 2047;
 
 constexpr std::array<std::string_view, mood_count> mood_names{
-    "moderate", "wide",  "sparse",   "ties",      "doubles",  "zeros",  "dirty zeros",
-    "large",    "small", "specials", "sprinkled", "integers", "hostile"};
+    "moderate", "wide",  "sparse", "ties",     "doubles",   "zeros",    "dirty zeros",
+    "large",    "small", "edges",  "specials", "sprinkled", "integers", "hostile"};
+/// Biased exponents at which something ends: the range (1, 2046), the last bits of a long as a
+/// second double (53 to 61), what rounds them as a double (9), factors whose products leave the
+/// range (512, 1535), sums that lanes of integers trust (128), products that matrices do (223,
+/// 1823), shorts that a multiple of 2^28 can round (2019), longs that become words (2045).
+constexpr std::array edge_exponents{1U,   9U,    25U,   53U,   61U,   128U,  223U,
+                                    512U, 1023U, 1535U, 1823U, 2019U, 2045U, 2046U};
+
 constexpr std::array<std::string_view, relation_count> relation_names{
     "independent", "near equal", "ties of sums", "far apart", "low products", "high products"};
 
@@ -131,6 +138,12 @@ Long product_partner(Draw& draw, Long a, std::int64_t sum) {
   return with_exponent(b, exponent + draw.below(2));
 }
 
+/// Distances at which one operand ends where another one begins: of 25, 50, 53 and 61 bits.
+std::int64_t edge_distance(Draw& draw) {
+  const std::int64_t distance = draw.pick({8U, 24U, 28U, 49U, 52U, 60U}) + draw.below(5);
+  return draw.chance(50) ? distance : -distance;
+}
+
 }  // namespace
 
 std::string_view mood_name(Mood mood) noexcept {
@@ -143,7 +156,22 @@ std::string_view relation_name(Relation relation) noexcept {
 
 Mood random_mood(Draw& draw) {
   // Numbers of moderate size are what fast ways are made for: they get their share.
-  return draw.chance(25) ? Mood::Moderate : static_cast<Mood>(draw.below(mood_count));
+  if (draw.chance(25)) return Mood::Moderate;
+  return draw.chance(10) ? Mood::Edges : static_cast<Mood>(draw.below(mood_count));
+}
+
+Long edge_word(Draw& draw) {
+  const std::int64_t edge = edge_exponents[draw.below(edge_exponents.size())];
+  const std::int64_t off = draw.chance(70) ? draw.below(5) - 2LL : edge_distance(draw);
+  const std::uint64_t fraction = draw.chance(25)   ? draw.bits()
+                                 : draw.chance(33) ? tie_fraction(draw)
+                                                   : sparse_fraction(draw);
+  return with_exponent(word_of(draw.bits(), 1, fraction), edge + off);
+}
+
+Long scale_word(Draw& draw, int exponent) {
+  const std::uint64_t fraction = draw.chance(60) ? 0 : sparse_fraction(draw);
+  return with_exponent(word_of(draw.bits(), 1, fraction), std::int64_t{bias} + exponent);
 }
 
 Long hard_word(Draw& draw) {
@@ -152,7 +180,7 @@ Long hard_word(Draw& draw) {
            : draw.chance(50) ? tie_fraction(draw)
                              : sparse_fraction(draw);
   };
-  switch (draw.below(12)) {
+  switch (draw.below(13)) {
     case 0:
       return zero(draw, draw.chance(50));
     case 1:
@@ -168,6 +196,8 @@ Long hard_word(Draw& draw) {
       return {((u128{draw.bits()} << 64) | draw.bits()) & Long::mask};
     case 6:
       return integer(draw);
+    case 7:
+      return edge_word(draw);
     default:
       return word_of(draw.bits(), bias - 4 + draw.below(9) + (draw.chance(20) ? draw.below(70) : 0),
                      any());
@@ -194,10 +224,13 @@ Long draw_word(Draw& draw, Mood mood) {
       return large(draw);
     case Mood::Small:
       return small(draw);
+    case Mood::Edges:
+      return edge_word(draw);
     case Mood::Specials:
       return draw.chance(30) ? special_word(draw) : moderate(draw);
     case Mood::Sprinkled:
-      return draw.below(400) == 0 ? hard_word(draw) : moderate(draw);
+      if (draw.below(400) != 0) return moderate(draw);
+      return draw.chance(50) ? hard_word(draw) : edge_word(draw);
     case Mood::Integers:
       return integer(draw);
     case Mood::Hostile:

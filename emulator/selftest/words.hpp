@@ -22,17 +22,25 @@ enum class Mood : std::uint8_t {
   DirtyZeros,  ///< zeros with fraction bits, too
   Large,       ///< 2^960 up to the largest number
   Small,       ///< 2^-1022 to 2^-900
+  Edges,       ///< exponents at the ends of what the engines' representations hold
   Specials,    ///< infinities and NaNs of all kinds among numbers
   Sprinkled,   ///< moderate numbers with a hard word among some hundreds
   Integers,    ///< small integers of both signs, as bits
   Hostile,     ///< all of these, and random bits
 };
-constexpr unsigned mood_count = 13;
+constexpr unsigned mood_count = 14;
 std::string_view mood_name(Mood mood) noexcept;
 Mood random_mood(Draw& draw);
 
 /// A word of a mood. Its upper half is a short of the same mood.
 Long draw_word(Draw& draw, Mood mood);
+
+/// A number whose exponent lies where the fast ways end, or as far from there as formats are wide:
+/// what is drawn once or twice among harmless numbers, or as a constant, tells whether they notice.
+Long edge_word(Draw& draw);
+
+/// A number of size 2^exponent or a little more, as near to that as there is one.
+Long scale_word(Draw& draw, int exponent);
 
 /// A word of no kind in particular: zeros with fractions, infinities, NaNs, numbers next to
 /// 2^-1022 and to overflow, exact ties, exponents close together, small integers, random bits.

@@ -86,6 +86,20 @@ double edges(std::mt19937_64& r) {
 double tiny(std::mt19937_64& r) {
   return std::ldexp(uniform(r), std::uniform_int_distribution<>(-132, -120)(r));
 }
+/// Exponents around one: of factors whose products, or the sums of these, are at an end of what
+/// doubles are trusted with, or of the range.
+template <int Center>
+double near(std::mt19937_64& r) {
+  return std::ldexp(uniform(r), Center + std::uniform_int_distribution<>(-2, 2)(r));
+}
+/// One number among many that is at such an end.
+double seldom(std::mt19937_64& r) {
+  constexpr int ends[] = {-1022, -970, -511, -401, -52, 52, 401, 511, 970, 1023};
+  const double x = uniform(r);
+  return std::uniform_int_distribution<>(0, 40)(r) != 0
+             ? x
+             : std::ldexp(x, ends[std::uniform_int_distribution<>(0, 9)(r)]);
+}
 double special(std::mt19937_64& r) {
   const double u = uniform(r);
   if (u < -0.99) return std::numeric_limits<double>::infinity();
@@ -110,6 +124,13 @@ constexpr std::pair<const char*, Draw> draws[] = {
     {"spread 12", spread<12>},
     {"spread 60", spread<60>},
     {"tiny", tiny},
+    {"products near 2^-1022", near<-511>},
+    {"products near 2^-800", near<-400>},
+    {"products near 2^800", near<400>},
+    {"products near 2^1023", near<511>},
+    {"numbers near 2^-1022", near<-1020>},
+    {"numbers near 2^-969", near<-969>},
+    {"one at an end", seldom},
 };
 
 /// Whether what is multiplied crosses the link as floats.

@@ -1,5 +1,7 @@
 // The vector engine on host doubles: what is proved, what is done again on integers, and bits that
 // doubles once got wrong.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <string>
 
@@ -116,6 +118,53 @@ TEST_CASE("The larger of a long beyond 2^995 and a small one is not minus infini
     CHECK(run(isa, "  vlen 1\n  fmul $r44 $lr8 $r40\n  fmin $r45 $r44 $r40\n", number(0x1.8p1016),
               short_number(1.5))
               .same);
+  }
+}
+
+TEST_CASE("A long constant near the smallest number keeps its last bits") {
+  // Below 2^-969 they are a subnormal double, which the kernels take for a zero.
+  for (const Isa isa : host_isas()) {
+    for (unsigned exponent = 1; exponent < 64; exponent += exponent < 52 ? 10 : 1) {
+      for (const std::uint64_t last : {0x01U, 0x80U, 0xffU}) {
+        for (const unsigned sign : {0U, 0x800U}) {
+          const std::string constant =
+              fmt::format("0x{:03x}eefdfffffbff0{:02x}", sign | exponent, last);
+          INFO(isa_name(isa) << ' ' << constant);
+          const auto same = [&](const std::string& body) {
+            return run(isa, "  vlen 1\n  fmul $r44 $r40 $r40\n" + body, number(1), short_number(1),
+                       1)
+                .same;
+          };
+          CHECK(same("  fadd $lr12 " + constant + ' ' + constant + '\n'));
+          CHECK(same("  ipass $lr12 " + constant + '\n'));
+          CHECK(same("  dmul $lr12 $lr8 " + constant + '\n'));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("A long that overflows is infinite also where the next operation takes it") {
+  for (const Isa isa : host_isas()) {
+    CAPTURE(isa_name(isa));
+    // 2^512 squared; the second product would bring it back into the range.
+    const std::string square = "  vlen 1\n  dmul $lr12 $lr8 $lr8\n";
+    for (const double x : {0x1p512, -0x1p512, 0x1.8p512, 0x1.0000000000001p512}) {
+      CHECK(run(isa, square + "  dmul $lr12 $lr12 0x39b000000000000000\n", number(x),
+                short_number(1), 1)
+                .same);
+      CHECK(run(isa, square + "  fsub $lr12 $lr12 0x7fefffffffffffffff\n", number(x),
+                short_number(1), 1)
+                .same);
+    }
+    // The largest number, and half a unit of its last place or more.
+    for (const char* y : {"0x7c1000000", "0x7c2000000", "0x7c8abcdef"}) {
+      const std::string sum = "  vlen 1\n  fadd $lr8 $lr8 " + std::string(y) + "\n";
+      const Long largest{((u128{0x7ff} << 60) - 1)};
+      CHECK(run(isa, sum + "  fsub $lr8 $lr8 0x7feffffff\n", largest, short_number(1), 1).same);
+      CHECK(run(isa, sum + "  dmul $lr8 $lr8 0x39b000000000000000\n", largest, short_number(1), 1)
+                .same);
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 #include "emulator/engine/vector/vector.hpp"
 #include "emulator/selftest/case.hpp"
 #include "emulator/selftest/draw.hpp"
+#include "emulator/selftest/generators.hpp"
 #include "kernels/builtin.hpp"
 #include "support/catch.hpp"
 
@@ -58,6 +59,13 @@ Instruction instruction(Draw& draw) {
     if (draw.chance(30)) slot.dst = {};
   } else if (kind >= 3 && kind < 6 && draw.chance(20)) {
     slot.mask = {MaskFlag::Negative, 1};
+  } else if (kind < 6 && draw.chance(15)) {
+    slot.b = {Space::Immediate, some_width(draw)};
+    const Long word = selftest::edge_word(draw);
+    slot.immediate = slot.b.width == Width::Long ? word : Long{upper_half(word).bits};
+  } else if (kind >= 8 && draw.chance(20)) {
+    slot.a = {Space::Immediate, Width::Long};
+    slot.immediate = selftest::edge_word(draw);
   }
   if (draw.chance(20)) i.predicate = {true, draw.chance(50), 1};
   return i;
@@ -104,6 +112,7 @@ selftest::Case random_case(Draw& draw, const Program& program) {
   test.program = program;
   test.state = selftest::empty_block(test.geometry);
   fill(draw, test.state);
+  if (draw.chance(30)) selftest::plant_edges(test.state, draw, 1);
   test.run.iterations = draw.between(1, 3);
   test.run.source_base = 4;
   test.run.source_step = 2;

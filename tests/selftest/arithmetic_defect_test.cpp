@@ -1,5 +1,6 @@
 // Mistakes that an engine made of the host's doubles is prone to: each is found within a few
 // thousand programs, so within seconds of `gdr selftest`.
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -121,6 +122,17 @@ Long sum_in_double(const Arithmetic& slot, Long a, Long b, Long right) {
   return std::fpclassify(sum) == FP_NORMAL && finite(twice) ? twice : right;
 }
 
+/// The last eight fraction bits of a constant that are, as a double of their own, below 2^-1022.
+Long lost_end_of_constant(const Arithmetic& slot, Long a, Long b, Long) {
+  const auto cut = [](const Operand& x, Long w) {
+    const auto last = static_cast<std::uint64_t>(w.bits) & 255;
+    const bool below = exponent_of(w) + std::bit_width(last) <= 61;
+    return x.space == Space::Immediate && below ? Long{w.bits - last} : w;
+  };
+  Flags flags = no_flags;
+  return info(slot.op).compute_float(cut(slot.a, a), cut(slot.b, b), slot.width, flags);
+}
+
 struct Named {
   const char* name;
   WrongResult wrong;
@@ -136,7 +148,8 @@ const Named defects[] = {{"lost sign of zero", lost_sign_of_zero},
                          {"maximum of zeros", maximum_of_zeros},
                          {"NaN that looks like an infinity", hidden_nan},
                          {"fraction of a zero", dirty_zero},
-                         {"sum of longs in double", sum_in_double}};
+                         {"sum of longs in double", sum_in_double},
+                         {"end of a small constant", lost_end_of_constant}};
 
 }  // namespace
 

@@ -175,6 +175,22 @@ TEST_CASE("words have their mood") {
   }
 }
 
+TEST_CASE("numbers at edges have every exponent at which a representation ends") {
+  Draw draw(5);
+  std::set<unsigned> seen;
+  for (int n = 0; n < 4000; ++n) {
+    const Long word = selftest::draw_word(draw, Mood::Edges);
+    const unsigned exponent = static_cast<unsigned>(word.bits >> 60) & 2047;
+    CHECK((exponent >= 1 && exponent <= 2046));
+    seen.insert(exponent);
+  }
+  for (const unsigned exponent : {1U, 2U, 9U, 52U, 53U, 60U, 61U, 62U, 511U, 512U, 1535U, 2018U,
+                                  2019U, 2044U, 2045U, 2046U}) {
+    CAPTURE(exponent);
+    CHECK(seen.count(exponent) == 1);
+  }
+}
+
 TEST_CASE("products next to the limits of the range lie there, on the side that is asked for") {
   Draw draw(4);
   for (const Mood mood : {Mood::Moderate, Mood::Wide, Mood::Sparse}) {

@@ -39,11 +39,17 @@ std::size_t length_of(const Program& program) {
 /// The last bit of a product of two shorts in a vector of registers is wrong where some ten bits of
 /// it happen to be all ones.
 void rare_product(const Instruction& i, BlockState& state) {
+  const auto written = [&](unsigned pe, unsigned k) {
+    if (!i.predicate.used) return true;
+    const std::size_t row = std::size_t{i.predicate.mask} * max_elements + k;
+    return (state.masks[row * state.pes + pe] != 0) == i.predicate.value;
+  };
   if (i.mul.op != Op::Fmul || i.mul.width != Width::Short) return;
   if (i.mul.dst.space != Space::Register || !i.mul.dst.vector) return;
   for (unsigned k = 0; k < i.vlen; ++k) {
     for (unsigned pe = 0; pe < state.pes; ++pe) {
       const u128 word = read_location(state, i.mul.dst, pe, k);
+      if (!written(pe, k)) continue;
       if ((word >> 4 & 1023) == 1023) write_location(state, i.mul.dst, pe, k, word ^ 1);
     }
   }
@@ -104,7 +110,7 @@ TEST_CASE("a defect under a predicate keeps the predicate, the PE and the elemen
   check_names(f.first, "fsub");
   CHECK(f.first.element == 0);
   REQUIRE(length_of(f.shrunk.program) == 1);
-  CHECK(f.shrunk.program.section(Section::Body)[0].predicate.used);
+  CHECK(f.shrunk.program.section(f.in_shrunk.section)[0].predicate.used);
 }
 
 TEST_CASE("a wrong mask is found and named") {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "emulator/assembler/assembler.hpp"
+#include "emulator/engine/vector/vector.hpp"
 #include "emulator/selftest/selftest.hpp"
 #include "gdr/error.hpp"
 #include "kernels/builtin.hpp"
@@ -16,6 +17,9 @@ namespace {
 std::vector<std::unique_ptr<Engine>> vector_engines() {
   std::vector<std::unique_ptr<Engine>> engines;
   for (const Isa isa : host_isas()) engines.push_back(make_engine("vector", isa_name(isa)));
+  // Without machine code of its own, which hardly leaves work to the kernels elsewhere.
+  if (host_isas().front() == Isa::Avx512)
+    engines.push_back(std::make_unique<VectorEngine>(Isa::Avx512, false));
   return engines;
 }
 

@@ -20,7 +20,8 @@ struct Key {
       return a.kind == b.kind && a.location == b.location;
     };
     return target == other.target && program.sections == other.program.sections &&
-           program.elements == other.program.elements && geometry == other.geometry &&
+           program.elements == other.program.elements &&
+           program.fixed_shorts == other.program.fixed_shorts && geometry == other.geometry &&
            std::ranges::equal(program.variables, other.program.variables, same_place);
   }
 };

@@ -10,6 +10,7 @@
 #include "emulator/engine/native/packed_runner.hpp"
 #include "emulator/engine/native/runner.hpp"
 #include "emulator/engine/products/kernels.hpp"
+#include "emulator/engine/streaming.hpp"
 #include "emulator/engine/vector/vector.hpp"
 
 namespace gdr {
@@ -21,7 +22,8 @@ class NativeExecutable final : public StreamedExecutable {
       : program_(native::compiled_program(program, geometry, target)),
         exact_(VectorEngine(target.isa).prepare(program, geometry)),
         products_(target.precision == native::Precision::Double ? products_of(target.isa, false)
-                                                                : nullptr) {}
+                                                                : nullptr),
+        takes_streams_(body_takes_streams(program)) {}
 
   void run(BlockState& block, const BlockRun& run) const override {
     if (run.iterations == 0) return;
@@ -39,7 +41,7 @@ class NativeExecutable final : public StreamedExecutable {
 
   std::size_t stream_bytes() const noexcept override {
     const auto& body = program_->parts[static_cast<unsigned>(Section::Body)].section;
-    return body ? body->stream_bytes() : 0;
+    return body && takes_streams_ ? body->stream_bytes() : 0;
   }
   bool convert_sources(const std::uint64_t* shorts, std::size_t groups, std::uint32_t step,
                        std::byte* to) const noexcept override {
@@ -48,7 +50,7 @@ class NativeExecutable final : public StreamedExecutable {
   }
 
   std::uint64_t most_whole_groups() const noexcept override {
-    return program_->in_one_go ? ~std::uint64_t{0} : 0;
+    return takes_streams_ && program_->in_one_go ? ~std::uint64_t{0} : 0;
   }
   bool run_whole(BlockState& block, const BlockRun& body) const override {
     const native::FloatMode mode;
@@ -88,6 +90,7 @@ class NativeExecutable final : public StreamedExecutable {
   std::shared_ptr<const native::CompiledProgram> program_;
   std::shared_ptr<const Executable> exact_;
   const ProductKernels* products_;
+  bool takes_streams_;
 };
 
 }  // namespace

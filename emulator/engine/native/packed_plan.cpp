@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "emulator/engine/streaming.hpp"
+
 namespace gdr::native {
 namespace {
 
@@ -63,6 +65,8 @@ class Planner {
       if (reads || puts) throw std::string("a section but the loop uses the broadcast memory");
     }
     if (section(Section::Body).stream_bytes() == 0) throw std::string("it reads no sources");
+    if (!body_takes_streams(loaded_.program))
+      throw std::string("the loop reads the broadcast memory beside its sources");
   }
 
   static std::vector<Place> places(LeafKey key) {

@@ -8,6 +8,7 @@
 
 #include "emulator/engine/native/handover.hpp"
 #include "emulator/engine/native/shorts.hpp"
+#include "emulator/engine/streaming.hpp"
 #include "emulator/isa/ports.hpp"
 
 namespace gdr::native {
@@ -121,12 +122,6 @@ CompiledSection::CompiledSection(const SectionModel& model, const Demand& demand
   for (const PutWord& put : model.puts) puts_.push_back({put.address, put.pe, put.width});
   collect_words();
   check_precision();
-}
-
-bool CompiledSection::reads_sources() const noexcept {
-  return !source_words_.words.empty() ||
-         std::any_of(moves_.begin(), moves_.end(),
-                     [](const MovedRow& move) { return move.from == NodeOp::Source; });
 }
 
 /// Doubles take over where floats cannot do it.
@@ -439,8 +434,8 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
   const auto& start = parts[static_cast<unsigned>(Section::Start)].section;
   const auto& body = parts[static_cast<unsigned>(Section::Body)].section;
   const auto& end = parts[static_cast<unsigned>(Section::End)].section;
-  in_one_go = start && body && end && start->kernels().empty() && !start->reads_sources() &&
-              !end->reads_sources();
+  in_one_go = start && body && end && start->kernels().empty() &&
+              keeps_to_fixed(program, Section::Start) && keeps_to_fixed(program, Section::End);
   if (in_one_go) body->follow(*start);
 }
 

@@ -87,7 +87,6 @@ class CompiledSection {
   const std::vector<PutTarget>& puts() const noexcept { return puts_; }
   const WordTable& source_words() const noexcept { return source_words_; }
   const WordTable& uniform_words() const noexcept { return uniform_words_; }
-  bool reads_sources() const noexcept;
 
   /// Which of its uniform words are best compiled as zeros where they are zero: bits of their
   /// numbers. They stand in for lanes that do not count.
@@ -150,8 +149,8 @@ struct CompiledProgram {
   CellMap map;
   Target target;
   std::array<Part, section_count> parts;
-  /// Start, body and End can be run in one go: all are compiled, Start computes nothing, and only
-  /// the body reads sources.
+  /// Start, body and End can be run in one go: all are compiled, Start computes nothing, and Start
+  /// and End reach only fixed words of the broadcast memory.
   bool in_one_go = false;
 };
 

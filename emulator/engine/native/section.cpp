@@ -5,6 +5,7 @@
 #include <bit>
 #include <string>
 
+#include "emulator/engine/streaming.hpp"
 #include "emulator/isa/table.hpp"
 #include "emulator/isa/validate.hpp"
 
@@ -467,7 +468,11 @@ void translate(const Program& program, Section section, SectionModel& m) {
   const auto& instructions = program.section(section);
   for (std::size_t n = 0; n < instructions.size(); ++n) {
     try {
-      translator.run(instructions[n]);
+      const Instruction& i = instructions[n];
+      translator.run(i);
+      // The items of a run are taken in before the first pass.
+      if (section == Section::Body && i.move.op == Op::Bput && !reaches_fixed_only(program, i))
+        throw Unsupported("a word is put where j-items stand");
     } catch (const Unsupported& e) {
       throw Unsupported(place_of(program, section, n) + ": " + e.what());
     }

@@ -11,6 +11,7 @@
 #include "emulator/engine/check.hpp"
 #include "emulator/engine/products/kernels.hpp"
 #include "emulator/engine/reference/reference.hpp"
+#include "emulator/engine/streaming.hpp"
 #include "emulator/engine/vector/doubles/fused/section.hpp"
 #include "emulator/engine/vector/doubles/run.hpp"
 #include "emulator/engine/vector/host_float.hpp"
@@ -437,7 +438,8 @@ class VectorExecutable final : public StreamedExecutable {
         kernels_(kernels_for(isa)),
         planned_(plan_program(program_, geometry, kernels_)),
         reference_(ReferenceEngine{}.prepare(program, geometry)),
-        doubles_(trusted_doubles(isa)) {
+        doubles_(trusted_doubles(isa)),
+        takes_streams_(body_takes_streams(program_)) {
     if (doubles_ == nullptr) return;
     fuse = fuse && isa == Isa::Avx512;
     for (const bool heads : {false, true}) {
@@ -473,7 +475,8 @@ class VectorExecutable final : public StreamedExecutable {
 
   std::size_t stream_bytes() const noexcept override {
     const DoublesSection& body = *sections_[static_cast<unsigned>(Section::Body)][0];
-    const bool streams = body.usable && (!body.writes_memory || streams_outputs());
+    const bool streams =
+        body.usable && takes_streams_ && (!body.writes_memory || streams_outputs());
     return streams ? group_shorts() * sizeof(std::uint64_t) : 0;
   }
   bool streams_outputs() const noexcept override {
@@ -631,6 +634,7 @@ class VectorExecutable final : public StreamedExecutable {
   mutable std::mutex smaller_mutex_;
   /// The same program for blocks of fewer PEs: what they did counts as this one's.
   mutable std::vector<std::shared_ptr<const Executable>> smaller_;
+  bool takes_streams_;             ///< the body's own transfers allow it
   std::array<BothWays, section_count> sections_;
   BothWays whole_;  ///< Start, body and End in a row
 };

@@ -123,9 +123,11 @@ struct FlagSteps : P {
     h = add_round<truncate>(s, t);
     l = round_tail(h, sub(t, sub(h, s)));
   }
+  /// The rest rounded where the long h + rest ends. h is cut, so it never becomes infinite:
+  /// doubling it raises overflow from 2^1023 on, where h + rest may be beyond the largest long.
   GDR_INLINE static D round_tail(const D& h, const D& rest) {
-    const D power = and_(h, set_bits(exponent));
-    const D far = set(0x1.8p-8);
+    const D power = and_(add(h, h), set_bits(exponent));
+    const D far = set(0x1.8p-9);
     return fma(power, far, fnma_round<nearest>(power, far, rest));
   }
 

@@ -63,9 +63,9 @@ DoublesSection translate_to_doubles(const Program& program, Section section,
                                     const Geometry& geometry, const DoublesKernels& kernels,
                                     bool heads);
 
-/// Start, passes of the body and End as one, so that words stay in doubles between them. Sections
-/// must keep to the fixed part of the broadcast memory where they write it, and Start and End where
-/// they read it: then it is not usable, as for all that translate_to_doubles has to refuse.
+/// Start, passes of the body and End as one, so that words stay in doubles between them. It is not
+/// usable where Start or End reach words of the broadcast memory that are not fixed, where the body
+/// cannot take a stream or leaves output items, and for all that translate_to_doubles has to refuse.
 DoublesSection translate_whole(const Program& program, const Geometry& geometry,
                                const DoublesKernels& kernels, bool heads);
 

@@ -2,6 +2,7 @@
 // into the form that it wants.
 #include <algorithm>
 
+#include "emulator/engine/streaming.hpp"
 #include "emulator/engine/vector/doubles/section.hpp"
 
 namespace gdr {
@@ -163,11 +164,10 @@ std::uint32_t end_of(const Instruction& i) {
   return i.move.bm.at(i.vlen - 1u) + shorts_in(i.move.bm.width);
 }
 
-/// Whether a section keeps to the fixed words of the broadcast memory, when it writes or at all.
-bool keeps_to_fixed(const Program& program, Section section, bool writes_only) {
-  return std::ranges::all_of(program.section(section), [&](const Instruction& i) {
-    if (!i.move.used() || (writes_only && i.move.op != Op::Bput)) return true;
-    return i.move.bm.space == Space::Bm && end_of(i) <= program.fixed_shorts;
+/// Whether the body leaves no output items.
+bool puts_to_fixed(const Program& program) {
+  return std::ranges::all_of(program.section(Section::Body), [](const Instruction& i) {
+    return i.move.op != Op::Bput || i.move.bm.space == Space::Bm;
   });
 }
 
@@ -209,9 +209,8 @@ std::vector<bool> kept_words(const Program& program, const WordNumbers& numbers,
 
 DoublesSection translate_whole(const Program& program, const Geometry& geometry,
                                const DoublesKernels& kernels, bool heads) {
-  const bool fixed = keeps_to_fixed(program, Section::Start, false) &&
-                     keeps_to_fixed(program, Section::Body, true) &&
-                     keeps_to_fixed(program, Section::End, false);
+  const bool fixed = keeps_to_fixed(program, Section::Start) && body_takes_streams(program) &&
+                     puts_to_fixed(program) && keeps_to_fixed(program, Section::End);
   if (!fixed) return {};
   try {
     Chain chain(geometry, kernels);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 #include <string>
 
 #include "emulator/engine/vector/doubles/lay_out.hpp"
@@ -51,9 +52,17 @@ class WordPass {
   static RowSpan scratch_rows(unsigned strip, Rep rep) {
     return {{RowKind::Scratch, 8 * strip}, {RowKind::Scratch, 8 * strip + 4}, rep == Rep::Long, 1};
   }
-  static std::uint64_t tail_of(std::uint64_t head, std::uint64_t low) {
-    const double power = std::bit_cast<double>(head & (short_field | std::uint64_t{1} << 63));
-    return low == 0 ? 0 : std::bit_cast<std::uint64_t>(static_cast<double>(low) * 0x1p-60 * power);
+  /// The double of a long's last eight fraction bits, `low`, behind those of `head`: `low` units of
+  /// the 60th place. None if it is below 2^-1022: the kernels read a subnormal double as a zero,
+  /// and no flag tells. Made of bits, since a caller may have set the host to any floating-point
+  /// mode.
+  static std::optional<std::uint64_t> tail_of(std::uint64_t head, std::uint64_t low) {
+    if (low == 0) return 0;
+    const auto bits = static_cast<unsigned>(std::bit_width(low));
+    const std::uint64_t field = (head & short_field) >> 52;
+    if (field + bits <= 61) return std::nullopt;
+    const std::uint64_t fraction = (low << (53 - bits)) & ((std::uint64_t{1} << 52) - 1);
+    return (head & std::uint64_t{1} << 63) | (field + bits - 61) << 52 | fraction;
   }
   RowSpan constant(std::uint64_t head, std::uint64_t tail) {
     const RowSpan h = constant(head), t = constant(tail);
@@ -163,8 +172,10 @@ class WordPass {
     const std::uint64_t field = head & short_field;
     const bool dirty = field == 0 && ((head << 12) | low) != 0;
     if (field == short_field || dirty) throw Unusable{"a long constant that is no number"};
+    const std::optional<std::uint64_t> tail = tail_of(head, low);
+    if (!tail) throw Unusable{"a long constant whose last bits are below the doubles"};
     const bool plus_zero = head != std::uint64_t{1} << 63;
-    return {low == 0 ? Form::Head : Form::Pair, constant(head, tail_of(head, low)), plus_zero};
+    return {low == 0 ? Form::Head : Form::Pair, constant(head, *tail), plus_zero};
   }
 
   Source read_short(const Arithmetic& slot, const Operand& x, unsigned elements) {
