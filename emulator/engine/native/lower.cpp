@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "emulator/engine/native/float_mode.hpp"
 #include "emulator/engine/native/roots.hpp"
 #include "emulator/engine/native/shorts.hpp"
 
@@ -172,8 +173,10 @@ Segment with_masked_terms(const Segment& s) {
 
 // --- floats
 
-/// Numbers too large for a float become infinite and too small ones zero, as results do.
 void check_float_constant(const Node& node) {
+  if (node.kind == Kind::Number && !fits_float(std::bit_cast<double>(node.bits))) {
+    throw Unsupported("a constant is beyond the range of floats");
+  }
   if (node.kind != Kind::Bits) return;
   const auto value = static_cast<std::int64_t>(node.bits) >> short_shift;
   if (value != static_cast<std::int32_t>(value)) {
