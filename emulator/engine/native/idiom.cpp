@@ -4,97 +4,27 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "emulator/engine/native/float_mode.hpp"
-#include "emulator/engine/native/lane_operations.hpp"
+#include "emulator/engine/native/idiom_domain.hpp"
 
 namespace gdr::native {
 namespace {
 
 /// Coarser agreement is not taken for a reciprocal or a root: it could be anything.
 constexpr double largest_error = 1e-3;
-/// Exponent fields: 1 to this one are numbers.
-constexpr unsigned last_exponent = 2046, bias = 1023;
 /// With x this near to the ends of the range (powers of two) the steps of a sequence leave it, so
 /// that what comes out means nothing: 1/sqrt(x) begins with a y near 2^-512, whose square is zero.
 constexpr unsigned margin = 4;
-
-using Row = std::array<std::uint64_t, row_lanes>;
-
-double number_at(const Row& row, std::size_t lane) { return std::bit_cast<double>(row[lane]); }
-
-/// Where the idioms are tried: rows of x, with 1 / c/x and 1 / c/sqrt|x|, by which values are
-/// multiplied to be compared with c.
-class Domain {
- public:
-  static const Domain& all() {
-    static const Domain domain;
-    return domain;
-  }
-
-  struct Points {
-    Row x;
-    std::array<double, row_lanes> recip, rsqrt;
-  };
-  /// A first look: both signs, both parities of the exponent, far from 1 both ways.
-  const Points& first_look() const { return points_[0]; }
-  /// Every exponent with two mantissas and both signs, the mantissas all different; more mantissas
-  /// at two exponents.
-  const std::vector<Points>& points() const { return points_; }
-  /// +0, -0, both infinities, NaN, then ones.
-  const Row& special() const { return special_; }
-
- private:
-  Domain() {
-    for (std::size_t i = 0; i < row_lanes; ++i) {
-      // Three of four are positive.
-      const int exponent = static_cast<int>(i * 37 % 407) - 203;
-      add(i % 4 == 3, static_cast<unsigned>(static_cast<int>(bias) + exponent), fraction());
-    }
-    for (const bool negative : {false, true}) {
-      for (unsigned exponent = 1; exponent <= last_exponent; ++exponent) {
-        add(negative, exponent, fraction());
-        add(negative, exponent, fraction());
-      }
-      for (const unsigned exponent : {bias, bias + 1}) {
-        constexpr std::uint64_t step = std::uint64_t{1} << 46;
-        for (std::uint64_t m = 0; m < 64; ++m) add(negative, exponent, m * step);
-        for (std::uint64_t m = 1; m <= 64; ++m) add(negative, exponent, m * step - 1);
-      }
-    }
-    while (lane_ != 0) add(false, bias, 0);
-    special_.fill(std::bit_cast<std::uint64_t>(1.0));
-    const double specials[] = {0.0, -0.0, INFINITY, -INFINITY, NAN};
-    for (std::size_t i = 0; i < std::size(specials); ++i) {
-      special_[i] = std::bit_cast<std::uint64_t>(specials[i]);
-    }
-  }
-
-  /// Multiples of the golden ratio: any number of them lie evenly between 0 and 1.
-  std::uint64_t fraction() { return (golden_ += 0x9e3779b97f4a7c15U) >> 12; }
-
-  void add(bool negative, unsigned exponent, std::uint64_t fraction) {
-    if (lane_ == 0) points_.emplace_back();
-    Points& p = points_.back();
-    p.x[lane_] = (std::uint64_t{negative} << 63) | (std::uint64_t{exponent} << 52) | fraction;
-    p.recip[lane_] = number_at(p.x, lane_);
-    p.rsqrt[lane_] = std::sqrt(std::abs(number_at(p.x, lane_)));
-    lane_ = (lane_ + 1) % row_lanes;
-  }
-
-  std::vector<Points> points_;
-  Row special_{};
-  std::uint64_t golden_ = 0;
-  std::size_t lane_ = 0;
-};
 
 /// The steps that some nodes of a cone need, on rows.
 class Sequence {
  public:
   Sequence(const Graph& graph, const std::vector<std::uint32_t>& cone,
-           const std::vector<std::size_t>& wanted)
-      : graph_(graph) {
+           const std::vector<std::size_t>& wanted) {
     std::vector<bool> needed(graph.size(), false);
     for (const std::size_t k : wanted) needed[cone[k]] = true;
     for (std::size_t k = cone.size(); k-- > 1;) {
@@ -108,6 +38,7 @@ class Sequence {
       if (r == no_ref) return std::size_t{0};
       if (!graph.is_constant(r)) return row[node_of(r)];
       rows_.emplace_back().fill(graph[r].bits);
+      constants_.emplace_back(rows_.size() - 1, graph[r].bits);
       return rows_.size() - 1;
     };
     rows_.emplace_back();
@@ -129,6 +60,17 @@ class Sequence {
                                                 rows_[s.c].data(), rows_[s.to].data()});
     }
   }
+  /// The same for sequences that compute the same.
+  std::vector<std::uint64_t> key() const {
+    std::vector<std::uint64_t> key;
+    for (const Step& s : steps_) {
+      key.push_back(static_cast<std::uint64_t>(s.node.op) | (std::uint64_t{s.node.detail} << 8));
+      key.insert(key.end(), {s.a, s.b, s.c, s.to});
+    }
+    for (const auto& [row, bits] : constants_) key.insert(key.end(), {row, bits});
+    return key;
+  }
+  std::size_t row_of_node(std::size_t k) const { return rows_of_cone_[k]; }
   /// The values of node k of the cone.
   const Row& values(std::size_t k) const { return rows_[rows_of_cone_[k]]; }
 
@@ -137,9 +79,9 @@ class Sequence {
     Node node;
     std::size_t a, b, c, to;
   };
-  const Graph& graph_;
   std::vector<Row> rows_;
   std::vector<std::size_t> rows_of_cone_;
+  std::vector<std::pair<std::size_t, std::uint64_t>> constants_;
   std::vector<Step> steps_;
 };
 
@@ -164,6 +106,7 @@ class Trial {
   Trial(NodeOp op, std::size_t node, double scale) : node_(node), op_(op), scale_(scale) {}
 
   std::size_t node() const { return node_; }
+  NodeOp op() const { return op_; }
   bool holds() const { return holds_; }
 
   void try_at(const Domain::Points& points, const Row& values) {
@@ -185,13 +128,13 @@ class Trial {
   }
 
   std::optional<Idiom> result(const Row& special) const {
-    if (!holds_ || !std::isnan(number_at(special, 4))) return std::nullopt;
+    if (!holds_ || !std::isnan(number_at(special, Domain::nan))) return std::nullopt;
     if (op_ == NodeOp::Rsqrt && !wild_) return std::nullopt;
-    if (std::isfinite(number_at(special, 2))) return std::nullopt;
-    const double at_zero = number_at(special, 0);
+    if (std::isfinite(number_at(special, Domain::infinity))) return std::nullopt;
+    const double at_zero = number_at(special, Domain::zero);
     if (op_ == NodeOp::Recip) {
-      if (std::isfinite(number_at(special, 3))) return std::nullopt;
-      const double other = number_at(special, 1);
+      if (std::isfinite(number_at(special, Domain::minus_infinity))) return std::nullopt;
+      const double other = number_at(special, Domain::minus_zero);
       if (std::isfinite(at_zero) != std::isfinite(other)) return std::nullopt;
       if (std::isfinite(at_zero) && other != -at_zero) return std::nullopt;
     }
@@ -241,6 +184,44 @@ std::vector<Trial> first_look(const Graph& graph, const std::vector<std::uint32_
   return trials;
 }
 
+using Found = std::vector<std::optional<Idiom>>;
+
+/// What became of the trials of a sequence. Kernels, and the pieces of a loop, have the same few.
+class KnownSequences {
+ public:
+  static KnownSequences& all() {
+    static KnownSequences known;
+    return known;
+  }
+  std::optional<Found> find(const std::vector<std::uint64_t>& key) {
+    const std::lock_guard lock(mutex_);
+    const auto at = known_.find(key);
+    return at == known_.end() ? std::nullopt : std::optional(at->second);
+  }
+  void add(const std::vector<std::uint64_t>& key, const Found& found) {
+    constexpr std::size_t most = 200;
+    const std::lock_guard lock(mutex_);
+    if (known_.size() >= most) known_.clear();
+    known_.emplace(key, found);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::vector<std::uint64_t>, Found> known_;
+};
+
+/// Tries over the whole range, by trial.
+Found try_all(std::vector<Trial>& trials, Sequence& sequence) {
+  for (const Domain::Points& points : Domain::all().points()) {
+    sequence.run(points.x);
+    for (Trial& t : trials) t.try_at(points, sequence.values(t.node()));
+  }
+  sequence.run(Domain::all().special());
+  Found found;
+  for (const Trial& t : trials) found.push_back(t.result(sequence.values(t.node())));
+  return found;
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> cone_of(const Graph& g, Ref x) {
@@ -274,13 +255,17 @@ std::vector<std::optional<Idiom>> find_idioms(const Graph& graph,
   std::vector<std::size_t> wanted;
   for (const Trial& t : trials) wanted.push_back(t.node());
   Sequence sequence(graph, cone, wanted);
-  for (const Domain::Points& points : Domain::all().points()) {
-    sequence.run(points.x);
-    for (Trial& t : trials) t.try_at(points, sequence.values(t.node()));
-  }
-  sequence.run(Domain::all().special());
+  std::vector<std::uint64_t> key = sequence.key();
   for (const Trial& t : trials) {
-    if (const auto idiom = t.result(sequence.values(t.node()))) found[t.node()] = idiom;
+    key.push_back(static_cast<std::uint64_t>(t.op()) + (sequence.row_of_node(t.node()) << 8));
+  }
+  std::optional<Found> by_trial = KnownSequences::all().find(key);
+  if (!by_trial) {
+    by_trial = try_all(trials, sequence);
+    KnownSequences::all().add(key, *by_trial);
+  }
+  for (std::size_t n = 0; n < trials.size(); ++n) {
+    if ((*by_trial)[n]) found[trials[n].node()] = (*by_trial)[n];
   }
   return found;
 }
