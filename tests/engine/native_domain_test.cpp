@@ -56,6 +56,19 @@ TEST_CASE("native gives the reciprocal of a zero the sign of the zero") {
   }
 }
 
+TEST_CASE("native keeps the reciprocal of zero in items that do not exist") {
+  // Its product with the factor that compilers put off is infinite, and is limited.
+  const Data data{{"x", {1}}, {"k", {-3, 0.5, 2, 0.25}}};
+  check_everywhere(head + "f += x*k*exp(recip(k));", data, {1e-6, 1e-6, 1e-5});
+  check_everywhere(head + "f += x*k*min(recip(k), 5);", data, {1e-6, 1e-6, 1e-5});
+}
+
+TEST_CASE("native takes products that are equal from one another without a rest") {
+  const Data data{{"x", {0.1, 0.3}}, {"y", {0.7, 0.7}}, {"p", {0.1, 0.3}}, {"q", {0.7, 0.7}}};
+  check_everywhere("VARI x, y; VARJ p, q; VARF f; d = x*q - p*y; skip if (d == 0); f += q/d;", data,
+                   {1e-6, 1e-6, 1e-5});
+}
+
 TEST_CASE("native takes nothing for a root or a reciprocal that is one for most numbers only") {
   const Data data{{"x", {-1e-300, 1e-300, 3e200, -3e-200, 0.5}}, {"k", {1}}};
   // Each is 1/x or 1/sqrt(x) to a part in a thousand for most of the exponents.

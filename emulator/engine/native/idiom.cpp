@@ -135,8 +135,8 @@ class Trial {
     if (op_ == NodeOp::Recip) {
       if (std::isfinite(number_at(special, Domain::minus_infinity))) return std::nullopt;
       const double other = number_at(special, Domain::minus_zero);
-      if (std::isfinite(at_zero) != std::isfinite(other)) return std::nullopt;
-      if (std::isfinite(at_zero) && other != -at_zero) return std::nullopt;
+      if (std::isnan(at_zero) != std::isnan(other)) return std::nullopt;
+      if (!std::isnan(at_zero) && other != -at_zero) return std::nullopt;
     }
     if (ratios_.spread() > largest_error) return std::nullopt;
     return Idiom{op_, ratios_.centre(), ratios_.spread(), at_zero};

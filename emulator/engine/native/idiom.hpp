@@ -15,7 +15,7 @@ struct Idiom {
   NodeOp op = NodeOp::Recip;  ///< Rsqrt or Recip
   double scale = 1;
   double error = 0;    ///< largest relative deviation
-  double at_zero = 0;  ///< the value at +0; Recip: at -0 it has the other sign. May be not finite.
+  double at_zero = 0;  ///< the value at +0; Recip: at -0 it has the other sign
 };
 
 /// Nodes that depend on x and constants alone, by index; x itself first. Selects, minima and maxima

@@ -27,6 +27,11 @@ std::vector<bool> fusable_products(const Segment& s) {
     for (const Ref r : {node.a, node.b, node.c}) {
       if (r != no_ref && (!sum || node.a == node.b)) fusable[node_of(r)] = false;
     }
+    // A difference of products that are equal is zero: neither may keep what the other rounds.
+    if (node.op == NodeOp::Sub && s.graph[node.a].op == NodeOp::Mul &&
+        s.graph[node.b].op == NodeOp::Mul) {
+      fusable[node_of(node.a)] = fusable[node_of(node.b)] = false;
+    }
     // Of two products only one goes into the sum: the second, so that a chain stays a chain.
     if (sum && fusable[node_of(node.a)] && fusable[node_of(node.b)]) {
       fusable[node_of(node.a)] = false;

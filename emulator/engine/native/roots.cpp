@@ -132,18 +132,19 @@ bool may_be_minus_zero(const Graph& g, Ref r, int depth = 0) {
   }
 }
 
-/// The program's value at zero. Floats have a value as near to the end of their range: what is made
-/// of it must stay finite, too.
+/// The program's value at zero, which may be infinite. Floats have a value as near to the end of
+/// their range: what is made of it must stay finite, too.
 Ref Seeker::value_at_zero(Graph& to, const Idiom& found, Ref x) const {
   double value = found.at_zero;
   if (floats_) value *= found.op == NodeOp::Recip ? 0x1p-896 : 0x1p-448;
   if (found.op == NodeOp::Rsqrt || !may_be_minus_zero(to, x)) return to.number(value);
   // With the sign of the zero: the estimate is infinite there.
-  const double most = std::abs(value);
-  const Ref estimate = to.op(NodeOp::RecipEstimate, Kind::Number, x);
-  const Ref above = to.op(NodeOp::Max, Kind::Number, to.number(-most), estimate);
-  const Ref between = to.op(NodeOp::Min, Kind::Number, to.number(most), above);
-  return value > 0 ? between : to.op(NodeOp::Sub, Kind::Number, to.number(0), between);
+  Ref made = to.op(NodeOp::RecipEstimate, Kind::Number, x);
+  if (const double most = std::abs(value); std::isfinite(most)) {
+    made = to.op(NodeOp::Max, Kind::Number, to.number(-most), made);
+    made = to.op(NodeOp::Min, Kind::Number, to.number(most), made);
+  }
+  return value > 0 ? made : to.op(NodeOp::Sub, Kind::Number, to.number(0), made);
 }
 
 Segment Seeker::run() {
@@ -165,7 +166,7 @@ Segment Seeker::run() {
     const Ref root = g.add({found.op, Kind::Number,
                             static_cast<std::uint8_t>(coarse ? Accuracy::Short : Accuracy::Double),
                             x, no_ref, no_ref, std::bit_cast<std::uint64_t>(found.scale)});
-    if (guarded(n, argument_[n]) || !std::isfinite(found.at_zero)) return root;
+    if (guarded(n, argument_[n]) || std::isnan(found.at_zero)) return root;
     return g.select(g.op(NodeOp::IsZero, Kind::Mask, x), value_at_zero(g, found, x), root);
   });
 }
