@@ -96,6 +96,14 @@ TEST_CASE("random conditions hold for the first and the last source as for any")
   }
 }
 
+TEST_CASE("a condition chooses between constants that are no shorts") {
+  const Data data = {{"x", {0.5, -2}}, {"y", {0.5, -0.25, 1}}};
+  const std::string head = "VARI x; VARJ y; VARF f;\n";
+  check(head + "f += x*(y < 0 ? 0.1 : -1.41421356237309505);", data, 2, 3, 1e-6);
+  check("precision long;\n" + head + "f += x*(y < 0 ? 0.1 : -0.75);", data, 2, 3, 1e-13);
+  check("precision long;\n" + head + "f += x*(y < 0 ? 1.5 : 1/3);", data, 2, 3, 1e-13);
+}
+
 TEST_CASE("sources that are all skipped count for nothing, though conditions share a mask") {
   const std::string text =
       "VARI int id; VARJ y; VARJ int jd; VARF f;\nbool other = id != 16;\n"

@@ -17,11 +17,6 @@ double extreme(double a, double b, bool largest) {
   return (a > b) == largest ? a : b;
 }
 
-std::uint64_t round_to_short(std::uint64_t bits) {
-  const std::uint64_t odd = (bits >> short_shift) & 1;
-  return (bits + ((std::uint64_t{1} << (short_shift - 1)) - 1) + odd) & short_mask;
-}
-
 std::uint64_t shift(NodeOp op, std::uint64_t a, std::uint64_t count) {
   if (op == NodeOp::ShiftArith) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(a) >>

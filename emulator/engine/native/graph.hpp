@@ -117,6 +117,12 @@ struct LeafKey {
 constexpr unsigned short_shift = 28;
 constexpr std::uint64_t short_mask = ~std::uint64_t{0} << short_shift;
 
+/// NodeOp::Round on the bits of a number.
+constexpr std::uint64_t round_to_short(std::uint64_t bits) noexcept {
+  const std::uint64_t odd = (bits >> short_shift) & 1;
+  return (bits + ((std::uint64_t{1} << (short_shift - 1)) - 1) + odd) & short_mask;
+}
+
 unsigned operand_count(NodeOp op) noexcept;
 bool is_leaf(NodeOp op) noexcept;
 

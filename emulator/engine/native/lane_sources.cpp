@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "emulator/engine/native/float_mode.hpp"
 #include "emulator/engine/native/runner.hpp"
 #include "emulator/port/port_words.hpp"
 
@@ -178,6 +179,8 @@ void LaneSources::convert(std::uint64_t first_group, std::uint64_t count) {
   const std::uint64_t whole = short_way_ ? items / group : 0;
   const bool floats = body_.precision() == Precision::Float;
   const std::size_t lane = floats ? sizeof(float) : sizeof(double);
+  const FloatMode mode;
+  const RangeWatch watch(true);
   bool fits = true;
   // Some groups at a time, so that a record is still in the first cache for its next word.
   for (std::uint64_t g = 0; g < whole; g += groups_at_once) {
@@ -201,7 +204,7 @@ void LaneSources::convert(std::uint64_t first_group, std::uint64_t count) {
       }
     }
   }
-  if (!fits) usable_ = false;
+  if (!fits || (floats && watch.left())) usable_ = false;
   convert_any(from + whole * group * words, items - whole * group, count - whole,
               to + whole * bytes);
 }

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "emulator/engine/native/float_mode.hpp"
 #include "emulator/engine/native/roots.hpp"
 #include "emulator/engine/native/shorts.hpp"
 
@@ -25,6 +26,11 @@ std::vector<bool> fusable_products(const Segment& s) {
     const bool sum = node.op == NodeOp::Add || node.op == NodeOp::Sub;
     for (const Ref r : {node.a, node.b, node.c}) {
       if (r != no_ref && (!sum || node.a == node.b)) fusable[node_of(r)] = false;
+    }
+    // A difference of products that are equal is zero: neither may keep what the other rounds.
+    if (node.op == NodeOp::Sub && s.graph[node.a].op == NodeOp::Mul &&
+        s.graph[node.b].op == NodeOp::Mul) {
+      fusable[node_of(node.a)] = fusable[node_of(node.b)] = false;
     }
     // Of two products only one goes into the sum: the second, so that a chain stays a chain.
     if (sum && fusable[node_of(node.a)] && fusable[node_of(node.b)]) {
@@ -63,6 +69,10 @@ struct Maker {
   /// scale * y, which is y where the scale is one.
   Ref scaled(Ref y, double scale) const { return scale == 1 ? y : mul(y, number(scale)); }
 };
+
+/// What the host divides or takes a root of, with NaN for an infinite x in place of zero: what has
+/// overflowed must not be lost, whatever the instruction set.
+Ref with_infinity(const Maker& m, Ref x, Ref quotient) { return m.fma(x, m.number(0), quotient); }
 
 /// y = 1 / sqrt(x) from an estimate of 14 bits (12 will do for floats): one Newton step, or one of
 /// fourth order. x * y comes first: neither it nor its product with y leaves the range of numbers.
@@ -104,7 +114,13 @@ Ref rsqrt_by_integers(const Maker& m, Ref x, double scale, bool coarse) {
   return m.mul(m.mul(z, m.number(scale / 2)), last);
 }
 
-Ref recip_by_estimate(const Maker& m, Ref x, double scale, bool coarse) {
+/// `of_quarter`: the host makes zero of an estimate that is too small for a float, without telling
+/// (AVX2), so that of a quarter of x is taken.
+Ref recip_by_estimate(const Maker& m, Ref x, double scale, bool coarse, bool of_quarter) {
+  if (of_quarter) {
+    x = m.mul(x, m.number(0.25));
+    scale /= 4;
+  }
   const Ref y = m.g.op(NodeOp::RecipEstimate, Kind::Number, x);
   const Ref e = m.fma(x, y, m.number(1), fma_negate_product);
   const Ref s = m.scaled(y, scale);
@@ -116,22 +132,26 @@ Ref recip_by_estimate(const Maker& m, Ref x, double scale, bool coarse) {
 Segment with_steps(const Segment& s, Target target) {
   return cleaned(rewritten(s, [&](Graph& g, Ref r, const auto& copy) {
     const Node& node = s.graph[r];
+    const bool floats = target.precision == Precision::Float;
+    const bool estimates = target.isa == Isa::Avx512 || (target.isa == Isa::Avx2 && floats);
+    if (node.op == NodeOp::RecipEstimate && !estimates) {
+      return g.op(NodeOp::Divide, Kind::Number, g.number(1), copy(node.a));
+    }
     if (node.op != NodeOp::Rsqrt && node.op != NodeOp::Recip) {
       return g.rebuilt(node, copy(node.a), copy(node.b), copy(node.c));
     }
     const Maker m{g};
     const Ref x = copy(node.a);
     const double scale = std::bit_cast<double>(node.bits);
-    const bool floats = target.precision == Precision::Float;
     const bool coarse = floats || node.detail == static_cast<std::uint8_t>(Accuracy::Short);
-    const bool estimates = target.isa == Isa::Avx512 || (target.isa == Isa::Avx2 && floats);
     if (node.op == NodeOp::Recip) {
-      if (estimates) return recip_by_estimate(m, x, scale, coarse);
-      return g.op(NodeOp::Divide, Kind::Number, m.number(scale), x);
+      if (estimates) return recip_by_estimate(m, x, scale, coarse, target.isa == Isa::Avx2);
+      return with_infinity(m, x, g.op(NodeOp::Divide, Kind::Number, m.number(scale), x));
     }
     if (estimates) return rsqrt_by_estimate(m, x, scale, coarse);
     if (target.isa == Isa::Avx2) return rsqrt_by_integers(m, x, scale, coarse);
-    return g.op(NodeOp::Divide, Kind::Number, m.number(scale), g.op(NodeOp::Sqrt, Kind::Number, x));
+    const Ref root = g.op(NodeOp::Sqrt, Kind::Number, x);
+    return with_infinity(m, x, g.op(NodeOp::Divide, Kind::Number, m.number(scale), root));
   }));
 }
 
@@ -158,8 +178,10 @@ Segment with_masked_terms(const Segment& s) {
 
 // --- floats
 
-/// Numbers too large for a float become infinite and too small ones zero, as results do.
 void check_float_constant(const Node& node) {
+  if (node.kind == Kind::Number && !fits_float(std::bit_cast<double>(node.bits))) {
+    throw Unsupported("a constant is beyond the range of floats");
+  }
   if (node.kind != Kind::Bits) return;
   const auto value = static_cast<std::int64_t>(node.bits) >> short_shift;
   if (value != static_cast<std::int32_t>(value)) {
@@ -197,7 +219,7 @@ std::uint64_t constant_lane(const Node& constant, Precision precision) noexcept 
 }
 
 Segment lowered(const Segment& segment, Target target) {
-  Segment s = cleaned(with_roots(segment));
+  Segment s = cleaned(with_roots(segment, target.precision));
   // A float has fewer bits than a short.
   s = target.precision == Precision::Double ? with_rounded_outputs(s)
                                             : cleaned(without_left(std::move(s)));

@@ -59,7 +59,7 @@ class Planner {
     for (const Section s : sections) {
       const auto& part = compiled_.parts[static_cast<unsigned>(s)];
       if (!part.section) throw std::string("a section runs on the exact engine");
-      const bool reads = s != Section::Body && part.section->reads_sources();
+      const bool reads = s != Section::Body && reads_sources(*part.section);
       const bool puts = s == Section::Start ? !compiled_.in_one_go && !part.section->puts().empty()
                                             : !part.section->puts().empty();
       if (reads || puts) throw std::string("a section but the loop uses the broadcast memory");
@@ -67,6 +67,12 @@ class Planner {
     if (section(Section::Body).stream_bytes() == 0) throw std::string("it reads no sources");
     if (!body_takes_streams(loaded_.program))
       throw std::string("the loop reads the broadcast memory beside its sources");
+  }
+
+  static bool reads_sources(const CompiledSection& section) {
+    return !section.source_words().words.empty() ||
+           std::ranges::any_of(section.moves(),
+                               [](const MovedRow& move) { return move.from == NodeOp::Source; });
   }
 
   static std::vector<Place> places(LeafKey key) {

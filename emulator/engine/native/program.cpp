@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "emulator/engine/native/float_mode.hpp"
 #include "emulator/engine/native/handover.hpp"
 #include "emulator/engine/native/shorts.hpp"
 #include "emulator/engine/streaming.hpp"
@@ -124,9 +125,22 @@ CompiledSection::CompiledSection(const SectionModel& model, const Demand& demand
   check_precision();
 }
 
+/// Is a mask made of the difference of two computed numbers?
+bool is_comparison_of_results(const Graph& g, const Node& node) {
+  if (node.op != NodeOp::Negative && node.op != NodeOp::IsZero) return false;
+  const Node& difference = g[node.a];
+  return difference.op == NodeOp::Sub && !is_leaf(g[difference.a].op) &&
+         !is_leaf(g[difference.b].op);
+}
+
 /// Doubles take over where floats cannot do it.
 void CompiledSection::check_precision() {
   if (target_.precision != Precision::Float) return;
+  for (const Kernel& kernel : kernels_) {
+    for (const Node& node : kernel.graph.nodes()) {
+      compares_results_ = compares_results_ || is_comparison_of_results(kernel.graph, node);
+    }
+  }
   try {
     for (const Kernel& kernel : kernels_) make_code(kernel, 0, target_);
   } catch (const Unsupported& e) {
@@ -251,13 +265,16 @@ void CompiledSection::add_given(const RowTransfer& to, Target target,
   GivenInput input{to.instance, to.offset, std::vector<std::byte>(target.lanes() * lane)};
   const std::uint64_t upper = given_.at(place_of(to.key));
   const std::uint64_t lower = to.key.take == Take::Long ? given_.at(place_of(to.key, 1)) : upper;
+  const FloatMode mode;
+  const RangeWatch watch(true);
   bool fits = true;
   for (std::size_t k = 0; k < target.lanes(); ++k) {
     fits = fits && words_to_lanes(to.key.take, target.precision, {&upper, &lower, 0}, 1,
                                   input.lanes.data() + k * lane, lane);
   }
-  // An integer that floats do not hold: the run is repeated with doubles, as without this.
-  one.given_fit = one.given_fit && fits;
+  // What floats do not hold: the run is repeated with doubles, as without this.
+  const bool lost = target.precision == Precision::Float && watch.left();
+  one.given_fit = one.given_fit && fits && !lost;
   one.given.push_back(input);
 }
 
@@ -363,7 +380,10 @@ const CompiledKernel& CompiledSection::code_for(const CompiledKernels::One& one,
 
 std::string CompiledSection::remark() const {
   const std::shared_lock lock(mutex_);
-  return remark_;
+  const std::uint64_t runs = runs_in_doubles_.load(std::memory_order_relaxed);
+  if (runs == 0) return remark_;
+  return remark_ + (remark_.empty() ? "" : "; ") + "doubles instead of floats in " +
+         std::to_string(runs) + " runs: numbers or integers beyond the range of floats";
 }
 
 CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometry, Target wanted)

@@ -106,6 +106,13 @@ class CompiledSection {
 
   std::size_t code_bytes() const noexcept { return code_bytes_; }
   double compile_seconds() const noexcept { return compile_seconds_; }
+  /// With floats: is there a comparison of two computed numbers? Both may be infinite where the
+  /// machine's were not, and then nothing in the results tells.
+  bool compares_results() const noexcept { return compares_results_; }
+  /// Counts a run that was done in doubles because floats did not have the range for it.
+  void note_run_in_doubles() const noexcept {
+    runs_in_doubles_.fetch_add(1, std::memory_order_relaxed);
+  }
   /// Why it does not do what was asked for to the letter ("doubles instead of floats"); or empty.
   std::string remark() const;
 
@@ -134,6 +141,8 @@ class CompiledSection {
   mutable std::map<std::pair<std::uint64_t, Precision>, std::unique_ptr<CompiledKernels>> made_;
   mutable std::atomic<const CompiledKernels*> last_ = nullptr;  ///< the code asked for last
   mutable std::string remark_;
+  bool compares_results_ = false;
+  mutable std::atomic<std::uint64_t> runs_in_doubles_ = 0;
   mutable std::atomic<std::size_t> code_bytes_ = 0;
   mutable std::atomic<double> compile_seconds_ = 0;
 };

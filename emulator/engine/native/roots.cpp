@@ -1,62 +1,28 @@
 #include "emulator/engine/native/roots.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <iterator>
 #include <optional>
 #include <utility>
 
+#include "emulator/engine/native/idiom.hpp"
+
 namespace gdr::native {
 namespace {
 
-/// Coarser agreement is not taken for a root: it could be anything.
-constexpr double largest_error = 1e-3;
 /// Half a unit in the last place of a short is 2^-25; a root this good does not add to it.
 constexpr double short_error = 0x1p-27;
-constexpr std::size_t mantissas = 12, exponents = 12;
-
-/// Numbers over both parities of the exponent, and far from 1 both ways.
-std::array<double, mantissas * exponents> sample_points() {
-  std::array<double, mantissas * exponents> points{};
-  for (std::size_t e = 0; e < exponents; ++e) {
-    const int exponent = static_cast<int>(e) * 37 - 203;
-    for (std::size_t m = 0; m < mantissas; ++m) {
-      const double mantissa = 1 + (static_cast<double>(m) + 0.37) / mantissas;
-      points[e * mantissas + m] = std::ldexp(mantissa, exponent);
-    }
-  }
-  return points;
-}
-
-/// What is found: value = scale / sqrt(x) or scale / x, to this relative error.
-struct Found {
-  NodeOp op;
-  double scale;
-  double error;
-};
-
-/// Ranges of value * sqrt(x) and value * x over the samples.
-struct Range {
-  double least = INFINITY, most = -INFINITY;
-  bool finite = true;
-  void add(double value) {
-    if (!std::isfinite(value)) finite = false;
-    least = std::min(least, value);
-    most = std::max(most, value);
-  }
-  double centre() const { return (least + most) / 2; }
-  double spread() const {
-    if (!finite || centre() == 0) return INFINITY;
-    return (most - least) / 2 / std::abs(centre());
-  }
-};
 
 class Seeker {
  public:
-  explicit Seeker(const Segment& segment)
-      : s_(segment), g_(segment.graph), found_(g_.size()), argument_(g_.size(), no_ref) {}
+  Seeker(const Segment& segment, Precision precision)
+      : s_(segment),
+        g_(segment.graph),
+        floats_(precision == Precision::Float),
+        found_(g_.size()),
+        argument_(g_.size(), no_ref) {}
 
   Segment run();
 
@@ -67,11 +33,12 @@ class Seeker {
   bool guarded(std::uint32_t n, Ref x) const;
   bool is_product_of_found(const Node& node) const;
   void find_guards();
-  double value_at_zero(std::uint32_t n, Ref x) const;
+  Ref value_at_zero(Graph& to, const Idiom& found, Ref x) const;
 
   const Segment& s_;
   const Graph& g_;
-  std::vector<std::optional<Found>> found_;
+  bool floats_;
+  std::vector<std::optional<Idiom>> found_;
   std::vector<Ref> argument_;
   std::vector<std::optional<Condition>> conditions_;
 };
@@ -90,65 +57,13 @@ std::vector<Ref> Seeker::candidates() const {
   return list;
 }
 
-/// Nodes made of x and constants, by index; x itself first.
-std::vector<std::uint32_t> cone_of(const Graph& g, Ref x) {
-  std::vector<bool> inside(g.size(), false);
-  inside[node_of(x)] = true;
-  std::vector<std::uint32_t> cone{node_of(x)};
-  for (std::uint32_t n = node_of(x) + 1; n < g.size(); ++n) {
-    const Node& node = g[ref_to(n)];
-    if (is_leaf(node.op) || node.kind == Kind::Mask || node.op == NodeOp::Select) continue;
-    bool all = true;
-    bool any = false;
-    for (const Ref r : {node.a, node.b, node.c}) {
-      if (r == no_ref) continue;
-      any = any || inside[node_of(r)];
-      all = all && (inside[node_of(r)] || g.is_constant(r));
-    }
-    if (!all || !any) continue;
-    inside[n] = true;
-    cone.push_back(n);
-  }
-  return cone;
-}
-
-/// The bits of every node of a cone at one value of x.
-void evaluate_cone(const Graph& g, const std::vector<std::uint32_t>& cone, double x,
-                   std::vector<std::uint64_t>& bits) {
-  bits[cone[0]] = std::bit_cast<std::uint64_t>(x);
-  for (std::size_t k = 1; k < cone.size(); ++k) {
-    const Node& node = g[ref_to(cone[k])];
-    const auto value = [&](Ref r) -> std::uint64_t {
-      if (r == no_ref) return 0;
-      return g.is_constant(r) ? g[r].bits : bits[node_of(r)];
-    };
-    bits[cone[k]] = evaluate(node, value(node.a), value(node.b), value(node.c));
-  }
-}
-
 void Seeker::examine(Ref x) {
   const std::vector<std::uint32_t> cone = cone_of(g_, x);
-  static const auto points = sample_points();
-  std::vector<std::uint64_t> bits(g_.size());
-  std::vector<Range> square_roots(cone.size()), reciprocals(cone.size());
-  for (const double point : points) {
-    evaluate_cone(g_, cone, point, bits);
-    const double root = std::sqrt(point);
-    for (std::size_t k = 1; k < cone.size(); ++k) {
-      const auto value = std::bit_cast<double>(bits[cone[k]]);
-      square_roots[k].add(value * root);
-      reciprocals[k].add(value * point);
-    }
-  }
+  const auto idioms = find_idioms(g_, cone);
   for (std::size_t k = 1; k < cone.size(); ++k) {
-    const Node& node = g_[ref_to(cone[k])];
-    if (node.kind != Kind::Number || node.op == NodeOp::AsNumber) continue;
-    for (const auto& [op, range] :
-         {std::pair(NodeOp::Rsqrt, square_roots[k]), std::pair(NodeOp::Recip, reciprocals[k])}) {
-      if (range.spread() > largest_error) continue;
-      found_[cone[k]] = Found{op, range.centre(), range.spread()};
-      argument_[cone[k]] = x;
-    }
+    if (!idioms[k]) continue;
+    found_[cone[k]] = idioms[k];
+    argument_[cone[k]] = x;
   }
 }
 
@@ -195,15 +110,41 @@ bool Seeker::guarded(std::uint32_t n, Ref x) const {
   });
 }
 
-double Seeker::value_at_zero(std::uint32_t n, Ref x) const {
-  std::vector<std::uint64_t> bits(g_.size());
-  evaluate_cone(g_, cone_of(g_, x), 0.0, bits);
-  return std::bit_cast<double>(bits[n]);
-}
-
 /// 1 / x where 1 / sqrt(x) is at hand costs one product.
 bool Seeker::is_product_of_found(const Node& node) const {
   return node.op == NodeOp::Mul && found_[node_of(node.a)] && found_[node_of(node.b)];
+}
+
+/// Can a number be -0? A sum is only if both of its operands are.
+bool may_be_minus_zero(const Graph& g, Ref r, int depth = 0) {
+  constexpr int deepest = 6;
+  const Node& node = g[r];
+  if (depth == deepest) return true;
+  switch (node.op) {
+    case NodeOp::Constant:
+      return node.bits == std::bit_cast<std::uint64_t>(-0.0);
+    case NodeOp::Add:
+      return may_be_minus_zero(g, node.a, depth + 1) && may_be_minus_zero(g, node.b, depth + 1);
+    case NodeOp::Mul:
+      return node.a != node.b;
+    default:
+      return true;
+  }
+}
+
+/// The program's value at zero, which may be infinite. Floats have a value as near to the end of
+/// their range: what is made of it must stay finite, too.
+Ref Seeker::value_at_zero(Graph& to, const Idiom& found, Ref x) const {
+  double value = found.at_zero;
+  if (floats_) value *= found.op == NodeOp::Recip ? 0x1p-896 : 0x1p-448;
+  if (found.op == NodeOp::Rsqrt || !may_be_minus_zero(to, x)) return to.number(value);
+  // With the sign of the zero: the estimate is infinite there.
+  Ref made = to.op(NodeOp::RecipEstimate, Kind::Number, x);
+  if (const double most = std::abs(value); std::isfinite(most)) {
+    made = to.op(NodeOp::Max, Kind::Number, to.number(-most), made);
+    made = to.op(NodeOp::Min, Kind::Number, to.number(most), made);
+  }
+  return value > 0 ? made : to.op(NodeOp::Sub, Kind::Number, to.number(0), made);
 }
 
 Segment Seeker::run() {
@@ -218,21 +159,22 @@ Segment Seeker::run() {
     if (!found_[n] || is_product_of_found(node)) {
       return g.rebuilt(node, copy(node.a), copy(node.b), copy(node.c));
     }
-    const Found& found = *found_[n];
+    const Idiom& found = *found_[n];
     const bool is_short = node.detail == short_result && node.op != NodeOp::Fma;
     const bool coarse = found.error > short_error || is_short;
     const Ref x = copy(argument_[n]);
     const Ref root = g.add({found.op, Kind::Number,
                             static_cast<std::uint8_t>(coarse ? Accuracy::Short : Accuracy::Double),
                             x, no_ref, no_ref, std::bit_cast<std::uint64_t>(found.scale)});
-    const double at_zero = value_at_zero(n, argument_[n]);
-    if (guarded(n, argument_[n]) || !std::isfinite(at_zero)) return root;
-    return g.select(g.op(NodeOp::IsZero, Kind::Mask, x), g.number(at_zero), root);
+    if (guarded(n, argument_[n]) || std::isnan(found.at_zero)) return root;
+    return g.select(g.op(NodeOp::IsZero, Kind::Mask, x), value_at_zero(g, found, x), root);
   });
 }
 
 }  // namespace
 
-Segment with_roots(const Segment& segment) { return Seeker(segment).run(); }
+Segment with_roots(const Segment& segment, Precision precision) {
+  return Seeker(segment, precision).run();
+}
 
 }  // namespace gdr::native

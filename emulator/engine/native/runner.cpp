@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "emulator/engine/native/float_mode.hpp"
 #include "emulator/host/parallel.hpp"
 
 namespace gdr::native {
@@ -51,8 +52,11 @@ class SectionRun {
     source_base_ = source_base;
     count_ = count;
     // What a stream holds was seen to fit.
-    if (!prepare(s_.precision())) prepare(Precision::Double);
-    for (std::size_t k = 0; k < s_.kernels().size(); ++k) execute(k);
+    if (!prepare(s_.precision()) || !compute()) {
+      s_.note_run_in_doubles();
+      prepare(Precision::Double);
+      compute();
+    }
     gather_moved();
     for (std::size_t k = 0; k < s_.kernels().size(); ++k) leave(k);
     leave_moved();
@@ -63,18 +67,21 @@ class SectionRun {
  private:
   /// Where the work items of a kernel stand.
   struct Place {
-    std::size_t begin = 0, items = 0;
+    std::size_t begin = 0, items = 0, padded = 0;  ///< as many as the code takes at a time
   };
 
   bool prepare(Precision precision);
   std::uint64_t zero_words() const;
+  void clear_padding() const;
   bool take_words();
   void widen_stream();
   bool take_state();
   void take_given(const CompiledKernels::One& one, const WorkItems& items) const;
   bool take_row(const RowTransfer& t, std::size_t item, std::byte* to) const;
   void take_fixed(Take take, std::size_t first, std::size_t count, std::byte* to) const;
+  bool compute();
   void execute(std::size_t k);
+  bool results_are_finite() const;
   void leave(std::size_t k);
   void leave_row(const RowTransfer& t, std::size_t item, const std::byte* from);
   void gather_moved();
@@ -181,12 +188,26 @@ bool SectionRun::prepare(Precision precision) {
     const auto& one = code_->kernels[k];
     const std::size_t copies = one.machine.copies;
     const std::size_t items = instances(k) * chunks();
-    places_.push_back({bytes, items});
-    bytes += (items + copies - 1) / copies * copies * one.code.layout.bytes();
+    const std::size_t padded = (items + copies - 1) / copies * copies;
+    places_.push_back({bytes, items, padded});
+    bytes += padded * one.code.layout.bytes();
   }
   grow(scratch_.items, bytes);
   scratch_.put_words.assign(s_.puts().size() * 3 * block_.pes, 0);
-  return take_words() && take_state();
+  if (precision == Precision::Double) return take_words() && take_state();
+  clear_padding();
+  const RangeWatch watch(true);
+  return take_words() && take_state() && !watch.left();
+}
+
+/// What earlier runs left in work items without PEs must not raise flags.
+void SectionRun::clear_padding() const {
+  for (std::size_t k = 0; k < places_.size(); ++k) {
+    const std::size_t bytes = code_->kernels[k].code.layout.bytes();
+    const Place& place = places_[k];
+    std::memset(scratch_.items.data() + place.begin + place.items * bytes, 0,
+                (place.padded - place.items) * bytes);
+  }
 }
 
 bool SectionRun::take_words() {
@@ -213,7 +234,7 @@ bool SectionRun::take_words() {
          fits;
 }
 
-/// A stream of floats for code on doubles: integers of the state did not fit beside floats.
+/// A stream of floats for code on doubles: something else of the run did not fit.
 void SectionRun::widen_stream() {
   const auto& words = s_.source_words().words;
   grow(scratch_.source, words.size() * sizeof(double) * count_);
@@ -285,6 +306,48 @@ void SectionRun::take_fixed(Take take, std::size_t first, std::size_t count, std
     const std::uint64_t word = take == Take::PeNumber ? first + i : block_.number;
     words_to_lanes(Take::Bits, precision(), {&word, &word, 0}, 1, to + i * lane, lane);
   }
+}
+
+/// Runs all kernels; false if floats may have lost something: a number became zero because it was
+/// too small, or one too large came through to a result.
+bool SectionRun::compute() {
+  if (precision() == Precision::Double) {
+    for (std::size_t k = 0; k < s_.kernels().size(); ++k) execute(k);
+    return true;
+  }
+  const RangeWatch watch(s_.compares_results());
+  for (std::size_t k = 0; k < s_.kernels().size(); ++k) execute(k);
+  return !watch.left() && results_are_finite();
+}
+
+/// The largest magnitude, as bits, among n adjacent floats.
+std::uint32_t largest_magnitude(const std::byte* from, std::size_t n) {
+  std::uint32_t largest = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    std::uint32_t lane = 0;
+    std::memcpy(&lane, from + i * sizeof lane, sizeof lane);
+    largest = std::max(largest, lane & ~(1U << 31));
+  }
+  return largest;
+}
+
+/// Of floats, in the lanes that count.
+bool SectionRun::results_are_finite() const {
+  constexpr std::uint32_t infinity = 255U << 23;
+  std::uint32_t largest = 0;
+  for (std::size_t k = 0; k < s_.kernels().size(); ++k) {
+    const WorkItems items = work_items(k);
+    const auto& one = code_->kernels[k];
+    for (const RowTransfer& t : worked_on(one.out, one.first_out)) {
+      if (t.key.take != Take::Long && t.key.take != Take::Short) continue;
+      const std::byte* from = items.place(t);
+      std::size_t left = live_;
+      for (; left >= lanes(); left -= lanes(), from += items.bytes)
+        largest = std::max(largest, largest_magnitude(from, lanes()));
+      largest = std::max(largest, largest_magnitude(from, left));
+    }
+  }
+  return largest < infinity;
 }
 
 void SectionRun::execute(std::size_t k) {
@@ -447,7 +510,11 @@ void run_packed(const CompiledProgram& program, BlockState& block, PackedPes pes
 
 bool convert_sources(const CompiledSection& section, const std::uint64_t* shorts,
                      std::size_t groups, std::uint32_t step, std::byte* to) noexcept {
-  return convert(section.source_words().words, section.precision(), shorts, groups, step, to);
+  const FloatMode mode;
+  const RangeWatch watch(true);
+  const bool fits =
+      convert(section.source_words().words, section.precision(), shorts, groups, step, to);
+  return fits && (section.precision() == Precision::Double || !watch.left());
 }
 
 }  // namespace gdr::native

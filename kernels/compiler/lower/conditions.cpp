@@ -8,6 +8,16 @@
 #include "kernels/compiler/lower/builder.hpp"
 
 namespace gdr::kc {
+namespace {
+
+/// The bits of a number in a word of this width.
+u128 word_of(double number, Width width) {
+  if (width == Width::Long) return long_from_double(number).bits;
+  Flags flags = no_flags;
+  return upper_half(short_from_double(number, flags)).bits;
+}
+
+}  // namespace
 
 MaskId Builder::new_mask() {
   loop_.masks.emplace_back();
@@ -247,18 +257,11 @@ Term Builder::choose(const Node& node) {
   const bool own_no = node_uses_[static_cast<std::size_t>(no_node_id)] == 1;
   if (yes.constant) {  // both are
     const Ref a = emit(Op::Fcvt, width, immediate(yes.number));
-    return {select_constant(c, a, false, constant_ref(no.number).bits, width), 1, false, 0};
+    return {select_constant(c, a, false, word_of(no.number, width), width), 1, false, 0};
   }
   if (no.constant) {
-    Ref bits = constant_ref(no.number * yes.scale);
-    Flags flags = no_flags;
-    const double stored = no.number * yes.scale;
-    if (width == Width::Short) {
-      bits.bits = upper_half(short_from_double(stored, flags)).bits;
-    } else {
-      bits.bits = long_from_double(stored).bits;
-    }
-    return {select_constant(c, yes.ref, own_yes, bits.bits, width), yes.scale, false, 0};
+    const u128 word = word_of(no.number * yes.scale, width);
+    return {select_constant(c, yes.ref, own_yes, word, width), yes.scale, false, 0};
   }
   bool own = own_no;
   if (no.scale != yes.scale) {

@@ -1,0 +1,81 @@
+// Runs a kernel of a text on every engine and instruction set, beside what its graph gives in long
+// doubles.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "compiler/back_support.hpp"
+#include "emulator/engine/engine.hpp"
+
+namespace gdr::test {
+
+/// A tolerance for doubles and one for floats; `exact` is for the exact engine.
+struct Tolerances {
+  double exact, doubles, floats;
+};
+constexpr Tolerances of_shorts{1e-6, 1e-6, 1e-5}, of_longs{1e-13, 1e-13, 1e-5};
+
+struct Place {
+  std::string engine;
+  double tolerance;
+};
+inline std::vector<Place> places(const Tolerances& t) {
+  std::vector<Place> all{{"vector", t.exact}};
+  for (const Isa isa : host_isas()) {
+    const std::string name = ",isa=" + std::string(isa_name(isa));
+    all.push_back({"native" + name, t.doubles});
+    all.push_back({"native-float" + name, t.floats});
+  }
+  return all;
+}
+
+inline std::size_t count_of(const kc::Graph& graph, VarKind kind, const Data& data) {
+  for (const kc::GraphVariable& v : graph.variables)
+    if (v.kind == kind) return data.at(v.name).size();
+  return 1;
+}
+
+/// Runs a kernel everywhere and compares all results with what its text says.
+inline void check_everywhere(const std::string& text, const Data& data,
+                             const Tolerances& tolerances, std::uint64_t seed = 1) {
+  const kc::Graph graph = graph_of(text);
+  CompileOptions options;
+  options.effort = 0;
+  options.seed = seed;
+  const CompileResult made = compile_kernel(text, "test.gdk", options);
+  if (lacks_masks(made)) return;
+  INFO(text << made.diagnostics.render());
+  REQUIRE(made.ok());
+  const Kernel kernel(*made.program);
+  const std::size_t targets = count_of(graph, VarKind::Target, data);
+  const std::size_t sources = count_of(graph, VarKind::Source, data);
+  for (const Place& place : places(tolerances)) {
+    const Data got = run(kernel, data, targets, sources, place.engine);
+    for (std::size_t t = 0; t < targets; ++t) {
+      const Expected e = expected(graph, data, t, sources);
+      for (std::size_t v = 0; v < graph.variables.size(); ++v) {
+        if (graph.variables[v].kind != VarKind::Result) continue;
+        const double value = got.at(graph.variables[v].name)[t];
+        const long double size = std::max(e.size[v], std::fabs(e.value[v]));
+        INFO(text << '\n'
+                  << place.engine << ", seed " << seed << ", target " << t << ", "
+                  << graph.variables[v].name << ": " << value << " instead of "
+                  << static_cast<double>(e.value[v]));
+        // exp ends at e^-700.
+        REQUIRE(std::fabs(value - e.value[v]) <= place.tolerance * size + 1e-290);
+      }
+    }
+  }
+}
+
+/// How many random kernels: GDR_TEST_KERNELS, or so many that the test is quick.
+inline std::uint64_t cases_or(std::uint64_t few) {
+  const char* const more = std::getenv("GDR_TEST_KERNELS");
+  return more != nullptr ? std::stoull(more) : few;
+}
+
+}  // namespace gdr::test
