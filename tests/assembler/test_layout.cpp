@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "assembler/support.hpp"
+#include "io/temporary_folder.hpp"
 
 namespace gdr::test {
 
@@ -83,7 +84,8 @@ TEST_CASE("continued lines, comments, CRLF and a missing line feed at the end") 
 
 TEST_CASE("includes are searched beside the file, then in the folders, and cannot go in circles") {
   namespace fs = std::filesystem;
-  const fs::path dir = fs::temp_directory_path() / ("gdr_include_" + std::to_string(std::rand()));
+  const TemporaryFolder folder;
+  const fs::path dir = folder.path();
   fs::create_directories(dir / "more");
   std::ofstream(dir / "a.gds") << ".include \"b.gds\"\n.include \"c.gds\"\n.body\nfadd x x x\n";
   std::ofstream(dir / "b.gds") << "alias x = $lr0v\n";
@@ -101,7 +103,6 @@ TEST_CASE("includes are searched beside the file, then in the folders, and canno
   CHECK(loop.diagnostics.list[0].code == 1103);
   CHECK(loop.diagnostics.list[0].range.file == 1);
   CHECK_THROWS(assemble_file((dir / "none.gds").string()));
-  fs::remove_all(dir);
 }
 
 TEST_CASE("a listing shows address, clock, line, source and encoding") {

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "compiler/front_support.hpp"
+#include "io/temporary_folder.hpp"
 
 namespace gdr::test {
 namespace {
@@ -123,8 +124,8 @@ TEST_CASE("functions have names of their own and are put in place of their calls
 }
 
 TEST_CASE("included files are found beside the file and in the folders given, and count once") {
-  const std::filesystem::path dir =
-      std::filesystem::temp_directory_path() / "gdr_front_include_test";
+  const TemporaryFolder folder;
+  const std::filesystem::path dir = folder.path();
   std::filesystem::create_directories(dir / "lib");
   std::ofstream(dir / "lib" / "forces.gdk") << "include \"units.gdk\";\nfunction force(r) { return "
                                                "unit*r; }\n";
@@ -147,7 +148,6 @@ TEST_CASE("included files are found beside the file and in the folders given, an
   CHECK(bad.diagnostics.sources[bad.diagnostics.list[0].range.file].name ==
         (dir / "vars.gdk").string());
   CHECK(bad.diagnostics.list[1].code == 6012);
-  std::filesystem::remove_all(dir);
 }
 
 TEST_CASE("warnings name what is never used, and stop nothing") {
