@@ -1,5 +1,6 @@
 // Declarations, layout, includes, repeats, templates, lines and the line table.
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 
@@ -103,6 +104,22 @@ TEST_CASE("includes are searched beside the file, then in the folders, and canno
   CHECK(loop.diagnostics.list[0].code == 1103);
   CHECK(loop.diagnostics.list[0].range.file == 1);
   CHECK_THROWS(assemble_file((dir / "none.gds").string()));
+}
+
+TEST_CASE("forty files that each include the next one twice are an error within a second") {
+  const TemporaryFolder folder;
+  for (int k = 0; k < 40; ++k) {
+    const std::string next = ".include \"f" + std::to_string(k + 1) + ".gds\"\n";
+    folder.make("f" + std::to_string(k) + ".gds", next + next);
+  }
+  folder.make("f40.gds", "# nothing\n");
+  const auto begin = std::clock();
+  const AssembleResult result = assemble_file(folder.file("f0.gds"));
+  const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  REQUIRE(result.diagnostics.list.size() == 1);
+  CHECK(result.diagnostics.list[0].code == 1108);
+  CHECK(result.diagnostics.list[0].message == "more than 10000 files are included");
+  CHECK(seconds < 1);
 }
 
 TEST_CASE("a listing shows address, clock, line, source and encoding") {

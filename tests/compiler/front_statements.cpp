@@ -1,5 +1,6 @@
 // Assignments, loops, arrays, conditions, results, functions, includes, warnings and limits.
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 
@@ -121,6 +122,23 @@ TEST_CASE("functions have names of their own and are put in place of their calls
   CHECK(f_of("function g(x) { y = x; return y; } if (a > 0) { u = g(b); f += g(u) + g(1); } "
              "else { u = g(2); } f += u;",
              1, 5) == 11);
+}
+
+TEST_CASE("thousands of includes take no longer than as many lines") {
+  const TemporaryFolder folder;
+  std::string text;
+  for (int k = 0; k < 10000; ++k) {
+    const std::string name = "f" + std::to_string(k) + ".gdk";
+    folder.make(name, "");
+    text += "include \"" + name + "\"; ";
+  }
+  const auto begin = std::clock();
+  const kc::FrontResult result =
+      kc::read_kernel(text + "VARI x; VARF f; f += x;", folder.file("main.gdk"), {});
+  const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  INFO(result.diagnostics.render());
+  CHECK(result.graph);
+  CHECK(seconds < 2);
 }
 
 TEST_CASE("included files are found beside the file and in the folders given, and count once") {
