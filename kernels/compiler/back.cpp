@@ -97,29 +97,33 @@ class Compiler {
                        reason);
   }
 
-  /// What is far too much for the instruction memory is not worth the time that lowering takes.
+  /// What is far too much for the instruction memory is not worth the time that lowering takes. An
+  /// instruction has one operation of the adder and one of the multiplier.
   void refuse_endless() const {
-    std::uint64_t operations = 0;
-    SourceRange last;
+    const std::uint64_t have = options_.geometry.instruction_words;
+    const auto refuse_beyond = [&](std::uint64_t operations, const char* unit,
+                                   const SourceRange& where) {
+      if (operations <= have) return;
+      throw Refusal{shortage(
+          Code::TooManyInstructions, where, "there is no room in the instruction memory",
+          fmt::format("with this one the {} has more operations than there are instructions, {}",
+                      unit, have))};
+    };
+    std::uint64_t additions = 0, products = 0;
     const std::vector<bool> needed = needed_nodes(out_.graph);
     for (std::size_t i = 0; i < needed.size(); ++i) {
       const Node& n = out_.graph.nodes[i];
       const auto constant = [&](NodeId id) {
         return id == no_node || out_.graph.nodes[static_cast<std::size_t>(id)].fn == Fn::Constant;
       };
-      const bool sum = n.fn == Fn::Add || n.fn == Fn::Sub || n.fn == Fn::Min || n.fn == Fn::Max;
-      if (!needed[i] || (!sum && (n.fn != Fn::Mul || constant(n.a) || constant(n.b)))) continue;
-      ++operations;
-      last = n.where;
+      if (!needed[i]) continue;
+      if (n.fn == Fn::Add || n.fn == Fn::Sub || n.fn == Fn::Min || n.fn == Fn::Max)
+        refuse_beyond(++additions, "adder", n.where);
+      if (n.fn == Fn::Mul && !constant(n.a) && !constant(n.b))
+        refuse_beyond(++products, "multiplier", n.where);
     }
-    constexpr unsigned slots = 2;  // of an instruction: multiplier and adder
-    const std::uint64_t have = options_.geometry.instruction_words;
-    if (operations <= slots * have) return;
-    throw Refusal{shortage(Code::TooManyInstructions, last,
-                           "there is no room in the instruction memory",
-                           fmt::format("the {} operations up to here need more than its {} "
-                                       "instructions",
-                                       operations, have))};
+    for (const Contribution& c : out_.graph.contributions)
+      refuse_beyond(++additions, "adder", c.where);
   }
 
   /// The one attempt that a hint names.
@@ -316,16 +320,25 @@ class Compiler {
     return fits;
   }
 
-  /// The characters of the source at a place, on one line and not too many.
-  std::string excerpt(const SourceRange& at) const {
+  /// A line of the source; empty if there is none.
+  std::string_view source_line(const SourceRange& at) {
     if (at.line == 0 || at.file >= options_.sources.size()) return {};
-    std::string_view text = options_.sources[at.file].text;
-    for (std::uint32_t line = 1; line < at.line; ++line) {
-      const std::size_t end = text.find('\n');
-      if (end == std::string_view::npos) return {};
-      text.remove_prefix(end + 1);
+    const std::string_view text = options_.sources[at.file].text;
+    line_begins_.resize(options_.sources.size());
+    std::vector<std::size_t>& begins = line_begins_[at.file];
+    if (begins.empty()) {
+      begins.push_back(0);
+      for (std::size_t k = text.find('\n'); k != std::string_view::npos; k = text.find('\n', k + 1))
+        begins.push_back(k + 1);
     }
-    text = text.substr(0, text.find('\n'));
+    if (at.line > begins.size()) return {};
+    const std::size_t begin = begins[at.line - 1];
+    return text.substr(begin, text.find('\n', begin) - begin);
+  }
+
+  /// The characters of the source at a place, on one line and not too many.
+  std::string excerpt(const SourceRange& at) {
+    const std::string_view text = source_line(at);
     if (at.column == 0 || at.column > text.size()) return {};
     constexpr std::size_t longest = 28;
     std::string out(text.substr(at.column - 1, at.column_end - at.column));
@@ -551,9 +564,10 @@ class Compiler {
   unsigned best_ = 0;
   std::vector<ValueId> pads_;
   std::vector<bool> guarded_;
-  std::uint64_t moves_left_ = 0;                     ///< what the search may still spend
-  Diagnostic why_;                                   ///< of what was tried last and did not do
-  std::array<Diagnostic, max_elements + 2> failed_;  ///< why so many targets did not do
+  std::uint64_t moves_left_ = 0;                       ///< what the search may still spend
+  std::vector<std::vector<std::size_t>> line_begins_;  ///< of each source, once they are needed
+  Diagnostic why_;                                     ///< of what was tried last and did not do
+  std::array<Diagnostic, max_elements + 2> failed_;    ///< why so many targets did not do
   Diagnostic short_of_room_;  ///< of what was tried before values were worked out again
 };
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "emulator/assembler/printable.hpp"
 #include "gdr/version.hpp"
 #include "libgdr/capi/guard.hpp"
 #include "libgdr/capi/handles.hpp"
@@ -20,7 +21,7 @@ thread_local LastError last_error;
 gdr_status fail(gdr_status status, const char* message) noexcept {
   last_error.status = status;
   try {
-    last_error.message = message;
+    last_error.message = printable(message);
   } catch (...) {
     last_error.message.clear();  // no memory even for the message; the status stands
   }

@@ -55,7 +55,8 @@ int run(const Options& options) {
     refuse_same_file(options.source, target);
 
   const AssembleResult result = assemble_file(options.source, assembler_options(options));
-  if (!result.diagnostics.list.empty()) note(result.diagnostics.render(stderr_has_colour()));
+  if (!result.diagnostics.list.empty())
+    show_rendered(result.diagnostics.render(stderr_has_colour()));
   if (!result.ok()) {
     report_error(fmt::format("{}: {}, no object written", options.source,
                              count_text(result.diagnostics.error_count, "error")));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/assembler/printable.hpp"
 #include "libgdr/cli/fp_lines.hpp"
 
 namespace gdr::cli {
@@ -46,6 +47,7 @@ int run_fp(std::FILE* in, std::FILE* out, std::FILE* err) {
     lines.feed({buffer.data(), static_cast<std::size_t>(count)});
     const bool written = pour(lines.results, out);
     const int reason = errno;
+    lines.messages = printable(lines.messages);
     pour(lines.messages, err);
     if (!written) {
       std::fprintf(err, "gdr fp: cannot write the results: %s\n", std::strerror(reason));

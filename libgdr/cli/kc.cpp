@@ -52,7 +52,8 @@ int run(const Options& options) {
   compile.seed = options.seed;
   compile.relaxed = options.relaxed;
   const CompileResult result = compile_kernel_file(options.source, compile);
-  if (!result.diagnostics.list.empty()) note(result.diagnostics.render(stderr_has_colour()));
+  if (!result.diagnostics.list.empty())
+    show_rendered(result.diagnostics.render(stderr_has_colour()));
   if (!result.ok()) {
     const std::size_t n = result.diagnostics.error_count;
     report_error(

@@ -21,7 +21,8 @@ Program assemble_for(const Geometry& geometry, const std::string& path) {
   AssembleOptions options;
   options.geometry = geometry;
   AssembleResult result = assemble_file(path, options);
-  if (!result.diagnostics.list.empty()) note(result.diagnostics.render(stderr_has_colour()));
+  if (!result.diagnostics.list.empty())
+    show_rendered(result.diagnostics.render(stderr_has_colour()));
   if (!result.ok()) throw Error(ErrorCategory::Program, path + ": it does not assemble");
   return std::move(*result.program);
 }
@@ -30,7 +31,8 @@ Program compile_for(const Geometry& geometry, const std::string& path) {
   CompileOptions options;
   options.geometry = geometry;
   CompileResult result = compile_kernel_file(path, options);
-  if (!result.diagnostics.list.empty()) note(result.diagnostics.render(stderr_has_colour()));
+  if (!result.diagnostics.list.empty())
+    show_rendered(result.diagnostics.render(stderr_has_colour()));
   if (!result.ok()) throw Error(ErrorCategory::Program, path + ": it does not compile");
   return std::move(*result.program);
 }

@@ -1,7 +1,9 @@
 // `gdr nbody`: integrates the particles of a snapshot, every force computed by the device.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "gdr/error.hpp"
 #include "gdr/kernel.hpp"
@@ -94,12 +96,24 @@ std::optional<Comparison> compare(Snapshot snapshot, RunPlan plan, const Snapsho
                     std::sqrt(sum / static_cast<double>(end.size()))};
 }
 
+/// The signal that ends the run, whichever rank got it; 0 for none. Collective.
+int signal_on_ranks() {
+  const int own = InterruptGuard::received();
+  if (!any_rank(own != 0)) return 0;
+  const std::vector<std::uint64_t> all = words_of_ranks({static_cast<std::uint64_t>(own)});
+  return static_cast<int>(*std::max_element(all.begin(), all.end()));
+}
+
+/// Sets `signal` to the one that stopped it, if one did.
 RunResult integrate(const Options& options, Snapshot& snapshot, const RunPlan& plan, Device& device,
-                    const SnapshotPlace& place) {
+                    const SnapshotPlace& place, int& signal) {
   Progress progress("gdr nbody", static_cast<double>(plan.steps()));
   RunObserver observer;
   // All ranks stop after the same step, whichever heard of it first.
-  observer.stop = [] { return any_rank(InterruptGuard::received() != 0); };
+  observer.stop = [&] {
+    signal = signal_on_ranks();
+    return signal != 0;
+  };
   observer.progress = [&](std::int64_t step) {
     progress.update(static_cast<double>(step - plan.start.step));
   };
@@ -164,7 +178,8 @@ int work(const Options& options) {
   report.file = options.file;
   report.particles = snapshot.size();
   report.device = device.description();
-  report.result = integrate(options, snapshot, report.plan, device, place);
+  int signal = 0;
+  report.result = integrate(options, snapshot, report.plan, device, place, signal);
   report.statistics = device.statistics();
   report.clocks_per_interaction = Kernel::builtin("gravity").clocks_per_interaction();
   report.ranks = reports_of(device);
@@ -177,8 +192,8 @@ int work(const Options& options) {
     print("{}\n", report_json(report).dump(2));
   else
     print("{}", report_text(report));
-  const bool cut_short =
-      report.result.stopped || (options.compare && is_first_rank() && !report.comparison);
+  if (report.result.stopped) return 128 + signal;
+  const bool cut_short = options.compare && is_first_rank() && !report.comparison;
   return cut_short ? 128 + InterruptGuard::received() : 0;
 }
 

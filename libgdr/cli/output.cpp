@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "emulator/assembler/printable.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr::cli {
@@ -23,14 +24,23 @@ bool silent = false;
               fmt::format("cannot write to standard output: {}", std::strerror(code)));
 }
 
-/// Lines of messages; what standard error cannot take is lost, as there is no one left to tell.
-void write_error_line(std::string_view prefix, std::string_view message) {
+/// What standard error cannot take is lost, as there is no one left to tell.
+void write_error(std::string_view text) {
   if (silent) return;
   std::fflush(stdout);  // so that both streams come out in order on one terminal
-  std::string text(prefix);
-  text += message;
-  if (text.empty() || text.back() != '\n') text += '\n';
   std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+void write_error_line(std::string_view prefix, std::string_view message) {
+  std::string text = printable(message);
+  text.insert(0, prefix);
+  if (text.empty() || text.back() != '\n') text += '\n';
+  write_error(text);
+}
+
+void write_all(std::string_view text) {
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) output_failed(errno);
 }
 
 }  // namespace
@@ -39,8 +49,9 @@ void silence(bool on) noexcept { silent = on; }
 
 void write_output(std::string_view text) {
   if (silent) return;
-  errno = 0;
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) output_failed(errno);
+  // Files and pipes get every byte; names of kernels and files reach a terminal here, too.
+  if (stdout_is_terminal()) return write_all(printable(text));
+  write_all(text);
 }
 
 void flush_output() {
@@ -53,6 +64,7 @@ void flush_output() {
 void warn(std::string_view message) { write_error_line("gdr: warning: ", message); }
 void report_error(std::string_view message) { write_error_line("gdr: error: ", message); }
 void note(std::string_view text) { write_error_line("", text); }
+void show_rendered(std::string_view text) { write_error(text); }
 
 bool stdout_is_terminal() noexcept { return isatty(STDOUT_FILENO) == 1; }
 

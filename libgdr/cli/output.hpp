@@ -11,8 +11,8 @@ namespace gdr::cli {
 /// Thrown when the reader of standard output has gone away: the command ends without a word.
 struct OutputClosed {};
 
-/// Write to standard output. Throws Error (Io) when it cannot be written, OutputClosed when nobody
-/// reads it any more.
+/// Write to standard output; control characters are escaped where it is a terminal. Throws Error
+/// (Io) when it cannot be written, OutputClosed when nobody reads it any more.
 void write_output(std::string_view text);
 /// Write out what is buffered, with the same errors. main does it after every command.
 void flush_output();
@@ -22,10 +22,14 @@ void print(fmt::format_string<Args...> format, Args&&... args) {
   write_output(fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// Messages for people, on standard error; never fail. A note has no word before it.
+/// Messages for people, on standard error, with control characters escaped; never fail. A note has
+/// no word before it.
 void warn(std::string_view message);
 void report_error(std::string_view message);
 void note(std::string_view text);
+/// Rendered diagnostics, in whose colours there are escape sequences; what came from files was
+/// escaped when they were rendered.
+void show_rendered(std::string_view text);
 
 /// From now on nothing is written: another process says the same. Or (false) this one speaks again.
 void silence(bool on = true) noexcept;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "emulator/assembler/printable.hpp"
 #include "libgdr/cli/output.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/ranks/device_ranks.hpp"
@@ -59,7 +60,8 @@ bool is_first_rank() noexcept { return !ranks() || ranks()->calls->rank() == 0; 
 bool end_on_ranks(const std::exception& error, int status) {
   if (!ranks() || ranks()->calls->size() == 1) return true;
   if (dynamic_cast<const AgreedError*>(&error) != nullptr) return is_first_rank();
-  std::fprintf(stderr, "gdr: error: rank %u: %s\n", ranks()->calls->rank(), error.what());
+  std::fprintf(stderr, "gdr: error: rank %u: %s\n", ranks()->calls->rank(),
+               printable(error.what()).c_str());
   std::fflush(nullptr);
   ranks()->calls->abort(status);
   std::_Exit(status);

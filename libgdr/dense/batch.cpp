@@ -39,8 +39,9 @@ void require_batch(const MatrixBatch<Number>& batch, std::size_t count, std::siz
                    std::size_t columns, const char* name) {
   if (count == 0) return;
   dense::require_matrix(one(batch, 0), rows, columns, name);
-  if (batch.step > 0 && count > static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(double) / batch.step)
-    usage("the matrices " + std::string(name) + " are larger than any memory");
+  // Matrices may be one and the same (step 0), but each has its words on the way to the chip.
+  dense::require_count(count, std::max(batch.step, words_of_pe),
+                       "the batch of " + std::string(name));
 }
 
 /// Results must not lie in one another.

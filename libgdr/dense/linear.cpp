@@ -30,6 +30,7 @@ void require_pivots(std::size_t given, std::size_t needed) {
 template <typename Number>
 void require_vector(const VectorView<Number>& x, std::size_t n, const char* name) {
   if (x.increment == 0) usage("the increment of " + std::string(name) + " is 0; it is at least 1");
+  dense::require_count(n, x.increment, "the vector " + std::string(name));
   if (n > 0 && x.data == nullptr) usage("the vector " + std::string(name) + " is a null pointer");
 }
 

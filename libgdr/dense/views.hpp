@@ -43,6 +43,14 @@ constexpr std::size_t half_of(std::size_t n, std::size_t unit) noexcept {
   return (n / 2 + unit - 1) / unit * unit;
 }
 
+/// Throws Error (Usage) where `name` would take so many numbers that no memory holds them: also
+/// those whose bytes could not be counted.
+inline void require_count(std::size_t rows, std::size_t columns, const std::string& name) {
+  constexpr auto most = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
+  if (columns > 0 && rows > most / sizeof(double) / columns)
+    throw Error(ErrorCategory::Usage, name + " is larger than any memory");
+}
+
 /// Throws Error (Usage) where a matrix of these sizes, that of op(X), cannot be there; of one whose
 /// elements nobody `touches` only the leading dimension counts.
 template <typename Number>
@@ -54,8 +62,7 @@ void require_matrix(const MatrixView<Number>& x, std::size_t rows, std::size_t c
     refuse("the leading dimension of " + std::string(name) + " is " + std::to_string(x.stride) +
            ", but it has " + std::to_string(rows) + " rows");
   if (!touches || rows == 0 || columns == 0) return;
-  if (columns > std::numeric_limits<std::size_t>::max() / sizeof(Number) / x.stride)
-    refuse(std::string(name) + " is larger than any memory");
+  require_count(x.stride, columns, name);
   if (x.data == nullptr) refuse("the matrix " + std::string(name) + " is a null pointer");
 }
 

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "emulator/host/parallel.hpp"
 #include "gdr/error.hpp"
@@ -201,6 +202,13 @@ LinkGroup link_group(const Program& program, VarKind kind) {
                             host == HostNumber::I64 && v.location.width == Width::Short});
   }
   return group;
+}
+
+void check_count(std::size_t n, std::uint32_t words, const char* what) {
+  constexpr std::size_t most = std::numeric_limits<std::size_t>::max() / 1024;
+  if (n > most / std::max(1U, words))
+    throw Error(ErrorCategory::Usage,
+                std::to_string(n) + " " + what + " are more than any memory holds");
 }
 
 void check_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,

@@ -30,6 +30,10 @@ struct LinkGroup {
 
 LinkGroup link_group(const Program& program, VarKind kind);
 
+/// Throws Error (Usage) for so many elements, of so many words each, as no vector could hold: they
+/// come from a wrong sign or a wrong unit. `what` is "sources".
+void check_count(std::size_t n, std::uint32_t words, const char* what);
+
 /// Check names and types of input arrays against a group. Throws Error (Usage) for a name that is
 /// unknown, given twice or (where `all` is asked for) missing, a null pointer, or a type that would
 /// lose bits.

@@ -16,13 +16,6 @@ namespace {
 
 [[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
 
-/// Numbers of elements whose words no vector could hold come from a wrong sign or a wrong unit.
-void check_count(std::size_t n, std::uint32_t words, const char* what) {
-  constexpr std::size_t most = std::numeric_limits<std::size_t>::max() / 1024;
-  if (n > most / std::max(1U, words))
-    usage(std::to_string(n) + " " + what + " are more than any memory holds");
-}
-
 /// A double as the host bits of a param, whatever its declared type.
 std::uint64_t param_bits(const LinkField& field, double value) {
   if (!std::isfinite(value))

@@ -10,6 +10,7 @@
 
 #include "gdr/error.hpp"
 #include "libgdr/dense/panel.hpp"
+#include "libgdr/dense/views.hpp"
 #include "libgdr/device/stopwatch.hpp"
 #include "libgdr/distributed/grid.hpp"
 
@@ -239,6 +240,7 @@ std::optional<std::size_t> DistributedMatrices::lu(std::size_t n, std::size_t ex
   const std::string call =
       "DistributedMatrices::lu of n = " + std::to_string(n) + ", extra = " + std::to_string(extra);
   together(&x.ranks, call, [&] {
+    dense::require_count(n, std::max<std::size_t>(1, n + extra), "the matrix");
     if (a == nullptr && local_rows(n) * local_columns(n + extra) > 0)
       throw Error(ErrorCategory::Usage, "the matrix is a null pointer");
     if (pivots.size() < n)
@@ -254,6 +256,7 @@ std::vector<double> DistributedMatrices::solve(std::size_t n, double* a) {
   std::vector<double> solution, y, part;
   const std::size_t rows = local_rows(n), stride = std::max<std::size_t>(1, rows);
   together(&x.ranks, "DistributedMatrices::solve of n = " + std::to_string(n), [&] {
+    dense::require_count(n, std::max<std::size_t>(1, n + 1), "the matrix");
     pivots.resize(n);
     solution.resize(n);
     y.resize(rows);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "gdr/error.hpp"
+#include "libgdr/dense/views.hpp"
 #include "libgdr/distributed/grid.hpp"
 
 namespace gdr {
@@ -77,6 +78,9 @@ void DistributedMatrices::multiply(std::size_t m, std::size_t n, std::size_t k, 
       "DistributedMatrices::multiply of m = %zu, n = %zu, k = %zu, alpha = %.17g, beta = %.17g", m,
       n, k, alpha, beta);
   together(&x.ranks, call.data(), [&] {
+    dense::require_count(rows, x.columns.count(k), "matrix A");
+    dense::require_count(x.rows.count(k), columns, "matrix B");
+    dense::require_count(rows, columns, "matrix C");
     const auto needs = [&](const double* p, std::size_t count, const char* what) {
       if (p == nullptr && count > 0)
         throw Error(ErrorCategory::Usage, std::string("matrix ") + what + " is a null pointer");

@@ -1,4 +1,4 @@
-// Files that are there whole or not at all: written beside, synced, renamed.
+// Files that are there whole or not at all: written beside, synced, renamed; and private new files.
 #include "libgdr/io/atomic_file.hpp"
 
 #include <fcntl.h>
@@ -83,7 +83,8 @@ void write_all(int file, std::span<const char> content, const std::string& path)
 void set_usual_mode(int file, const std::string& target) {
   struct stat old {};
   if (::stat(target.c_str(), &old) == 0) {
-    ::fchmod(file, old.st_mode & 07777);
+    // Not its set-user-id bits: the new file's owner may be another one.
+    ::fchmod(file, old.st_mode & 0777);
     return;
   }
   const mode_t mask = ::umask(0);
@@ -141,6 +142,23 @@ void write_file_atomically(const std::string& path, std::span<const char> conten
   if (file.close() != 0) fail("write", path, errno);
   temporary.rename_to(target.string());
   sync_folder(target.parent_path());
+}
+
+std::string write_private_file(const std::string& folder, std::string_view prefix,
+                               std::string_view suffix, std::span<const char> content) {
+  const std::string name = fmt::format("{}XXXXXX{}", prefix, suffix);
+  std::string path = (fs::path(folder) / name).string();
+  // Opens with O_CREAT | O_EXCL and mode 0600: a file or link of that name is never opened.
+  Descriptor file(::mkostemps(path.data(), static_cast<int>(suffix.size()), O_CLOEXEC));
+  if (file.get() < 0) fail("make a file in", folder, errno);
+  try {
+    write_all(file.get(), content, path);
+    if (::fsync(file.get()) != 0 || file.close() != 0) fail("write", path, errno);
+  } catch (const Error&) {
+    ::unlink(path.c_str());
+    throw;
+  }
+  return path;
 }
 
 void make_writable_folder(const std::string& folder) {

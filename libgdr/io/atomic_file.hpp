@@ -1,4 +1,4 @@
-// Files that are there whole or not at all.
+// Files that are there whole or not at all, and private new files.
 #pragma once
 
 #include <span>
@@ -12,6 +12,13 @@ namespace gdr {
 /// `path`. A device or a pipe (/dev/stdout) is written to directly. Throws Error (Io) naming the
 /// path.
 void write_file_atomically(const std::string& path, std::span<const char> content);
+
+/// Write `content` to a new file in `folder`, which other users may write to as well (/tmp), and
+/// return its path. The name is PREFIX, six random characters, SUFFIX. The file is created
+/// exclusively with mode 0600: an existing file or symbolic link of that name is never opened. A
+/// failure removes the file. Throws Error (Io).
+std::string write_private_file(const std::string& folder, std::string_view prefix,
+                               std::string_view suffix, std::span<const char> content);
 
 /// Make `folder` (and those above it), and prove that files can be made in it. Throws Error (Io).
 void make_writable_folder(const std::string& folder);

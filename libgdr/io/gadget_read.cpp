@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "libgdr/io/gadget.hpp"
+#include "libgdr/io/hdf5_checks.hpp"
 #include "libgdr/io/hdf5_reader.hpp"
 
 namespace gdr {
@@ -72,9 +73,9 @@ std::vector<std::size_t> count_particles(const hdf5::Reader& file) {
   return counts;
 }
 
-/// Append a dataset of `width` numbers for each of `count` particles.
-void append(const hdf5::Reader& file, const std::string& dataset, std::size_t count,
-            std::size_t width, std::vector<double>& to) {
+/// Throws unless a dataset has `width` numbers for each of `count` particles, all of them there.
+void check_numbers(const hdf5::Reader& file, const std::string& dataset, std::size_t count,
+                   std::size_t width) {
   const auto shape = file.shape(dataset);
   const bool column = width == 1 && shape.size() == 1 && shape[0] == count;
   const bool matrix = shape.size() == 2 && shape[0] == count && shape[1] == width;
@@ -82,6 +83,34 @@ void append(const hdf5::Reader& file, const std::string& dataset, std::size_t co
     file.fail(dataset, fmt::format("has the shape ({}); ({}) is wanted", fmt::join(shape, ", "),
                                    width == 1 ? fmt::format("{}", count)
                                               : fmt::format("{}, {}", count, width)));
+  file.check(dataset);
+}
+
+void check_ids(const hdf5::Reader& file, const std::string& dataset, std::size_t count) {
+  const hsize_t ids = hdf5::element_count(file.shape(dataset));
+  if (ids != count) file.fail(dataset, fmt::format("has {} ids for {} particles", ids, count));
+  const hdf5::NumberClass kind = file.number_class(dataset);
+  if (kind == hdf5::NumberClass::Float) file.fail(dataset, "does not hold integers");
+  file.check(dataset);
+}
+
+/// Before anything is read: whatever claims another size than the particles have is refused.
+void check_datasets(const hdf5::Reader& file, const std::vector<std::size_t>& counts,
+                    Velocities velocities) {
+  for (std::size_t type = 0; type < counts.size(); ++type) {
+    if (counts[type] == 0) continue;
+    const std::string group = group_name(type);
+    check_numbers(file, group + "/Coordinates", counts[type], 3);
+    if (file.has(group + "/Masses")) check_numbers(file, group + "/Masses", counts[type], 1);
+    if (file.has(group + "/ParticleIDs")) check_ids(file, group + "/ParticleIDs", counts[type]);
+    if (velocities == Velocities::Ignored) continue;
+    if (!file.has(group + "/Velocities"))
+      file.fail(group, "lacks the dataset Velocities, shape (n, 3)");
+    check_numbers(file, group + "/Velocities", counts[type], 3);
+  }
+}
+
+void append(const hdf5::Reader& file, const std::string& dataset, std::vector<double>& to) {
   const std::vector<double> values = file.doubles(dataset);
   to.insert(to.end(), values.begin(), values.end());
 }
@@ -89,7 +118,7 @@ void append(const hdf5::Reader& file, const std::string& dataset, std::size_t co
 void append_masses(const hdf5::Reader& file, std::size_t type, std::size_t count,
                    const PerType& mass_table, Snapshot& snapshot) {
   const std::string dataset = group_name(type) + "/Masses";
-  if (file.has(dataset)) return append(file, dataset, count, 1, snapshot.mass);
+  if (file.has(dataset)) return append(file, dataset, snapshot.mass);
   if (mass_table[type] == 0)
     file.fail(group_name(type), fmt::format("lacks the dataset Masses, and Header/MassTable has no "
                                             "mass for type {} either",
@@ -106,8 +135,6 @@ void read_ids(const hdf5::Reader& file, Snapshot& snapshot) {
     if (count == 0 || !file.has(dataset)) continue;
     const bool is_signed = file.number_class(dataset) == hdf5::NumberClass::Signed;
     const std::vector<std::uint64_t> ids = file.integers(dataset, is_signed);
-    if (ids.size() != count)
-      file.fail(dataset, fmt::format("has {} ids for {} particles", ids.size(), count));
     snapshot.id.insert(snapshot.id.end(), ids.begin(), ids.end());
     snapshot.signed_ids |= is_signed;
     if (!is_signed)
@@ -154,6 +181,7 @@ Snapshot read_gadget(const std::string& path, Velocities velocities) {
   refuse_parts(file);
   Snapshot snapshot;
   snapshot.type_counts = count_particles(file);
+  check_datasets(file, snapshot.type_counts, velocities);
   const PerType mass_table = per_type(file, "MassTable");
   std::size_t types = 0;
   for (std::size_t type = 0; type < snapshot.type_counts.size(); ++type) {
@@ -161,12 +189,9 @@ Snapshot read_gadget(const std::string& path, Velocities velocities) {
     if (count == 0) continue;
     ++types;
     const std::string group = group_name(type);
-    append(file, group + "/Coordinates", count, 3, snapshot.position);
+    append(file, group + "/Coordinates", snapshot.position);
     append_masses(file, type, count, mass_table, snapshot);
-    if (velocities == Velocities::Ignored) continue;
-    if (!file.has(group + "/Velocities"))
-      file.fail(group, "lacks the dataset Velocities, shape (n, 3)");
-    append(file, group + "/Velocities", count, 3, snapshot.velocity);
+    if (velocities == Velocities::Needed) append(file, group + "/Velocities", snapshot.velocity);
   }
   if (types == 0) file.fail("PartType0, PartType1, ...", "no particles in any of them");
   read_ids(file, snapshot);

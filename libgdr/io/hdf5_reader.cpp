@@ -6,22 +6,36 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "gdr/error.hpp"
 #include "libgdr/io/atomic_file.hpp"
+#include "libgdr/io/hdf5_checks.hpp"
 
 namespace gdr::hdf5 {
 namespace {
 
-/// A dataset may claim any size, whatever the file's: refuse what the machine cannot hold.
-bool fits_in_memory(hssize_t values) {
+/// An attribute has a number for each type of particle, or a few more.
+constexpr hssize_t most_in_attribute = 65536;
+
+/// Whether the machine could hold so many numbers.
+bool fits_in_memory(hsize_t values) {
   const long pages = ::sysconf(_SC_PHYS_PAGES);
   const long page_bytes = ::sysconf(_SC_PAGESIZE);
   if (pages <= 0 || page_bytes <= 0) return true;
   return static_cast<double>(values) * 8 <
          static_cast<double>(pages) * static_cast<double>(page_bytes);
+}
+
+std::vector<hsize_t> shape_of(hid_t dataset) {
+  const Handle space(H5Dget_space(dataset), H5Sclose);
+  std::vector<hsize_t> sizes(
+      static_cast<std::size_t>(std::max(H5Sget_simple_extent_ndims(space.get()), 0)));
+  H5Sget_simple_extent_dims(space.get(), sizes.data(), nullptr);
+  return sizes;
 }
 
 NumberClass class_of(hid_t type) {
@@ -61,6 +75,9 @@ Reader::Reader(const std::string& file) : file_(file) {
     throw Error(ErrorCategory::Input,
                 fmt::format("'{}' is a damaged HDF5 file, or one cut short ({}); fetch it again",
                             file, last_failure()));
+  std::error_code unknown;
+  const std::uintmax_t bytes = std::filesystem::file_size(file, unknown);
+  if (!unknown) file_bytes_ = bytes;
 }
 
 void Reader::fail(const std::string& where, const std::string& what) const {
@@ -89,11 +106,21 @@ Handle Reader::open_dataset(const std::string& dataset) const {
 std::vector<hsize_t> Reader::shape(const std::string& dataset) const {
   const Handle handle = open_dataset(dataset);
   const Handle space(H5Dget_space(handle.get()), H5Sclose);
-  const int rank = H5Sget_simple_extent_ndims(space.get());
-  if (rank < 0) fail(dataset, "has no shape");
-  std::vector<hsize_t> sizes(static_cast<std::size_t>(rank));
-  H5Sget_simple_extent_dims(space.get(), sizes.data(), nullptr);
-  return sizes;
+  const H5S_class_t kind = H5Sget_simple_extent_type(space.get());
+  if (kind != H5S_SIMPLE && kind != H5S_SCALAR) fail(dataset, "has no shape");
+  return shape_of(handle.get());
+}
+
+void Reader::check(const std::string& dataset) const {
+  const Handle handle = open_dataset(dataset);
+  const Handle type(H5Dget_type(handle.get()), H5Tclose);
+  if (const std::string defect = type_defect(type.get()); !defect.empty()) fail(dataset, defect);
+  const hsize_t count = element_count(shape(dataset));
+  if (const std::string defect = storage_defect(handle.get(), count, file_, file_bytes_);
+      !defect.empty())
+    fail(dataset, defect);
+  if (!fits_in_memory(count))
+    fail(dataset, fmt::format("{} numbers are more than this machine can hold", count));
 }
 
 NumberClass Reader::number_class(const std::string& dataset) const {
@@ -104,14 +131,10 @@ NumberClass Reader::number_class(const std::string& dataset) const {
 
 template <typename T>
 std::vector<T> Reader::read(const std::string& dataset, hid_t memory_type) const {
+  check(dataset);
   const Handle handle = open_dataset(dataset);
-  const Handle space(H5Dget_space(handle.get()), H5Sclose);
-  const hssize_t count = H5Sget_simple_extent_npoints(space.get());
-  if (count < 0) fail(dataset, "has no size");
-  if (!fits_in_memory(count))
-    fail(dataset, fmt::format("{} numbers are more than this machine can hold", count));
-  std::vector<T> values(static_cast<std::size_t>(count));
-  if (count > 0 &&
+  std::vector<T> values(element_count(shape_of(handle.get())));
+  if (!values.empty() &&
       H5Dread(handle.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
     fail(dataset, fmt::format("cannot be read ({}): damaged, or packed by a filter that this HDF5 "
                               "library lacks; repack it with h5repack -f NONE",
@@ -120,7 +143,6 @@ std::vector<T> Reader::read(const std::string& dataset, hid_t memory_type) const
 }
 
 std::vector<double> Reader::doubles(const std::string& dataset) const {
-  if (number_class(dataset) == NumberClass::Other) fail(dataset, "does not hold numbers");
   return read<double>(dataset, H5T_NATIVE_DOUBLE);
 }
 
@@ -143,6 +165,9 @@ std::optional<std::vector<double>> Reader::attribute(const std::string& object,
   const hssize_t count = H5Sget_simple_extent_npoints(space.get());
   if (class_of(type.get()) == NumberClass::Other || count < 1)
     fail(where, "does not hold a number");
+  if (const std::string defect = type_defect(type.get()); !defect.empty()) fail(where, defect);
+  if (count > most_in_attribute)
+    fail(where, fmt::format("has {} numbers; it is damaged, or no attribute of a snapshot", count));
   std::vector<double> values(static_cast<std::size_t>(count));
   if (H5Aread(handle.get(), H5T_NATIVE_DOUBLE, values.data()) < 0)
     fail(where, fmt::format("cannot be read ({})", last_failure()));

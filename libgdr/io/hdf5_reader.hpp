@@ -26,6 +26,10 @@ class Reader {
   bool has_attribute(const std::string& object, const std::string& name) const;
   std::vector<hsize_t> shape(const std::string& dataset) const;
   NumberClass number_class(const std::string& dataset) const;
+  /// Throws unless a dataset holds numbers that can be read safely and that are all there: of a
+  /// sound type, no more than the file can hold, nothing of them in files that are missing. Nothing
+  /// is read and hardly any memory taken. `doubles` and `integers` do it, too.
+  void check(const std::string& dataset) const;
   /// All values of a dataset, in row-major order, converted from its type (of either byte order).
   std::vector<double> doubles(const std::string& dataset) const;
   std::vector<std::uint64_t> integers(const std::string& dataset, bool as_signed) const;
@@ -42,6 +46,7 @@ class Reader {
   template <typename T>
   std::vector<T> read(const std::string& dataset, hid_t memory_type) const;
   std::string file_;
+  std::size_t file_bytes_ = 0;
   Handle handle_;
 };
 

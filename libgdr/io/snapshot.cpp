@@ -71,6 +71,13 @@ void write_snapshot(const std::string& path, const Snapshot& snapshot, SnapshotF
     write_file_atomically(path, gadget_image(snapshot));
 }
 
+std::string write_private_snapshot(const std::string& folder, std::string_view prefix,
+                                   const Snapshot& snapshot, SnapshotFormat format) {
+  if (format == SnapshotFormat::Text)
+    return write_private_file(folder, prefix, ".txt", text_snapshot(snapshot));
+  return write_private_file(folder, prefix, ".hdf5", gadget_image(snapshot));
+}
+
 void check_finite(const Snapshot& snapshot, const std::string& file) {
   struct Quantity {
     const char* name;

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gdr {
@@ -57,6 +58,11 @@ Snapshot read_snapshot(const std::string& path, Velocities velocities = Velociti
 SnapshotFormat snapshot_format(const std::string& path);
 /// Write a snapshot, atomically: a failure leaves what was there. Throws Error (Io).
 void write_snapshot(const std::string& path, const Snapshot& snapshot, SnapshotFormat format);
+/// Write a snapshot to a new file in `folder`, readable by this user only, under a name that begins
+/// with `prefix` and that nobody can guess (see write_private_file). Returns its path. Throws Error
+/// (Io).
+std::string write_private_snapshot(const std::string& folder, std::string_view prefix,
+                                   const Snapshot& snapshot, SnapshotFormat format);
 
 /// Throws Error (Input) naming `file` and the first particle with a number that is not finite.
 void check_finite(const Snapshot& snapshot, const std::string& file);

@@ -49,7 +49,7 @@ std::optional<double> to_number(std::string_view word) {
   return value;
 }
 
-double number_at(const Line& line, std::size_t offset, std::string_view word) {
+double any_number_at(const Line& line, std::size_t offset, std::string_view word) {
   const std::optional<double> value = to_number(word);
   if (!value) {
     const std::string_view shown = word.substr(0, 40);
@@ -57,8 +57,13 @@ double number_at(const Line& line, std::size_t offset, std::string_view word) {
     line.fail(offset, fmt::format("'{}' is not a number{}", shown,
                                   comma ? "; separate the columns by blanks" : ""));
   }
-  if (!std::isfinite(*value)) line.fail(offset, fmt::format("'{}' is not a finite number", word));
   return *value;
+}
+
+double number_at(const Line& line, std::size_t offset, std::string_view word) {
+  const double value = any_number_at(line, offset, word);
+  if (!std::isfinite(value)) line.fail(offset, fmt::format("'{}' is not a finite number", word));
+  return value;
 }
 
 void parse_particle(const Line& line, Snapshot& snapshot) {
@@ -126,7 +131,9 @@ void parse_state(const Line& line, Snapshot& snapshot) {
     line.fail(offset, "a '#gdr:' line reads '#gdr: name = number'");
   offset += equals.size();
   const std::string_view word = next_word(line.text, offset);
-  const double value = number_at(line, offset, word);
+  // Energies of extreme masses and speeds overflow; such a run can go on all the same.
+  const double value =
+      name == "start_energy" ? any_number_at(line, offset, word) : number_at(line, offset, word);
   offset += word.size();
   if (!next_word(line.text, offset).empty()) line.fail(offset, "nothing may follow the number");
   set_state(snapshot, line, name, value);

@@ -213,6 +213,7 @@ void Machine::set(std::string_view name, double value) {
 void Machine::sources(std::size_t n, std::span<const NamedInput> arrays) {
   Impl& m = *impl_;
   const LoadedProgram& p = m.program();
+  check_count(n, m.source_group.words, "sources");
   check_inputs(m.source_group, n, arrays, true);
   std::vector<std::uint64_t> words;
   pack(m.source_group, n, arrays, words, 1);

@@ -2,7 +2,6 @@
 #include "libgdr/nbody/run.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -127,22 +126,24 @@ class Run {
   /// Where the state was saved; empty if nowhere.
   std::string save_anywhere(bool try_folder) const {
     if (place_.folder.empty() || !place_.writes()) return {};
-    std::error_code no_folder;
-    const SnapshotPlace spare{std::filesystem::temp_directory_path(no_folder).string(),
-                              place_.format};
-    const std::string name = fmt::format("gdr-nbody-{}-", ::getpid());
-    const std::string file =
-        std::filesystem::path(spare.path(result_.end.step)).filename().string();
-    std::vector<std::string> places;
-    if (try_folder) places.push_back(place_.path(result_.end.step));
-    if (!no_folder)
-      places.push_back((std::filesystem::path(spare.folder) / (name + file)).string());
-    for (const std::string& path : places) {
+    // The first error is the one to report: one here only leads to the next place.
+    if (try_folder) {
       try {
+        const std::string path = place_.path(result_.end.step);
         write_snapshot(path, snapshot_, place_.format);
         return path;
-      } catch (const Error&) {  // the next place, then; the first error is the one to report
+      } catch (const Error&) {
       }
+    }
+    try {
+      std::error_code no_folder;
+      const std::string folder = std::filesystem::temp_directory_path(no_folder).string();
+      // Other users can write to this folder, too.
+      if (!no_folder)
+        return write_private_snapshot(folder,
+                                      fmt::format("gdr-nbody-snapshot_{:08}-", result_.end.step),
+                                      snapshot_, place_.format);
+    } catch (const Error&) {
     }
     return {};
   }

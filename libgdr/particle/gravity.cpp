@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gdr/error.hpp"
+#include "libgdr/device/arrays.hpp"
 #include "libgdr/device/core.hpp"
 #include "libgdr/device/finite.hpp"
 #include "libgdr/particle/far_away.hpp"
@@ -21,6 +22,7 @@ namespace gdr {
 namespace {
 
 constexpr std::ptrdiff_t triple = 3 * sizeof(double);
+constexpr std::uint32_t words = 5;  ///< of a particle: position, mass and id
 
 [[noreturn]] void bad_input(const std::string& message) {
   throw Error(ErrorCategory::Input, message);
@@ -156,6 +158,7 @@ void Gravity::compute(std::size_t n, const double* position, const double* mass,
                       double* acceleration, double* potential) {
   double square = 0;
   together(impl_->ranks, "Gravity::compute", [&] {
+    check_count(n, words, "particles");
     check_pointers(n, position, mass, "particles");
     square = checked_square(eps);
     impl_->make_room(n);
@@ -178,6 +181,8 @@ void Gravity::compute_on(std::size_t n_targets, const double* target, std::size_
                          double* potential) {
   double square = 0;
   together(impl_->ranks, "Gravity::compute_on", [&] {
+    check_count(n_targets, words, "targets");
+    check_count(n_sources, words, "sources");
     check_pointers(n_targets, target, target, "targets");
     check_pointers(n_sources, source, mass, "sources");
     square = checked_square(eps);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import secrets
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 from . import _core
@@ -79,9 +80,10 @@ class Kernel:
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Write the object file. Raises FileError; what was there stays then."""
         to = _path(path)
-        part = f"{to}.{os.getpid()}.part"
+        part = f"{to}.{secrets.token_hex(8)}.part"
         try:
-            with open(part, "wb") as file:
+            # "x" creates it exclusively: a link that somebody else put there is not followed.
+            with open(part, "xb") as file:
                 file.write(self.object)
             os.replace(part, to)
         except OSError as error:

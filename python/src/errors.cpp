@@ -2,6 +2,7 @@
 #include <array>
 
 #include "bind.hpp"
+#include "emulator/assembler/printable.hpp"
 #include "gdr/error.hpp"
 #include "gdr/ranks.hpp"
 #include "libgdr/ranks/agree.hpp"
@@ -22,7 +23,7 @@ const char* class_of(const Error& error) {
 /// What all ranks throw is marked, so that Device.despite_losses knows it again.
 void raise(const Error& error) {
   const py::object type = py::module_::import("gdr.errors").attr(class_of(error));
-  const py::object exception = type(readable(error.what()));
+  const py::object exception = type(readable(printable(error.what())));
   if (dynamic_cast<const AgreedError*>(&error) != nullptr) exception.attr("_on_all_ranks") = true;
   PyErr_SetObject(type.ptr(), exception.ptr());
 }

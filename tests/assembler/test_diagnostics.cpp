@@ -5,6 +5,7 @@
 
 #include "assembler/support.hpp"
 #include "emulator/assembler/diagnostics/page.hpp"
+#include "emulator/assembler/printable.hpp"
 
 namespace gdr::test {
 namespace {
@@ -117,6 +118,32 @@ TEST_CASE("odd bytes neither stop the assembler nor reach the terminal") {
   CHECK(r.diagnostics.error_count == 1);
   for (const char c : r.diagnostics.render())
     CHECK((c == '\n' || static_cast<unsigned char>(c) >= ' '));
+}
+
+TEST_CASE("control characters of names and messages are escaped in diagnostics") {
+  const AssembleResult r = assemble(".body\nfadd $r0 $r1 \x1b[31mx\n", "a\x1b]0;title\x07.gds");
+  REQUIRE(!r.diagnostics.list.empty());
+  const std::string text = r.diagnostics.render();
+  CHECK(text.find("a\\x1b]0;title\\x07.gds:2:") != std::string::npos);
+  CHECK(text.find('\x1b') == std::string::npos);
+  CHECK(text.find('\x07') == std::string::npos);
+}
+
+TEST_CASE("printable text: control characters and bytes that are not UTF-8 in hexadecimal") {
+  CHECK(printable("plain, with \n and \t") == "plain, with \n and \t");
+  CHECK(printable("\x1b[2J\r\x7f\b") == "\\x1b[2J\\x0d\\x7f\\x08");
+  CHECK(printable(std::string_view("\0", 1)) == "\\x00");
+  CHECK(printable("\xc3\xa9 \xe2\x82\xac \xf0\x9f\x9a\x80") ==
+        "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x9a\x80");
+  CHECK(printable("\xc2\x9b"
+                  "2J \xc2\xa0") ==
+        "\\xc2\\x9b"
+        "2J \xc2\xa0");
+  CHECK(printable("\x9b"
+                  "2J \xc3") ==
+        "\\x9b"
+        "2J \\xc3");
+  CHECK(printable("\xed\xa0\x80 \xc0\xaf") == "\\xed\\xa0\\x80 \\xc0\\xaf");
 }
 
 TEST_CASE("a very long line is shown in part") {

@@ -1,9 +1,11 @@
 // Declarations, layout, includes, repeats, templates, lines and the line table.
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 
 #include "assembler/support.hpp"
+#include "io/temporary_folder.hpp"
 
 namespace gdr::test {
 
@@ -83,7 +85,8 @@ TEST_CASE("continued lines, comments, CRLF and a missing line feed at the end") 
 
 TEST_CASE("includes are searched beside the file, then in the folders, and cannot go in circles") {
   namespace fs = std::filesystem;
-  const fs::path dir = fs::temp_directory_path() / ("gdr_include_" + std::to_string(std::rand()));
+  const TemporaryFolder folder;
+  const fs::path dir = folder.path();
   fs::create_directories(dir / "more");
   std::ofstream(dir / "a.gds") << ".include \"b.gds\"\n.include \"c.gds\"\n.body\nfadd x x x\n";
   std::ofstream(dir / "b.gds") << "alias x = $lr0v\n";
@@ -101,7 +104,22 @@ TEST_CASE("includes are searched beside the file, then in the folders, and canno
   CHECK(loop.diagnostics.list[0].code == 1103);
   CHECK(loop.diagnostics.list[0].range.file == 1);
   CHECK_THROWS(assemble_file((dir / "none.gds").string()));
-  fs::remove_all(dir);
+}
+
+TEST_CASE("forty files that each include the next one twice are an error within a second") {
+  const TemporaryFolder folder;
+  for (int k = 0; k < 40; ++k) {
+    const std::string next = ".include \"f" + std::to_string(k + 1) + ".gds\"\n";
+    folder.make("f" + std::to_string(k) + ".gds", next + next);
+  }
+  folder.make("f40.gds", "# nothing\n");
+  const auto begin = std::clock();
+  const AssembleResult result = assemble_file(folder.file("f0.gds"));
+  const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  REQUIRE(result.diagnostics.list.size() == 1);
+  CHECK(result.diagnostics.list[0].code == 1108);
+  CHECK(result.diagnostics.list[0].message == "more than 10000 files are included");
+  CHECK(seconds < 1);
 }
 
 TEST_CASE("a listing shows address, clock, line, source and encoding") {

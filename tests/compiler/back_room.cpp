@@ -2,6 +2,7 @@
 #include <pthread.h>
 
 #include <catch2/catch.hpp>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 
@@ -33,6 +34,39 @@ TEST_CASE("what does not fit is said where it is asked for, and by how much") {
             .find("test.gdk:3:5: error[GDR8006]: there is no room in the instruction memory\n"
                   "    3 | y = exp(u*x);\n"
                   "      |     ^") == 0);
+}
+
+TEST_CASE("compile time does not grow with the cube of the number of statements") {
+  const auto seconds = [](int statements) {
+    const std::string text = "VARI x; VARJ y; VARF f; for k = 0 .. " + std::to_string(statements) +
+                             " { f += x*y + k; }\n";
+    CompileOptions options;
+    options.effort = 0;
+    const std::clock_t begin = std::clock();
+    const CompileResult r = compile_kernel(text, "test.gdk", options);
+    CHECK(r.ok());
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  };
+  // The cube would make it 64 times as long.
+  CHECK(seconds(2000) < 25 * seconds(500) + 0.1);
+  CHECK(seconds(5000) < 30);
+}
+
+TEST_CASE("more operations than instructions are refused at once, with their place") {
+  const auto refusal_for = [](const std::string& statement) {
+    return refusal_of("VARI x; VARJ y;\nVARF f;\nt = x;\nfor k = 0 .. 19999 {\n  " + statement +
+                      "\n}\nf += t;\n");
+  };
+  const std::clock_t begin = std::clock();
+  CHECK(refusal_for("f += x*y + k;") ==
+        "test.gdk:5:8: error[GDR8006]: there is no room in the instruction memory\n"
+        "    5 |   f += x*y + k;\n"
+        "      |        ^~~~~~~ with this one the adder has more operations than there are "
+        "instructions, 16384\n");
+  CHECK(refusal_for("t = t*y;").find("with this one the multiplier has more") != std::string::npos);
+  CHECK(refusal_for("f += (x < k ? y : x);").find("with this one the adder has more") !=
+        std::string::npos);
+  CHECK(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC < 5);
 }
 
 TEST_CASE("what stays during the loop and does not fit is said without a search") {

@@ -1,9 +1,11 @@
 // Assignments, loops, arrays, conditions, results, functions, includes, warnings and limits.
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 
 #include "compiler/front_support.hpp"
+#include "io/temporary_folder.hpp"
 
 namespace gdr::test {
 namespace {
@@ -122,9 +124,26 @@ TEST_CASE("functions have names of their own and are put in place of their calls
              1, 5) == 11);
 }
 
+TEST_CASE("thousands of includes take no longer than as many lines") {
+  const TemporaryFolder folder;
+  std::string text;
+  for (int k = 0; k < 10000; ++k) {
+    const std::string name = "f" + std::to_string(k) + ".gdk";
+    folder.make(name, "");
+    text += "include \"" + name + "\"; ";
+  }
+  const auto begin = std::clock();
+  const kc::FrontResult result =
+      kc::read_kernel(text + "VARI x; VARF f; f += x;", folder.file("main.gdk"), {});
+  const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  INFO(result.diagnostics.render());
+  CHECK(result.graph);
+  CHECK(seconds < 2);
+}
+
 TEST_CASE("included files are found beside the file and in the folders given, and count once") {
-  const std::filesystem::path dir =
-      std::filesystem::temp_directory_path() / "gdr_front_include_test";
+  const TemporaryFolder folder;
+  const std::filesystem::path dir = folder.path();
   std::filesystem::create_directories(dir / "lib");
   std::ofstream(dir / "lib" / "forces.gdk") << "include \"units.gdk\";\nfunction force(r) { return "
                                                "unit*r; }\n";
@@ -147,7 +166,6 @@ TEST_CASE("included files are found beside the file and in the folders given, an
   CHECK(bad.diagnostics.sources[bad.diagnostics.list[0].range.file].name ==
         (dir / "vars.gdk").string());
   CHECK(bad.diagnostics.list[1].code == 6012);
-  std::filesystem::remove_all(dir);
 }
 
 TEST_CASE("warnings name what is never used, and stop nothing") {

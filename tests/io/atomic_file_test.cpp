@@ -95,6 +95,43 @@ TEST_CASE("folders that are not there, are files, or are named as the file") {
   CHECK(std::filesystem::is_empty(folder.file("p/q/r")));
 }
 
+mode_t mode_of(const std::string& path) {
+  struct stat status {};
+  REQUIRE(::lstat(path.c_str(), &status) == 0);
+  return status.st_mode;
+}
+
+TEST_CASE("a private file is new, readable by its owner only, and differs in its name each time") {
+  const TemporaryFolder folder;
+  const mode_t mask = ::umask(0);
+  const std::string a = write_private_file(folder.path(), "state-", ".txt", std::string("one"));
+  const std::string b = write_private_file(folder.path(), "state-", ".txt", std::string("two"));
+  ::umask(mask);
+  CHECK(a != b);
+  CHECK(content_of(a) == "one");
+  CHECK(content_of(b) == "two");
+  CHECK(mode_of(a) == (S_IFREG | 0600));
+  CHECK(a.substr(a.size() - 4) == ".txt");
+  {
+    const FullDisk disk(2);
+    expect_error(ErrorCategory::Io, {folder.path()}, [&] {
+      write_private_file(folder.path(), "state-", ".txt", std::string("three"));
+    });
+  }
+  CHECK(folder.names().size() == 2);
+  expect_error(ErrorCategory::Io, {"none", "No such file"}, [&] {
+    write_private_file(folder.file("none"), "state-", ".txt", std::string("x"));
+  });
+}
+
+TEST_CASE("a file that replaces a set-user-id one does not become one") {
+  const TemporaryFolder folder;
+  const std::string path = folder.make("a", "old");
+  REQUIRE(::chmod(path.c_str(), 04755) == 0);
+  write_file_atomically(path, std::string("new"));
+  CHECK(mode_of(path) == (S_IFREG | 0755));
+}
+
 TEST_CASE("a link stays a link, its file gets the content") {
   const TemporaryFolder folder;
   const std::string target = folder.make("target", "old");

@@ -1,4 +1,6 @@
 // Snapshot files that cannot be used: each error names the file, the place and the reason.
+#include <sys/resource.h>
+
 #include <cmath>
 #include <filesystem>
 
@@ -74,7 +76,7 @@ TEST_CASE("wrong shapes and types are named with the shape that is wanted") {
   expect_input(path, {"PartType1/Coordinates", "(3, 2)"});
   with([](ForeignFile& f) { f.text("PartType1/Coordinates", "here"); });
   expect_input(path, {"PartType1/Coordinates", "numbers"});
-  with([](ForeignFile& f) { f.huge("PartType1/Coordinates"); });
+  with([](ForeignFile& f) { f.claim("PartType1/Coordinates", {1ULL << 50, 3}, {1024, 3}); });
   expect_input(path, {"PartType1/Coordinates", "more than"});
   with([](ForeignFile& f) {
     f.doubles("PartType1/Coordinates", {2, 3}, places);
@@ -87,6 +89,123 @@ TEST_CASE("wrong shapes and types are named with the shape that is wanted") {
     f.doubles("PartType1/Velocities", {1, 3}, {1, 2, 3});
   });
   expect_input(path, {"PartType1/Velocities", "(1, 3)", "(2, 3)"});
+}
+
+TEST_CASE("Coordinates of a shape whose product overflows are an error of the file") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("huge.hdf5");
+  for (const hsize_t n : {hsize_t{1} << 61, hsize_t{1} << 62, ~hsize_t{0} / 3, ~hsize_t{0} / 3 + 1,
+                          ~hsize_t{0} / 24 + 1}) {
+    {
+      ForeignFile file(path);
+      file.group("PartType1");
+      file.claim("PartType1/Coordinates", {n, 3}, {1024, 3});
+    }
+    INFO(n);
+    expect_input(path, {"PartType1/Coordinates", "more than"});
+  }
+}
+
+/// A file of two particles and one more dataset.
+template <typename Add>
+void make_with(const std::string& path, const std::string& without, const Add& add) {
+  ForeignFile file(path);
+  file.group("PartType1");
+  if (without != "Coordinates") file.doubles("PartType1/Coordinates", {2, 3}, places);
+  if (without != "Velocities") file.doubles("PartType1/Velocities", {2, 3}, places);
+  if (without != "Masses") file.doubles("PartType1/Masses", {2}, {1, 2});
+  add(file);
+}
+
+TEST_CASE("a small file that claims many numbers is refused before memory is taken for them") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("claim.hdf5");
+  const auto peak = [] {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  const long before = peak();
+  make_with(path, "", [](ForeignFile& f) {
+    f.claim("PartType1/ParticleIDs", {1ULL << 27}, {1ULL << 20}, H5T_STD_U64LE);
+  });
+  expect_input(path, {"PartType1/ParticleIDs", "134217728 ids for 2 particles"});
+  const auto with_all = [&](const std::vector<hsize_t>& chunk) {
+    ForeignFile file(path);
+    file.group("Header");
+    file.attribute("Header", "NumPart_ThisFile", {0, 134217728, 0, 0, 0, 0}, H5T_STD_U32LE);
+    file.group("PartType1");
+    file.claim("PartType1/Coordinates", {1ULL << 27, 3}, {chunk[0], 3});
+    file.claim("PartType1/Velocities", {1ULL << 27, 3}, {chunk[0], 3});
+    file.claim("PartType1/Masses", {1ULL << 27}, chunk);
+    file.claim("PartType1/ParticleIDs", {1ULL << 27}, chunk, H5T_STD_U64LE);
+  };
+  with_all({1ULL << 20});
+  expect_input(path, {"PartType1/Coordinates", "402653184 numbers", "more than a file of"});
+  make_with(path, "Masses", [](ForeignFile& f) { f.claim("PartType1/Masses", {2}, {1ULL << 28}); });
+  CHECK_THROWS_AS(read_snapshot(path), Error);  // HDF5 itself allows no such chunk
+  CHECK(peak() - before < (64L << 10));
+}
+
+TEST_CASE("numbers that were never written are no zeros") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("unwritten.hdf5");
+  make_with(path, "Masses", [](ForeignFile& f) { f.unwritten("PartType1/Masses", {2}); });
+  expect_input(path, {"PartType1/Masses", "never written"});
+}
+
+TEST_CASE("a virtual dataset whose source is missing is refused, one that is whole is read") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("virtual.hdf5"), source = folder.file("source.hdf5");
+  const auto make_source = [&](const std::vector<hsize_t>& shape) {
+    ForeignFile file(source);
+    file.doubles("x", shape, std::vector<double>(shape[0] * shape[1], 7.5));
+  };
+  const auto make = [&](const std::string& name) {
+    make_with(path, "Coordinates", [&](ForeignFile& f) {
+      f.virtual_doubles("PartType1/Coordinates", {2, 3}, name, "x");
+    });
+  };
+  make_source({2, 3});
+  for (const std::string& name : {std::string("source.hdf5"), source}) {
+    make(name);
+    CHECK(read_snapshot(path).position == std::vector<double>(6, 7.5));
+  }
+  make_source({1, 3});
+  expect_input(path, {"PartType1/Coordinates", "source.hdf5", "too short"});
+  { const ForeignFile empty(source); }
+  expect_input(path, {"PartType1/Coordinates", "source.hdf5", "cannot be opened"});
+  std::filesystem::remove(source);
+  expect_input(path, {"PartType1/Coordinates", "source.hdf5", "missing"});
+  // Which of many files are there cannot be told; one of them is, so that there are two rows.
+  make_source({2, 3});
+  std::filesystem::rename(source, folder.file("source0.hdf5"));
+  make_with(path, "Coordinates", [&](ForeignFile& f) {
+    f.virtual_series("PartType1/Coordinates", folder.file("source%b.hdf5"), "x");
+  });
+  expect_input(path, {"PartType1/Coordinates", "numbered names"});
+  // Parts of itself: in the same file, and endlessly.
+  make_with(path, "Masses", [](ForeignFile& f) {
+    f.virtual_doubles("PartType1/Masses", {2}, ".", "PartType1/M");
+    f.doubles("PartType1/M", {2}, {3, 4});
+  });
+  CHECK(read_snapshot(path).mass == std::vector<double>{3, 4});
+  make_with(path, "Masses", [](ForeignFile& f) {
+    f.virtual_doubles("PartType1/Masses", {2}, ".", "PartType1/Masses");
+  });
+  expect_input(path, {"PartType1/Masses", "parts"});
+}
+
+TEST_CASE("numbers in another file that is missing or too short are refused") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("outside.hdf5"), raw = folder.file("raw");
+  make_with(path, "Masses",
+            [&](ForeignFile& f) { f.external_doubles("PartType1/Masses", {2}, raw); });
+  expect_input(path, {"PartType1/Masses", "raw", "missing"});
+  folder.make("raw", std::string(15, '\0'));
+  expect_input(path, {"PartType1/Masses", "raw", "too short"});
+  folder.make("raw", std::string(14, '\0') + "\xf8\x3f" + std::string(8, '\0'));
+  CHECK(read_snapshot(path).mass == std::vector<double>{0, 1.5});
 }
 
 TEST_CASE("ids that do not fit the particles") {

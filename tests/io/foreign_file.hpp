@@ -49,19 +49,58 @@ class ForeignFile {
     dataset(name, {1, 3}, type, type, std::string(3 * value.size(), 'x').c_str(), false);
     H5Tclose(type);
   }
-  /// A dataset that claims more numbers than any machine holds; none is stored.
-  void huge(const std::string& name) {
-    const hsize_t shape[2] = {hsize_t{1} << 50, 3}, chunk[2] = {1024, 3};
+  /// A dataset that claims so many numbers, in chunks; none is stored.
+  void claim(const std::string& name, const std::vector<hsize_t>& shape,
+             const std::vector<hsize_t>& chunk, hid_t type = H5T_IEEE_F64LE) {
     const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_chunk(properties, 2, chunk);
-    const hid_t space = H5Screate_simple(2, shape, nullptr);
-    H5Dclose(H5Dcreate2(file_, name.c_str(), H5T_IEEE_F64LE, space, H5P_DEFAULT, properties,
-                        H5P_DEFAULT));
-    H5Sclose(space);
+    H5Pset_chunk(properties, static_cast<int>(chunk.size()), chunk.data());
+    create(name, shape, type, properties);
+  }
+  /// A dataset that has a place in the file, but no numbers.
+  void unwritten(const std::string& name, const std::vector<hsize_t>& shape) {
+    create(name, shape, H5T_IEEE_F64LE, H5Pcreate(H5P_DATASET_CREATE));
+  }
+  /// A virtual dataset: what it holds is a dataset of the same shape in another file.
+  void virtual_doubles(const std::string& name, const std::vector<hsize_t>& shape,
+                       const std::string& source_file, const std::string& source) {
+    const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    const hid_t all = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);
+    H5Pset_virtual(properties, all, source_file.c_str(), source.c_str(), all);
+    H5Sclose(all);
+    create(name, shape, H5T_IEEE_F64LE, properties);
+  }
+  /// A virtual dataset made of rows of as many files as there are: SOURCE_FILE has "%b" in it.
+  void virtual_series(const std::string& name, const std::string& source_file,
+                      const std::string& source) {
+    const hsize_t none[2] = {0, 3}, most[2] = {H5S_UNLIMITED, 3}, rows[2] = {2, 3};
+    const hsize_t start[2] = {0, 0}, count[2] = {H5S_UNLIMITED, 1};
+    const hid_t all = H5Screate_simple(2, none, most), part = H5Screate_simple(2, rows, nullptr);
+    H5Sselect_hyperslab(all, H5S_SELECT_SET, start, rows, count, rows);
+    const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_virtual(properties, all, source_file.c_str(), source.c_str(), part);
+    H5Sclose(part);
+    H5Dclose(
+        H5Dcreate2(file_, name.c_str(), H5T_IEEE_F64LE, all, H5P_DEFAULT, properties, H5P_DEFAULT));
+    H5Sclose(all);
     H5Pclose(properties);
+  }
+  /// A dataset whose bytes are in another file.
+  void external_doubles(const std::string& name, const std::vector<hsize_t>& shape,
+                        const std::string& raw_file) {
+    const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_external(properties, raw_file.c_str(), 0, H5F_UNLIMITED);
+    create(name, shape, H5T_IEEE_F64LE, properties);
   }
 
  private:
+  /// Takes the properties along.
+  void create(const std::string& name, const std::vector<hsize_t>& shape, hid_t type,
+              hid_t properties) {
+    const hid_t space = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);
+    H5Dclose(H5Dcreate2(file_, name.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT));
+    H5Sclose(space);
+    H5Pclose(properties);
+  }
   void dataset(const std::string& name, const std::vector<hsize_t>& shape, hid_t file_type,
                hid_t memory_type, const void* values, bool packed) {
     const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);

@@ -1,6 +1,7 @@
 // Plain text snapshots: what is accepted, and errors with line and column.
 #include "libgdr/io/text_snapshot.hpp"
 
+#include <cmath>
 #include <limits>
 
 #include "expect_error.hpp"
@@ -33,6 +34,23 @@ TEST_CASE("the time of a snapshot") {
   const Snapshot s = parse_text_snapshot("#gdr: time = 2.5\n1 0 0 0 0 0 0\n", "f.txt");
   CHECK(s.time == 2.5);
   CHECK_FALSE(s.run.has_value());
+}
+
+TEST_CASE("a text snapshot of a run whose start energy is not finite is read again") {
+  for (const double energy :
+       {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::quiet_NaN(),
+        -std::numeric_limits<double>::infinity()}) {
+    Snapshot s = parse_text_snapshot("1 0 0 0 0 0 0\n1 0 0 0 0 0 0\n", "f.txt");
+    s.run = RunState{0, 0.5, 0, 0, 1, energy};
+    const std::string text = text_snapshot(s);
+    INFO(text);
+    const Snapshot again = parse_text_snapshot(text, "g.txt");
+    REQUIRE(again.run.has_value());
+    CHECK((again.run->start_energy == energy ||
+           (std::isnan(again.run->start_energy) && std::isnan(energy))));
+    CHECK(text_snapshot(again) == text);
+  }
+  expect_at("f.txt:1:", "not a finite number", "#gdr: gravity = nan\n1 0 0 0 0 0 0\n");
 }
 
 TEST_CASE("missing columns and missing particles") {

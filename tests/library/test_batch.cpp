@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "gdr/distributed.hpp"
 #include "gdr/gdr.hpp"
 #include "library/refused.hpp"
 #include "support/catch.hpp"
@@ -267,6 +268,35 @@ TEST_CASE("A matrix has the same factors wherever it stands in a batch, on all m
     CHECK(a.data == first.data);
     CHECK(pivots == first_pivots);
   }
+}
+
+TEST_CASE("Batches and vectors that no memory holds are refused before anything is counted") {
+  Device device = Device::open(machine);
+  SmallMatrices small(device);
+  std::vector<double> x(600);
+  double* const p = x.data();
+  // 128 words of each problem: their number would overflow to 0.
+  constexpr std::size_t count = std::size_t{1} << 57;
+  has(refused([&] {
+        small.multiply(count, 1, 1, 128, {p, 1, 0}, {p, 128, 0}, {p, 1, 1});
+      }),
+      "larger than any memory");
+  std::vector<std::int64_t> pivots(32);
+  constexpr std::size_t columns = std::size_t{1} << 60;
+  has(refused([&] {
+        small.solve(1, 1, columns, {p, 1, 1}, pivots, {p, 1, 1});
+      }),
+      "larger than any memory");
+  Device whole = Device::open("emulator:chips=1");
+  LinearSolver solver(whole);
+  has(refused([&] {
+        solver.multiply(columns, 1, 0, {p, columns}, {p}, 1, {p});
+      }),
+      "larger than any memory");
+  DistributedMatrices matrices(whole);
+  has(refused([&] { matrices.solve(2 * columns, p); }), "larger than any memory");
+  has(refused([&] { matrices.multiply(columns, 64, 64, 1, p, p, 0, p); }),
+      "larger than any memory");
 }
 
 TEST_CASE("Batches that do not fit a PE or cannot be there are refused") {

@@ -162,6 +162,35 @@ TEST_CASE("what cannot be worked on is named") {
   check_near(f, reference(good.x, good, 0.1, true));
 }
 
+TEST_CASE("numbers of particles that no memory holds are an error of the caller") {
+  gdr::Device device = gdr::Device::open(tiny);
+  gdr::Gravity gravity(device);
+  const Cluster c = cluster(5);
+  Forces f(5);
+  for (const std::size_t n :
+       {std::size_t{1} << 61, std::size_t{1} << 62, ~std::size_t{0} / 24 + 1, ~std::size_t{0}}) {
+    const auto message = [&](auto&& call) {
+      try {
+        call();
+      } catch (const gdr::Error& e) {
+        CHECK(e.category() == gdr::ErrorCategory::Usage);
+        return std::string(e.what());
+      }
+      return std::string();
+    };
+    const double *x = c.x.data(), *m = c.m.data();
+    CHECK(message([&] { gravity.compute(n, x, m, 0.1, f.acc.data(), nullptr); }) ==
+          std::to_string(n) + " particles are more than any memory holds");
+    CHECK(message([&] { gravity.compute_on(n, x, 5, x, m, 0.1, f.acc.data(), nullptr); }) ==
+          std::to_string(n) + " targets are more than any memory holds");
+    CHECK(message([&] { gravity.compute_on(5, x, n, x, m, 0.1, f.acc.data(), nullptr); }) ==
+          std::to_string(n) + " sources are more than any memory holds");
+  }
+  // The object works on.
+  gravity.compute(5, c.x.data(), c.m.data(), 0.1, f.acc.data(), f.pot.data());
+  check_near(f, reference(c.x, c, 0.1, true));
+}
+
 TEST_CASE("a force beyond the range of the chip is an error that names the particle") {
   gdr::Device device = gdr::Device::open(tiny);
   gdr::Gravity gravity(device);

@@ -142,6 +142,33 @@ TEST_CASE("a rank that dies ends the job within seconds, with a message") {
     CHECK(gdr::read_snapshot(out + "/snapshot_00000004.hdf5").size() == 1024);
 }
 
+TEST_CASE("SIGTERM to one rank ends all ranks with status 143 and a snapshot") {
+  for (const int rank : {0, 1}) {
+    const TemporaryFolder folder;
+    const std::string out = folder.file("out"), first = out + "/snapshot_00000004.hdf5";
+    std::string line;
+    for (const std::string& word : nbody(cluster, "1000", out, "mpi:threads=1")) line += word + " ";
+    // Every shell notes the status of its rank; one of them ends its rank once the run has begun.
+    line +=
+        "& pid=$!; rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; if [ $rank = " + std::to_string(rank) +
+        " ]; then while [ ! -e " + first +
+        " ]; do sleep 0.1; done; kill -TERM $pid; fi; wait $pid; status=$?; echo $status > " +
+        folder.file("status") + "$rank; exit $status";
+    const Ended ended = run_ranks(mpi(), 2, {"/bin/sh", "-c", line});
+    INFO(rank << "\n" << ended.output << ended.errors);
+    CHECK(ended.status == 143);
+    CHECK(ended.seconds < 60);
+    // MPI may end a shell before it has noted anything, once another has ended with a status.
+    for (const char* name : {"status0", "status1"}) {
+      if (!std::filesystem::exists(folder.file(name))) continue;
+      const std::string noted = content_of(folder.file(name));
+      CHECK((noted.empty() || noted == "143\n"));
+    }
+    CHECK(nlohmann::json::parse(ended.output, nullptr, false).value("stopped", false));
+    CHECK(gdr::read_snapshot(first).size() == 1024);
+  }
+}
+
 TEST_CASE("without the library for MPI, the device says what to do") {
   const std::vector<std::string> words = {GDR_COMMAND, "nbody", cluster, "--device", "mpi", "--eps",
                                           "0.01",      "--dt",  "0.01",  "--t-end",  "1"};

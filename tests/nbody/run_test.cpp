@@ -1,7 +1,12 @@
 // Whole runs with the host's forces: restarts, snapshots, stopping, and failures on the way.
 #include "libgdr/nbody/run.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <random>
 
 #include "io/expect_error.hpp"
@@ -129,6 +134,13 @@ TEST_CASE("forces that fail leave the last complete step in a snapshot") {
         content_of(SnapshotPlace{other.path()}.path(4)));
 }
 
+/// The path in "... is kept in 'PATH'"; empty if there is none.
+std::string kept_path(const std::string& message) {
+  const std::size_t begin = message.find("kept in '");
+  if (begin == std::string::npos) return {};
+  return message.substr(begin + 9, message.find('\'', begin + 9) - begin - 9);
+}
+
 TEST_CASE("a folder that goes away: the state is kept elsewhere, and the error says where") {
   const TemporaryFolder folder;
   const std::string place = folder.file("run");
@@ -146,14 +158,58 @@ TEST_CASE("a folder that goes away: the state is kept elsewhere, and the error s
   }
   INFO(message);
   CHECK(message.find("at step 10") != std::string::npos);
-  const std::size_t begin = message.find("kept in '");
-  REQUIRE(begin != std::string::npos);
-  const std::size_t end = message.find('\'', begin + 9);
-  const std::string kept = message.substr(begin + 9, end - begin - 9);
+  const std::string kept = kept_path(message);
   const Snapshot state = read_snapshot(kept);
   REQUIRE(state.run.has_value());
   CHECK(state.run->step == 10);
   std::filesystem::remove(kept);
+}
+
+/// While it lives, temporary files of this process go to `folder`.
+class TemporaryFilesIn {
+ public:
+  explicit TemporaryFilesIn(const std::string& folder) {
+    if (const char* old = std::getenv("TMPDIR")) old_ = old;
+    ::setenv("TMPDIR", folder.c_str(), 1);
+  }
+  ~TemporaryFilesIn() { old_ ? ::setenv("TMPDIR", old_->c_str(), 1) : ::unsetenv("TMPDIR"); }
+  TemporaryFilesIn(const TemporaryFilesIn&) = delete;
+  TemporaryFilesIn& operator=(const TemporaryFilesIn&) = delete;
+
+ private:
+  std::optional<std::string> old_;
+};
+
+TEST_CASE("a state kept in the temporary folder overwrites no file through another user's link") {
+  for (const SnapshotFormat format : {SnapshotFormat::Hdf5, SnapshotFormat::Text}) {
+    const TemporaryFolder folder, shared;
+    const TemporaryFilesIn temporary(shared.path());
+    const std::string target = folder.make("private", "secret"), place = folder.file("run");
+    // The name that was once used, which everybody could guess.
+    const std::string ending = format == SnapshotFormat::Hdf5 ? ".hdf5" : ".txt";
+    const std::string guess = "gdr-nbody-" + std::to_string(::getpid()) + "-snapshot_00000010";
+    std::filesystem::create_symlink(target, shared.file(guess + ending));
+    std::vector<std::string> kept;
+    for (int k = 0; k < 2; ++k) {
+      std::filesystem::create_directory(place);
+      Snapshot s = cloud();
+      RunObserver observer;
+      observer.saved = [&](const std::string&) { std::filesystem::remove_all(place); };
+      try {
+        run_simulation(s, plan(s, 1.5, "10steps"), host_forces(0.05), {place, format}, observer);
+        FAIL("no error");
+      } catch (const Error& error) {
+        kept.push_back(kept_path(error.what()));
+      }
+      struct stat status {};
+      REQUIRE(::lstat(kept.back().c_str(), &status) == 0);
+      CHECK(status.st_mode == (S_IFREG | 0600));
+      CHECK(read_snapshot(kept.back()).run->step == 10);
+    }
+    CHECK(content_of(target) == "secret");
+    CHECK(kept[0] != kept[1]);
+    CHECK(shared.names().size() == 3);
+  }
 }
 
 TEST_CASE("an observer that throws ends the run, with a snapshot") {

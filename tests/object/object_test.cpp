@@ -2,7 +2,6 @@
 #include "emulator/assembler/object.hpp"
 
 #include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <cmath>
@@ -13,6 +12,7 @@
 #include <string>
 
 #include "gdr/error.hpp"
+#include "io/temporary_folder.hpp"
 #include "object/object_bytes.hpp"
 #include "support/catch.hpp"
 #include "support/random_program.hpp"
@@ -249,9 +249,8 @@ TEST_CASE("programs that mean nothing get no object file") {
 }
 
 TEST_CASE("object files on disk are replaced at once or not at all") {
-  const auto folder =
-      std::filesystem::temp_directory_path() / ("gdr-object-test-" + std::to_string(::getpid()));
-  std::filesystem::create_directory(folder);
+  const TemporaryFolder own;
+  const std::filesystem::path folder = own.path();
   const std::string path = (folder / "k.gdo").string();
   const Program first = random_object(1);
   const Program second = random_object(2);
@@ -279,7 +278,6 @@ TEST_CASE("object files on disk are replaced at once or not at all") {
     CHECK(contains(error.what(), "missing.gdo"));
   }
   CHECK_THROWS_AS(read_object_file(folder.string()), Error);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

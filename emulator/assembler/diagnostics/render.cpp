@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "emulator/assembler/diagnostic.hpp"
+#include "emulator/assembler/printable.hpp"
 
 namespace gdr {
 namespace {
@@ -30,25 +31,6 @@ std::string_view line_of(const std::string& text, std::uint32_t number) noexcept
   return line;
 }
 
-/// Length of a valid UTF-8 sequence at `at`, or 0.
-std::size_t utf8_length(std::string_view text, std::size_t at) noexcept {
-  const auto lead = static_cast<unsigned char>(text[at]);
-  const std::size_t length = lead < 0x80                   ? 1
-                             : lead >= 0xc2 && lead < 0xe0 ? 2
-                             : lead >= 0xe0 && lead < 0xf0 ? 3
-                             : lead >= 0xf0 && lead < 0xf5 ? 4
-                                                           : 0;
-  if (length == 0 || at + length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((static_cast<unsigned char>(text[at + i]) & 0xc0) != 0x80) return 0;
-  }
-  const auto second = length > 1 ? static_cast<unsigned char>(text[at + 1]) : 0;
-  const bool overlong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
-  const bool surrogate = lead == 0xed && second >= 0xa0;
-  const bool beyond = lead == 0xf4 && second >= 0x90;
-  return overlong || surrogate || beyond ? 0 : length;
-}
-
 struct Excerpt {
   std::string text;    ///< printable, tabs as single blanks
   std::string carets;  ///< blanks and the caret range below it
@@ -69,13 +51,12 @@ Excerpt excerpt_of(std::string_view line, std::size_t from, std::size_t to) {
   }
   bool any = false;
   for (std::size_t i = first; i < last;) {
-    const std::size_t length = utf8_length(line, i);
-    const auto c = static_cast<unsigned char>(line[i]);
-    const bool visible = length > 1 || (length == 1 && c >= ' ' && c != 0x7f);
-    if (visible)
+    const std::size_t length = visible_length(line, i);
+    // One column for each, so that the carets stand below what they mean.
+    if (length > 0)
       out.text.append(line.substr(i, length));
     else
-      out.text += c == '\t' ? ' ' : '?';
+      out.text += line[i] == '\t' ? ' ' : '?';
     const bool marked = i + 1 >= from && i + 1 < to;
     out.carets += marked ? (any ? '~' : '^') : (any ? '\0' : ' ');
     any = any || marked;
@@ -88,7 +69,8 @@ Excerpt excerpt_of(std::string_view line, std::size_t from, std::size_t to) {
 }
 
 std::string where(const Diagnostics& all, const SourceRange& range) {
-  const std::string name = range.file < all.sources.size() ? all.sources[range.file].name : "?";
+  const std::string name =
+      range.file < all.sources.size() ? printable(all.sources[range.file].name) : "?";
   if (range.line == 0) return name;  // of the text as a whole
   return fmt::format("{}:{}:{}", name, range.line, range.column);
 }
@@ -100,18 +82,19 @@ std::string Diagnostics::render(const Diagnostic& d, bool colour) const {
   const bool error = d.severity == Severity::Error;
   std::string out = fmt::format("{}{}:{} {}{}[GDR{}]:{} {}\n", c.bold, where(*this, d.range), c.off,
                                 error ? c.error : c.warning, error ? "error" : "warning", d.code,
-                                c.off, d.message);
+                                c.off, printable(d.message));
   if (d.range.file < sources.size() && d.range.line != 0) {
     const std::string_view line = line_of(sources[d.range.file].text, d.range.line);
     const Excerpt excerpt = excerpt_of(line, d.range.column, d.range.column_end);
     out += fmt::format("{:5} | {}\n", d.range.line, excerpt.text);
     out += fmt::format("      | {}{}{}{}{}\n", error ? c.error : c.warning, excerpt.carets,
-                       d.label.empty() ? "" : " ", d.label, c.off);
+                       d.label.empty() ? "" : " ", printable(d.label), c.off);
   }
   for (const DiagnosticNote& note : d.notes) {
-    out += fmt::format("{}: {}note:{} {}\n", where(*this, note.range), c.note, c.off, note.message);
+    out += fmt::format("{}: {}note:{} {}\n", where(*this, note.range), c.note, c.off,
+                       printable(note.message));
   }
-  if (!d.help.empty()) out += fmt::format("   {}help:{} {}\n", c.note, c.off, d.help);
+  if (!d.help.empty()) out += fmt::format("   {}help:{} {}\n", c.note, c.off, printable(d.help));
   return out;
 }
 

@@ -76,7 +76,8 @@ constexpr DiagnosticInfo rows[] = {
      ".repeat k = 0\n.endrepeat\n"},
     {number(Code::TooManyLines), "text expands to too much",
      "Repeats, templates and includes together give more than four million lines; every turn of a "
-     "repeat and every use of a template counts as one line more.",
+     "repeat and every use of a template counts as one line more. More than 10000 includes are too "
+     "many, too.",
      ".repeat k = 1, 5000000\n  # nothing\n.endrepeat\n"},
     {number(Code::BadTemplate), "malformed template",
      "A template is `.template NAME(P, Q)`, at the outermost level of a file.",

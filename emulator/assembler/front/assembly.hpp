@@ -18,6 +18,7 @@ namespace gdr::assembly {
 
 /// Limits that keep any input from taking unbounded time or memory.
 constexpr unsigned deepest_nesting = 64;
+constexpr unsigned most_includes = 10000;  ///< each costs a search for the file
 constexpr std::uint64_t most_expanded_characters = 512ULL << 20;
 constexpr std::size_t longest_expanded_line = 65536;
 
@@ -80,7 +81,8 @@ struct Assembly {
   unsigned depth = 0;  ///< of includes, templates and repeats together
   std::uint64_t expanded_lines = 0;
   std::uint64_t expanded_characters = 0;
-  bool stopped = false;  ///< a limit was reached; the rest is not read
+  unsigned includes = 0;  ///< done so far, of one file as often as it is included
+  bool stopped = false;   ///< a limit was reached; the rest is not read
   std::deque<Template> templates;
   std::deque<std::string> scratch;  ///< one expanded line for each level of nesting
   std::vector<std::uint32_t> open_files;

@@ -78,6 +78,19 @@ std::optional<std::uint32_t> find_include(Assembly& a, const std::string& name) 
   return std::nullopt;
 }
 
+/// False, with an error that ends the assembly, if another include is more than there may be: files
+/// that each include the next one twice make 2^n of them.
+bool may_include(Assembly& a, Span word) {
+  if (++a.includes <= most_includes) return true;
+  if (!a.stopped)
+    a.report.error(Code::TooManyLines, word,
+                   "more than " + std::to_string(most_includes) + " files are included", {},
+                   "a file that is included by several others is read anew each time: include it "
+                   "once, at the top");
+  a.stopped = true;
+  return false;
+}
+
 }  // namespace
 
 std::optional<std::string> read_text(const std::string& path) {
@@ -141,6 +154,7 @@ void parse_include(Assembly& a, Cursor& c, Span word) {
     a.report.error(Code::NestedTooDeeply, word, "repeats, templates and includes nest too deeply");
     return;
   }
+  if (!may_include(a, word)) return;
   const auto source = find_include(a, name);
   if (!source) {
     a.report.error(Code::IncludeUnreadable, span, "the file " + in_quotes(name) + " cannot be read",

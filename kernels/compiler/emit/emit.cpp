@@ -39,6 +39,10 @@ class Emitter {
     for (std::size_t b = 0; b < problem.blocks.size(); ++b)
       for (const ValueId v : problem.blocks[b].fields)
         block_of_[static_cast<std::size_t>(v)] = static_cast<int>(b);
+    done_.resize(static_cast<std::size_t>(times_.ring));
+    for (std::size_t i = 0; i < s_.time.size(); ++i)
+      for (int c = 0; c < copies_ && s_.active[i]; ++c)
+        done_[static_cast<std::size_t>(times_.position(s_.time[i], c))].push_back({i, c});
   }
 
   std::string text() {
@@ -180,13 +184,8 @@ class Emitter {
   /// The operations at a position of the ring that are at least `level` passes behind their item.
   std::vector<Done> at(int position, int level) const {
     std::vector<Done> found;
-    for (std::size_t i = 0; i < s_.time.size(); ++i) {
-      if (!s_.active[i]) continue;
-      for (int c = 0; c < copies_; ++c) {
-        if (times_.position(s_.time[i], c) == position && times_.pass(s_.time[i], c) >= level)
-          found.push_back({i, c});
-      }
-    }
+    for (const Done& d : done_[static_cast<std::size_t>(position)])
+      if (times_.pass(s_.time[d.op], d.copy) >= level) found.push_back(d);
     std::sort(found.begin(), found.end(),
               [&](const Done& a, const Done& b) { return unit(a.op) < unit(b.op); });
     return found;
@@ -554,6 +553,7 @@ class Emitter {
   const ItemLayout& item_;
   const EmitOptions& options_;
   RingTimes times_;
+  std::vector<std::vector<Done>> done_;  ///< by position of the ring, before they are sorted
   int copies_ = 1, passes_ = 1;
   std::vector<int> block_of_;
   std::string word_;  ///< of the names of constants in the broadcast memory

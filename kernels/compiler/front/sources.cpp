@@ -17,17 +17,19 @@ Sources::Sources(std::string_view text, const std::string& name,
                  std::vector<std::string> include_dirs)
     : include_dirs_(std::move(include_dirs)), characters_(text.size()) {
   texts.push_back({name, std::string(text)});
+  numbers_.emplace(normal(name), 0);
 }
 
 std::optional<Sources::Included> Sources::read(const std::string& path) {
-  for (std::uint32_t i = 0; i < texts.size(); ++i) {
-    if (normal(texts[i].name) == path) return Included{i, false};
-  }
+  if (const auto known = numbers_.find(path); known != numbers_.end())
+    return Included{known->second, false};
   std::optional<std::string> text = assembly::read_text(path);
   if (!text || text->size() > most_characters - characters_) return std::nullopt;
   characters_ += text->size();
+  const auto number = static_cast<std::uint32_t>(texts.size());
   texts.push_back({path, std::move(*text)});
-  return Included{static_cast<std::uint32_t>(texts.size() - 1), true};
+  numbers_.emplace(path, number);
+  return Included{number, true};
 }
 
 std::optional<Sources::Included> Sources::find(const std::string& name, std::uint32_t from) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "emulator/assembler/diagnostic.hpp"
@@ -35,6 +36,7 @@ class Sources {
   std::optional<Included> read(const std::string& path);
 
   std::vector<std::string> include_dirs_;
+  std::unordered_map<std::string, std::uint32_t> numbers_;  ///< of the texts, by normalised path
   std::size_t characters_ = 0;
 };
 

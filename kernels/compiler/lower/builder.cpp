@@ -532,7 +532,7 @@ void Builder::collect_uses() {
       if (r.kind != Ref::Kind::Value) continue;
       MachineValue& v = loop_.values[static_cast<std::size_t>(r.value)];
       if (v.origin == Origin::Accumulator && r.value == loop_.ops[i].out) continue;
-      if (std::find(v.uses.begin(), v.uses.end(), static_cast<OpId>(i)) == v.uses.end())
+      if (v.uses.empty() || v.uses.back() != static_cast<OpId>(i))
         v.uses.push_back(static_cast<OpId>(i));
     }
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "gdr/error.hpp"
 #include "kernels/compiler/lower/builder.hpp"
@@ -47,15 +48,13 @@ void Builder::contribute(std::size_t variable) {
     terms.push_back(t);
   }
   // The accumulator takes the scale that most of its terms have.
+  std::map<double, std::size_t> with_scale_of;
+  for (const Term& t : terms) ++with_scale_of[std::abs(t.scale)];
   double scale = 1;
   std::size_t best = 0;
   for (const Term& t : terms) {
     if (t.constant) continue;
-    const auto same =
-        static_cast<std::size_t>(std::count_if(terms.begin(), terms.end(), [&](const Term& o) {
-          return std::abs(o.scale) == std::abs(t.scale);
-        }));
-    if (same > best) {
+    if (const std::size_t same = with_scale_of[std::abs(t.scale)]; same > best) {
       best = same;
       scale = std::abs(t.scale);
     }

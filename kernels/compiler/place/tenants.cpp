@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <numeric>
 
 namespace gdr::kc {
 namespace {
@@ -94,27 +95,90 @@ class Search {
   unsigned steps_;
 };
 
-bool first_fit(std::vector<Tenant>& tenants, std::size_t i, int ring, int places) {
-  Tenant& t = tenants[i];
-  for (int at = 0; at + t.span <= places; at += t.align) {
-    const bool free = std::none_of(tenants.begin(), tenants.end(), [&](const Tenant& other) {
-      return other.address >= 0 && clash(t, at, other, other.address, ring);
-    });
-    if (!free) continue;
-    t.address = at;
+/// Tenants that have an address, by the shorts and the stretch of the ring that they take: only
+/// those in the same shorts at about the same time can be in the way of another.
+class Occupied {
+ public:
+  Occupied(std::vector<Tenant>& tenants, int ring, int places)
+      : tenants_(tenants),
+        ring_(ring),
+        places_(places),
+        stretches_(ring / stretch + 1),
+        taken_(static_cast<std::size_t>(places * stretches_)) {
+    for (std::size_t i = 0; i < tenants_.size(); ++i)
+      if (tenants_[i].address >= 0) add(i);
+  }
+
+  /// Gives a tenant the first address that is free; false if there is none.
+  bool first_fit(std::size_t i) {
+    Tenant& t = tenants_[i];
+    for (int at = 0; at + t.span <= places_; at += t.align) {
+      if (!is_free(t, at)) continue;
+      t.address = at;
+      add(i);
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr int stretch = 64;  ///< instructions
+
+  /// Does something for each place and stretch, until it returns false. A piece touches the
+  /// instruction behind its end, too.
+  template <typename Action>
+  bool for_all(const Tenant& t, int at, const Action& action) const {
+    for (const Piece& p : t.pieces) {
+      const int last = p.from + std::min(p.length, ring_);
+      for (int k = std::max(at + p.offset, 0); k < std::min(at + p.offset + p.shorts, places_); ++k)
+        for (int time = p.from; time <= last;) {
+          const int in_ring = time % ring_;
+          if (!action(static_cast<std::size_t>(k * stretches_ + in_ring / stretch))) return false;
+          // On to the next stretch, which the end of the ring cuts short.
+          time += std::min(stretch - in_ring % stretch, ring_ - in_ring);
+        }
+    }
     return true;
   }
-  return false;
-}
+
+  void add(std::size_t i) {
+    for_all(tenants_[i], tenants_[i].address, [&](std::size_t k) {
+      taken_[k].push_back(i);
+      return true;
+    });
+  }
+
+  bool is_free(const Tenant& t, int at) const {
+    return for_all(t, at, [&](std::size_t k) {
+      return std::none_of(taken_[k].begin(), taken_[k].end(), [&](std::size_t i) {
+        return clash(t, at, tenants_[i], tenants_[i].address, ring_);
+      });
+    });
+  }
+
+  std::vector<Tenant>& tenants_;
+  int ring_, places_, stretches_;
+  std::vector<std::vector<std::size_t>> taken_;
+};
 
 }  // namespace
 
 Pressure highest_pressure(const std::vector<Tenant>& tenants, int ring) {
+  // By how much more is taken at each instruction than at the one before it.
   std::vector<int> taken(static_cast<std::size_t>(ring), 0);
   for (const Tenant& t : tenants)
-    for (const Piece& p : t.pieces)
-      for (int k = 0; k < std::min(p.length, ring); ++k)
-        taken[static_cast<std::size_t>((p.from + k) % ring)] += p.shorts;
+    for (const Piece& p : t.pieces) {
+      const int length = std::min(p.length, ring), from = p.from % ring;
+      if (length <= 0) continue;
+      taken[static_cast<std::size_t>(from)] += p.shorts;
+      if (from + length < ring) {
+        taken[static_cast<std::size_t>(from + length)] -= p.shorts;
+      } else if (from + length > ring) {
+        taken[0] += p.shorts;
+        taken[static_cast<std::size_t>(from + length - ring)] -= p.shorts;
+      }
+    }
+  std::partial_sum(taken.begin(), taken.end(), taken.begin());
   const auto most = std::max_element(taken.begin(), taken.end());
   return {*most, static_cast<int>(most - taken.begin())};
 }
@@ -126,16 +190,18 @@ bool assign(std::vector<Tenant>& tenants, int ring, int places, unsigned steps) 
     if (whole(tenants[i], ring)) order.push_back(i);
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return tenants[a].span > tenants[b].span; });
+  Occupied occupied(tenants, ring, places);
   for (const std::size_t i : order)
-    if (!first_fit(tenants, i, ring, places)) return false;
+    if (!occupied.first_fit(i)) return false;
   constexpr std::size_t most_searched = 1000;  // the search takes the square of their number
   if (tenants.size() > most_searched) return assign_in_order(tenants, ring, places);
   return Search(tenants, ring, places, steps).run();
 }
 
 bool assign_in_order(std::vector<Tenant>& tenants, int ring, int places) {
+  Occupied occupied(tenants, ring, places);
   for (std::size_t i = 0; i < tenants.size(); ++i)
-    if (tenants[i].address < 0 && !first_fit(tenants, i, ring, places)) return false;
+    if (tenants[i].address < 0 && !occupied.first_fit(i)) return false;
   return true;
 }
 

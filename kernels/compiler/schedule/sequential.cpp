@@ -104,7 +104,7 @@ class Sequence {
       if (r.kind != Ref::Kind::Value) continue;
       MachineValue& v = made_.values[static_cast<std::size_t>(r.value)];
       if (v.origin == Origin::Accumulator) continue;
-      if (std::find(v.uses.begin(), v.uses.end(), id) == v.uses.end()) v.uses.push_back(id);
+      if (v.uses.empty() || v.uses.back() != id) v.uses.push_back(id);
     }
     if (op.out != none) made_.values[static_cast<std::size_t>(op.out)].defs.push_back(id);
     if (op.sets != none) made_.masks[static_cast<std::size_t>(op.sets)].defs.push_back(id);

@@ -213,9 +213,11 @@ void add_end_to_end(const Context& context, Isa isa, std::vector<Figure>& list) 
   snapshot.id.resize(n);
   std::iota(snapshot.id.begin(), snapshot.id.end(), std::uint64_t{1});
   snapshot.type_counts = {0, n, 0, 0, 0, 0};
-  const auto folder = std::filesystem::temp_directory_path();
-  const std::string in = (folder / fmt::format("gdr-bench-{}.hdf5", context.seed)).string();
-  const std::string out = (folder / fmt::format("gdr-bench-{}-out.hdf5", context.seed)).string();
+  // A folder that only this user can write to: nobody puts a link in the files' places.
+  std::string folder = (std::filesystem::temp_directory_path() / "gdr-bench-XXXXXX").string();
+  if (::mkdtemp(folder.data()) == nullptr)
+    throw Error(ErrorCategory::Io, "cannot make a folder " + folder);
+  const std::string in = folder + "/in.hdf5", out = folder + "/out.hdf5";
   write_snapshot(in, snapshot, SnapshotFormat::Hdf5);
   const std::string command = fmt::format(
       "'{}' force '{}' --eps 0.015625 -o '{}' --engine native --isa {} --threads {} --json",
@@ -229,8 +231,7 @@ void add_end_to_end(const Context& context, Isa isa, std::vector<Figure>& list) 
     for (std::size_t got; (got = fread(buffer.data(), 1, buffer.size(), pipe.get())) > 0;)
       text.append(buffer.data(), got);
   });
-  std::filesystem::remove(in);
-  std::filesystem::remove(out);
+  std::filesystem::remove_all(folder);
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (json.is_discarded()) throw Error(ErrorCategory::Internal, "'" + command + "' failed");
   list.push_back({fmt::format("gdr force, {} particles: computing forces", n),

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "emulator/assembler/printable.hpp"
+
 namespace gdr::blas {
 namespace {
 
@@ -64,7 +66,7 @@ const Settings& settings() noexcept {
 
 void say(const std::string& line) noexcept {
   try {
-    const std::string text = "gdrblas: " + line + "\n";
+    const std::string text = "gdrblas: " + printable(line) + "\n";
     // Ranks of a job share one terminal: a line must not be torn.
     if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;
   } catch (...) {  // no memory for a message

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "emulator/assembler/printable.hpp"
 #include "libgdr/compat/dgemm/checksum.hpp"
 
 namespace gdr::compat {
@@ -97,7 +98,7 @@ void Boards::refuse(const char* what, const char* remark) noexcept {
   try {
     if (said_ == what) return;
     said_ = what;
-    say(refusals, said_ + remark);
+    say(refusals, printable(said_ + remark));
   } catch (...) {
     say(refusals, {});  // no memory for a text
   }
