@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "emulator/engine/vector/doubles/fused/recording.hpp"
-#include "emulator/engine/x86/registers.hpp"
+#include "emulator/engine/jit/registers.hpp"
 
 namespace gdr::fused {
 
 /// A step's value in one of the copies.
 using Value = std::uint32_t;
+using jit::RegisterFile;
 
 /// Where a value can be found again when it is in no register.
 struct Home {
