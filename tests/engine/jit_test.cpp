@@ -45,6 +45,7 @@ class Author {
     begin();
     for (unsigned n = 0; n < operations; ++n) add_operation();
     for (unsigned n = 0; n < alive; ++n) store(n);
+    overwrite();
     return std::move(block_);
   }
 
@@ -228,6 +229,19 @@ class Author {
     block_.code.push_back(o);
   }
 
+  /// Computed values over data that nothing reads from there on.
+  void overwrite() {
+    for (unsigned n = 0; n < data_vectors; n += 3) {
+      const ValueId v = any(numbers_);
+      if (block_.values[v].in_memory) continue;
+      Operation o;
+      o.op = Op::Store;
+      o.in[0] = v;
+      o.place = place(base_data, n);
+      block_.code.push_back(o);
+    }
+  }
+
   VectorTarget target_;
   std::mt19937_64 random_;
   ConstantPool& pool_;
@@ -261,9 +275,10 @@ bool same_lane(const std::byte* a, const std::byte* b, bool floats) {
   return std::isnan(x) && std::isnan(y);
 }
 
-/// Data, results as the interpreter and as the machine leave them, and what was spilled.
+/// Data and results as the interpreter and as the machine leave them, and what was spilled.
 struct Outcome {
-  Memory data{data_vectors * 64}, expected{result_vectors * 64}, got{result_vectors * 64};
+  Memory expected_data{data_vectors * 64}, data{data_vectors * 64};
+  Memory expected{result_vectors * 64}, got{result_vectors * 64};
   std::uint32_t spill_slots = 0;
   std::uint16_t collected[2] = {0, 0};
 
@@ -282,6 +297,7 @@ struct Outcome {
                                          : &x;
       std::memcpy(to, from, target.lane_bytes());
     }
+    std::memcpy(expected_data.data(), data.data(), data_vectors * target.vector_bytes());
     std::memcpy(expected.data(), data.data(), data_vectors * target.vector_bytes() / 2);
     std::memcpy(got.data(), data.data(), data_vectors * target.vector_bytes() / 2);
   }
@@ -326,19 +342,23 @@ void run_machine_code(const Block& block, VectorTarget target, const ConstantPoo
 void check(const Block& block, VectorTarget target, const ConstantPool& pool, unsigned passes,
            Outcome& outcome) {
   std::vector<std::uint8_t> constants = pool.bytes();
-  JitInterpreter interpreter(target, {outcome.data.data(), outcome.expected.data(), nullptr,
-                                      reinterpret_cast<std::byte*>(constants.data())});
+  JitInterpreter interpreter(target, {outcome.expected_data.data(), outcome.expected.data(),
+                                      nullptr, reinterpret_cast<std::byte*>(constants.data())});
   if (block.carried.empty()) {
     interpreter.run(block);
   } else {
     interpreter.run_loop(block, passes);
   }
   run_machine_code(block, target, pool, passes, outcome);
-  for (std::size_t k = 0; k < result_vectors * target.lanes(); ++k) {
-    const std::size_t at = k * target.lane_bytes();
-    INFO("result " << k / target.lanes() << ", lane " << k % target.lanes());
-    REQUIRE(same_lane(outcome.expected.data() + at, outcome.got.data() + at, target.floats));
-  }
+  const auto same = [&](Memory& expected, Memory& got, std::size_t vectors) {
+    for (std::size_t k = 0; k < vectors * target.lanes(); ++k) {
+      const std::size_t at = k * target.lane_bytes();
+      INFO("vector " << k / target.lanes() << ", lane " << k % target.lanes());
+      REQUIRE(same_lane(expected.data() + at, got.data() + at, target.floats));
+    }
+  };
+  same(outcome.expected, outcome.got, result_vectors);
+  same(outcome.expected_data, outcome.data, data_vectors);
   for (unsigned set = 0; set < 2; ++set) {
     const unsigned lanes = (1U << target.lanes()) - 1;
     REQUIRE((outcome.collected[set] & lanes) == (interpreter.collected[set] & lanes));
@@ -391,6 +411,19 @@ TEST_CASE("random loops hand on their values in registers as the IR says") {
       const Block block = Author(target, seed, pool).loop(3 + seed % 60, 1 + seed % most);
       Outcome outcome(target, seed);
       check(block, target, pool, 1 + seed % 4, outcome);
+    }
+  }
+}
+
+TEST_CASE("random code in an order for latencies does what the IR says") {
+  for (const VectorTarget target : targets()) {
+    for (unsigned seed = 1; seed <= iterations(); ++seed) {
+      INFO(text(target, seed));
+      ConstantPool pool(target, base_constants);
+      Block block = Author(target, seed, pool).straight(5 + seed % 100, 1 + seed % 90);
+      order_for_latency(block, 1 + seed % 140);
+      Outcome outcome(target, seed);
+      check(block, target, pool, 1, outcome);
     }
   }
 }

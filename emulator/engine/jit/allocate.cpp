@@ -13,6 +13,7 @@ class Allocator {
       : block_(block),
         target_(target),
         spills_(spills),
+        load_early_(limits.load_early),
         vectors_(0, limits.vectors, block.values.size()),
         masks_(1, limits.masks, block.values.size()),
         uses_(block.values.size()),
@@ -145,6 +146,10 @@ class Allocator {
     if (in_register(v)) return in_any_register(v);
     const Place place = place_of(v);
     if (place.broadcast && !target_.avx512) return in_any_register(v);
+    if (load_early_ && !is_dead(v) &&
+        vectors_.find_free([](int) { return false; }) != RegisterFile::none) {
+      return in_any_register(v);
+    }
     return memory(place);
   }
 
@@ -356,6 +361,7 @@ class Allocator {
   const Block& block_;
   VectorTarget target_;
   SpillArea& spills_;
+  bool load_early_;
   RegisterFile vectors_, masks_;
   std::vector<std::vector<std::uint32_t>> uses_;  ///< by value: positions
   std::vector<std::uint32_t> next_;               ///< by value: index of its next use

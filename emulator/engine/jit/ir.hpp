@@ -161,6 +161,24 @@ void each_operand(const Operation& o, Visit visit) {
   }
 }
 
+/// Whether the result is a mask; where masks are vectors, that also depends on the operands.
+constexpr bool makes_mask(Op op) noexcept {
+  switch (op) {
+    case Op::LanesToMask:
+    case Op::Compare:
+    case Op::CompareSigned:
+    case Op::CompareUnsigned:
+    case Op::TestBits:
+    case Op::MaskAnd:
+    case Op::MaskAndNot:
+    case Op::MaskOr:
+    case Op::MaskNot:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// a op b is b op a.
 constexpr bool commutes(Op op) noexcept {
   switch (op) {

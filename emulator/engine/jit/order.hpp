@@ -13,6 +13,12 @@ namespace gdr::jit {
 /// included; masks do not count.
 unsigned order_for_registers(Block& block, std::span<const ValueId> roots);
 
+/// A list schedule for latencies: of what is ready, the operation with the longest way to the end.
+/// A store stays behind what reads its place before it in the given order, be it a load or the
+/// operand of an operation. `window`: operations that are looked at, of those that are left in the
+/// given order; more overlap costs more registers.
+void order_for_latency(Block& block, std::size_t window);
+
 /// Copies of a block side by side: each operation once for every copy. `place(p, copy)` says where
 /// a copy has what the block has at p; memory that is at the same place for all is read once.
 template <typename PlaceOf>

@@ -1,6 +1,6 @@
-#include "emulator/engine/jit/order.hpp"
-
 #include <algorithm>
+
+#include "emulator/engine/jit/order.hpp"
 
 namespace gdr::jit {
 namespace {
