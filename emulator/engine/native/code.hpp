@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "emulator/engine/native/machine.hpp"
+#include "emulator/engine/native/lower.hpp"
 
 namespace gdr::native {
 

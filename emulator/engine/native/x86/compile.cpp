@@ -1,43 +1,118 @@
-#include <algorithm>
-
-#include "emulator/engine/native/x86/emit.hpp"
+#include "emulator/engine/jit/allocate.hpp"
+#include "emulator/engine/jit/x86/emit.hpp"
+#include "emulator/engine/native/code.hpp"
+#include "emulator/engine/native/to_ir.hpp"
 
 namespace gdr::native {
 namespace {
 
-/// The whole function, without its constants.
-void emit_function(FunctionContext& c) {
-  Xbyak::CodeGenerator& a = c.a;
-  constexpr auto near = Xbyak::CodeGenerator::T_NEAR;
+/// How many work items a kernel should take at once, and the room for its loop's carried values.
+struct Interleaving {
+  unsigned copies = 1, resident = 0;
+};
+
+unsigned fastest_copies(IrContext& c, unsigned registers) {
   const KernelCode& k = c.kernel;
-  const auto set_place = [&](std::uint32_t number) {
-    return a.ptr[c.items + static_cast<std::int32_t>(k.layout.set(number))];
-  };
-  a.lea(c.carried, set_place(0));
-  a.lea(c.next, set_place(1));
-  Xbyak::Label last_pass, after_loop;
-  if (k.loops && !k.carried_slot.empty()) {
-    a.cmp(c.passes, 1);
-    a.jbe(last_pass, near);
-    emit_straight(c, k.first, false);
-    a.xchg(c.carried, c.next);
-    a.add(c.source, c.group_bytes());
-    a.sub(c.passes, 2);
-    a.jz(after_loop, near);
-    emit_loop(c, k.loop);
-    a.L(after_loop);
-    emit_straight(c, k.last, true);
-  } else if (k.loops) {
-    // Nothing is handed on: only the last pass counts.
-    a.dec(c.passes);
-    a.imul(c.passes, c.passes, static_cast<int>(c.group_bytes()));
-    a.add(c.source, c.passes);
-  }
-  a.L(last_pass);
-  emit_straight(c, k.once, false);
-  a.vzeroupper();
-  a.ret();
+  const bool loop = k.loops && !k.carried_slot.empty();
+  const unsigned all = ~0U;
+  const unsigned pressure = loop ? loop_to_ir(c, k.loop, 1, all).pressure
+                                 : to_ir(c, k.once, 1, CarriedStores::Next).pressure;
+  // Measured: copies side by side hide latencies, on AVX2 even where many values must be spilled.
+  if (c.target.isa == Isa::Avx512)
+    return 4 * pressure + 2 < registers ? 4 : pressure < registers ? 2 : 1;
+  return pressure <= (registers - 1) * 5 / 3 ? 4 : 2;
 }
+
+Interleaving choose_interleaving(IrContext& c, unsigned wanted) {
+  const unsigned registers = c.target.isa == Isa::Avx512 ? 32 : 16;
+  const unsigned copies = wanted != 0 ? wanted : fastest_copies(c, registers);
+  // Carried values leave some registers for the work itself.
+  return {copies, (registers - 1) * 2 / 3 / copies};
+}
+
+/// The function of a kernel.
+class KernelEmitter {
+ public:
+  /// `copies`: work items at once; 0: as many as run fastest.
+  KernelEmitter(Xbyak::CodeGenerator& generator, IrContext& context, unsigned copies)
+      : a_(generator), c_(context), form_(choose_interleaving(context, copies)) {}
+
+  /// All but the constants.
+  void emit_function(Xbyak::Label& constants) {
+    constexpr auto near = Xbyak::CodeGenerator::T_NEAR;
+    const KernelCode& k = c_.kernel;
+    const auto set_place = [&](std::uint32_t number) {
+      return a_.ptr[base(base_items) + std::size_t{k.layout.set(number)}];
+    };
+    a_.mov(base(base_constants), constants);
+    a_.lea(base(base_carried), set_place(0));
+    a_.lea(base(base_next), set_place(1));
+    Xbyak::Label last_pass, after_loop;
+    if (k.loops && !k.carried_slot.empty()) {
+      a_.cmp(passes_, 1);
+      a_.jbe(last_pass, near);
+      straight(k.first, CarriedStores::Next);
+      a_.xchg(base(base_carried), base(base_next));
+      a_.add(base(base_source), c_.group_bytes());
+      a_.sub(passes_, 2);
+      a_.jz(after_loop, near);
+      loop(k.loop);
+      a_.L(after_loop);
+      straight(k.last, CarriedStores::InPlace);
+    } else if (k.loops) {
+      // Nothing is handed on: only the last pass counts.
+      a_.dec(passes_);
+      a_.imul(passes_, passes_, static_cast<int>(c_.group_bytes()));
+      a_.add(base(base_source), passes_);
+    }
+    a_.L(last_pass);
+    straight(k.once, CarriedStores::Next);
+    a_.vzeroupper();
+    a_.ret();
+  }
+  unsigned copies() const { return form_.copies; }
+  std::size_t spill_bytes() const {
+    return spills_.slots * std::size_t{c_.kernel.layout.vector_bytes};
+  }
+
+ private:
+  const Xbyak::Reg64& base(Base b) const { return bases_[b]; }
+  jit::RegisterLimits limits() const { return {c_.target.isa == Isa::Avx512 ? 32U : 16U, 8}; }
+  jit::AllocatedBlock allocated(const jit::Block& block) {
+    return jit::allocate(block, vector_target(c_.target), limits(), spills_);
+  }
+  void emit(const std::vector<jit::Instruction>& code) {
+    jit::emit({a_, vector_target(c_.target), bases_, {}}, code);
+  }
+
+  void straight(const Segment& segment, CarriedStores stores) {
+    emit(allocated(to_ir(c_, segment, form_.copies, stores).block).body);
+  }
+  /// `passes_` times. What is carried is in the set base_carried before and after.
+  void loop(const Segment& segment) {
+    const IrSegment ir = loop_to_ir(c_, segment, form_.copies, form_.resident);
+    const jit::AllocatedBlock code = allocated(ir.block);
+    emit(code.before);
+    Xbyak::Label top;
+    a_.align(32);
+    a_.L(top);
+    emit(code.body);
+    a_.add(base(base_source), c_.group_bytes());
+    if (ir.in_memory) a_.xchg(base(base_carried), base(base_next));
+    a_.dec(passes_);
+    a_.jnz(top, Xbyak::CodeGenerator::T_NEAR);
+    emit(code.after);
+  }
+
+  Xbyak::CodeGenerator& a_;
+  IrContext& c_;
+  Interleaving form_;
+  jit::SpillArea spills_{base_spills, 0, 0};
+  /// The function's arguments are items, source, uniforms, passes and spills.
+  const Xbyak::Reg64 passes_ = a_.rcx;
+  const std::array<Xbyak::Reg64, base_count> bases_{a_.rdi, a_.rsi, a_.rdx, a_.r8,
+                                                    a_.r9,  a_.r10, a_.r11};
+};
 
 }  // namespace
 
@@ -46,44 +121,23 @@ CompiledKernel compile_kernel(const KernelCode& code, Target target, const WordT
   try {
     // Writable while it is made, then executable and no longer writable.
     const auto generator = std::make_shared<Xbyak::CodeGenerator>(4096, Xbyak::AutoGrow);
-    Interleaving interleaving = choose_interleaving(code, target);
-    if (copies != 0) interleaving = {copies, std::min(copies, interleaving.lockstep)};
-    FunctionContext c{*generator,   target,        code, interleaving.copies, interleaving.lockstep,
-                      source_words, uniform_words, {}};
+    IrContext context{target, code, source_words, uniform_words,
+                      jit::ConstantPool(vector_target(target), base_constants)};
+    KernelEmitter emitter(*generator, context, copies);
     Xbyak::Label constants;
-    generator->mov(c.constants, constants);
-    emit_function(c);
-    c.pool.embed(*generator, constants, target, code.layout);
+    emitter.emit_function(constants);
+    jit::embed(*generator, constants, context.pool.bytes());
     generator->ready(Xbyak::CodeArray::PROTECT_RE);
     CompiledKernel made;
     made.function = generator->getCode<KernelFunction>();
-    made.copies = interleaving.copies;
+    made.copies = emitter.copies();
     made.bytes = generator->getSize();
-    made.spill_bytes = c.spill_bytes;
+    made.spill_bytes = emitter.spill_bytes();
     made.owner = generator;
     return made;
   } catch (const Xbyak::Error& e) {
     throw Unsupported(std::string("the code generator says: ") + e.what());
   }
-}
-
-Interleaving choose_interleaving(const KernelCode& code, Target target) {
-  const unsigned registers = target.isa == Isa::Avx512 ? 31 : 15;
-  const Segment& heavy = code.loops && !code.carried_slot.empty() ? code.loop : code.once;
-  std::vector<bool> resident(code.inputs.size(), false);
-  if (code.loops) {
-    for (const Store& store : code.loop.stores) {
-      if (store.take == Take::Mask) continue;
-      resident[code.carried_slot[store.slot]] = true;
-    }
-  }
-  const unsigned pressure = make_machine_code(heavy, target, resident).pressure;
-  // Measured: copies in lockstep hide latencies, on AVX2 even where many values must be spilled.
-  if (target.isa == Isa::Avx512) {
-    if (4 * pressure + 2 <= registers) return {4, 4};
-    return pressure <= registers ? Interleaving{2, 2} : Interleaving{1, 1};
-  }
-  return pressure <= registers * 5 / 3 ? Interleaving{4, 4} : Interleaving{2, 2};
 }
 
 }  // namespace gdr::native

@@ -42,114 +42,131 @@ struct RecordedLanes {
   static D set_bits(std::uint64_t x);
   static D set(double x);
 
-  static constexpr int nearest = static_cast<int>(Rounding::Nearest);
-  static constexpr int down = static_cast<int>(Rounding::Down);
-  static constexpr int up = static_cast<int>(Rounding::Up);
-  static constexpr int truncate = static_cast<int>(Rounding::Truncate);
+  static constexpr int nearest = static_cast<int>(jit::Rounding::Nearest);
+  static constexpr int down = static_cast<int>(jit::Rounding::Down);
+  static constexpr int up = static_cast<int>(jit::Rounding::Up);
+  static constexpr int truncate = static_cast<int>(jit::Rounding::Truncate);
 
-  static StepId made(StepKind kind, int detail, StepId a, StepId b = no_step, StepId c = no_step) {
-    Step s;
-    s.kind = kind;
-    s.detail = static_cast<std::uint8_t>(detail);
-    s.in = {a, b, c};
+  using Op = jit::Op;
+  static StepId made(Step s) {
+    s.kind = Step::Kind::Operation;
     return Notebook::current().step(s);
   }
-  template <StepKind Kind>
+  static StepId made(Op op, int detail, StepId a, StepId b = no_step, StepId c = no_step) {
+    Step s;
+    s.op = op;
+    s.detail = static_cast<std::uint8_t>(detail);
+    s.in = {a, b, c};
+    return made(s);
+  }
+  static D rounded(Op op, int detail, int mode, StepId a, StepId b, StepId c = no_step) {
+    Step s;
+    s.op = op;
+    s.detail = static_cast<std::uint8_t>(detail);
+    s.rounding = static_cast<jit::Rounding>(mode);
+    s.in = {a, b, c};
+    return {made(s)};
+  }
+  template <Op Code, int Detail = 0>
   static D one(const D& a) {
-    return {made(Kind, 0, a.id)};
+    return {made(Code, Detail, a.id)};
   }
-  template <StepKind Kind>
+  template <Op Code, int Detail = 0>
   static D two(const D& a, const D& b) {
-    return {made(Kind, 0, a.id, b.id)};
+    return {made(Code, Detail, a.id, b.id)};
   }
-  template <StepKind Kind>
+  template <Op Code, int Detail = 0>
   static D three(const D& a, const D& b, const D& c) {
-    return {made(Kind, 0, a.id, b.id, c.id)};
+    return {made(Code, Detail, a.id, b.id, c.id)};
   }
-  template <StepKind Kind>
+  template <Op Code, auto Predicate = 0>
   static M compared(const D& a, const D& b) {
-    return {made(Kind, 0, a.id, b.id)};
+    return {made(Code, static_cast<int>(Predicate), a.id, b.id)};
   }
-  template <StepKind Kind>
+  template <Op Code>
   static M joined(const M& a, const M& b) {
-    return {made(Kind, 0, a.id, b.id)};
+    return {made(Code, 0, a.id, b.id)};
   }
 
-  static constexpr auto add = two<StepKind::Add>;
-  static constexpr auto sub = two<StepKind::Sub>;
-  static constexpr auto mul = two<StepKind::Mul>;
-  static constexpr auto fma = three<StepKind::Fma>;
-  static constexpr auto fms = three<StepKind::Fms>;
-  static constexpr auto and_ = two<StepKind::And>;
-  static constexpr auto or_ = two<StepKind::Or>;
-  static constexpr auto xor_ = two<StepKind::Xor>;
+  static constexpr auto add = two<Op::Add>;
+  static constexpr auto sub = two<Op::Sub>;
+  static constexpr auto mul = two<Op::Mul>;
+  static constexpr auto fma = three<Op::Fma>;
+  static constexpr auto fms = three<Op::Fma, jit::negate_addend>;
+  static constexpr auto and_ = two<Op::And>;
+  static constexpr auto or_ = two<Op::Or>;
+  static constexpr auto xor_ = two<Op::Xor>;
   template <int Mode>
   static D add_rounded(const D& a, const D& b) {
-    return {made(StepKind::Add, Mode, a.id, b.id)};
+    return rounded(Op::Add, 0, Mode, a.id, b.id);
   }
   template <int Mode>
   static D sub_rounded(const D& a, const D& b) {
-    return {made(StepKind::Sub, Mode, a.id, b.id)};
+    return rounded(Op::Sub, 0, Mode, a.id, b.id);
   }
   template <int Mode>
   static D mul_rounded(const D& a, const D& b) {
-    return {made(StepKind::Mul, Mode, a.id, b.id)};
+    return rounded(Op::Mul, 0, Mode, a.id, b.id);
   }
   template <int Mode>
   static D fma_rounded(const D& a, const D& b, const D& c) {
-    return {made(StepKind::Fma, Mode, a.id, b.id, c.id)};
+    return rounded(Op::Fma, 0, Mode, a.id, b.id, c.id);
   }
   template <int Mode>
   static D fms_rounded(const D& a, const D& b, const D& c) {
-    return {made(StepKind::Fms, Mode, a.id, b.id, c.id)};
+    return rounded(Op::Fma, jit::negate_addend, Mode, a.id, b.id, c.id);
   }
   template <int Mode>
   static D fnma_rounded(const D& a, const D& b, const D& c) {
-    return {made(StepKind::Fnma, Mode, a.id, b.id, c.id)};
+    return rounded(Op::Fma, jit::negate_product, Mode, a.id, b.id, c.id);
   }
   template <int Table>
   static D logic_of(const D& a, const D& b, const D& c) {
-    return {made(StepKind::Logic, Table, a.id, b.id, c.id)};
+    return {made(Op::Ternary, Table, a.id, b.id, c.id)};
   }
-  static constexpr auto larger = two<StepKind::Larger>;
-  static D set_last(const M& m, const D& x) { return {made(StepKind::SetLast, 0, m.id, x.id)}; }
+  static constexpr auto larger = two<Op::LargerMagnitude>;
+  static D set_last(const M& m, const D& x) {
+    return {made(Op::Or, 0, x.id, set_bits(1).id, m.id)};
+  }
   static D select(const M& m, const D& yes, const D& no) {
-    return {made(StepKind::Select, 0, m.id, yes.id, no.id)};
+    return {made(Op::Select, 0, m.id, yes.id, no.id)};
   }
-  static D ones(const M& m) { return {made(StepKind::Ones, 0, m.id)}; }
+  static D ones(const M& m) { return {made(Op::MaskToLanes, 0, m.id)}; }
 
-  static constexpr auto differ = compared<StepKind::NotEqual>;
-  static constexpr auto less = compared<StepKind::Less>;
-  static constexpr auto equal = compared<StepKind::Equal>;
-  static constexpr auto unordered = compared<StepKind::Unordered>;
-  static constexpr auto bits_equal = compared<StepKind::BitsEqual>;
-  static constexpr auto bits_less = compared<StepKind::BitsLess>;
-  static constexpr auto bits_meet = compared<StepKind::BitsMeet>;
-  static constexpr auto both = joined<StepKind::Both>;
-  static constexpr auto either = joined<StepKind::Either>;
-  static M not_(const M& m) { return {made(StepKind::Not, 0, m.id)}; }
+  static constexpr auto differ = compared<Op::Compare, jit::Predicate::NotEqual>;
+  static constexpr auto less = compared<Op::Compare, jit::Predicate::Less>;
+  static constexpr auto equal = compared<Op::Compare, jit::Predicate::Equal>;
+  static constexpr auto unordered = compared<Op::Compare, jit::Predicate::Unordered>;
+  static constexpr auto bits_equal = compared<Op::CompareSigned, jit::IntPredicate::Equal>;
+  static constexpr auto bits_less = compared<Op::CompareSigned, jit::IntPredicate::Less>;
+  static constexpr auto bits_meet = compared<Op::TestBits>;
+  static constexpr auto both = joined<Op::MaskAnd>;
+  static constexpr auto either = joined<Op::MaskOr>;
+  static M not_(const M& m) { return {made(Op::MaskNot, 0, m.id)}; }
   static M mask(const D& lanes) { return bits_meet(lanes, lanes); }
   /// The lanes are not known yet: what is found counts when the code runs.
   template <std::uint64_t Failure>
   static unsigned any(const M& m) {
-    made(StepKind::Note, static_cast<int>(Failure), m.id);
+    for (int bit = 0; bit < 2; ++bit) {
+      if ((Failure >> bit & 1) != 0) made(Op::Collect, bit, m.id);
+    }
     return 0;
   }
 
-  static constexpr auto bits_add = two<StepKind::IntegerAdd>;
-  static constexpr auto bits_sub = two<StepKind::IntegerSub>;
+  static constexpr auto bits_add = two<Op::IntAdd>;
+  static constexpr auto bits_sub = two<Op::IntSub>;
   template <int N>
   static D shl(const D& a) {
-    return {made(StepKind::ShiftLeft, N, a.id)};
+    return {made(Op::ShiftLeft, N, a.id)};
   }
   template <int N>
   static D shr(const D& a) {
-    return {made(StepKind::ShiftRight, N, a.id)};
+    return {made(Op::ShiftRight, N, a.id)};
   }
-  static constexpr auto shlv = two<StepKind::ShiftLeftBy>;
-  static constexpr auto shrv = two<StepKind::ShiftRightBy>;
-  static constexpr auto to_double = one<StepKind::ToDouble>;
-  static constexpr auto to_integer = one<StepKind::ToInteger>;
+  static constexpr auto shlv = two<Op::ShiftLeftBy>;
+  static constexpr auto shrv = two<Op::ShiftRightBy>;
+  static constexpr auto to_double = one<Op::IntToDouble>;
+  static constexpr auto to_integer = one<Op::DoubleToInt>;
 };
 
 }  // namespace gdr::fused

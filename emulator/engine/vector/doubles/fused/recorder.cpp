@@ -16,7 +16,7 @@ thread_local Notebook* Notebook::open = nullptr;
 
 RecordedLanes::D RecordedLanes::set_bits(std::uint64_t x) {
   Step s;
-  s.kind = StepKind::Constant;
+  s.kind = Step::Kind::Constant;
   s.bits = x;
   return {Notebook::current().step(s)};
 }
@@ -37,7 +37,8 @@ struct StepHash {
     std::uint64_t h = s.bits;
     const auto mix = [&h](std::uint64_t x) { h = (h ^ x) * 0x9e3779b97f4a7c15 + (h >> 29); };
     mix(static_cast<std::uint64_t>(s.kind) | std::uint64_t{s.detail} << 8 |
-        std::uint64_t{s.memory} << 16 | static_cast<std::uint64_t>(s.level) << 24);
+        std::uint64_t{s.memory} << 16 | static_cast<std::uint64_t>(s.level) << 24 |
+        static_cast<std::uint64_t>(s.op) << 32 | static_cast<std::uint64_t>(s.rounding) << 40);
     for (const StepId in : s.in) mix(in);
     return h;
   }
@@ -106,7 +107,7 @@ class Recorder final : public Notebook {
     std::vector<bool> needed(steps_.size());
     for (const RowStore& s : made.stores) needed[s.value] = true;
     for (StepId n = static_cast<StepId>(steps_.size()); n-- > 0;) {
-      if (!needed[n] && steps_[n].kind != StepKind::Note) continue;
+      if (!needed[n] && steps_[n].op != jit::Op::Collect) continue;
       needed[n] = true;
       for (const StepId in : steps_[n].in) {
         if (in != no_step) needed[in] = true;
@@ -152,7 +153,7 @@ class Recorder final : public Notebook {
       strips_read_.push_back(at);
     }
     Step s;
-    s.kind = StepKind::Load;
+    s.kind = Step::Kind::Row;
     s.level = strip ? Level::Element : Level::Lanes;
     s.bits = at;
     return noted(s);
@@ -173,7 +174,7 @@ class Recorder final : public Notebook {
 
   StepId broadcast(const std::uint64_t* word) override {
     Step s;
-    s.kind = StepKind::Broadcast;
+    s.kind = Step::Kind::Broadcast;
     s.memory = op_.memory;
     s.bits = static_cast<std::uint64_t>(word - run_.memory[op_.memory]) * sizeof *word;
     return noted(s);
@@ -184,8 +185,8 @@ class Recorder final : public Notebook {
     for (const StepId in : s.in) {
       if (in != no_step) s.level = std::max(s.level, steps_[in].level);
     }
-    if (s.kind == StepKind::BitsMeet && s.in[0] == s.in[1] &&
-        steps_[s.in[0]].kind == StepKind::Ones) {
+    if (s.op == jit::Op::TestBits && s.in[0] == s.in[1] &&
+        steps_[s.in[0]].op == jit::Op::MaskToLanes) {
       return steps_[s.in[0]].in[0];  // a mask that went through lanes
     }
     return noted(s);
@@ -270,7 +271,7 @@ class Recorder final : public Notebook {
         if (apart != 0 && apart < elements_ * row_bytes_) throw Refused{};
       }
       const Step& s = steps_[value];
-      if (s.kind != StepKind::Load || s.bits != at) list.push_back({value, at, Level::Element});
+      if (s.kind != Step::Kind::Row || s.bits != at) list.push_back({value, at, Level::Element});
     }
     return list;
   }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gdr {
+namespace gdr::jit {
 
 /// One class of registers and the values in them. A value is a number that the user of the class
 /// chooses; positions are numbers of operations, ascending.
@@ -69,4 +69,4 @@ class RegisterFile {
   std::vector<int> register_;  ///< by value
 };
 
-}  // namespace gdr
+}  // namespace gdr::jit

@@ -1,0 +1,54 @@
+// Registers for the values of a block.
+#pragma once
+
+#include "emulator/engine/jit/ir.hpp"
+
+namespace gdr::jit {
+
+/// An operand of an instruction.
+struct Location {
+  enum class Kind : std::uint8_t { None, Vector, Mask, Memory } kind = Kind::None;
+  std::uint8_t number = 0;  ///< of a register
+  Place place;
+};
+
+/// Which operand of a fused multiply-add the result replaces.
+enum class FmaForm : std::uint8_t { Form132, Form213, Form231 };
+
+/// An operation with registers: a, b and c as the instruction has them.
+struct Instruction {
+  Op op = Op::Load;  ///< Load: any move into a register; Store: any move into memory
+  std::uint8_t detail = 0;
+  Rounding rounding = Rounding::Current;
+  FmaForm form = FmaForm::Form231;
+  bool zeroing = false;   ///< lanes outside the mask become zero
+  std::int8_t mask = -1;  ///< mask register
+  Location to, a, b, c;
+};
+
+/// Registers that values may have. Mask register 0 is never one of them.
+struct RegisterLimits {
+  unsigned vectors = 32;
+  unsigned masks = 8;       ///< numbers 1 to masks - 1
+  bool load_early = false;  ///< memory that is used again goes to a register if one is free
+};
+
+/// Memory for values that find no register: vectors at `base`, from `first` on.
+struct SpillArea {
+  std::uint8_t base = 0;
+  std::int32_t first = 0;
+  std::uint32_t slots = 0;  ///< grows to what the blocks need
+};
+
+/// A block's instructions. Those of a loop: `before` loads what is carried, `body` begins and ends
+/// with the carried values in the same registers, and `after` stores them.
+struct AllocatedBlock {
+  std::vector<Instruction> before, body, after;
+};
+
+/// A linear scan: of the values in registers the one whose next use is furthest away gives way.
+/// Values in memory are read again instead of being spilled.
+AllocatedBlock allocate(const Block& block, VectorTarget target, RegisterLimits limits,
+                        SpillArea& spills);
+
+}  // namespace gdr::jit

@@ -1,0 +1,197 @@
+// The lowered IR: straight-line code on vectors, nearly one host instruction to an operation.
+//
+// Values are in SSA form and abstract from registers only: memory operands, constants and spill
+// slots are places relative to a few base pointers. Code for several vectors side by side is one
+// block, with its operations interleaved.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace gdr::jit {
+
+/// The host's vector unit and the type of its lanes.
+struct VectorTarget {
+  bool avx512 = true;   ///< 512-bit vectors and mask registers; otherwise AVX2
+  bool floats = false;  ///< lanes of 32 bits; otherwise of 64
+  std::uint32_t lane_bytes() const noexcept { return floats ? 4 : 8; }
+  std::uint32_t vector_bytes() const noexcept { return avx512 ? 64 : 32; }
+  std::uint32_t lanes() const noexcept { return vector_bytes() / lane_bytes(); }
+};
+
+/// An operand of type Mask is in a mask register on AVX-512, and on AVX2 a vector whose lanes are
+/// all ones or zero.
+enum class Type : std::uint8_t { Vector, Mask };
+
+enum class Op : std::uint8_t {
+  Load,   ///< from `place`, at this point of the code; a mask as it was stored
+  Store,  ///< to `place`
+  // numbers; those up to Fma may have a rounding of their own (AVX-512)
+  Add,
+  Sub,
+  Mul,
+  Fma,  ///< a * b + c; detail: FmaSign
+  Divide,
+  Sqrt,
+  RsqrtEstimate,  ///< the host's: its accuracy depends on the target
+  RecipEstimate,
+  Max,  ///< a > b ? a : b
+  Min,
+  LargerMagnitude,  ///< of a and b (AVX-512, doubles)
+  // bits
+  And,
+  AndNot,  ///< ~a & b
+  Or,
+  Xor,
+  Ternary,  ///< detail: truth table of a, b, c (AVX-512)
+  IntAdd,
+  IntSub,
+  ShiftLeft,  ///< by `detail` bits; from here to DoubleToInt: lanes of 64 bits only
+  ShiftRight,
+  ShiftArith,   ///< AVX-512
+  ShiftLeftBy,  ///< by the lanes of b
+  ShiftRightBy,
+  ShiftArithBy,  ///< AVX-512
+  SignedMax,     ///< this and the next three: AVX-512
+  SignedMin,
+  UnsignedMax,
+  UnsignedMin,
+  IntToDouble,  ///< AVX-512, as is the next
+  DoubleToInt,  ///< truncated
+  // masks to vectors and back
+  Select,       ///< mask a ? b : c
+  MaskToLanes,  ///< ones and zeros (AVX-512)
+  LanesToMask,  ///< the lanes' top bits (AVX-512)
+  // masks
+  Compare,          ///< numbers; detail: Predicate
+  CompareSigned,    ///< integers; detail: IntPredicate (AVX2: Equal and Greater only)
+  CompareUnsigned,  ///< AVX-512
+  TestBits,         ///< a & b has a bit set (AVX-512, 64 bits)
+  MaskAnd,          ///< this and the next three: AVX-512; on AVX2 masks are vectors
+  MaskAndNot,       ///< ~a & b
+  MaskOr,
+  MaskNot,
+  Collect,  ///< adds mask a to the set `detail` of lanes found (AVX-512)
+};
+
+/// Signs of Fma: bit 0 negates the product, bit 1 the addend.
+enum FmaSign : std::uint8_t { negate_product = 1, negate_addend = 2 };
+
+/// As the instructions encode them. The ordered ones raise flags for a quiet NaN.
+enum class Predicate : std::uint8_t {
+  Equal = 0x00,
+  Unordered = 0x03,
+  NotEqual = 0x04,
+  Less = 0x11,
+  NotLess = 0x15
+};
+enum class IntPredicate : std::uint8_t {
+  Equal = 0,
+  Less = 1,
+  NotEqual = 4,
+  NotLess = 5,
+  Greater = 6
+};
+
+/// Static rounding, which raises no exception flags. Current: the thread's mode, with flags.
+enum class Rounding : std::uint8_t { Current, Nearest, Down, Up, Truncate };
+
+/// Memory at a base pointer.
+struct Place {
+  std::uint8_t base = 0;   ///< index in the base registers of the function
+  bool broadcast = false;  ///< one lane, for all lanes
+  std::int32_t offset = 0;
+  bool operator==(const Place&) const = default;
+};
+
+using ValueId = std::uint32_t;
+constexpr ValueId no_value = ~ValueId{0};
+
+struct Value {
+  Type type = Type::Vector;
+  bool in_memory = false;  ///< can be read from `place` wherever it is used; no operation makes it
+  Place place;
+};
+
+struct Operation {
+  Op op = Op::Add;
+  std::uint8_t detail = 0;
+  Rounding rounding = Rounding::Current;
+  ValueId to = no_value;
+  std::array<ValueId, 3> in{no_value, no_value, no_value};
+  /// Add, Sub, Mul, Or and Fma (AVX-512): the other lanes are those of `otherwise`, or zero. Fma:
+  /// `otherwise` is its c. Comparisons: the other lanes are not in the result.
+  ValueId mask = no_value, otherwise = no_value;
+  Place place;  ///< of Load and Store
+};
+
+/// A value that a loop keeps in a register: `in` at the beginning of a pass, which makes `out`.
+struct Carried {
+  ValueId in = no_value, out = no_value;
+  Place place;  ///< of its value before and after the loop
+};
+
+struct Block {
+  std::vector<Value> values;
+  std::vector<Operation> code;
+  std::vector<Carried> carried;  ///< of the body of a loop
+
+  ValueId add_value(Value v) {
+    values.push_back(v);
+    return static_cast<ValueId>(values.size() - 1);
+  }
+  /// Appends an operation that makes a new value.
+  ValueId add(Op op, Type type, std::array<ValueId, 3> in, std::uint8_t detail = 0) {
+    Operation o;
+    o.op = op;
+    o.detail = detail;
+    o.in = in;
+    o.to = add_value({type, false, {}});
+    code.push_back(o);
+    return o.to;
+  }
+};
+
+/// Calls `visit` for every operand, an operand that is used twice twice.
+template <typename Visit>
+void each_operand(const Operation& o, Visit visit) {
+  for (const ValueId v : {o.mask, o.in[0], o.in[1], o.in[2], o.otherwise}) {
+    if (v != no_value) visit(v);
+  }
+}
+
+/// Whether the result is a mask; where masks are vectors, that also depends on the operands.
+constexpr bool makes_mask(Op op) noexcept {
+  switch (op) {
+    case Op::LanesToMask:
+    case Op::Compare:
+    case Op::CompareSigned:
+    case Op::CompareUnsigned:
+    case Op::TestBits:
+    case Op::MaskAnd:
+    case Op::MaskAndNot:
+    case Op::MaskOr:
+    case Op::MaskNot:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// a op b is b op a.
+constexpr bool commutes(Op op) noexcept {
+  switch (op) {
+    case Op::Add:
+    case Op::Mul:
+    case Op::And:
+    case Op::Or:
+    case Op::Xor:
+    case Op::IntAdd:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace gdr::jit

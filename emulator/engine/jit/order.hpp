@@ -1,0 +1,56 @@
+// Orders for the operations of a block.
+#pragma once
+
+#include <span>
+
+#include "emulator/engine/jit/ir.hpp"
+
+namespace gdr::jit {
+
+/// Orders operations so that few values are alive at a time: of those that are ready the one that
+/// frees most registers, among equals the one that comes first on the way down from the roots. The
+/// block has no memory operations yet. Returns the largest number of vectors alive, carried values
+/// included; masks do not count.
+unsigned order_for_registers(Block& block, std::span<const ValueId> roots);
+
+/// A list schedule for latencies: of what is ready, the operation with the longest way to the end.
+/// A store stays behind what reads its place before it in the given order, be it a load or the
+/// operand of an operation. `window`: operations that are looked at, of those that are left in the
+/// given order; more overlap costs more registers.
+void order_for_latency(Block& block, std::size_t window);
+
+/// Copies of a block side by side: each operation once for every copy. `place(p, copy)` says where
+/// a copy has what the block has at p; memory that is at the same place for all is read once.
+template <typename PlaceOf>
+Block interleaved(const Block& block, unsigned copies, PlaceOf place) {
+  Block made;
+  std::vector<ValueId> ids(block.values.size() * copies);  // by value and copy
+  for (ValueId v = 0; v < block.values.size(); ++v) {
+    for (unsigned u = 0; u < copies; ++u) {
+      Value value = block.values[v];
+      if (value.in_memory) value.place = place(value.place, u);
+      const bool shared = u > 0 && value.in_memory && value.place == block.values[v].place;
+      ids[v * copies + u] = shared ? ids[v * copies] : made.add_value(value);
+    }
+  }
+  const auto id = [&](ValueId v, unsigned u) { return v == no_value ? v : ids[v * copies + u]; };
+  for (const Operation& o : block.code) {
+    for (unsigned u = 0; u < copies; ++u) {
+      Operation copy = o;
+      copy.to = id(o.to, u);
+      for (ValueId& in : copy.in) in = id(in, u);
+      copy.mask = id(o.mask, u);
+      copy.otherwise = id(o.otherwise, u);
+      copy.place = place(o.place, u);
+      made.code.push_back(copy);
+    }
+  }
+  for (const Carried& c : block.carried) {
+    for (unsigned u = 0; u < copies; ++u) {
+      made.carried.push_back({id(c.in, u), id(c.out, u), place(c.place, u)});
+    }
+  }
+  return made;
+}
+
+}  // namespace gdr::jit

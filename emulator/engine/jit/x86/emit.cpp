@@ -1,0 +1,360 @@
+#include "emulator/engine/jit/x86/emit.hpp"
+
+namespace gdr::jit {
+namespace {
+
+using Xbyak::CodeGenerator;
+using Xbyak::Operand;
+using Xbyak::Xmm;
+
+using TwoOperands = void (*)(CodeGenerator&, const Xmm& to, const Operand& a);
+using ThreeOperands = void (*)(CodeGenerator&, const Xmm& to, const Xmm& a, const Operand& b);
+
+#define GDR_ONE(name) [](CodeGenerator& c, const Xmm& to, const Operand& a) { c.name(to, a); }
+#define GDR_TWO(name) \
+  [](CodeGenerator& c, const Xmm& to, const Xmm& a, const Operand& b) { c.name(to, a, b); }
+
+/// Instructions for doubles (or 64 bits) and floats (or 32).
+struct Unary {
+  TwoOperands of_doubles, of_floats;
+};
+struct Binary {
+  ThreeOperands of_doubles, of_floats;
+};
+
+/// AVX2 has another estimate for floats.
+Unary unary(Op op, bool avx512) {
+  switch (op) {
+    case Op::Sqrt:
+      return {GDR_ONE(vsqrtpd), GDR_ONE(vsqrtps)};
+    case Op::RsqrtEstimate:
+      if (!avx512) return {nullptr, GDR_ONE(vrsqrtps)};
+      return {GDR_ONE(vrsqrt14pd), GDR_ONE(vrsqrt14ps)};
+    case Op::RecipEstimate:
+      if (!avx512) return {nullptr, GDR_ONE(vrcpps)};
+      return {GDR_ONE(vrcp14pd), GDR_ONE(vrcp14ps)};
+    case Op::IntToDouble:
+      return {GDR_ONE(vcvtqq2pd), nullptr};
+    case Op::DoubleToInt:
+      return {GDR_ONE(vcvttpd2qq), nullptr};
+    default:
+      return {};
+  }
+}
+
+Binary binary(Op op) {
+  switch (op) {
+    case Op::Add:
+      return {GDR_TWO(vaddpd), GDR_TWO(vaddps)};
+    case Op::Sub:
+      return {GDR_TWO(vsubpd), GDR_TWO(vsubps)};
+    case Op::Mul:
+      return {GDR_TWO(vmulpd), GDR_TWO(vmulps)};
+    case Op::Divide:
+      return {GDR_TWO(vdivpd), GDR_TWO(vdivps)};
+    case Op::Max:
+      return {GDR_TWO(vmaxpd), GDR_TWO(vmaxps)};
+    case Op::Min:
+      return {GDR_TWO(vminpd), GDR_TWO(vminps)};
+    case Op::And:
+      return {GDR_TWO(vandpd), GDR_TWO(vandps)};
+    case Op::AndNot:
+      return {GDR_TWO(vandnpd), GDR_TWO(vandnps)};
+    case Op::Or:
+      return {GDR_TWO(vorpd), GDR_TWO(vorps)};
+    case Op::Xor:
+      return {GDR_TWO(vxorpd), GDR_TWO(vxorps)};
+    case Op::IntAdd:
+      return {GDR_TWO(vpaddq), GDR_TWO(vpaddd)};
+    case Op::IntSub:
+      return {GDR_TWO(vpsubq), GDR_TWO(vpsubd)};
+    case Op::ShiftLeftBy:
+      return {GDR_TWO(vpsllvq), nullptr};
+    case Op::ShiftRightBy:
+      return {GDR_TWO(vpsrlvq), nullptr};
+    case Op::ShiftArithBy:
+      return {GDR_TWO(vpsravq), nullptr};
+    case Op::SignedMax:
+      return {GDR_TWO(vpmaxsq), nullptr};
+    case Op::SignedMin:
+      return {GDR_TWO(vpminsq), nullptr};
+    case Op::UnsignedMax:
+      return {GDR_TWO(vpmaxuq), nullptr};
+    case Op::UnsignedMin:
+      return {GDR_TWO(vpminuq), nullptr};
+    default:
+      return {};
+  }
+}
+
+/// By form (FmaForm), sign (FmaSign) and type.
+const Binary multiply_adds[3][4] = {{{GDR_TWO(vfmadd132pd), GDR_TWO(vfmadd132ps)},
+                                     {GDR_TWO(vfnmadd132pd), GDR_TWO(vfnmadd132ps)},
+                                     {GDR_TWO(vfmsub132pd), GDR_TWO(vfmsub132ps)},
+                                     {GDR_TWO(vfnmsub132pd), GDR_TWO(vfnmsub132ps)}},
+                                    {{GDR_TWO(vfmadd213pd), GDR_TWO(vfmadd213ps)},
+                                     {GDR_TWO(vfnmadd213pd), GDR_TWO(vfnmadd213ps)},
+                                     {GDR_TWO(vfmsub213pd), GDR_TWO(vfmsub213ps)},
+                                     {GDR_TWO(vfnmsub213pd), GDR_TWO(vfnmsub213ps)}},
+                                    {{GDR_TWO(vfmadd231pd), GDR_TWO(vfmadd231ps)},
+                                     {GDR_TWO(vfnmadd231pd), GDR_TWO(vfnmadd231ps)},
+                                     {GDR_TWO(vfmsub231pd), GDR_TWO(vfmsub231ps)},
+                                     {GDR_TWO(vfnmsub231pd), GDR_TWO(vfnmsub231ps)}}};
+#undef GDR_ONE
+#undef GDR_TWO
+
+class Emitter {
+ public:
+  explicit Emitter(const EmitContext& context) : c_(context), a_(context.generator) {}
+
+  void instruction(const Instruction& i) {
+    switch (i.op) {
+      case Op::Load:
+        return load(i);
+      case Op::Store:
+        return store(i);
+      case Op::Fma:
+        return multiply_add(i);
+      case Op::Select:
+        return select(i);
+      case Op::Compare:
+      case Op::CompareSigned:
+      case Op::CompareUnsigned:
+      case Op::TestBits:
+        return compare(i);
+      case Op::MaskToLanes:
+      case Op::LanesToMask:
+      case Op::MaskAnd:
+      case Op::MaskAndNot:
+      case Op::MaskOr:
+      case Op::MaskNot:
+      case Op::Collect:
+        return masks(i);
+      case Op::ShiftLeft:
+      case Op::ShiftRight:
+      case Op::ShiftArith:
+        return shift(i);
+      case Op::Ternary:
+        // The type matters for a broadcast.
+        if (c_.target.floats)
+          return a_.vpternlogd(vector(i.to), vector(i.b), operand(i.c), i.detail);
+        return a_.vpternlogq(vector(i.to), vector(i.b), operand(i.c), i.detail);
+      case Op::LargerMagnitude:
+        return a_.vrangepd(zmm(i.to), zmm(i.a), operand(i.b), 7);
+      default:
+        return plain(i);
+    }
+  }
+
+ private:
+  /// A register or memory as the base class of both, which outlives the call that it is made for.
+  class AnyOperand {
+   public:
+    explicit AnyOperand(const Xmm& r) : register_(r) {}
+    explicit AnyOperand(const Xbyak::Address& m) : memory_(m), in_memory_(true) {}
+    operator const Operand&() const {
+      if (in_memory_) return memory_;
+      return register_;
+    }
+
+   private:
+    Xmm register_{0};
+    Xbyak::Address memory_{0};
+    bool in_memory_ = false;
+  };
+
+  static Xbyak::Zmm zmm(const Location& l) { return Xbyak::Zmm(l.number); }
+  Xmm vector(const Location& l) const {
+    if (c_.target.avx512) return Xbyak::Zmm(l.number);
+    return Xbyak::Ymm(l.number);
+  }
+  static Xbyak::Opmask mask(const Location& l) { return Xbyak::Opmask(l.number); }
+  Xbyak::Address address(const Place& p) const {
+    // Xbyak takes displacements as size_t and means signed ones.
+    const auto offset = static_cast<std::size_t>(std::int64_t{p.offset});
+    const Xbyak::RegExp at = Xbyak::RegExp(c_.bases[p.base]) + offset;
+    return p.broadcast ? a_.ptr_b[at] : a_.ptr[at];
+  }
+  AnyOperand operand(const Location& l) const {
+    if (l.kind == Location::Kind::Memory) return AnyOperand(address(l.place));
+    return AnyOperand(vector(l));
+  }
+  template <typename Choice>
+  auto pick(const Choice& choice) const {
+    return c_.target.floats ? choice.of_floats : choice.of_doubles;
+  }
+  Xmm under_mask(const Instruction& i) const {
+    const Xmm to = vector(i.to);
+    if (i.mask < 0) return to;
+    const Xmm masked = to | Xbyak::Opmask(i.mask);
+    return i.zeroing ? masked | a_.T_z : masked;
+  }
+
+  void load(const Instruction& i) {
+    if (i.to.kind == Location::Kind::Mask) {
+      if (i.a.kind == Location::Kind::Mask) return a_.kmovw(mask(i.to), mask(i.a));
+      return a_.kmovw(mask(i.to), address(i.a.place));
+    }
+    if (i.a.kind != Location::Kind::Memory || !i.a.place.broadcast) {
+      return a_.vmovapd(vector(i.to), operand(i.a));
+    }
+    // The instructions want to be sure of the register's length.
+    const Xbyak::Address from = address({i.a.place.base, false, i.a.place.offset});
+    const Xbyak::Ymm to = c_.target.avx512 ? Xbyak::Ymm(zmm(i.to)) : Xbyak::Ymm(i.to.number);
+    if (c_.target.floats) {
+      a_.vbroadcastss(to, from);
+    } else {
+      a_.vbroadcastsd(to, from);
+    }
+  }
+
+  void store(const Instruction& i) {
+    if (i.a.kind == Location::Kind::Mask) {
+      a_.kmovw(address(i.to.place), mask(i.a));
+    } else {
+      a_.vmovapd(address(i.to.place), vector(i.a));
+    }
+  }
+
+  static Xmm rounded(const Xmm& x, Rounding rounding) {
+    switch (rounding) {
+      case Rounding::Nearest:
+        return x | Xbyak::util::T_rn_sae;
+      case Rounding::Down:
+        return x | Xbyak::util::T_rd_sae;
+      case Rounding::Up:
+        return x | Xbyak::util::T_ru_sae;
+      case Rounding::Truncate:
+        return x | Xbyak::util::T_rz_sae;
+      case Rounding::Current:
+        break;
+    }
+    return x;
+  }
+
+  void plain(const Instruction& i) {
+    if (i.b.kind == Location::Kind::None) {
+      pick(unary(i.op, c_.target.avx512))(a_, vector(i.to), operand(i.a));
+    } else if (i.rounding != Rounding::Current) {
+      pick(binary(i.op))(a_, vector(i.to), vector(i.a), rounded(vector(i.b), i.rounding));
+    } else {
+      pick(binary(i.op))(a_, under_mask(i), vector(i.a), operand(i.b));
+    }
+  }
+
+  void multiply_add(const Instruction& i) {
+    if (i.rounding != Rounding::Current) return multiply_add_rounded(i);
+    const Binary& form = multiply_adds[static_cast<int>(i.form)][i.detail & 3];
+    pick(form)(a_, under_mask(i), vector(i.a), operand(i.b));
+  }
+
+  /// The encoding in full, since generators of code have left out this one.
+  void multiply_add_rounded(const Instruction& i) {
+    const unsigned to = i.to.number, x = i.a.number, y = i.b.number;
+    const auto bit = [](unsigned number, unsigned n) { return ~number >> n & 1U; };
+    const unsigned mode = static_cast<unsigned>(i.rounding) - 1;  // as the hardware counts
+    constexpr std::uint8_t by_form[] = {0x98, 0xa8, 0xb8};
+    constexpr std::uint8_t by_sign[] = {0, 4, 2, 6};
+    const auto byte = [this](unsigned b) { a_.db(static_cast<int>(b)); };
+    byte(0x62);
+    byte(bit(to, 3) << 7 | bit(y, 4) << 6 | bit(y, 3) << 5 | bit(to, 4) << 4 | 2);
+    byte(0x85U | (~x & 15U) << 3);
+    byte(mode << 5 | 0x10U | bit(x, 4) << 3);
+    byte(static_cast<unsigned>(by_form[static_cast<int>(i.form)] + by_sign[i.detail & 3]));
+    byte(0xc0U | (to & 7) << 3 | (y & 7));
+  }
+
+  void select(const Instruction& i) {
+    if (c_.target.avx512) {
+      const Xmm to = vector(i.to) | mask(i.a);
+      if (c_.target.floats) {
+        a_.vblendmps(to, vector(i.c), operand(i.b));
+      } else {
+        a_.vblendmpd(to, vector(i.c), operand(i.b));
+      }
+    } else if (c_.target.floats) {
+      a_.vblendvps(vector(i.to), vector(i.c), operand(i.b), vector(i.a));
+    } else {
+      a_.vblendvpd(vector(i.to), vector(i.c), operand(i.b), vector(i.a));
+    }
+  }
+
+  void compare(const Instruction& i) {
+    const Xmm a = vector(i.a);
+    const AnyOperand b = operand(i.b);
+    if (!c_.target.avx512) return compare_to_vector(i, a, b);
+    Xbyak::Opmask to = mask(i.to);
+    if (i.mask >= 0) to = to | Xbyak::Opmask(i.mask);
+    const bool floats = c_.target.floats;
+    switch (i.op) {
+      case Op::Compare:
+        return floats ? a_.vcmpps(to, a, b, i.detail) : a_.vcmppd(to, a, b, i.detail);
+      case Op::CompareSigned:
+        return floats ? a_.vpcmpd(to, a, b, i.detail) : a_.vpcmpq(to, a, b, i.detail);
+      case Op::CompareUnsigned:
+        return floats ? a_.vpcmpud(to, a, b, i.detail) : a_.vpcmpuq(to, a, b, i.detail);
+      default:
+        return a_.vptestmq(to, a, b);
+    }
+  }
+
+  void compare_to_vector(const Instruction& i, const Xmm& a, const Operand& b) {
+    const Xmm to = vector(i.to);
+    const bool floats = c_.target.floats;
+    if (i.op == Op::Compare) {
+      return floats ? a_.vcmpps(to, a, b, i.detail) : a_.vcmppd(to, a, b, i.detail);
+    }
+    if (static_cast<IntPredicate>(i.detail) == IntPredicate::Equal) {
+      return floats ? a_.vpcmpeqd(to, a, b) : a_.vpcmpeqq(to, a, b);
+    }
+    return floats ? a_.vpcmpgtd(to, a, b) : a_.vpcmpgtq(to, a, b);
+  }
+
+  void masks(const Instruction& i) {
+    switch (i.op) {
+      case Op::MaskToLanes:
+        return c_.target.floats ? a_.vpmovm2d(vector(i.to), mask(i.a))
+                                : a_.vpmovm2q(vector(i.to), mask(i.a));
+      case Op::LanesToMask:
+        return c_.target.floats ? a_.vpmovd2m(mask(i.to), vector(i.a))
+                                : a_.vpmovq2m(mask(i.to), vector(i.a));
+      case Op::MaskAnd:
+        return a_.kandw(mask(i.to), mask(i.a), mask(i.b));
+      case Op::MaskAndNot:
+        return a_.kandnw(mask(i.to), mask(i.a), mask(i.b));
+      case Op::MaskOr:
+        return a_.korw(mask(i.to), mask(i.a), mask(i.b));
+      case Op::MaskNot:
+        return a_.knotw(mask(i.to), mask(i.a));
+      default: {
+        const Xbyak::Opmask& set = c_.collected[i.detail];
+        return a_.korw(set, set, mask(i.a));
+      }
+    }
+  }
+
+  void shift(const Instruction& i) {
+    const AnyOperand from = operand(i.a);
+    if (i.op == Op::ShiftLeft) return a_.vpsllq(vector(i.to), from, i.detail);
+    if (i.op == Op::ShiftRight) return a_.vpsrlq(vector(i.to), from, i.detail);
+    a_.vpsraq(vector(i.to), from, i.detail);
+  }
+
+  const EmitContext& c_;
+  CodeGenerator& a_;
+};
+
+}  // namespace
+
+void emit(const EmitContext& context, std::span<const Instruction> code) {
+  Emitter emitter(context);
+  for (const Instruction& i : code) emitter.instruction(i);
+}
+
+void embed(CodeGenerator& generator, Xbyak::Label& label, std::span<const std::uint8_t> bytes) {
+  generator.align(64);
+  generator.L(label);
+  generator.db(bytes.data(), bytes.size());
+}
+
+}  // namespace gdr::jit

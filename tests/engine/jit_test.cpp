@@ -1,0 +1,468 @@
+// Random code in the lowered IR: machine code gives what an interpreter of the IR gives, whether
+// all values find registers or most are spilled, for both instruction sets and types.
+#if __has_include(<xbyak/xbyak.h>) && defined(__x86_64__)
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <random>
+
+#include "emulator/engine/engine.hpp"
+#include "emulator/engine/jit/constants.hpp"
+#include "emulator/engine/jit/order.hpp"
+#include "emulator/engine/jit/x86/emit.hpp"
+#include "jit_interpreter.hpp"
+#include "support/catch.hpp"
+
+namespace gdr::jit {
+namespace {
+
+using test::JitInterpreter;
+
+enum Base : std::uint8_t { base_data, base_results, base_spills, base_constants, base_count };
+constexpr std::size_t data_vectors = 24, result_vectors = 96;
+
+/// Memory at a multiple of 64 bytes.
+class Memory {
+ public:
+  explicit Memory(std::size_t bytes) : bytes_(bytes + 64) {}
+  std::byte* data() {
+    const auto at = reinterpret_cast<std::uintptr_t>(bytes_.data());
+    return bytes_.data() + (64 - at % 64) % 64;
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+/// Writes blocks. `alive`: how many values are used again at the end.
+class Author {
+ public:
+  Author(VectorTarget target, std::uint64_t seed, ConstantPool& pool)
+      : target_(target), random_(seed), pool_(pool) {}
+
+  Block straight(unsigned operations, unsigned alive) {
+    begin();
+    for (unsigned n = 0; n < operations; ++n) add_operation();
+    for (unsigned n = 0; n < alive; ++n) store(n);
+    overwrite();
+    return std::move(block_);
+  }
+
+  Block loop(unsigned operations, unsigned carried) {
+    begin();
+    for (unsigned n = 0; n < carried; ++n) {
+      const ValueId in = block_.add_value({});
+      numbers_.push_back(in);
+      block_.carried.push_back({in, no_value, place(base_results, n)});
+    }
+    for (unsigned n = 0; n < operations; ++n) add_operation();
+    // Also values of other places, and of memory.
+    for (Carried& c : block_.carried) c.out = any(numbers_);
+    return std::move(block_);
+  }
+
+ private:
+  std::uint32_t below(std::size_t n) { return static_cast<std::uint32_t>(random_() % n); }
+  ValueId any(const std::vector<ValueId>& from) { return from[below(from.size())]; }
+  Place place(Base base, std::size_t n) const {
+    return {base, false, static_cast<std::int32_t>(n * target_.vector_bytes())};
+  }
+
+  /// Numbers are in the first half of the data, integers in the second.
+  void begin() {
+    block_ = {};
+    numbers_.clear();
+    bits_.clear();
+    masks_.clear();
+    for (std::size_t n = 0; n < data_vectors; ++n) {
+      Place p = place(base_data, n);
+      p.broadcast = below(4) == 0;
+      const ValueId v = block_.add_value({Type::Vector, true, p});
+      (n < data_vectors / 2 ? numbers_ : bits_).push_back(v);
+    }
+    const std::uint64_t half = target_.floats ? 0x3f000000 : 0x3fe0000000000000;
+    numbers_.push_back(block_.add_value({Type::Vector, true, pool_.place(half)}));
+    bits_.push_back(block_.add_value({Type::Vector, true, pool_.place(5)}));
+    compare();
+  }
+
+  ValueId add(Op op, std::vector<ValueId>& to, std::array<ValueId, 3> in, std::uint8_t detail = 0) {
+    const Type type = &to == &masks_ ? Type::Mask : Type::Vector;
+    to.push_back(block_.add(op, type, in, detail));
+    return to.back();
+  }
+
+  void compare() {
+    constexpr Predicate predicates[] = {Predicate::Equal, Predicate::NotEqual, Predicate::Less,
+                                        Predicate::NotLess, Predicate::Unordered};
+    const auto p = static_cast<std::uint8_t>(predicates[below(5)]);
+    add(Op::Compare, masks_, {any(numbers_), any(numbers_), no_value}, p);
+  }
+
+  void add_operation() {
+    switch (below(target_.avx512 ? 14 : 9)) {
+      case 0:
+      case 1:
+      case 2:
+        return arithmetic();
+      case 3:
+      case 4:
+        return multiply_add();
+      case 5:
+        return integers();
+      case 6:
+        compare();
+        return mask_of_integers();
+      case 7:
+        add(Op::Select, numbers_, {any(masks_), any(numbers_), any(numbers_)});
+        add(Op::Select, bits_, {any(masks_), any(bits_), any(bits_)});
+        return;
+      case 8:
+        return masks();
+      case 9:
+      case 10:
+        arithmetic();
+        return under_mask();
+      case 11:
+        add(Op::Ternary, bits_, {any(bits_), any(bits_), any(bits_)},
+            static_cast<std::uint8_t>(random_()));
+        return;
+      case 12:
+        add(Op::MaskToLanes, bits_, {any(masks_), no_value, no_value});
+        add(Op::LanesToMask, masks_, {any(bits_), no_value, no_value});
+        return;
+      default:
+        return rounded();
+    }
+  }
+  void arithmetic() {
+    constexpr Op ops[] = {Op::Add, Op::Sub, Op::Mul, Op::Divide, Op::Max, Op::Min};
+    add(ops[below(6)], numbers_, {any(numbers_), any(numbers_), no_value});
+    if (below(8) == 0) add(Op::Sqrt, numbers_, {any(numbers_), no_value, no_value});
+    if (below(8) == 0) {
+      Operation load;
+      load.op = Op::Load;
+      load.place = place(base_data, below(data_vectors / 2));
+      load.to = block_.add_value({});
+      block_.code.push_back(load);
+      numbers_.push_back(load.to);
+    }
+  }
+  void multiply_add() {
+    const auto sign = static_cast<std::uint8_t>(below(4));
+    add(Op::Fma, numbers_, {any(numbers_), any(numbers_), any(numbers_)}, sign);
+  }
+  void integers() {
+    constexpr Op ops[] = {Op::And, Op::AndNot, Op::Or, Op::Xor, Op::IntAdd, Op::IntSub};
+    add(ops[below(6)], bits_, {any(bits_), any(bits_), no_value});
+    if (target_.floats) return;
+    const auto count = static_cast<std::uint8_t>(below(64));
+    add(below(2) == 0 ? Op::ShiftLeft : Op::ShiftRight, bits_, {any(bits_), no_value, no_value},
+        count);
+    const ValueId few = add(Op::ShiftRight, bits_, {any(bits_), no_value, no_value}, 57);
+    add(below(2) == 0 ? Op::ShiftLeftBy : Op::ShiftRightBy, bits_, {any(bits_), few, no_value});
+    if (!target_.avx512) return;
+    add(Op::ShiftArith, bits_, {any(bits_), no_value, no_value}, count);
+    add(below(2) == 0 ? Op::SignedMax : Op::UnsignedMin, bits_, {any(bits_), any(bits_), no_value});
+    add(Op::LargerMagnitude, numbers_, {any(numbers_), block_.code.front().in[0], no_value});
+    numbers_.pop_back();  // of two equal magnitudes it may be either
+    add(Op::IntToDouble, numbers_, {any(bits_), no_value, no_value});
+    add(Op::TestBits, masks_, {any(bits_), any(bits_), no_value});
+  }
+  void mask_of_integers() {
+    constexpr IntPredicate predicates[] = {IntPredicate::Equal, IntPredicate::Greater,
+                                           IntPredicate::Less, IntPredicate::NotLess,
+                                           IntPredicate::NotEqual};
+    const auto p = static_cast<std::uint8_t>(predicates[below(target_.avx512 ? 5 : 2)]);
+    const Op op = target_.avx512 && below(2) == 0 ? Op::CompareUnsigned : Op::CompareSigned;
+    add(op, masks_, {any(bits_), any(bits_), no_value}, p);
+    if (target_.avx512 && below(2) == 0) block_.code.back().mask = any_mask_before();
+  }
+  void masks() {
+    constexpr Op wide[] = {Op::MaskAnd, Op::MaskAndNot, Op::MaskOr};
+    constexpr Op narrow[] = {Op::And, Op::AndNot, Op::Or};
+    add((target_.avx512 ? wide : narrow)[below(3)], masks_, {any(masks_), any(masks_), no_value});
+    if (!target_.avx512) return;
+    add(Op::MaskNot, masks_, {any(masks_), no_value, no_value});
+    Operation collect;
+    collect.op = Op::Collect;
+    collect.detail = static_cast<std::uint8_t>(below(2));
+    collect.in[0] = any(masks_);
+    block_.code.push_back(collect);
+  }
+  /// The last mask is made by the operation that is to be masked.
+  ValueId any_mask_before() { return masks_[below(masks_.size() - 1)]; }
+
+  void under_mask() {
+    Operation& o = block_.code.back();
+    const bool fits = o.op == Op::Add || o.op == Op::Sub || o.op == Op::Mul;
+    if (!fits) return;
+    o.mask = any(masks_);
+    const ValueId own = numbers_.back();
+    if (below(2) == 0) o.otherwise = any(numbers_);
+    if (o.otherwise == own) o.otherwise = no_value;
+    multiply_add();
+    Operation& fma = block_.code.back();
+    fma.mask = any(masks_);
+    if (below(2) == 0) fma.otherwise = fma.in[2];
+  }
+  void rounded() {
+    if (target_.floats) return;
+    const auto rounding = static_cast<Rounding>(1 + below(4));
+    if (below(2) == 0) {
+      multiply_add();
+    } else {
+      constexpr Op ops[] = {Op::Add, Op::Sub, Op::Mul};
+      add(ops[below(3)], numbers_, {any(numbers_), any(numbers_), no_value});
+    }
+    block_.code.back().rounding = rounding;
+  }
+
+  /// The latest values, and so some that have waited for long.
+  void store(unsigned n) {
+    const std::vector<ValueId>& from = below(2) == 0 ? numbers_ : bits_;
+    Operation o;
+    o.op = Op::Store;
+    o.in[0] = any(from);
+    o.place = place(base_results, n);
+    block_.code.push_back(o);
+  }
+
+  /// Computed values over data that nothing reads from there on.
+  void overwrite() {
+    for (unsigned n = 0; n < data_vectors; n += 3) {
+      const ValueId v = any(numbers_);
+      if (block_.values[v].in_memory) continue;
+      Operation o;
+      o.op = Op::Store;
+      o.in[0] = v;
+      o.place = place(base_data, n);
+      block_.code.push_back(o);
+    }
+  }
+
+  VectorTarget target_;
+  std::mt19937_64 random_;
+  ConstantPool& pool_;
+  Block block_;
+  std::vector<ValueId> numbers_, bits_, masks_;
+};
+
+std::vector<VectorTarget> targets() {
+  std::vector<VectorTarget> all;
+  for (const Isa isa : host_isas()) {
+    if (isa == Isa::Portable) continue;
+    all.push_back({isa == Isa::Avx512, false});
+    all.push_back({isa == Isa::Avx512, true});
+  }
+  return all;
+}
+
+bool same_lane(const std::byte* a, const std::byte* b, bool floats) {
+  if (std::memcmp(a, b, floats ? 4 : 8) == 0) return true;
+  double x = 0, y = 0;
+  if (floats) {
+    float f = 0, g = 0;
+    std::memcpy(&f, a, 4);
+    std::memcpy(&g, b, 4);
+    x = f;
+    y = g;
+  } else {
+    std::memcpy(&x, a, 8);
+    std::memcpy(&y, b, 8);
+  }
+  return std::isnan(x) && std::isnan(y);
+}
+
+/// Data and results as the interpreter and as the machine leave them, and what was spilled.
+struct Outcome {
+  Memory expected_data{data_vectors * 64}, data{data_vectors * 64};
+  Memory expected{result_vectors * 64}, got{result_vectors * 64};
+  std::uint32_t spill_slots = 0;
+  std::uint16_t collected[2] = {0, 0};
+
+  Outcome(VectorTarget target, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::uniform_real_distribution<double> uniform(-2, 2);
+    const std::size_t lanes = data_vectors * target.lanes();
+    for (std::size_t k = 0; k < lanes; ++k) {
+      std::byte* to = data.data() + k * target.lane_bytes();
+      const double x = uniform(random);
+      const auto f = static_cast<float>(x);
+      const std::uint64_t bits = random();
+      const bool number = k < lanes / 2;
+      const void* from = !number         ? static_cast<const void*>(&bits)
+                         : target.floats ? static_cast<const void*>(&f)
+                                         : &x;
+      std::memcpy(to, from, target.lane_bytes());
+    }
+    std::memcpy(expected_data.data(), data.data(), data_vectors * target.vector_bytes());
+    std::memcpy(expected.data(), data.data(), data_vectors * target.vector_bytes() / 2);
+    std::memcpy(got.data(), data.data(), data_vectors * target.vector_bytes() / 2);
+  }
+};
+
+/// Runs the code; a loop as often as `passes` says.
+void run_machine_code(const Block& block, VectorTarget target, const ConstantPool& pool,
+                      unsigned passes, Outcome& outcome) {
+  SpillArea spills{base_spills, 0, 0};
+  const RegisterLimits limits{target.avx512 ? 32U : 16U, 6};
+  const AllocatedBlock code = allocate(block, target, limits, spills);
+  outcome.spill_slots = spills.slots;
+  Memory spilled(spills.slots * std::size_t{64} + 64);
+  Xbyak::CodeGenerator a(4096, Xbyak::AutoGrow);
+  const std::array<Xbyak::Reg64, base_count> bases{a.rdi, a.rsi, a.rdx, a.r11};
+  const std::array<Xbyak::Opmask, 2> collected{a.k6, a.k7};
+  Xbyak::Label constants, top;
+  a.mov(a.r11, constants);
+  if (target.avx512) {
+    for (const Xbyak::Opmask& k : collected) a.kxorw(k, k, k);
+  }
+  const EmitContext context{a, target, bases, collected};
+  emit(context, code.before);
+  a.L(top);
+  emit(context, code.body);
+  a.dec(a.rcx);
+  a.jnz(top, Xbyak::CodeGenerator::T_NEAR);
+  emit(context, code.after);
+  if (target.avx512) {
+    a.kmovw(a.ptr[a.r8], a.k6);
+    a.kmovw(a.ptr[a.r8 + 2], a.k7);
+  }
+  a.vzeroupper();
+  a.ret();
+  embed(a, constants, pool.bytes());
+  a.ready(Xbyak::CodeArray::PROTECT_RE);
+  using Function = void (*)(std::byte*, std::byte*, std::byte*, std::uint64_t, std::uint16_t*);
+  a.getCode<Function>()(outcome.data.data(), outcome.got.data(), spilled.data(), passes,
+                        outcome.collected);
+}
+
+void check(const Block& block, VectorTarget target, const ConstantPool& pool, unsigned passes,
+           Outcome& outcome) {
+  std::vector<std::uint8_t> constants = pool.bytes();
+  JitInterpreter interpreter(target, {outcome.expected_data.data(), outcome.expected.data(),
+                                      nullptr, reinterpret_cast<std::byte*>(constants.data())});
+  if (block.carried.empty()) {
+    interpreter.run(block);
+  } else {
+    interpreter.run_loop(block, passes);
+  }
+  run_machine_code(block, target, pool, passes, outcome);
+  const auto same = [&](Memory& expected, Memory& got, std::size_t vectors) {
+    for (std::size_t k = 0; k < vectors * target.lanes(); ++k) {
+      const std::size_t at = k * target.lane_bytes();
+      INFO("vector " << k / target.lanes() << ", lane " << k % target.lanes());
+      REQUIRE(same_lane(expected.data() + at, got.data() + at, target.floats));
+    }
+  };
+  same(outcome.expected, outcome.got, result_vectors);
+  same(outcome.expected_data, outcome.data, data_vectors);
+  for (unsigned set = 0; set < 2; ++set) {
+    const unsigned lanes = (1U << target.lanes()) - 1;
+    REQUIRE((outcome.collected[set] & lanes) == (interpreter.collected[set] & lanes));
+  }
+}
+
+unsigned iterations() {
+  const char* wanted = std::getenv("GDR_TEST_KERNELS");
+  return wanted != nullptr ? static_cast<unsigned>(std::atoi(wanted)) : 150;
+}
+
+std::string text(VectorTarget t, std::uint64_t seed) {
+  return fmt::format("{} {}, seed {}", t.avx512 ? "avx512" : "avx2",
+                     t.floats ? "floats" : "doubles", seed);
+}
+
+TEST_CASE("random code in registers does what the IR says") {
+  for (const VectorTarget target : targets()) {
+    for (unsigned seed = 1; seed <= iterations(); ++seed) {
+      INFO(text(target, seed));
+      ConstantPool pool(target, base_constants);
+      const Block block = Author(target, seed, pool).straight(4 + seed % 5, 4);
+      Outcome outcome(target, seed);
+      check(block, target, pool, 1, outcome);
+    }
+  }
+}
+
+TEST_CASE("random code that spills does what the IR says") {
+  for (const VectorTarget target : targets()) {
+    unsigned spilled = 0;
+    for (unsigned seed = 1; seed <= iterations(); ++seed) {
+      INFO(text(target, seed));
+      ConstantPool pool(target, base_constants);
+      const Block block = Author(target, seed, pool).straight(100 + seed % 100, 90);
+      Outcome outcome(target, seed);
+      check(block, target, pool, 1, outcome);
+      spilled += outcome.spill_slots > 0 ? 1 : 0;
+    }
+    CHECK(spilled > iterations() / 2);
+  }
+}
+
+TEST_CASE("random loops hand on their values in registers as the IR says") {
+  for (const VectorTarget target : targets()) {
+    for (unsigned seed = 1; seed <= iterations(); ++seed) {
+      INFO(text(target, seed));
+      ConstantPool pool(target, base_constants);
+      const unsigned most = target.avx512 ? 20 : 9;
+      const Block block = Author(target, seed, pool).loop(3 + seed % 60, 1 + seed % most);
+      Outcome outcome(target, seed);
+      check(block, target, pool, 1 + seed % 4, outcome);
+    }
+  }
+}
+
+TEST_CASE("random code in an order for latencies does what the IR says") {
+  for (const VectorTarget target : targets()) {
+    for (unsigned seed = 1; seed <= iterations(); ++seed) {
+      INFO(text(target, seed));
+      ConstantPool pool(target, base_constants);
+      Block block = Author(target, seed, pool).straight(5 + seed % 100, 1 + seed % 90);
+      order_for_latency(block, 1 + seed % 140);
+      Outcome outcome(target, seed);
+      check(block, target, pool, 1, outcome);
+    }
+  }
+}
+
+TEST_CASE("copies side by side and a new order change no result") {
+  for (const VectorTarget target : targets()) {
+    ConstantPool pool(target, base_constants);
+    Block block;
+    const auto load = [&](std::int32_t n) {
+      return block.add_value(
+          {Type::Vector,
+           true,
+           {base_data, false, n * static_cast<std::int32_t>(target.vector_bytes())}});
+    };
+    const ValueId a = load(0), b = load(1), c = load(2);
+    const ValueId sum = block.add(Op::Add, Type::Vector, {a, b, no_value});
+    const ValueId product = block.add(Op::Mul, Type::Vector, {b, c, no_value});
+    const ValueId both = block.add(Op::Sub, Type::Vector, {sum, product, no_value});
+    const ValueId roots[] = {both};
+    CHECK(order_for_registers(block, roots) == 2);
+    Operation store;
+    store.op = Op::Store;
+    store.in[0] = both;
+    store.place = {base_results, false, 0};
+    block.code.push_back(store);
+    const Block two = interleaved(block, 2, [&](Place p, unsigned copy) {
+      // The second copy has its results, and its b, elsewhere; a and c are the same.
+      const auto bytes = static_cast<std::int32_t>(target.vector_bytes());
+      if (p.base == base_results || p.offset == bytes) {
+        p.offset += static_cast<std::int32_t>(copy) * 3 * bytes;
+      }
+      return p;
+    });
+    CHECK(two.code.size() == 8);
+    Outcome outcome(target, 1);
+    check(two, target, pool, 1, outcome);
+  }
+}
+
+}  // namespace
+}  // namespace gdr::jit
+#endif
