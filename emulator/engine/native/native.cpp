@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <mutex>
 
 #include "emulator/engine/blockwise/streamed.hpp"
 #include "emulator/engine/check.hpp"
@@ -19,8 +20,10 @@ namespace {
 class NativeExecutable final : public StreamedExecutable {
  public:
   NativeExecutable(const Program& program, const Geometry& geometry, native::Target target)
-      : program_(native::compiled_program(program, geometry, target)),
-        exact_(VectorEngine(target.isa).prepare(program, geometry)),
+      : isa_(target.isa),
+        geometry_(geometry),
+        source_(program),
+        program_(native::compiled_program(program, geometry, target)),
         products_(target.precision == native::Precision::Double ? products_of(target.isa, false)
                                                                 : nullptr),
         takes_streams_(body_takes_streams(program)) {}
@@ -31,7 +34,7 @@ class NativeExecutable final : public StreamedExecutable {
     const native::CompiledSection* section = program_->parts[number].section.get();
     if (section == nullptr || run.collect_flags) {
       exact_runs_[number].fetch_add(1, std::memory_order_relaxed);
-      exact_->run(block, run);
+      exact().run(block, run);
       return;
     }
     runs_[number].fetch_add(1, std::memory_order_relaxed);
@@ -86,9 +89,20 @@ class NativeExecutable final : public StreamedExecutable {
   }
 
  private:
+  /// The exact engine's, made when it is first needed: most programs never do.
+  const Executable& exact() const {
+    std::call_once(exact_made_,
+                   [this] { exact_ = VectorEngine(isa_).prepare(source_, geometry_); });
+    return *exact_;
+  }
+
+  const Isa isa_;
+  const Geometry geometry_;
+  const Program source_;
+  mutable std::once_flag exact_made_;
+  mutable std::shared_ptr<const Executable> exact_;
   mutable std::array<std::atomic<std::uint64_t>, section_count> runs_{}, exact_runs_{};
   std::shared_ptr<const native::CompiledProgram> program_;
-  std::shared_ptr<const Executable> exact_;
   const ProductKernels* products_;
   bool takes_streams_;
 };

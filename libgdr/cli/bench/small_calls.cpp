@@ -67,13 +67,13 @@ class Calls {
   void call() {
     if (case_.new_sources) give_sources();
     if (jerk_) {
-      job_.targets(case_.targets, {{"xi", p_.x},
-                                   {"yi", p_.y},
-                                   {"zi", p_.z},
-                                   {"vxi", p_.vx},
-                                   {"vyi", p_.vy},
-                                   {"vzi", p_.vz},
-                                   {"idi", p_.other_id}});
+      job_.targets(case_.targets, {{"xi", p_.x.data()},
+                                   {"yi", p_.y.data()},
+                                   {"zi", p_.z.data()},
+                                   {"vxi", p_.vx.data()},
+                                   {"vyi", p_.vy.data()},
+                                   {"vzi", p_.vz.data()},
+                                   {"idi", p_.other_id.data()}});
       job_.run({{"ax", results_[0]},
                 {"ay", results_[1]},
                 {"az", results_[2]},
@@ -83,7 +83,10 @@ class Calls {
                 {"pot", results_[6]}});
       return;
     }
-    job_.targets(case_.targets, {{"xi", p_.x}, {"yi", p_.y}, {"zi", p_.z}, {"idi", p_.other_id}});
+    job_.targets(case_.targets, {{"xi", p_.x.data()},
+                                 {"yi", p_.y.data()},
+                                 {"zi", p_.z.data()},
+                                 {"idi", p_.other_id.data()}});
     job_.run({{"ax", results_[0]}, {"ay", results_[1]}, {"az", results_[2]}, {"pot", results_[6]}});
   }
 
@@ -104,17 +107,20 @@ class Calls {
   }
   void give_sources() {
     if (jerk_)
-      job_.sources(case_.sources, {{"xj", p_.x},
-                                   {"yj", p_.y},
-                                   {"zj", p_.z},
-                                   {"mj", p_.mass},
-                                   {"vxj", p_.vx},
-                                   {"vyj", p_.vy},
-                                   {"vzj", p_.vz},
-                                   {"idj", p_.id}});
+      job_.sources(case_.sources, {{"xj", p_.x.data()},
+                                   {"yj", p_.y.data()},
+                                   {"zj", p_.z.data()},
+                                   {"mj", p_.mass.data()},
+                                   {"vxj", p_.vx.data()},
+                                   {"vyj", p_.vy.data()},
+                                   {"vzj", p_.vz.data()},
+                                   {"idj", p_.id.data()}});
     else
-      job_.sources(case_.sources,
-                   {{"xj", p_.x}, {"yj", p_.y}, {"zj", p_.z}, {"mj", p_.mass}, {"idj", p_.id}});
+      job_.sources(case_.sources, {{"xj", p_.x.data()},
+                                   {"yj", p_.y.data()},
+                                   {"zj", p_.z.data()},
+                                   {"mj", p_.mass.data()},
+                                   {"idj", p_.id.data()}});
   }
 
   const Particles& p_;
