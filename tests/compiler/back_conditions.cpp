@@ -117,6 +117,14 @@ TEST_CASE("a condition leaves a value alone whose multiple it chooses") {
   }
 }
 
+TEST_CASE("missing items add nothing where a condition makes the argument of a root zero") {
+  const Data data = {{"x", {0.5, -3}}, {"y", {2, 0.25}}, {"p", {0.5}}, {"q", {-2}}};
+  const std::string head = "VARI x, y; VARJ p, q; VARF f;\n";
+  check(head + "f += q*sqrt(pow(rsqrt(abs(abs(x) > 2.5 ? q : y)), -2));", data, 2, 1, 1e-6);
+  check(head + "f += q*rsqrt(x > 0 ? q*q : y);", data, 2, 1, 1e-6);
+  check(head + "f += q*rsqrt(y + max(0.75 - p, 0) - y);", data, 2, 1, 1e-5);
+}
+
 TEST_CASE("sources that are all skipped count for nothing, though conditions share a mask") {
   const std::string text =
       "VARI int id; VARJ y; VARJ int jd; VARF f;\nbool other = id != 16;\n"
