@@ -104,6 +104,27 @@ TEST_CASE("a condition chooses between constants that are no shorts") {
   check("precision long;\n" + head + "f += x*(y < 0 ? 1.5 : 1/3);", data, 2, 3, 1e-13);
 }
 
+TEST_CASE("a condition leaves a value alone whose multiple it chooses") {
+  const Data data = {{"x", {0.5, -2}}, {"p", {0.5, -3, 2, -0.25}}, {"q", {1, 0.5, -2, 3}}};
+  const std::string head = "VARI x; VARJ p, q; VARF f;\nt = 1/abs(p);\n";
+  for (const std::string precision : {"", "precision long;\n"}) {
+    const double tolerance = precision.empty() ? 1e-6 : 1e-13;
+    for (const std::string law :
+         {"f += abs(p) > 1.5 ? t*-2 : 0.5; f += q*rsqrt(abs(t))*x;",
+          "f += abs(p) > 1.5 ? -t : q; f += q*t*x;", "f += p > x ? 0.25*t : q*0.5; f += q*exp(t);",
+          "s = p*q; f += p > x ? 2*s : x; u = p*q; f += u*rsqrt(abs(u));"})
+      check(precision + head + law, data, 2, 4, tolerance);
+  }
+}
+
+TEST_CASE("missing items add nothing where a condition makes the argument of a root zero") {
+  const Data data = {{"x", {0.5, -3}}, {"y", {2, 0.25}}, {"p", {0.5}}, {"q", {-2}}};
+  const std::string head = "VARI x, y; VARJ p, q; VARF f;\n";
+  check(head + "f += q*sqrt(pow(rsqrt(abs(abs(x) > 2.5 ? q : y)), -2));", data, 2, 1, 1e-6);
+  check(head + "f += q*rsqrt(x > 0 ? q*q : y);", data, 2, 1, 1e-6);
+  check(head + "f += q*rsqrt(y + max(0.75 - p, 0) - y);", data, 2, 1, 1e-5);
+}
+
 TEST_CASE("sources that are all skipped count for nothing, though conditions share a mask") {
   const std::string text =
       "VARI int id; VARJ y; VARJ int jd; VARF f;\nbool other = id != 16;\n"

@@ -166,6 +166,7 @@ const Term& Builder::term(NodeId id) {
     const Term made = make_term(graph_.nodes[at]);
     terms_[at] = made;
     have_term_[at] = true;
+    if (!made.constant && made.ref.kind == Ref::Kind::Value) ++nodes_of_value_[made.ref.value];
   }
   return terms_[at];
 }

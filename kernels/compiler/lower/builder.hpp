@@ -71,6 +71,7 @@ class Builder {
              Width width);
   Ref select_constant(Condition condition, const Ref& yes, bool own_yes, u128 no_bits, Width width);
   Ref fresh_copy(const Ref& ref, bool own, Width width);
+  bool owns_its_value(NodeId id) const;
   Term choose(const Node& node);
 
   // contributions.cpp
@@ -92,6 +93,7 @@ class Builder {
   LowerOptions options_;
   MachineLoop loop_;
   std::vector<std::uint32_t> node_uses_;
+  std::map<ValueId, unsigned> nodes_of_value_;  ///< how many nodes' numbers a value stands for
   std::vector<Term> terms_;
   std::vector<bool> have_term_;
   std::vector<Ref> integers_;

@@ -162,6 +162,28 @@ Condition Builder::condition(NodeId id) {
   return made;
 }
 
+/// Whether nobody but the one reader of a node reads the value that stands for it. A node with
+/// another sign or scale than its operand has the operand's value; equal operations have one, too.
+bool Builder::owns_its_value(NodeId id) const {
+  const auto value_of = [&](NodeId n) {
+    const auto at = static_cast<std::size_t>(n);
+    if (n == no_node || !have_term_[at] || terms_[at].constant) return ValueId{none};
+    return terms_[at].ref.kind == Ref::Kind::Value ? terms_[at].ref.value : ValueId{none};
+  };
+  const ValueId value = value_of(id);
+  if (value == none) return false;
+  for (unsigned nodes = 1;; ++nodes) {
+    const auto at = static_cast<std::size_t>(id);
+    if (node_uses_[at] != 1) return false;
+    const Node& node = graph_.nodes[at];
+    id = no_node;
+    for (const NodeId operand : {node.a, node.b, node.c}) {
+      if (value_of(operand) == value) id = operand;
+    }
+    if (id == no_node) return nodes_of_value_.at(value) == nodes;
+  }
+}
+
 /// A value of its own that may be overwritten: the given one if nobody else reads it, else a copy.
 Ref Builder::fresh_copy(const Ref& ref, bool own, Width width) {
   const MachineOp* op = writer(ref);
@@ -253,8 +275,8 @@ Term Builder::choose(const Node& node) {
   const bool swapped =
       node.b != no_node && graph_.nodes[static_cast<std::size_t>(node.b)].fn == Fn::Constant;
   const NodeId yes_node = swapped ? node.c : node.b, no_node_id = swapped ? node.b : node.c;
-  const bool own_yes = node_uses_[static_cast<std::size_t>(yes_node)] == 1;
-  const bool own_no = node_uses_[static_cast<std::size_t>(no_node_id)] == 1;
+  const bool own_yes = owns_its_value(yes_node);
+  const bool own_no = owns_its_value(no_node_id);
   if (yes.constant) {  // both are
     const Ref a = emit(Op::Fcvt, width, immediate(yes.number));
     return {select_constant(c, a, false, word_of(no.number, width), width), 1, false, 0};

@@ -12,10 +12,12 @@ namespace {
 /// What is known of a word: its bits, or that it is a finite number, or nothing.
 struct Known {
   enum class Kind : std::uint8_t { Exact, Finite, Anything } kind = Kind::Anything;
-  Long word;  ///< Exact: of a short the widened float
+  Long word;                ///< Exact: of a short the widened float
+  bool may_vanish = false;  ///< Finite: zero where a mask or a limit says so
   bool zero() const noexcept { return kind == Kind::Exact && is_zero(word); }
-  static Known exact(Long w) { return {Kind::Exact, w}; }
-  static Known finite() { return {Kind::Finite, {}}; }
+  static Known exact(Long w) { return {Kind::Exact, w, false}; }
+  static Known finite(bool may_vanish = false) { return {Kind::Finite, {}, may_vanish}; }
+  bool may_be_zero() const noexcept { return may_vanish || zero(); }
 };
 
 /// Runs operations on what is known.
@@ -61,7 +63,9 @@ class Interpreter {
     } else if (!(out.kind == Known::Kind::Exact && result.kind == Known::Kind::Exact &&
                  out.word == result.word)) {
       const bool finite = is_finite(out) && is_finite(result);
-      out = out.zero() && result.zero() ? out : finite ? Known::finite() : Known{};
+      out = out.zero() && result.zero() ? out
+            : finite                    ? Known::finite(out.may_be_zero() || result.may_be_zero())
+                                        : Known{};
     }
     return true;
   }
@@ -98,6 +102,7 @@ class Interpreter {
   /// Words are kept as widened floats, so a short integer stands in the upper half.
   Known compute(const MachineOp& op, const Known& a, const Known& b) const {
     const OpInfo& row = info(op.op);
+    if (op.op == Op::Upass && op.width == Width::Long) return a;
     const bool exact = a.kind == Known::Kind::Exact && b.kind == Known::Kind::Exact;
     if (row.unit == Unit::Integer) {
       if (exact && op.width == Width::Short) {
@@ -105,7 +110,9 @@ class Interpreter {
         const IntResult r = row.compute_int(word(a), word(b), Width::Short);
         return Known::exact(widen_float(Short{static_cast<std::uint64_t>(r.value) & Short::mask}));
       }
-      return trust_seeds_ && is_finite(a) && is_finite(b) ? Known::finite() : Known{};
+      // A function's seed, of a number other than zero if it is to be trusted.
+      const bool trusted = trust_seeds_ && !a.may_vanish && !b.may_vanish;
+      return trusted && is_finite(a) && is_finite(b) ? Known::finite() : Known{};
     }
     if (exact) {
       Flags flags = no_flags;
@@ -114,7 +121,9 @@ class Interpreter {
     const bool product = op.op == Op::Fmul || op.op == Op::Dmul;
     if (!is_finite(a) || !is_finite(b)) return {};
     if (product && (a.zero() || b.zero())) return Known::exact({});
-    return Known::finite();
+    const bool limit = op.op == Op::Fmax || op.op == Op::Fmin;
+    if (product || limit) return Known::finite(a.may_be_zero() || b.may_be_zero());
+    return Known::finite(a.may_be_zero() && b.may_be_zero());
   }
 
   const MachineLoop& loop_;
