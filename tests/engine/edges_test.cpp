@@ -74,9 +74,9 @@ void draw_operands(Draw& draw, BlockState& block) {
   write_location(block, at(4, Width::Long), 0, 0, third.bits);
 }
 
-/// Programs: GDR_TEST_CASES says how many.
+/// Programs: GDR_TEST_ITERATIONS says how many.
 unsigned programs() {
-  const char* const more = std::getenv("GDR_TEST_CASES");
+  const char* const more = std::getenv("GDR_TEST_ITERATIONS");
   return more != nullptr ? static_cast<unsigned>(std::strtoul(more, nullptr, 10)) : 1500;
 }
 
