@@ -7,13 +7,17 @@
 namespace gdr::jit {
 namespace {
 
+/// Memory that is used again within so many operations goes to a register if one is free. Of the
+/// library's kernels on the native engine, 8 and 64 make the mean 1.5 % faster than never loading
+/// early; without a limit a few lose up to 8 %.
+constexpr std::uint32_t load_within = 64;
+
 class Allocator {
  public:
   Allocator(const Block& block, VectorTarget target, RegisterLimits limits, SpillArea& spills)
       : block_(block),
         target_(target),
         spills_(spills),
-        load_early_(limits.load_early),
         vectors_(0, limits.vectors, block.values.size()),
         masks_(1, limits.masks, block.values.size()),
         uses_(block.values.size()),
@@ -146,7 +150,7 @@ class Allocator {
     if (in_register(v)) return in_any_register(v);
     const Place place = place_of(v);
     if (place.broadcast && !target_.avx512) return in_any_register(v);
-    if (load_early_ && !is_dead(v) &&
+    if (!is_dead(v) && next_use(v) - position_ <= load_within &&
         vectors_.find_free([](int) { return false; }) != RegisterFile::none) {
       return in_any_register(v);
     }
@@ -361,7 +365,6 @@ class Allocator {
   const Block& block_;
   VectorTarget target_;
   SpillArea& spills_;
-  bool load_early_;
   RegisterFile vectors_, masks_;
   std::vector<std::vector<std::uint32_t>> uses_;  ///< by value: positions
   std::vector<std::uint32_t> next_;               ///< by value: index of its next use

@@ -29,8 +29,7 @@ struct Instruction {
 /// Registers that values may have. Mask register 0 is never one of them.
 struct RegisterLimits {
   unsigned vectors = 32;
-  unsigned masks = 8;       ///< numbers 1 to masks - 1
-  bool load_early = false;  ///< memory that is used again goes to a register if one is free
+  unsigned masks = 8;  ///< numbers 1 to masks - 1
 };
 
 /// Memory for values that find no register: vectors at `base`, from `first` on.

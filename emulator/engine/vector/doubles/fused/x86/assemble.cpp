@@ -70,7 +70,7 @@ class Function {
 
   void emit(const jit::Block& block) {
     // Two mask registers are for what is found.
-    const jit::AllocatedBlock code = jit::allocate(block, target, {32, 6, true}, spills_);
+    const jit::AllocatedBlock code = jit::allocate(block, target, {32, 6}, spills_);
     jit::emit({a_, target, bases_, found_}, code.body);
   }
 
