@@ -313,11 +313,11 @@ void run_machine_code(const Block& block, VectorTarget target, const ConstantPoo
   Memory spilled(spills.slots * std::size_t{64} + 64);
   Xbyak::CodeGenerator a(4096, Xbyak::AutoGrow);
   const std::array<Xbyak::Reg64, base_count> bases{a.rdi, a.rsi, a.rdx, a.r11};
-  const std::array<Xbyak::Opmask, 2> collected{a.k6, a.k7};
+  const std::array<int, 2> collected{6, 7};
   Xbyak::Label constants, top;
   a.mov(a.r11, constants);
   if (target.avx512) {
-    for (const Xbyak::Opmask& k : collected) a.kxorw(k, k, k);
+    for (const Xbyak::Opmask& k : {a.k6, a.k7}) a.kxorw(k, k, k);
   }
   const EmitContext context{a, target, bases, collected};
   emit(context, code.before);
