@@ -183,8 +183,7 @@ class Author {
     constexpr Op wide[] = {Op::MaskAnd, Op::MaskAndNot, Op::MaskOr};
     constexpr Op narrow[] = {Op::And, Op::AndNot, Op::Or};
     add((target_.avx512 ? wide : narrow)[below(3)], masks_, {any(masks_), any(masks_), no_value});
-    if (!target_.avx512) return;
-    add(Op::MaskNot, masks_, {any(masks_), no_value, no_value});
+    if (target_.avx512) add(Op::MaskNot, masks_, {any(masks_), no_value, no_value});
     Operation collect;
     collect.op = Op::Collect;
     collect.detail = static_cast<std::uint8_t>(below(2));
@@ -307,17 +306,21 @@ struct Outcome {
 void run_machine_code(const Block& block, VectorTarget target, const ConstantPool& pool,
                       unsigned passes, Outcome& outcome) {
   SpillArea spills{base_spills, 0, 0};
-  const RegisterLimits limits{target.avx512 ? 32U : 16U, 6};
+  const RegisterLimits limits{target.avx512 ? 32U : 14U, 6};
   const AllocatedBlock code = allocate(block, target, limits, spills);
   outcome.spill_slots = spills.slots;
   Memory spilled(spills.slots * std::size_t{64} + 64);
   Xbyak::CodeGenerator a(4096, Xbyak::AutoGrow);
   const std::array<Xbyak::Reg64, base_count> bases{a.rdi, a.rsi, a.rdx, a.r11};
-  const std::array<Xbyak::Opmask, 2> collected{a.k6, a.k7};
+  const std::array<int, 2> collected = target.avx512 ? std::array{6, 7} : std::array{14, 15};
   Xbyak::Label constants, top;
   a.mov(a.r11, constants);
-  if (target.avx512) {
-    for (const Xbyak::Opmask& k : collected) a.kxorw(k, k, k);
+  for (const int n : collected) {
+    if (target.avx512) {
+      a.kxorw(Xbyak::Opmask(n), Xbyak::Opmask(n), Xbyak::Opmask(n));
+    } else {
+      a.vxorpd(Xbyak::Ymm(n), Xbyak::Ymm(n), Xbyak::Ymm(n));
+    }
   }
   const EmitContext context{a, target, bases, collected};
   emit(context, code.before);
@@ -326,9 +329,15 @@ void run_machine_code(const Block& block, VectorTarget target, const ConstantPoo
   a.dec(a.rcx);
   a.jnz(top, Xbyak::CodeGenerator::T_NEAR);
   emit(context, code.after);
-  if (target.avx512) {
-    a.kmovw(a.ptr[a.r8], a.k6);
-    a.kmovw(a.ptr[a.r8 + 2], a.k7);
+  for (unsigned set = 0; set < 2; ++set) {
+    if (target.avx512) {
+      a.kmovw(a.eax, Xbyak::Opmask(collected[set]));
+    } else if (target.floats) {
+      a.vmovmskps(a.eax, Xbyak::Ymm(collected[set]));
+    } else {
+      a.vmovmskpd(a.eax, Xbyak::Ymm(collected[set]));
+    }
+    a.mov(a.ptr[a.r8 + 2 * set], a.ax);
   }
   a.vzeroupper();
   a.ret();

@@ -72,7 +72,7 @@ enum class Op : std::uint8_t {
   MaskAndNot,       ///< ~a & b
   MaskOr,
   MaskNot,
-  Collect,  ///< adds mask a to the set `detail` of lanes found (AVX-512)
+  Collect,  ///< adds mask a to the set `detail` of lanes found; on AVX2 any bits of lanes
 };
 
 /// Signs of Fma: bit 0 negates the product, bit 1 the addend.

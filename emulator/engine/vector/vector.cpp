@@ -441,18 +441,19 @@ class VectorExecutable final : public StreamedExecutable {
         doubles_(trusted_doubles(isa)),
         takes_streams_(body_takes_streams(program_)) {
     if (doubles_ == nullptr) return;
-    fuse = fuse && isa == Isa::Avx512;
+    std::optional<Isa> fused_isa;
+    if (fuse && isa != Isa::Portable) fused_isa = isa;
     for (const bool heads : {false, true}) {
       for (unsigned s = 0; s < section_count; ++s) {
         const auto translate = [this, s, geometry, heads](const DoublesKernels& kernels) {
           return translate_to_doubles(program_, static_cast<Section>(s), geometry, kernels, heads);
         };
-        sections_[s][heads] = fused::FusedSection(translate, *doubles_, fuse);
+        sections_[s][heads] = fused::FusedSection(translate, *doubles_, fused_isa);
       }
       const auto translate = [this, geometry, heads](const DoublesKernels& kernels) {
         return translate_whole(program_, geometry, kernels, heads);
       };
-      whole_[heads] = fused::FusedSection(translate, *doubles_, fuse);
+      whole_[heads] = fused::FusedSection(translate, *doubles_, fused_isa);
     }
   }
 

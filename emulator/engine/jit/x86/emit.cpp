@@ -327,7 +327,12 @@ class Emitter {
       case Op::MaskNot:
         return a_.knotw(mask(i.to), mask(i.a));
       default: {
-        const Xbyak::Opmask& set = c_.collected[i.detail];
+        const int number = c_.collected[i.detail];
+        if (!c_.target.avx512) {
+          const Xbyak::Ymm set(number);
+          return a_.vorpd(set, set, vector(i.a));
+        }
+        const Xbyak::Opmask set(number);
         return a_.korw(set, set, mask(i.a));
       }
     }

@@ -14,7 +14,8 @@ struct EmitContext {
   Xbyak::CodeGenerator& generator;
   VectorTarget target;
   std::span<const Xbyak::Reg64> bases;
-  std::span<const Xbyak::Opmask> collected;  ///< by number: the sets of Op::Collect
+  /// The sets of Op::Collect: mask registers, on AVX2 vectors, which values may not have.
+  std::span<const int> collected;
 };
 
 void emit(const EmitContext& context, std::span<const Instruction> code);

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "emulator/engine/engine.hpp"
 #include "emulator/engine/vector/doubles/fused/recording.hpp"
 #include "emulator/engine/vector/doubles/op.hpp"
 
@@ -15,8 +16,9 @@ struct FusedOperation {
   std::shared_ptr<const void> owner;  ///< of the code
 };
 
-/// Code for AVX-512, for rows of `lanes`; its scratch is in the frame from `scratch` on, at a
-/// multiple of 64 bytes.
-FusedOperation assemble(const Recording& recording, std::uint32_t lanes, std::uint32_t scratch);
+/// Code for AVX-512 or AVX2, for rows of `lanes`; its scratch is in the frame from `scratch` on, at
+/// a multiple of 64 bytes.
+FusedOperation assemble(const Recording& recording, Isa isa, std::uint32_t lanes,
+                        std::uint32_t scratch);
 
 }  // namespace gdr::fused

@@ -4,6 +4,7 @@
 #include "emulator/engine/vector/doubles/batch.hpp"
 #include "emulator/engine/vector/doubles/flag_steps.hpp"
 #include "emulator/engine/vector/doubles/fused/recording.hpp"
+#include "emulator/engine/vector/doubles/tested_steps.hpp"
 
 namespace gdr::fused {
 
@@ -22,14 +23,11 @@ class Notebook {
   static thread_local Notebook* open;
 };
 
-/// The instructions of FlagSteps.
+/// Instructions that both instruction sets have.
 struct RecordedLanes {
   static constexpr std::size_t width = 32;
   static constexpr bool holds_lanes = false;
   struct D {
-    StepId id = no_step;
-  };
-  struct M {
     StepId id = no_step;
   };
   static constexpr std::uint64_t sign = std::uint64_t{1} << 63;
@@ -41,11 +39,6 @@ struct RecordedLanes {
   static D broadcast(const std::uint64_t* word) { return {Notebook::current().broadcast(word)}; }
   static D set_bits(std::uint64_t x);
   static D set(double x);
-
-  static constexpr int nearest = static_cast<int>(jit::Rounding::Nearest);
-  static constexpr int down = static_cast<int>(jit::Rounding::Down);
-  static constexpr int up = static_cast<int>(jit::Rounding::Up);
-  static constexpr int truncate = static_cast<int>(jit::Rounding::Truncate);
 
   using Op = jit::Op;
   static StepId made(Step s) {
@@ -59,6 +52,58 @@ struct RecordedLanes {
     s.in = {a, b, c};
     return made(s);
   }
+  template <Op Code, auto Detail = 0>
+  static D one(const D& a) {
+    return {made(Code, static_cast<int>(Detail), a.id)};
+  }
+  template <Op Code, auto Detail = 0>
+  static D two(const D& a, const D& b) {
+    return {made(Code, static_cast<int>(Detail), a.id, b.id)};
+  }
+  template <Op Code, auto Detail = 0>
+  static D three(const D& a, const D& b, const D& c) {
+    return {made(Code, static_cast<int>(Detail), a.id, b.id, c.id)};
+  }
+  /// The lanes are not known yet: what is found counts when the code runs.
+  static void collect(std::uint64_t failure, StepId lanes) {
+    for (int bit = 0; bit < 2; ++bit) {
+      if ((failure >> bit & 1) != 0) made(Op::Collect, bit, lanes);
+    }
+  }
+
+  static constexpr auto add = two<Op::Add>;
+  static constexpr auto sub = two<Op::Sub>;
+  static constexpr auto mul = two<Op::Mul>;
+  static constexpr auto fma = three<Op::Fma>;
+  static constexpr auto fms = three<Op::Fma, jit::negate_addend>;
+  static constexpr auto fnma = three<Op::Fma, jit::negate_product>;
+  static constexpr auto and_ = two<Op::And>;
+  static constexpr auto or_ = two<Op::Or>;
+  static constexpr auto xor_ = two<Op::Xor>;
+  static constexpr auto bits_add = two<Op::IntAdd>;
+  static constexpr auto bits_sub = two<Op::IntSub>;
+  template <int N>
+  static D shl(const D& a) {
+    return {made(Op::ShiftLeft, N, a.id)};
+  }
+  template <int N>
+  static D shr(const D& a) {
+    return {made(Op::ShiftRight, N, a.id)};
+  }
+  static constexpr auto shlv = two<Op::ShiftLeftBy>;
+  static constexpr auto shrv = two<Op::ShiftRightBy>;
+};
+
+/// The instructions of FlagSteps.
+struct RecordedAvx512 : RecordedLanes {
+  struct M {
+    StepId id = no_step;
+  };
+  static constexpr int nearest = static_cast<int>(jit::Rounding::Nearest);
+  static constexpr int down = static_cast<int>(jit::Rounding::Down);
+  static constexpr int up = static_cast<int>(jit::Rounding::Up);
+  static constexpr int truncate = static_cast<int>(jit::Rounding::Truncate);
+
   static D rounded(Op op, int detail, int mode, StepId a, StepId b, StepId c = no_step) {
     Step s;
     s.op = op;
@@ -66,18 +111,6 @@ struct RecordedLanes {
     s.rounding = static_cast<jit::Rounding>(mode);
     s.in = {a, b, c};
     return {made(s)};
-  }
-  template <Op Code, int Detail = 0>
-  static D one(const D& a) {
-    return {made(Code, Detail, a.id)};
-  }
-  template <Op Code, int Detail = 0>
-  static D two(const D& a, const D& b) {
-    return {made(Code, Detail, a.id, b.id)};
-  }
-  template <Op Code, int Detail = 0>
-  static D three(const D& a, const D& b, const D& c) {
-    return {made(Code, Detail, a.id, b.id, c.id)};
   }
   template <Op Code, auto Predicate = 0>
   static M compared(const D& a, const D& b) {
@@ -88,14 +121,6 @@ struct RecordedLanes {
     return {made(Code, 0, a.id, b.id)};
   }
 
-  static constexpr auto add = two<Op::Add>;
-  static constexpr auto sub = two<Op::Sub>;
-  static constexpr auto mul = two<Op::Mul>;
-  static constexpr auto fma = three<Op::Fma>;
-  static constexpr auto fms = three<Op::Fma, jit::negate_addend>;
-  static constexpr auto and_ = two<Op::And>;
-  static constexpr auto or_ = two<Op::Or>;
-  static constexpr auto xor_ = two<Op::Xor>;
   template <int Mode>
   static D add_rounded(const D& a, const D& b) {
     return rounded(Op::Add, 0, Mode, a.id, b.id);
@@ -144,29 +169,44 @@ struct RecordedLanes {
   static constexpr auto either = joined<Op::MaskOr>;
   static M not_(const M& m) { return {made(Op::MaskNot, 0, m.id)}; }
   static M mask(const D& lanes) { return bits_meet(lanes, lanes); }
-  /// The lanes are not known yet: what is found counts when the code runs.
   template <std::uint64_t Failure>
   static unsigned any(const M& m) {
-    for (int bit = 0; bit < 2; ++bit) {
-      if ((Failure >> bit & 1) != 0) made(Op::Collect, bit, m.id);
-    }
+    collect(Failure, m.id);
     return 0;
   }
-
-  static constexpr auto bits_add = two<Op::IntAdd>;
-  static constexpr auto bits_sub = two<Op::IntSub>;
-  template <int N>
-  static D shl(const D& a) {
-    return {made(Op::ShiftLeft, N, a.id)};
-  }
-  template <int N>
-  static D shr(const D& a) {
-    return {made(Op::ShiftRight, N, a.id)};
-  }
-  static constexpr auto shlv = two<Op::ShiftLeftBy>;
-  static constexpr auto shrv = two<Op::ShiftRightBy>;
   static constexpr auto to_double = one<Op::IntToDouble>;
   static constexpr auto to_integer = one<Op::DoubleToInt>;
+};
+
+/// The instructions of TestedSteps. Masks are lanes of ones and zeros.
+struct RecordedAvx2 : RecordedLanes {
+  using M = D;
+  static D and_not(const D& a, const D& b) { return {made(Op::AndNot, 0, b.id, a.id)}; }
+  static constexpr auto differ = two<Op::Compare, jit::Predicate::NotEqual>;
+  static constexpr auto less = two<Op::Compare, jit::Predicate::Less>;
+  static constexpr auto equal = two<Op::Compare, jit::Predicate::Equal>;
+  static constexpr auto unordered = two<Op::Compare, jit::Predicate::Unordered>;
+  static constexpr auto bits_equal = two<Op::CompareSigned, jit::IntPredicate::Equal>;
+  static D bits_less(const D& a, const D& b) {
+    return two<Op::CompareSigned, jit::IntPredicate::Greater>(b, a);
+  }
+  static D mask(const D& lanes) { return lanes; }
+  static D ones(const D& m) { return m; }
+  static D not_(const D& m) { return xor_(m, set_bits(~std::uint64_t{0})); }
+  static constexpr auto both = and_;
+  static constexpr auto either = or_;
+  static constexpr auto select = three<Op::Select>;
+  template <std::uint64_t Failure>
+  static unsigned any(const D& m) {
+    collect(Failure, m.id);
+    return 0;
+  }
+  static D to_double(const D& a) { return sub(or_(a, set(0x1p52)), set(0x1p52)); }
+  static D to_integer(const D& a) { return xor_(add(a, set(0x1p52)), set(0x1p52)); }
+  static bool in_doubt(const D& x) {
+    collect(inexact, x.id);
+    return false;
+  }
 };
 
 }  // namespace gdr::fused

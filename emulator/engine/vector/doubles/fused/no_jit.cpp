@@ -3,6 +3,6 @@
 
 namespace gdr::fused {
 
-FusedOperation assemble(const Recording&, std::uint32_t, std::uint32_t) { return {}; }
+FusedOperation assemble(const Recording&, Isa, std::uint32_t, std::uint32_t) { return {}; }
 
 }  // namespace gdr::fused

@@ -22,9 +22,10 @@ RecordedLanes::D RecordedLanes::set_bits(std::uint64_t x) {
 }
 RecordedLanes::D RecordedLanes::set(double x) { return set_bits(std::bit_cast<std::uint64_t>(x)); }
 
-const DoublesKernels& recording_kernels() noexcept {
-  static constexpr DoublesKernels kernels = DoublesMaker<FlagSteps<RecordedLanes>>::make();
-  return kernels;
+const DoublesKernels& recording_kernels(Isa isa) noexcept {
+  static constexpr DoublesKernels avx512 = DoublesMaker<FlagSteps<RecordedAvx512>>::make();
+  static constexpr DoublesKernels avx2 = DoublesMaker<TestedSteps<RecordedAvx2>>::make();
+  return isa == Isa::Avx2 ? avx2 : avx512;
 }
 
 namespace {
@@ -45,7 +46,8 @@ struct StepHash {
 };
 
 bool is_fill(DoublesKernel kernel) {
-  return std::ranges::count(recording_kernels().fill, kernel) != 0;
+  return std::ranges::count(recording_kernels(Isa::Avx512).fill, kernel) != 0 ||
+         std::ranges::count(recording_kernels(Isa::Avx2).fill, kernel) != 0;
 }
 
 /// Operations on the rows of single elements, one element after the other, as operations on strips.
@@ -189,6 +191,9 @@ class Recorder final : public Notebook {
         steps_[s.in[0]].op == jit::Op::MaskToLanes) {
       return steps_[s.in[0]].in[0];  // a mask that went through lanes
     }
+    // Doubts begin as zeros, and where there are none they stay so.
+    if (s.op == jit::Op::Or && s.in[2] == no_step && is_zero(s.in[0])) return s.in[1];
+    if (s.op == jit::Op::Collect && is_zero(s.in[0])) return s.in[0];
     return noted(s);
   }
 
@@ -210,6 +215,10 @@ class Recorder final : public Notebook {
       static void set(Notebook* n) { Recorder::open = n; }
     } const opened(this);
     op.kernel(list[0], run_);
+  }
+
+  bool is_zero(StepId n) const {
+    return steps_[n].kind == Step::Kind::Constant && steps_[n].bits == 0;
   }
 
   /// Words of the broadcast memory go to one row each.

@@ -4,13 +4,14 @@
 #include <optional>
 #include <span>
 
+#include "emulator/engine/engine.hpp"
 #include "emulator/engine/vector/doubles/fused/recording.hpp"
 #include "emulator/engine/vector/doubles/translate.hpp"
 
 namespace gdr::fused {
 
-/// Kernels that write down their steps; only `record` may call them.
-const DoublesKernels& recording_kernels() noexcept;
+/// Kernels that write down their steps for AVX-512 or AVX2; only `record` may call them.
+const DoublesKernels& recording_kernels(Isa isa) noexcept;
 
 /// Operations translated with `recording_kernels`, none of which writes to the broadcast memory.
 /// Nothing, where they cannot be done one vector of lanes after the other: where elements of one

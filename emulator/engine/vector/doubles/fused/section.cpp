@@ -15,8 +15,11 @@ namespace {
 class Fuser {
  public:
   /// `recorded` is the same section in operations that write themselves down.
-  Fuser(DoublesSection& section, const DoublesSection& recorded)
-      : section_(section), recorded_(recorded), scratch_((section.frame_bytes + 63) / 64 * 64) {}
+  Fuser(DoublesSection& section, const DoublesSection& recorded, Isa isa)
+      : section_(section),
+        recorded_(recorded),
+        isa_(isa),
+        scratch_((section.frame_bytes + 63) / 64 * 64) {}
 
   /// What writes to the broadcast memory stays as it is, between what does not.
   void replace(std::vector<DoublesOp>& ops, const std::vector<DoublesOp>& steps) {
@@ -39,7 +42,7 @@ class Fuser {
                          [](const DoublesOp& op) { return op.kernel != pause; });
     const std::optional<Recording> recording = record(steps, recorded_);
     if (!recording) return false;
-    const FusedOperation fused = assemble(*recording, section_.row_lanes, scratch_);
+    const FusedOperation fused = assemble(*recording, isa_, section_.row_lanes, scratch_);
     if (fused.kernel == nullptr) return false;
     out.push_back(plain_operation(fused.kernel));
     section_.code.push_back(fused.owner);
@@ -49,6 +52,7 @@ class Fuser {
 
   DoublesSection& section_;
   const DoublesSection& recorded_;
+  Isa isa_;
   std::uint32_t scratch_;
 };
 
@@ -56,23 +60,26 @@ class Fuser {
 
 struct FusedSection::Late {
   Translate translate;
+  Isa isa = Isa::Avx512;
   std::once_flag made;
   DoublesSection section;
 };
 
-FusedSection::FusedSection(Translate translate, const DoublesKernels& kernels, bool fuse)
+FusedSection::FusedSection(Translate translate, const DoublesKernels& kernels,
+                           std::optional<Isa> fuse)
     : plain_(std::make_shared<const DoublesSection>(translate(kernels))) {
   if (!fuse || !plain_->usable) return;
   late_ = std::make_shared<Late>();
   late_->translate = std::move(translate);
+  late_->isa = *fuse;
 }
 
 const DoublesSection& FusedSection::ready() const {
   if (late_ == nullptr) return *plain_;
   std::call_once(late_->made, [this] {
     late_->section = *plain_;
-    const DoublesSection recorded = late_->translate(recording_kernels());
-    Fuser fuser(late_->section, recorded);
+    const DoublesSection recorded = late_->translate(recording_kernels(late_->isa));
+    Fuser fuser(late_->section, recorded, late_->isa);
     fuser.replace(late_->section.before, recorded.before);
     fuser.replace(late_->section.ops, recorded.ops);
     fuser.replace(late_->section.after, recorded.after);

@@ -4,7 +4,9 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 
+#include "emulator/engine/engine.hpp"
 #include "emulator/engine/vector/doubles/translate.hpp"
 
 namespace gdr::fused {
@@ -12,12 +14,13 @@ namespace gdr::fused {
 /// Translates a section with a table of kernels.
 using Translate = std::function<DoublesSection(const DoublesKernels&)>;
 
-/// A section for `kernels`. With `fuse`, for hosts with AVX-512, the first run replaces each list
-/// of operations by one operation of machine code, where that can be; threads may share it.
+/// A section for `kernels`. With `fuse`, the instruction set for which the host has code, the first
+/// run replaces each list of operations by one operation of machine code, where that can be;
+/// threads may share it.
 class FusedSection {
  public:
   FusedSection() : plain_(std::make_shared<const DoublesSection>()) {}  ///< of no use
-  FusedSection(Translate translate, const DoublesKernels& kernels, bool fuse);
+  FusedSection(Translate translate, const DoublesKernels& kernels, std::optional<Isa> fuse);
 
   /// As it was translated: what can be said of the section.
   const DoublesSection& operator*() const { return *plain_; }

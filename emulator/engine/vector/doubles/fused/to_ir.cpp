@@ -14,14 +14,16 @@ using jit::Place;
 using jit::Type;
 using jit::ValueId;
 
-/// Operations that are looked at for the next one. Gravity: 117, 105, 101, 102, 99 and 101 clocks
-/// for 0, 32, 64, 128, 256 and 1000.
-constexpr std::size_t window = 128;
-
 class Lowering {
  public:
-  Lowering(const Recording& r, jit::VectorTarget target, unsigned copies, jit::ConstantPool& pool)
-      : r_(r), target_(target), copies_(copies), pool_(pool), slot_(r.steps.size(), none) {
+  Lowering(const Recording& r, jit::VectorTarget target, Arrangement arrangement,
+           jit::ConstantPool& pool)
+      : r_(r),
+        target_(target),
+        copies_(arrangement.copies),
+        window_(arrangement.window),
+        pool_(pool),
+        slot_(r.steps.size(), none) {
     find_in_memory();
     find_kept();
   }
@@ -138,7 +140,7 @@ class Lowering {
       for (const RowStore* s : stores[n]) store(*s, level);
     }
     jit::Block made = side_by_side(level == Level::Pass ? 1 : copies_);
-    jit::order_for_latency(made, window);
+    jit::order_for_latency(made, window_);
     return made;
   }
   jit::Block side_by_side(unsigned copies) const {
@@ -211,6 +213,7 @@ class Lowering {
   const Recording& r_;
   jit::VectorTarget target_;
   unsigned copies_;
+  std::size_t window_;
   jit::ConstantPool& pool_;
   std::vector<bool> in_memory_;     ///< by step: read where it is used
   std::vector<std::int32_t> slot_;  ///< by step: its place in the scratch
@@ -221,9 +224,9 @@ class Lowering {
 
 }  // namespace
 
-Pieces to_ir(const Recording& recording, jit::VectorTarget target, unsigned copies,
+Pieces to_ir(const Recording& recording, jit::VectorTarget target, Arrangement arrangement,
              jit::ConstantPool& pool) {
-  return Lowering(recording, target, copies, pool).run();
+  return Lowering(recording, target, arrangement, pool).run();
 }
 
 }  // namespace gdr::fused

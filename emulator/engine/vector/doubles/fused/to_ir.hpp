@@ -24,8 +24,13 @@ struct Pieces {
   std::uint32_t kept = 0;  ///< vectors of scratch that they use
 };
 
-/// For `copies` vectors side by side.
-Pieces to_ir(const Recording& recording, jit::VectorTarget target, unsigned copies,
+/// How the steps of several vectors are interleaved: `window` as jit::order_for_latency has it.
+struct Arrangement {
+  unsigned copies = 1;
+  std::size_t window = 1;
+};
+
+Pieces to_ir(const Recording& recording, jit::VectorTarget target, Arrangement arrangement,
              jit::ConstantPool& pool);
 
 }  // namespace gdr::fused
