@@ -1,0 +1,205 @@
+// Random kernels of functions of numbers of either sign: reciprocals, quotients, roots, powers and
+// exponentials between absolute values, minima, maxima and conditions. Every engine must be as near
+// to what the text says in long doubles as its roundings allow.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "engine/error_bound.hpp"
+#include "engine/everywhere.hpp"
+
+namespace gdr::test {
+namespace {
+
+/// Writes a kernel of targets x, y and sources p, q with the result f.
+class Author {
+ public:
+  explicit Author(std::uint64_t seed) : random_(seed) {}
+
+  std::string write() {
+    std::string text = below(3) == 0 ? "precision long;\n" : "";
+    text += "VARI x, y; VARJ p, q; VARF f;\n";
+    if (below(2) == 0) define(text, "d", one_of("x - p", "q - y", "p*x", "x*x + p*p"));
+    if (below(2) == 0) text += "skip if (" + condition() + ");\n";
+    for (unsigned n = below(3); n > 0; --n) define(text, "t" + std::to_string(n), number(2));
+    if (below(3) == 0) text += "if (" + condition() + ") { f += " + number(2) + "; }\n";
+    return text + "f += " + atom() + "*(" + number(2 + below(2)) + ");\n";
+  }
+
+ private:
+  unsigned below(unsigned n) { return static_cast<unsigned>(random_() % n); }
+  template <typename... Text>
+  std::string one_of(const Text&... texts) {
+    const std::vector<std::string> all{texts...};
+    return all[below(static_cast<unsigned>(all.size()))];
+  }
+
+  void define(std::string& text, const std::string& name, const std::string& value) {
+    text += name + " = " + value + ";\n";
+    names_.push_back(name);
+  }
+  std::string atom() { return names_[below(static_cast<unsigned>(names_.size()))]; }
+  std::string condition() {
+    return one_of(atom() + one_of(" < ", " > ", " <= ") + atom(), "x > 0.5", "q < 0",
+                  "abs(" + atom() + ") > 2.5", "pow(" + atom() + ",-2) > 2.5",
+                  function(1) + " < " + one_of("0.75", "-0.5", "y"));
+  }
+  /// A function of something that may be negative, which many of them turn into what is not.
+  std::string function(int depth) {
+    const std::string a = number(depth);
+    switch (below(14)) {
+      case 0:
+        return "recip(" + a + ")";
+      case 1:
+        return "(" + atom() + "/(" + a + "))";
+      case 2:
+        return "(1/(" + a + "))";
+      case 3:
+        return "rsqrt(abs(" + a + "))";
+      case 4:
+        return "rsqrt((" + a + ")^2 + " + one_of("0.01", "3") + ")";
+      case 5:
+        return "pow(" + a + "," + one_of("-1", "-2", "-3", "-4", "2", "3") + ")";
+      case 6:
+        return "pow(abs(" + a + ")," + one_of("-0.5", "-1.5", "-2.5", "0.5", "1.5") + ")";
+      case 7:
+        return "sqrt(abs(" + a + "))";
+      case 8:
+        return "sqrt(pow(" + a + ",-2))";
+      case 9:
+        return "exp(min(" + a + ", " + one_of("3", "0", "-1") + "))";
+      case 10:
+        return "exp(" + one_of("recip(", "-abs(", "0.25*(") + a + "))";
+      case 11:
+        return "rsqrt((" + a + ")*(" + a + "))";
+      case 12:
+        return "sqrt(max(" + a + ", " + one_of("0", "0.5") + "))";
+      default:
+        return "recip(max(" + a + ", " + atom() + "))";
+    }
+  }
+  std::string number(int depth) {
+    if (depth == 0 || below(6) == 0) return below(5) == 0 ? one_of("0.5", "-2", "1.25") : atom();
+    const auto part = [&] { return number(depth - 1); };
+    switch (below(9)) {
+      case 0:
+        return "abs(" + part() + ")";
+      case 1:
+        return one_of("max(", "min(") + part() + ", " + one_of("0", "-1", part()) + ")";
+      case 2:
+        return "(" + condition() + " ? " + part() + " : " + part() + ")";
+      case 3:
+        return "(" + part() + one_of(" + ", " - ", "*") + part() + ")";
+      case 4:
+        return "-(" + part() + ")";
+      default:
+        return function(depth - 1);
+    }
+  }
+
+  std::mt19937_64 random_;
+  std::vector<std::string> names_{"x", "y", "p", "q"};
+};
+
+/// Numbers of either sign: most between 0.01 and 100, in some kernels far beyond.
+Data random_numbers(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const double decades = seed % 8 == 5 ? 25 : seed % 8 == 6 ? 9 : 2;
+  std::uniform_real_distribution<double> exponent(-decades, decades);
+  Data data;
+  for (const char* name : {"x", "y", "p", "q"}) {
+    for (int i = 0; i < 6; ++i) {
+      const double magnitude = i == 0 ? static_cast<double>(1 + random() % 3)  // often equal
+                                      : std::pow(10.0, exponent(random));
+      data[name].push_back(random() % 2 == 0 ? magnitude : -magnitude);
+    }
+  }
+  return data;
+}
+
+/// Whether a kernel was refused because constants in it make an infinity.
+bool is_infinite(const CompileResult& result) {
+  return !result.ok() && std::ranges::any_of(result.diagnostics.list,
+                                             [](const Diagnostic& d) { return d.code == 7019; });
+}
+
+/// The result for one target, or nothing where the roundings leave a condition open or the error
+/// unbounded.
+std::optional<Bounded> bound_of(const kc::Graph& graph, const Data& data, std::size_t target) {
+  Bounded::undecided = false;
+  Bounded sum;
+  kc::InputValues<Bounded> inputs(graph.variables.size());
+  for (std::size_t s = 0; s < data.at("p").size(); ++s) {
+    for (std::size_t v = 0; v < inputs.size(); ++v) {
+      const kc::GraphVariable& x = graph.variables[v];
+      if (x.kind == VarKind::Result) continue;
+      inputs[v] = {Bounded::input(data.at(x.name)[x.kind == VarKind::Source ? s : target])};
+    }
+    for (const auto& term : kc::evaluate<Bounded>(graph, inputs)) {
+      if (term.counts) sum += term.value;
+    }
+  }
+  if (Bounded::undecided || !std::isfinite(sum.error) || !std::isfinite(sum.value)) return {};
+  return sum;
+}
+
+struct Engine {
+  std::string name;
+  Rounding of_shorts, of_longs;
+};
+
+std::vector<Engine> engines() {
+  // A product cuts its factors to 25 or 50 bits; functions in longs reach 1e-14.
+  const Rounding shorts{0, 0x1p-24}, longs{0, 0x1p-48}, floats{0x1p-24, 0x1p-23};
+  std::vector<Engine> all{{"reference", shorts, longs}};
+  for (const Isa isa : host_isas()) {
+    const std::string name = ",isa=" + std::string(isa_name(isa));
+    all.push_back({"vector" + name, shorts, longs});
+    all.push_back({"native" + name, shorts, longs});
+    all.push_back({"native-float" + name, floats, floats});
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("random kernels of numbers of either sign give what their text says") {
+  const std::uint64_t cases = cases_or(60);
+  std::uint64_t values = 0, bounded = 0;
+  for (std::uint64_t seed = 1; seed <= cases; ++seed) {
+    const std::string text = Author(seed).write();
+    const Data data = random_numbers(seed);
+    CAPTURE(seed, text);
+    CompileOptions options;
+    options.effort = 0;
+    const CompileResult made = compile_kernel(text, "test.gdk", options);
+    if (lacks_masks(made) || is_infinite(made)) continue;
+    INFO(made.diagnostics.render());
+    REQUIRE(made.ok());
+    const kc::Graph graph = graph_of(text);
+    const Kernel kernel(*made.program);
+    const std::size_t targets = data.at("x").size();
+    for (const Engine& engine : engines()) {
+      const Data got = run(kernel, data, targets, data.at("p").size(), engine.name);
+      Bounded::rounding = text.starts_with("precision long") ? engine.of_longs : engine.of_shorts;
+      for (std::size_t t = 0; t < targets; ++t) {
+        ++values;
+        const auto e = bound_of(graph, data, t);
+        if (!e) continue;
+        ++bounded;
+        const double value = got.at("f")[t];
+        INFO(engine.name << ", target " << t << ": " << value << " instead of "
+                         << static_cast<double>(e->value) << " with an error of at most "
+                         << static_cast<double>(e->error));
+        CHECK(std::fabs(value - e->value) <= e->error + 1e-250L);
+      }
+    }
+  }
+  CAPTURE(values, bounded);
+  CHECK(2 * bounded > values);
+}
+
+}  // namespace gdr::test
