@@ -60,7 +60,7 @@ void add_work(const Executable& executable, EngineWork& work) {
     work.fast_runs += note.runs;
     work.slow_runs += note.exact_runs;
     work.compile_seconds += note.compile_seconds;
-    if (work.reason.empty()) work.reason = note.reason;
+    if (work.reason.empty()) work.reason = note.fallback.empty() ? note.reason : note.fallback;
   }
 }
 

@@ -19,7 +19,7 @@ namespace gdr {
 struct EngineWork {
   std::uint64_t fast_runs = 0;  ///< in host numbers (see SectionNote)
   std::uint64_t slow_runs = 0;  ///< the slow way instead
-  std::string reason;          ///< why a program now loaded has slow ones by its nature, if one has
+  std::string reason;          ///< why a program now loaded has slow ones, if one has
   double compile_seconds = 0;  ///< spent making machine code
 };
 

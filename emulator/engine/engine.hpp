@@ -50,6 +50,9 @@ struct BlockRun {
 struct SectionNote {
   bool compiled = false;  ///< runs the fast way: in host numbers, proved exact or not
   std::string reason;     ///< why not (instruction, source line, what), or only in part; else empty
+  /// Where the first run whose proof failed went wrong (instruction, source line, what); else
+  /// empty.
+  std::string fallback;
   std::uint64_t runs = 0;        ///< on a block the fast way, since the program was made ready
   std::uint64_t exact_runs = 0;  ///< the slow way instead: not compiled, or its proof failed
   std::uint64_t code_bytes = 0;  ///< of machine code made so far; none on the portable path

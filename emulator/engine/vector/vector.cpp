@@ -12,6 +12,7 @@
 #include "emulator/engine/products/kernels.hpp"
 #include "emulator/engine/reference/reference.hpp"
 #include "emulator/engine/streaming.hpp"
+#include "emulator/engine/vector/doubles/diagnose.hpp"
 #include "emulator/engine/vector/doubles/fused/section.hpp"
 #include "emulator/engine/vector/doubles/run.hpp"
 #include "emulator/engine/vector/host_float.hpp"
@@ -470,8 +471,17 @@ class VectorExecutable final : public StreamedExecutable {
       run_stream(block, run);
       return;
     }
-    const SourceLanes sources{block.bm.data() + run.source_base, run.source_step};
-    if (doubles_ == nullptr || !on_doubles(block, run, sources)) on_integers(block, run);
+    SourceLanes sources{block.bm.data() + run.source_base, run.source_step};
+    BlockRun part = run;
+    for (std::uint64_t left = run.iterations; left > 0; left -= part.iterations) {
+      part.iterations = left;
+      const std::uint64_t proved = doubles_ == nullptr ? 0 : on_doubles(block, part, sources);
+      if (proved == 0) return on_integers(block, part);
+      part.iterations = proved;
+      sources.first += proved * sources.step;
+      part.source_base += static_cast<std::uint32_t>(proved) * run.source_step;
+      part.output_base += static_cast<std::uint32_t>(proved) * run.output_step;
+    }
   }
 
   std::size_t stream_bytes() const noexcept override {
@@ -499,7 +509,7 @@ class VectorExecutable final : public StreamedExecutable {
   }
   bool run_whole(BlockState& block, const BlockRun& body) const override {
     const MachineFloatMode mode;
-    if (prove(whole_, block, body, stream_of(body)) != 0) return false;
+    if (prove(whole_, block, body, stream_of(body)).failure != 0) return false;
     for (const Section section : {Section::Start, Section::Body, Section::End}) {
       const auto number = static_cast<unsigned>(section);
       if (sections_[number][0]->has_floats) proved_[number].fetch_add(1, std::memory_order_relaxed);
@@ -509,16 +519,18 @@ class VectorExecutable final : public StreamedExecutable {
 
   ExecutableNotes notes() const override {
     ExecutableNotes notes;
+    const std::scoped_lock lock(fallback_lock_);
     for (unsigned s = 0; s < section_count; ++s) {
-      notes[s] = {
-          sections_[s][0]->usable, sections_[s][0]->reason, proved_[s], repeated_[s], 0, 0.0};
+      const DoublesSection& section = *sections_[s][0];
+      notes[s] = {section.usable, section.reason, fallbacks_[s], proved_[s], repeated_[s], 0, 0.0};
     }
-    const std::scoped_lock lock(smaller_mutex_);
+    const std::scoped_lock smaller(smaller_mutex_);
     for (const auto& executable : smaller_) {
       const ExecutableNotes own = executable->notes();
       for (unsigned s = 0; s < section_count; ++s) {
         notes[s].runs += own[s].runs;
         notes[s].exact_runs += own[s].exact_runs;
+        if (notes[s].fallback.empty()) notes[s].fallback = own[s].fallback;
       }
     }
     return notes;
@@ -557,7 +569,12 @@ class VectorExecutable final : public StreamedExecutable {
     BlockRun part = run;
     for (std::uint64_t done = 0; done < run.iterations; done += part.iterations) {
       part.iterations = std::min(groups_a_proof, run.iterations - done);
-      if (!on_doubles(block, part, sources)) stream_on_integers(block, part, sources);
+      const std::uint64_t proved = on_doubles(block, part, sources);
+      if (proved != 0) {
+        part.iterations = proved;
+      } else {
+        stream_on_integers(block, part, sources);
+      }
       sources.first += part.iterations * sources.step;
       if (part.outputs != nullptr) part.outputs += part.iterations * run.output_step;
     }
@@ -596,31 +613,40 @@ class VectorExecutable final : public StreamedExecutable {
 
   using BothWays = std::array<fused::FusedSection, 2>;  ///< [heads]
 
-  /// Bits of DoublesFailure, 0 if the run is done. Longs are first taken to have no tails, then
-  /// with them.
-  std::uint64_t prove(const BothWays& section, BlockState& block, const BlockRun& run,
+  /// Longs are first taken to have no tails, then with them.
+  DoublesResult prove(const BothWays& section, BlockState& block, const BlockRun& run,
                       SourceLanes sources) const {
-    std::uint64_t failure = has_tail;
+    DoublesResult result{has_tail, 0};
     const auto run_on = [&](const fused::FusedSection& way) {
       return run_on_doubles(way.ready(), *doubles_, block, run, sources);
     };
-    if (section[1]->usable) failure = run_on(section[1]);
-    if (failure == has_tail) failure = run_on(section[0]);
-    return failure;
+    if (section[1]->usable) result = run_on(section[1]);
+    if (result.failure == has_tail && result.passes == 0) result = run_on(section[0]);
+    return result;
   }
 
-  /// True if the run is done.
-  bool on_doubles(BlockState& block, const BlockRun& run, SourceLanes sources) const {
+  /// How many passes are done.
+  std::uint64_t on_doubles(BlockState& block, const BlockRun& run, SourceLanes sources) const {
     const auto number = static_cast<unsigned>(run.section);
     const auto& section = sections_[number];
     if (!section[0]->usable) {
       // Without floats there is nothing to gain, and nothing to be said.
       if (section[0]->has_floats) repeated_[number].fetch_add(1, std::memory_order_relaxed);
-      return false;
+      return 0;
     }
-    const std::uint64_t failure = prove(section, block, run, sources);
-    (failure == 0 ? proved_ : repeated_)[number].fetch_add(1, std::memory_order_relaxed);
-    return failure == 0;
+    const DoublesResult result = prove(section, block, run, sources);
+    if (result.passes == 0) note_failure(number, block, run, sources);
+    (result.passes != 0 ? proved_ : repeated_)[number].fetch_add(1, std::memory_order_relaxed);
+    return result.passes;
+  }
+
+  /// Says why the first run failed whose proof did.
+  void note_failure(unsigned section, BlockState& block, const BlockRun& run,
+                    SourceLanes sources) const {
+    if (fallback_known_[section].test_and_set(std::memory_order_relaxed)) return;
+    std::string text = diagnose(program_, *sections_[section][0], *doubles_, block, run, sources);
+    const std::scoped_lock lock(fallback_lock_);
+    fallbacks_[section] = std::move(text);
   }
 
   const Isa isa_;
@@ -631,11 +657,14 @@ class VectorExecutable final : public StreamedExecutable {
   PlannedProgram planned_;
   std::shared_ptr<const Executable> reference_;
   mutable std::array<std::atomic<std::uint64_t>, section_count> proved_{}, repeated_{};
+  mutable std::array<std::atomic_flag, section_count> fallback_known_{};
+  mutable std::mutex fallback_lock_;  ///< of the texts
+  mutable std::array<std::string, section_count> fallbacks_;
   const DoublesKernels* doubles_;  ///< null: integers only
   mutable std::mutex smaller_mutex_;
   /// The same program for blocks of fewer PEs: what they did counts as this one's.
   mutable std::vector<std::shared_ptr<const Executable>> smaller_;
-  bool takes_streams_;             ///< the body's own transfers allow it
+  bool takes_streams_;  ///< the body's own transfers allow it
   std::array<BothWays, section_count> sections_;
   BothWays whole_;  ///< Start, body and End in a row
 };

@@ -161,6 +161,73 @@ void add_small_blocks(const Context& context, Isa isa, const Sphere& sphere,
                   {}});
 }
 
+/// gravity_jerk of all particles on each other, on the exact engine. With equal ids each target
+/// meets itself once; else targets have ids of their own.
+Timed jerks(const std::shared_ptr<Device>& device, const Sphere& sphere, std::size_t n,
+            bool equal_ids) {
+  struct Run {
+    std::shared_ptr<Device> device;
+    Job job;
+    std::vector<std::int64_t> source_ids, target_ids;
+    std::array<std::vector<double>, 7> sums;
+  };
+  const auto run =
+      std::make_shared<Run>(Run{device, device->job(Kernel::builtin("gravity_jerk")), {}, {}, {}});
+  run->source_ids.resize(n);
+  run->target_ids.resize(n);
+  std::iota(run->source_ids.begin(), run->source_ids.end(), std::int64_t{1});
+  const auto first = static_cast<std::int64_t>(equal_ids ? 1 : n + 1);
+  std::iota(run->target_ids.begin(), run->target_ids.end(), first);
+  for (auto& s : run->sums) s.resize(n);
+  const auto column = [&](int k) {
+    return ConstArray(sphere.position.data() + k, 3 * sizeof(double));
+  };
+  // Places do for velocities: only the time counts.
+  run->job.set("eps2", eps * eps);
+  run->job.sources(n, {{"xj", column(0)},
+                       {"yj", column(1)},
+                       {"zj", column(2)},
+                       {"mj", sphere.mass.data()},
+                       {"vxj", column(1)},
+                       {"vyj", column(2)},
+                       {"vzj", column(0)},
+                       {"idj", run->source_ids.data()}});
+  run->job.targets(n, {{"xi", column(0)},
+                       {"yi", column(1)},
+                       {"zi", column(2)},
+                       {"vxi", column(1)},
+                       {"vyi", column(2)},
+                       {"vzi", column(0)},
+                       {"idi", run->target_ids.data()}});
+  return Timed([run] {
+    constexpr std::array<const char*, 7> names{"ax", "ay", "az", "jx", "jy", "jz", "pot"};
+    std::vector<NamedResult> results;
+    for (std::size_t k = 0; k < names.size(); ++k)
+      results.push_back({names[k], run->sums[k].data()});
+    run->job.run(results);
+  });
+}
+
+/// Pairs that a kernel leaves out must not cost the others their speed.
+void add_equal_ids(const Context& context, Isa isa, const Sphere& sphere,
+                   std::vector<Figure>& list) {
+  for (const std::size_t n : {std::size_t{1024}, std::size_t{4096}}) {
+    const auto device = std::make_shared<Device>(open(context, "vector", isa, context.threads));
+    const auto apart = std::make_shared<Device>(open(context, "vector", isa, context.threads));
+    const Compared c = compare(jerks(device, sphere, n, true), jerks(apart, sphere, n, false),
+                               std::max(16U, context.repetitions));
+    const Statistics s = device->statistics();
+    list.push_back(
+        {fmt::format("exact gravity_jerk with equal ids, {} x {}, {}", n, n, isa_name(isa)),
+         c.ratio,
+         "of the rate without equal ids",
+         fmt::format("{} of {} block runs on integers", s.slow_runs, s.fast_runs + s.slow_runs),
+         0.95,
+         false,
+         {}});
+  }
+}
+
 /// Blocks that could not be proved in doubles, on the example snapshots.
 void add_fallen_back(const Context& context, Isa isa, std::vector<Figure>& list) {
   for (const char* name : {"plummer_1024.hdf5", "plummer_4096.hdf5"}) {
@@ -257,6 +324,7 @@ std::vector<Figure> engine_table(const Context& context) {
   add_fallen_back(context, isas.front(), list);  // first: files that are missing are found at once
   add_first_call(context, isas.front(), list);
   for (const Isa isa : isas) add_ratios(context, isa, sphere, list);
+  for (const Isa isa : isas) add_equal_ids(context, isa, sphere, list);
   add_threads(context, isas.front(), sphere, list);
   add_small_blocks(context, isas.front(), sphere, list);
   add_end_to_end(context, isas.front(), list);

@@ -33,31 +33,35 @@ struct DoublesMaker {
 
   /// Calls work(pointers of one element) for all elements; pointers of an operand move by its step.
   struct Rows {
-    const double *a, *a_tail, *b, *b_tail, *mask;
+    const double *a, *a_tail, *b, *b_tail, *mask, *old, *old_tail;
     double *out, *out_tail;
   };
 
   /// When a kernel writes.
   enum class When { Always, IfClear, IfSet };
-  template <When W>
-  static void put(const Rows& r, double* to, std::size_t i, const D& x) {
+  template <When W, bool Tail = false>
+  static void put(const Rows& r, std::size_t i, const D& x) {
+    double* const to = (Tail ? r.out_tail : r.out) + i;
     if constexpr (W == When::Always) {
-      H::store(to + i, x);
+      H::store(to, x);
     } else {
       const M m = H::mask(H::load(r.mask + i));
-      const D old = H::load(to + i);
-      H::store(to + i, W == When::IfSet ? H::select(m, x, old) : H::select(m, old, x));
+      const D old = H::load((Tail ? r.old_tail : r.old) + i);
+      H::store(to, W == When::IfSet ? H::select(m, x, old) : H::select(m, old, x));
     }
   }
 
   template <class Work>
   GDR_INLINE static void for_each_vector(const DoublesOp& op, const DoublesRun& run, Work work) {
-    Rows r{at(run, op.a.lanes),    at(run, op.a.tail),    at(run, op.b.lanes), at(run, op.b.tail),
-           at(run, op.mask.lanes), at(run, op.out.lanes), at(run, op.out.tail)};
+    Rows r{at(run, op.a.lanes),  at(run, op.a.tail),     at(run, op.b.lanes),
+           at(run, op.b.tail),   at(run, op.mask.lanes), at(run, op.old.lanes),
+           at(run, op.old.tail), at(run, op.out.lanes),  at(run, op.out.tail)};
     const std::size_t a = op.a.step / sizeof(double), b = op.b.step / sizeof(double),
-                      m = op.mask.step / sizeof(double), o = op.out.step / sizeof(double);
+                      m = op.mask.step / sizeof(double), w = op.old.step / sizeof(double),
+                      o = op.out.step / sizeof(double);
     const auto next = [&]() GDR_INLINE {
-      r = {r.a + a, r.a_tail + a, r.b + b, r.b_tail + b, r.mask + m, r.out + o, r.out_tail + o};
+      r = {r.a + a,   r.a_tail + a,   r.b + b,   r.b_tail + b,  r.mask + m,
+           r.old + w, r.old_tail + w, r.out + o, r.out_tail + o};
     };
     if (op.lanes == H::width) [[likely]] {  // the chip's own 32 PEs: one loop less
       for (unsigned k = op.elements; k > 0; --k, next()) work(r, 0);
@@ -92,9 +96,9 @@ struct DoublesMaker {
       const Value a = load<A>(r.a, r.a_tail, i);
       const Value b = load<B>(r.b, r.b_tail, i);
       if constexpr (!Long && A == Form::Short && B == Form::Short) {
-        put<W>(r, r.out, i, H::round_short(H::template short_sum<Subtract>(a.h, b.h)));
+        put<W>(r, i, H::round_short(H::template short_sum<Subtract>(a.h, b.h)));
       } else if constexpr (!Long && A != Form::Pair && B != Form::Pair) {
-        put<W>(r, r.out, i, H::round_short(H::template odd_sum<Subtract>(a.h, b.h)));
+        put<W>(r, i, H::round_short(H::template odd_sum<Subtract>(a.h, b.h)));
       } else {
         D s, t;
         exact_sum<Subtract, A, B>(host, a, b, s, t);
@@ -102,11 +106,11 @@ struct DoublesMaker {
           D h, l;
           host.round_long(s, t, h, l);
           if constexpr (!PlusZero) h = H::template sum_sign<Subtract>(h, a.h, b.h);
-          put<W>(r, r.out, i, h);
-          put<W>(r, r.out_tail, i, l);
+          put<W>(r, i, h);
+          put<W, true>(r, i, l);
         } else {
           const D odd = H::template sum_sign<Subtract>(H::odd_tail(s, t), a.h, b.h);
-          put<W>(r, r.out, i, H::round_short(odd));
+          put<W>(r, i, H::round_short(odd));
         }
       }
     });
@@ -133,17 +137,17 @@ struct DoublesMaker {
       const D a = cut<A, low3>(load<A>(r.a, r.a_tail, i));
       const D b = cut < B, TwoPasses ? low3 : low28 > (load<B>(r.b, r.b_tail, i));
       if constexpr (exact && !Long) {
-        put<W>(r, r.out, i, H::round_short(H::short_product(a, b)));
+        put<W>(r, i, H::round_short(H::short_product(a, b)));
       } else if constexpr (exact) {
-        put<W>(r, r.out, i, H::mul(a, b));
-        put<W>(r, r.out_tail, i, H::set(0));
+        put<W>(r, i, H::mul(a, b));
+        put<W, true>(r, i, H::set(0));
       } else if constexpr (Long) {
         D h, l;
         host.long_product(a, b, h, l);
-        put<W>(r, r.out, i, h);
-        put<W>(r, r.out_tail, i, l);
+        put<W>(r, i, h);
+        put<W, true>(r, i, l);
       } else {
-        put<W>(r, r.out, i, H::round_short(H::odd_product(a, b)));
+        put<W>(r, i, H::round_short(H::odd_product(a, b)));
       }
     });
     if (host.failed()) run.failure |= inexact;
@@ -301,8 +305,8 @@ struct DoublesMaker {
   template <bool Tail, When W>
   GDR_INLINE static void blend(const DoublesOp& op, DoublesRun& run) {
     for_each_vector(op, run, [](const Rows& r, std::size_t i) GDR_INLINE {
-      put<W>(r, r.out, i, H::load(r.a + i));
-      if constexpr (Tail) put<W>(r, r.out_tail, i, H::load(r.a_tail + i));
+      put<W>(r, i, H::load(r.a + i));
+      if constexpr (Tail) put<W, true>(r, i, H::load(r.a_tail + i));
     });
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "emulator/engine/vector/doubles/masked_lanes.hpp"
 #include "emulator/engine/vector/doubles/put.hpp"
 
 namespace gdr {
@@ -52,18 +53,27 @@ std::vector<RowLink> links(const WordNumbers& numbers, const Exchange& e, const 
   return list;
 }
 
-std::vector<DoublesOp> placed(const std::vector<RowOp>& ops, const RowLayout& layout) {
-  std::vector<DoublesOp> out;
-  for (const RowOp& o : ops) {
+OpList placed(const MaskedLists::List& list, const RowLayout& layout) {
+  OpList out;
+  const auto append = [&out](const DoublesOp& op, OpOrigin origin) {
+    out.ops.push_back(op);
+    out.origins.push_back(origin);
+  };
+  for (const RowOp& o : list.ops) {
     DoublesOp op = o.op;
     op.a = layout.place(o.a);
     op.b = layout.place(o.b);
     op.out = layout.place(o.out);
     op.mask = layout.place(o.mask);
-    out.push_back(op);
-    if (out.size() % (pause_after + 1) == pause_after) out.push_back(plain_operation(pause));
+    op.old = layout.place(o.old.used ? o.old : o.out);
+    append(op, o.origin);
+    if (out.ops.size() % (pause_after + 1) == pause_after) append(plain_operation(pause), o.origin);
   }
-  out.push_back(plain_operation(stop));
+  append(plain_operation(stop), {});
+  for (const RowId row : list.live) {
+    if (layout.has(row)) out.live.push_back(layout.offset(row));
+  }
+  std::ranges::sort(out.live);
   return out;
 }
 
@@ -71,7 +81,8 @@ std::vector<DoublesOp> placed(const std::vector<RowOp>& ops, const RowLayout& la
 bool join(StateLink& link, const StateLink& next) {
   const bool alike = link.memory == next.memory && link.form == next.form &&
                      link.float_result == next.float_result && link.plus_zero == next.plus_zero &&
-                     link.fresh == next.fresh && link.scratch == next.scratch;
+                     link.fresh == next.fresh && link.scratch == next.scratch &&
+                     link.carried == next.carried;
   const std::uint32_t last_row = link.row + (link.count - 1) * link.row_step;
   const std::uint32_t last_lanes = link.lanes + (link.count - 1) * link.lane_step;
   const std::uint32_t row_step = next.row - last_row, lane_step = next.lanes - last_lanes;
@@ -107,12 +118,31 @@ std::vector<RowLink> export_links(const WordNumbers& numbers, const Exchange& e,
   return links(numbers, e, &out);
 }
 
-DoublesSection lay_out(const RowProgram& program, std::uint32_t lanes) {
+/// Rows that a pass overwrites and needs as they were.
+std::vector<std::uint32_t> checkpoint(const MaskedLists& lists, const RowLayout& layout) {
+  std::set<RowId> rows;
+  for (const RowOp& o : lists.last.ops) {
+    for (std::uint32_t k = 0; o.out.used && k < o.op.elements; ++k) {
+      const std::uint32_t up = k * o.out.stride;
+      rows.insert({o.out.lanes.kind, o.out.lanes.number + up});
+      if (o.out.has_tail) rows.insert({o.out.tail.kind, o.out.tail.number + up});
+    }
+  }
+  std::vector<std::uint32_t> offsets;
+  for (const RowId row : rows) {
+    if (lists.carried.count(row) != 0) offsets.push_back(layout.offset(row));
+  }
+  return offsets;
+}
+
+DoublesSection lay_out(RowProgram program, const DoublesKernels& kernels, std::uint32_t lanes) {
   DoublesSection out;
   RowLayout layout;
-  for (const auto* ops : {&program.before, &program.pass, &program.after}) {
-    for (const RowOp& o : *ops) {
-      for (const RowSpan* span : {&o.a, &o.b, &o.out, &o.mask}) layout.use(*span, o.op.elements);
+  const MaskedLists lists = mask_lanes(program, kernels);
+  for (const auto* list : {&lists.before, &lists.enter, &lists.pass, &lists.last, &lists.after}) {
+    for (const RowOp& o : list->ops) {
+      for (const RowSpan* span : {&o.a, &o.b, &o.out, &o.mask, &o.old})
+        layout.use(*span, o.op.elements);
     }
   }
   for (const auto* list : {&program.imports, &program.exports}) {
@@ -120,9 +150,17 @@ DoublesSection lay_out(const RowProgram& program, std::uint32_t lanes) {
   }
   out.row_lanes = lanes;
   out.frame_bytes = layout.assign(lanes * static_cast<std::uint32_t>(sizeof(double)));
-  out.before = placed(program.before, layout);
-  out.ops = placed(program.pass, layout);
-  out.after = placed(program.after, layout);
+  out.before = placed(lists.before, layout);
+  out.enter = placed(lists.enter, layout);
+  out.pass = placed(lists.pass, layout);
+  out.last = placed(lists.last, layout);
+  out.after = placed(lists.after, layout);
+  out.resumable = program.repeats && !program.whole;
+  out.checkpoint = checkpoint(lists, layout);
+  for (RowLink& l : program.exports) {
+    l.link.carried = lists.carried.count(l.rows.lanes) != 0 ||
+                     (l.rows.has_tail && lists.carried.count(l.rows.tail) != 0);
+  }
   out.imports = placed(program.imports, layout);
   out.exports = placed(program.exports, layout);
   for (const StateLink& link : out.exports) {

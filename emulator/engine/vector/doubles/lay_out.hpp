@@ -9,10 +9,24 @@
 
 namespace gdr {
 
+/// What an operation is to those that look at the order of operations.
+enum class RowOpKind : std::uint8_t {
+  Compute,       ///< reads rows, and writes others
+  Test,          ///< the same, and what it writes are lanes of a mask
+  Check,         ///< fails where a lane of `a` is no number: its bits are used from there on
+  CheckedInput,  ///< computes, and does to `a` what Check does
+  Transfer,      ///< between the frame and the broadcast memory, a PE at a time
+};
+
 /// An operation whose places are still rows.
 struct RowOp {
   DoublesOp op;
-  RowSpan a, b, out, mask = no_rows;
+  RowSpan a = no_rows, b = no_rows, out = no_rows, mask = no_rows;
+  RowSpan old = no_rows;  ///< under a predicate, where not `out`: what lanes get that it leaves out
+  RowOpKind kind = RowOpKind::Compute;
+  OpOrigin origin = {};
+  /// Whether it writes only in the lanes in which the mask has op.value.
+  bool predicated() const { return mask.used && kind != RowOpKind::Transfer; }
 };
 
 /// The tail of a word without one is a row of zeros.
@@ -62,8 +76,10 @@ struct RowProgram {
   std::vector<RowOp> before, pass, after;
   std::vector<ConstantRow> constants;
   std::vector<RowLink> imports, exports;
+  bool repeats = false;  ///< the pass may be done more than once
+  bool whole = false;    ///< results may be all that is wanted of a run, or nothing if it fails
 };
 /// Everything in its place in a frame with rows of `lanes`; usable.
-DoublesSection lay_out(const RowProgram& program, std::uint32_t lanes);
+DoublesSection lay_out(RowProgram program, const DoublesKernels& kernels, std::uint32_t lanes);
 
 }  // namespace gdr

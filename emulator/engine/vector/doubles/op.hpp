@@ -52,7 +52,8 @@ struct DoublesOp {
   std::uint32_t elements = 0;
   std::uint32_t lanes = 0;  ///< of a row, a multiple of 32
   LanePlace a, b, out;
-  LanePlace mask;                  ///< the predicate, or the mask that is made
+  LanePlace mask;                  ///< the predicate, if the kernel heeds one
+  LanePlace old;                   ///< under a predicate: what lanes get that it leaves out
   bool value = true;               ///< the predicate's bit that lets a write through
   std::uint8_t memory = 0;         ///< transfers: which of DoublesRun::memory
   std::uint8_t element = 0;        ///< transfers to the memory: which word of `put`

@@ -14,11 +14,19 @@ struct SourceLanes {
   std::size_t step = 0;  ///< shorts from a group to the next
 };
 
-/// Run a section on doubles, in the machine's floating-point mode (MachineFloatMode). Returns 0 if
-/// every lane is proved exact; else bits of DoublesFailure, and the block is as it was, except for
-/// words that the section writes without looking at them. A section that writes to the broadcast
-/// memory must have its j-items there.
-std::uint64_t run_on_doubles(const DoublesSection& section, const DoublesKernels& kernels,
+/// How a run on doubles went.
+struct DoublesResult {
+  std::uint64_t failure = 0;  ///< bits of DoublesFailure; 0: every lane is proved exact
+  /// Passes that are proved and left in the block: all, or with a failure all but the last ones, or
+  /// none.
+  std::uint64_t passes = 0;
+};
+
+/// Run a section on doubles, in the machine's floating-point mode (MachineFloatMode). If no pass is
+/// proved, the block is as it was, except for words that the section writes without looking at
+/// them; if all but the last ones are, that holds for words that those write without looking.
+/// A section that writes to the broadcast memory must have its j-items there.
+DoublesResult run_on_doubles(const DoublesSection& section, const DoublesKernels& kernels,
                              BlockState& block, const BlockRun& run, SourceLanes sources);
 
 /// Whether this host raises, and keeps silent about, exceptions as the proof needs it; some

@@ -53,6 +53,7 @@ class Translator : public WordPass {
     RowSpan out;
     bool direct = false;       ///< `out` is the first destination itself
     bool tested = false;       ///< nothing but the mask's lanes was made
+    bool checked = false;      ///< the kernel looks at `a`: its bits count from then on
     std::optional<bool> flag;  ///< the same in all lanes and known beforehand: of a constant
   };
 
@@ -171,6 +172,7 @@ class Translator : public WordPass {
         s.kernel.always = kernels_.integer_test[n][slot.mask.flag == MaskFlag::Zero ? 1 : 0];
       } else if (may_be_float(slot.a, vlen)) {
         s.kernel.always = kernels_.integer_checked[n];
+        s.checked = true;
         note_proved(slot.a, vlen);
       }
     }
@@ -201,6 +203,7 @@ class Translator : public WordPass {
     if (s.tested) {  // no predicate reads a mask that it sets itself before the end
       const RowSpan to = i.predicate.used ? flag_rows() : mask_rows(slot.mask.mask, 0);
       emit(s.kernel.always, i.vlen, to, s.a.rows, s.b.rows);
+      ops_.back().kind = RowOpKind::Test;
       return;
     }
     const DoublesKernel kernel =
@@ -209,12 +212,14 @@ class Translator : public WordPass {
     if (!s.direct) {
       s.out = scratch_rows(strip, s.result.rep);
       emit(s.kernel.always, i.vlen, s.out, s.a.rows, s.b.rows);
+      if (s.checked) ops_.back().kind = RowOpKind::CheckedInput;
       return;
     }
     const Operand first = slot.dst.used() ? slot.dst : t_operand(slot.t, slot.width);
     s.out = write_location(first, i.vlen, s.result, i.predicate.used);
     emit(kernel, i.vlen, s.out, s.a.rows, s.b.rows);
-    if (i.predicate.used) ops_.back().mask = mask_rows(i.predicate.mask, 0);
+    if (s.checked) ops_.back().kind = RowOpKind::CheckedInput;
+    if (i.predicate.used) set_predicate(i, 0);
   }
 
   /// What is left to do: results from scratch to their places, second copies to T. Where a
@@ -241,7 +246,12 @@ class Translator : public WordPass {
   void blend(const Instruction& i, unsigned elements, unsigned first, const RowSpan& from,
              const RowSpan& to) {
     emit(kernels_.blend[from.has_tail ? 1 : 0][i.predicate.value ? 1 : 0], elements, to, from);
+    set_predicate(i, first);
+  }
+
+  void set_predicate(const Instruction& i, unsigned first) {
     ops_.back().mask = mask_rows(i.predicate.mask, first);
+    ops_.back().op.value = i.predicate.value;
   }
 
   void need_mask(unsigned mask, unsigned elements) {
@@ -276,6 +286,7 @@ class Translator : public WordPass {
       from.has_tail = false;
       emit(kernels_.test[integer ? 1 : 0][zero ? 1 : 0], i.vlen,
            i.predicate.used ? flag_rows() : rows, from);
+      ops_.back().kind = RowOpKind::Test;
     }
     if (i.predicate.used) {
       need_mask(target.mask, i.vlen);
@@ -463,15 +474,17 @@ DoublesSection translate_to_doubles(const Program& program, Section which, const
   DoublesSection out;
   if (std::none_of(section.begin(), section.end(), uses_floats)) return out;
   try {
-    const RowSection rows = translate_section(section, geometry, kernels, heads);
+    RowSection rows = translate_section(section, geometry, kernels, heads);
     const WordNumbers numbers(geometry);
     RowProgram one;
-    one.pass = rows.ops;
-    one.constants = rows.constants;
+    one.pass = std::move(rows.ops);
+    one.constants = std::move(rows.constants);
     one.imports = import_links(numbers, {rows.entry, rows.imported, rows.mask_imported});
     one.exports = export_links(numbers, {rows.exit, rows.written, rows.mask_written}, rows.imported,
                                std::vector<bool>(numbers.count(), true));
-    out = lay_out(one, row_lanes(geometry));
+    one.repeats = which == Section::Body;
+    for (RowOp& o : one.pass) o.origin.section = which;
+    out = lay_out(std::move(one), kernels, row_lanes(geometry));
     out.writes_memory = rows.writes_memory;
   } catch (const Unusable& u) {
     out.reason = std::string(section_names[static_cast<unsigned>(which)]) + ", " + u.why;

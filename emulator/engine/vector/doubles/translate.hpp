@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/engine/engine.hpp"
 #include "emulator/engine/vector/doubles/op.hpp"
 #include "emulator/isa/geometry.hpp"
 #include "emulator/isa/program.hpp"
@@ -26,6 +27,7 @@ struct StateLink {
   bool plus_zero = false;             ///< a long that is taken never to be -0
   bool fresh = false;                 ///< export of a word of which nothing is imported
   bool scratch = false;               ///< and that nobody needs who wants results only
+  bool carried = false;               ///< export: the last pass needs what the one before leaves
   std::uint32_t count = 1;            ///< words
   std::uint32_t row_step = 0;         ///< from a word to the next: rows of the state
   std::uint32_t lane_step = 0;        ///< bytes of the frame
@@ -38,16 +40,46 @@ struct ConstantRow {
   enum class Kind : std::uint8_t { Bits, PeNumber, BlockNumber } kind = Kind::Bits;
 };
 
+/// The instruction that an operation belongs to. Operations behind the last instruction, which
+/// convert words between sections and passes, have its number plus one.
+struct OpOrigin {
+  Section section = Section::Body;
+  std::uint32_t instruction = 0;
+};
+
+/// Operations in the order in which they run; the last one stops.
+struct OpList {
+  std::vector<DoublesOp> ops;
+  std::vector<OpOrigin> origins;    ///< one for each operation, but for fused lists
+  std::vector<std::uint32_t> live;  ///< rows that anybody reads afterwards: offsets, sorted
+  bool empty() const { return ops.size() < 2; }
+};
+
 /// One section, translated. Immutable.
 struct DoublesSection {
   bool usable = false;
-  std::uint64_t number = 0;              ///< no other section has it, if it is usable
-  bool has_floats = false;               ///< operations on floats: what doubles are good for
-  std::string reason;                    ///< why not: which instruction, what about it
-  std::vector<DoublesOp> ops;            ///< one pass; the last one stops
-  std::vector<DoublesOp> before, after;  ///< once, before the first pass and after the last; alike
+  std::uint64_t number = 0;  ///< no other section has it, if it is usable
+  bool has_floats = false;   ///< operations on floats: what doubles are good for
+  std::string reason;        ///< why not: which instruction, what about it
+  /// The last passes, or all of them: leave every word as the machine does.
+  OpList last;
+  /// The passes before the last_passes, and all of a whole run of which only results are wanted: in
+  /// lanes that predicates leave out they need not compute what nobody can observe
+  /// (masked_lanes.hpp). Empty if there are none.
+  OpList pass;
+  /// How many passes of a run are to be `last`.
+  std::uint64_t last_count(const BlockRun& run) const {
+    if (pass.empty()) return run.iterations;
+    if (!resumable) return run.results_only ? 0 : run.iterations;
+    return run.iterations < last_passes ? run.iterations : last_passes;
+  }
+  static constexpr std::uint64_t last_passes = 2;
+  OpList enter;          ///< before the first `pass` of a run: words that it does not observe
+  OpList before, after;  ///< once, before the first pass and after the last
   std::vector<StateLink> imports, exports;
-  std::uint32_t waiting_longs = 0;  ///< words among the exports that are not fresh
+  bool resumable = false;                 ///< the block may be left as it is between two passes
+  std::vector<std::uint32_t> checkpoint;  ///< rows that `last` reads and overwrites
+  std::uint32_t waiting_longs = 0;        ///< words among the exports that are not fresh
   std::vector<ConstantRow> constants;
   std::uint32_t row_lanes = 0;      ///< PEs, filled up to whole batches
   std::uint32_t frame_bytes = 0;    ///< from 0 on

@@ -55,7 +55,8 @@ class Chain {
     RowProgram whole{std::move(before), std::move(pass), std::move(after), constants_, {}, {}};
     whole.imports = import_links(numbers_, {entry_, imported_, masks_imported_});
     whole.exports = export_links(numbers_, {held_, written_, masks_written_}, imported_, kept);
-    return lay_out(whole, lanes_);
+    whole.repeats = whole.whole = true;
+    return lay_out(std::move(whole), kernels_, lanes_);
   }
 
  private:
@@ -108,11 +109,12 @@ class Chain {
 
   void prove(std::uint32_t w, unsigned half, std::vector<RowOp>& bridge) {
     bridge.push_back(op(kernels_.check, no_rows, short_rows(numbers_, {w, half}, 0)));
+    bridge.back().kind = RowOpKind::Check;
     held_[w].floats[half] = false;
   }
 
   RowOp op(DoublesKernel kernel, const RowSpan& out, const RowSpan& a) const {
-    RowOp o{{}, a, no_rows, out, no_rows};
+    RowOp o{{}, a, no_rows, out};
     o.op.kernel = kernel;
     o.op.elements = 1;
     o.op.lanes = lanes_;
@@ -127,7 +129,7 @@ class Chain {
       if (row.kind == RowKind::Constant) row.number += base;
     };
     for (RowOp o : section.ops) {
-      for (RowSpan* span : {&o.a, &o.b, &o.out, &o.mask}) {
+      for (RowSpan* span : {&o.a, &o.b, &o.out, &o.mask, &o.old}) {
         move(span->lanes);
         move(span->tail);
       }
@@ -215,8 +217,10 @@ DoublesSection translate_whole(const Program& program, const Geometry& geometry,
   try {
     Chain chain(geometry, kernels);
     const auto rows = [&](Section section, std::span<const Instruction> then = {}) {
-      return translate_section(program.section(section), geometry, kernels, heads,
-                               {then, chain.granted()});
+      RowSection made = translate_section(program.section(section), geometry, kernels, heads,
+                                          {then, chain.granted()});
+      for (RowOp& o : made.ops) o.origin.section = section;
+      return made;
     };
     std::vector<RowOp> before, pass, after;
     const RowSection start = rows(Section::Start, program.section(Section::Body));

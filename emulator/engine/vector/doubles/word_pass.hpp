@@ -8,6 +8,7 @@
 #include <string>
 
 #include "emulator/engine/vector/doubles/lay_out.hpp"
+#include "emulator/engine/vector/doubles/put.hpp"
 #include "emulator/engine/vector/doubles/section.hpp"
 
 namespace gdr {
@@ -81,12 +82,18 @@ class WordPass {
 
   DoublesOp& emit(DoublesKernel kernel, unsigned elements, const RowSpan& out, const RowSpan& a,
                   const RowSpan& b = no_rows) {
-    RowOp o{{}, a, b, out, no_rows};
+    RowOp o{{}, a, b, out};
     o.op.kernel = kernel;
     o.op.elements = elements;
     o.op.lanes = lanes_;
+    o.kind = touches_memory(kernel) ? RowOpKind::Transfer : RowOpKind::Compute;
+    o.origin.instruction = static_cast<std::uint32_t>(number_);
     ops_.push_back(o);
     return ops_.back().op;
+  }
+  void emit_check(unsigned elements, const RowSpan& rows) {
+    emit(kernels_.check, elements, no_rows, rows);
+    ops_.back().kind = RowOpKind::Check;
   }
 
   // --- words
@@ -118,7 +125,7 @@ class WordPass {
   /// A short that stands for its bits from here on: an infinity or NaN might not have.
   void prove_number(std::uint32_t w, unsigned half) {
     if (!words_[w].floats[half]) return;
-    emit(kernels_.check, 1, no_rows, short_rows({w, half}, 0));
+    emit_check(1, short_rows({w, half}, 0));
     words_[w].floats[half] = false;
   }
 
@@ -212,7 +219,7 @@ class WordPass {
 
   void prove_numbers(const Operand& x, unsigned elements, const Source& source) {
     if (!may_be_float(x, elements)) return;
-    emit(kernels_.check, source.rows.stride == 0 ? 1 : elements, no_rows, source.rows);
+    emit_check(source.rows.stride == 0 ? 1 : elements, source.rows);
     note_proved(x, elements);
   }
   void note_proved(const Operand& x, unsigned elements) {

@@ -80,9 +80,10 @@ const DoublesSection& FusedSection::ready() const {
     late_->section = *plain_;
     const DoublesSection recorded = late_->translate(recording_kernels(late_->isa));
     Fuser fuser(late_->section, recorded, late_->isa);
-    fuser.replace(late_->section.before, recorded.before);
-    fuser.replace(late_->section.ops, recorded.ops);
-    fuser.replace(late_->section.after, recorded.after);
+    for (OpList DoublesSection::*list : {&DoublesSection::before, &DoublesSection::pass,
+                                         &DoublesSection::last, &DoublesSection::after}) {
+      fuser.replace((late_->section.*list).ops, (recorded.*list).ops);
+    }
   });
   return late_->section;
 }

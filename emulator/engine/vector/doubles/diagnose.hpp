@@ -1,0 +1,18 @@
+// Why a run on doubles could not be proved: the first instruction whose result is in doubt.
+#pragma once
+
+#include <string>
+
+#include "emulator/engine/vector/doubles/run.hpp"
+#include "emulator/isa/program.hpp"
+
+namespace gdr {
+
+/// Repeats a failed run operation by operation: "body, instruction 12, kernel.gds:40: a number is
+/// too large for doubles". The block must be as it was before the run, and is left as a failed run
+/// leaves it. Takes a multiple of the run's time: for one run of a section, not for every one.
+std::string diagnose(const Program& program, const DoublesSection& section,
+                     const DoublesKernels& kernels, BlockState& block, const BlockRun& run,
+                     SourceLanes sources);
+
+}  // namespace gdr
