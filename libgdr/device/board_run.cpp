@@ -84,7 +84,10 @@ void BoardRun::flush() {
 }
 
 void BoardRun::load_program() {
-  if (slot_.loaded && &slot_.loaded->program() == &job_.kernel.program()) return;
+  // Kernels that were made twice are the same by their content.
+  if (slot_.loaded && (&slot_.loaded->program() == &job_.kernel.program() ||
+                       slot_.loaded->object() == job_.kernel.object()))
+    return;
   slot_.loaded.reset();
   slot_.resident = {};
   const std::vector<std::uint8_t>& object = job_.kernel.object();

@@ -39,6 +39,13 @@ std::vector<std::uint64_t> records(const Program& program, VarKind kind, std::si
   return made;
 }
 
+Geometry two_chips() {
+  Geometry geometry;
+  geometry.chips_per_board = 2;
+  geometry.blocks = 2;
+  return geometry;
+}
+
 struct Job {
   Program program;
   std::vector<std::uint64_t> targets, sources;
@@ -106,7 +113,7 @@ std::vector<std::uint64_t> by_sources(Rig& rig, const Job& job, std::uint32_t fl
 std::vector<Program> kernels() {
   std::vector<Program> programs;
   for (const std::string& name : Kernel::builtin_names()) {
-    const Program& program = Kernel::builtin(name).program();
+    const Program program = Kernel::builtin(name).program();
     const LinkLayout layout = link_layout(program);
     if (layout.outputs.empty() && !layout.sources.empty() && !layout.targets.empty())
       programs.push_back(program);
@@ -123,7 +130,7 @@ void on_all_engines(Work work) {
 }  // namespace
 
 TEST_CASE("packed targets have the bits that blocks give, in every kernel", "[board]") {
-  const Geometry geometry = small_geometry(2, 2, 32, 1024);
+  const Geometry geometry = two_chips();
   unsigned packed = 0, all = 0;
   on_all_engines([&](const char* engine, const std::string& isa) {
     for (const Program& program : kernels())
@@ -150,7 +157,7 @@ TEST_CASE("packed targets have the bits that blocks give, in every kernel", "[bo
 }
 
 TEST_CASE("sums over all sources in one go are those of one block", "[board]") {
-  const Geometry geometry = small_geometry(2, 2, 32, 1024);
+  const Geometry geometry = two_chips();
   on_all_engines([&](const char* engine, const std::string& isa) {
     for (const char* const name : {"gravity", "gravity_jerk", "gravity_jerk_long", "lennard_jones"})
       for (const std::uint64_t sources : {2, 5, 64, 301}) {
@@ -167,7 +174,7 @@ TEST_CASE("sums over all sources in one go are those of one block", "[board]") {
 }
 
 TEST_CASE("a changed source is seen, and only what is written counts", "[board]") {
-  const Geometry geometry = small_geometry(2, 2, 32, 1024);
+  const Geometry geometry = two_chips();
   const Program program = Kernel::builtin("gravity_jerk").program();
   Job job = job_of(program, 20, 500);
   const std::uint64_t words = job.sources.size() / job.source_count;
@@ -199,7 +206,7 @@ TEST_CASE("a changed source is seen, and only what is written counts", "[board]"
 }
 
 TEST_CASE("parameters that change between packed calls count", "[board]") {
-  const Geometry geometry = small_geometry(1, 2, 32, 1024);
+  const Geometry geometry = two_chips();
   const Job job = job_of(Kernel::builtin("gravity").program(), 9, 40);
   const auto forces = [&](Rig& rig, double eps2, std::uint32_t flags) {
     rig.add(CommandKind::WriteParam, 1, {bits(eps2)});

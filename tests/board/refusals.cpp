@@ -71,7 +71,7 @@ TEST_CASE("Kinds, chips, shares and flags that are not there", "[board]") {
     REQUIRE(refused(rig) == ErrorCategory::Device);
   }
   if (kind == 5 || kind == 6) {
-    rig.add(static_cast<CommandKind>(kind), 1).flags = 32;
+    rig.add(static_cast<CommandKind>(kind), 1).flags = 64;
     REQUIRE(refused(rig) == ErrorCategory::Device);
   }
   if (kind == 6 || kind == 7) {

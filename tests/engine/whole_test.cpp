@@ -245,7 +245,8 @@ bool results_only_suffice(const StreamedExecutable& executable, const selftest::
   if (executable.most_whole_groups() < body.iterations || !executable.run_whole(all, body))
     return false;
   body.results_only = true;
-  REQUIRE(executable.run_whole(some, body));
+  // Lanes that nobody observes have other numbers then, and need not be proved with these.
+  if (!executable.run_whole(some, body)) return false;
   REQUIRE(results_of(test.program, some) == results_of(test.program, all));
   body.results_only = false;
   const bool again = executable.run_whole(all, body);

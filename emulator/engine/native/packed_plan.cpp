@@ -62,6 +62,8 @@ class Planner {
       const bool reads = s != Section::Body && reads_sources(*part.section);
       const bool puts = s == Section::Start ? !compiled_.in_one_go && !part.section->puts().empty()
                                             : !part.section->puts().empty();
+      if (s != Section::Body && !keeps_to_fixed(loaded_.program, s))
+        throw std::string("a section but the loop reads where j-items stand");
       if (reads || puts) throw std::string("a section but the loop uses the broadcast memory");
     }
     if (section(Section::Body).stream_bytes() == 0) throw std::string("it reads no sources");

@@ -66,10 +66,14 @@ bool PackedRunner::takes(const Pass& pass) const {
 bool PackedRunner::takes_runs(const Pass& pass) const {
   if (!wants_results_only(pass)) return false;
   const PassRun& first = pass.runs.front();
+  // Partial sums of integers wrap around in the PEs; the network adds them up with more bits.
+  const bool any_order = std::ranges::none_of(
+      loaded_.results, [](const PortField& field) { return field.reduce == Reduce::Iadd; });
   return std::ranges::all_of(pass.runs, [&](const PassRun& run) {
     return run.plan.share == Share::TargetsOverBlocks
                ? run.chips == first.chips
-               : run.plan.share == Share::SourcesOverBlocks && (run.flags & run_reassociate) != 0;
+               : run.plan.share == Share::SourcesOverBlocks && any_order &&
+                     (run.flags & run_reassociate) != 0;
   });
 }
 

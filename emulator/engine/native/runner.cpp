@@ -76,6 +76,7 @@ class SectionRun {
   bool take_words();
   void widen_stream();
   bool take_state();
+  void round_to_floats(std::span<const RowTransfer> rows, const WorkItems& items) const;
   void take_given(const CompiledKernels::One& one, const WorkItems& items) const;
   bool take_row(const RowTransfer& t, std::size_t item, std::byte* to) const;
   void take_fixed(Take take, std::size_t first, std::size_t count, std::byte* to) const;
@@ -102,6 +103,8 @@ class SectionRun {
                                          std::size_t of_first) const {
     return {rows.data(), folded_ ? of_first : rows.size()};
   }
+  /// Code on doubles reads a stream of floats.
+  bool is_widened() const { return run_.stream.groups != nullptr && precision() != s_.precision(); }
   std::size_t lanes() const { return code_->target.lanes(); }
   std::size_t chunks() const { return chunks_; }
   Precision precision() const { return code_->target.precision; }
@@ -224,7 +227,7 @@ bool SectionRun::take_words() {
   }
   source_ = run_.stream.groups;
   if (source_ != nullptr) {
-    if (precision() != s_.precision()) widen_stream();
+    if (is_widened()) widen_stream();
     return fits;
   }
   grow(scratch_.source, sources.size() * lane * count_);
@@ -268,8 +271,26 @@ bool SectionRun::take_state() {
       if (by_eight_ && !t.elsewhere()) continue;
       fits = take_row(t, items.bytes, items.place(t)) && fits;
     }
+    if (is_widened()) round_to_floats(in, items);
   }
   return fits;
+}
+
+/// Sources that were floats meet numbers of the state that are rounded as they are: particles at
+/// the same place must stay there.
+void SectionRun::round_to_floats(std::span<const RowTransfer> rows, const WorkItems& items) const {
+  for (const RowTransfer& t : rows) {
+    if (t.key.take != Take::Long && t.key.take != Take::Short) continue;
+    std::byte* at = items.place(t);
+    for (std::size_t v = 0; v < items.vectors; ++v, at += items.bytes)
+      for (std::size_t k = 0; k < lanes(); ++k) {
+        double number = 0;
+        std::memcpy(&number, at + k * sizeof number, sizeof number);
+        if (!fits_float(number)) continue;
+        number = static_cast<float>(number);
+        std::memcpy(at + k * sizeof number, &number, sizeof number);
+      }
+  }
 }
 
 void SectionRun::take_given(const CompiledKernels::One& one, const WorkItems& items) const {
