@@ -123,7 +123,9 @@ void LaneSources::prepare(std::span<const SourceSegment> segments, std::vector<P
   if (!converted_ || !usable_ || kept_.size() != now.size() || items != items_) {
     ranges.push_back({0, items});
     items_ = items;
-    groups_ = divide_up(items, group);
+    // Behind them a group of pads, where there are any: a program that works on several items at a
+    // time may finish the last ones in section End, from shorts that are rounded on their way.
+    groups_ = divide_up(items, group) + (group > 1 ? 1 : 0);
     const std::size_t bytes = groups_ * body_.stream_bytes();
     if (lanes_.size() < bytes) lanes_.resize(bytes);
   } else {
@@ -139,7 +141,8 @@ void LaneSources::prepare(std::span<const SourceSegment> segments, std::vector<P
   const std::uint64_t a_task = divide_up(items_a_task, group);
   for (const Range& range : ranges) {
     const std::uint64_t first = range.first / group;
-    const std::uint64_t count = divide_up(range.first + range.count, group) - first;
+    const std::uint64_t end = range.first + range.count;
+    const std::uint64_t count = (end == items_ ? groups_ : divide_up(end, group)) - first;
     phases.push_back({divide_up(count, a_task), [this, first, count, a_task](std::size_t i) {
                         convert(first + i * a_task, std::min(a_task, count - i * a_task));
                       }});
@@ -171,7 +174,7 @@ void LaneSources::convert(std::uint64_t first_group, std::uint64_t count) {
   const std::uint32_t group = loaded_.program.group;
   const std::uint64_t words = loaded_.layout.source_words;
   const std::uint64_t first = first_group * group;
-  const std::uint64_t items = std::min(items_ - first, count * group);
+  const std::uint64_t items = first < items_ ? std::min(items_ - first, count * group) : 0;
   const std::uint64_t* const from = records(first, items, scratch);
   const std::size_t bytes = body_.stream_bytes();
   std::byte* const to = lanes_.data() + first_group * bytes;
@@ -220,7 +223,7 @@ void LaneSources::convert_any(const std::uint64_t* records, std::uint64_t items,
   if (shorts.size() < at_once * group * item_shorts) shorts.resize(at_once * group * item_shorts);
   for (std::uint64_t g = 0; g < groups; g += at_once) {
     const std::uint64_t n = std::min(at_once, groups - g);
-    const std::uint64_t some = std::min(n * group, items - g * group);
+    const std::uint64_t some = g * group < items ? std::min(n * group, items - g * group) : 0;
     for (const PortField& field : loaded_.sources)
       port_load(field, {records + g * group * words, words}, some,
                 {shorts.data() + field.location.address, item_shorts, 1});

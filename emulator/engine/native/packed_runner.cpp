@@ -149,31 +149,34 @@ bool PackedRunner::make_image(const Pass& pass) {
   return image_usable_;
 }
 
-/// Section End may look at what the loop found last in the broadcast memory.
-void PackedRunner::take_last_group() {
+/// The loop may leave words of the group that it found last: of each part of it, one.
+void PackedRunner::take_last_groups() {
+  const std::uint64_t groups = sources_->group_count();
+  const std::size_t size = loaded_.program.group * std::size_t{loaded_.program.item_shorts};
+  last_groups_.resize((groups + groups_between_looks - 1) / groups_between_looks * size);
+  std::uint64_t* to = last_groups_.data();
+  for (std::uint64_t end = 0; end < groups; to += size) {
+    end = std::min(groups, end + groups_between_looks);
+    take_group(end - 1, to);
+  }
+}
+
+/// A group of sources as it would stand in the broadcast memory.
+void PackedRunner::take_group(std::uint64_t group, std::uint64_t* to) const {
   const std::size_t item_shorts = loaded_.program.item_shorts, words = loaded_.layout.source_words;
-  const std::uint32_t group = loaded_.program.group;
-  std::uint64_t items = 0;
-  for (const SourceSegment& s : segments_) items += s.items;
-  std::uint64_t item = (items - 1) / group * group;
-  last_group_.resize(group * item_shorts);
   std::vector<std::uint64_t> scratch;
-  for (std::uint32_t k = 0; k < group; ++k, ++item) {
-    std::uint64_t* const to = last_group_.data() + k * item_shorts;
-    if (item >= items) {
-      std::ranges::copy(loaded_.pad_item, to);
-      continue;
-    }
-    std::uint64_t before = 0;
+  for (std::uint32_t k = 0; k < loaded_.program.group; ++k, to += item_shorts) {
+    std::ranges::copy(loaded_.pad_item, to);
+    std::uint64_t item = group * loaded_.program.group + k;
     for (const SourceSegment& s : segments_) {
-      if (item - before < s.items) {
-        const std::uint64_t* const record =
-            s.memory->view(s.address + (item - before) * words, words, scratch);
-        for (const PortField& field : loaded_.sources)
-          port_load(field, {record, words}, 1, {to + field.location.address, item_shorts, 1});
-        break;
+      if (item >= s.items) {
+        item -= s.items;
+        continue;
       }
-      before += s.items;
+      const std::uint64_t* const record = s.memory->view(s.address + item * words, words, scratch);
+      for (const PortField& field : loaded_.sources)
+        port_load(field, {record, words}, 1, {to + field.location.address, item_shorts, 1});
+      break;
     }
   }
 }
@@ -209,7 +212,7 @@ bool PackedRunner::run_targets(const Pass& pass) {
     phases.clear();
   }
   if (!sources_->usable()) return false;
-  take_last_group();
+  take_last_groups();
   std::uint64_t targets = 0;
   for (const TargetWrite& write : pass.writes) targets += write.slots.count;
   const auto pairs = static_cast<double>(targets) * static_cast<double>(sources_->group_count());
@@ -241,10 +244,9 @@ void PackedRunner::work(const Pass& pass, const Group& group) const {
   for (const PackedPlan::Preset& preset : plan_.presets)
     std::fill_n(preset.row.in(block), pes, *preset.row.in(image_.blocks[0]));
   load(block, group);
-  const std::uint32_t last_group = loaded_.halves.source_base[0];
-  std::ranges::copy(last_group_, block.bm.data() + last_group);
   run_packed(compiled_, block, {static_cast<std::uint32_t>(pes), plan_.elements == 1},
-             {sources_->groups(), last_group}, sources_->group_count());
+             {sources_->groups(), sources_->group_count(), last_groups_.data(),
+              loaded_.program.group * loaded_.program.item_shorts, loaded_.halves.source_base[0]});
   store(block, group, pass.results + group.read->offset);
 }
 

@@ -35,7 +35,8 @@ class PackedRunner final : public PassRunner {
   bool takes_transfers(const Pass& pass) const;
   bool gather_segments(const Pass& pass);
   bool make_image(const Pass& pass);
-  void take_last_group();
+  void take_last_groups();
+  void take_group(std::uint64_t group, std::uint64_t* to) const;
   std::vector<Group> make_groups(const Pass& pass, unsigned threads) const;
   bool run_targets(const Pass& pass);
   void work(const Pass& pass, const Group& group) const;
@@ -53,7 +54,7 @@ class PackedRunner final : public PassRunner {
   const PackedPlan plan_;
   std::unique_ptr<LaneSources> sources_;
   std::vector<SourceSegment> segments_;
-  std::vector<std::uint64_t> last_group_;  ///< of the sources, as it would stand in the BM
+  std::vector<std::uint64_t> last_groups_;  ///< shorts: see PackedSources
 
   /// What a PE finds when targets are written: one block, as Init and parameters leave it.
   ChipState image_;

@@ -11,10 +11,6 @@
 namespace gdr::native {
 namespace {
 
-/// Groups of sources that packed targets see between two looks at whether the work shall end: some
-/// milliseconds of it.
-constexpr std::uint64_t groups_between_looks = 16384;
-
 using Bytes = std::vector<std::byte, LineAllocator<std::byte>>;
 
 /// Memory of one thread, kept from run to run.
@@ -504,7 +500,7 @@ void run_whole(const CompiledProgram& program, BlockState& block, const BlockRun
 }
 
 void run_packed(const CompiledProgram& program, BlockState& block, PackedPes pes,
-                const SourceStream& stream, std::uint64_t groups) {
+                const PackedSources& sources) {
   const auto section = [&](Section s) -> const CompiledSection& {
     return *program.parts[static_cast<unsigned>(s)].section;
   };
@@ -517,14 +513,16 @@ void run_packed(const CompiledProgram& program, BlockState& block, PackedPes pes
     start.passes(1, 0);
   const std::size_t bytes = section(Section::Body).stream_bytes();
   BlockRun body = run;
-  body.stream = stream;
-  for (std::uint64_t done = 0; done < groups;) {
-    const std::uint64_t some = std::min(groups_between_looks, groups - done);
+  body.stream = {sources.groups, sources.address};
+  const std::uint64_t* last_group = sources.last_groups;
+  for (std::uint64_t done = 0; done < sources.count; last_group += sources.group_shorts) {
+    const std::uint64_t some = std::min(groups_between_looks, sources.count - done);
+    std::copy_n(last_group, sources.group_shorts, block.bm.data() + sources.address);
     SectionRun(section(Section::Body), block, body, pes.folded)
         .passes(some, 0, done == 0 && program.in_one_go);
     body.stream.groups += some * bytes;
     done += some;
-    if (done < groups) look_up();
+    if (done < sources.count) look_up();
   }
   SectionRun(section(Section::End), block, run, pes.folded).passes(1, 0);
 }

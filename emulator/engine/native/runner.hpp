@@ -22,8 +22,21 @@ struct PackedPes {
   bool folded = false;
 };
 
-/// Start, the body over `groups` groups of a stream, and End on a packed block.
+/// Groups of sources that packed targets see between two looks at whether the work shall end: some
+/// milliseconds of it. The loop is done in parts of so many.
+constexpr std::uint64_t groups_between_looks = 16384;
+
+/// The sources of packed targets.
+struct PackedSources {
+  const std::byte* groups = nullptr;  ///< as a SourceStream
+  std::uint64_t count = 0;
+  /// The last group of each part, as it would stand in the broadcast memory, and where it would.
+  const std::uint64_t* last_groups = nullptr;
+  std::uint32_t group_shorts = 0, address = 0;
+};
+
+/// Start, the body over all sources, and End on a packed block.
 void run_packed(const CompiledProgram& program, BlockState& block, PackedPes pes,
-                const SourceStream& stream, std::uint64_t groups);
+                const PackedSources& sources);
 
 }  // namespace gdr::native
