@@ -51,10 +51,6 @@ PackedRunner::PackedRunner(const CompiledProgram& compiled, const LoadedProgram&
 }
 
 void PackedRunner::run(const Pass& pass) {
-  if (getenv("GDRDBG"))
-    fprintf(stderr, "plan %d %s runs %d transfers %d\n", plan_.usable, plan_.reason.c_str(),
-            plan_.usable && takes_runs(pass),
-            plan_.usable && takes_runs(pass) && takes_transfers(pass));
   if (!takes(pass) || !run_targets(pass)) blockwise_->run(pass);
 }
 
