@@ -375,7 +375,9 @@ def test_an_interrupt_is_heard_within_a_second(work, device):
         work(device)
     took = time.perf_counter() - interrupt_after.sent
     # A second is promised to who has the machine for himself; with others on it, their share more.
-    assert took < 1.0 * max(1.0, 2.0 * os.getloadavg()[0] / os.cpu_count())
+    # Memory that was never touched takes its time on virtual machines.
+    seconds = 2.0 if work in (long_stack, long_distributed_factorisation) else 1.0
+    assert took < seconds * max(1.0, 2.0 * os.getloadavg()[0] / os.cpu_count())
     acc, _ = gdr.gravity([[0.0, 0, 0], [1.0, 0, 0]], 1.0, device=device)
     assert acc[0, 0] == pytest.approx(1.0, rel=1e-6)
 
