@@ -100,6 +100,14 @@ TEST_CASE("native keeps long precision where functions stand side by side") {
   check_everywhere(mixed + "long c = rsqrt(a); r += c; s += 0*recip(b);", data, of_longs);
 }
 
+TEST_CASE("native gives sums, not zeros, where the elements of a loop come last one first") {
+  const Data data{{"x", {0.5, -1, 2, 0.1, 3, -2}}, {"p", {3, -4, 1, 0.5, -3}}};
+  check_everywhere(
+      "precision long; VARI x; VARJ p; VARF f;\n"
+      "d = x - p; f += d*(abs(p) > 2.5 ? p : exp(-abs(x)));",
+      data, of_longs);
+}
+
 TEST_CASE("native gives NaNs without a sign, as the chip does") {
   const Data data{{"x", {1e300, 1}}, {"y", {1e300, -1e300}}};
   // An infinite factor: a product alone may be finite inside a fused multiply-add.

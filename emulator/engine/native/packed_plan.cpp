@@ -35,6 +35,7 @@ class Planner {
       for (const Kernel& kernel : section(s).kernels()) check_instances(kernel);
     for (const PortField& field : loaded_.targets) place_field(field, targets_);
     for (const PortField& field : loaded_.results) place_field(field, results_);
+    check_order();
     for (const Section s : sections) follow(s);
     for (const Place& place : results_)
       if (!computed_.contains(place)) throw std::string("a result is not computed");
@@ -123,6 +124,15 @@ class Planner {
       for (std::size_t k = 0; k < first.outputs.size(); ++k)
         match(e, first.outputs[k], other.outputs[k]);
     }
+  }
+
+  /// The first instance is element 0 in all sections: nothing that it looks at is another
+  /// element's.
+  void check_order() const {
+    for (unsigned e = 1; folded_ && e < elements_; ++e)
+      for (const auto& [first, other] : elements_of_[e])
+        if (other != first && elements_of_[e].contains(other))
+          throw std::string("elements do not come in the same order");
   }
 
   void place_field(const PortField& field, std::set<Place>& to) {
