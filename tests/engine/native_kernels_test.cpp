@@ -108,6 +108,14 @@ TEST_CASE("native gives sums, not zeros, where the elements of a loop come last 
       data, of_longs);
 }
 
+TEST_CASE("native runs kernels that move a word of a target to where a section reads it") {
+  const Data data{{"x", {0.5, -1, 2}}, {"y", {1, 3, -2}}, {"p", {3, -4, 1}}, {"q", {1, 2, 5}}};
+  check_everywhere(
+      "VARI x, y; VARJ p, q; VARF f; skip if (pow(x,-2) > 2.5); t1 = (y/(x));\n"
+      "f += y*(abs(((exp(min(rsqrt(abs(p)), -1)) < y ? q : x) + (q - p))));",
+      data, of_shorts);
+}
+
 TEST_CASE("native gives NaNs without a sign, as the chip does") {
   const Data data{{"x", {1e300, 1}}, {"y", {1e300, -1e300}}};
   // An infinite factor: a product alone may be finite inside a fused multiply-add.

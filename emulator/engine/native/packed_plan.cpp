@@ -184,12 +184,13 @@ class Planner {
 
   /// A word of the last source, or of the broadcast memory, that every element gets alike.
   void check_move(const Place& place, const MovedRow& move) const {
-    if (!folded_ && move.from != NodeOp::Input) return;
-    for (unsigned e = 0; e < elements_; ++e) {
+    constexpr auto why = "a word is moved from one place to another";
+    if (move.from == NodeOp::Input) throw std::string(why);
+    for (unsigned e = 0; folded_ && e < elements_; ++e) {
       const auto other = moved_.find(elements_of_[e].at(place));
-      if (move.from == NodeOp::Input || other == moved_.end() || other->second.from != move.from ||
+      if (other == moved_.end() || other->second.from != move.from ||
           other->second.place != move.place)
-        throw std::string("a word is moved from one place to another");
+        throw std::string(why);
     }
   }
 
