@@ -63,6 +63,21 @@ TEST_CASE("native keeps the reciprocal of zero in items that do not exist") {
   check_everywhere(head + "f += x*k*min(recip(k), 5);", data, {1e-6, 1e-6, 1e-5});
 }
 
+TEST_CASE(
+    "missing items count for nothing though a condition depends on the reciprocal of a zero") {
+  const Data data{{"x", {-1, 0.25}}, {"y", {2, -3}}, {"p", {10, 20, -5}}, {"q", {0.5, -2, 3e4}}};
+  const std::string text =
+      "VARI x, y; VARJ p, q; VARF f;\n"
+      "if (pow(1/q,-2) < 0.75) { f += p + q - 0.5; }\nf += x*y*q;";
+  check_everywhere(text, data, {1e-6, 1e-6, 1e-5});
+}
+
+TEST_CASE("missing items count for nothing though a large number is divided by their zero") {
+  const Data data{{"x", {1e120, -1e4}}, {"q", {3, -0.25, 7}}};
+  check_everywhere("precision long;\nVARI x; VARJ q; VARF f; f += q*(x/q);", data,
+                   {1e-12, 1e-12, 1e-5});
+}
+
 TEST_CASE("native takes products that are equal from one another without a rest") {
   const Data data{{"x", {0.1, 0.3}}, {"y", {0.7, 0.7}}, {"p", {0.1, 0.3}}, {"q", {0.7, 0.7}}};
   check_everywhere("VARI x, y; VARJ p, q; VARF f; d = x*q - p*y; skip if (d == 0); f += q/d;", data,

@@ -14,8 +14,16 @@ struct Known {
   enum class Kind : std::uint8_t { Exact, Finite, Anything } kind = Kind::Anything;
   Long word;                ///< Exact: of a short the widened float
   bool may_vanish = false;  ///< Finite: zero where a mask or a limit says so
+  bool of_missing = false;  ///< Exact: a zero that stands for a missing item
+  /// Exact: made of the bits of such a zero, as 1/0 is. Engines agree only that it is a number.
+  bool wild = false;
   bool zero() const noexcept { return kind == Kind::Exact && is_zero(word); }
-  static Known exact(Long w) { return {Kind::Exact, w, false}; }
+  static Known exact(Long w) { return {Kind::Exact, w}; }
+  static Known missing() {
+    Known k = exact({});
+    k.of_missing = true;
+    return k;
+  }
   static Known finite(bool may_vanish = false) { return {Kind::Finite, {}, may_vanish}; }
   bool may_be_zero() const noexcept { return may_vanish || zero(); }
 };
@@ -52,7 +60,7 @@ class Interpreter {
     if (op.sets != none) {
       int& mask = masks[static_cast<std::size_t>(op.sets)];
       int now = -1;
-      if (result.kind == Known::Kind::Exact)
+      if (result.kind == Known::Kind::Exact && !result.wild)
         now = op.flag == MaskFlag::Zero ? flag_zero(op, result) : flag_negative(op, result);
       mask = allowed == 1 || mask == now ? now : -1;
     }
@@ -108,7 +116,10 @@ class Interpreter {
       if (exact && op.width == Width::Short) {
         const auto word = [](const Known& k) { return IntWord{upper_half(k.word).bits}; };
         const IntResult r = row.compute_int(word(a), word(b), Width::Short);
-        return Known::exact(widen_float(Short{static_cast<std::uint64_t>(r.value) & Short::mask}));
+        Known k =
+            combined(widen_float(Short{static_cast<std::uint64_t>(r.value) & Short::mask}), a, b);
+        k.wild = !k.zero() && (k.wild || a.of_missing || b.of_missing);
+        return k;
       }
       // A function's seed, of a number other than zero if it is to be trusted.
       const bool trusted = trust_seeds_ && !a.may_vanish && !b.may_vanish;
@@ -116,14 +127,24 @@ class Interpreter {
     }
     if (exact) {
       Flags flags = no_flags;
-      return Known::exact(row.compute_float(a.word, b.word, op.width, flags));
+      return combined(row.compute_float(a.word, b.word, op.width, flags), a, b);
     }
     const bool product = op.op == Op::Fmul || op.op == Op::Dmul;
     if (!is_finite(a) || !is_finite(b)) return {};
-    if (product && (a.zero() || b.zero())) return Known::exact({});
+    if (product && (a.zero() || b.zero())) return Known::missing();
+    // Whatever the other one is, the product may overflow.
+    if (product && (a.wild || b.wild)) return {};
     const bool limit = op.op == Op::Fmax || op.op == Op::Fmin;
     if (product || limit) return Known::finite(a.may_be_zero() || b.may_be_zero());
     return Known::finite(a.may_be_zero() && b.may_be_zero());
+  }
+
+  /// What an operation makes of two words that are known.
+  static Known combined(Long result, const Known& a, const Known& b) {
+    Known k = Known::exact(result);
+    k.of_missing = k.zero() && (a.of_missing || b.of_missing);
+    k.wild = !k.zero() && (a.wild || b.wild);
+    return k;
   }
 
   const MachineLoop& loop_;
@@ -156,7 +177,7 @@ bool starts_clean(const MachineLoop& loop, const Schedule& s, const RingTimes& r
     for (int level = 1; level < passes; ++level) {
       Interpreter machine(loop, false);
       for (std::size_t v = 0; v < loop.values.size(); ++v)
-        if (loop.values[v].origin != Origin::Resident) machine.values[v] = Known::exact({});
+        if (loop.values[v].origin != Origin::Resident) machine.values[v] = Known::missing();
       for (std::size_t m = 0; m < loop.masks.size(); ++m)
         machine.masks[m] = loop.masks[m].off ? 1 : 0;
       for (const std::size_t i : order) {
@@ -175,7 +196,7 @@ std::vector<ValueId> neutral_fields(const MachineLoop& loop) {
     Interpreter machine(loop, true);
     for (std::size_t v = 0; v < loop.values.size(); ++v)
       if (loop.values[v].origin == Origin::Field)
-        machine.values[v] = v == f ? Known::exact({}) : Known::finite();
+        machine.values[v] = v == f ? Known::missing() : Known::finite();
     bool clean = true;
     for (const std::size_t i : in_order(loop)) clean = clean && machine.run(loop.ops[i]);
     if (clean) found.push_back(static_cast<ValueId>(f));
