@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "emulator/engine/native/exclusions.hpp"
 #include "emulator/engine/native/lower.hpp"
 
 namespace gdr::native {
@@ -39,16 +40,19 @@ struct KernelCode {
   ItemLayout layout;
   bool loops = false;
   Segment once, first, loop, last;
+  FreeLoop free;                            ///< the loop for passes that leave out no pair
   std::vector<std::uint32_t> carried_slot;  ///< input slot of each carried location
   std::vector<Take> inputs;
   std::vector<std::uint32_t> input_offset;  ///< where an input stands in a work item at first
 };
 
 /// items: `copies` work items, one behind the other; source: words of the first group; uniforms:
-/// words that do not move; passes: 1 or more; spills: memory for values that find no register.
+/// words that do not move; passes: 1 or more; spills: memory for values that find no register;
+/// runs: how passes 1 .. passes - 2 are done, for kernels that have a free loop (plan_runs).
 /// Everything begins at a multiple of the vector's size but the words.
 using KernelFunction = void (*)(std::byte* items, const std::byte* source,
-                                const std::byte* uniforms, std::uint64_t passes, std::byte* spills);
+                                const std::byte* uniforms, std::uint64_t passes, std::byte* spills,
+                                const LoopRun* runs);
 
 /// A function in executable memory, freed with the last owner.
 struct CompiledKernel {
@@ -60,7 +64,7 @@ struct CompiledKernel {
 };
 
 /// Work items that a function takes at once, at most.
-constexpr std::uint32_t most_copies = 4;
+constexpr std::uint32_t most_copies = 2;
 
 /// Makes machine code for Avx2 or Avx512 (the host need not have it). `source_words` and
 /// `uniform_words` are complete: groups of source words stand one behind the other. `copies`: work

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "emulator/engine/native/float_mode.hpp"
 #include "emulator/engine/native/runner.hpp"
@@ -13,6 +14,8 @@ namespace {
 
 /// Items that one task converts.
 constexpr std::uint64_t items_a_task = 2048;
+/// Windows of groups whose ranges one task finds.
+constexpr std::uint64_t windows_a_task = 64;
 /// And that go through machine words at a time, where there is no short way.
 constexpr std::uint64_t items_at_once = 64;
 /// Groups whose words are converted together, else.
@@ -37,6 +40,20 @@ struct ToInteger {
     return port::int_to_short(bits).upper << short_shift;
   }
 };
+
+/// The smallest and the largest of n integers.
+template <typename Integer>
+std::pair<std::int64_t, std::int64_t> range_of(const std::byte* from, std::size_t step,
+                                               std::uint64_t n) noexcept {
+  Integer least = std::numeric_limits<Integer>::max(), most = std::numeric_limits<Integer>::min();
+  for (std::uint64_t i = 0; i < n; ++i, from += step) {
+    Integer value = 0;
+    std::memcpy(&value, from, sizeof value);
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+  return {lane_integer(least), lane_integer(most)};
+}
 
 /// One word of n groups. False if an integer does not fit.
 template <typename Way, typename Lane>
@@ -76,6 +93,8 @@ LaneSources::LaneSources(const CompiledSection& body, const LoadedProgram& loade
     short_way_ = short_way_ && word.way != Word::Way::Other;
     words_.push_back(word);
   }
+  windows_.words = body.compared_words();
+  windows_.ranges.resize(windows_.words.size());
 }
 
 /// As port_load does it; floats that are taken as bits, or integers as numbers, are rare.
@@ -146,6 +165,18 @@ void LaneSources::prepare(std::span<const SourceSegment> segments, std::vector<P
     phases.push_back({divide_up(count, a_task), [this, first, count, a_task](std::size_t i) {
                         convert(first + i * a_task, std::min(a_task, count - i * a_task));
                       }});
+    if (windows_.words.empty()) continue;
+    const std::uint64_t first_window = first / SourceWindows::groups;
+    const std::uint64_t end_window = divide_up(first + count, SourceWindows::groups);
+    for (SourceWindows::Ranges& of_word : windows_.ranges) {
+      of_word.least.resize(divide_up(groups_, SourceWindows::groups));
+      of_word.most.resize(of_word.least.size());
+    }
+    phases.push_back({divide_up(end_window - first_window, windows_a_task),
+                      [this, first_window, end_window](std::size_t i) {
+                        const std::uint64_t begin = first_window + i * windows_a_task;
+                        find_ranges(begin, std::min(windows_a_task, end_window - begin));
+                      }});
   }
 }
 
@@ -210,6 +241,25 @@ void LaneSources::convert(std::uint64_t first_group, std::uint64_t count) {
   if (!fits || (floats && watch.left())) usable_ = false;
   convert_any(from + whole * group * words, items - whole * group, count - whole,
               to + whole * bytes);
+}
+
+/// Of windows whose groups have been converted.
+void LaneSources::find_ranges(std::uint64_t first_window, std::uint64_t count) {
+  const std::size_t step = body_.stream_bytes();
+  const bool floats = body_.precision() == Precision::Float;
+  for (std::size_t w = 0; w < windows_.words.size(); ++w) {
+    const std::size_t number = body_.source_words().number(windows_.words[w]);
+    for (std::uint64_t n = first_window; n < first_window + count; ++n) {
+      const std::uint64_t begin = n * SourceWindows::groups;
+      const std::uint64_t end = std::min(groups_, begin + SourceWindows::groups);
+      const std::byte* const at = lanes_.data() + begin * step;
+      const auto [least, most] = floats
+                                     ? range_of<std::int32_t>(at + number * 4, step, end - begin)
+                                     : range_of<std::int64_t>(at + number * 8, step, end - begin);
+      windows_.ranges[w].least[n] = least;
+      windows_.ranges[w].most[n] = most;
+    }
+  }
 }
 
 /// Through machine words, like any engine's: all conversions, and pads.

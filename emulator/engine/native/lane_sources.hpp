@@ -31,6 +31,8 @@ class LaneSources {
   bool usable() const noexcept { return usable_; }
   const std::byte* groups() const noexcept { return lanes_.data(); }
   std::uint64_t group_count() const noexcept { return groups_; }
+  /// Of the words that are compared with words of targets.
+  const SourceWindows& windows() const noexcept { return windows_; }
 
  private:
   /// How a word of a group comes from a record, where that has a short way.
@@ -56,6 +58,8 @@ class LaneSources {
   void convert_any(const std::uint64_t* records, std::uint64_t items, std::uint64_t groups,
                    std::byte* to);
 
+  void find_ranges(std::uint64_t first_window, std::uint64_t count);
+
   const CompiledSection& body_;
   const LoadedProgram& loaded_;
   std::vector<Word> words_;
@@ -64,6 +68,7 @@ class LaneSources {
   std::vector<Kept> kept_;
   std::uint64_t items_ = 0, groups_ = 0;
   std::vector<std::byte, LineAllocator<std::byte>> lanes_;
+  SourceWindows windows_;
   bool converted_ = false;
   std::atomic<bool> usable_ = false;
 };

@@ -242,7 +242,8 @@ void PackedRunner::work(const Pass& pass, const Group& group) const {
   load(block, group);
   run_packed(compiled_, block, {static_cast<std::uint32_t>(pes), plan_.elements == 1},
              {sources_->groups(), sources_->group_count(), last_groups_.data(),
-              loaded_.program.group * loaded_.program.item_shorts, loaded_.halves.source_base[0]});
+              loaded_.program.group * loaded_.program.item_shorts, loaded_.halves.source_base[0],
+              &sources_->windows()});
   store(block, group, pass.results + group.read->offset);
 }
 

@@ -64,8 +64,8 @@ ConstantRoot constant_root(const Root& root, const Node& constant, bool compleme
   ConstantRoot made{root.key, 0, 0};
   std::uint64_t bits = complemented ? ~constant.bits : constant.bits;
   std::uint64_t words[2] = {0, 0};
-  lanes_to_words(root.key.take, Precision::Double, reinterpret_cast<const std::byte*>(&bits), 1,
-                 {&words[0], &words[1]});
+  lanes_to_row({}, root.key.take, reinterpret_cast<const std::byte*>(&bits), 1,
+               {&words[0], &words[1]});
   made.upper = words[0];
   made.lower = words[1];
   return made;
@@ -181,6 +181,21 @@ void CompiledSection::collect_words() {
   }
 }
 
+std::vector<LeafKey> CompiledSection::compared_words() const {
+  std::vector<LeafKey> words;
+  for (const Kernel& kernel : kernels_)
+    for (const Node& node : kernel.graph.nodes()) {
+      if (node.op != NodeOp::BitsEqual) continue;
+      for (const Ref r : {node.a, node.b}) {
+        if (kernel.graph[r].op != NodeOp::Source) continue;
+        LeafKey word = LeafKey::unpack(kernel.graph[r].bits);
+        word.delay = 0;
+        if (std::ranges::find(words, word) == words.end()) words.push_back(word);
+      }
+    }
+  return words;
+}
+
 KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_words,
                                       Target target) const {
   const Kernel special =
@@ -205,6 +220,7 @@ KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_w
     code.first = lowered(form.first, target);
     code.loop = lowered(form.loop, target);
     code.last = lowered(form.last, target);
+    if (target.isa != Isa::Portable) code.free = without_exclusions(code.loop, code.carried_slot);
   }
   return code;
 }

@@ -87,6 +87,8 @@ class CompiledSection {
   const std::vector<PutTarget>& puts() const noexcept { return puts_; }
   const WordTable& source_words() const noexcept { return source_words_; }
   const WordTable& uniform_words() const noexcept { return uniform_words_; }
+  /// Of the source words, those that are compared with words of targets.
+  std::vector<LeafKey> compared_words() const;
 
   /// Which of its uniform words are best compiled as zeros where they are zero: bits of their
   /// numbers. They stand in for lanes that do not count.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "emulator/engine/native/float_mode.hpp"
@@ -16,8 +17,23 @@ using Bytes = std::vector<std::byte, LineAllocator<std::byte>>;
 /// Memory of one thread, kept from run to run.
 struct Scratch {
   Bytes items, source, uniforms, spills;
+  std::vector<LoopRun> runs;
+  std::vector<std::uint8_t> hit;       ///< by window
+  std::vector<std::int64_t> compared;  ///< lanes of targets
   std::vector<std::uint64_t> put_words, moved;
 };
+
+Scratch& scratch_of_thread() {
+  static thread_local Scratch scratch;
+  return scratch;
+}
+
+template <typename Integer>
+Integer integer_at(const std::byte* at) noexcept {
+  Integer value = 0;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
 
 void grow(Bytes& bytes, std::size_t size) {
   if (bytes.size() < size) bytes.resize(size);
@@ -40,6 +56,12 @@ class SectionRun {
     leave_moved();
     leave_constants(next.left_before());
     put_words();
+  }
+
+  /// Of the sources that the next passes see: `first` is the number of their first window.
+  void take_windows(const SourceWindows& windows, std::uint64_t first) {
+    windows_ = &windows;
+    first_window_ = first;
   }
 
   /// `after` a section that has left its constants to this one.
@@ -78,6 +100,16 @@ class SectionRun {
   void take_fixed(Take take, std::size_t first, std::size_t count, std::byte* to) const;
   bool compute();
   void execute(std::size_t k);
+  const LoopRun* plan_loop(std::size_t k, std::size_t item, std::size_t count);
+  bool is_positive(std::size_t k, std::size_t item, std::size_t count) const;
+  void gather_compared(std::uint32_t slot, std::size_t k, std::size_t item, std::size_t count);
+  bool find_hits(LeafKey source);
+  const std::byte* input(std::size_t k, std::size_t item, std::uint32_t slot) const {
+    const KernelCode& code = code_->kernels[k].code;
+    return scratch_.items.data() + places_[k].begin + item * code.layout.bytes() +
+           code.input_offset[slot];
+  }
+  std::size_t live_lanes(std::size_t item) const;
   bool results_are_finite() const;
   void leave(std::size_t k);
   void leave_row(const RowTransfer& t, std::size_t item, const std::byte* from);
@@ -105,7 +137,7 @@ class SectionRun {
   std::size_t chunks() const { return chunks_; }
   Precision precision() const { return code_->target.precision; }
 
-  static thread_local Scratch scratch_;
+  Scratch& scratch_ = scratch_of_thread();
   const CompiledSection& s_;
   BlockState& block_;
   const BlockRun& run_;
@@ -114,14 +146,14 @@ class SectionRun {
   std::vector<Place> places_;
   std::uint64_t count_ = 1;
   std::uint32_t source_base_ = 0;
+  const SourceWindows* windows_ = nullptr;
+  std::uint64_t first_window_ = 0;
   std::uint32_t live_;  ///< PEs that are worked on
   bool folded_;
   bool after_ = false;      ///< the section before has left its constants to this one
   bool by_eight_ = false;   ///< the code is for the host's AVX-512 and doubles
   std::size_t chunks_ = 0;  ///< vectors that they fill
 };
-
-thread_local Scratch SectionRun::scratch_;
 
 /// Lanes of a row are few: eight at a time, written out, cost less than a call that finds out how
 /// many there are.
@@ -310,9 +342,7 @@ bool SectionRun::take_row(const RowTransfer& t, std::size_t item, std::byte* to)
     }
     const std::uint64_t* const upper = t.cell.in(std::as_const(block_)) + first;
     const std::uint64_t* const lower = t.key.take == Take::Long ? upper + block_.pes : upper;
-    fits = words_to_lanes(t.key.take, precision(), {upper, lower, 1}, count, to,
-                          code_->target.lane_bytes()) &&
-           fits;
+    fits = row_to_lanes(code_->target, t.key.take, upper, lower, count, to) && fits;
   }
   return fits;
 }
@@ -380,10 +410,104 @@ void SectionRun::execute(std::size_t k) {
     }
     const CompiledKernel& code = s_.code_for(one, code_->target, left);
     grow(scratch_.spills, code.spill_bytes);
-    code.function(at, source_, scratch_.uniforms.data(), count_, scratch_.spills.data());
+    const std::size_t first = places_[k].items - left;
+    const LoopRun* const runs = plan_loop(k, first, std::min<std::size_t>(left, code.copies));
+    code.function(at, source_, scratch_.uniforms.data(), count_, scratch_.spills.data(), runs);
     at += code.copies * item;
     left -= code.copies;
   }
+}
+
+/// Lanes of a work item that hold targets.
+std::size_t SectionRun::live_lanes(std::size_t item) const {
+  return std::min<std::size_t>(lanes(), live_ - item % chunks() * lanes());
+}
+
+/// Which passes of the loop can do without conditions, for some work items.
+const LoopRun* SectionRun::plan_loop(std::size_t k, std::size_t item, std::size_t count) {
+  const CompiledKernels::One& one = code_->kernels[k];
+  const FreeLoop& free = one.code.free;
+  if (!free.usable) return nullptr;
+  const std::uint64_t windows = (count_ + SourceWindows::groups - 1) / SourceWindows::groups;
+  scratch_.hit.assign(windows, 0);
+  bool known = is_positive(k, item, count);
+  const EqualWords* before = nullptr;
+  for (const EqualWords& equal : free.equal) {
+    if (!known) break;
+    if (before == nullptr || before->slot != equal.slot)
+      gather_compared(equal.slot, k, item, count);
+    known = find_hits(equal.source);
+    before = &equal;
+  }
+  if (!known) std::ranges::fill(scratch_.hit, std::uint8_t{1});
+  plan_runs(count_, scratch_.hit, scratch_.runs);
+  return scratch_.runs.data();
+}
+
+/// Are all inputs and words positive that a loop without conditions asks for?
+bool SectionRun::is_positive(std::size_t k, std::size_t item, std::size_t count) const {
+  const FreeLoop& free = code_->kernels[k].code.free;
+  const bool floats = precision() == Precision::Float;
+  const std::int64_t least = floats
+                                 ? std::bit_cast<std::int32_t>(std::numeric_limits<float>::min())
+                                 : std::bit_cast<std::int64_t>(std::numeric_limits<double>::min());
+  const std::size_t lane = code_->target.lane_bytes();
+  const auto bits = [&](const std::byte* at) {
+    return floats ? std::int64_t{integer_at<std::int32_t>(at)} : integer_at<std::int64_t>(at);
+  };
+  for (const LeafKey word : free.positive_uniforms) {
+    if (bits(scratch_.uniforms.data() + s_.uniform_words().number(word) * lane) < least)
+      return false;
+  }
+  for (const std::uint32_t slot : free.positive_slots)
+    for (std::size_t i = item; i < item + count; ++i)
+      for (std::size_t n = 0; n < live_lanes(i); ++n) {
+        if (bits(input(k, i, slot) + n * lane) < least) return false;
+      }
+  return true;
+}
+
+/// The integers of a slot in targets, sorted.
+void SectionRun::gather_compared(std::uint32_t slot, std::size_t k, std::size_t item,
+                                 std::size_t count) {
+  std::vector<std::int64_t>& found = scratch_.compared;
+  found.clear();
+  for (std::size_t i = item; i < item + count; ++i) {
+    const std::byte* at = input(k, i, slot);
+    for (std::size_t n = 0; n < live_lanes(i); ++n, at += code_->target.lane_bytes())
+      found.push_back(precision() == Precision::Float ? lane_integer(integer_at<std::int32_t>(at))
+                                                      : lane_integer(integer_at<std::int64_t>(at)));
+  }
+  if (!std::ranges::is_sorted(found)) std::ranges::sort(found);
+}
+
+/// Marks windows of sources that may have a word in common with the targets gathered, as far as
+/// their smallest and largest words tell. False if nothing is known of the sources.
+bool SectionRun::find_hits(LeafKey source) {
+  constexpr std::uint8_t hit = 1, near = 2;
+  if (windows_ == nullptr) return false;
+  const auto word = std::ranges::find(windows_->words, source);
+  if (word == windows_->words.end()) return false;
+  const auto& ranges = windows_->ranges[static_cast<std::size_t>(word - windows_->words.begin())];
+  const std::int64_t* const least = ranges.least.data() + first_window_;
+  const std::int64_t* const most = ranges.most.data() + first_window_;
+  const std::vector<std::int64_t>& targets = scratch_.compared;
+  const std::int64_t first = targets.front(), last = targets.back();
+  std::uint8_t* const hits = scratch_.hit.data();
+  const std::size_t windows = scratch_.hit.size();
+  // Nearly all windows are apart from all targets; the sign tells, without branches.
+  std::int64_t any = 0;
+  for (std::size_t w = 0; w < windows; ++w) {
+    const std::int64_t meets = ~((most[w] - first) | (last - least[w])) >> 63;
+    hits[w] = static_cast<std::uint8_t>(hits[w] | (meets & near));
+    any |= meets;
+  }
+  for (std::size_t w = 0; any != 0 && w < windows; ++w) {
+    if (hits[w] < near) continue;
+    const bool found = *std::ranges::lower_bound(targets, least[w]) <= most[w];
+    hits[w] = found ? hit : hits[w] & hit;
+  }
+  return true;
 }
 
 void SectionRun::leave(std::size_t k) {
@@ -408,7 +532,7 @@ void SectionRun::leave_row(const RowTransfer& t, std::size_t item, const std::by
   }
   for (std::size_t first = 0; first < live_; first += lanes(), from += item) {
     const std::size_t count = std::min<std::size_t>(lanes(), live_ - first);
-    lanes_to_words(t.key.take, precision(), from, count, {rows.upper + first, rows.lower + first});
+    lanes_to_row(code_->target, t.key.take, from, count, {rows.upper + first, rows.lower + first});
   }
 }
 
@@ -518,8 +642,10 @@ void run_packed(const CompiledProgram& program, BlockState& block, PackedPes pes
   for (std::uint64_t done = 0; done < sources.count; last_group += sources.group_shorts) {
     const std::uint64_t some = std::min(groups_between_looks, sources.count - done);
     std::copy_n(last_group, sources.group_shorts, block.bm.data() + sources.address);
-    SectionRun(section(Section::Body), block, body, pes.folded)
-        .passes(some, 0, done == 0 && program.in_one_go);
+    SectionRun loop(section(Section::Body), block, body, pes.folded);
+    if (sources.windows != nullptr)
+      loop.take_windows(*sources.windows, done / SourceWindows::groups);
+    loop.passes(some, 0, done == 0 && program.in_one_go);
     body.stream.groups += some * bytes;
     done += some;
     if (done < sources.count) look_up();

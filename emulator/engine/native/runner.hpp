@@ -25,6 +25,7 @@ struct PackedPes {
 /// Groups of sources that packed targets see between two looks at whether the work shall end: some
 /// milliseconds of it. The loop is done in parts of so many.
 constexpr std::uint64_t groups_between_looks = 16384;
+static_assert(groups_between_looks % SourceWindows::groups == 0);
 
 /// The sources of packed targets.
 struct PackedSources {
@@ -33,6 +34,7 @@ struct PackedSources {
   /// The last group of each part, as it would stand in the broadcast memory, and where it would.
   const std::uint64_t* last_groups = nullptr;
   std::uint32_t group_shorts = 0, address = 0;
+  const SourceWindows* windows = nullptr;
 };
 
 /// Start, the body over all sources, and End on a packed block.

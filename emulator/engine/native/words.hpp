@@ -23,15 +23,24 @@ struct WordsOut {
   std::uint64_t* lower;
 };
 
+/// The integer in a lane: as it is among floats, beside doubles the short at the top.
+constexpr std::int64_t lane_integer(std::int32_t lane) noexcept { return lane; }
+constexpr std::int64_t lane_integer(std::int64_t lane) noexcept { return lane >> short_shift; }
+
 /// n words to lanes, `step` bytes apart. False if an integer does not fit beside floats (they have
 /// 32 bits there); the lanes are then of no use.
 bool words_to_lanes(Take take, Precision precision, WordsIn from, std::size_t n, std::byte* to,
                     std::size_t step) noexcept;
 
+/// The same of n words that stand side by side, to adjacent lanes; in the target's instructions.
+bool row_to_lanes(Target target, Take take, const std::uint64_t* upper, const std::uint64_t* lower,
+                  std::size_t n, std::byte* to) noexcept;
+
 /// n adjacent lanes to words that stand side by side: rounded to nearest even into the word's
-/// format, NaN the canonical one, what is below the smallest number zero.
-void lanes_to_words(Take take, Precision precision, const std::byte* from, std::size_t n,
-                    WordsOut to) noexcept;
+/// format, NaN the canonical one, what is below the smallest number zero. In the target's
+/// instructions.
+void lanes_to_row(Target target, Take take, const std::byte* from, std::size_t n,
+                  WordsOut to) noexcept;
 
 /// The rows of a cell in a block.
 struct CellRow {
@@ -72,7 +81,7 @@ struct WorkItems {
   }
 };
 
-/// What words_to_lanes and lanes_to_words do, for all rows but those elsewhere, into and out of
+/// What words_to_lanes and lanes_to_row do, for all rows but those elsewhere, into and out of
 /// vectors of eight doubles: for hosts with AVX-512. Lanes of no PE become zeros.
 void rows_to_lanes_by_eight(std::span<const RowTransfer> rows, const BlockState& block,
                             const WorkItems& items) noexcept;

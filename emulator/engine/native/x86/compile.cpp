@@ -1,4 +1,8 @@
+#include <algorithm>
+#include <cstddef>
+
 #include "emulator/engine/jit/allocate.hpp"
+#include "emulator/engine/jit/order.hpp"
 #include "emulator/engine/jit/x86/emit.hpp"
 #include "emulator/engine/native/code.hpp"
 #include "emulator/engine/native/to_ir.hpp"
@@ -11,23 +15,32 @@ struct Interleaving {
   unsigned copies = 1, resident = 0;
 };
 
-unsigned fastest_copies(IrContext& c, unsigned registers) {
+/// Two where all their values have registers, so that they hide each other's latencies. Measured:
+/// with 16 registers one is fastest, whose passes overlap as it is.
+unsigned fastest_copies(IrContext& c) {
+  if (c.target.isa != Isa::Avx512) return 1;
   const KernelCode& k = c.kernel;
   const bool loop = k.loops && !k.carried_slot.empty();
   const unsigned all = ~0U;
-  const unsigned pressure = loop ? loop_to_ir(c, k.loop, 1, all).pressure
-                                 : to_ir(c, k.once, 1, CarriedStores::Next).pressure;
-  // Measured: copies side by side hide latencies, on AVX2 even where many values must be spilled.
-  if (c.target.isa == Isa::Avx512)
-    return 4 * pressure + 2 < registers ? 4 : pressure < registers ? 2 : 1;
-  return pressure <= (registers - 1) * 5 / 3 ? 4 : 2;
+  const unsigned pressure =
+      loop ? loop_to_ir(c, k.free.usable ? k.free.loop : k.loop, 1, all).pressure
+           : to_ir(c, k.once, 1, CarriedStores::Next).pressure;
+  constexpr unsigned most_pressure = 12;
+  return pressure <= most_pressure ? most_copies : 1;
 }
 
 Interleaving choose_interleaving(IrContext& c, unsigned wanted) {
   const unsigned registers = c.target.isa == Isa::Avx512 ? 32 : 16;
-  const unsigned copies = wanted != 0 ? wanted : fastest_copies(c, registers);
+  const unsigned copies = wanted != 0 ? wanted : fastest_copies(c);
   // Carried values leave some registers for the work itself.
   return {copies, (registers - 1) * 2 / 3 / copies};
+}
+
+/// Instructions, but for moves from register to register, which hosts do by renaming.
+std::size_t cost_of(const std::vector<jit::Instruction>& code) {
+  return static_cast<std::size_t>(std::ranges::count_if(code, [](const jit::Instruction& i) {
+    return i.op != jit::Op::Load || i.a.kind == jit::Location::Kind::Memory;
+  }));
 }
 
 /// The function of a kernel.
@@ -44,6 +57,8 @@ class KernelEmitter {
     const auto set_place = [&](std::uint32_t number) {
       return a_.ptr[base(base_items) + std::size_t{k.layout.set(number)}];
     };
+    const bool chooses = k.loops && !k.carried_slot.empty() && k.free.usable;
+    if (chooses) a_.mov(runs_, base(base_carried));
     a_.mov(base(base_constants), constants);
     a_.lea(base(base_carried), set_place(0));
     a_.lea(base(base_next), set_place(1));
@@ -56,7 +71,10 @@ class KernelEmitter {
       a_.add(base(base_source), c_.group_bytes());
       a_.sub(passes_, 2);
       a_.jz(after_loop, near);
-      loop(k.loop);
+      if (chooses)
+        loop_runs();
+      else
+        loop(k.loop);
       a_.L(after_loop);
       straight(k.last, CarriedStores::InPlace);
     } else if (k.loops) {
@@ -85,13 +103,58 @@ class KernelEmitter {
     jit::emit({a_, vector_target(c_.target), bases_, {}}, code);
   }
 
+  /// In the order that needs few registers, or ordered for latencies: hosts look some hundred
+  /// instructions ahead, and overlap the better what is independent the nearer it stands. That is
+  /// worth some spilling, less where 32 registers mean that spilled values are many. The limits and
+  /// the window were measured on the kernels of the library.
+  jit::AllocatedBlock loop_code(const jit::Block& block) {
+    constexpr std::size_t window = 24;
+    const double limit = c_.target.isa == Isa::Avx512 ? 1.05 : 1.13;
+    jit::Block ordered = block;
+    jit::order_for_latency(ordered, window);
+    jit::SpillArea spills = spills_;
+    jit::AllocatedBlock overlapped =
+        jit::allocate(ordered, vector_target(c_.target), limits(), spills);
+    jit::SpillArea few_spills = spills_;
+    jit::AllocatedBlock plain =
+        jit::allocate(block, vector_target(c_.target), limits(), few_spills);
+    const auto cost = static_cast<double>(cost_of(overlapped.body));
+    if (cost > limit * static_cast<double>(cost_of(plain.body))) {
+      spills_ = few_spills;
+      return plain;
+    }
+    spills_ = spills;
+    return overlapped;
+  }
+
   void straight(const Segment& segment, CarriedStores stores) {
     emit(allocated(to_ir(c_, segment, form_.copies, stores).block).body);
+  }
+  /// As the list of runs says: passes with conditions, then some without, and so on.
+  void loop_runs() {
+    constexpr auto near = Xbyak::CodeGenerator::T_NEAR;
+    Xbyak::Label next, free, done;
+    a_.L(next);
+    a_.mov(passes_, a_.ptr[runs_ + offsetof(LoopRun, guarded)]);
+    a_.test(passes_, passes_);
+    a_.jz(free, near);
+    loop(c_.kernel.loop);
+    a_.L(free);
+    a_.mov(passes_, a_.ptr[runs_ + offsetof(LoopRun, free)]);
+    a_.add(runs_, static_cast<int>(sizeof(LoopRun)));
+    a_.test(passes_, passes_);
+    a_.jz(done, near);
+    loop(c_.kernel.free.loop);
+    a_.jmp(next, near);
+    a_.L(done);
+    // Only the last run may be without free passes.
+    a_.cmp(a_.qword[runs_ - static_cast<int>(sizeof(LoopRun))], 0);
+    a_.jne(next, near);
   }
   /// `passes_` times. What is carried is in the set base_carried before and after.
   void loop(const Segment& segment) {
     const IrSegment ir = loop_to_ir(c_, segment, form_.copies, form_.resident);
-    const jit::AllocatedBlock code = allocated(ir.block);
+    const jit::AllocatedBlock code = loop_code(ir.block);
     emit(code.before);
     Xbyak::Label top;
     a_.align(32);
@@ -108,8 +171,9 @@ class KernelEmitter {
   IrContext& c_;
   Interleaving form_;
   jit::SpillArea spills_{base_spills, 0, 0};
-  /// The function's arguments are items, source, uniforms, passes and spills.
-  const Xbyak::Reg64 passes_ = a_.rcx;
+  /// The function's arguments are items, source, uniforms, passes, spills and runs, which moves to
+  /// `runs_`.
+  const Xbyak::Reg64 passes_ = a_.rcx, runs_ = a_.rax;
   const std::array<Xbyak::Reg64, base_count> bases_{a_.rdi, a_.rsi, a_.rdx, a_.r8,
                                                     a_.r9,  a_.r10, a_.r11};
 };
