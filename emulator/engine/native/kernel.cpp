@@ -27,6 +27,7 @@ class Splitter {
   bool is_needed(std::uint32_t n) const { return d_.of_node[n].has_value(); }
   bool is_private(Ref r) const { return is_private_[node_of(r)]; }
   void find_private();
+  std::vector<bool> dependent_nodes() const;
   void find_owners();
   void find_left();
   void mark_left(Ref r);
@@ -40,7 +41,10 @@ class Splitter {
   const Demand& d_;
   std::size_t size_;
   std::vector<bool> is_private_;  ///< by node: belongs to one part only
-  std::vector<bool> left_;        ///< by node: a short of several parts that some section reads
+  /// By carried location: what it hands on is the same in all PEs, so that every part that reads it
+  /// carries it for itself.
+  std::vector<bool> is_shared_;
+  std::vector<bool> left_;  ///< by node: a short of several parts that some section reads
   std::vector<std::uint32_t> parent_;
   SplitSection made_;
   std::vector<std::uint32_t> owner_;  ///< by input: the part that uses it, or `shared`
@@ -63,20 +67,41 @@ std::uint32_t Splitter::find(std::uint32_t n) {
   return n;
 }
 
-/// Leaves are shared by parts, and what is the same in all PEs is computed in each that needs it.
-void Splitter::find_private() {
-  is_private_.assign(size_, false);
-  std::vector<bool> depends(size_, false);  // on the PE
-  for (const Carried& c : d_.carried) is_private_[node_of(c.input)] = true;
+/// By node: does it depend on the PE?
+std::vector<bool> Splitter::dependent_nodes() const {
+  std::vector<bool> depends(size_, false), same(size_, false);
+  for (std::size_t c = 0; c < d_.carried.size(); ++c)
+    same[node_of(d_.carried[c].input)] = is_shared_[c];
   for (std::uint32_t n = 0; n < size_; ++n) {
     if (!is_needed(n)) continue;
     const Node& node = g_[ref_to(n)];
-    depends[n] = node.op == NodeOp::Input;
+    depends[n] = node.op == NodeOp::Input && !same[n];
     for (const Ref r : {node.a, node.b, node.c}) {
       if (r != no_ref && is_needed(node_of(r)))
         depends[n] = depends[n] || depends[node_of(resolve(r))];
     }
-    if (depends[n] && !is_leaf(node.op)) is_private_[n] = true;
+  }
+  return depends;
+}
+
+/// Leaves are shared by parts, and what is the same in all PEs is computed in each that needs it.
+void Splitter::find_private() {
+  is_private_.assign(size_, false);
+  is_shared_.assign(d_.carried.size(), true);
+  std::vector<bool> depends;
+  for (bool changed = true; changed;) {
+    changed = false;
+    depends = dependent_nodes();
+    for (std::size_t c = 0; c < d_.carried.size(); ++c) {
+      if (!is_shared_[c] || !depends[node_of(resolve(d_.carried[c].next))]) continue;
+      is_shared_[c] = false;
+      changed = true;
+    }
+  }
+  for (std::size_t c = 0; c < d_.carried.size(); ++c)
+    is_private_[node_of(d_.carried[c].input)] = !is_shared_[c];
+  for (std::uint32_t n = 0; n < size_; ++n) {
+    if (is_needed(n) && depends[n] && !is_leaf(g_[ref_to(n)].op)) is_private_[n] = true;
   }
 }
 
@@ -115,7 +140,7 @@ std::map<std::uint32_t, Splitter::Part> Splitter::parts() {
     parts[part].roots.push_back(r);
   }
   for (std::size_t c = 0; c < d_.carried.size(); ++c) {
-    parts[find(node_of(d_.carried[c].input))].carried.push_back(c);
+    if (!is_shared_[c]) parts[find(node_of(d_.carried[c].input))].carried.push_back(c);
   }
   return parts;
 }
@@ -171,9 +196,20 @@ Kernel Splitter::build(const Part& part) {
   std::vector<bool> seen(size_, false);
   std::vector<std::uint32_t> nodes;
   for (const std::size_t r : part.roots) gather(d_.roots[r].value, seen, nodes);
+  std::vector<std::size_t> carried_here = part.carried;
   for (const std::size_t c : part.carried) {
     gather(d_.carried[c].input, seen, nodes);
     gather(d_.carried[c].next, seen, nodes);
+  }
+  for (bool found = true; found;) {
+    found = false;
+    for (std::size_t c = 0; c < d_.carried.size(); ++c) {
+      const bool missing = std::ranges::find(carried_here, c) == carried_here.end();
+      if (!is_shared_[c] || !seen[node_of(d_.carried[c].input)] || !missing) continue;
+      gather(d_.carried[c].next, seen, nodes);
+      carried_here.push_back(c);
+      found = true;
+    }
   }
   std::unordered_map<std::uint32_t, std::uint32_t> first_user;
   for (const std::uint32_t n : nodes) {
@@ -229,7 +265,7 @@ Kernel Splitter::build(const Part& part) {
     kernel.outputs.push_back({root.key.take, copy(root.value), root.handed_on});
     instance.outputs.push_back(root.key);
   }
-  for (const std::size_t c : part.carried) {
+  for (const std::size_t c : carried_here) {
     const Carried& carried = d_.carried[c];
     kernel.carried.push_back({slots.at(node_of(carried.input)), copy(carried.next)});
   }
