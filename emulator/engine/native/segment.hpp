@@ -32,7 +32,6 @@ struct LoopForm {
   Segment once;
   bool loops = false;  ///< the others are there
   Segment first, loop, last;
-  std::vector<bool> put_off;  ///< by carried: computed one pass late
 };
 
 /// Cuts a kernel into segments; `loops` is false for sections that are not the loop body.
