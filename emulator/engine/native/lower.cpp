@@ -6,6 +6,7 @@
 #include "emulator/engine/native/float_mode.hpp"
 #include "emulator/engine/native/roots.hpp"
 #include "emulator/engine/native/shorts.hpp"
+#include "emulator/engine/native/simplify.hpp"
 
 namespace gdr::native {
 namespace {
@@ -85,19 +86,24 @@ Ref rsqrt_by_estimate(const Maker& m, Ref x, double scale, bool coarse) {
   }
   // With e = 1 - x y^2: y (1 + e/2 + 3 e^2/8 + 5 e^3/16).
   const Ref e = m.fma(t, y, m.number(1), fma_negate_product);
-  const Ref p = m.fma(m.fma(e, m.number(0.3125), m.number(0.375)), e, m.number(0.5));
-  const Ref s = m.scaled(y, scale);
-  return m.fma(m.mul(p, e), s, s);
+  if (scale == 1) {
+    const Ref p = m.fma(m.fma(e, m.number(0.3125), m.number(0.375)), e, m.number(0.5));
+    return m.fma(m.mul(p, e), y, y);
+  }
+  // A scale costs nothing in the constants.
+  const Ref p = m.fma(e, m.number(0.3125 * scale), m.number(0.375 * scale));
+  return m.mul(y, m.fma(m.fma(p, e, m.number(0.5 * scale)), e, m.number(scale)));
 }
 
-/// The same by integers, where the host has no estimate for doubles: a seed from the exponent, the
-/// minimax parabola of the gravity kernel and a Newton step, all at the scale where their constants
-/// are fewest: y sqrt(x) = rho after the parabola, 2 rho^3 after the step.
+/// The same by integers, where the host has no estimate for doubles: a seed from the exponent and
+/// the minimax parabola of the gravity kernel, at the scale where its constants are fewest: then
+/// y sqrt(x) = rho within 2^-15.9. A Newton step at that scale makes 2 rho^3 of it, or a step of
+/// fourth order what is wanted.
 Ref rsqrt_by_integers(const Maker& m, Ref x, double scale, bool coarse) {
   constexpr std::uint64_t magic = 0x5fe4000000000000;
   constexpr double fit_1 = -1.32769405841827392578125, fit_2 = 1.407470285892486572265625;
   constexpr double newton = 6.8217227458953857421875;  // 3 rho^2
-  const double after = 2 * std::pow(newton / 3, 1.5);
+  constexpr double square = newton / 3;
   Graph& g = m.g;
   const Ref count = g.constant(Kind::Bits, std::uint64_t{1} << short_shift);
   const Ref halved = g.op(NodeOp::ShiftRight, Kind::Bits, g.as_bits(x), count);
@@ -106,12 +112,20 @@ Ref rsqrt_by_integers(const Maker& m, Ref x, double scale, bool coarse) {
   const Ref t = m.mul(m.mul(x, seed), seed);
   const Ref u = g.op(NodeOp::Add, Kind::Number, t, m.number(fit_1));
   const Ref y = m.mul(seed, m.fma(u, u, m.number(fit_2)));
-  const Ref h = m.fma(m.mul(x, y), y, m.number(newton), fma_negate_product);
-  const bool natural = std::abs(scale / after - 1) < 1e-9;
-  if (coarse) return m.mul(natural ? y : m.mul(y, m.number(scale / after)), h);
-  const Ref z = m.mul(m.mul(y, h), m.number(1 / after));
-  const Ref last = m.fma(m.mul(x, z), z, m.number(3), fma_negate_product);
-  return m.mul(m.mul(z, m.number(scale / 2)), last);
+  if (coarse) {
+    const double after = 2 * std::pow(square, 1.5);
+    const Ref h = m.fma(m.mul(x, y), y, m.number(newton), fma_negate_product);
+    const bool natural = std::abs(scale / after - 1) < 1e-9;
+    return m.mul(natural ? y : m.mul(y, m.number(scale / after)), h);
+  }
+  // With e = rho^2 - x y^2 and v = e / rho^2: y (1 + v/2 + 3 v^2/8 + 5 v^3/16) / rho, the next term
+  // of which is below 2^-61.
+  const Ref e = m.fma(m.mul(x, y), y, m.number(square), fma_negate_product);
+  const auto factor = [&](double c, int power) {
+    return m.number(scale * c * std::pow(square, -0.5 - power));
+  };
+  const Ref p = m.fma(m.fma(e, factor(0.3125, 3), factor(0.375, 2)), e, factor(0.5, 1));
+  return m.mul(y, m.fma(p, e, factor(1, 0)));
 }
 
 /// `of_quarter`: the host makes zero of an estimate that is too small for a float, without telling
@@ -223,6 +237,7 @@ Segment lowered(const Segment& segment, Target target) {
   // A float has fewer bits than a short.
   s = target.precision == Precision::Double ? with_rounded_outputs(s)
                                             : cleaned(without_left(std::move(s)));
+  s = simplified(s);
   if (target.isa == Isa::Avx2) s = with_masked_terms(s);
   s = with_steps(fused(s), target);
   if (target.precision == Precision::Float) check_floats(s);
