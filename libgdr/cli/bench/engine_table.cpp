@@ -14,6 +14,7 @@
 #include "gdr/gravity.hpp"
 #include "libgdr/cli/bench/figure.hpp"
 #include "libgdr/cli/bench/native_float.hpp"
+#include "libgdr/cli/bench/native_jerk.hpp"
 #include "libgdr/cli/bench/turns.hpp"
 #include "libgdr/cli/bench/workload.hpp"
 #include "libgdr/io/snapshot.hpp"
@@ -161,18 +162,20 @@ void add_small_blocks(const Context& context, Isa isa, const Sphere& sphere,
                   {}});
 }
 
-/// gravity_jerk of all particles on each other, on the exact engine. With equal ids each target
-/// meets itself once; else targets have ids of their own.
-Timed jerks(const std::shared_ptr<Device>& device, const Sphere& sphere, std::size_t n,
-            bool equal_ids) {
-  struct Run {
-    std::shared_ptr<Device> device;
-    Job job;
-    std::vector<std::int64_t> source_ids, target_ids;
-    std::array<std::vector<double>, 7> sums;
-  };
-  const auto run =
-      std::make_shared<Run>(Run{device, device->job(Kernel::builtin("gravity_jerk")), {}, {}, {}});
+/// A kernel of forces and their time derivatives, of particles on one another.
+struct Jerks {
+  std::shared_ptr<Device> device;
+  Job job;
+  std::vector<std::int64_t> source_ids, target_ids;
+  std::array<std::vector<double>, 7> sums;  ///< as in JerkParticles
+};
+
+/// With equal ids each target meets itself once; else targets have ids of their own. Places do for
+/// velocities: vx is y, vy z and vz x.
+std::shared_ptr<Jerks> jerks(const std::shared_ptr<Device>& device, const char* kernel,
+                             const Sphere& sphere, std::size_t n, bool equal_ids) {
+  auto run =
+      std::make_shared<Jerks>(Jerks{device, device->job(Kernel::builtin(kernel)), {}, {}, {}});
   run->source_ids.resize(n);
   run->target_ids.resize(n);
   std::iota(run->source_ids.begin(), run->source_ids.end(), std::int64_t{1});
@@ -182,7 +185,6 @@ Timed jerks(const std::shared_ptr<Device>& device, const Sphere& sphere, std::si
   const auto column = [&](int k) {
     return ConstArray(sphere.position.data() + k, 3 * sizeof(double));
   };
-  // Places do for velocities: only the time counts.
   run->job.set("eps2", eps * eps);
   run->job.sources(n, {{"xj", column(0)},
                        {"yj", column(1)},
@@ -199,13 +201,57 @@ Timed jerks(const std::shared_ptr<Device>& device, const Sphere& sphere, std::si
                        {"vyi", column(2)},
                        {"vzi", column(0)},
                        {"idi", run->target_ids.data()}});
-  return Timed([run] {
+  return run;
+}
+
+Timed timed(const std::shared_ptr<Jerks>& jerks) {
+  return Timed([jerks] {
     constexpr std::array<const char*, 7> names{"ax", "ay", "az", "jx", "jy", "jz", "pot"};
     std::vector<NamedResult> results;
     for (std::size_t k = 0; k < names.size(); ++k)
-      results.push_back({names[k], run->sums[k].data()});
-    run->job.run(results);
+      results.push_back({names[k], jerks->sums[k].data()});
+    jerks->job.run(results);
   });
+}
+
+/// The largest difference of two columns of sums, as a fraction of the largest number.
+double difference(const std::vector<double>& a, const std::vector<double>& b, std::size_t n) {
+  double largest = 0, apart = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    largest = std::max(largest, std::abs(b[i]));
+    apart = std::max(apart, std::abs(a[i] - b[i]));
+  }
+  return apart / largest;
+}
+
+/// Fast numerics of a long kernel beside the fastest of the native loops for it.
+void add_jerk_ratio(const Context& context, Isa isa, const Sphere& sphere,
+                    std::vector<Figure>& list) {
+  JerkParticles native;
+  native.at = native_particles(sphere.size(), sphere.position.data(), sphere.mass.data());
+  native.velocity = {native.at.y, native.at.z, native.at.x};
+  const auto device = std::make_shared<Device>(open(context, "native", isa, context.threads));
+  const auto run = jerks(device, "gravity_jerk_long", sphere, sphere.size(), true);
+  const Timed ours = timed(run);
+  Compared c;
+  for (const JerkLoop loop : jerk_loops(isa)) {
+    const Timed beside([&] { jerk_forces(loop, native, eps * eps, context.threads); });
+    const Compared one = compare(ours, beside, context.repetitions);
+    if (c.ratio == 0 || one.ratio < c.ratio) c = one;
+  }
+  if (c.ratio == 0) return;  // There is no such loop for this instruction set.
+  double apart = 0;
+  for (std::size_t k = 0; k < 6; ++k)  // The native loop's potential has the particle's own.
+    apart = std::max(apart, difference(run->sums[k], native.sums[k], sphere.size()));
+  const auto pairs = static_cast<double>(sphere.size()) * static_cast<double>(sphere.size());
+  list.push_back({fmt::format("fast double, gravity_jerk_long, {}", isa_name(isa)),
+                  c.ratio,
+                  "of the native loop's rate",
+                  fmt::format("{:.4g} million interactions/s, sums {:.2g} apart",
+                              pairs / c.seconds * 1e-6, apart),
+                  0.9,
+                  false,
+                  {}});
 }
 
 /// Pairs that a kernel leaves out must not cost the others their speed.
@@ -214,7 +260,8 @@ void add_equal_ids(const Context& context, Isa isa, const Sphere& sphere,
   for (const std::size_t n : {std::size_t{1024}, std::size_t{4096}}) {
     const auto device = std::make_shared<Device>(open(context, "vector", isa, context.threads));
     const auto apart = std::make_shared<Device>(open(context, "vector", isa, context.threads));
-    const Compared c = compare(jerks(device, sphere, n, true), jerks(apart, sphere, n, false),
+    const Compared c = compare(timed(jerks(device, "gravity_jerk", sphere, n, true)),
+                               timed(jerks(apart, "gravity_jerk", sphere, n, false)),
                                std::max(16U, context.repetitions));
     const Statistics s = device->statistics();
     list.push_back(
@@ -324,6 +371,7 @@ std::vector<Figure> engine_table(const Context& context) {
   add_fallen_back(context, isas.front(), list);  // first: files that are missing are found at once
   add_first_call(context, isas.front(), list);
   for (const Isa isa : isas) add_ratios(context, isa, sphere, list);
+  for (const Isa isa : isas) add_jerk_ratio(context, isa, sphere, list);
   for (const Isa isa : isas) add_equal_ids(context, isa, sphere, list);
   add_threads(context, isas.front(), sphere, list);
   add_small_blocks(context, isas.front(), sphere, list);
