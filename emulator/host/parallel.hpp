@@ -47,8 +47,8 @@ class WatchedWork {
 /// not. Done after every task; a task of more than some milliseconds does it on its way.
 void look_up();
 
-/// Less work than this is not worth another thread: it may have to be woken first.
-constexpr double worthwhile_nanoseconds = 25'000;
+/// Less work than this is not worth another thread, even one that looks for work already.
+constexpr double worthwhile_nanoseconds = 17'000;
 
 /// The number of threads for work of this many host nanoseconds: each gets as much as is worth it.
 /// `threads` is what the user asked for, 0 for OpenMP's choice.

@@ -31,6 +31,7 @@ class LaneSources {
   bool usable() const noexcept { return usable_; }
   const std::byte* groups() const noexcept { return lanes_.data(); }
   std::uint64_t group_count() const noexcept { return groups_; }
+  std::size_t bytes() const noexcept { return lanes_.size(); }
   /// Of the words that are compared with words of targets.
   const SourceWindows& windows() const noexcept { return windows_; }
 

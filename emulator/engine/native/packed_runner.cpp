@@ -44,7 +44,7 @@ PackedRunner::PackedRunner(const CompiledProgram& compiled, const LoadedProgram&
       blockwise_(std::move(blockwise)),
       runs_(runs),
       plan_(make_packed_plan(compiled, loaded)),
-      ns_a_pair_(loaded.program.group) {
+      threads_(loaded.program.group) {
   if (!plan_.usable) return;
   const auto& body = compiled.parts[static_cast<unsigned>(Section::Body)].section;
   sources_ = std::make_unique<LaneSources>(*body, loaded);
@@ -199,7 +199,8 @@ bool PackedRunner::run_targets(const Pass& pass) {
   if (!gather_segments(pass) || !make_image(pass)) return false;
   std::vector<Phase> phases;
   sources_->prepare(segments_, phases);
-  if (!phases.empty()) {
+  const bool new_sources = !phases.empty();
+  if (new_sources) {
     std::uint64_t tasks = 0;
     for (const Phase& phase : phases) tasks += phase.tasks;
     constexpr double ns_a_task = 10'000;
@@ -212,13 +213,16 @@ bool PackedRunner::run_targets(const Pass& pass) {
   std::uint64_t targets = 0;
   for (const TargetWrite& write : pass.writes) targets += write.slots.count;
   const auto pairs = static_cast<double>(targets) * static_cast<double>(sources_->group_count());
-  const unsigned threads = threads_for(pairs * ns_a_pair_, pass.threads);
+  constexpr double ns_to_fetch_a_byte = 0.3;
+  const double fetched =
+      new_sources ? ns_to_fetch_a_byte * static_cast<double>(sources_->bytes()) : 0;
+  const unsigned threads = threads_.choose(pairs, fetched, pass.threads);
   const std::vector<Group> groups = make_groups(pass, threads);
   const Phase phase{groups.size(), [&](std::size_t i) { work(pass, groups[i]); }};
   const auto begin = std::chrono::steady_clock::now();
   run_phases({&phase, 1}, threads);
   const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - begin;
-  ns_a_pair_ = spent.count() * threads / pairs;
+  threads_.record(pairs, threads, spent.count());
   for (const Section s : {Section::Start, Section::Body, Section::End})
     runs_[static_cast<unsigned>(s)].fetch_add(groups.size(), std::memory_order_relaxed);
   return true;

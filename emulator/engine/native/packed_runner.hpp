@@ -8,6 +8,7 @@
 #include "emulator/engine/native/lane_sources.hpp"
 #include "emulator/engine/native/packed_plan.hpp"
 #include "emulator/engine/pass.hpp"
+#include "emulator/host/thread_choice.hpp"
 
 namespace gdr::native {
 
@@ -61,7 +62,7 @@ class PackedRunner final : public PassRunner {
   std::map<std::uint32_t, std::vector<std::uint64_t>> image_params_;
   bool image_made_ = false, image_usable_ = false;
   std::uint64_t image_number_ = 0;  ///< counts images, of all runners
-  double ns_a_pair_;                ///< of a target and a group of sources, as measured last
+  ThreadChoice threads_;            ///< units: a target and a group of sources
 };
 
 }  // namespace gdr::native

@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::size_t large = 16384;
 constexpr unsigned calls = 200;
+/// Where one thread does the work of both, they are as fast as the host lets them.
+constexpr double same_speed = 0.97;
 
 struct Case {
   const char* kernel;
@@ -203,7 +205,7 @@ std::vector<Figure> small_calls(const Context& context) {
            gain_of_two(context, particles, c),
            "times as fast",
            {},
-           1.0,
+           same_speed,
            false,
            {}});
     }

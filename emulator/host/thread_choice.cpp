@@ -1,0 +1,78 @@
+#include "emulator/host/thread_choice.hpp"
+
+#include <algorithm>
+
+#include "emulator/host/parallel.hpp"
+
+namespace gdr {
+namespace {
+
+/// Of what takes longer, a time slice of another program is a small part.
+constexpr double long_work_ns = 20e6;
+/// A trial ends after so many calls, or when it has cost that much.
+constexpr unsigned calls_of_trial = 8;
+constexpr double most_lost_ns = 500e3;
+/// Trials are rare where they find no change.
+constexpr unsigned first_pause = 64, longest_pause = 1024;
+
+}  // namespace
+
+/// In a trial what it can be; after it the median, as one call in some takes far longer and says
+/// little about the others.
+void ThreadChoice::Way::record(double ns_a_unit, bool trial) noexcept {
+  constexpr double step = 1.25;
+  if (!measured)
+    ns = ns_a_unit;
+  else if (ns_a_unit > ns)
+    ns = std::min(ns_a_unit, ns * step);
+  else
+    ns = trial ? ns_a_unit : std::max(ns_a_unit, ns / step);
+  measured = true;
+}
+
+unsigned ThreadChoice::choose(double units, double not_shared, unsigned threads) noexcept {
+  const double work = units * alone_.ns;
+  const unsigned most = threads_for(work - not_shared, threads);
+  if (most <= 1 || work > long_work_ns) return most;
+  return several_ ? most : 1;
+}
+
+void ThreadChoice::record(double units, unsigned threads, double ns) noexcept {
+  if (ns < worthwhile_nanoseconds || ns > long_work_ns) return;
+  const bool several = threads > 1;
+  Way& used = way(several);
+  if (trial_ && calls_ == 0) used.measured = false;
+  used.record(ns / units, trial_);
+  // No more than a guess, and hardly too low.
+  if (several && !alone_.measured) alone_.ns = together_.ns * threads;
+  if (several != several_) return;  // There was no choice.
+  ++calls_;
+  const Way& other = way(!several);
+  if (!trial_) {
+    if (calls_ >= between_trials_ || used.ns > other.ns) begin_trial();
+    return;
+  }
+  if (other.measured) lost_ns_ += ns - units * other.ns;
+  if (calls_ >= calls_of_trial || lost_ns_ > most_lost_ns) end_trial();
+}
+
+void ThreadChoice::begin_trial() noexcept {
+  several_ = !several_;
+  trial_ = true;
+  calls_ = 0;
+  lost_ns_ = 0;
+}
+
+void ThreadChoice::end_trial() noexcept {
+  Way& tried = way(several_);
+  const Way& other = way(!several_);
+  if (!other.measured) return begin_trial();
+  if (lost_ns_ > most_lost_ns) tried.ns = std::max(tried.ns, 2 * other.ns);
+  const bool better = tried.ns < other.ns;
+  between_trials_ = better ? first_pause : std::min(2 * between_trials_, longest_pause);
+  if (!better) several_ = !several_;
+  trial_ = false;
+  calls_ = 0;
+}
+
+}  // namespace gdr
