@@ -226,8 +226,12 @@ void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arr
           std::vector<std::uint64_t>& words, unsigned threads) {
   const std::size_t halves = std::size_t{group.words} * 2;
   std::vector<Column> columns;
+  // In the order of the record, whatever that of the arrays: neighbours are moved together.
+  std::vector<Column> unordered;
   for (const NamedInput& input : arrays)
-    add_column(columns, column_of(input.array, find_field(group, input.name)));
+    unordered.push_back(column_of(input.array, find_field(group, input.name)));
+  std::ranges::sort(unordered, {}, &Column::half_word);
+  for (const Column& column : unordered) add_column(columns, column);
   words.resize(n * group.words);
   std::atomic<bool> finite = true, fit = true;
   for_groups(n, arrays.size(), threads, [&](std::size_t first, std::size_t count) {

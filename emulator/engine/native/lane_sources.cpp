@@ -82,31 +82,33 @@ bool convert_word(const std::uint64_t* from, std::size_t from_step, std::byte* t
 LaneSources::LaneSources(const CompiledSection& body, const LoadedProgram& loaded)
     : body_(body), loaded_(loaded) {
   const std::uint32_t item_shorts = loaded.program.item_shorts;
+  const std::uint32_t words = loaded.layout.source_words;
   for (const LeafKey key : body.source_words().words) {
-    Word word;
-    word.item = key.place / item_shorts;
+    std::optional<GroupWord> word;
     for (const PortField& field : loaded.sources) {
       if (field.location.address != key.place % item_shorts) continue;
-      word.way = way_of(field, key);
-      word.word = field.half_word / 2;
+      if (const auto way = way_of(field, key))
+        word = GroupWord{*way, key.place / item_shorts * words + field.half_word / 2};
     }
-    short_way_ = short_way_ && word.way != Word::Way::Other;
-    words_.push_back(word);
+    short_way_ = short_way_ && word.has_value();
+    words_.push_back(word.value_or(GroupWord{}));
   }
+  if (short_way_ && body.target().isa == Isa::Avx512 && body.precision() == Precision::Double)
+    by_eight_.emplace(words_, loaded.program.group * words);
   windows_.words = body.compared_words();
   windows_.ranges.resize(windows_.words.size());
 }
 
 /// As port_load does it; floats that are taken as bits, or integers as numbers, are rare.
-LaneSources::Word::Way LaneSources::way_of(const PortField& f, LeafKey key) const noexcept {
+std::optional<WordWay> LaneSources::way_of(const PortField& f, LeafKey key) noexcept {
   const MachineFormat machine = f.conversion.machine;
   const bool number = machine == MachineFormat::FloatLong || machine == MachineFormat::FloatShort;
   const bool f64 = number && f.conversion.host == HostType::F64;
-  if (f64 && f.width == Width::Short && key.take == Take::Short) return Word::Way::Short;
-  if (f64 && machine == MachineFormat::FloatLong && key.take == Take::Long) return Word::Way::Long;
+  if (f64 && f.width == Width::Short && key.take == Take::Short) return WordWay::Short;
+  if (f64 && machine == MachineFormat::FloatLong && key.take == Take::Long) return WordWay::Long;
   if (machine == MachineFormat::Integer && f.width == Width::Short && key.take == Take::Bits)
-    return Word::Way::Integer;
-  return Word::Way::Other;
+    return WordWay::Integer;
+  return std::nullopt;
 }
 
 void LaneSources::add_changes(std::size_t segment, const Kept& now, std::uint64_t first,
@@ -211,36 +213,48 @@ void LaneSources::convert(std::uint64_t first_group, std::uint64_t count) {
   std::byte* const to = lanes_.data() + first_group * bytes;
   // The last group may have to be filled up.
   const std::uint64_t whole = short_way_ ? items / group : 0;
-  const bool floats = body_.precision() == Precision::Float;
-  const std::size_t lane = floats ? sizeof(float) : sizeof(double);
   const FloatMode mode;
   const RangeWatch watch(true);
+  const bool fits = convert_whole(from, whole, to);
+  if (!fits || (body_.precision() == Precision::Float && watch.left())) usable_ = false;
+  convert_any(from + whole * group * words, items - whole * group, count - whole,
+              to + whole * bytes);
+}
+
+/// n groups of which all items are there, where all words have a short way. False if an integer
+/// does not fit beside floats.
+bool LaneSources::convert_whole(const std::uint64_t* from, std::uint64_t n, std::byte* to) const {
+  if (by_eight_) {
+    by_eight_->convert(from, n, reinterpret_cast<std::uint64_t*>(to));
+    return true;
+  }
+  const std::size_t words = std::size_t{loaded_.program.group} * loaded_.layout.source_words;
+  const std::size_t bytes = body_.stream_bytes();
+  const bool floats = body_.precision() == Precision::Float;
+  const std::size_t lane = floats ? sizeof(float) : sizeof(double);
   bool fits = true;
   // Some groups at a time, so that a record is still in the first cache for its next word.
-  for (std::uint64_t g = 0; g < whole; g += groups_at_once) {
-    const std::uint64_t n = std::min(groups_at_once, whole - g);
+  for (std::uint64_t g = 0; g < n; g += groups_at_once) {
+    const std::uint64_t some = std::min(groups_at_once, n - g);
     for (std::size_t w = 0; w < words_.size(); ++w) {
-      const std::uint64_t* const column =
-          from + (g * group + words_[w].item) * words + words_[w].word;
+      const std::uint64_t* const column = from + g * words + words_[w].from;
       const auto run = [&]<typename Way>(Way) {
         const auto work = floats ? convert_word<Way, float> : convert_word<Way, double>;
-        fits = work(column, group * words, to + g * bytes + w * lane, bytes, n) && fits;
+        fits = work(column, words, to + g * bytes + w * lane, bytes, some) && fits;
       };
       switch (words_[w].way) {
-        case Word::Way::Long:
+        case WordWay::Long:
           run(ToLong());
           break;
-        case Word::Way::Short:
+        case WordWay::Short:
           run(ToShort());
           break;
-        default:
+        case WordWay::Integer:
           run(ToInteger());
       }
     }
   }
-  if (!fits || (floats && watch.left())) usable_ = false;
-  convert_any(from + whole * group * words, items - whole * group, count - whole,
-              to + whole * bytes);
+  return fits;
 }
 
 /// Of windows whose groups have been converted.

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "emulator/engine/native/group_lanes.hpp"
 #include "emulator/engine/native/program.hpp"
 #include "emulator/host/parallel.hpp"
 #include "emulator/port/loaded_program.hpp"
@@ -36,12 +38,6 @@ class LaneSources {
   const SourceWindows& windows() const noexcept { return windows_; }
 
  private:
-  /// How a word of a group comes from a record, where that has a short way.
-  struct Word {
-    enum class Way : std::uint8_t { Long, Short, Integer, Other } way = Way::Other;
-    std::uint32_t item = 0;  ///< of the group
-    std::uint32_t word = 0;  ///< of its record
-  };
   struct Kept {
     std::uint64_t contents = 0, address = 0, items = 0;
     friend bool operator==(const Kept&, const Kept&) = default;
@@ -50,7 +46,8 @@ class LaneSources {
     std::uint64_t first = 0, count = 0;  ///< items of all segments
   };
 
-  Word::Way way_of(const PortField& field, LeafKey key) const noexcept;
+  static std::optional<WordWay> way_of(const PortField& field, LeafKey key) noexcept;
+  bool convert_whole(const std::uint64_t* from, std::uint64_t n, std::byte* to) const;
   void add_changes(std::size_t segment, const Kept& now, std::uint64_t first,
                    std::vector<Range>& ranges);
   void convert(std::uint64_t first_group, std::uint64_t count);
@@ -63,8 +60,9 @@ class LaneSources {
 
   const CompiledSection& body_;
   const LoadedProgram& loaded_;
-  std::vector<Word> words_;
+  std::vector<GroupWord> words_;
   bool short_way_ = true;  ///< all words have one
+  std::optional<GroupLanes> by_eight_;
   std::vector<SourceSegment> segments_;
   std::vector<Kept> kept_;
   std::uint64_t items_ = 0, groups_ = 0;

@@ -101,6 +101,7 @@ class CompiledSection {
   const CompiledKernel& code_for(const CompiledKernels::One& one, Target target,
                                  std::size_t items) const;
   /// Of the numbers: what was asked for, or doubles where floats cannot do it.
+  Target target() const noexcept { return target_; }
   Precision precision() const noexcept { return target_.precision; }
   std::size_t stream_bytes() const noexcept {
     return source_words_.words.size() * target_.lane_bytes();
