@@ -15,7 +15,7 @@ namespace gdr {
 /// written down. `failed()` is for hosts that must look at every step.
 template <class P>
 struct FlagSteps : P {
-  using P::add, P::sub, P::mul, P::fma, P::fms, P::and_, P::or_, P::xor_;
+  using P::add, P::sub, P::mul, P::fma, P::fms, P::fnma, P::and_, P::or_, P::xor_;
   using P::exponent, P::sign, P::nearest, P::down, P::up, P::truncate;
   using P::set, P::set_bits, P::differ, P::set_last, P::less, P::not_;
   using typename P::D;
@@ -75,12 +75,27 @@ struct FlagSteps : P {
   /// ordinary instruction takes an operand from memory, which the one with static rounding cannot.
   GDR_INLINE static D short_product(const D& a, const D& b) { return mul(a, b); }
 
-  /// a + b (a - b) rounded to odd: what rounds it again to fewer bits rounds the exact sum.
+  /// x = a + b (a - b) rounded as round_short does, whatever bits x has.
+  ///
+  /// Between two neighbouring doubles every number rounds to the same short, so that x may be taken
+  /// for the middle of x rounded down and up; `wide` is 2^28 of the former. In round_short's steps
+  /// wide - middle is then rounded, twice as large, and taken from `wide` again. x below 2^-1022 is
+  /// exact and `high` a zero of its sign: it is taken for half of itself, and still becomes that
+  /// zero. A sum 0 of numbers that are not, rounded down, is -0; wide - (wide - 0) is +0 for it.
   template <bool Subtract>
-  GDR_INLINE static D odd_sum(const D& a, const D& b) {
-    const D low = Subtract ? sub_round<down>(a, b) : add_round<down>(a, b);
+  GDR_INLINE static D rounded_sum(const D& a, const D& b) {
+    const D scale = set(0x1p28);
     const D high = Subtract ? sub_round<up>(a, b) : add_round<up>(a, b);
-    return P::select(P::bits_meet(low, set_bits(1)), low, high);  // of two neighbours the odd one
+    D wide;
+    if (P::steadier(b, a)) {
+      const D far = mul_round<nearest>(b, scale);
+      wide = Subtract ? fms_round<down>(a, scale, far) : fma_round<down>(a, scale, far);
+    } else {
+      const D far = mul_round<nearest>(a, scale);
+      wide = Subtract ? fnma_round<down>(b, scale, far) : fma_round<down>(b, scale, far);
+    }
+    const D twice = fms_round<nearest>(wide, set(0x1p1 - 0x1p-28), high);
+    return fnma_round<nearest>(twice, set(0.5), wide);
   }
 
   /// s + e = a + b (a - b) exactly, s the nearest double to it.
@@ -136,10 +151,12 @@ struct FlagSteps : P {
     return logic<0xf8>(add_round<truncate>(h, l), h, set_bits(sign));  // x | (h & sign)
   }
 
-  /// a b rounded to odd, and as a pair; the error of the cut product must be a double.
-  GDR_INLINE static D odd_product(const D& a, const D& b) {
-    const D p = mul_round<truncate>(a, b);
-    return set_last(differ(fms(a, b, p), set(0)), p);
+  /// a b rounded as round_short does, and as a pair. The product's error must be a double; taken
+  /// from 2^28 p - p with it, the product is rounded once. Its sign is turned so that -0 stays -0.
+  GDR_INLINE static D rounded_product(const D& a, const D& b) {
+    const D p = mul_round<nearest>(a, b);
+    const D minus_error = fnma(a, b, p);
+    return fms_round<nearest>(p, set(0x1p28), fma_round<nearest>(p, set(0x1p28 - 1), minus_error));
   }
   GDR_INLINE static void long_product(const D& a, const D& b, D& h, D& l) {
     h = mul_round<truncate>(a, b);

@@ -56,6 +56,9 @@ struct LanesAvx512 {
   GDR_INLINE static __m512i bits(V a) { return _mm512_castpd_si512(a); }
   GDR_INLINE static V from(__m512i a) { return _mm512_castsi512_pd(a); }
 
+  /// Whether it is better to do a step more on a than on b: here that is all the same.
+  static constexpr bool steadier(const D&, const D&) { return false; }
+
   // --- steps that must be exact
   static constexpr auto add = lift([](V a, V b) GDR_INLINE { return _mm512_add_pd(a, b); });
   static constexpr auto sub = lift([](V a, V b) GDR_INLINE { return _mm512_sub_pd(a, b); });
@@ -64,6 +67,8 @@ struct LanesAvx512 {
       lift([](V a, V b, V c) GDR_INLINE { return _mm512_fmadd_pd(a, b, c); });
   static constexpr auto fms =
       lift([](V a, V b, V c) GDR_INLINE { return _mm512_fmsub_pd(a, b, c); });
+  static constexpr auto fnma =
+      lift([](V a, V b, V c) GDR_INLINE { return _mm512_fnmadd_pd(a, b, c); });
 
   // --- steps that round
   static constexpr int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;

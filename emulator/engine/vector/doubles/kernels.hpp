@@ -98,7 +98,7 @@ struct DoublesMaker {
       if constexpr (!Long && A == Form::Short && B == Form::Short) {
         put<W>(r, i, H::round_short(H::template short_sum<Subtract>(a.h, b.h)));
       } else if constexpr (!Long && A != Form::Pair && B != Form::Pair) {
-        put<W>(r, i, H::round_short(H::template odd_sum<Subtract>(a.h, b.h)));
+        put<W>(r, i, H::template rounded_sum<Subtract>(a.h, b.h));
       } else {
         D s, t;
         exact_sum<Subtract, A, B>(host, a, b, s, t);
@@ -147,7 +147,7 @@ struct DoublesMaker {
         put<W>(r, i, h);
         put<W, true>(r, i, l);
       } else {
-        put<W>(r, i, H::round_short(H::odd_product(a, b)));
+        put<W>(r, i, H::rounded_product(a, b));
       }
     });
     if (host.failed()) run.failure |= inexact;

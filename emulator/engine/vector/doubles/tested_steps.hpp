@@ -85,16 +85,29 @@ struct TestedSteps : P {
     const D cut = truncated(s, e, rest);
     return or_(cut, P::template shr<63>(rest));
   }
-  template <bool Subtract>
-  GDR_INLINE static D odd_sum(const D& a, const D& b) {
-    D s, e;
-    two_sum<Subtract>(a, b, s, e);
-    return to_odd(s, e);
+  /// s + t rounded to odd.
+  GDR_INLINE static D odd_tail(const D& s, const D& t) {
+    D v, e;
+    two_sum<false>(s, t, v, e);
+    return to_odd(v, e);
   }
-  GDR_INLINE static D odd_tail(const D& s, const D& t) { return odd_sum<false>(s, t); }
-  GDR_INLINE static D odd_product(const D& a, const D& b) {
+
+  /// a + b (a - b) rounded as round_short does: its error goes into 2^28 s - s, which is rounded
+  /// once. Its sign is turned so that -0 stays -0.
+  template <bool Subtract>
+  GDR_INLINE static D rounded_sum(const D& a, const D& b) {
+    const D s = short_sum<Subtract>(a, b);
+    const D b_part = sub(s, a);
+    const D a_part = sub(s, b_part);
+    const D b_error = Subtract ? add(b, b_part) : sub(b_part, b);
+    return round_with(s, sub(b_error, sub(a, a_part)));
+  }
+  GDR_INLINE static D rounded_product(const D& a, const D& b) {
     const D p = mul(a, b);
-    return to_odd(p, fms(a, b, p));
+    return round_with(p, fnma(a, b, p));
+  }
+  GDR_INLINE static D round_with(const D& s, const D& minus_error) {
+    return fms(s, set(0x1p28), fma(s, set(0x1p28 - 1), minus_error));
   }
 
   /// s + t rounded to a long's 61 bits, as a pair.

@@ -15,6 +15,7 @@ class Notebook {
   virtual void store(const double* lanes, StepId value) = 0;
   virtual StepId broadcast(const std::uint64_t* word) = 0;
   virtual StepId step(const Step& s) = 0;
+  virtual Level level(StepId n) const = 0;
 
   static Notebook& current() noexcept { return *open; }
 
@@ -103,6 +104,11 @@ struct RecordedAvx512 : RecordedLanes {
   static constexpr int down = static_cast<int>(jit::Rounding::Down);
   static constexpr int up = static_cast<int>(jit::Rounding::Up);
   static constexpr int truncate = static_cast<int>(jit::Rounding::Truncate);
+
+  /// Whether a step more on a is done less often than one on b.
+  static bool steadier(const D& a, const D& b) {
+    return Notebook::current().level(a.id) < Notebook::current().level(b.id);
+  }
 
   static D rounded(Op op, int detail, int mode, StepId a, StepId b, StepId c = no_step) {
     Step s;

@@ -196,6 +196,7 @@ class Recorder final : public Notebook {
     if (s.op == jit::Op::Collect && is_zero(s.in[0])) return s.in[0];
     return noted(s);
   }
+  Level level(StepId n) const override { return steps_[n].level; }
 
  private:
   static constexpr int every = -1;
