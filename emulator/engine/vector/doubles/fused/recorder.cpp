@@ -101,11 +101,19 @@ class Recorder final : public Notebook {
     one_row(op);
   }
 
-  Recording finish() {
+  Recording finish(const std::vector<std::uint32_t>* live) {
     Recording made;
     made.elements = elements_;
     made.row_bytes = row_bytes_;
     made.stores = stores();
+    std::erase_if(made.stores, [&](const RowStore& s) {
+      if (live == nullptr) return false;
+      const unsigned rows = s.level == Level::Element ? elements_ : 1;
+      for (unsigned k = 0; k < rows; ++k) {
+        if (std::ranges::binary_search(*live, s.offset + k * row_bytes_)) return false;
+      }
+      return true;
+    });
     std::vector<bool> needed(steps_.size());
     for (const RowStore& s : made.stores) needed[s.value] = true;
     for (StepId n = static_cast<StepId>(steps_.size()); n-- > 0;) {
@@ -301,7 +309,8 @@ class Recorder final : public Notebook {
 
 }  // namespace
 
-std::optional<Recording> record(std::span<const DoublesOp> ops, const DoublesSection& section) {
+std::optional<Recording> record(std::span<const DoublesOp> ops, const DoublesSection& section,
+                                const std::vector<std::uint32_t>* live) {
   unsigned elements = 1;
   for (const DoublesOp& op : ops) {
     if (!is_fill(op.kernel)) elements = std::max(elements, op.elements);
@@ -310,7 +319,7 @@ std::optional<Recording> record(std::span<const DoublesOp> ops, const DoublesSec
     const auto row_bytes = section.row_lanes * static_cast<std::uint32_t>(sizeof(double));
     Recorder recorder(section, elements);
     for (const DoublesOp& op : rolled(ops, elements, row_bytes)) recorder.operation(op);
-    return recorder.finish();
+    return recorder.finish(live);
   } catch (const Refused&) {
     return std::nullopt;
   }

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "emulator/engine/engine.hpp"
 #include "emulator/engine/vector/doubles/fused/recording.hpp"
@@ -14,8 +15,10 @@ namespace gdr::fused {
 const DoublesKernels& recording_kernels(Isa isa) noexcept;
 
 /// Operations translated with `recording_kernels`, none of which writes to the broadcast memory.
-/// Nothing, where they cannot be done one vector of lanes after the other: where elements of one
-/// strip are read one by one.
-std::optional<Recording> record(std::span<const DoublesOp> ops, const DoublesSection& section);
+/// `live`: rows that anybody reads behind them (offsets, sorted), others may be left out; null:
+/// all. Nothing, where they cannot be done one vector of lanes after the other: where elements of
+/// one strip are read one by one.
+std::optional<Recording> record(std::span<const DoublesOp> ops, const DoublesSection& section,
+                                const std::vector<std::uint32_t>* live);
 
 }  // namespace gdr::fused

@@ -22,13 +22,16 @@ class Fuser {
         scratch_((section.frame_bytes + 63) / 64 * 64) {}
 
   /// What writes to the broadcast memory stays as it is, between what does not.
-  void replace(std::vector<DoublesOp>& ops, const std::vector<DoublesOp>& steps) {
+  void replace(OpList& list, const std::vector<DoublesOp>& steps) {
+    std::vector<DoublesOp>& ops = list.ops;
     std::vector<DoublesOp> out;
     for (std::size_t n = 0; n < ops.size();) {
       std::size_t end = n;
       while (end + 1 < ops.size() && !touches_memory(ops[end].kernel)) ++end;
       const std::span<const DoublesOp> part(steps.data() + n, end - n);
-      if (part.size() < 2 || !append_fused(out, part)) out.insert(out.end(), &ops[n], &ops[end]);
+      const bool last = end + 1 == ops.size();  // behind others come operations that read rows
+      if (part.size() < 2 || !append_fused(out, part, last ? &list.live : nullptr))
+        out.insert(out.end(), &ops[n], &ops[end]);
       out.push_back(ops[end]);
       n = end + 1;
     }
@@ -36,11 +39,12 @@ class Fuser {
   }
 
  private:
-  bool append_fused(std::vector<DoublesOp>& out, std::span<const DoublesOp> all) {
+  bool append_fused(std::vector<DoublesOp>& out, std::span<const DoublesOp> all,
+                    const std::vector<std::uint32_t>* live) {
     std::vector<DoublesOp> steps;
     std::ranges::copy_if(all, std::back_inserter(steps),
                          [](const DoublesOp& op) { return op.kernel != pause; });
-    const std::optional<Recording> recording = record(steps, recorded_);
+    const std::optional<Recording> recording = record(steps, recorded_, live);
     if (!recording) return false;
     const FusedOperation fused = assemble(*recording, isa_, section_.row_lanes, scratch_);
     if (fused.kernel == nullptr) return false;
@@ -82,7 +86,7 @@ const DoublesSection& FusedSection::ready() const {
     Fuser fuser(late_->section, recorded, late_->isa);
     for (OpList DoublesSection::*list : {&DoublesSection::before, &DoublesSection::pass,
                                          &DoublesSection::last, &DoublesSection::after}) {
-      fuser.replace((late_->section.*list).ops, (recorded.*list).ops);
+      fuser.replace(late_->section.*list, (recorded.*list).ops);
     }
   });
   return late_->section;
