@@ -194,6 +194,8 @@ class JitInterpreter {
         return yes(compare_integers(static_cast<jit::IntPredicate>(o.detail), x[0], x[1]));
       case Op::TestBits:
         return yes((x[0] & x[1]) != 0);
+      case Op::NotFinite:
+        return yes(!std::isfinite(Number(a)));
       default:
         throw std::logic_error("an operation that the interpreter does not know");
     }

@@ -169,6 +169,7 @@ class Author {
     numbers_.pop_back();  // of two equal magnitudes it may be either
     add(Op::IntToDouble, numbers_, {any(bits_), no_value, no_value});
     add(Op::TestBits, masks_, {any(bits_), any(bits_), no_value});
+    add(Op::NotFinite, masks_, {any(numbers_), no_value, no_value});
   }
   void mask_of_integers() {
     constexpr IntPredicate predicates[] = {IntPredicate::Equal, IntPredicate::Greater,

@@ -258,7 +258,8 @@ class Allocator {
     if (second == no_value) {
       const bool shift = o.op >= Op::ShiftLeft && o.op <= Op::ShiftArith;
       const bool memory_too = value(first).type == Type::Vector && o.op != Op::LanesToMask &&
-                              o.rounding == Rounding::Current && (target_.avx512 || !shift);
+                              o.op != Op::NotFinite && o.rounding == Rounding::Current &&
+                              (target_.avx512 || !shift);
       i.a = memory_too ? anywhere(first) : in_any_register(first);
       i.to = define(o);
       return;

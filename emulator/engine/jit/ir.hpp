@@ -68,6 +68,7 @@ enum class Op : std::uint8_t {
   CompareSigned,    ///< integers; detail: IntPredicate (AVX2: Equal and Greater only)
   CompareUnsigned,  ///< AVX-512
   TestBits,         ///< a & b has a bit set (AVX-512, 64 bits)
+  NotFinite,        ///< a is infinite or not a number (AVX-512, doubles)
   MaskAnd,          ///< this and the next three: AVX-512; on AVX2 masks are vectors
   MaskAndNot,       ///< ~a & b
   MaskOr,
@@ -169,6 +170,7 @@ constexpr bool makes_mask(Op op) noexcept {
     case Op::CompareSigned:
     case Op::CompareUnsigned:
     case Op::TestBits:
+    case Op::NotFinite:
     case Op::MaskAnd:
     case Op::MaskAndNot:
     case Op::MaskOr:

@@ -25,6 +25,7 @@ int latency(Op op) {
     case Op::CompareSigned:
     case Op::CompareUnsigned:
     case Op::TestBits:
+    case Op::NotFinite:
     case Op::MaskAnd:
     case Op::MaskAndNot:
     case Op::MaskOr:
@@ -98,7 +99,8 @@ void order_for_latency(Block& block, std::size_t window) {
       if (done[n]) continue;
       ++seen;
       if (dependences.waits(n) || ready[n] > now) continue;
-      if (code[n].op == Op::Store) return n;
+      // Nothing waits for these, but what they read takes up registers.
+      if (code[n].op == Op::Store || code[n].op == Op::Collect) return n;
       if (best == count || height[n] > height[best]) best = n;
     }
     return best;

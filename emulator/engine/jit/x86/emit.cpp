@@ -128,6 +128,7 @@ class Emitter {
       case Op::MaskAndNot:
       case Op::MaskOr:
       case Op::MaskNot:
+      case Op::NotFinite:
       case Op::Collect:
         return masks(i);
       case Op::ShiftLeft:
@@ -326,6 +327,8 @@ class Emitter {
         return a_.korw(mask(i.to), mask(i.a), mask(i.b));
       case Op::MaskNot:
         return a_.knotw(mask(i.to), mask(i.a));
+      case Op::NotFinite:  // quiet NaN, both infinities, signalling NaN
+        return a_.vfpclasspd(mask(i.to), vector(i.a), 0x99);
       default: {
         const int number = c_.collected[i.detail];
         if (!c_.target.avx512) {
