@@ -164,8 +164,11 @@ struct FlagSteps : P {
   }
 
   GDR_INLINE static D magnitude(const D& a) { return and_(a, set_bits(~sign)); }
-  /// Not below 2^1024: infinite or not a number.
-  GDR_INLINE static M beyond(const D& a) { return not_(less(magnitude(a), set_bits(exponent))); }
+  /// Bits where a lane is infinite or not a number.
+  template <std::uint64_t Failure>
+  GDR_INLINE static unsigned any_beyond(const D& a) {
+    return P::looked_at(a) ? 0 : P::template any<Failure>(P::beyond(a));
+  }
 };
 
 }  // namespace gdr

@@ -98,6 +98,13 @@ struct LanesAvx2 {
       lift([](V a, V b) GDR_INLINE { return _mm256_cmp_pd(a, b, _CMP_EQ_OQ); });
   static constexpr auto unordered =
       lift([](V a, V b) GDR_INLINE { return _mm256_cmp_pd(a, b, _CMP_UNORD_Q); });
+  /// Infinite or not a number.
+  static constexpr auto beyond = lift([](V a) GDR_INLINE {
+    const V magnitude = _mm256_andnot_pd(_mm256_set1_pd(-0.0), a);
+    return _mm256_cmp_pd(magnitude, from(_mm256_set1_epi64x(0x7ff0000000000000)), _CMP_NLT_UQ);
+  });
+  /// Whether that has been asked of these lanes before: nobody takes notes here.
+  static constexpr bool looked_at(const D&) { return false; }
   static constexpr auto bits_equal =
       lift([](V a, V b) GDR_INLINE { return from(_mm256_cmpeq_epi64(bits(a), bits(b))); });
   static constexpr auto bits_less =

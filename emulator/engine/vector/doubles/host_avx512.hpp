@@ -56,6 +56,8 @@ struct LanesAvx512 {
   GDR_INLINE static __m512i bits(V a) { return _mm512_castpd_si512(a); }
   GDR_INLINE static V from(__m512i a) { return _mm512_castsi512_pd(a); }
 
+  /// Whether `beyond` has been asked of these lanes before: nobody takes notes here.
+  static constexpr bool looked_at(const D&) { return false; }
   /// Whether it is better to do a step more on a than on b: here that is all the same.
   static constexpr bool steadier(const D&, const D&) { return false; }
 
@@ -146,6 +148,9 @@ struct LanesAvx512 {
       lift([](V a, V b) GDR_INLINE { return _mm512_cmp_pd_mask(a, b, _CMP_UNORD_Q); });
   static constexpr auto bits_equal =
       lift([](V a, V b) GDR_INLINE { return _mm512_cmpeq_epi64_mask(bits(a), bits(b)); });
+  /// Infinite or not a number.
+  static constexpr auto beyond =
+      lift([](V a) GDR_INLINE { return _mm512_fpclass_pd_mask(a, 0x99); });
   /// A bit that is set in both.
   static constexpr auto bits_meet =
       lift([](V a, V b) GDR_INLINE { return _mm512_test_epi64_mask(bits(a), bits(b)); });

@@ -247,7 +247,7 @@ struct DoublesMaker {
     unsigned failed = 0;
     for_each_vector(op, run, [&failed](const Rows& r, std::size_t i) GDR_INLINE {
       const D a = H::load(r.a + i);
-      if constexpr (Checked) failed |= H::template any<inexact>(H::beyond(a));
+      if constexpr (Checked) failed |= H::template any_beyond<inexact>(a);
       H::store(r.out + i, integer_lane<Op>(a, H::load(r.b + i)));
     });
     if (Checked && failed != 0) run.failure |= inexact;
@@ -276,7 +276,7 @@ struct DoublesMaker {
       if constexpr (Integer) {
         m = Zero ? H::bits_equal(a, nought) : H::bits_less(a, nought);
       } else {
-        failed |= H::template any<inexact>(H::beyond(a));
+        failed |= H::template any_beyond<inexact>(a);
         m = Zero ? H::equal(a, nought) : H::less(a, nought);
       }
       H::store(r.out + i, H::ones(m));
@@ -287,7 +287,7 @@ struct DoublesMaker {
   GDR_INLINE static void check(const DoublesOp& op, DoublesRun& run) {
     unsigned failed = 0;
     for_each_vector(op, run, [&failed](const Rows& r, std::size_t i) GDR_INLINE {
-      failed |= H::template any<inexact>(H::beyond(H::load(r.a + i)));
+      failed |= H::template any_beyond<inexact>(H::load(r.a + i));
     });
     if (failed != 0) run.failure |= inexact;
   }

@@ -16,6 +16,9 @@ class Notebook {
   virtual StepId broadcast(const std::uint64_t* word) = 0;
   virtual StepId step(const Step& s) = 0;
   virtual Level level(StepId n) const = 0;
+  /// Whether it is known that a value is a number, or that somebody has it tested; from now on it
+  /// is.
+  virtual bool looked_at(StepId n) = 0;
 
   static Notebook& current() noexcept { return *open; }
 
@@ -71,6 +74,8 @@ struct RecordedLanes {
       if ((failure >> bit & 1) != 0) made(Op::Collect, bit, lanes);
     }
   }
+
+  static bool looked_at(const D& a) { return Notebook::current().looked_at(a.id); }
 
   static constexpr auto add = two<Op::Add>;
   static constexpr auto sub = two<Op::Sub>;
@@ -171,6 +176,7 @@ struct RecordedAvx512 : RecordedLanes {
   static constexpr auto bits_equal = compared<Op::CompareSigned, jit::IntPredicate::Equal>;
   static constexpr auto bits_less = compared<Op::CompareSigned, jit::IntPredicate::Less>;
   static constexpr auto bits_meet = compared<Op::TestBits>;
+  static M beyond(const D& a) { return {made(Op::NotFinite, 0, a.id)}; }
   static constexpr auto both = joined<Op::MaskAnd>;
   static constexpr auto either = joined<Op::MaskOr>;
   static M not_(const M& m) { return {made(Op::MaskNot, 0, m.id)}; }
@@ -195,6 +201,9 @@ struct RecordedAvx2 : RecordedLanes {
   static constexpr auto bits_equal = two<Op::CompareSigned, jit::IntPredicate::Equal>;
   static D bits_less(const D& a, const D& b) {
     return two<Op::CompareSigned, jit::IntPredicate::Greater>(b, a);
+  }
+  static M beyond(const D& a) {
+    return two<Op::Compare, jit::Predicate::NotLess>(and_(a, set_bits(~sign)), set_bits(exponent));
   }
   static D mask(const D& lanes) { return lanes; }
   static D ones(const D& m) { return m; }

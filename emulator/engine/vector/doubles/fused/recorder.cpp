@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <map>
 #include <memory>
+#include <set>
 #include <unordered_map>
 
 #include "emulator/engine/vector/doubles/fused/lanes.hpp"
@@ -205,6 +207,12 @@ class Recorder final : public Notebook {
     return noted(s);
   }
   Level level(StepId n) const override { return steps_[n].level; }
+  bool looked_at(StepId n) override {
+    const Step& s = steps_[n];
+    const bool chosen = s.kind == Step::Kind::Operation && s.op == jit::Op::Select &&
+                        is_number(s.in[1]) && is_number(s.in[2]);
+    return chosen || is_number(n) || !numbers_.insert(n).second;
+  }
 
  private:
   static constexpr int every = -1;
@@ -228,6 +236,12 @@ class Recorder final : public Notebook {
 
   bool is_zero(StepId n) const {
     return steps_[n].kind == Step::Kind::Constant && steps_[n].bits == 0;
+  }
+
+  bool is_number(StepId n) const {
+    const Step& s = steps_[n];
+    if (s.kind == Step::Kind::Constant) return std::isfinite(std::bit_cast<double>(s.bits));
+    return numbers_.contains(n);
   }
 
   /// Words of the broadcast memory go to one row each.
@@ -303,6 +317,7 @@ class Recorder final : public Notebook {
   std::vector<Step> steps_;
   std::unordered_map<Step, StepId, StepHash> known_;
   std::unordered_map<std::uint32_t, std::uint64_t> constants_;
+  std::set<StepId> numbers_;  ///< that are tested for being one
   std::map<std::uint32_t, Row> rows_;
   std::vector<std::uint32_t> strips_read_;
 };
