@@ -2,6 +2,9 @@
 //
 // The vector engine adds in the host's doubles and finds the doubtful lanes itself; random operands
 // meet these once in millions of sums, the operands here all the time.
+#include <algorithm>
+#include <array>
+#include <map>
 #include <random>
 
 #include "emulator/engine/engine.hpp"
@@ -37,9 +40,14 @@ Pair near_short_tie(Random& random) {
   return {a, fsub(a, v, Width::Long, flags)};
 }
 
+/// Biased exponents, `first` the lowest.
+struct Exponents {
+  unsigned first, count;
+};
+
 /// A long and a short whose last bits meet, often beside a power of two; zeros now and then.
-Pair near_long_tie(Random& random) {
-  const auto exponent = static_cast<unsigned>(900 + draw(random, 250));
+Pair near_long_tie(Random& random, Exponents among) {
+  const auto exponent = static_cast<unsigned>(among.first + draw(random, among.count));
   std::uint64_t fraction = random();
   if (draw(random, 2) == 0) fraction = draw(random, 9) - 4;  // just above, or all ones just below
   if (draw(random, 8) == 0) fraction &= ~std::uint64_t{255};
@@ -53,16 +61,64 @@ Pair near_long_tie(Random& random) {
   return p;
 }
 
-Program one_instruction(Op op, Width b, Width out) {
-  const auto at = [](Width width, std::uint16_t address) {
-    return Operand{Space::Register, width, true, address, 0, 0};
+/// A tie of 25 bits, or the last of 53 bits beside it.
+Long near_tie_of_doubles(Random& random, Exponents among) {
+  const std::uint64_t kept = random() & ((std::uint64_t{1} << 24) - 1);
+  const std::uint64_t off = (draw(random, 3) - 1) << 8;
+  return long_of(draw(random, 2) != 0,
+                 among.first + static_cast<unsigned>(draw(random, among.count)),
+                 (kept << 36) + (std::uint64_t{1} << 35) + off);
+}
+
+/// Two longs of 53 bits. Either the first is near a tie of shorts, the second far below, or their
+/// sum or difference is; equal ones and zeros now and then.
+Pair doubles_near_short_tie(Random& random, Exponents among) {
+  const auto some = [&random](int exponent, std::uint64_t fraction) {
+    return long_of(draw(random, 2) != 0, static_cast<unsigned>(std::clamp(exponent, 1, 2046)),
+                   fraction & ~std::uint64_t{255});
   };
+  const Long tie = near_tie_of_doubles(random, among);
+  const auto exponent = static_cast<int>(tie.bits >> 60 & 2047);
+  Pair p{tie, some(exponent - 20 - static_cast<int>(draw(random, 80)),
+                   draw(random, 3) == 0 ? 0 : random())};
+  if (draw(random, 2) == 0) {
+    Flags flags = no_flags;
+    p.a = some(exponent + static_cast<int>(draw(random, 5)) - 2, random());
+    p.b = draw(random, 2) == 0 ? fsub(p.a, tie, Width::Long, flags)
+                               : fsub(tie, p.a, Width::Long, flags);
+    p.b.bits = p.b.bits >> 8 << 8;
+  }
+  if (draw(random, 16) == 0) p.b = p.a;
+  if (draw(random, 16) == 0) p.a = long_of(draw(random, 2) != 0, 0, 0);
+  if (draw(random, 16) == 0) p.b = long_of(draw(random, 2) != 0, 0, 0);
+  return p;
+}
+
+/// Factors of 50 and 25 bits with a product so near a tie of shorts that the nearest double is
+/// often the tie itself.
+Pair factors_near_short_tie(Random& random, Exponents among) {
+  Flags flags = no_flags;
+  const double tie = double_from_long(near_tie_of_doubles(random, among), flags);
+  const Long b =
+      long_of(draw(random, 2) != 0, 1019 + static_cast<unsigned>(draw(random, 9)), random() << 36);
+  Long a = long_from_double(tie / double_from_long(b, flags));
+  a.bits = (a.bits >> 11 << 11) + (u128{draw(random, 3)} << 11);
+  if (draw(random, 16) == 0) a = long_of(draw(random, 2) != 0, 0, 0);
+  return {a, b};
+}
+
+Operand row(Width width, std::uint16_t address) {
+  return {Space::Register, width, true, address, 0, 0};
+}
+
+Program one_instruction(Op op, Width b, Width out) {
   Instruction i;
-  i.alu.op = op;
-  i.alu.width = out;
-  i.alu.dst = at(out, 0);
-  i.alu.a = at(Width::Long, 8);
-  i.alu.b = at(b, 16);
+  auto& operation = op == Op::Fmul || op == Op::Dmul ? i.mul : i.alu;
+  operation.op = op;
+  operation.width = out;
+  operation.dst = row(out, 0);
+  operation.a = row(Width::Long, 8);
+  operation.b = row(b, 16);
   Program p;
   p.name = "sum";
   p.section(Section::Body) = {i};
@@ -70,35 +126,161 @@ Program one_instruction(Op op, Width b, Width out) {
 }
 
 template <class Draw>
-void compare(Op op, Width b, Width out, Draw draw_pair) {
+void compare(Op op, Width b, Width out, Draw draw_pair, int rounds = 200) {
   Geometry geometry;
   geometry.blocks = 1;
   const Program program = one_instruction(op, b, out);
   const auto reference = make_engine("reference")->prepare(program, geometry);
+  std::map<Isa, std::shared_ptr<const Executable>> engines;
+  for (const Isa isa : host_isas())
+    engines[isa] = make_engine("vector", isa_name(isa))->prepare(program, geometry);
   Random random(20100601);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     ChipState chip = make_chip(geometry);
     BlockState& block = chip.blocks[0];
     for (unsigned pe = 0; pe < block.pes; ++pe) {
       for (unsigned k = 0; k < max_elements; ++k) {
         const Pair p = draw_pair(random);
-        write_location(block, program.section(Section::Body)[0].alu.a, pe, k, p.a.bits);
-        write_location(block, program.section(Section::Body)[0].alu.b, pe, k,
+        write_location(block, row(Width::Long, 8), pe, k, p.a.bits);
+        write_location(block, row(b, 16), pe, k,
                        b == Width::Long ? p.b.bits : u128{upper_half(p.b).bits});
       }
     }
     BlockState expected = block;
     reference->run(expected, {});
-    for (Isa isa : host_isas()) {
+    for (const auto& [isa, engine] : engines) {
       BlockState state = block;
-      make_engine("vector", isa_name(isa))->prepare(program, geometry)->run(state, {});
+      engine->run(state, {});
       INFO(isa_name(isa) << ", round " << round);
       REQUIRE(state == expected);
     }
   }
 }
 
+// --- several sums in a row into one word
+
+constexpr unsigned terms = 3;
+
+/// acc = acc + x_0, acc - x_1, ... in place, each x_k a product with one that was rounded to a
+/// short; some sums under a mask that is set in every other element.
+Program accumulation(Random& random) {
+  Program p;
+  p.name = "accumulation";
+  auto& body = p.section(Section::Body);
+  Instruction mask;
+  mask.alu.op = Op::Ipass;
+  mask.alu.width = Width::Short;
+  mask.alu.a = row(Width::Short, 32);
+  mask.alu.mask = {MaskFlag::Zero, 0};
+  body.push_back(mask);
+  for (unsigned k = 0; k < terms; ++k) {
+    const auto x = static_cast<std::uint16_t>(8 + 4 * k);
+    Instruction product, sum;
+    product.mul.op = Op::Fmul;
+    product.mul.width = Width::Short;
+    product.mul.dst = row(Width::Short, 24);
+    product.mul.a = row(Width::Short, x);
+    product.mul.b = row(Width::Short, 28);
+    sum.alu.op = draw(random, 2) == 0 ? Op::Fadd : Op::Fsub;
+    sum.alu.width = Width::Long;
+    sum.alu.dst = sum.alu.a = row(Width::Long, 0);
+    sum.alu.b = product.mul.dst;
+    if (draw(random, 3) == 0) sum.predicate = {true, 0, draw(random, 2) == 0};
+    body.push_back(product);
+    body.push_back(sum);
+  }
+  return p;
+}
+
+/// A short beside what has been summed up, or all but its opposite, or beside what came `first`.
+Long term_beside(Random& random, Long sum, Long first) {
+  Flags flags = no_flags;
+  const Long x = fadd(sum, {}, Width::Short, flags);
+  if (draw(random, 3) == 0) return {x.bits ^ u128{draw(random, 2)} << 71};
+  const Long beside = draw(random, 3) == 0 ? first : sum;
+  const auto exponent = static_cast<int>(beside.bits >> 60) & 2047;
+  const auto distance = static_cast<int>(draw(random, 2) == 0 ? draw(random, 70) : 33);
+  const std::uint64_t fraction = draw(random, 3) == 0 ? draw(random, 3) : random();
+  return long_of(draw(random, 2) != 0,
+                 static_cast<unsigned>(std::clamp(exponent + 8 - distance, 1, 2046)),
+                 fraction << 36);
+}
+
+void write_terms(Random& random, BlockState& block, Exponents among) {
+  const Pair first = near_long_tie(random, among);
+  Flags flags = no_flags;
+  std::array<Long, terms> x{draw(random, 2) == 0 ? first.b : term_beside(random, first.a, first.a)};
+  Long sum = fadd(first.a, x[0], Width::Long, flags);
+  for (unsigned k = 1; k < terms; ++k) {
+    x[k] = term_beside(random, sum, first.a);
+    sum = fadd(sum, x[k], Width::Long, flags);
+  }
+  const Long one = long_of(false, 1023, 0);
+  for (unsigned pe = 0; pe < block.pes; ++pe) {
+    for (unsigned k = 0; k < max_elements; ++k) {
+      write_location(block, row(Width::Long, 0), pe, k, first.a.bits);
+      for (unsigned n = 0; n < terms; ++n)
+        write_location(block, row(Width::Short, static_cast<std::uint16_t>(8 + 4 * n)), pe, k,
+                       upper_half(x[n]).bits);
+      write_location(block, row(Width::Short, 28), pe, k, upper_half(one).bits);
+      write_location(block, row(Width::Short, 32), pe, k, k % 2);
+    }
+  }
+}
+
+/// Compares all instruction sets on sums in a row; how many runs each of them proved on doubles.
+std::map<Isa, std::uint64_t> proved_sums_in_a_row(Exponents among, int programs) {
+  Geometry geometry;
+  geometry.blocks = 1;
+  geometry.pes_per_block = 8;
+  Random random(20100602);
+  std::map<Isa, std::uint64_t> proved;
+  for (int p = 0; p < programs; ++p) {
+    const Program program = accumulation(random);
+    const auto reference = make_engine("reference")->prepare(program, geometry);
+    std::map<Isa, std::shared_ptr<const Executable>> engines;
+    for (const Isa isa : host_isas())
+      engines[isa] = make_engine("vector", isa_name(isa))->prepare(program, geometry);
+    for (int round = 0; round < 1000; ++round) {
+      ChipState chip = make_chip(geometry);
+      BlockState& block = chip.blocks[0];
+      write_terms(random, block, among);
+      BlockRun run;
+      run.iterations = 1 + draw(random, 4);
+      BlockState expected = block;
+      reference->run(expected, run);
+      for (const auto& [isa, engine] : engines) {
+        BlockState state = block;
+        engine->run(state, run);
+        INFO(isa_name(isa) << ", program " << p << ", round " << round);
+        REQUIRE(state == expected);
+      }
+    }
+    for (const auto& [isa, engine] : engines)
+      proved[isa] += engine->notes()[static_cast<unsigned>(Section::Body)].runs;
+  }
+  return proved;
+}
+
 }  // namespace
+
+TEST_CASE("Sums in a row into one word round each time") {
+  for (const auto& [isa, runs] : proved_sums_in_a_row({900, 250}, 12)) {
+    INFO(isa_name(isa));
+    if (isa != Isa::Portable) CHECK(runs > 3000);
+  }
+}
+
+TEST_CASE("Sums in a row into one word do not carry on what underflows") {
+  for (const auto& [isa, runs] : proved_sums_in_a_row({40, 80}, 24)) {
+    INFO(isa_name(isa));
+    if (isa != Isa::Portable) CHECK(runs > 0);
+  }
+}
+
+TEST_CASE("Sums in a row into one word become infinite where they should") {
+  proved_sums_in_a_row({1980, 66}, 12);
+}
 
 TEST_CASE("Differences of longs near a tie of shorts round as they should") {
   compare(Op::Fsub, Width::Long, Width::Short, near_short_tie);
@@ -113,9 +295,30 @@ TEST_CASE("Sums of longs near a tie of shorts round as they should") {
   compare(Op::Fadd, Width::Long, Width::Short, negated);
 }
 
+TEST_CASE("Sums of doubles near a tie of shorts round once") {
+  for (const Exponents among : {Exponents{900, 250}, {1, 80}, {1980, 67}}) {
+    const auto pair = [among](Random& random) { return doubles_near_short_tie(random, among); };
+    for (const Op op : {Op::Fadd, Op::Fsub}) {
+      compare(op, Width::Long, Width::Short, pair, 1000);
+      compare(op, Width::Short, Width::Short, pair, 1000);
+    }
+  }
+}
+
+TEST_CASE("Products of doubles near a tie of shorts round once") {
+  for (const Exponents among : {Exponents{900, 250}, {1, 80}, {1980, 67}}) {
+    const auto pair = [among](Random& random) { return factors_near_short_tie(random, among); };
+    for (const Op op : {Op::Fmul, Op::Dmul}) {
+      compare(op, Width::Long, Width::Short, pair, 1000);
+      compare(op, Width::Short, Width::Short, pair, 1000);
+    }
+  }
+}
+
 TEST_CASE("A short added to a long beside a power of two rounds as it should") {
-  compare(Op::Fadd, Width::Short, Width::Long, near_long_tie);
-  compare(Op::Fsub, Width::Short, Width::Long, near_long_tie);
+  const auto moderate = [](Random& random) { return near_long_tie(random, {900, 250}); };
+  compare(Op::Fadd, Width::Short, Width::Long, moderate);
+  compare(Op::Fsub, Width::Short, Width::Long, moderate);
 }
 
 }  // namespace gdr

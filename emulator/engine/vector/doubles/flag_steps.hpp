@@ -146,6 +146,16 @@ struct FlagSteps : P {
     return fma(power, far, fnma_round<nearest>(power, far, rest));
   }
 
+  /// t rounded where the long s + t ends, which s need not be the head of. For what a pair and a
+  /// short have left: either s is rounded, and t small, or nothing is rounded, and t has few bits.
+  /// A long below 2^-1022 is none: then s is below 2^-1013, and underflows where it is scaled.
+  GDR_INLINE static D round_loosely(const D& s, const D& t) {
+    const D scaled = mul(s, set(0x1p-28));
+    const D power = and_(fma_round<truncate>(scaled, set(0x1p28), t), set_bits(exponent));
+    const D far = set(0x1.8p-8);
+    return fma(power, far, fnma_round<nearest>(power, far, t));
+  }
+
   /// The leading 53 bits of a pair, cut. A zero keeps its sign, which -0 + 0 would lose.
   GDR_INLINE static D head(const D& h, const D& l) {
     return logic<0xf8>(add_round<truncate>(h, l), h, set_bits(sign));  // x | (h & sign)

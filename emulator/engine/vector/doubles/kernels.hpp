@@ -117,6 +117,31 @@ struct DoublesMaker {
     if (host.failed()) run.failure |= inexact;
   }
 
+  /// a + b (a - b) to the rows of a, a pair that is never -0; elsewhere a + 0 (a - 0).
+  template <bool Subtract, When W, bool Loosely>
+  GDR_INLINE static void accumulate(const DoublesOp& op, DoublesRun& run) {
+    H host;
+    for_each_vector(op, run, [&host](const Rows& r, std::size_t i) GDR_INLINE {
+      const Value a = load<Form::Pair>(r.a, r.a_tail, i);
+      D b = H::load(r.b + i);
+      if constexpr (W != When::Always) {
+        const M m = H::mask(H::load(r.mask + i));
+        b = W == When::IfSet ? H::select(m, b, H::set(0)) : H::select(m, H::set(0), b);
+      }
+      D s, t, h, l;
+      host.template two_sum_tail<Subtract>(a.h, a.t, b, s, t);
+      if constexpr (Loosely) {
+        h = s;
+        l = host.round_loosely(s, t);
+      } else {
+        host.round_long(s, t, h, l);
+      }
+      H::store(r.out + i, h);
+      H::store(r.out_tail + i, l);
+    });
+    if (host.failed()) run.failure |= inexact;
+  }
+
   // --- products
 
   /// The leading bits that the multiplier sees of an operand: 50, or 25 of the second in one pass.
@@ -484,6 +509,7 @@ struct DoublesMaker {
     };
     k.accumulate[Second].always =
         chained<sum<Second, Form::Pair, Form::Short, true, When::Always, true>>;
+    k.accumulate_loosely[Second].always = chained<accumulate<Second, When::Always, true>>;
     const auto row = [&]<Form A>() {
       set.template operator()<A, Form::Short>();
       set.template operator()<A, Form::Head>();
@@ -502,6 +528,8 @@ struct DoublesMaker {
     k.sum[Second][2][0][1].under[value] = chained<sum<Second, Form::Pair, Form::Short, true, W>>;
     k.accumulate[Second].under[value] =
         chained<sum<Second, Form::Pair, Form::Short, true, W, true>>;
+    k.accumulate_in_place[Second].under[value] = chained<accumulate<Second, W, false>>;
+    k.accumulate_loosely[Second].under[value] = chained<accumulate<Second, W, true>>;
     k.product[Second][0][0][0].under[value] =
         chained<product<Second, Form::Short, Form::Short, false, W>>;
   }

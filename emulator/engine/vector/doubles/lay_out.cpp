@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "emulator/engine/vector/doubles/accumulations.hpp"
 #include "emulator/engine/vector/doubles/masked_lanes.hpp"
 #include "emulator/engine/vector/doubles/put.hpp"
 
@@ -138,7 +139,9 @@ std::vector<std::uint32_t> checkpoint(const MaskedLists& lists, const RowLayout&
 DoublesSection lay_out(RowProgram program, const DoublesKernels& kernels, std::uint32_t lanes) {
   DoublesSection out;
   RowLayout layout;
-  const MaskedLists lists = mask_lanes(program, kernels);
+  MaskedLists lists = mask_lanes(program, kernels);
+  for (auto* list : {&lists.before, &lists.pass, &lists.last, &lists.after})
+    ease_accumulations(list->ops, kernels);
   for (const auto* list : {&lists.before, &lists.enter, &lists.pass, &lists.last, &lists.after}) {
     for (const RowOp& o : list->ops) {
       for (const RowSpan* span : {&o.a, &o.b, &o.out, &o.mask, &o.old})

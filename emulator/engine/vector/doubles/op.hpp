@@ -86,6 +86,11 @@ struct DoublesKernels {
   MaskableKernel sum[2][form_count][form_count][2];  ///< fadd, fsub
   /// The same, long from a pair and a short, where the pair is never -0: accumulation.
   MaskableKernel accumulate[2];
+  /// The same in place: where the predicate leaves a lane out, zero is added (only under one).
+  MaskableKernel accumulate_in_place[2];
+  /// The same in place, for another accumulation to the same rows: l may be larger than one unit in
+  /// the last place of h, and h + l beyond the largest long is not noticed.
+  MaskableKernel accumulate_loosely[2];
   MaskableKernel product[2][form_count][form_count][2];  ///< fmul, dmul
   DoublesKernel extreme[2][form_count][form_count][2];   ///< fmax, fmin
   DoublesKernel convert[form_count][2];                  ///< fcvt

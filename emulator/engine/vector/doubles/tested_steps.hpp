@@ -129,6 +129,9 @@ struct TestedSteps : P {
     return fma(power, far, fnma(power, far, rest));
   }
 
+  /// t rounded where the long s + t ends, which s need not be the head of; see FlagSteps.
+  GDR_INLINE D round_loosely(const D& s, const D& t) { return round_tail(add(s, t), t); }
+
   /// The leading 53 bits of a pair, cut. A zero keeps its sign, which -0 + 0 would lose.
   GDR_INLINE static D head(const D& h, const D& l) {
     D s, e, rest;
