@@ -232,10 +232,10 @@ void write_terms(Random& random, BlockState& block, Exponents among) {
 std::map<Isa, std::uint64_t> proved_sums_in_a_row(Exponents among, int programs) {
   Geometry geometry;
   geometry.blocks = 1;
-  geometry.pes_per_block = 8;
   Random random(20100602);
   std::map<Isa, std::uint64_t> proved;
   for (int p = 0; p < programs; ++p) {
+    geometry.pes_per_block = 8 * (1 + static_cast<unsigned>(p) % 4);
     const Program program = accumulation(random);
     const auto reference = make_engine("reference")->prepare(program, geometry);
     std::map<Isa, std::shared_ptr<const Executable>> engines;

@@ -107,7 +107,7 @@ void fill(Draw& draw, BlockState& block) {
 selftest::Case random_case(Draw& draw, const Program& program) {
   selftest::Case test;
   test.geometry.blocks = 1;
-  test.geometry.pes_per_block = draw.pick({32U, 3U, 40U});
+  test.geometry.pes_per_block = draw.pick({32U, 3U, 13U, 24U, 40U});
   test.geometry.register_words = test.geometry.local_words = 4;
   test.program = program;
   test.state = selftest::empty_block(test.geometry);
@@ -170,7 +170,7 @@ void for_every_kernel(Check check) {
       Draw draw(seed);
       selftest::Case test;
       test.geometry.blocks = 1;
-      test.geometry.pes_per_block = draw.pick({32U, 3U, 40U});
+      test.geometry.pes_per_block = draw.pick({32U, 3U, 13U, 24U, 40U});
       test.program = program;
       test.state = selftest::empty_block(test.geometry);
       for (auto* memory : {&test.state.registers, &test.state.local, &test.state.t}) {

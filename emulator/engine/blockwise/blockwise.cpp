@@ -7,7 +7,7 @@ namespace {
 
 /// Shorts (in 64-bit lanes) that a chip's shared buffers may take: they should stay in the cache.
 constexpr std::uint64_t chunk_shorts = std::uint64_t{1} << 18;
-constexpr std::uint64_t slots_a_part = 32;
+constexpr std::uint64_t slots_a_part = 64;
 
 /// What things cost on the host, for the choice between one thread and many only.
 constexpr double ns_a_value = 3, ns_a_lane_clock = 0.5;

@@ -64,7 +64,7 @@ std::uint32_t SmallBlockRunner::pes_needed(const Pass& pass) const {
   const std::uint64_t elements = program_.program.elements;
   const std::uint64_t pes =
       ((slots + elements - 1) / elements + pes_together - 1) / pes_together * pes_together;
-  return pes == 0 || pes > all / 2 ? all : static_cast<std::uint32_t>(pes);
+  return pes == 0 || pes > all ? all : static_cast<std::uint32_t>(pes);
 }
 
 SmallBlockRunner::Small& SmallBlockRunner::small(std::uint32_t pes, std::size_t chips) {

@@ -35,21 +35,6 @@ const StripKernels& kernels_for(Isa isa) {
   return portable_kernels();
 }
 
-/// The kernels on doubles, where the host has them and its flags hold.
-const DoublesKernels* trusted_doubles([[maybe_unused]] Isa isa) {
-#if defined(__x86_64__)
-  if (isa == Isa::Avx512) {
-    static const bool hold = host_flags_hold(doubles_kernels_avx512());
-    return hold ? &doubles_kernels_avx512() : nullptr;
-  }
-  if (isa == Isa::Avx2) {
-    static const bool hold = host_flags_hold(doubles_kernels_avx2());
-    return hold ? &doubles_kernels_avx2() : nullptr;
-  }
-#endif
-  return nullptr;
-}
-
 /// One block while a section runs on it.
 class BlockRunner {
  public:
@@ -439,7 +424,8 @@ class VectorExecutable final : public StreamedExecutable {
         kernels_(kernels_for(isa)),
         planned_(plan_program(program_, geometry, kernels_)),
         reference_(ReferenceEngine{}.prepare(program, geometry)),
-        doubles_(trusted_doubles(isa)),
+        doubles_(
+            trusted_doubles(isa, geometry.pes_per_block < wide_batch ? narrow_batch : wide_batch)),
         takes_streams_(body_takes_streams(program_)) {
     if (doubles_ == nullptr) return;
     std::optional<Isa> fused_isa;

@@ -10,9 +10,10 @@
 
 namespace gdr {
 
-/// The instructions that FlagSteps needs.
+/// The instructions that FlagSteps needs, on some vectors side by side.
+template <std::size_t Vectors>
 struct LanesAvx512 {
-  static constexpr std::size_t vectors = 4;
+  static constexpr std::size_t vectors = Vectors;
   static constexpr std::size_t width = 8 * vectors;
   using V = __m512d;
   using B = __mmask8;
@@ -178,6 +179,7 @@ struct LanesAvx512 {
   static constexpr auto to_integer =
       lift([](V a) GDR_INLINE { return from(_mm512_cvttpd_epi64(a)); });
 };
-using HostAvx512 = FlagSteps<LanesAvx512>;
+template <std::uint32_t Lanes>
+using HostAvx512 = FlagSteps<LanesAvx512<Lanes / 8>>;
 
 }  // namespace gdr

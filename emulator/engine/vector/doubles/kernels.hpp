@@ -554,8 +554,10 @@ struct DoublesMaker {
     ((k.integer_test[Op][1] = chained<integer_test<Op, true>>), ...);
   }
 
-  static constexpr DoublesKernels make() {
+  /// `batch`: lanes that rows have a multiple of, at least H::width.
+  static constexpr DoublesKernels make(std::uint32_t batch) {
     DoublesKernels k{};
+    k.batch = batch;
     set_binary<false>(k);
     set_binary<true>(k);
     set_masked<false, When::IfClear>(k);

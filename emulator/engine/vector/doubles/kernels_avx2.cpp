@@ -6,9 +6,10 @@
 
 namespace gdr {
 
-const DoublesKernels& doubles_kernels_avx2() noexcept {
-  static constexpr DoublesKernels kernels = DoublesMaker<HostAvx2>::make();
-  return kernels;
+const DoublesKernels& doubles_kernels_avx2(std::uint32_t batch) noexcept {
+  static constexpr DoublesKernels wide = DoublesMaker<HostAvx2>::make(wide_batch);
+  static constexpr DoublesKernels narrow = DoublesMaker<HostAvx2>::make(narrow_batch);
+  return batch == narrow_batch ? narrow : wide;
 }
 
 }  // namespace gdr

@@ -6,9 +6,11 @@
 
 namespace gdr {
 
-const DoublesKernels& doubles_kernels_avx512() noexcept {
-  static constexpr DoublesKernels kernels = DoublesMaker<HostAvx512>::make();
-  return kernels;
+const DoublesKernels& doubles_kernels_avx512(std::uint32_t batch) noexcept {
+  static constexpr DoublesKernels wide = DoublesMaker<HostAvx512<wide_batch>>::make(wide_batch);
+  static constexpr DoublesKernels narrow =
+      DoublesMaker<HostAvx512<narrow_batch>>::make(narrow_batch);
+  return batch == narrow_batch ? narrow : wide;
 }
 
 }  // namespace gdr

@@ -50,7 +50,7 @@ struct LanePlace {
 struct DoublesOp {
   DoublesKernel kernel = nullptr;
   std::uint32_t elements = 0;
-  std::uint32_t lanes = 0;  ///< of a row, a multiple of 32
+  std::uint32_t lanes = 0;  ///< of a row, a multiple of DoublesKernels::batch
   LanePlace a, b, out;
   LanePlace mask;                  ///< the predicate, if the kernel heeds one
   LanePlace old;                   ///< under a predicate: what lanes get that it leaves out
@@ -110,11 +110,14 @@ struct DoublesKernels {
   StateKernel export_[form_count];  ///< of a short it never fails
   StateKernel check_result;         ///< whether a short that floats have left is what it shows
   StateKernel export_result;        ///< both for such a short
-  void (*leave)();         ///< to be called after the last kernel: leaves the wide registers clean
-  unsigned proving_flags;  ///< of MXCSR: set at the end of a run, they say that it failed
+  void (*leave)();          ///< to be called after the last kernel: leaves the wide registers clean
+  unsigned proving_flags;   ///< of MXCSR: set at the end of a run, they say that it failed
+  std::uint32_t batch = 0;  ///< rows have a multiple of so many lanes
 };
 
-const DoublesKernels& doubles_kernels_avx2() noexcept;
-const DoublesKernels& doubles_kernels_avx512() noexcept;
+/// Lanes of the chip's own blocks, and those that blocks with fewer PEs have a multiple of.
+constexpr std::uint32_t wide_batch = 32, narrow_batch = 8;
+const DoublesKernels& doubles_kernels_avx2(std::uint32_t batch) noexcept;
+const DoublesKernels& doubles_kernels_avx512(std::uint32_t batch) noexcept;
 
 }  // namespace gdr

@@ -33,4 +33,8 @@ DoublesResult run_on_doubles(const DoublesSection& section, const DoublesKernels
 /// emulators and debuggers do not. Tried once for each instruction set.
 bool host_flags_hold(const DoublesKernels& kernels);
 
+/// The kernels for rows of a multiple of `batch` lanes, where the host has them and its flags hold;
+/// else null.
+const DoublesKernels* trusted_doubles(Isa isa, std::uint32_t batch = wide_batch);
+
 }  // namespace gdr

@@ -15,8 +15,9 @@ struct Unusable {
 };
 
 /// Lanes of a row: the PEs of a block, filled up to whole batches.
-constexpr std::uint32_t row_lanes(const Geometry& geometry) noexcept {
-  return (geometry.pes_per_block + 31) / 32 * 32;
+constexpr std::uint32_t row_lanes(const Geometry& geometry,
+                                  const DoublesKernels& kernels) noexcept {
+  return (geometry.pes_per_block + kernels.batch - 1) / kernels.batch * kernels.batch;
 }
 
 /// What stands around a section, where it is not to be taken alone.

@@ -85,4 +85,19 @@ bool host_flags_hold(const DoublesKernels& kernels) {
   return sums_hold(kernels) && shorts_hold(kernels);
 }
 
+const DoublesKernels* trusted_doubles([[maybe_unused]] Isa isa,
+                                      [[maybe_unused]] std::uint32_t batch) {
+#if defined(__x86_64__)
+  if (isa == Isa::Avx512) {
+    static const bool hold = host_flags_hold(doubles_kernels_avx512(wide_batch));
+    return hold ? &doubles_kernels_avx512(batch) : nullptr;
+  }
+  if (isa == Isa::Avx2) {
+    static const bool hold = host_flags_hold(doubles_kernels_avx2(wide_batch));
+    return hold ? &doubles_kernels_avx2(batch) : nullptr;
+  }
+#endif
+  return nullptr;
+}
+
 }  // namespace gdr

@@ -484,7 +484,7 @@ DoublesSection translate_to_doubles(const Program& program, Section which, const
                                std::vector<bool>(numbers.count(), true));
     one.repeats = which == Section::Body;
     for (RowOp& o : one.pass) o.origin.section = which;
-    out = lay_out(std::move(one), kernels, row_lanes(geometry));
+    out = lay_out(std::move(one), kernels, row_lanes(geometry, kernels));
     out.writes_memory = rows.writes_memory;
   } catch (const Unusable& u) {
     out.reason = std::string(section_names[static_cast<unsigned>(which)]) + ", " + u.why;

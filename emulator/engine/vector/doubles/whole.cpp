@@ -13,7 +13,7 @@ class Chain {
   Chain(const Geometry& geometry, const DoublesKernels& kernels)
       : kernels_(kernels),
         numbers_(geometry),
-        lanes_(row_lanes(geometry)),
+        lanes_(row_lanes(geometry, kernels)),
         held_(numbers_.count()),
         entry_(numbers_.count()),
         inside_(numbers_.count()),

@@ -40,7 +40,7 @@ class WordPass {
         words_(entry.words),
         imported_(numbers_.count()),
         written_(numbers_.count()) {
-    lanes_ = row_lanes(geometry);
+    lanes_ = row_lanes(geometry, kernels);
   }
 
   // --- rows

@@ -25,8 +25,9 @@ RecordedLanes::D RecordedLanes::set_bits(std::uint64_t x) {
 RecordedLanes::D RecordedLanes::set(double x) { return set_bits(std::bit_cast<std::uint64_t>(x)); }
 
 const DoublesKernels& recording_kernels(Isa isa) noexcept {
-  static constexpr DoublesKernels avx512 = DoublesMaker<FlagSteps<RecordedAvx512>>::make();
-  static constexpr DoublesKernels avx2 = DoublesMaker<TestedSteps<RecordedAvx2>>::make();
+  static constexpr DoublesKernels avx512 =
+      DoublesMaker<FlagSteps<RecordedAvx512>>::make(wide_batch);
+  static constexpr DoublesKernels avx2 = DoublesMaker<TestedSteps<RecordedAvx2>>::make(wide_batch);
   return isa == Isa::Avx2 ? avx2 : avx512;
 }
 

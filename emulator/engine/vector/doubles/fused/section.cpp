@@ -65,6 +65,7 @@ class Fuser {
 struct FusedSection::Late {
   Translate translate;
   Isa isa = Isa::Avx512;
+  std::uint32_t batch = 0;
   std::once_flag made;
   DoublesSection section;
 };
@@ -76,13 +77,16 @@ FusedSection::FusedSection(Translate translate, const DoublesKernels& kernels,
   late_ = std::make_shared<Late>();
   late_->translate = std::move(translate);
   late_->isa = *fuse;
+  late_->batch = kernels.batch;
 }
 
 const DoublesSection& FusedSection::ready() const {
   if (late_ == nullptr) return *plain_;
   std::call_once(late_->made, [this] {
     late_->section = *plain_;
-    const DoublesSection recorded = late_->translate(recording_kernels(late_->isa));
+    DoublesKernels recording = recording_kernels(late_->isa);
+    recording.batch = late_->batch;
+    const DoublesSection recorded = late_->translate(recording);
     Fuser fuser(late_->section, recorded, late_->isa);
     for (OpList DoublesSection::*list : {&DoublesSection::before, &DoublesSection::pass,
                                          &DoublesSection::last, &DoublesSection::after}) {
