@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "emulator/engine/blockwise/port_work.hpp"
+#include "emulator/engine/vector/doubles/add_rows.hpp"
 #include "emulator/engine/vector/strip.hpp"
 #include "emulator/port/port.hpp"
 #include "emulator/port/port_rows.hpp"
@@ -47,6 +48,7 @@ struct HostSums {
       to[i] = std::bit_cast<std::uint64_t>(std::bit_cast<double>(left[i]) +
                                            std::bit_cast<double>(right[i]));
   }
+  static bool add_all(const Row&, std::vector<std::uint64_t>&) noexcept { return false; }
   /// The host's own NaN has a sign, the machine's has none.
   static void give(const Row& row, const std::uint64_t* sums, std::uint64_t* numbers) noexcept {
     std::transform(sums, sums + row.count, numbers, port::canonical);
@@ -78,6 +80,12 @@ struct ExactSums {
     const std::uint64_t n = row.count;
     kernels.fadd[1][1][1]({1, n, {left, left + n, 0}, {right, right + n, 0}, {to, to + n, 0}});
   }
+  /// Rows one behind the other, if that can be done at once and is worth it.
+  static bool add_all(const Row& row, std::vector<std::uint64_t>& rows) {
+    constexpr std::size_t few = 128;
+    const LongRows all{rows.data(), rows.size() / (words * row.count), row.count};
+    return all.count * all.lanes >= few && add_rows_in_doubles(row.field.isa, all);
+  }
   static void give(const Row& row, const std::uint64_t* sums, std::uint64_t* numbers) noexcept {
     port_rows(row.field.isa).long_to_double(sums, sums + row.count, row.count, numbers);
   }
@@ -98,8 +106,9 @@ std::size_t row_words(const Row& row) noexcept {
 
 /// Adds up rows into the first, as reduce_tree does.
 template <typename Sums>
-const std::uint64_t* add_rows(const Row& row, std::vector<std::uint64_t>& rows) noexcept {
+const std::uint64_t* add_rows(const Row& row, std::vector<std::uint64_t>& rows) {
   std::uint64_t* const first = rows.data();
+  if (Sums::add_all(row, rows)) return first;
   const std::size_t size = row_words<Sums>(row);
   for (std::size_t n = rows.size() / size; n > 1; n = (n + 1) / 2) {
     for (std::size_t k = 0; k < n / 2; ++k) {
