@@ -459,6 +459,7 @@ TEST_CASE("copies side by side and a new order change no result") {
     store.in[0] = both;
     store.place = {base_results, false, 0};
     block.code.push_back(store);
+    CHECK(longest_way(block) == 8);
     const Block two = interleaved(block, 2, [&](Place p, unsigned copy) {
       // The second copy has its results, and its b, elsewhere; a and c are the same.
       const auto bytes = static_cast<std::int32_t>(target.vector_bytes());

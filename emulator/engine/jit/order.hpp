@@ -19,6 +19,9 @@ unsigned order_for_registers(Block& block, std::span<const ValueId> roots);
 /// given order; more overlap costs more registers.
 void order_for_latency(Block& block, std::size_t window);
 
+/// Clocks that a block takes if operations wait for nothing but their operands.
+int longest_way(const Block& block);
+
 /// Copies of a block side by side: each operation once for every copy. `place(p, copy)` says where
 /// a copy has what the block has at p; memory that is at the same place for all is read once.
 template <typename PlaceOf>

@@ -78,17 +78,29 @@ class Dependences {
   std::vector<std::uint32_t> waits_;  ///< how many operations must still come before
 };
 
+/// By operation: clocks from its beginning to the end of all that waits for it.
+std::vector<int> heights(const Block& block, const Dependences& dependences) {
+  std::vector<int> height(block.code.size());
+  for (std::size_t n = height.size(); n-- > 0;) {
+    for (const std::uint32_t m : dependences.after(n)) height[n] = std::max(height[n], height[m]);
+    height[n] += latency(block.code[n].op);
+  }
+  return height;
+}
+
 }  // namespace
+
+int longest_way(const Block& block) {
+  const std::vector<int> height = heights(block, Dependences(block));
+  return height.empty() ? 0 : *std::ranges::max_element(height);
+}
 
 void order_for_latency(Block& block, std::size_t window) {
   const std::vector<Operation>& code = block.code;
   const std::size_t count = code.size();
   Dependences dependences(block);
-  std::vector<int> height(count), ready(count);
-  for (std::size_t n = count; n-- > 0;) {
-    for (const std::uint32_t m : dependences.after(n)) height[n] = std::max(height[n], height[m]);
-    height[n] += latency(code[n].op);
-  }
+  const std::vector<int> height = heights(block, dependences);
+  std::vector<int> ready(count);
   std::vector<Operation> ordered;
   ordered.reserve(count);
   std::vector<bool> done(count);

@@ -4,23 +4,56 @@
 #include <cstddef>
 
 #include "emulator/engine/jit/allocate.hpp"
+#include "emulator/engine/jit/order.hpp"
 #include "emulator/engine/jit/x86/emit.hpp"
 #include "emulator/engine/vector/doubles/fused/to_ir.hpp"
 
 namespace gdr::fused {
 namespace {
 
-/// AVX-512: one vector leaves the host waiting for results, and the code for four no longer fits
-/// where it keeps decoded instructions (gravity: 155, 99 and 105 clocks for eight interactions). Of
-/// windows of 0, 32, 64, 128, 256 and 1000 operations: 117, 105, 101, 102, 99 and 101 clocks. AVX2
-/// has half the registers and lanes: its copies hide latencies, and any more overlap costs spills
-/// (one copy: 0.85 of the speed without fusion, two 1.14 and on some kernels 0.83, four 1.0
-/// to 1.37).
-///
-/// Rows of fewer lanes, of blocks with few PEs, may take another number of copies.
-Arrangement arrangement(Isa isa, std::uint32_t vectors) {
-  Arrangement a = isa == Isa::Avx512 ? Arrangement{2, 128} : Arrangement{4, 8};
-  if (vectors % a.copies != 0) a.copies = vectors % 3 == 0 ? 3 : vectors % 2 == 0 ? 2 : 1;
+/// Two registers, of masks or vectors, are for what is found.
+jit::RegisterLimits limits(jit::VectorTarget target) {
+  return target.avx512 ? jit::RegisterLimits{32, 6} : jit::RegisterLimits{14, 8};
+}
+
+/// Instructions for each vector, values that find no register included.
+std::size_t instructions(const Recording& recording, jit::VectorTarget target, Arrangement a) {
+  jit::ConstantPool pool(target, base_constants);
+  const Pieces pieces = to_ir(recording, target, a, pool);
+  jit::SpillArea spills{base_scratch, 0, 0};
+  std::size_t count = 0;
+  for (const jit::Block* block : {&pieces.lanes, &pieces.element, &pieces.left})
+    count += jit::allocate(*block, target, limits(target), spills).body.size();
+  return count / a.copies;
+}
+
+/// Vectors side by side. AVX-512: one leaves the host waiting for results, and the code for four no
+/// longer fits where it keeps decoded instructions (gravity: 155, 99 and 105 clocks for eight
+/// interactions). AVX2 has half the registers, so that four cost spills (gravity_jerk: 0.87 of the
+/// speed of two, gravity_jerk_long 0.54), but two leave the host waiting in long chains (morse and
+/// buckingham: 0.73 of the speed of four, with a way of 1.4 clocks an operation; at 0.9 it is 0.8,
+/// at 0.7 and below two are faster). Rows of fewer lanes take what divides them.
+unsigned copies(const Recording& recording, jit::VectorTarget target, std::uint32_t vectors) {
+  unsigned wanted = 2;
+  if (!target.avx512) {
+    jit::ConstantPool pool(target, base_constants);
+    const jit::Block one = to_ir(recording, target, {1, 1}, pool).element;
+    const auto way = static_cast<std::size_t>(jit::longest_way(one));
+    if (way * 10 > one.code.size() * 8) wanted = 4;
+  }
+  if (vectors % wanted == 0) return wanted;
+  return vectors % 3 == 0 ? 3 : vectors % 2 == 0 ? 2 : 1;
+}
+
+/// The more overlap the better, as long as it costs few spills: gravity with AVX-512 is slower by 7
+/// hundredths with a window of 64 than with 256, gravity_jerk faster by 40 with 8.
+Arrangement arrangement(const Recording& recording, jit::VectorTarget target,
+                        std::uint32_t vectors) {
+  Arrangement a{copies(recording, target, vectors), 1};
+  const std::size_t least = instructions(recording, target, a);
+  for (a.window = 256; a.window > 4; a.window /= 2) {
+    if (instructions(recording, target, a) * 100 <= least * 106) break;
+  }
   return a;
 }
 
@@ -33,8 +66,8 @@ class Function {
         recording_(recording),
         pool_(target_, base_constants),
         vectors_(lanes / target_.lanes()),
-        copies_(arrangement(isa, vectors_).copies),
-        pieces_(to_ir(recording, target_, arrangement(isa, vectors_), pool_)),
+        arrangement_(arrangement(recording, target_, vectors_)),
+        pieces_(to_ir(recording, target_, arrangement_, pool_)),
         spills_{base_scratch, static_cast<std::int32_t>(pieces_.kept * target_.vector_bytes()), 0} {
   }
 
@@ -52,7 +85,7 @@ class Function {
 
     // From here on the broadcast memory is not read.
     const Xbyak::Reg64 vectors_left = a_.r9, elements_left = a_.rcx;
-    a_.mov(vectors_left, vectors_ / copies_);
+    a_.mov(vectors_left, vectors_ / arrangement_.copies);
     Xbyak::Label next_vectors, next_element;
     a_.align(32);
     a_.L(next_vectors);
@@ -66,7 +99,7 @@ class Function {
     a_.dec(elements_left);
     a_.jnz(next_element, near);
     emit(pieces_.left);
-    a_.add(base(base_lanes), target_.vector_bytes() * copies_);
+    a_.add(base(base_lanes), target_.vector_bytes() * arrangement_.copies);
     a_.dec(vectors_left);
     a_.jnz(next_vectors, near);
     leave();
@@ -82,14 +115,10 @@ class Function {
   Xbyak::Address of_run(std::size_t offset) const { return a_.ptr[run_ + offset]; }
 
   void emit(const jit::Block& block) {
-    const jit::AllocatedBlock code = jit::allocate(block, target_, limits(), spills_);
+    const jit::AllocatedBlock code = jit::allocate(block, target_, limits(target_), spills_);
     jit::emit({a_, target_, bases_, found()}, code.body);
   }
 
-  /// Two registers, of masks or vectors, are for what is found.
-  jit::RegisterLimits limits() const {
-    return target_.avx512 ? jit::RegisterLimits{32, 6} : jit::RegisterLimits{14, 8};
-  }
   const std::array<int, 2>& found() const {
     static constexpr std::array<int, 2> masks{6, 7}, vectors{14, 15};
     return target_.avx512 ? masks : vectors;
@@ -132,7 +161,7 @@ class Function {
   const Recording& recording_;
   jit::ConstantPool pool_;
   std::uint32_t vectors_;
-  unsigned copies_;
+  Arrangement arrangement_;
   Pieces pieces_;
   jit::SpillArea spills_;
   const Xbyak::Reg64 op_ = a_.rdi, run_ = a_.rsi;
