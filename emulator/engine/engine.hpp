@@ -64,6 +64,7 @@ using ExecutableNotes = std::array<SectionNote, section_count>;
 class PassRunner;
 struct LoadedProgram;
 struct ProductKernels;  // emulator/engine/products/kernels.hpp
+struct FastKernels;     // emulator/engine/products/fast_kernels.hpp
 
 /// A program made ready for one engine and geometry. Immutable, and shared by threads.
 class Executable {

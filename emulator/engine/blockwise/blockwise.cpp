@@ -21,7 +21,8 @@ std::uint64_t parts(std::uint64_t count, std::uint64_t size) noexcept {
 BlockwiseRunner::BlockwiseRunner(const LoadedProgram& program, const Geometry& geometry,
                                  const Executable& executable, const StreamedExecutable* streamed)
     : program_(program), geometry_(geometry), executable_(executable), streamed_(streamed) {
-  if (streamed_ != nullptr && streamed_->product_kernels() != nullptr)
+  if (streamed_ != nullptr &&
+      (streamed_->product_kernels() != nullptr || streamed_->fast_kernels() != nullptr))
     products_ = products_of_numbers(program);
 }
 

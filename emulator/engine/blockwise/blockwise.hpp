@@ -14,6 +14,7 @@
 #include "emulator/engine/blockwise/streamed.hpp"
 #include "emulator/engine/pass.hpp"
 #include "emulator/engine/products/factors.hpp"
+#include "emulator/engine/products/fast_factors.hpp"
 #include "emulator/host/parallel.hpp"
 
 namespace gdr {
@@ -111,6 +112,8 @@ class BlockwiseRunner final : public PassRunner {
   void take_factors(const Task& task);
   void add_products(std::vector<Phase>& phases);
   void sum_products(std::uint64_t first, std::uint64_t count);
+  void add_fast_products(std::vector<Phase>& phases);
+  void add_slab(std::size_t number, std::uint64_t begin, std::uint64_t end);
 
   bool shares_sources() const noexcept;
   bool joins_outputs() const noexcept;
@@ -163,6 +166,8 @@ class BlockwiseRunner final : public PassRunner {
   std::vector<std::vector<KeptStream>> streams_;     ///< [chip][block]: sources spread over blocks
   std::vector<std::vector<std::uint64_t>> outputs_;  ///< of each chip: [block][shorts of a chunk]
   PackedFactors factors_;
+  FastFactors fast_factors_;
+  std::vector<double, LineAllocator<double>> sums_;  ///< of the slabs so far: [item][panel][lane]
 };
 
 }  // namespace gdr

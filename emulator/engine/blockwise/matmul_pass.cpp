@@ -1,9 +1,11 @@
 // Runs of a body that is nothing but sums of products, and of which nobody wants to see more than
-// what the network makes of its output items: all blocks of all chips together, some items a task.
+// what the network makes of its output items: all blocks of all chips together, some items a task
+// (exact numerics; fast ones are in fast_matmul_pass.cpp).
 #include <algorithm>
 #include <bit>
 
 #include "emulator/engine/blockwise/blockwise.hpp"
+#include "emulator/engine/products/widen.hpp"
 #include "emulator/engine/vector/host_float.hpp"
 #include "emulator/port/port_words.hpp"
 
@@ -13,18 +15,6 @@ namespace {
 /// Items of a task: what stands in the PEs is fetched once for all of them. A multiple of what the
 /// kernels take side by side.
 constexpr std::uint64_t task_items = 48, items_together = 12;
-
-/// Floats, two to a word, as the doubles that the kernels take: as the port has them, where
-/// subnormal ones are zeros of their sign.
-void widen(const std::uint64_t* words, std::size_t n, std::uint64_t* doubles) noexcept {
-  constexpr std::uint32_t exponent = 0x7f80'0000, sign = 0x8000'0000;
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t half = 0; half < 2; ++half) {
-      auto bits = static_cast<std::uint32_t>(words[i] >> 32 * half);
-      if ((bits & exponent) == 0) bits &= sign;
-      doubles[2 * i + half] = std::bit_cast<std::uint64_t>(double{std::bit_cast<float>(bits)});
-    }
-}
 
 /// Whether j-items are doubles one behind the other, or floats where the factors are shorts, and
 /// output items sums that become doubles.
@@ -65,7 +55,7 @@ bool BlockwiseRunner::sums_products() const noexcept {
   if ((loop().flags & wanted) != wanted || (loop().flags & run_flags) != 0) return false;
   // In TargetsOverBlocks every block sees the whole record, in SourcesOverBlocks other items. Fast
   // numerics do the same for any number of items: products keep all bits of their factors.
-  const std::uint64_t least = streamed_->product_kernels()->exact ? items_together / 2 : 1;
+  const std::uint64_t least = streamed_->product_kernels() != nullptr ? items_together / 2 : 1;
   return loop().plan.share == Share::PartsOverBlocks &&
          items_before_products() + least <= loop().plan.items;
 }
@@ -90,21 +80,29 @@ void BlockwiseRunner::begin_products() {
   for (std::uint32_t c = 0; c < pass_->chips.size(); ++c)
     if (blocks_of(c) != 0) product_chips_.push_back(c);
   const SummedProducts& products = *products_;
-  factors_.begin(products, geometry_, product_chips_.size());
+  if (streamed_->product_kernels() != nullptr)
+    factors_.begin(products, geometry_, product_chips_.size());
+  else
+    fast_factors_.begin(products, geometry_, product_chips_.size());
   if (products.begins_with_zeros && !product_chips_.empty())
     std::fill_n(pass_->results + loop().output_offset, products.delay * products.outputs.size(), 0);
 }
 
 void BlockwiseRunner::take_factors(const Task& task) {
-  const auto chip = std::ranges::find(product_chips_, task.chip) - product_chips_.begin();
-  factors_.take(*products_, static_cast<std::size_t>(chip), state(task.chip).blocks[task.block],
-                *streamed_->product_kernels());
+  const auto found = std::ranges::find(product_chips_, task.chip) - product_chips_.begin();
+  const auto chip = static_cast<std::size_t>(found);
+  const BlockState& block = state(task.chip).blocks[task.block];
+  if (const ProductKernels* const exact = streamed_->product_kernels())
+    factors_.take(*products_, chip, block, *exact);
+  else
+    fast_factors_.take(*products_, chip, block, *streamed_->fast_kernels());
 }
 
 void BlockwiseRunner::add_products(std::vector<Phase>& phases) {
   if (product_chips_.empty()) return;
   const std::uint64_t first = items_before_products();
   const std::uint64_t items = loop().plan.items - first;
+  if (streamed_->product_kernels() == nullptr) return add_fast_products(phases);
   // As many tasks as keep some threads busy to the end.
   const std::uint64_t wanted = (items / 16 + items_together - 1) / items_together * items_together;
   const std::uint64_t size = std::clamp(wanted, items_together, task_items);
@@ -132,7 +130,7 @@ void BlockwiseRunner::sum_products(std::uint64_t first, std::uint64_t count) {
     if (wide.size() < records.size() * 2 * words) wide.resize(records.size() * 2 * words);
     std::uint64_t* to = wide.data();
     for (const std::uint64_t*& record : records) {
-      widen(record, words, to);
+      widen_floats(record, words, to);
       record = to;
       to += 2 * words;
     }

@@ -24,8 +24,10 @@ class StreamedExecutable : public Executable {
   /// Start, a run of the body over a stream, and End in one go. False if that cannot be done: then
   /// nothing has changed but words that these sections overwrite without looking at them.
   virtual bool run_whole(BlockState& block, const BlockRun& body) const = 0;
-  /// With what bodies that are nothing but sums of products are run; null: like any other.
+  /// With what bodies that are nothing but sums of products are run, exactly or fast; where both
+  /// are null: like any other.
   virtual const ProductKernels* product_kernels() const noexcept { return nullptr; }
+  virtual const FastKernels* fast_kernels() const noexcept { return nullptr; }
   /// Says that the body ran as sums of products: on so many blocks, and that so many sums of a
   /// block had to be taken the slow way.
   virtual void note_products(std::uint64_t blocks, std::uint64_t slow) const noexcept = 0;

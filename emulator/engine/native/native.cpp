@@ -10,7 +10,7 @@
 #include "emulator/engine/native/float_mode.hpp"
 #include "emulator/engine/native/packed_runner.hpp"
 #include "emulator/engine/native/runner.hpp"
-#include "emulator/engine/products/kernels.hpp"
+#include "emulator/engine/products/fast_kernels.hpp"
 #include "emulator/engine/streaming.hpp"
 #include "emulator/engine/vector/vector.hpp"
 
@@ -24,7 +24,7 @@ class NativeExecutable final : public StreamedExecutable {
         geometry_(geometry),
         source_(program),
         program_(native::compiled_program(program, geometry, target)),
-        products_(target.precision == native::Precision::Double ? products_of(target.isa, false)
+        products_(target.precision == native::Precision::Double ? fast_products_of(target.isa)
                                                                 : nullptr),
         takes_streams_(body_takes_streams(program)) {}
 
@@ -77,7 +77,7 @@ class NativeExecutable final : public StreamedExecutable {
     }
     return notes;
   }
-  const ProductKernels* product_kernels() const noexcept override { return products_; }
+  const FastKernels* fast_kernels() const noexcept override { return products_; }
   std::unique_ptr<PassRunner> pass_runner(const LoadedProgram& loaded,
                                           const Geometry& geometry) const override {
     return std::make_unique<native::PackedRunner>(*program_, loaded, geometry, *this,
@@ -103,15 +103,14 @@ class NativeExecutable final : public StreamedExecutable {
   mutable std::shared_ptr<const Executable> exact_;
   mutable std::array<std::atomic<std::uint64_t>, section_count> runs_{}, exact_runs_{};
   std::shared_ptr<const native::CompiledProgram> program_;
-  const ProductKernels* products_;
+  const FastKernels* products_;
   bool takes_streams_;
 };
 
 }  // namespace
 
 bool NativeEngine::multiplies_all_bits() const noexcept {
-  return target_.precision == native::Precision::Double &&
-         products_of(target_.isa, false) != nullptr;
+  return target_.precision == native::Precision::Double && fast_products_of(target_.isa) != nullptr;
 }
 
 std::shared_ptr<const Executable> NativeEngine::prepare(const Program& program,

@@ -137,8 +137,8 @@ struct Avx2 {
 }  // namespace
 
 const ProductKernels& exact_products_avx2() noexcept {
-  static constexpr ProductKernels kernels{Isa::Avx2, true, take_longs<true>,
-                                          ExactProducts<Avx2>::scratch, ExactProducts<Avx2>::run};
+  static constexpr ProductKernels kernels{Isa::Avx2, take_longs, ExactProducts<Avx2>::scratch,
+                                          ExactProducts<Avx2>::run};
   return kernels;
 }
 

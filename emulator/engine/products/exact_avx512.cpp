@@ -126,8 +126,7 @@ struct Avx512 {
 }  // namespace
 
 const ProductKernels& exact_products_avx512() noexcept {
-  static constexpr ProductKernels kernels{Isa::Avx512, true, take_longs<true>,
-                                          ExactProducts<Avx512>::scratch,
+  static constexpr ProductKernels kernels{Isa::Avx512, take_longs, ExactProducts<Avx512>::scratch,
                                           ExactProducts<Avx512>::run};
   return kernels;
 }

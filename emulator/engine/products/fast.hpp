@@ -1,12 +1,14 @@
 // Sums of products in the host's doubles: columns side by side, all blocks and chips in one sum.
 //
-// The factors are taken in chunks of the inner dimension, as fast matrix products do (Goto and van
-// de Geijn, "Anatomy of high-performance matrix multiplication", ACM TOMS 34, 2008): what stands in
-// the PEs of a chunk fits the second cache, some columns of it the first, where they are copied to
-// lie apart (items are a power of two apart in memory, and would share few of its lines).
+// The factors are taken in slabs of the inner dimension, as fast matrix products do (Goto and van
+// de Geijn, "Anatomy of high-performance matrix multiplication", ACM TOMS 34, 2008): a slab of what
+// stands in the PEs stays in the second cache while all items pass by, some columns of these in the
+// first. There they are copied to lie apart; the next ones are copied while those before are
+// multiplied, and those behind them are sent for.
 #pragma once
 
-#include "emulator/engine/products/kernels.hpp"
+#include "emulator/engine/products/fast_kernels.hpp"
+#include "emulator/engine/products/long_factor.hpp"
 
 namespace gdr {
 
@@ -15,105 +17,152 @@ namespace gdr {
 template <class Host>
 class FastProducts {
  public:
-  static std::size_t scratch(const ProductTask& /*task*/) { return Host::columns * apart; }
-
-  static std::uint64_t run(const ProductTask& t) {
-    const std::size_t depth = t.factors.blocks * t.factors.depth;
-    for (std::size_t chip = 0; chip < t.factors.chips; ++chip) {
-      for (std::size_t k = 0; k < depth; k += chunk) {
-        const Chunk part{chip, k, depth - k < chunk ? depth - k : chunk};
-        for (std::size_t column = 0; column < t.columns; column += Host::columns) {
-          const std::size_t left = t.columns - column;
-          some_columns<Host::columns>(t, part, column, left);
-        }
-      }
+  static void run(const FastTask& t) {
+    double* here = t.scratch;
+    double* next = t.scratch + Host::columns * fast_apart;
+    for (std::size_t j = 0; j < Host::columns && j < t.columns; ++j)
+      copy(t.items[j], t.depth, here + j * fast_apart);
+    for (std::size_t column = 0; column < t.columns; column += Host::columns) {
+      some_columns<Host::columns>(t, {column, t.columns - column, here, next});
+      double* const done = here;
+      here = next;
+      next = done;
     }
-    return 0;
+  }
+
+  static void take(const FastSquare& square) {
+    static constexpr std::uint64_t zeros[fast_lanes] = {};
+    std::uint64_t words[fast_lanes][fast_lanes];
+    for (std::size_t w = 0; w < fast_lanes; ++w) {
+      const std::uint64_t* const upper = square.upper[w];
+      const std::uint64_t* const lower = square.lower != 0 ? upper + square.lower : zeros;
+      for (std::size_t pe = 0; pe < fast_lanes; ++pe)
+        words[w][pe] = long_factor(upper[pe], lower[pe]);
+    }
+    for (std::size_t pe = 0; pe < fast_lanes; ++pe) {
+      std::uint64_t lanes[fast_lanes];
+      for (std::size_t w = 0; w < fast_lanes; ++w) lanes[w] = words[w][pe];
+      __builtin_memcpy(square.to + pe * square.step, lanes, sizeof lanes);
+    }
   }
 
  private:
   using V = typename Host::V;
   static constexpr std::size_t width = Host::width;
-  static constexpr std::size_t parts = panel_lanes / width;
-  static constexpr std::size_t chunk = 256;        ///< of the inner dimension
-  static constexpr std::size_t apart = chunk + 8;  ///< doubles from a column to the next one
+  static constexpr std::size_t parts = fast_lanes / width;
+  static constexpr std::size_t line = 8;  ///< doubles of a line of the cache
+  static_assert(fast_columns % Host::columns == 0);
 
-  struct Chunk {
-    std::size_t chip, first, count;
+  /// Columns from `first` on, `left` of them in the task: copied to `here`; `next` is for those
+  /// that come after them.
+  struct Columns {
+    std::size_t first, left;
+    const double* here;
+    double* next;
   };
+  /// Part of what a tile does for columns to come: one that is copied, one that is sent for.
+  struct Ahead {
+    const double* from;
+    double* to;
+    const double* far;
+  };
+
+  static void copy(const double* from, std::size_t n, double* to) {
+    for (std::size_t k = 0; k < n; ++k) to[k] = from[k];
+  }
 
   /// As many columns as there are, up to `Most`.
   template <std::size_t Most>
-  static void some_columns(const ProductTask& t, const Chunk& part, std::size_t column,
-                           std::size_t columns) {
-    if (columns >= Most) return all_panels<Most>(t, part, column);
-    if constexpr (Most > 1) some_columns<Most - 1>(t, part, column, columns);
+  static void some_columns(const FastTask& t, const Columns& c) {
+    if (c.left >= Most) return all_panels<Most>(t, c);
+    if constexpr (Most > 1) some_columns<Most - 1>(t, c);
   }
 
-  static const double* item(const ProductTask& t, const Chunk& part, std::size_t column) {
-    return reinterpret_cast<const double*>(t.records[column * t.factors.chips + part.chip]) +
-           part.first;
+  template <std::size_t Count>
+  static void all_panels(const FastTask& t, const Columns& c) {
+    // Each tile copies one of the columns that come next, and sends for one behind them.
+    const std::size_t next = c.first + Count, left = c.left - Count;
+    const std::size_t wanted = left < Host::columns ? left : Host::columns;
+    std::size_t tiles = 0;
+    const auto ahead = [&] {
+      const std::size_t j = tiles++, far = next + Host::columns + j;
+      double* const spare = t.scratch + 2 * Host::columns * fast_apart;
+      return Ahead{j < wanted ? t.items[next + j] : c.here,
+                   j < wanted ? c.next + j * fast_apart : spare,
+                   j < Host::columns && far < t.items_known ? t.items[far] : c.here};
+    };
+    std::size_t panel = 0;
+    for (; panel + Host::panels <= t.panels; panel += Host::panels)
+      tile<Host::panels, Count>(t, panel, c, ahead());
+    for (; panel < t.panels; ++panel) tile<1, Count>(t, panel, c, ahead());
+    for (std::size_t j = tiles; j < wanted; ++j)
+      copy(t.items[next + j], t.depth, c.next + j * fast_apart);
   }
 
-  template <std::size_t Columns>
-  static void all_panels(const ProductTask& t, const Chunk& part, std::size_t column) {
-    for (std::size_t j = 0; j < Columns; ++j) {
-      const double* const from = item(t, part, column + j);
-      double* const to = t.scratch + j * apart;
-      std::size_t k = 0;
-      for (; k + width <= part.count; k += width) Host::store(to + k, Host::load(from + k));
-      for (; k < part.count; ++k) to[k] = from[k];
+  template <std::size_t Panels, std::size_t Count>
+  using Sums = V[Count][Panels * parts];
+
+  /// One factor of each output and column.
+  template <std::size_t Panels, std::size_t Count>
+  [[gnu::always_inline]] static void add(const double* a, std::size_t panel_size,
+                                         const double* items, Sums<Panels, Count>& sums) {
+    V numbers[Panels * parts];
+#pragma GCC unroll 16
+    for (std::size_t r = 0; r < Panels * parts; ++r)
+      numbers[r] = Host::load(a + r / parts * panel_size + r % parts * width);
+#pragma GCC unroll 16
+    for (std::size_t j = 0; j < Count; ++j) {
+      const V one = Host::all(items[j * fast_apart]);
+#pragma GCC unroll 16
+      for (std::size_t r = 0; r < Panels * parts; ++r)
+        sums[j][r] = Host::fma(numbers[r], one, sums[j][r]);
     }
-    // Those that come next come from far: each tile sends for one of them.
-    std::size_t panel = 0, next = column + Columns;
-    for (; panel + Host::panels <= t.factors.panels; panel += Host::panels, ++next)
-      tile<Host::panels, Columns>(t, part, panel, column,
-                                  item(t, part, next < t.columns ? next : column));
-    for (; panel < t.factors.panels; ++panel)
-      tile<1, Columns>(t, part, panel, column, item(t, part, column));
   }
 
-  template <std::size_t Panels, std::size_t Columns>
-  static void tile(const ProductTask& t, const Chunk& part, std::size_t panel, std::size_t column,
-                   const double* next) {
+  template <std::size_t Panels, std::size_t Count>
+  static void tile(const FastTask& t, std::size_t panel, const Columns& c, const Ahead& ahead) {
     constexpr std::size_t rows = Panels * parts;
-    const std::size_t depth = t.factors.blocks * t.factors.depth;
-    const std::size_t panel_size = t.factors.chips * depth * panel_lanes;
-    double* const sums = t.sums + (column * t.factors.panels + panel) * panel_lanes;
-    const std::size_t sums_apart = t.factors.panels * panel_lanes;
-    const bool begins = part.chip == 0 && part.first == 0;
-    V sum[Columns][rows];
+    const std::size_t panel_size = t.depth * fast_lanes;
+    const double* a = t.numbers + panel * panel_size;
+    const double* const before =
+        t.before == nullptr ? nullptr : t.before + c.first * t.before_step + panel * fast_lanes;
+    double* const to = t.sums + c.first * t.sums_step + panel * fast_lanes;
+    // They are needed when the slab is done.
+    for (std::size_t j = 0; j < Count; ++j)
+      for (std::size_t p = 0; before != nullptr && p < Panels; ++p)
+        __builtin_prefetch(before + j * t.before_step + p * line);
+    Sums<Panels, Count> sums;
 #pragma GCC unroll 16
-    for (std::size_t j = 0; j < Columns; ++j) {
+    for (std::size_t j = 0; j < Count; ++j) {
 #pragma GCC unroll 16
-      for (std::size_t r = 0; r < rows; ++r)
-        sum[j][r] = begins ? Host::all(0) : Host::load(sums + j * sums_apart + r * width);
+      for (std::size_t r = 0; r < rows; ++r) sums[j][r] = Host::all(0);
     }
-    const double* a =
-        t.factors.numbers + panel * panel_size + (part.chip * depth + part.first) * panel_lanes;
-    const double* items = t.scratch;
-    for (std::size_t k = 0; k < part.count; ++k, a += panel_lanes, ++items, ++next) {
-      __builtin_prefetch(next, 0, 2);
-      V numbers[rows];
+    const double *items = c.here, *const from = ahead.from, *const far = ahead.far;
+    double* const copied = ahead.to;
+    std::size_t k = 0;
+    for (; k + line <= t.depth; k += line, a += line * fast_lanes, items += line) {
+      __builtin_prefetch(far + k, 0, 2);
+#pragma GCC unroll 8
+      for (std::size_t i = 0; i < line; i += width)
+        Host::store(copied + k + i, Host::load(from + k + i));
+#pragma GCC unroll 8
+      for (std::size_t i = 0; i < line; ++i)
+        add<Panels, Count>(a + i * fast_lanes, panel_size, items + i, sums);
+    }
+    for (; k < t.depth; ++k, a += fast_lanes, ++items) {
+      copied[k] = from[k];
+      add<Panels, Count>(a, panel_size, items, sums);
+    }
 #pragma GCC unroll 16
-      for (std::size_t r = 0; r < rows; ++r)
-        numbers[r] = Host::load(a + r / parts * panel_size + r % parts * width);
-        // The panels are in the second cache.
+    for (std::size_t j = 0; j < Count; ++j) {
 #pragma GCC unroll 16
-      for (std::size_t p = 0; p < Panels; ++p)
-        __builtin_prefetch(a + p * panel_size + 10 * panel_lanes);
-#pragma GCC unroll 16
-      for (std::size_t j = 0; j < Columns; ++j) {
-        const V one = Host::all(items[j * apart]);
-#pragma GCC unroll 16
-        for (std::size_t r = 0; r < rows; ++r) sum[j][r] = Host::fma(numbers[r], one, sum[j][r]);
+      for (std::size_t r = 0; r < rows; ++r) {
+        V sum = sums[j][r];
+        if (before != nullptr)
+          sum = Host::add(Host::load(before + j * t.before_step + r * width), sum);
+        if (t.ends) sum = Host::canonical(sum);
+        Host::store(to + j * t.sums_step + r * width, sum);
       }
-    }
-#pragma GCC unroll 16
-    for (std::size_t j = 0; j < Columns; ++j) {
-#pragma GCC unroll 16
-      for (std::size_t r = 0; r < rows; ++r)
-        Host::store(sums + j * sums_apart + r * width, sum[j][r]);
     }
   }
 };

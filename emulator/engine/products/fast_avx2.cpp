@@ -3,7 +3,6 @@
 #include <immintrin.h>
 
 #include "emulator/engine/products/fast.hpp"
-#include "emulator/engine/products/take.hpp"
 
 namespace gdr {
 namespace {
@@ -14,14 +13,19 @@ struct Avx2 {
   static V load(const double* p) { return _mm256_loadu_pd(p); }
   static void store(double* p, V x) { _mm256_storeu_pd(p, x); }
   static V all(double x) { return _mm256_set1_pd(x); }
+  static V add(V a, V b) { return _mm256_add_pd(a, b); }
   static V fma(V a, V b, V c) { return _mm256_fmadd_pd(a, b, c); }
+  /// NaN as the chip has it, all others as they are.
+  static V canonical(V x) {
+    const V nan = _mm256_castsi256_pd(_mm256_set1_epi64x(0x7ff8'0000'0000'0000));
+    return _mm256_blendv_pd(x, nan, _mm256_cmp_pd(x, x, _CMP_UNORD_Q));
+  }
 };
 
 }  // namespace
 
-const ProductKernels& fast_products_avx2() noexcept {
-  static constexpr ProductKernels kernels{Isa::Avx2, false, take_longs<false>,
-                                          FastProducts<Avx2>::scratch, FastProducts<Avx2>::run};
+const FastKernels& fast_products_avx2() noexcept {
+  static constexpr FastKernels kernels{FastProducts<Avx2>::take, FastProducts<Avx2>::run};
   return kernels;
 }
 

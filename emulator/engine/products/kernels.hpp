@@ -1,4 +1,4 @@
-// Kernels for sums of products: what they work on.
+// Kernels for the machine's sums of products: what they work on.
 //
 // Plain data without inline functions: the kernels are compiled once for each instruction set of
 // the host, and nothing that they share with the rest of the program may be compiled twice.
@@ -42,25 +42,22 @@ struct ProductTask {
   double* scratch = nullptr;  ///< as many as `scratch` of the kernels says
 };
 
-/// A long word of some panels' PEs, shorts in lanes, to be made doubles of: the leading 53 bits, or
-/// as many as the multiplier sees. A zero is one of its sign.
+/// A long word of some panels' PEs, shorts in lanes, to be made doubles of: as many bits as the
+/// multiplier sees. A zero is one of its sign.
 struct LongRow {
   const std::uint64_t *upper = nullptr, *lower = nullptr;
   std::size_t panels = 0;
   double* to = nullptr;
-  std::size_t step = 0;  ///< doubles from a panel's to the next one's
-  // Exact kernels only:
+  std::size_t step = 0;             ///< doubles from a panel's to the next one's
   ExponentRange* ranges = nullptr;  ///< to be widened: {last_exponent, 0} is none yet
   std::size_t range_step = 0;
   std::int16_t* least = nullptr;  ///< the least exponent of the panel's PEs
   std::size_t least_step = 0;
 };
 
+/// The machine's sums, bit for bit.
 struct ProductKernels {
   Isa isa;
-  /// The machine's sums, bit for bit, from factors that are cut to what the multiplier sees; else
-  /// those of the host's doubles, in any order.
-  bool exact;
   void (*take)(const LongRow& row);
   /// Doubles of scratch that a task needs.
   std::size_t (*scratch)(const ProductTask& task);
@@ -71,10 +68,8 @@ struct ProductKernels {
 
 const ProductKernels& exact_products_avx2() noexcept;
 const ProductKernels& exact_products_avx512() noexcept;
-const ProductKernels& fast_products_avx2() noexcept;
-const ProductKernels& fast_products_avx512() noexcept;
 /// Those of an instruction set; null where there are none.
-const ProductKernels* products_of(Isa isa, bool exact) noexcept;
+const ProductKernels* exact_products_of(Isa isa) noexcept;
 
 /// A sum over one block in eight PEs with the integers of the machine's arithmetic: any numbers.
 /// `numbers` are [factor][PE], item k stands at `item + k * step`.

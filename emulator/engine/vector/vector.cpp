@@ -419,7 +419,7 @@ class VectorExecutable final : public StreamedExecutable {
   VectorExecutable(const Program& program, const Geometry& geometry, Isa isa, bool fuse)
       : isa_(isa),
         fuse_(fuse),
-        products_(fuse && proves_doubles(isa) ? products_of(isa, true) : nullptr),
+        products_(fuse && proves_doubles(isa) ? exact_products_of(isa) : nullptr),
         program_(program),
         kernels_(kernels_for(isa)),
         planned_(plan_program(program_, geometry, kernels_)),

@@ -1,0 +1,83 @@
+#include "emulator/engine/products/fast_factors.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <span>
+
+#include "emulator/engine/products/long_factor.hpp"
+
+namespace gdr {
+namespace {
+
+const std::uint64_t* lanes_of(const BlockState& block, const PeWord& word) noexcept {
+  const LaneMemory& memory = word.space == Space::Local ? block.local : block.registers;
+  return memory.data() + std::size_t{word.address} * block.pes;
+}
+
+}  // namespace
+
+/// In a square output 8 i + l is row l of the first eight outputs, of the PE that is i behind
+/// theirs.
+bool FastFactors::is_square(const SummedProducts& products, std::size_t panel) const {
+  const auto& outputs = products.outputs;
+  const std::size_t first = panel * fast_lanes;
+  if (first + fast_lanes * fast_lanes > outputs.size()) return false;
+  for (std::size_t i = 0; i < fast_lanes * fast_lanes; ++i) {
+    const auto &has = outputs[first + i], &row = outputs[first + i % fast_lanes];
+    if (has.row != row.row || has.pe != outputs[first].pe + i / fast_lanes) return false;
+  }
+  return true;
+}
+
+void FastFactors::begin(const SummedProducts& products, const Geometry& geometry,
+                        std::size_t chips) {
+  panels_ = (products.outputs.size() + fast_lanes - 1) / fast_lanes;
+  chips_ = chips;
+  chip_depth_ = std::size_t{geometry.blocks} * products.depth;
+  numbers_.resize(panels_ * fast_lanes * chips_ * chip_depth_);
+  squares_.assign(panels_, 0);
+  for (std::size_t p = 0; p < panels_; ++p) squares_[p] = is_square(products, p) ? 1 : 0;
+}
+
+FastSlab FastFactors::slab(std::size_t number) const noexcept {
+  const std::size_t chip = number / slabs_of_chip(), first = number % slabs_of_chip() * slab_depth;
+  return {chip, first, std::min(slab_depth, chip_depth_ - first),
+          (chip * chip_depth_ + first) * panels_ * fast_lanes};
+}
+
+void FastFactors::take(const SummedProducts& products, std::size_t chip, const BlockState& block,
+                       const FastKernels& kernels) {
+  // A short is the upper half of the long of the same value.
+  const std::size_t lower = products.width == Width::Long ? block.pes : 0;
+  for (std::size_t k = 0; k < products.depth; ++k) {
+    const std::size_t at = block.number * products.depth + k;
+    const FastSlab s = slab(chip * slabs_of_chip() + at / slab_depth);
+    const std::size_t step = s.depth * fast_lanes;
+    double* to = numbers_.data() + s.begin + (at - s.first) * fast_lanes;
+    for (std::size_t panel = 0; panel < panels_;) {
+      const auto outputs = std::span(products.outputs).subspan(panel * fast_lanes);
+      const auto upper = [&](std::size_t lane) {
+        const auto& output = outputs[lane];
+        return lanes_of(block, products.rows[output.row][k]) + output.pe;
+      };
+      if (squares_[panel] != 0) {
+        FastSquare square{{}, lower, to, step};
+        for (std::size_t w = 0; w < fast_lanes; ++w) square.upper[w] = upper(w);
+        kernels.take(square);
+        panel += fast_lanes;
+        to += fast_lanes * step;
+        continue;
+      }
+      for (std::size_t lane = 0; lane < fast_lanes; ++lane) {
+        const bool there = lane < outputs.size();
+        const std::uint64_t* const word = there ? upper(lane) : nullptr;
+        to[lane] =
+            there ? std::bit_cast<double>(long_factor(word[0], lower != 0 ? word[lower] : 0)) : 0;
+      }
+      ++panel;
+      to += step;
+    }
+  }
+}
+
+}  // namespace gdr

@@ -1,0 +1,63 @@
+// Kernels for fast sums of products, in the host's doubles: what they work on.
+//
+// Plain data, like kernels.hpp: the kernels are compiled once for each instruction set of the host.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "emulator/engine/engine.hpp"
+
+namespace gdr {
+
+/// Outputs side by side: a panel.
+constexpr std::size_t fast_lanes = 8;
+
+/// Factors of a slab, at most. What stands in the PEs of a slab should fit the second cache, a few
+/// items of it the first.
+constexpr std::size_t slab_depth = 256;
+
+/// Columns that the kernels take side by side divide this.
+constexpr std::size_t fast_columns = 12;
+
+/// Doubles of scratch: columns at work, those that come next, and one that nobody reads. Columns
+/// lie apart from each other (items are a power of two apart in memory, and would share few lines
+/// of the cache).
+constexpr std::size_t fast_apart = slab_depth + 8;
+constexpr std::size_t fast_scratch = (2 * fast_columns + 1) * fast_apart;
+
+/// Some items (columns of a matrix) times one slab of what stands in the PEs.
+struct FastTask {
+  const double* numbers = nullptr;  ///< [panel][factor][lane]
+  std::size_t panels = 0, depth = 0;
+  const double* const* items = nullptr;  ///< [column]: `depth` factors
+  std::size_t columns = 0;
+  std::size_t items_known = 0;  ///< columns of `items`; those behind the task's come next
+  /// [column][panel][lane]: the sums of the slabs before (null: there is none), and with this one.
+  const double* before = nullptr;
+  double* sums = nullptr;
+  std::size_t before_step = 0, sums_step = 0;  ///< doubles from a column to the next one
+  bool ends = false;                           ///< no slab follows: NaNs lose their sign
+  double* scratch = nullptr;                   ///< fast_scratch doubles
+};
+
+/// Eight long words of eight neighbouring PEs, shorts in lanes, to be made doubles of.
+struct FastSquare {
+  const std::uint64_t* upper[fast_lanes];  ///< of each word: the first PE's upper half
+  std::size_t lower = 0;                   ///< from there to the lower half; 0: that is zero
+  double* to = nullptr;                    ///< the words of the first PE, side by side
+  std::size_t step = 0;                    ///< doubles to those of the next one
+};
+
+struct FastKernels {
+  void (*take)(const FastSquare& square);
+  /// In the machine's floating-point mode (MachineFloatMode).
+  void (*run)(const FastTask& task);
+};
+
+const FastKernels& fast_products_avx2() noexcept;
+const FastKernels& fast_products_avx512() noexcept;
+/// Those of an instruction set; null where there are none.
+const FastKernels* fast_products_of(Isa isa) noexcept;
+
+}  // namespace gdr
