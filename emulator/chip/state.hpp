@@ -3,30 +3,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "emulator/host/line_allocator.hpp"
 #include "emulator/isa/geometry.hpp"
 #include "emulator/isa/program.hpp"
 #include "emulator/numeric/words.hpp"
 
 namespace gdr {
-
-/// Memory that begins at a cache line, so that no vector of the host straddles two.
-template <class T>
-struct LineAllocator {
-  using value_type = T;
-  static constexpr std::align_val_t line{64};
-  LineAllocator() = default;
-  template <class U>
-  LineAllocator(const LineAllocator<U>&) noexcept {}
-  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), line)); }
-  void deallocate(T* p, std::size_t) noexcept { ::operator delete(p, line); }
-  friend bool operator==(LineAllocator, LineAllocator) noexcept { return true; }
-};
 
 /// Shorts of one memory, a 64-bit lane each.
 using LaneMemory = std::vector<std::uint64_t, LineAllocator<std::uint64_t>>;

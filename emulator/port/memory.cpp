@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "emulator/host/line_allocator.hpp"
+
 namespace gdr {
 namespace {
 
@@ -20,21 +22,33 @@ void for_each_chunk(std::uint64_t address, std::uint64_t count, std::uint64_t ch
   }
 }
 
+using Lines = LineAllocator<std::uint64_t>;
+
 }  // namespace
 
 BoardMemory::BoardMemory(std::uint64_t words)
     : words_(words), chunks_((words + chunk_words - 1) / chunk_words) {}
 
+/// Chunks that are asked for together lie together: much of them is large pages then.
 void BoardMemory::reserve(std::uint64_t address, std::uint64_t count) {
+  std::uint64_t missing = 0;
+  const auto is_missing = [](const Chunk& memory) { return !memory || memory.use_count() > 1; };
   for_each_chunk(address, count, chunk_words, [&](auto chunk, auto, auto, auto) {
-    auto& memory = chunks_[chunk];
-    if (memory && memory.use_count() == 1) return;
-    std::shared_ptr<std::uint64_t[]> own(new std::uint64_t[chunk_words]);
+    if (is_missing(chunks_[chunk])) ++missing;
+  });
+  if (missing == 0) return;
+  const std::uint64_t words = missing * chunk_words;
+  const Chunk all(Lines().allocate(words), [words](auto* p) { Lines().deallocate(p, words); });
+  std::uint64_t* next = all.get();
+  for_each_chunk(address, count, chunk_words, [&](auto chunk, auto, auto, auto) {
+    Chunk& memory = chunks_[chunk];
+    if (!is_missing(memory)) return;
     if (memory)
-      std::copy_n(memory.get(), chunk_words, own.get());
+      std::copy_n(memory.get(), chunk_words, next);
     else
-      std::fill_n(own.get(), chunk_words, 0);
-    memory = std::move(own);
+      std::fill_n(next, chunk_words, 0);
+    // With a count of its own.
+    memory = Chunk(std::exchange(next, next + chunk_words), [all](auto*) {});
   });
 }
 

@@ -47,6 +47,7 @@ class BoardMemory {
  private:
   static constexpr std::uint64_t chunk_words = std::uint64_t{1} << 16;  ///< half a megabyte
   static constexpr std::size_t most_changes = 64;
+  using Chunk = std::shared_ptr<std::uint64_t[]>;
   struct Change {
     std::uint64_t contents;  ///< afterwards
     Range range;
@@ -55,8 +56,7 @@ class BoardMemory {
   std::uint64_t words_;
   std::uint64_t contents_ = 0;
   std::vector<Change> changes_;  ///< the last ones
-  std::vector<std::shared_ptr<std::uint64_t[]>>
-      chunks_;  ///< null: all zero; shared: not written to
+  std::vector<Chunk> chunks_;  ///< null: all zero; shared: not written to
 };
 
 }  // namespace gdr

@@ -1,0 +1,41 @@
+// Memory for the host's vectors.
+#pragma once
+
+#include <cstddef>
+#include <new>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace gdr {
+
+/// Memory that begins at a cache line, so that no vector of the host straddles two. Much of it is
+/// asked for in large pages, where the host has them: fewer places to look up, and neighbours that
+/// do not drive each other out of the cache.
+template <class T>
+struct LineAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t line{64}, large_page{std::size_t{1} << 21};
+  LineAllocator() = default;
+  template <class U>
+  LineAllocator(const LineAllocator<U>&) noexcept {}
+  T* allocate(std::size_t n) {
+    void* const memory = ::operator new(n * sizeof(T), alignment(n));
+#if defined(__linux__)
+    const auto page = static_cast<std::size_t>(large_page);
+    // Advice: whatever comes of it, the memory is good.
+    if (alignment(n) == large_page) madvise(memory, n * sizeof(T) / page * page, MADV_HUGEPAGE);
+#endif
+    return static_cast<T*>(memory);
+  }
+  void deallocate(T* p, std::size_t n) noexcept { ::operator delete(p, alignment(n)); }
+  friend bool operator==(LineAllocator, LineAllocator) noexcept { return true; }
+
+ private:
+  static constexpr std::align_val_t alignment(std::size_t n) noexcept {
+    return n * sizeof(T) >= 2 * static_cast<std::size_t>(large_page) ? large_page : line;
+  }
+};
+
+}  // namespace gdr
