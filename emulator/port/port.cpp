@@ -151,6 +151,36 @@ void port_load(const PortField& f, LinkIn from, std::size_t n,
   }
 }
 
+bool begins_with_words(std::span<const PortField> fields) noexcept {
+  if (fields.size() < adjacent_words || rows_of(fields[0]) == nullptr) return false;
+  const PortField& first = fields[0];
+  for (std::uint32_t k = 1; k < adjacent_words; ++k) {
+    const PortField& f = fields[k];
+    if (f.half_word != first.half_word + 2 * k || f.width != first.width ||
+        f.conversion.host != first.conversion.host ||
+        f.conversion.machine != first.conversion.machine)
+      return false;
+  }
+  return true;
+}
+
+void port_load_words(std::span<const PortField> fields, LinkIn from, std::size_t n,
+                     std::span<std::uint64_t* const, adjacent_words> upper,
+                     std::size_t lower) noexcept {
+  const RowsToWords convert = rows_of(fields[0]);
+  const std::uint64_t* record = from.words + fields[0].half_word / 2;
+  std::array<std::array<std::uint64_t, numbers_at_once>, adjacent_words> numbers;
+  for (std::size_t done = 0; done < n; done += numbers_at_once) {
+    const std::size_t count = std::min(numbers_at_once, n - done);
+    for (std::size_t i = 0; i < count; ++i, record += from.stride)
+      for (std::size_t k = 0; k < adjacent_words; ++k) numbers[k][i] = record[k];
+    for (std::size_t k = 0; k < adjacent_words; ++k) {
+      std::uint64_t* const to = upper[k] + done;
+      convert(numbers[k].data(), 1, count, to, to + lower);
+    }
+  }
+}
+
 void port_store(const PortField& f, const Lanes<const std::uint64_t>& from, std::size_t n,
                 LinkOut to) noexcept {
   if (from.stride == 1 && f.width == Width::Long && is_float(f.conversion) &&

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "emulator/chip/reduction.hpp"
 #include "emulator/chip/state.hpp"
@@ -48,6 +49,15 @@ struct Lanes {
 /// Converts n values of the host to machine words.
 void port_load(const PortField& field, LinkIn from, std::size_t n,
                const Lanes<std::uint64_t>& to) noexcept;
+/// Whether a list of fields begins with so many doubles, or so many integers, that lie one behind
+/// the other in a record.
+constexpr std::size_t adjacent_words = 8;
+bool begins_with_words(std::span<const PortField> fields) noexcept;
+/// What port_load does for each of these: a line of the cache is gone to once for all of them. A
+/// field's values go side by side to `upper[k]`, a long's lower half `lower` places behind.
+void port_load_words(std::span<const PortField> fields, LinkIn from, std::size_t n,
+                     std::span<std::uint64_t* const, adjacent_words> upper,
+                     std::size_t lower) noexcept;
 /// Converts n machine words for the host. The records must be zero where floats are packed.
 void port_store(const PortField& field, const Lanes<const std::uint64_t>& from, std::size_t n,
                 LinkOut to) noexcept;

@@ -1,6 +1,7 @@
 #include "emulator/engine/blockwise/port_work.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "emulator/engine/blockwise/row_sums.hpp"
 
@@ -30,6 +31,37 @@ PeRange pes_of(const TargetSlots& slots, const BlockState& block, std::uint64_t 
   const std::uint64_t last = pes_below(end);
   if (first >= last) return {};
   return {first, last - first, base + first * elements + element - slots.first};
+}
+
+/// Sends for a block's records, one line of the cache after the other: the fields go through them
+/// in steps.
+void send_for(const TargetSlots& slots, const BlockState& block, std::uint64_t elements,
+              std::size_t words, const std::uint64_t* records) noexcept {
+  constexpr std::size_t line = 8;
+  const PeRange first = pes_of(slots, block, elements, 0);
+  const std::uint64_t* const from = records + first.record * words;
+  for (std::size_t i = 0; i < first.count * elements * words; i += line)
+    __builtin_prefetch(from + i, 0, 2);
+}
+
+using Rows = std::array<std::uint64_t*, adjacent_words>;
+
+/// Where some PEs have the first words of a list: upper halves.
+Rows rows_of(BlockState& block, std::span<const PortField> fields, unsigned element,
+             const PeRange& pes) {
+  Rows upper;
+  for (std::size_t k = 0; k < adjacent_words; ++k)
+    upper[k] = pe_lanes(block, fields[k].location, element).shorts + pes.first_pe;
+  return upper;
+}
+
+void send_for(const PeRange& pes, const Rows& upper, std::size_t lower) noexcept {
+  constexpr std::size_t line = 8;
+  for (std::uint64_t* const row : upper)
+    for (std::size_t i = 0; i < pes.count; i += line) {
+      __builtin_prefetch(row + i, 1, 2);
+      __builtin_prefetch(row + lower + i, 1, 2);
+    }
 }
 
 u128 word_of(const PortField& field, Lanes<const std::uint64_t> lanes, std::size_t i) noexcept {
@@ -92,13 +124,23 @@ void load_targets(const LoadedProgram& loaded, BlockState& block, const TargetSl
                   const std::uint64_t* records) noexcept {
   const std::size_t words = loaded.layout.target_words;
   const unsigned elements = loaded.program.elements;
+  send_for(slots, block, elements, words, records);
   for (unsigned e = 0; e < elements; ++e) {
     const PeRange pes = pes_of(slots, block, elements, e);
     if (pes.count == 0) continue;
-    for (const PortField& field : loaded.targets) {
-      Lanes<std::uint64_t> lanes = pe_lanes(block, field.location, e);
+    const LinkIn from{records + pes.record * words, words * elements};
+    for (std::span<const PortField> fields = loaded.targets; !fields.empty();) {
+      if (begins_with_words(fields)) {
+        if (begins_with_words(fields.subspan(adjacent_words)))
+          send_for(pes, rows_of(block, fields.subspan(adjacent_words), e, pes), block.pes);
+        port_load_words(fields, from, pes.count, rows_of(block, fields, e, pes), block.pes);
+        fields = fields.subspan(adjacent_words);
+        continue;
+      }
+      Lanes<std::uint64_t> lanes = pe_lanes(block, fields[0].location, e);
       lanes.shorts += pes.first_pe;
-      port_load(field, {records + pes.record * words, words * elements}, pes.count, lanes);
+      port_load(fields[0], from, pes.count, lanes);
+      fields = fields.subspan(1);
     }
   }
 }
