@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "emulator/host/parallel.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/dense/product_impl.hpp"
 
@@ -151,17 +152,29 @@ void MatrixProduct::Impl::add_tile(OnBoard& on, const Inner& inner, std::size_t 
 template <typename Number, typename Value>
 void MatrixProduct::Impl::store(const MatrixView<Number>& c, std::size_t row, std::size_t rows,
                                 const Columns& columns, Value value) const {
+  constexpr std::size_t strip = 64;  // columns of a task
   const bool flipped = c.transpose == Transpose::Yes;
   const std::size_t down = flipped ? c.stride : 1, across = flipped ? 1 : c.stride;
-  const auto count = static_cast<std::ptrdiff_t>(columns.count);
-#pragma omp parallel for num_threads(static_cast <int>(core->threads)) if (columns.count * rows > \
-                                                                           worthwhile)
-  for (std::ptrdiff_t n = 0; n < count; ++n) {
-    const auto column = static_cast<std::size_t>(n);
-    Number* to = c.data + row * down + (columns.first + column) * across;
-    for (std::size_t r = 0; r < rows; ++r, to += down)
-      *to = static_cast<Number>(call.alpha * value(column, r) + scaled(call.beta, *to));
-  }
+  const double alpha = call.alpha, beta = call.beta;
+  const auto store_column = [&](std::size_t column) {
+    Number* const to = c.data + row * down + (columns.first + column) * across;
+    // The usual cases have loops of their own, which are vectors of the host.
+    if (beta == 0 && down == 1) {
+      for (std::size_t r = 0; r < rows; ++r)
+        to[r] = static_cast<Number>(alpha * value(column, r) + 0);
+    } else if (down == 1) {
+      for (std::size_t r = 0; r < rows; ++r)
+        to[r] = static_cast<Number>(alpha * value(column, r) + beta * to[r]);
+    } else {
+      for (std::size_t r = 0; r < rows; ++r)
+        to[r * down] = static_cast<Number>(alpha * value(column, r) + scaled(beta, to[r * down]));
+    }
+  };
+  const Phase phase{(columns.count + strip - 1) / strip, [&](std::size_t task) {
+                      const std::size_t end = std::min(columns.count, (task + 1) * strip);
+                      for (std::size_t n = task * strip; n < end; ++n) store_column(n);
+                    }};
+  run_phases({&phase, 1}, columns.count * rows > worthwhile ? core->threads : 1);
 }
 
 /// Executes what was added, and takes the results.

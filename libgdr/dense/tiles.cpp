@@ -5,6 +5,10 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <span>
+#include <type_traits>
+
+#include "emulator/host/parallel.hpp"
 
 namespace gdr::dense {
 namespace {
@@ -51,6 +55,10 @@ bool any_subnormal(const MatrixView<const float>& x, std::size_t rows,
 /// Less than this is packed by one thread.
 constexpr std::size_t worthwhile = 100'000;
 
+/// Doubles of a line of the cache: columns that lie side by side, or inner indices.
+constexpr std::size_t together = 8;
+static_assert(block_words % together == 0);
+
 /// Numbers one behind the other in link words: doubles, or floats, the first in the low half.
 template <typename Packed>
 class Numbers {
@@ -65,6 +73,17 @@ class Numbers {
     const auto packed = static_cast<Packed>(part == Part::Whole ? x : part_of(x, part));
     std::memcpy(at_ + i * sizeof packed, &packed, sizeof packed);
   }
+  template <typename Number>
+  void put_all(std::size_t i, const Number* from, std::size_t n, Part part) const noexcept {
+    if (std::is_same_v<Number, Packed> && part == Part::Whole)
+      std::memcpy(place(i), from, n * sizeof(Packed));
+    else
+      for (std::size_t k = 0; k < n; ++k) put(i + k, from[k], part);
+  }
+  unsigned char* place(std::size_t i) const noexcept { return at_ + i * sizeof(Packed); }
+  void clear(std::size_t i, std::size_t n) const noexcept {
+    std::memset(at_ + i * sizeof(Packed), 0, n * sizeof(Packed));
+  }
 
  private:
   unsigned char* at_;
@@ -77,6 +96,49 @@ struct Line {
   std::size_t step = 1;
   Part part = Part::Whole;
 };
+
+/// Which numbers of some lines lie side by side in memory as they are packed.
+enum class Side : std::uint8_t { None, Rows, Inner };
+
+template <typename Packed, typename Number>
+Side side_of(std::span<const Line<Number>, together> lines) noexcept {
+  if constexpr (!std::is_same_v<Packed, double> || !std::is_same_v<Number, double>)
+    return Side::None;
+  bool rows = true, inner = true;
+  for (std::size_t n = 0; n < together; ++n) {
+    if (lines[n].first == nullptr || lines[n].part != Part::Whole) return Side::None;
+    rows = rows && lines[n].step == 1;
+    inner = inner && lines[n].first == lines[0].first + n;
+  }
+  return inner ? Side::Inner : rows ? Side::Rows : Side::None;
+}
+
+/// Sends for what comes next: a line of the cache of each of some columns.
+template <typename Number, std::size_t Count>
+void send_for(const std::array<Line<Number>, Count>& lines, std::size_t from, std::size_t row) {
+  for (std::size_t n = from; n < from + together; ++n)
+    if (lines[n].first != nullptr) __builtin_prefetch(lines[n].first + row * lines[n].step);
+}
+
+/// Some rows of as many columns, each to a place of its own. In pairs: that is what every host has
+/// vectors for.
+template <typename Place>
+void turn_square(std::span<const Line<double>, together> columns, std::size_t row, Place place) {
+  using Pair = double __attribute__((vector_size(16)));
+  for (std::size_t i = 0; i < together; i += 2) {
+    unsigned char *const upper = place(i), *const lower = place(i + 1);
+    for (std::size_t n = 0; n < together; n += 2) {
+      Pair a, b;
+      std::memcpy(&a, columns[n].first + row + i, sizeof a);
+      std::memcpy(&b, columns[n + 1].first + row + i, sizeof b);
+      const Pair first{a[0], b[0]}, second{a[1], b[1]};
+      std::memcpy(upper + n * sizeof(double), &first, sizeof first);
+      std::memcpy(lower + n * sizeof(double), &second, sizeof second);
+    }
+  }
+}
+template <typename Place>
+void turn_square(std::span<const Line<float>, together>, std::size_t, Place) noexcept {}  // unused
 
 template <typename Packed, typename Number>
 void tile_of(const MatrixView<const Number>& a, const TilePlace& place, const Inner& inner,
@@ -91,48 +153,65 @@ void tile_of(const MatrixView<const Number>& a, const TilePlace& place, const In
     if (flipped) return {a.data + k + row * a.stride, a.stride, part};
     return {a.data + row + k * a.stride, 1, part};
   };
-  const auto blocks = static_cast<std::ptrdiff_t>(place.blocks);
-#pragma omp parallel for num_threads( \
-    static_cast <int>(threads)) if (place.blocks * tile_rows * block_words > worthwhile)
-  for (std::ptrdiff_t n = 0; n < blocks; ++n) {
-    const auto block = static_cast<std::size_t>(n);
+  const auto pack_block = [&](std::size_t block) {
     std::array<Line<Number>, block_depth> lines;
     for (std::size_t k = 0; k < block_depth; ++k)
       lines[k] = line(place.first + block * block_depth + k);
-    std::uint64_t* to = words + block * place.pes * pe_words;
+    std::uint64_t* const to = words + block * place.pes * pe_words;
     const bool all = place.rows == place.pes * pe_rows &&
                      std::ranges::all_of(lines, [](const auto& l) { return l.first != nullptr; });
     if (!all) std::fill_n(to, place.pes * pe_words, 0);
-    for (std::size_t r = 0; r < place.rows; r += pe_rows, to += pe_words) {
-      const std::size_t rows = std::min(pe_rows, place.rows - r);
-      const Numbers<Packed> numbers(to);
-      for (std::size_t k = 0; k < block_depth; ++k) {
-        const Line<Number>& from = lines[k];
-        if (from.first == nullptr) continue;
-        // Row 8 p + 4 h + e of the tile is number k of half h of target (p, e).
-        for (std::size_t i = 0; i < rows; ++i)
-          numbers.put((i % elements * 2 + i / elements) * block_depth + k,
-                      from.first[(r + i) * from.step], from.part);
+    for (std::size_t i = 0; i < place.pes * pe_words; i += together)
+      __builtin_prefetch(to + i, 1, 2);
+    // Some inner indices at a time: columns of A are gone through one way, and lines of the cache
+    // are filled while they are there.
+    for (std::size_t k = 0; k < block_depth; k += together) {
+      const std::span<const Line<Number>, together> some(&lines[k], together);
+      const Side side = side_of<Packed>(some);
+      for (std::size_t r = 0; r < place.rows; r += pe_rows) {
+        const std::size_t rows = std::min(pe_rows, place.rows - r);
+        const Numbers<Packed> numbers(to + r / pe_rows * pe_words);
+        // Row 8 p + 4 h + e of the tile is number n of half h of target (p, e).
+        const auto at = [&](std::size_t i) {
+          return (i % elements * 2 + i / elements) * block_depth + k;
+        };
+        if (rows == together && side == Side::Rows) {
+          if (k + together < block_depth) send_for(lines, k + together, r);
+          turn_square(some, r, [&](std::size_t i) { return numbers.place(at(i)); });
+        } else if (side == Side::Inner) {
+          for (std::size_t i = 0; i < rows; ++i)
+            numbers.put_all(at(i), some[0].first + (r + i) * some[0].step, together, Part::Whole);
+        } else {
+          for (std::size_t n = 0; n < together; ++n)
+            for (std::size_t i = 0; some[n].first != nullptr && i < rows; ++i)
+              numbers.put(at(i) + n, some[n].first[(r + i) * some[n].step], some[n].part);
+        }
       }
     }
-  }
+  };
+  const Phase phase{place.blocks, pack_block};
+  const bool many = place.blocks * tile_rows * block_words > worthwhile;
+  run_phases({&phase, 1}, many ? threads : 1);
 }
 
 template <typename Packed, typename Number>
 void columns_of(const MatrixView<const Number>& b, std::size_t column, std::size_t count,
                 const Inner& inner, std::size_t first, std::size_t item_words, unsigned threads,
                 std::uint64_t* words) {
-  constexpr std::size_t together = 8;  // of a cache line, where columns lie side by side
   const std::size_t depth = item_words * Numbers<Packed>::in_word;
   const std::size_t end = std::min(first + depth, inner.size());
   const bool flipped = b.transpose == Transpose::Yes;
-  const auto groups = static_cast<std::ptrdiff_t>((count + together - 1) / together);
-#pragma omp parallel for num_threads(static_cast <int>(threads)) if (count * depth > worthwhile)
-  for (std::ptrdiff_t g = 0; g < groups; ++g) {
-    const std::size_t c = static_cast<std::size_t>(g) * together;
+  constexpr std::size_t groups = 8;  // of columns, in a task
+  const auto pack_columns_of = [&](std::size_t c) {
     const std::size_t columns = std::min(together, count - c);
-    std::fill_n(words + c * item_words, columns * item_words, 0);
     const Numbers<Packed> to(words + c * item_words);
+    // Behind the last number of each column: the other terms, and what is beyond the last one.
+    std::size_t done = first;
+    const auto zeros_until = [&](std::size_t next) {
+      for (std::size_t j = 0; j < columns && next > done; ++j)
+        to.clear(j * depth + (done - first), next - done);
+      done = std::max(done, next);
+    };
     for (std::size_t i = first; i < end;) {
       // As far as the term goes.
       const std::size_t k = i % inner.pitch, term = i / inner.pitch;
@@ -145,11 +224,21 @@ void columns_of(const MatrixView<const Number>& b, std::size_t column, std::size
         for (std::size_t j = 0; j < columns; ++j)
           to.put(j * depth + (i - first) + n, from[n * b.stride + j], part);
       for (std::size_t j = 0; !flipped && j < columns; ++j)
-        for (std::size_t n = 0; i + n < numbers; ++n)
-          to.put(j * depth + (i - first) + n, from[j * b.stride + n], part);
+        if (numbers > i)
+          to.put_all(j * depth + (i - first), from + j * b.stride, numbers - i, part);
+      done = std::max(i, numbers);
+      zeros_until(next);
       i = next;
     }
-  }
+    zeros_until(first + depth);
+  };
+  const std::size_t a_task = groups * together;
+  const Phase phase{(count + a_task - 1) / a_task, [&](std::size_t task) {
+                      const std::size_t last = std::min(count, (task + 1) * a_task);
+                      for (std::size_t c = task * a_task; c < last; c += together)
+                        pack_columns_of(c);
+                    }};
+  run_phases({&phase, 1}, count * depth > worthwhile ? threads : 1);
 }
 
 }  // namespace
