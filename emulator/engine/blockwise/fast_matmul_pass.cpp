@@ -13,7 +13,7 @@ namespace {
 
 /// Items of a task, in strips that the kernels take side by side: enough that copying those of the
 /// first one counts for little, few enough that threads end at about the same time.
-constexpr std::uint64_t task_strips = 8;
+constexpr std::uint64_t task_strips = 3;
 
 }  // namespace
 
@@ -42,7 +42,7 @@ void BlockwiseRunner::add_slab(std::size_t number, std::uint64_t begin, std::uin
   const bool shorts = products.width == Width::Short;
   const std::uint64_t words = loop().plan.record_words(program_), count = end - begin;
   // Those of the next task, too: they are sent for.
-  const std::uint64_t behind = shorts ? 0 : 2 * fast_columns;
+  const std::uint64_t behind = shorts ? 0 : fast_columns;
   const std::uint64_t known = std::min(loop().plan.items - begin, count + behind);
   const std::uint64_t in_word = shorts ? 2 : 1, from_slab = slab.depth / in_word;
   thread_local std::vector<const double*> items;

@@ -2,9 +2,8 @@
 //
 // The factors are taken in slabs of the inner dimension, as fast matrix products do (Goto and van
 // de Geijn, "Anatomy of high-performance matrix multiplication", ACM TOMS 34, 2008): a slab of what
-// stands in the PEs stays in the second cache while all items pass by, some columns of these in the
-// first. There they are copied to lie apart; the next ones are copied while those before are
-// multiplied, and those behind them are sent for.
+// stands in the PEs stays in the second cache while all items pass by. These are read where they
+// are: while some columns are multiplied, the next ones are sent for.
 #pragma once
 
 #include "emulator/engine/products/fast_kernels.hpp"
@@ -18,16 +17,8 @@ template <class Host>
 class FastProducts {
  public:
   static void run(const FastTask& t) {
-    double* here = t.scratch;
-    double* next = t.scratch + Host::columns * fast_apart;
-    for (std::size_t j = 0; j < Host::columns && j < t.columns; ++j)
-      copy(t.items[j], t.depth, here + j * fast_apart);
-    for (std::size_t column = 0; column < t.columns; column += Host::columns) {
-      some_columns<Host::columns>(t, {column, t.columns - column, here, next});
-      double* const done = here;
-      here = next;
-      next = done;
-    }
+    for (std::size_t column = 0; column < t.columns; column += Host::columns)
+      some_columns<Host::columns>(t, column);
   }
 
   static void take(const FastSquare& square) {
@@ -39,11 +30,10 @@ class FastProducts {
       for (std::size_t pe = 0; pe < fast_lanes; ++pe)
         words[w][pe] = long_factor(upper[pe], lower[pe]);
     }
-    for (std::size_t pe = 0; pe < fast_lanes; ++pe) {
-      std::uint64_t lanes[fast_lanes];
-      for (std::size_t w = 0; w < fast_lanes; ++w) lanes[w] = words[w][pe];
-      __builtin_memcpy(square.to + pe * square.step, lanes, sizeof lanes);
-    }
+    // One by one: a vector of what was just stored in pieces would wait for all stores before it.
+    for (std::size_t pe = 0; pe < fast_lanes; ++pe)
+      for (std::size_t w = 0; w < fast_lanes; ++w)
+        __builtin_memcpy(square.to + pe * square.step + w, &words[w][pe], sizeof(double));
   }
 
  private:
@@ -53,66 +43,74 @@ class FastProducts {
   static constexpr std::size_t line = 8;  ///< doubles of a line of the cache
   static_assert(fast_columns % Host::columns == 0);
 
-  /// Columns from `first` on, `left` of them in the task: copied to `here`; `next` is for those
-  /// that come after them.
+  /// Columns that lie `pitch` bytes apart, and one that is sent for.
   struct Columns {
-    std::size_t first, left;
-    const double* here;
-    double* next;
+    std::size_t first = 0;
+    const double* numbers = nullptr;
+    std::size_t pitch = 0;
+    const double* ahead = nullptr;
   };
-  /// Part of what a tile does for columns to come: one that is copied, one that is sent for.
-  struct Ahead {
-    const double* from;
-    double* to;
-    const double* far;
-  };
-
-  static void copy(const double* from, std::size_t n, double* to) {
-    for (std::size_t k = 0; k < n; ++k) to[k] = from[k];
-  }
+  static constexpr std::size_t group = 3;  ///< columns that share a pointer: registers are few
 
   /// As many columns as there are, up to `Most`.
   template <std::size_t Most>
-  static void some_columns(const FastTask& t, const Columns& c) {
-    if (c.left >= Most) return all_panels<Most>(t, c);
-    if constexpr (Most > 1) some_columns<Most - 1>(t, c);
+  static void some_columns(const FastTask& t, std::size_t column) {
+    if (t.columns - column >= Most) return all_panels<Most>(t, column);
+    if constexpr (Most > 1) some_columns<Most - 1>(t, column);
+  }
+
+  /// Those of the task where they are, if they lie evenly; if not, where they are copied to.
+  template <std::size_t Count>
+  static Columns columns_of(const FastTask& t, std::size_t first) {
+    const double* const* const items = t.items + first;
+    const auto place = [&](std::size_t j) { return reinterpret_cast<std::uintptr_t>(items[j]); };
+    const std::size_t pitch = Count > 1 ? place(1) - place(0) : 0;
+    bool even = true;
+    for (std::size_t j = 1; j < Count; ++j) even = even && place(j) == place(0) + j * pitch;
+    if (even) return {first, items[0], pitch, nullptr};
+    for (std::size_t j = 0; j < Count; ++j)
+      __builtin_memcpy(t.scratch + j * fast_apart, items[j], t.depth * sizeof(double));
+    return {first, t.scratch, fast_apart * sizeof(double), nullptr};
   }
 
   template <std::size_t Count>
-  static void all_panels(const FastTask& t, const Columns& c) {
-    // Each tile copies one of the columns that come next, and sends for one behind them.
-    const std::size_t next = c.first + Count, left = c.left - Count;
-    const std::size_t wanted = left < Host::columns ? left : Host::columns;
-    std::size_t tiles = 0;
-    const auto ahead = [&] {
-      const std::size_t j = tiles++, far = next + Host::columns + j;
-      double* const spare = t.scratch + 2 * Host::columns * fast_apart;
-      return Ahead{j < wanted ? t.items[next + j] : c.here,
-                   j < wanted ? c.next + j * fast_apart : spare,
-                   j < Host::columns && far < t.items_known ? t.items[far] : c.here};
-    };
+  static void all_panels(const FastTask& t, std::size_t first) {
+    Columns c = columns_of<Count>(t, first);
+    // Each tile sends for one of the columns that come next.
+    std::size_t next = first + Count;
+    const std::size_t end =
+        next + Host::columns < t.items_known ? next + Host::columns : t.items_known;
+    const auto send = [&] { c.ahead = next < end ? t.items[next++] : c.numbers; };
     std::size_t panel = 0;
-    for (; panel + Host::panels <= t.panels; panel += Host::panels)
-      tile<Host::panels, Count>(t, panel, c, ahead());
-    for (; panel < t.panels; ++panel) tile<1, Count>(t, panel, c, ahead());
-    for (std::size_t j = tiles; j < wanted; ++j)
-      copy(t.items[next + j], t.depth, c.next + j * fast_apart);
+    for (; panel + Host::panels <= t.panels; panel += Host::panels) {
+      send();
+      tile<Host::panels, Count>(t, panel, c);
+    }
+    for (; panel < t.panels; ++panel) {
+      send();
+      tile<1, Count>(t, panel, c);
+    }
   }
 
   template <std::size_t Panels, std::size_t Count>
   using Sums = V[Count][Panels * parts];
 
+  template <std::size_t Count>
+  using Pointers = const char * [(Count + group - 1) / group];
+
   /// One factor of each output and column.
   template <std::size_t Panels, std::size_t Count>
   [[gnu::always_inline]] static void add(const double* a, std::size_t panel_size,
-                                         const double* items, Sums<Panels, Count>& sums) {
+                                         const Pointers<Count>& items, std::size_t pitch,
+                                         std::size_t k, Sums<Panels, Count>& sums) {
     V numbers[Panels * parts];
 #pragma GCC unroll 16
     for (std::size_t r = 0; r < Panels * parts; ++r)
       numbers[r] = Host::load(a + r / parts * panel_size + r % parts * width);
 #pragma GCC unroll 16
     for (std::size_t j = 0; j < Count; ++j) {
-      const V one = Host::all(items[j * fast_apart]);
+      const V one = Host::all(*reinterpret_cast<const double*>(
+          items[j / group] + j % group * pitch + k * sizeof(double)));
 #pragma GCC unroll 16
       for (std::size_t r = 0; r < Panels * parts; ++r)
         sums[j][r] = Host::fma(numbers[r], one, sums[j][r]);
@@ -120,7 +118,7 @@ class FastProducts {
   }
 
   template <std::size_t Panels, std::size_t Count>
-  static void tile(const FastTask& t, std::size_t panel, const Columns& c, const Ahead& ahead) {
+  static void tile(const FastTask& t, std::size_t panel, const Columns& c) {
     constexpr std::size_t rows = Panels * parts;
     const std::size_t panel_size = t.depth * fast_lanes;
     const double* a = t.numbers + panel * panel_size;
@@ -137,22 +135,20 @@ class FastProducts {
 #pragma GCC unroll 16
       for (std::size_t r = 0; r < rows; ++r) sums[j][r] = Host::all(0);
     }
-    const double *items = c.here, *const from = ahead.from, *const far = ahead.far;
-    double* const copied = ahead.to;
+    Pointers<Count> items;
+    for (std::size_t j = 0; j < Count; j += group)
+      items[j / group] = reinterpret_cast<const char*>(c.numbers) + j * c.pitch;
+    const std::size_t pitch = c.pitch;
+    const double* const ahead = c.ahead;
     std::size_t k = 0;
-    for (; k + line <= t.depth; k += line, a += line * fast_lanes, items += line) {
-      __builtin_prefetch(far + k, 0, 2);
-#pragma GCC unroll 8
-      for (std::size_t i = 0; i < line; i += width)
-        Host::store(copied + k + i, Host::load(from + k + i));
+    for (; k + line <= t.depth; k += line, a += line * fast_lanes) {
+      __builtin_prefetch(ahead + k, 0, 2);
 #pragma GCC unroll 8
       for (std::size_t i = 0; i < line; ++i)
-        add<Panels, Count>(a + i * fast_lanes, panel_size, items + i, sums);
+        add<Panels, Count>(a + i * fast_lanes, panel_size, items, pitch, k + i, sums);
     }
-    for (; k < t.depth; ++k, a += fast_lanes, ++items) {
-      copied[k] = from[k];
-      add<Panels, Count>(a, panel_size, items, sums);
-    }
+    for (; k < t.depth; ++k, a += fast_lanes)
+      add<Panels, Count>(a, panel_size, items, pitch, k, sums);
 #pragma GCC unroll 16
     for (std::size_t j = 0; j < Count; ++j) {
 #pragma GCC unroll 16

@@ -49,34 +49,31 @@ void FastFactors::take(const SummedProducts& products, std::size_t chip, const B
                        const FastKernels& kernels) {
   // A short is the upper half of the long of the same value.
   const std::size_t lower = products.width == Width::Long ? block.pes : 0;
-  for (std::size_t k = 0; k < products.depth; ++k) {
-    const std::size_t at = block.number * products.depth + k;
-    const FastSlab s = slab(chip * slabs_of_chip() + at / slab_depth);
-    const std::size_t step = s.depth * fast_lanes;
-    double* to = numbers_.data() + s.begin + (at - s.first) * fast_lanes;
-    for (std::size_t panel = 0; panel < panels_;) {
-      const auto outputs = std::span(products.outputs).subspan(panel * fast_lanes);
+  for (std::size_t panel = 0; panel < panels_;) {
+    const auto outputs = std::span(products.outputs).subspan(panel * fast_lanes);
+    const bool square = squares_[panel] != 0;
+    for (std::size_t k = 0; k < products.depth; ++k) {
+      const std::size_t at = block.number * products.depth + k;
+      const FastSlab s = slab(chip * slabs_of_chip() + at / slab_depth);
+      const std::size_t step = s.depth * fast_lanes;
+      double* const to = numbers_.data() + s.begin + panel * step + (at - s.first) * fast_lanes;
       const auto upper = [&](std::size_t lane) {
-        const auto& output = outputs[lane];
-        return lanes_of(block, products.rows[output.row][k]) + output.pe;
+        return lanes_of(block, products.rows[outputs[lane].row][k]) + outputs[lane].pe;
       };
-      if (squares_[panel] != 0) {
-        FastSquare square{{}, lower, to, step};
-        for (std::size_t w = 0; w < fast_lanes; ++w) square.upper[w] = upper(w);
-        kernels.take(square);
-        panel += fast_lanes;
-        to += fast_lanes * step;
+      if (square) {
+        FastSquare words{{}, lower, to, step};
+        for (std::size_t w = 0; w < fast_lanes; ++w) words.upper[w] = upper(w);
+        kernels.take(words);
         continue;
       }
       for (std::size_t lane = 0; lane < fast_lanes; ++lane) {
-        const bool there = lane < outputs.size();
-        const std::uint64_t* const word = there ? upper(lane) : nullptr;
-        to[lane] =
-            there ? std::bit_cast<double>(long_factor(word[0], lower != 0 ? word[lower] : 0)) : 0;
+        const std::uint64_t* const word = lane < outputs.size() ? upper(lane) : nullptr;
+        to[lane] = word == nullptr
+                       ? 0
+                       : std::bit_cast<double>(long_factor(word[0], lower != 0 ? word[lower] : 0));
       }
-      ++panel;
-      to += step;
     }
+    panel += square ? fast_lanes : 1;
   }
 }
 

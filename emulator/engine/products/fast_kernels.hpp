@@ -20,11 +20,10 @@ constexpr std::size_t slab_depth = 256;
 /// Columns that the kernels take side by side divide this.
 constexpr std::size_t fast_columns = 12;
 
-/// Doubles of scratch: columns at work, those that come next, and one that nobody reads. Columns
-/// lie apart from each other (items are a power of two apart in memory, and would share few lines
-/// of the cache).
+/// Doubles of scratch, for columns that do not lie evenly; there they lie so many doubles apart,
+/// which is no power of two: they would share few lines of the cache.
 constexpr std::size_t fast_apart = slab_depth + 8;
-constexpr std::size_t fast_scratch = (2 * fast_columns + 1) * fast_apart;
+constexpr std::size_t fast_scratch = fast_columns * fast_apart;
 
 /// Some items (columns of a matrix) times one slab of what stands in the PEs.
 struct FastTask {
