@@ -5,6 +5,8 @@
 #include <bit>
 #include <limits>
 #include <random>
+#include <span>
+#include <utility>
 
 #include "emulator/port/memory.hpp"
 #include "support/catch.hpp"
@@ -126,6 +128,41 @@ TEST_CASE("Rows of words are converted alike by every instruction set", "[board]
   }
 }
 
+TEST_CASE("Adjacent words are loaded at once as they are one by one", "[board]") {
+  const auto doubles = edge_doubles();
+  constexpr std::size_t stride = adjacent_words + 3;
+  const std::size_t n = doubles.size() / stride;
+  for (const Isa isa : host_isas()) {
+    for (const Conversion c : all_conversions) {
+      for (const Width width : {Width::Short, Width::Long}) {
+        CAPTURE(isa_name(isa), conversion_name(c), static_cast<int>(width));
+        std::vector<PortField> fields;
+        for (std::uint32_t k = 0; k < adjacent_words; ++k) {
+          fields.push_back(field_of(c, width, 2 * (k + 2)));
+          fields.back().isa = isa;
+        }
+        const bool whole = c.host != HostType::F32 && c.machine != MachineFormat::Fixed &&
+                           c.machine != MachineFormat::Raw &&
+                           !(width == Width::Long && c.machine == MachineFormat::FloatShort);
+        REQUIRE(begins_with_words(fields) == whole);
+        REQUIRE(!begins_with_words(std::span(fields).first(adjacent_words - 1)));
+        if (!whole) continue;
+        std::vector<std::uint64_t> expected(2 * n * adjacent_words, 7), got = expected;
+        std::array<std::uint64_t*, adjacent_words> upper;
+        const LinkIn from{doubles.data(), stride};
+        for (std::size_t k = 0; k < adjacent_words; ++k) {
+          port_load(fields[k], from, n, {expected.data() + 2 * n * k, 1, n});
+          upper[k] = got.data() + 2 * n * k;
+        }
+        port_load_words(fields, from, n, upper, n);
+        REQUIRE(got == expected);
+        std::swap(fields[1], fields[2]);
+        REQUIRE(!begins_with_words(fields));
+      }
+    }
+  }
+}
+
 TEST_CASE("Values leave as to_host says", "[board]") {
   const auto longs = edge_longs();
   for (const Conversion c : all_conversions) {
@@ -203,4 +240,27 @@ TEST_CASE("Board memory is zero until written, across chunks", "[board]") {
   memory.reserve(4 * chunk, chunk + 3);
   memory.read(0, all);
   REQUIRE(all.back() == 0);
+}
+
+TEST_CASE("Chunks of a board's memory that came together are shared one by one", "[board]") {
+  constexpr std::uint64_t chunk = 1 << 16, chunks = 9;
+  BoardMemory first(chunks * chunk), second(chunks * chunk);
+  const std::vector<std::uint64_t> ones(chunks * chunk, 1), two(1, 2);
+  first.write(0, ones);
+  second.take_over(first, 0, chunks * chunk);
+  {
+    BoardMemory third(chunks * chunk);
+    third.take_over(first, 3 * chunk, 2 * chunk);
+    third.write(4 * chunk + 5, two);
+    second.take_over(third, 4 * chunk, chunk);
+  }
+  first.write(6 * chunk, two);
+  std::vector<std::uint64_t> a(chunks * chunk), b(chunks * chunk), expected = ones;
+  first.read(0, a);
+  second.read(0, b);
+  expected[4 * chunk + 5] = 2;
+  REQUIRE(b == expected);
+  expected = ones;
+  expected[6 * chunk] = 2;
+  REQUIRE(a == expected);
 }

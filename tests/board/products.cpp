@@ -8,6 +8,7 @@
 #include <random>
 
 #include "board/programs.hpp"
+#include "emulator/engine/products/fast_kernels.hpp"
 #include "emulator/engine/products/find.hpp"
 #include "kernels/builtin.hpp"
 #include "support/catch.hpp"
@@ -381,6 +382,63 @@ TEST_CASE("Fast numerics take sums of products at once, near the exact ones") {
         if (!std::isfinite(real(a[i]))) ++odd;
       }
       REQUIRE(odd > 0);
+    }
+  }
+}
+
+TEST_CASE("Fast products take columns wherever they lie") {
+  std::mt19937_64 random(1);
+  for (const Isa isa : host_isas()) {
+    const FastKernels* const kernels = fast_products_of(isa);
+    if (kernels == nullptr) continue;
+    for (const std::size_t depth : {1, 7, 64, 203, 256}) {
+      for (const std::size_t columns : {1, 2, 5, 12, 13, 29}) {
+        for (const std::size_t panels : {1, 2, 5}) {
+          CAPTURE(isa_name(isa), depth, columns, panels);
+          const auto draw = [&](std::size_t n) {
+            std::vector<double> x(n);
+            for (double& v : x) v = uniform(random);
+            return x;
+          };
+          const auto numbers = draw(panels * depth * fast_lanes), even = draw(columns * depth);
+          const auto before = draw(columns * panels * fast_lanes);
+          std::vector<double> scratch(fast_scratch), scattered(columns * (depth + columns));
+          std::vector<const double*> in_place, anywhere;
+          for (std::size_t j = 0; j < columns; ++j) {
+            in_place.push_back(even.data() + j * depth);
+            // In no order, and at no distance that comes again.
+            const std::size_t slot = (columns - 1 - j) ^ (columns % 2 == 1 ? 0 : 1);
+            double* const to = scattered.data() + slot * (depth + 1) + slot * slot / 2;
+            std::copy_n(in_place[j], depth, to);
+            anywhere.push_back(to);
+          }
+          FastTask task{numbers.data(), panels, depth};
+          task.columns = task.items_known = columns;
+          task.before = before.data();
+          task.before_step = task.sums_step = panels * fast_lanes;
+          task.scratch = scratch.data();
+          const auto sums = [&](const std::vector<const double*>& items) {
+            std::vector<double> to(before.size());
+            task.items = items.data();
+            task.sums = to.data();
+            kernels->run(task);
+            return to;
+          };
+          const auto got = sums(in_place);
+          REQUIRE(got == sums(anywhere));
+          for (std::size_t j = 0; j < columns; ++j) {
+            for (std::size_t lane = 0; lane < panels * fast_lanes; ++lane) {
+              const std::size_t at = j * panels * fast_lanes + lane;
+              double expected = before[at];
+              for (std::size_t i = 0; i < depth; ++i)
+                expected +=
+                    even[j * depth + i] *
+                    numbers[(lane / fast_lanes * depth + i) * fast_lanes + lane % fast_lanes];
+              REQUIRE(std::abs(got[at] - expected) < 1e-12);
+            }
+          }
+        }
+      }
     }
   }
 }

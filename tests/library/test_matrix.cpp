@@ -1,9 +1,12 @@
 // Products of matrices on a device, beside sums in long double.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
+#include <string>
 #include <vector>
 
+#include "emulator/host/isa.hpp"
 #include "gdr/gdr.hpp"
 #include "support/catch.hpp"
 
@@ -124,6 +127,29 @@ TEST_CASE("Products around the edges of tiles, chips and boards, in exact and fa
                          {6, 9, 2049}}) {
     check(product, s, no, yes, 1, 0, tolerance);
     check(product, s, yes, no, -0.5, 2, tolerance);
+  }
+}
+
+TEST_CASE("Fast products have the same bits for any number of threads") {
+  const std::string isa = GENERATE("", ",isa=avx2", ",isa=portable");
+  const std::vector<Isa> has = host_isas();
+  if (isa == ",isa=avx2" && std::ranges::find(has, Isa::Avx2) == has.end()) return;
+  const bool turned = GENERATE(false, true);
+  const Transpose t = turned ? yes : no;
+  // Several slabs and tiles, more columns than a piece of the memory holds, odd ones left over.
+  const std::size_t m = 300, n = 397, k = 700;
+  const Matrix a = random_matrix(turned ? k : m, turned ? m : k, 1);
+  const Matrix b = random_matrix(turned ? n : k, turned ? k : n, 2);
+  std::vector<double> one;
+  for (const unsigned threads : {1U, 2U, 3U, 5U}) {
+    CAPTURE(isa, turned, threads);
+    Device device =
+        Device::open("emulator:chips=2,engine=native,threads=" + std::to_string(threads) + isa);
+    MatrixProduct product(device, MatrixPrecision::Full);
+    Matrix c(m, n);
+    product.compute(m, n, k, 1, a.view(t), b.view(t), 0, {c.data.data(), c.stride});
+    if (one.empty()) one = c.data;
+    REQUIRE(c.data == one);
   }
 }
 

@@ -11,9 +11,9 @@
 namespace gdr {
 namespace {
 
-/// Items of a task, in strips that the kernels take side by side: enough that copying those of the
-/// first one counts for little, few enough that threads end at about the same time.
-constexpr std::uint64_t task_strips = 3;
+/// Items of a task, in strips that the kernels take side by side: few where threads have to end at
+/// about the same time.
+constexpr std::uint64_t task_strips = 8, shared_task_strips = 3;
 
 }  // namespace
 
@@ -22,7 +22,8 @@ constexpr std::uint64_t task_strips = 3;
 void BlockwiseRunner::add_fast_products(std::vector<Phase>& phases) {
   const std::uint64_t first = items_before_products(), end = loop().plan.items;
   const std::uint64_t strips = (end - first + fast_columns - 1) / fast_columns;
-  const std::uint64_t tasks = (strips + task_strips - 1) / task_strips;
+  const std::uint64_t of_task = pass_->threads == 1 ? task_strips : shared_task_strips;
+  const std::uint64_t tasks = (strips + of_task - 1) / of_task;
   const std::size_t sums = (end - first) * fast_factors_.panels() * fast_lanes;
   if (sums_.size() < sums) sums_.resize(sums);
   for (std::size_t slab = 0; slab < fast_factors_.slabs(); ++slab)

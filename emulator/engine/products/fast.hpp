@@ -43,6 +43,8 @@ class FastProducts {
   static constexpr std::size_t line = 8;  ///< doubles of a line of the cache
   static_assert(fast_columns % Host::columns == 0);
 
+  static constexpr std::size_t most_pitch = std::size_t{1} << 20;  ///< of records in one memory
+
   /// Columns that lie `pitch` bytes apart, and one that is sent for.
   struct Columns {
     std::size_t first = 0;
@@ -65,7 +67,7 @@ class FastProducts {
     const double* const* const items = t.items + first;
     const auto place = [&](std::size_t j) { return reinterpret_cast<std::uintptr_t>(items[j]); };
     const std::size_t pitch = Count > 1 ? place(1) - place(0) : 0;
-    bool even = true;
+    bool even = pitch <= most_pitch;
     for (std::size_t j = 1; j < Count; ++j) even = even && place(j) == place(0) + j * pitch;
     if (even) return {first, items[0], pitch, nullptr};
     for (std::size_t j = 0; j < Count; ++j)
