@@ -13,7 +13,7 @@ namespace {
 
 /// Items of a task, in strips that the kernels take side by side: few where threads have to end at
 /// about the same time.
-constexpr std::uint64_t task_strips = 8, shared_task_strips = 3;
+constexpr std::uint64_t task_strips = 4, shared_task_strips = 1;
 
 }  // namespace
 

@@ -88,10 +88,15 @@ class FastProducts {
       send();
       tile<Host::panels, Count>(t, panel, c);
     }
-    for (; panel < t.panels; ++panel) {
-      send();
-      tile<1, Count>(t, panel, c);
-    }
+    send();
+    if constexpr (Host::panels > 1) last_panels<Host::panels - 1, Count>(t, panel, c);
+  }
+
+  /// As many panels as there are left, up to `Most`.
+  template <std::size_t Most, std::size_t Count>
+  static void last_panels(const FastTask& t, std::size_t panel, const Columns& c) {
+    if (t.panels - panel == Most) return tile<Most, Count>(t, panel, c);
+    if constexpr (Most > 1) last_panels<Most - 1, Count>(t, panel, c);
   }
 
   template <std::size_t Panels, std::size_t Count>

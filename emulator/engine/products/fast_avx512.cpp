@@ -9,7 +9,7 @@ namespace {
 
 struct Avx512 {
   using V = __m512d;
-  static constexpr std::size_t width = 8, panels = 2, columns = 12;
+  static constexpr std::size_t width = 8, panels = 3, columns = 8;
   static V load(const double* p) { return _mm512_loadu_pd(p); }
   static void store(double* p, V x) { _mm512_storeu_pd(p, x); }
   static V all(double x) { return _mm512_set1_pd(x); }

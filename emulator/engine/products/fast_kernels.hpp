@@ -18,7 +18,7 @@ constexpr std::size_t fast_lanes = 8;
 constexpr std::size_t slab_depth = 256;
 
 /// Columns that the kernels take side by side divide this.
-constexpr std::size_t fast_columns = 12;
+constexpr std::size_t fast_columns = 24;
 
 /// Doubles of scratch, for columns that do not lie evenly; there they lie so many doubles apart,
 /// which is no power of two: they would share few lines of the cache.
