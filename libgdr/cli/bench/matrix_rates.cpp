@@ -156,7 +156,7 @@ void add_fast(const Context& context, std::vector<Figure>& list) {
        "of the host's BLAS",
        fmt::format("{:.3g} Gflops, {} {:.3g}; {} x {} by {} x {}, {} threads", flops / c.seconds,
                    blas->name, flops / c.seconds / c.ratio, n, n, n, n, context.threads),
-       0.7,
+       0.95,
        false,
        {}});
   add_errors(context, *blas, list);
