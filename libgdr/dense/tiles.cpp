@@ -220,7 +220,15 @@ void columns_of(const MatrixView<const Number>& b, std::size_t column, std::size
       const Part part = inner.terms[term].b;
       const Number* const from =
           b.data + (flipped ? column + c + k * b.stride : k + (column + c) * b.stride);
-      for (std::size_t n = 0; flipped && i + n < numbers; ++n)
+      std::size_t n = 0;
+      for (; flipped && columns == together && i + n + together <= numbers; n += together) {
+        std::array<Line<Number>, together> lines;
+        for (std::size_t q = 0; q < together; ++q) lines[q] = {from + (n + q) * b.stride, 1, part};
+        if (side_of<Packed, Number>(lines) != Side::Rows) break;
+        turn_square(std::span<const Line<Number>, together>(lines), 0,
+                    [&](std::size_t j) { return to.place(j * depth + (i - first) + n); });
+      }
+      for (; flipped && i + n < numbers; ++n)
         for (std::size_t j = 0; j < columns; ++j)
           to.put(j * depth + (i - first) + n, from[n * b.stride + j], part);
       for (std::size_t j = 0; !flipped && j < columns; ++j)
