@@ -56,7 +56,7 @@ class BoardMemory {
   std::uint64_t words_;
   std::uint64_t contents_ = 0;
   std::vector<Change> changes_;  ///< the last ones
-  std::vector<Chunk> chunks_;  ///< null: all zero; shared: not written to
+  std::vector<Chunk> chunks_;    ///< null: all zero; shared: not written to
 };
 
 }  // namespace gdr
