@@ -4,15 +4,6 @@
 #include <array>
 
 namespace gdr {
-namespace {
-
-const std::uint64_t* lanes_of(const BlockState& block, const PeWord& word) noexcept {
-  const LaneMemory& memory = word.space == Space::Local ? block.local : block.registers;
-  return memory.data() + std::size_t{word.address} * block.pes;
-}
-
-}  // namespace
-
 void PackedFactors::begin(const SummedProducts& products, const Geometry& geometry,
                           std::size_t chips) {
   of_row_ = panels_of(geometry);

@@ -7,15 +7,6 @@
 #include "emulator/engine/products/long_factor.hpp"
 
 namespace gdr {
-namespace {
-
-const std::uint64_t* lanes_of(const BlockState& block, const PeWord& word) noexcept {
-  const LaneMemory& memory = word.space == Space::Local ? block.local : block.registers;
-  return memory.data() + std::size_t{word.address} * block.pes;
-}
-
-}  // namespace
-
 /// In a square output 8 i + l is row l of the first eight outputs, of the PE that is i behind
 /// theirs.
 bool FastFactors::is_square(const SummedProducts& products, std::size_t panel) const {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "emulator/chip/state.hpp"
 #include "emulator/isa/program.hpp"
 
 namespace gdr {
@@ -17,6 +18,11 @@ struct PeWord {
   std::uint16_t address = 0;   ///< in shorts
   friend bool operator==(const PeWord&, const PeWord&) = default;
 };
+/// The upper shorts of a word, PE after PE.
+inline const std::uint64_t* lanes_of(const BlockState& block, const PeWord& word) noexcept {
+  const LaneMemory& memory = word.space == Space::Local ? block.local : block.registers;
+  return memory.data() + std::size_t{word.address} * block.pes;
+}
 
 /// What the body makes of an item: sums of products (dmul, rounded to long; then fadd to long),
 ///
