@@ -149,7 +149,7 @@ std::uint64_t Checker::check_kind() const {
   switch (command_.kind) {
     case CommandKind::LoadProgram:
       if (command_.chips != 0) check_chips();
-      if (command_.count > list_.payload.size() * 8)
+      if (command_.count > list_.words_from(command_.payload).size_bytes())
         refuse("the object is longer than the payload");
       return command_.count / 8 + (command_.count % 8 != 0 ? 1 : 0);
     case CommandKind::WriteMemory:
@@ -194,13 +194,13 @@ std::span<const std::uint64_t> Checker::check() const {
     refuse("its payload has " + std::to_string(command_.payload_words) + " words where " +
            std::to_string(words) + " belong");
   }
-  const std::uint64_t size = list_.payload.size();
-  if (words != 0 && (command_.payload > size || words > size - command_.payload)) {
+  const std::span<const std::uint64_t> there = list_.words_from(command_.payload);
+  if (words > there.size()) {
     refuse("its payload of " + std::to_string(words) + " words from " +
-           std::to_string(command_.payload) + " on lies beyond the list's " + std::to_string(size));
+           std::to_string(command_.payload) + " on lies beyond the list's " +
+           std::to_string(list_.payload.size()));
   }
-  if (words == 0) return {};
-  return std::span(list_.payload).subspan(command_.payload, words);
+  return there.first(words);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // executed in this process, sent to a board server, placed in a DMA ring or run on another rank.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -38,7 +39,9 @@ struct Command {
   /// that WriteTargets gave this chip: a write at slot 0 begins a new set, any other widens it.
   /// Until there was one, and in programs without `ivar`s, all slots count.
   std::uint64_t targets = 0;
-  std::uint64_t payload = 0;  ///< offset in CommandList::payload, in words
+  /// First word of its payload: an offset in CommandList::payload, or a place that
+  /// CommandList::lend returned.
+  std::uint64_t payload = 0;
   /// Its length in words: 0 for what kind, counts and program say; any other number must agree.
   std::uint64_t payload_words = 0;
 
@@ -49,6 +52,30 @@ static_assert(sizeof(Command) == 80);
 struct CommandList {
   std::vector<Command> commands;
   std::vector<std::uint64_t> payload;
+  /// Words that are not copied into the list: their owner keeps them until it has been executed.
+  std::vector<std::span<const std::uint64_t>> lent = {};
+
+  /// The place of such words' first one, for Command::payload.
+  std::uint64_t lend(std::span<const std::uint64_t> words) {
+    lent.push_back(words);
+    return std::uint64_t{lent.size()} << lent_shift;
+  }
+  /// The words from a place on; none for a place that does not exist.
+  std::span<const std::uint64_t> words_from(std::uint64_t place) const noexcept {
+    const std::uint64_t lender = place >> lent_shift;
+    if (lender > lent.size()) return {};
+    const std::span<const std::uint64_t> words = lender == 0 ? payload : lent[lender - 1];
+    return words.subspan(std::min<std::uint64_t>(place & lent_mask, words.size()));
+  }
+  void clear() noexcept {
+    commands.clear();
+    payload.clear();
+    lent.clear();
+  }
+
+ private:
+  static constexpr unsigned lent_shift = 48;  ///< below: the offset; above: 0, or who lends, from 1
+  static constexpr std::uint64_t lent_mask = (std::uint64_t{1} << lent_shift) - 1;
 };
 
 }  // namespace gdr

@@ -58,6 +58,13 @@ void BoardRun::place_slices() {
   if (needed > capacity_) places_.clear();
 }
 
+/// Sources and targets go out from where they lie.
+void BoardRun::begin_list() {
+  slot_.list.clear();
+  sources_at_ = slot_.list.lend(job_.sources.words());
+  targets_at_ = slot_.list.lend(job_.targets);
+}
+
 Command& BoardRun::add(CommandKind kind) {
   Command& command = slot_.list.commands.emplace_back();
   command.kind = kind;
@@ -76,9 +83,7 @@ void BoardRun::add_payload(Command& command, const std::uint64_t* words, std::si
 void BoardRun::flush() {
   if (abandoned_) throw Error(ErrorCategory::Device, "the work was abandoned before it was done");
   slot_.board->execute(slot_.list, slot_.words);
-  take_back_targets();
-  slot_.list.commands.clear();
-  slot_.list.payload.clear();
+  begin_list();
   if (sent_) slot_.resident = *sent_;
   sent_.reset();
 }
@@ -118,20 +123,6 @@ IndexRange BoardRun::deal(std::size_t n, unsigned chip) const {
   return {first, std::min(n - first, part)};
 }
 
-/// Targets that go out as they are need no copy: their memory is the list's payload, until the list
-/// has been executed.
-void BoardRun::lend_targets() {
-  slot_.list.payload.swap(job_.targets);
-  lent_ = slot_.list.payload.size();
-}
-
-void BoardRun::take_back_targets() noexcept {
-  if (!lent_) return;
-  slot_.list.payload.resize(*lent_);  // never more than there are
-  slot_.list.payload.swap(job_.targets);
-  lent_.reset();
-}
-
 void BoardRun::write_targets(std::size_t first, std::size_t n) {
   const std::size_t words = job_.targets_group.words;
   const bool split = share_ == Share::SourcesOverBlocks;
@@ -141,14 +132,11 @@ void BoardRun::write_targets(std::size_t first, std::size_t n) {
     Command& command = add(CommandKind::WriteTargets);
     if (!split) command.chips = std::uint64_t{1} << chip;
     command.count = part.count;
-    if (lent_) {
-      command.payload = (first + part.first) * words;
-      command.payload_words = part.count * words;
-      continue;
-    }
-    add_payload(command, job_.targets.data() + (first + part.first) * words, part.count * words);
+    command.payload = targets_at_ + (first + part.first) * words;
+    command.payload_words = part.count * words;
     if (output_words_ == 0) continue;
     // Outputs join what all PEs hold: those without a target hold zeros, not what was there before.
+    add_payload(command, job_.targets.data() + (first + part.first) * words, part.count * words);
     command.count = target_slots(job_.kernel.program(), device_.geometry, share_);
     command.payload_words = command.count * words;
     slot_.list.payload.resize(command.payload + command.payload_words, 0);
@@ -167,7 +155,8 @@ void BoardRun::send_segment(const Segment& segment, IndexRange wanted) {
     command.chips = segment.chips;
     command.address = (segment.place + part.first - segment.sources.first) * words;
     command.count = n * words;
-    add_payload(command, job_.sources.words() + part.first * words, n * words);
+    command.payload = sources_at_ + part.first * words;
+    command.payload_words = n * words;
     if (n == at_once) flush();
     part = {part.first + n, part.count - n};
   }
@@ -314,7 +303,6 @@ void BoardRun::batch(std::size_t first, std::size_t n) {
   active_ = 0;
   for (unsigned chip = 0; chip < chips_; ++chip)
     if (deal(n, chip).count > 0) active_ |= std::uint64_t{1} << chip;
-  if (n == job_.target_count && output_words_ == 0) lend_targets();
   write_params();
   write_targets(first, n);
   const IndexRange slice = job_.slices[part_.slice];
@@ -338,8 +326,7 @@ void BoardRun::batch(std::size_t first, std::size_t n) {
 }
 
 void BoardRun::run(std::size_t first, std::size_t n) {
-  slot_.list.commands.clear();
-  slot_.list.payload.clear();
+  begin_list();
   const StopsOn stops(*slot_.board, abandoned_);
   try {
     load_program();
@@ -347,7 +334,6 @@ void BoardRun::run(std::size_t first, std::size_t n) {
     for (std::size_t done = 0; done < n; done += std::min(n - done, slots))
       batch(first + done, std::min(n - done, slots));
   } catch (...) {
-    take_back_targets();
     slot_.list = {};
     slot_.loaded.reset();
     slot_.resident = {};

@@ -26,8 +26,6 @@ class BoardRun {
   void batch(std::size_t first, std::size_t n);
   void load_program();
   void write_params();
-  void lend_targets();
-  void take_back_targets() noexcept;
   void write_targets(std::size_t first, std::size_t n);
   void loop(std::size_t base, std::size_t count, bool is_first, bool is_last);
   std::size_t items_at_once() const;
@@ -40,6 +38,7 @@ class BoardRun {
   void read_outputs(IndexRange range, std::size_t place, bool first_batch);
   void read_targets(std::size_t first, std::size_t n);
 
+  void begin_list();
   Command& add(CommandKind kind);
   void add_payload(Command& command, const std::uint64_t* words, std::size_t n);
   void add_run(std::uint64_t chips, std::size_t place, std::size_t count, std::uint32_t flags);
@@ -54,7 +53,8 @@ class BoardRun {
   const Share share_;
   const std::atomic<bool>& abandoned_;
   const unsigned chips_;
-  std::optional<std::size_t> lent_;    ///< words of the targets, while the list has them
+  std::uint64_t sources_at_ = 0;       ///< place of the first source's words in the list
+  std::uint64_t targets_at_ = 0;       ///< and of the first target's
   std::optional<SourceVersion> sent_;  ///< what the board holds once the list has been executed
   std::uint64_t active_ = 0;           ///< chips that have targets in this batch
   std::size_t output_words_;           ///< that an item leaves in a chip's memory

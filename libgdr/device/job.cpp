@@ -142,7 +142,7 @@ void Job::update_sources(std::size_t first, std::size_t n, std::span<const Named
             "; give all with sources()");
     check_inputs(d.sources_group, n, arrays, false);
     // Arrays that are not given keep their values.
-    const std::uint64_t* const old = d.sources.words() + first * d.sources_group.words;
+    const std::uint64_t* const old = d.sources.words().data() + first * d.sources_group.words;
     d.new_sources.assign(old, old + n * d.sources_group.words);
     impl_->pack_in(d.sources_group, n, arrays, d.new_sources);
   });

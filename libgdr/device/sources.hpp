@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -43,7 +44,7 @@ class SourceStore {
   /// Overwrite some.
   void update(IndexRange range, const std::uint64_t* words);
 
-  const std::uint64_t* words() const noexcept { return words_.data(); }
+  std::span<const std::uint64_t> words() const noexcept { return words_; }
   std::size_t count() const noexcept { return count_; }
   std::uint32_t item_words() const noexcept { return item_words_; }
   std::uint64_t generation() const noexcept { return generation_; }

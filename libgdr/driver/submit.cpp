@@ -92,12 +92,10 @@ std::vector<std::vector<DrivenBoard::Piece>> DrivenBoard::divide(const CommandLi
   };
   for (const Command& c : list.commands) {
     std::uint64_t in = payload_length(c, program_of(*programs, c));
-    const bool inside =
-        in == 0 || (c.payload <= list.payload.size() && in <= list.payload.size() - c.payload);
-    if (!inside) in = 0;  // the board says what is wrong with it
+    const std::span<const std::uint64_t> there = list.words_from(c.payload);
+    if (in > there.size()) in = 0;  // the board says what is wrong with it
     if (c.kind == CommandKind::LoadProgram) {
-      const auto object = std::span(list.payload).subspan(in > 0 ? c.payload : 0, in);
-      ProgramLengths program = program_lengths(object, c.count);
+      ProgramLengths program = program_lengths(there.first(in), c.count);
       if (std::exchange(programs, &changed) == &programs_) changed = programs_;
       load(changed, c, program);
       add(c, in, 0, std::move(program));
@@ -176,7 +174,7 @@ void DrivenBoard::submit(const std::vector<Piece>& pieces, const CommandList& li
     for (const Piece& p : pieces) {
       Command c = p.command;
       if (p.payload_words > 0) {
-        std::memcpy(payload + at, list.payload.data() + c.payload, p.payload_words * word_bytes);
+        std::memcpy(payload + at, list.words_from(c.payload).data(), p.payload_words * word_bytes);
         c.payload = at;
         at += p.payload_words;
       }

@@ -293,8 +293,8 @@ void RankRun::send_slices() {
   const std::size_t words = job_.sources_group.words;
   const IndexRange needed = needed_by(parts_[me_]), own = owned(source_offsets_, me_);
   // Nothing is written through either pointer but what arrives.
-  auto* const to = const_cast<std::uint64_t*>(work().job->sources.words());
-  auto* const from = const_cast<std::uint64_t*>(job_.sources.words());
+  auto* const to = const_cast<std::uint64_t*>(work().job->sources.words().data());
+  auto* const from = const_cast<std::uint64_t*>(job_.sources.words().data());
   std::size_t rounds = 0;
   for (const auto& parts : parts_) rounds = std::max(rounds, parts.size());
   for (std::size_t round = 0; round < rounds; ++round) {
@@ -321,7 +321,7 @@ void RankRun::send_slices() {
 /// Everybody gets all of them, in their order: the boards begin with what is there.
 void RankRun::gather_in_pieces() {
   const std::size_t words = job_.sources_group.words, n = sources();
-  auto* const all = const_cast<std::uint64_t*>(work().job->sources.words());
+  auto* const all = const_cast<std::uint64_t*>(work().job->sources.words().data());
   const IndexRange own = owned(source_offsets_, me_);
   report_.bytes_received += (n - own.count) * words * word_bytes;
   constexpr std::size_t fewest = 4096, most_words = std::size_t{1} << 30;
@@ -335,7 +335,7 @@ void RankRun::gather_in_pieces() {
     const IndexRange mine = intersection(own, range);
     const std::size_t skipped = mine.count > 0 ? mine.first - own.first : 0;
     arrivals_.add(range, range.count * words * word_bytes, [=, this] {
-      std::copy_n(job_.sources.words() + skipped * words, mine.count * words,
+      std::copy_n(job_.sources.words().data() + skipped * words, mine.count * words,
                   all + mine.first * words);
       return ranks_.start_gather(all + first * words, offsets);
     });

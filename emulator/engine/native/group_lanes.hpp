@@ -40,7 +40,10 @@ class GroupLanes {
   /// Eight lanes.
   struct Chunk {
     std::uint32_t first = 0;
-    std::uint8_t lanes = 0, shorts = 0, integers = 0;
+    std::uint8_t lanes = 0, integers = 0;
+    /// For rounding to shorts: half of a short's last place, that place's bit, and what is kept;
+    /// in other lanes they change nothing.
+    std::array<std::uint64_t, 8> half{}, odd{}, keep{};
     std::vector<Part> parts;
   };
 

@@ -1,6 +1,7 @@
 #include "emulator/engine/native/lane_sources.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -45,14 +46,21 @@ struct ToInteger {
 template <typename Integer>
 std::pair<std::int64_t, std::int64_t> range_of(const std::byte* from, std::size_t step,
                                                std::uint64_t n) noexcept {
-  Integer least = std::numeric_limits<Integer>::max(), most = std::numeric_limits<Integer>::min();
-  for (std::uint64_t i = 0; i < n; ++i, from += step) {
+  constexpr std::uint64_t chains = 4;  // that do not wait for each other
+  std::array<Integer, chains> least{}, most{};
+  least.fill(std::numeric_limits<Integer>::max());
+  most.fill(std::numeric_limits<Integer>::min());
+  const auto look = [&](std::uint64_t i, std::size_t chain) {
     Integer value = 0;
-    std::memcpy(&value, from, sizeof value);
-    least = std::min(least, value);
-    most = std::max(most, value);
-  }
-  return {lane_integer(least), lane_integer(most)};
+    std::memcpy(&value, from + i * step, sizeof value);
+    least[chain] = std::min(least[chain], value);
+    most[chain] = std::max(most[chain], value);
+  };
+  std::uint64_t i = 0;
+  for (; i + chains <= n; i += chains)
+    for (std::size_t chain = 0; chain < chains; ++chain) look(i + chain, chain);
+  for (; i < n; ++i) look(i, 0);
+  return {lane_integer(std::ranges::min(least)), lane_integer(std::ranges::max(most))};
 }
 
 /// One word of n groups. False if an integer does not fit.
