@@ -231,8 +231,20 @@ std::vector<std::uint64_t> results_of(const Program& program, const BlockState& 
   return all;
 }
 
-/// Runs a case in one go, for everything and for results only, and then once more for everything:
-/// nothing that was left undone may be seen. False if the engine does not do that.
+/// Whether every word is as it was, or as a run for everything leaves it.
+bool is_old_or_new(const BlockState& state, const BlockState& old, const BlockState& made) {
+  const auto holds = [&](LaneMemory BlockState::*memory) {
+    const LaneMemory &words = state.*memory, &before = old.*memory, &after = made.*memory;
+    for (std::size_t n = 0; n < words.size(); ++n)
+      if (words[n] != before[n] && words[n] != after[n]) return false;
+    return true;
+  };
+  return holds(&BlockState::registers) && holds(&BlockState::local) && holds(&BlockState::t) &&
+         holds(&BlockState::masks);
+}
+
+/// Runs a case in one go, for everything and for results only: then results are the same, and other
+/// words may keep what they held. False if the engine does not do that.
 bool results_only_suffice(const StreamedExecutable& executable, const selftest::Case& test) {
   if (executable.stream_bytes() == 0) return false;
   std::vector<std::byte> stream(test.run.iterations * executable.stream_bytes() + 64);
@@ -248,16 +260,13 @@ bool results_only_suffice(const StreamedExecutable& executable, const selftest::
   // Lanes that nobody observes have other numbers then, and need not be proved with these.
   if (!executable.run_whole(some, body)) return false;
   REQUIRE(results_of(test.program, some) == results_of(test.program, all));
-  body.results_only = false;
-  const bool again = executable.run_whole(all, body);
-  REQUIRE(executable.run_whole(some, body) == again);
-  if (again) REQUIRE(some == all);
+  REQUIRE(is_old_or_new(some, test.state, all));
   return true;
 }
 
 }  // namespace
 
-TEST_CASE("Who wants results only finds them, and the next run does not miss the rest") {
+TEST_CASE("Who wants results only finds them, and nothing strange beside them") {
   for (const Isa isa : host_isas()) {
     if (!proves_doubles(isa)) continue;
     CAPTURE(isa_name(isa));

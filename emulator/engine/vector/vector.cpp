@@ -491,11 +491,14 @@ class VectorExecutable final : public StreamedExecutable {
   }
 
   std::uint64_t most_whole_groups() const noexcept override {
-    return whole_[0]->usable && stream_bytes() != 0 ? groups_a_proof : 0;
+    return whole_[0]->usable && stream_bytes() != 0 ? most_whole_groups_.load() : 0;
   }
   bool run_whole(BlockState& block, const BlockRun& body) const override {
     const MachineFloatMode mode;
-    if (prove(whole_, block, body, stream_of(body)).failure != 0) return false;
+    if (prove(whole_, block, body, stream_of(body)).failure != 0) {
+      most_whole_groups_ = groups_a_proof;
+      return false;
+    }
     for (const Section section : {Section::Start, Section::Body, Section::End}) {
       const auto number = static_cast<unsigned>(section);
       if (sections_[number][0]->has_floats) proved_[number].fetch_add(1, std::memory_order_relaxed);
@@ -653,6 +656,8 @@ class VectorExecutable final : public StreamedExecutable {
   bool takes_streams_;  ///< the body's own transfers allow it
   std::array<BothWays, section_count> sections_;
   BothWays whole_;  ///< Start, body and End in a row
+  /// Any number, until a proof fails: then all of a run would have to be done again.
+  mutable std::atomic<std::uint64_t> most_whole_groups_{~std::uint64_t{0}};
 };
 
 }  // namespace

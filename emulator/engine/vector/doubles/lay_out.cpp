@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "emulator/engine/vector/doubles/accumulations.hpp"
+#include "emulator/engine/vector/doubles/carried_tests.hpp"
 #include "emulator/engine/vector/doubles/masked_lanes.hpp"
 #include "emulator/engine/vector/doubles/put.hpp"
 
@@ -31,7 +32,7 @@ std::vector<RowLink> links(const WordNumbers& numbers, const Exchange& e, const 
     const auto [memory, row] = state_row(numbers, w);
     const bool import = out == nullptr;
     const bool fresh = !import && !out->imported[w][0] && !out->imported[w][1];
-    const bool scratch = fresh && !out->kept[w];
+    const bool scratch = !import && !out->kept[w];
     if (word.rep == Rep::Long) {
       list.push_back({{memory, row, word.head ? Form::Head : Form::Pair, 0, 0, false,
                        import && word.plus_zero, fresh, scratch},
@@ -139,6 +140,7 @@ std::vector<std::uint32_t> checkpoint(const MaskedLists& lists, const RowLayout&
 DoublesSection lay_out(RowProgram program, const DoublesKernels& kernels, std::uint32_t lanes) {
   DoublesSection out;
   RowLayout layout;
+  if (program.whole) carry_tests(program, kernels);
   MaskedLists lists = mask_lanes(program, kernels);
   for (auto* list : {&lists.before, &lists.pass, &lists.last, &lists.after})
     ease_accumulations(list->ops, kernels);

@@ -127,6 +127,7 @@ class Masker {
 
   /// Whether all that reads an operation's results has been done early as well.
   bool only_for_early(std::size_t n) const {
+    if (list_.ops()[n].out.lanes.kind != RowKind::Scratch || is_left(n)) return false;
     for (std::size_t m = n + 1; m < list_.ops().size(); ++m) {
       const RowOp& o = list_.ops()[m];
       const auto reads = [&](const ElementDemand& e, std::uint32_t) {
@@ -139,7 +140,15 @@ class Masker {
           all_elements(m, [&](const ElementDemand& e, std::uint32_t k) { return !reads(e, k); });
       if (!none && !early_[m].used) return false;
     }
-    return list_.ops()[n].out.lanes.kind == RowKind::Scratch;
+    return true;
+  }
+
+  /// Whether somebody behind the list looks at what an operation leaves.
+  bool is_left(std::size_t n) const {
+    return !all_elements(n, [&](const ElementDemand&, std::uint32_t k) {
+      const std::size_t row = number(row_at(list_.ops()[n].out, k));
+      return list_.final_sites()[row] != site_of(n, k) || !list_.behind()[row].live;
+    });
   }
 
   bool unobserved(std::size_t n) const {

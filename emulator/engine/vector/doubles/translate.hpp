@@ -26,7 +26,7 @@ struct StateLink {
   bool float_result = false;          ///< a short that an operation on floats has left
   bool plus_zero = false;             ///< a long that is taken never to be -0
   bool fresh = false;                 ///< export of a word of which nothing is imported
-  bool scratch = false;               ///< and that nobody needs who wants results only
+  bool scratch = false;               ///< export of a word that nobody needs who wants results only
   bool carried = false;               ///< export: the last pass needs what the one before leaves
   std::uint32_t count = 1;            ///< words
   std::uint32_t row_step = 0;         ///< from a word to the next: rows of the state
@@ -97,7 +97,8 @@ DoublesSection translate_to_doubles(const Program& program, Section section,
 
 /// Start, passes of the body and End as one, so that words stay in doubles between them. It is not
 /// usable where Start or End reach words of the broadcast memory that are not fixed, where the body
-/// cannot take a stream or leaves output items, and for all that translate_to_doubles has to refuse.
+/// cannot take a stream or leaves output items, and for all that translate_to_doubles has to
+/// refuse.
 DoublesSection translate_whole(const Program& program, const Geometry& geometry,
                                const DoublesKernels& kernels, bool heads);
 

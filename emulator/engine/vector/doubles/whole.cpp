@@ -185,11 +185,9 @@ std::vector<std::uint32_t> puts(const Program& program) {
   return all;
 }
 
-/// Words, by number, that later runs or the host may look at, beside those that come in: results
-/// (everything, if a program declares none), and what End finds of an earlier run if there are no
-/// j-items and Start leaves it.
-std::vector<bool> kept_words(const Program& program, const WordNumbers& numbers,
-                             const RowSection& start, const RowSection& end) {
+/// Words, by number, that the host looks at behind a run of which it wants results only: all of
+/// them, if a program declares none. What the next run finds of the others is undefined.
+std::vector<bool> result_words(const Program& program, const WordNumbers& numbers) {
   std::vector<bool> kept(numbers.count());
   bool declared = false;
   for (const Variable& v : program.variables) {
@@ -199,11 +197,6 @@ std::vector<bool> kept_words(const Program& program, const WordNumbers& numbers,
       kept[word_of(numbers, v.location, e).word] = true;
   }
   if (!declared) kept.assign(kept.size(), true);
-  for (std::uint32_t w = 0; w < numbers.count(); ++w) {
-    for (unsigned half = 0; half < 2; ++half) {
-      if (end.imported[w][half] && !start.written[w][half]) kept[w] = true;
-    }
-  }
   return kept;
 }
 
@@ -223,13 +216,11 @@ DoublesSection translate_whole(const Program& program, const Geometry& geometry,
       return made;
     };
     std::vector<RowOp> before, pass, after;
-    const RowSection start = rows(Section::Start, program.section(Section::Body));
-    chain.append(start, before, before);
+    chain.append(rows(Section::Start, program.section(Section::Body)), before, before);
     chain.append(rows(Section::Body), before, pass);
-    const RowSection end = rows(Section::End);
-    chain.append(end, after, after);
-    const std::vector<bool> kept = kept_words(program, WordNumbers(geometry), start, end);
-    DoublesSection whole = chain.finish(std::move(before), std::move(pass), std::move(after), kept);
+    chain.append(rows(Section::End), after, after);
+    DoublesSection whole = chain.finish(std::move(before), std::move(pass), std::move(after),
+                                        result_words(program, WordNumbers(geometry)));
     whole.puts = puts(program);
     whole.writes_memory = !whole.puts.empty();
     return whole;
