@@ -119,6 +119,34 @@ std::optional<WordWay> LaneSources::way_of(const PortField& f, LeafKey key) noex
   return std::nullopt;
 }
 
+/// But for pads.
+std::uint64_t LaneSources::items_a_stretch() const noexcept {
+  const std::uint64_t group = loaded_.program.group;
+  return (stretch - (group > 1 ? 1 : 0)) * group;
+}
+
+std::uint64_t LaneSources::group_of(std::uint64_t item) const noexcept {
+  const std::uint64_t items = items_a_stretch();
+  return item / items * stretch + item % items / loaded_.program.group;
+}
+
+std::uint64_t LaneSources::first_item(std::uint64_t group) const noexcept {
+  return group / stretch * items_a_stretch() +
+         std::min(items_a_stretch(), group % stretch * loaded_.program.group);
+}
+
+LaneSources::Range LaneSources::items_of(std::uint64_t first_group,
+                                         std::uint64_t groups) const noexcept {
+  const std::uint64_t first = std::min(items_, first_item(first_group));
+  return {first, std::min(items_, first_item(first_group + groups)) - first};
+}
+
+std::uint64_t LaneSources::groups_for(std::uint64_t items) const noexcept {
+  const std::uint64_t group = loaded_.program.group, rest = items % items_a_stretch();
+  const std::uint64_t more = rest == 0 ? 0 : divide_up(rest, group) + (group > 1 ? 1 : 0);
+  return items / items_a_stretch() * stretch + more;
+}
+
 void LaneSources::add_changes(std::size_t segment, const Kept& now, std::uint64_t first,
                               std::vector<Range>& ranges) {
   const Kept& had = kept_[segment];
@@ -152,9 +180,7 @@ void LaneSources::prepare(std::span<const SourceSegment> segments, std::vector<P
   if (!converted_ || !usable_ || kept_.size() != now.size() || items != items_) {
     ranges.push_back({0, items});
     items_ = items;
-    // Behind them a group of pads, where there are any: a program that works on several items at a
-    // time may finish the last ones in section End, from shorts that are rounded on their way.
-    groups_ = divide_up(items, group) + (group > 1 ? 1 : 0);
+    groups_ = groups_for(items);
     const std::size_t bytes = groups_ * body_.stream_bytes();
     if (lanes_.size() < bytes) lanes_.resize(bytes);
   } else {
@@ -169,9 +195,9 @@ void LaneSources::prepare(std::span<const SourceSegment> segments, std::vector<P
   usable_ = true;
   const std::uint64_t a_task = divide_up(items_a_task, group);
   for (const Range& range : ranges) {
-    const std::uint64_t first = range.first / group;
+    const std::uint64_t first = group_of(range.first);
     const std::uint64_t end = range.first + range.count;
-    const std::uint64_t count = (end == items_ ? groups_ : divide_up(end, group)) - first;
+    const std::uint64_t count = (end == items_ ? groups_ : group_of(end - 1) + 1) - first;
     phases.push_back({divide_up(count, a_task), [this, first, count, a_task](std::size_t i) {
                         convert(first + i * a_task, std::min(a_task, count - i * a_task));
                       }});
@@ -211,11 +237,20 @@ const std::uint64_t* LaneSources::records(std::uint64_t first, std::uint64_t cou
 }
 
 void LaneSources::convert(std::uint64_t first_group, std::uint64_t count) {
+  for (std::uint64_t done = 0; done < count;) {
+    const std::uint64_t first = first_group + done;
+    const std::uint64_t some = std::min(count - done, stretch - first % stretch);
+    convert_some(first, some);
+    done += some;
+  }
+}
+
+/// Groups of one stretch.
+void LaneSources::convert_some(std::uint64_t first_group, std::uint64_t count) {
   thread_local std::vector<std::uint64_t> scratch;
   const std::uint32_t group = loaded_.program.group;
   const std::uint64_t words = loaded_.layout.source_words;
-  const std::uint64_t first = first_group * group;
-  const std::uint64_t items = first < items_ ? std::min(items_ - first, count * group) : 0;
+  const auto [first, items] = items_of(first_group, count);
   const std::uint64_t* const from = records(first, items, scratch);
   const std::size_t bytes = body_.stream_bytes();
   std::byte* const to = lanes_.data() + first_group * bytes;

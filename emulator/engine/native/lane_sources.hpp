@@ -21,9 +21,15 @@ struct SourceSegment {
 };
 
 /// The j-items of some segments, one behind the other as one list of groups, for the next pass on
-/// them. After changes in the memories only what changed is converted.
+/// them. After changes in the memories only what changed is converted. A loop may end behind any
+/// stretch of groups: a program that works on several items at a time may finish the last ones in
+/// section End, from shorts that are rounded on their way, so that a group of pads ends each
+/// stretch.
 class LaneSources {
  public:
+  static constexpr std::uint64_t stretch = 1024;  ///< groups, whole windows
+  static_assert(stretch % SourceWindows::groups == 0);
+
   LaneSources(const CompiledSection& body, const LoadedProgram& loaded);
 
   /// Has them converted by the tasks that are appended; `done` is to be called after these.
@@ -33,6 +39,12 @@ class LaneSources {
   bool usable() const noexcept { return usable_; }
   const std::byte* groups() const noexcept { return lanes_.data(); }
   std::uint64_t group_count() const noexcept { return groups_; }
+  std::uint64_t item_count() const noexcept { return items_; }
+  /// Items of some groups: from which on, and how many.
+  struct Range {
+    std::uint64_t first = 0, count = 0;
+  };
+  Range items_of(std::uint64_t first_group, std::uint64_t groups) const noexcept;
   std::size_t bytes() const noexcept { return lanes_.size(); }
   /// Of the words that are compared with words of targets.
   const SourceWindows& windows() const noexcept { return windows_; }
@@ -42,15 +54,16 @@ class LaneSources {
     std::uint64_t contents = 0, address = 0, items = 0;
     friend bool operator==(const Kept&, const Kept&) = default;
   };
-  struct Range {
-    std::uint64_t first = 0, count = 0;  ///< items of all segments
-  };
-
+  std::uint64_t items_a_stretch() const noexcept;
+  std::uint64_t group_of(std::uint64_t item) const noexcept;
+  std::uint64_t first_item(std::uint64_t group) const noexcept;
+  std::uint64_t groups_for(std::uint64_t items) const noexcept;
   static std::optional<WordWay> way_of(const PortField& field, LeafKey key) noexcept;
   bool convert_whole(const std::uint64_t* from, std::uint64_t n, std::byte* to) const;
   void add_changes(std::size_t segment, const Kept& now, std::uint64_t first,
                    std::vector<Range>& ranges);
   void convert(std::uint64_t first_group, std::uint64_t count);
+  void convert_some(std::uint64_t first_group, std::uint64_t count);
   const std::uint64_t* records(std::uint64_t first, std::uint64_t count,
                                std::vector<std::uint64_t>& scratch) const;
   void convert_any(const std::uint64_t* records, std::uint64_t items, std::uint64_t groups,

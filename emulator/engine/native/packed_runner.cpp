@@ -4,6 +4,7 @@
 #include <bit>
 #include <chrono>
 
+#include "emulator/chip/reduction.hpp"
 #include "emulator/engine/blockwise/small_blocks.hpp"
 #include "emulator/engine/native/float_mode.hpp"
 #include "emulator/engine/native/runner.hpp"
@@ -13,6 +14,8 @@ namespace {
 
 /// Targets that one task works on, at most.
 constexpr std::uint64_t most_targets = 128;
+/// Sources of a slice, at least, and slices at most.
+constexpr std::uint64_t items_a_slice = 16384, most_slices = 8;
 
 /// A block of which every PE is a target, and which image it was made of.
 struct PackedBlock {
@@ -145,15 +148,41 @@ bool PackedRunner::make_image(const Pass& pass) {
   return image_usable_;
 }
 
-/// The loop may leave words of the group that it found last: of each part of it, one.
-void PackedRunner::take_last_groups() {
+/// As many as keep some threads busy with few targets, where each has enough to do. Who asks for
+/// whole sums of every target gets them, and so does who takes one block's word for all.
+std::uint64_t PackedRunner::slices_wanted(const Pass& pass) const {
+  const bool joins = pass.runs.front().plan.share == Share::SourcesOverBlocks &&
+                     std::ranges::none_of(loaded_.results, [](const PortField& field) {
+                       return field.reduce == Reduce::Pass;
+                     });
+  if (!joins) return 1;
+  return std::clamp<std::uint64_t>(sources_->item_count() / items_a_slice, 1, most_slices);
+}
+
+/// Whole stretches, as equal as may be.
+void PackedRunner::make_slices(std::uint64_t wanted) {
+  constexpr std::uint64_t stretch = LaneSources::stretch;
   const std::uint64_t groups = sources_->group_count();
+  const std::uint64_t stretches = (groups + stretch - 1) / stretch;
+  wanted = std::min(wanted, stretches);
+  slices_.resize(wanted);
+  for (std::uint64_t s = 0; s < wanted; ++s) {
+    const std::uint64_t first = stretches * s / wanted * stretch;
+    const std::uint64_t end = std::min(groups, stretches * (s + 1) / wanted * stretch);
+    slices_[s].first = first;
+    slices_[s].count = end - first;
+    take_last_groups(slices_[s]);
+  }
+}
+
+/// The loop may leave words of the group that it found last: of each part of it, one.
+void PackedRunner::take_last_groups(Slice& slice) const {
   const std::size_t size = loaded_.program.group * std::size_t{loaded_.program.item_shorts};
-  last_groups_.resize((groups + groups_between_looks - 1) / groups_between_looks * size);
-  std::uint64_t* to = last_groups_.data();
-  for (std::uint64_t end = 0; end < groups; to += size) {
-    end = std::min(groups, end + groups_between_looks);
-    take_group(end - 1, to);
+  slice.last_groups.resize((slice.count + groups_between_looks - 1) / groups_between_looks * size);
+  std::uint64_t* to = slice.last_groups.data();
+  for (std::uint64_t end = 0; end < slice.count; to += size) {
+    end = std::min(slice.count, end + groups_between_looks);
+    take_group(slice.first + end - 1, to);
   }
 }
 
@@ -161,9 +190,11 @@ void PackedRunner::take_last_groups() {
 void PackedRunner::take_group(std::uint64_t group, std::uint64_t* to) const {
   const std::size_t item_shorts = loaded_.program.item_shorts, words = loaded_.layout.source_words;
   std::vector<std::uint64_t> scratch;
+  const auto [first, count] = sources_->items_of(group, 1);
   for (std::uint32_t k = 0; k < loaded_.program.group; ++k, to += item_shorts) {
     std::ranges::copy(loaded_.pad_item, to);
-    std::uint64_t item = group * loaded_.program.group + k;
+    if (k >= count) continue;
+    std::uint64_t item = first + k;
     for (const SourceSegment& s : segments_) {
       if (item >= s.items) {
         item -= s.items;
@@ -186,11 +217,13 @@ std::vector<PackedRunner::Group> PackedRunner::make_groups(const Pass& pass,
     const std::uint64_t count = pass.writes[k].slots.count;
     const std::uint64_t vectors = (count + lanes - 1) / lanes;
     const std::uint64_t least = (count + most_targets - 1) / most_targets;
-    const std::uint64_t wanted =
-        std::max<std::uint64_t>(least, std::min<std::uint64_t>(threads, vectors));
+    const std::uint64_t parts = (threads + slices_.size() - 1) / slices_.size();
+    const std::uint64_t wanted = std::max(least, std::min(parts, vectors));
     const std::uint64_t size = (vectors + wanted - 1) / wanted * lanes;
-    for (std::uint64_t first = 0; first < count; first += size)
-      groups.push_back({&pass.writes[k], &pass.reads[k], first, std::min(size, count - first)});
+    for (std::size_t slice = 0; slice < slices_.size(); ++slice)
+      for (std::uint64_t first = 0; first < count; first += size)
+        groups.push_back(
+            {&pass.writes[k], &pass.reads[k], first, std::min(size, count - first), slice});
   }
   return groups;
 }
@@ -209,7 +242,7 @@ bool PackedRunner::run_targets(const Pass& pass) {
     phases.clear();
   }
   if (!sources_->usable()) return false;
-  take_last_groups();
+  make_slices(slices_wanted(pass));
   std::uint64_t targets = 0;
   for (const TargetWrite& write : pass.writes) targets += write.slots.count;
   const auto pairs = static_cast<double>(targets) * static_cast<double>(sources_->group_count());
@@ -218,17 +251,22 @@ bool PackedRunner::run_targets(const Pass& pass) {
       new_sources ? ns_to_fetch_a_byte * static_cast<double>(sources_->bytes()) : 0;
   const unsigned threads = threads_.choose(pairs, fetched, pass.threads);
   const std::vector<Group> groups = make_groups(pass, threads);
+  if (slices_.size() > 1) {
+    const std::size_t words = slices_.size() * targets * raw_words();
+    if (partial_results_.size() < words) partial_results_.resize(words);
+  }
   const Phase phase{groups.size(), [&](std::size_t i) { work(pass, groups[i]); }};
   const auto begin = std::chrono::steady_clock::now();
   run_phases({&phase, 1}, threads);
   const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - begin;
   threads_.record(pairs, threads, spent.count());
+  if (slices_.size() > 1) join_slices(pass);
   for (const Section s : {Section::Start, Section::Body, Section::End})
     runs_[static_cast<unsigned>(s)].fetch_add(groups.size(), std::memory_order_relaxed);
   return true;
 }
 
-void PackedRunner::work(const Pass& pass, const Group& group) const {
+void PackedRunner::work(const Pass& pass, const Group& group) {
   const FloatMode mode;
   PackedBlock& packed = packed_block;
   if (packed.image != image_number_) {
@@ -241,14 +279,19 @@ void PackedRunner::work(const Pass& pass, const Group& group) const {
   }
   BlockState& block = packed.chip.blocks[0];
   const std::uint64_t pes = (group.count + plan_.elements - 1) / plan_.elements;
+  const Slice& slice = slices_[group.slice];
+  const auto& body = *compiled_.parts[static_cast<unsigned>(Section::Body)].section;
   for (const PackedPlan::Preset& preset : plan_.presets)
     std::fill_n(preset.row.in(block), pes, *preset.row.in(image_.blocks[0]));
   load(block, group);
-  run_packed(compiled_, block, {static_cast<std::uint32_t>(pes), plan_.elements == 1},
-             {sources_->groups(), sources_->group_count(), last_groups_.data(),
-              loaded_.program.group * loaded_.program.item_shorts, loaded_.halves.source_base[0],
-              &sources_->windows()});
-  store(block, group, pass.results + group.read->offset);
+  run_packed(
+      compiled_, block, {static_cast<std::uint32_t>(pes), plan_.elements == 1},
+      {sources_->groups() + slice.first * body.stream_bytes(), slice.count,
+       slice.last_groups.data(), loaded_.program.group * loaded_.program.item_shorts,
+       loaded_.halves.source_base[0], &sources_->windows(), slice.first / SourceWindows::groups});
+  if (slices_.size() == 1) return store(block, group, pass.results + group.read->offset);
+  const std::uint64_t targets = group.write->slots.count;
+  store_raw(block, group, partial_results_.data() + group.slice * targets * raw_words());
 }
 
 /// PEs of a group that hold a target in an element.
@@ -278,11 +321,10 @@ void PackedRunner::store(const BlockState& block, const Group& group,
 
 /// As words of the network, two for each result.
 void PackedRunner::store_raw(const BlockState& block, const Group& group,
-                             std::uint64_t* results) const {
-  const std::size_t words = 2 * loaded_.results.size();
+                             std::uint64_t* words) const {
   for (std::uint64_t i = 0; i < group.count; ++i) {
     const auto element = static_cast<unsigned>(i % plan_.elements);
-    std::uint64_t* to = results + (group.first + i) * words;
+    std::uint64_t* to = words + (group.first + i) * raw_words();
     for (const PortField& field : loaded_.results) {
       const Lanes<const std::uint64_t> lanes = pe_lanes(block, field.location, element);
       const std::uint64_t* const at = lanes.shorts + i / plan_.elements;
@@ -293,6 +335,34 @@ void PackedRunner::store_raw(const BlockState& block, const Group& group,
       *to++ = static_cast<std::uint64_t>(wide >> 64);
     }
   }
+}
+
+/// As the network joins blocks, in the order of the slices.
+void PackedRunner::join_slices(const Pass& pass) const {
+  const ResultRead& read = pass.reads.front();  // sources over blocks have one
+  const std::uint64_t targets = read.slots.count;
+  const std::size_t words = loaded_.layout.result_words;
+  std::uint64_t* const results = pass.results + read.offset;
+  if (!read.raw && loaded_.packs_results) std::fill_n(results, targets * words, 0);
+  std::vector<Long> leaves(slices_.size());
+  Flags ignored = no_flags;
+  for (std::uint64_t i = 0; i < targets; ++i)
+    for (std::size_t f = 0; f < loaded_.results.size(); ++f) {
+      const PortField& field = loaded_.results[f];
+      for (std::size_t s = 0; s < leaves.size(); ++s) {
+        const std::uint64_t* const word =
+            partial_results_.data() + (s * targets + i) * raw_words() + 2 * f;
+        leaves[s] = {u128{word[1]} << 64 | word[0]};
+      }
+      const Long joined = reduce_tree(field.reduce, leaves, ignored);
+      if (!read.raw) {
+        put_host_bits(field, network_to_host(field, joined), results + i * words);
+        continue;
+      }
+      std::uint64_t* const to = results + i * raw_words() + 2 * f;
+      to[0] = static_cast<std::uint64_t>(joined.bits);
+      to[1] = static_cast<std::uint64_t>(joined.bits >> 64);
+    }
 }
 
 }  // namespace gdr::native

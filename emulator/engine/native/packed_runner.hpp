@@ -13,8 +13,9 @@
 namespace gdr::native {
 
 /// Runs passes of which only results are wanted on packed targets (packed_plan.hpp), and all others
-/// block by block. What a target's result is depends neither on how targets are grouped nor on the
-/// number of threads.
+/// block by block. Many sources are cut into slices, whose results are joined as the network would;
+/// how many depends on the number of sources alone. So what a target's result is depends neither on
+/// how targets are grouped nor on the number of threads.
 class PackedRunner final : public PassRunner {
  public:
   PackedRunner(const CompiledProgram& compiled, const LoadedProgram& loaded,
@@ -24,11 +25,17 @@ class PackedRunner final : public PassRunner {
   void forget_chips() noexcept override { blockwise_->forget_chips(); }
 
  private:
-  /// Targets of some write and where their results go.
+  /// Targets of some write, where their results go, and the slice of the sources that they see.
   struct Group {
     const TargetWrite* write = nullptr;
     const ResultRead* read = nullptr;
     std::uint64_t first = 0, count = 0;
+    std::size_t slice = 0;
+  };
+  /// Groups of sources, and the last one of each of its parts (PackedSources).
+  struct Slice {
+    std::uint64_t first = 0, count = 0;
+    std::vector<std::uint64_t> last_groups;
   };
 
   bool takes(const Pass& pass) const;
@@ -36,15 +43,19 @@ class PackedRunner final : public PassRunner {
   bool takes_transfers(const Pass& pass) const;
   bool gather_segments(const Pass& pass);
   bool make_image(const Pass& pass);
-  void take_last_groups();
+  std::uint64_t slices_wanted(const Pass& pass) const;
+  void make_slices(std::uint64_t wanted);
+  void take_last_groups(Slice& slice) const;
   void take_group(std::uint64_t group, std::uint64_t* to) const;
   std::vector<Group> make_groups(const Pass& pass, unsigned threads) const;
   bool run_targets(const Pass& pass);
-  void work(const Pass& pass, const Group& group) const;
+  void work(const Pass& pass, const Group& group);
   std::uint64_t pes_with(const Group& group, unsigned element) const noexcept;
   void load(BlockState& block, const Group& group) const;
   void store(const BlockState& block, const Group& group, std::uint64_t* results) const;
-  void store_raw(const BlockState& block, const Group& group, std::uint64_t* results) const;
+  void store_raw(const BlockState& block, const Group& group, std::uint64_t* words) const;
+  void join_slices(const Pass& pass) const;
+  std::size_t raw_words() const noexcept { return 2 * loaded_.results.size(); }
 
   const CompiledProgram& compiled_;
   const LoadedProgram& loaded_;
@@ -55,7 +66,9 @@ class PackedRunner final : public PassRunner {
   const PackedPlan plan_;
   std::unique_ptr<LaneSources> sources_;
   std::vector<SourceSegment> segments_;
-  std::vector<std::uint64_t> last_groups_;  ///< shorts: see PackedSources
+  std::vector<Slice> slices_;
+  /// Of several slices: words of the network, by slice and target.
+  std::vector<std::uint64_t> partial_results_;
 
   /// What a PE finds when targets are written: one block, as Init and parameters leave it.
   ChipState image_;

@@ -644,7 +644,7 @@ void run_packed(const CompiledProgram& program, BlockState& block, PackedPes pes
     std::copy_n(last_group, sources.group_shorts, block.bm.data() + sources.address);
     SectionRun loop(section(Section::Body), block, body, pes.folded);
     if (sources.windows != nullptr)
-      loop.take_windows(*sources.windows, done / SourceWindows::groups);
+      loop.take_windows(*sources.windows, sources.first_window + done / SourceWindows::groups);
     loop.passes(some, 0, done == 0 && program.in_one_go);
     body.stream.groups += some * bytes;
     done += some;

@@ -35,6 +35,7 @@ struct PackedSources {
   const std::uint64_t* last_groups = nullptr;
   std::uint32_t group_shorts = 0, address = 0;
   const SourceWindows* windows = nullptr;
+  std::uint64_t first_window = 0;  ///< of the first group
 };
 
 /// Start, the body over all sources, and End on a packed block.
