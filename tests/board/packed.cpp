@@ -277,19 +277,40 @@ TEST_CASE("few targets on many sources: slices are joined, whatever the threads"
   });
 }
 
+namespace {
+
+/// All sources to all chips, and one run on the first.
+std::vector<std::uint64_t> on_one_chip(Rig& rig, const Job& job, Share share, std::uint32_t flags) {
+  rig.add(CommandKind::WriteMemory, 3, job.sources).count = job.sources.size();
+  Command& write = rig.add(CommandKind::WriteTargets, 1, job.targets);
+  write.share = share;
+  write.count = job.target_count;
+  rig.run(1, share, 0, job.source_count, flags);
+  rig.read(1, share, job.target_count);
+  return rig.execute();
+}
+
+}  // namespace
+
 TEST_CASE("a changed source is seen, and only what is written counts", "[board]") {
   const Geometry geometry = two_chips();
   const Program program = Kernel::builtin("gravity_jerk").program();
-  // The engine has pads between so many sources, too.
+  const std::string engine = GENERATE("native", "vector");
+  const Share share = GENERATE(Share::TargetsOverBlocks, Share::SourcesOverBlocks);
+  // The native engine has pads between so many sources, too.
   const std::uint64_t sources = GENERATE(500U, 5000U);
+  CAPTURE(engine, share == Share::TargetsOverBlocks, sources);
+  const bool packed = engine == "native" && share == Share::TargetsOverBlocks;
   Job job = job_of(program, 20, sources);
   const std::uint64_t words = job.sources.size() / job.source_count;
-  Rig rig(geometry, "native");
+  Rig rig(geometry, engine.c_str());
   load(rig, job);
-  by_targets(rig, job, both | run_results_only);
+  on_one_chip(rig, job, share, both | run_results_only);
   std::mt19937 random(3);
-  for (unsigned change = 0; change < 100; ++change) {
-    const std::uint64_t first = random() % sources, n = 1 + random() % (sources - first);
+  for (unsigned change = 0; change < 60; ++change) {
+    const bool few = random() % 2 == 0;
+    const std::uint64_t first = random() % sources, left = sources - first;
+    const std::uint64_t n = 1 + random() % (few ? std::min<std::uint64_t>(3, left) : left);
     const auto fresh = records(program, VarKind::Source, n, change + 10);
     const auto at = job.sources.begin() + static_cast<std::ptrdiff_t>(first * words);
     std::copy(fresh.begin(), fresh.end(), at);
@@ -297,18 +318,16 @@ TEST_CASE("a changed source is seen, and only what is written counts", "[board]"
     c.address = first * words;
     c.count = n * words;
     if (change % 3 != 0) continue;  // several changes at a time, too
-    rig.add(CommandKind::WriteTargets, 1, job.targets).count = job.target_count;
-    rig.run(1, Share::TargetsOverBlocks, 0, sources, both | run_results_only);
-    rig.read(1, Share::TargetsOverBlocks, job.target_count);
+    Command& write = rig.add(CommandKind::WriteTargets, 1, job.targets);
+    write.share = share;
+    write.count = job.target_count;
+    rig.run(1, share, 0, sources, both | run_results_only);
+    rig.read(1, share, job.target_count);
     const auto got = rig.execute();
-    Rig other(geometry, "native");
+    Rig other(geometry, engine.c_str());
     load(other, job);
-    const Job padded = with_pads(job);
-    other.add(CommandKind::WriteMemory, 3, padded.sources).count = padded.sources.size();
-    other.add(CommandKind::WriteTargets, 1, job.targets).count = job.target_count;
-    other.run(1, Share::TargetsOverBlocks, 0, padded.source_count, both);
-    other.read(1, Share::TargetsOverBlocks, job.target_count);
-    REQUIRE(got == other.execute());
+    const std::uint32_t flags = packed ? both : both | run_results_only;
+    REQUIRE(got == on_one_chip(other, packed ? with_pads(job) : job, share, flags));
   }
 }
 

@@ -207,7 +207,7 @@ void BlockwiseRunner::run_own_stream(const Chunk& chunk, const Task& task) {
     GroupRange groups = plan.fill(slice, f);
     const GroupRange last_groups = plan.fill(slice, last);
     groups.count = last_groups.first + last_groups.count - groups.first;
-    if (!(whole && stream.kept == items_of(task.chip)) &&
+    if (!(whole && is_unchanged(task, groups, stream)) &&
         !make_stream(task, groups, last, stream)) {
       const bool without_sections = runs_whole(chunk, task);
       if (without_sections) run_section(task, Section::Start);
@@ -224,6 +224,17 @@ void BlockwiseRunner::run_own_stream(const Chunk& chunk, const Task& task) {
     run_groups(chunk, task, groups, {stream.groups.data(), stream.last_group});
     leave_outputs(chunk, task, last + 1);
   }
+}
+
+/// Whether a stream was made of these groups, and nobody has written to them since.
+bool BlockwiseRunner::is_unchanged(const Task& task, GroupRange groups, KeptStream& stream) const {
+  std::vector<GroupRange> changes;
+  if (!changed_groups(task.chip, stream.kept, changes)) return false;
+  const bool touched = std::ranges::any_of(changes, [&](const GroupRange& change) {
+    return change.first < groups.first + groups.count && groups.first < change.first + change.count;
+  });
+  if (!touched) stream.kept = items_of(task.chip);
+  return !touched;
 }
 
 /// The records of j-items that a block has to itself.

@@ -155,13 +155,40 @@ KeptItems BlockwiseRunner::items_of(std::uint32_t chip) const {
   return {memory_of(chip).contents(), loop().address, loop().plan.items, loop().plan.share};
 }
 
+/// Appends the groups of the run's j-items that were written to since something was made of them.
+/// False if that is not known: then all may be others.
+bool BlockwiseRunner::changed_groups(std::uint32_t chip, const std::optional<KeptItems>& kept,
+                                     std::vector<GroupRange>& groups) const {
+  const KeptItems now = items_of(chip);
+  if (!kept || !kept->same_places(now)) return false;
+  if (kept->contents == now.contents) return true;
+  std::vector<BoardMemory::Range> changes;
+  if (!memory_of(chip).changes_since(kept->contents, changes)) return false;
+  const std::uint64_t words = loop().plan.record_words(program_) * loop().plan.group;
+  const std::uint64_t end_of_items = now.address + words * loop().plan.groups;
+  for (const BoardMemory::Range& change : changes) {
+    const std::uint64_t begin = std::max(change.address, now.address);
+    const std::uint64_t end = std::min(change.address + change.count, end_of_items);
+    if (begin >= end) continue;
+    const std::uint64_t first = (begin - now.address) / words;
+    groups.push_back({first, parts(end - now.address, words) - first});
+  }
+  return true;
+}
+
 /// Make room for the j-items that blocks share, and have those converted that are not yet. A chip
 /// uses what an earlier one has, if their memories hold the same.
 void BlockwiseRunner::add_staging(const Chunk& chunk, std::vector<Phase>& phases) {
   const GroupRange groups = groups_of(chunk, {0, loop().plan.groups});
   const std::uint64_t size = groups.count * loop().plan.group * program_.program.item_shorts;
   const std::size_t bytes = takes_streams() ? groups.count * streamed_->stream_bytes() : 0;
-  std::vector<std::uint32_t> missing;
+  struct Part {
+    std::uint32_t chip;
+    std::uint64_t number;
+  };
+  std::vector<Part> missing;
+  const std::uint64_t of_part = parts(items_a_part, loop().plan.group);
+  const std::uint64_t all_parts = parts(groups.count, of_part);
   while (staged_.size() < pass_->chips.size()) staged_.emplace_back();
   staged_of_.assign(pass_->chips.size(), nullptr);
   for (std::uint32_t chip = 0; chip < pass_->chips.size(); ++chip) {
@@ -175,17 +202,26 @@ void BlockwiseRunner::add_staging(const Chunk& chunk, std::vector<Phase>& phases
     staged_of_[chip] = &staged;
     const bool whole = chunk.first && chunk.last;
     const bool enough = staged.converted || !takes_streams();
-    if (whole && enough && staged.kept == items_of(chip)) continue;
+    std::vector<GroupRange> changes;
+    const bool known =
+        whole && enough && staged.usable && changed_groups(chip, staged.kept, changes);
+    const auto has_changed = [&](std::uint64_t part) {
+      return std::ranges::any_of(changes, [&](const GroupRange& change) {
+        return change.first < (part + 1) * of_part && part * of_part < change.first + change.count;
+      });
+    };
     staged.kept.reset();
-    staged.usable = true;
-    if (staged.shorts.size() < size) staged.shorts.resize(size);
-    if (staged.groups.size() < bytes) staged.groups.resize(bytes);
-    missing.push_back(chip);
+    if (!known) {
+      staged.usable = true;
+      if (staged.shorts.size() < size) staged.shorts.resize(size);
+      if (staged.groups.size() < bytes) staged.groups.resize(bytes);
+    }
+    for (std::uint64_t part = 0; part < all_parts; ++part)
+      if (!known || has_changed(part)) missing.push_back({chip, part});
   }
-  const std::uint64_t n = parts(groups.count, parts(items_a_part, loop().plan.group));
   if (missing.empty()) return;
-  phases.push_back({missing.size() * n, [this, chunk, n, missing](std::size_t i) {
-                      stage(chunk, missing[i / n], i % n);
+  phases.push_back({missing.size(), [this, chunk, missing](std::size_t i) {
+                      stage(chunk, missing[i].chip, missing[i].number);
                     }});
 }
 

@@ -26,6 +26,10 @@ struct KeptItems {
   std::uint64_t address = 0, items = 0;
   Share share{};
   friend bool operator==(const KeptItems&, const KeptItems&) = default;
+  /// The same places in memory, whatever stands there.
+  bool same_places(const KeptItems& other) const noexcept {
+    return address == other.address && items == other.items && share == other.share;
+  }
 };
 
 /// j-items that all blocks of a chip see, converted for the broadcast memory and for the engine.
@@ -101,6 +105,8 @@ class BlockwiseRunner final : public PassRunner {
   double estimate(std::size_t tasks) const noexcept;
   void add_chunk(const Chunk& chunk, const std::vector<Task>& tasks, std::vector<Phase>& phases);
   void add_staging(const Chunk& chunk, std::vector<Phase>& phases);
+  bool changed_groups(std::uint32_t chip, const std::optional<KeptItems>& kept,
+                      std::vector<GroupRange>& groups) const;
   void add_joined_reads(std::vector<Phase>& phases);
   void add_joined_read(const ResultRead& read, std::vector<Phase>& phases);
   void keep_staged();
@@ -120,6 +126,7 @@ class BlockwiseRunner final : public PassRunner {
   bool returns_outputs() const noexcept { return (loop().flags & run_return) != 0; }
   SourceRecords records_of(const Task& task) const noexcept;
   GroupRange groups_of(const Chunk& chunk, GroupRange slice) const noexcept;
+  bool is_unchanged(const Task& task, GroupRange groups, KeptStream& stream) const;
   void stage(const Chunk& chunk, std::uint32_t chip, std::uint64_t part);
   void work(const Chunk& chunk, const Task& task);
   void run_loop(const Chunk& chunk, const Task& task);
