@@ -39,8 +39,8 @@ struct Command {
   /// that WriteTargets gave this chip: a write at slot 0 begins a new set, any other widens it.
   /// Until there was one, and in programs without `ivar`s, all slots count.
   std::uint64_t targets = 0;
-  /// First word of its payload: an offset in CommandList::payload, or a place that
-  /// CommandList::lend returned.
+  /// First word of its payload: an offset in CommandList::payload, or what CommandList::borrow
+  /// returned.
   std::uint64_t payload = 0;
   /// Its length in words: 0 for what kind, counts and program say; any other number must agree.
   std::uint64_t payload_words = 0;
@@ -52,30 +52,30 @@ static_assert(sizeof(Command) == 80);
 struct CommandList {
   std::vector<Command> commands;
   std::vector<std::uint64_t> payload;
-  /// Words that are not copied into the list: their owner keeps them until it has been executed.
-  std::vector<std::span<const std::uint64_t>> lent = {};
+  /// Buffers that are not copied into the list; their owners keep them until it has been executed.
+  std::vector<std::span<const std::uint64_t>> borrowed = {};
 
-  /// The place of such words' first one, for Command::payload.
-  std::uint64_t lend(std::span<const std::uint64_t> words) {
-    lent.push_back(words);
-    return std::uint64_t{lent.size()} << lent_shift;
+  /// Add a borrowed buffer; returns the value of Command::payload for its first word.
+  std::uint64_t borrow(std::span<const std::uint64_t> words) {
+    borrowed.push_back(words);
+    return std::uint64_t{borrowed.size()} << buffer_shift;
   }
-  /// The words from a place on; none for a place that does not exist.
+  /// The words from a value of Command::payload on; none if there is no such word.
   std::span<const std::uint64_t> words_from(std::uint64_t place) const noexcept {
-    const std::uint64_t lender = place >> lent_shift;
-    if (lender > lent.size()) return {};
-    const std::span<const std::uint64_t> words = lender == 0 ? payload : lent[lender - 1];
-    return words.subspan(std::min<std::uint64_t>(place & lent_mask, words.size()));
+    const std::uint64_t buffer = place >> buffer_shift;
+    if (buffer > borrowed.size()) return {};
+    const std::span<const std::uint64_t> words = buffer == 0 ? payload : borrowed[buffer - 1];
+    return words.subspan(std::min<std::uint64_t>(place & offset_mask, words.size()));
   }
   void clear() noexcept {
     commands.clear();
     payload.clear();
-    lent.clear();
+    borrowed.clear();
   }
 
  private:
-  static constexpr unsigned lent_shift = 48;  ///< below: the offset; above: 0, or who lends, from 1
-  static constexpr std::uint64_t lent_mask = (std::uint64_t{1} << lent_shift) - 1;
+  static constexpr unsigned buffer_shift = 48;  ///< bits above: 0 for `payload`, else the buffer
+  static constexpr std::uint64_t offset_mask = (std::uint64_t{1} << buffer_shift) - 1;
 };
 
 }  // namespace gdr

@@ -61,8 +61,8 @@ void BoardRun::place_slices() {
 /// Sources and targets go out from where they lie.
 void BoardRun::begin_list() {
   slot_.list.clear();
-  sources_at_ = slot_.list.lend(job_.sources.words());
-  targets_at_ = slot_.list.lend(job_.targets);
+  sources_at_ = slot_.list.borrow(job_.sources.words());
+  targets_at_ = slot_.list.borrow(job_.targets);
 }
 
 Command& BoardRun::add(CommandKind kind) {

@@ -162,11 +162,12 @@ TEST_CASE("Payloads that the list does not hold or that do not fit", "[board]") 
   REQUIRE(refused(rig) == ErrorCategory::Device);
 }
 
-TEST_CASE("Lent words are written as those of the list, and nothing beyond them", "[board]") {
+TEST_CASE("Words of borrowed buffers are written like the payload, and nothing beyond them",
+          "[board]") {
   Rig rig(small_geometry());
-  const std::vector<std::uint64_t> lent{7, 8, 9}, others{1, 2};
-  rig.list.lend(others);
-  const std::uint64_t place = rig.list.lend(lent);
+  const std::vector<std::uint64_t> buffer{7, 8, 9}, others{1, 2};
+  rig.list.borrow(others);
+  const std::uint64_t place = rig.list.borrow(buffer);
   Command& write = rig.add(CommandKind::WriteMemory);
   write.address = 100;
   write.count = 2;
@@ -175,16 +176,16 @@ TEST_CASE("Lent words are written as those of the list, and nothing beyond them"
   read.address = 100;
   read.count = 3;
   REQUIRE(rig.execute() == std::vector<std::uint64_t>{8, 9, 0});
-  REQUIRE(rig.list.lent.empty());
+  REQUIRE(rig.list.borrowed.empty());
 
   const std::uint64_t beyond =
       GENERATE(std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{4}, std::uint64_t{1} << 40,
                std::uint64_t{1} << 48, huge - (std::uint64_t{1} << 49));
   CAPTURE(beyond);
-  rig.list.lend(others);
+  rig.list.borrow(others);
   Command& wrong = rig.add(CommandKind::WriteMemory);
   wrong.count = 2;
-  wrong.payload = rig.list.lend(lent) + beyond;
+  wrong.payload = rig.list.borrow(buffer) + beyond;
   REQUIRE(refused(rig) == ErrorCategory::Device);
 }
 
