@@ -17,6 +17,88 @@ constexpr std::uint64_t task_strips = 4, shared_task_strips = 1;
 
 }  // namespace
 
+/// Whether all that is written to a chip are targets of whole blocks.
+bool BlockwiseRunner::writes_whole_blocks(std::size_t chip) const noexcept {
+  const std::uint64_t lanes = std::uint64_t{geometry_.pes_per_block} * program_.program.elements;
+  return std::ranges::all_of(writes_, [&](const TargetWrite& w) {
+    return !takes_part(w.chips, chip) || (w.slots.share != Share::SourcesOverBlocks &&
+                                          w.slots.first % lanes == 0 && w.slots.count % lanes == 0);
+  });
+}
+
+/// Records of a block's targets, that of its first slot first: the last ones that this pass writes.
+/// Null: it writes none. Writes are of whole blocks.
+const std::uint64_t* BlockwiseRunner::records_for(std::size_t chip,
+                                                  std::size_t block) const noexcept {
+  const std::uint64_t lanes = std::uint64_t{geometry_.pes_per_block} * program_.program.elements;
+  const std::uint64_t* records = nullptr;
+  for (const TargetWrite& w : writes_) {
+    const std::uint64_t first = block * lanes;
+    if (!takes_part(w.chips, chip) || first < w.slots.first ||
+        first >= w.slots.first + w.slots.count)
+      continue;
+    records = w.records + (first - w.slots.first) * program_.layout.target_words;
+  }
+  return records;
+}
+
+/// Where targets are nothing but factors they need not pass through the state: what the chip has of
+/// them is known, or comes with this pass, or is taken once.
+void BlockwiseRunner::begin_fast_products() {
+  const std::size_t chips = pass_->chips.size();
+  fast_factors_->make_room(chips);
+  held_.resize(chips);
+  for (HeldFactors& held : held_) held.by_records = false;
+  for (const std::uint32_t c : product_chips_) {
+    const LoadedChip& chip = pass_->chips[c].chip;
+    HeldFactors& held = held_[c];
+    held.known = held.looks == chip.looks();
+    held.by_records = fast_factors_->takes_records() && fills_before_products() == 0 &&
+                      reads_.empty() && writes_whole_blocks(c);
+    held.looks = ~std::uint64_t{0};  // until the pass is done
+    bool missing = !held.by_records;
+    for (std::size_t b = 0; !held.known && b < geometry_.blocks; ++b)
+      missing = missing || records_for(c, b) == nullptr;
+    if (missing) need_state(c);
+  }
+  std::uint64_t others = 0;
+  for (const TargetWrite& write : writes_) others |= write.chips;
+  for (const ResultRead& read : reads_) others |= read.chips;
+  for (std::size_t c = 0; c < chips; ++c)
+    if (takes_part(others, c) && !held_[c].by_records) need_state(c);
+}
+
+void BlockwiseRunner::take_fast_factors(const Task& task) {
+  if (const std::uint64_t* const records = records_for(task.chip, task.block))
+    fast_factors_->take_records(task.chip, task.block, records, *streamed_->fast_kernels());
+  else if (!held_[task.chip].known)
+    fast_factors_->take_words(task.chip, state(task.chip).blocks[task.block]);
+}
+
+/// After a pass: what is known of a chip is good until somebody asks for its state, which gets then
+/// what it lacks.
+void BlockwiseRunner::keep_fast_factors() {
+  for (const std::uint32_t c : product_chips_) {
+    LoadedChip& chip = pass_->chips[c].chip;
+    HeldFactors& held = held_[c];
+    held.looks = chip.looks();
+    states_[c] = nullptr;  // whoever needs it now asks for it
+    if (held.by_records) chip.put_off([this, c](ChipState& state) { put_factors(c, state); });
+  }
+}
+
+/// What passes that went past the state would have left in it: targets, and what Start sets.
+void BlockwiseRunner::put_factors(std::size_t chip, ChipState& state) {
+  BlockRun start;
+  start.section = Section::Start;
+  start.source_base = program_.halves.source_base[0];
+  start.output_base = program_.halves.output_base[0];
+  for (BlockState& block : state.blocks) {
+    fast_factors_->put_words(chip, block);
+    executable_.run(block, start);
+  }
+}
+
 /// A phase for each slab: in every thread a slab stays in the cache while the items pass by. Sums
 /// take their slabs in one order, whatever the tasks are.
 void BlockwiseRunner::add_fast_products(std::vector<Phase>& phases) {
@@ -24,9 +106,9 @@ void BlockwiseRunner::add_fast_products(std::vector<Phase>& phases) {
   const std::uint64_t strips = (end - first + fast_columns - 1) / fast_columns;
   const std::uint64_t of_task = pass_->threads == 1 ? task_strips : shared_task_strips;
   const std::uint64_t tasks = (strips + of_task - 1) / of_task;
-  const std::size_t sums = (end - first) * fast_factors_.panels() * fast_lanes;
+  const std::size_t sums = (end - first) * fast_factors_->panels() * fast_lanes;
   if (sums_.size() < sums) sums_.resize(sums);
-  for (std::size_t slab = 0; slab < fast_factors_.slabs(); ++slab)
+  for (std::size_t slab = 0; slab < slabs(); ++slab)
     phases.push_back({tasks, [this, slab, first, end, strips, tasks](std::size_t i) {
                         const auto begin = [&](std::size_t task) {
                           return first + strips * task / tasks * fast_columns;
@@ -39,7 +121,8 @@ void BlockwiseRunner::add_fast_products(std::vector<Phase>& phases) {
 /// What a slab adds to output items begin .. end - 1; the last one puts them among the results.
 void BlockwiseRunner::add_slab(std::size_t number, std::uint64_t begin, std::uint64_t end) {
   const SummedProducts& products = *products_;
-  const FastSlab slab = fast_factors_.slab(number);
+  const std::size_t of_chip = fast_factors_->slabs_of_chip();
+  const FastSlab slab = fast_factors_->slab(product_chips_[number / of_chip], number % of_chip);
   const bool shorts = products.width == Width::Short;
   const std::uint64_t words = loop().plan.record_words(program_), count = end - begin;
   // Those of the next task, too: they are sent for.
@@ -52,7 +135,7 @@ void BlockwiseRunner::add_slab(std::size_t number, std::uint64_t begin, std::uin
   std::vector<std::vector<std::uint64_t>> copies(known);  // where memory is in pieces
   items.resize(known);
   if (shorts && wide.size() < known * fast_apart) wide.resize(known * fast_apart);
-  const BoardMemory& memory = memory_of(product_chips_[slab.chip]);
+  const BoardMemory& memory = memory_of(slab.chip);
   for (std::uint64_t i = 0; i < known; ++i) {
     const std::uint64_t at = loop().address + (begin + i - products.delay) * words;
     const std::uint64_t* record = memory.view(at + slab.first / in_word, from_slab, copies[i]);
@@ -63,16 +146,20 @@ void BlockwiseRunner::add_slab(std::size_t number, std::uint64_t begin, std::uin
     }
     items[i] = reinterpret_cast<const double*>(record);
   }
-  const std::size_t outputs = products.outputs.size(), lanes = fast_factors_.panels() * fast_lanes;
+  const std::size_t outputs = products.outputs.size(), lanes = fast_factors_->panels() * fast_lanes;
   double* const sums = sums_.data() + (begin - items_before_products()) * lanes;
   std::uint64_t* const results = pass_->results + loop().output_offset + begin * outputs;
-  FastTask task{fast_factors_.numbers(slab), fast_factors_.panels(), slab.depth, items.data(),
+  FastTask task{fast_factors_->numbers(slab),
+                fast_factors_->panels(),
+                slab.depth,
+                slab.depth * fast_lanes,
+                items.data(),
                 count};
   task.items_known = known;
   task.before = number == 0 ? nullptr : sums;
   task.sums = sums;
   task.before_step = task.sums_step = lanes;
-  task.ends = number + 1 == fast_factors_.slabs();
+  task.ends = number + 1 == slabs();
   task.scratch = scratch.data();
   const bool straight = task.ends && outputs == lanes;
   if (straight) task.sums = reinterpret_cast<double*>(results);
