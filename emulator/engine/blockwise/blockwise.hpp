@@ -119,9 +119,8 @@ class BlockwiseRunner final : public PassRunner {
   const std::uint64_t* records_for(std::size_t chip, std::size_t block) const noexcept;
   void begin_fast_products();
   void take_fast_factors(const Task& task);
-  std::size_t slabs() const noexcept {
-    return product_chips_.size() * fast_factors_->slabs_of_chip();
-  }
+  void measure_items(const FastSlab& slab);
+  void plan_slabs();
   void add_fast_products(std::vector<Phase>& phases);
   void keep_fast_factors();
   void put_factors(std::size_t chip, ChipState& state);
@@ -188,6 +187,18 @@ class BlockwiseRunner final : public PassRunner {
   };
   std::optional<FastFactors> fast_factors_;  ///< for fast numerics
   std::vector<HeldFactors> held_;            ///< by chip
+  /// Factors of a slab up to the last one that is more than +0 in any item.
+  struct ItemDepth {
+    std::optional<KeptItems> kept;
+    std::size_t used = 0;
+  };
+  std::vector<std::vector<ItemDepth>> item_depths_;  ///< [chip][slab]
+  struct UsedSlab {
+    FastSlab slab;
+    std::size_t depth = 0;  ///< factors that add anything
+  };
+  std::vector<UsedSlab> slabs_;  ///< of this pass, those that add anything
+  std::size_t panels_used_ = 0;  ///< of its factors, up to the last one that holds more than +0
 };
 
 }  // namespace gdr

@@ -99,6 +99,47 @@ void BlockwiseRunner::put_factors(std::size_t chip, ChipState& state) {
   }
 }
 
+/// What the items of a run hold of a slab: factors up to the last one that is more than +0 in any
+/// of them, if that is fewer than the slab has.
+void BlockwiseRunner::measure_items(const FastSlab& slab) {
+  const bool shorts = products_->width == Width::Short;
+  const std::uint64_t in_word = shorts ? 2 : 1, words = loop().plan.record_words(program_);
+  ItemDepth& depth = item_depths_[slab.chip][slab.first / slab_depth];
+  const KeptItems now = items_of(static_cast<std::uint32_t>(slab.chip));
+  if (depth.kept == now) return;
+  depth = {now, 0};
+  std::vector<std::uint64_t> copy;  // where memory is in pieces
+  const BoardMemory& memory = memory_of(slab.chip);
+  const std::uint64_t all = (slab.depth + in_word - 1) / in_word;
+  std::uint64_t used = 0;
+  for (std::uint64_t i = 0; i < loop().plan.items && used < all; ++i) {
+    const std::uint64_t at = loop().address + i * words + slab.first / in_word;
+    const std::uint64_t* const behind = memory.view(at + used, all - used, copy);
+    std::uint64_t more = all - used;
+    while (more > 0 && behind[more - 1] == 0) --more;
+    used += more;
+  }
+  depth.used = std::min<std::size_t>(used * in_word, slab.depth);
+}
+
+/// What is +0 in all PEs and all items adds nothing: such factors behind a slab's others are left
+/// out. (To a sum of minus zero, which only underflow gives, it would add its sign.)
+void BlockwiseRunner::plan_slabs() {
+  slabs_.clear();
+  panels_used_ = 0;
+  for (const std::uint32_t chip : product_chips_) {
+    panels_used_ = std::max(panels_used_, fast_factors_->panels_used(chip));
+    for (std::size_t n = 0; n < fast_factors_->slabs_of_chip(); ++n) {
+      const FastSlab slab = fast_factors_->slab(chip, n);
+      const std::size_t used = fast_factors_->depth_used(slab);
+      const std::size_t depth =
+          used < slab.depth ? std::max(used, item_depths_[chip][n].used) : slab.depth;
+      if (depth != 0) slabs_.push_back({slab, depth});
+    }
+  }
+  if (slabs_.empty()) slabs_.push_back({fast_factors_->slab(product_chips_[0], 0), 1});
+}
+
 /// A phase for each slab: in every thread a slab stays in the cache while the items pass by. Sums
 /// take their slabs in one order, whatever the tasks are.
 void BlockwiseRunner::add_fast_products(std::vector<Phase>& phases) {
@@ -108,12 +149,23 @@ void BlockwiseRunner::add_fast_products(std::vector<Phase>& phases) {
   const std::uint64_t tasks = (strips + of_task - 1) / of_task;
   const std::size_t sums = (end - first) * fast_factors_->panels() * fast_lanes;
   if (sums_.size() < sums) sums_.resize(sums);
-  for (std::size_t slab = 0; slab < slabs(); ++slab)
+  const std::size_t of_chip = fast_factors_->slabs_of_chip();
+  const std::size_t slabs = product_chips_.size() * of_chip;
+  item_depths_.resize(pass_->chips.size());
+  for (auto& chip : item_depths_) chip.resize(of_chip);
+  phases.push_back({slabs, [this, of_chip](std::size_t i) {
+                      const FastSlab slab =
+                          fast_factors_->slab(product_chips_[i / of_chip], i % of_chip);
+                      if (fast_factors_->depth_used(slab) < slab.depth) measure_items(slab);
+                    }});
+  phases.push_back({1, [this](std::size_t) { plan_slabs(); }});
+  for (std::size_t slab = 0; slab < slabs; ++slab)
     phases.push_back({tasks, [this, slab, first, end, strips, tasks](std::size_t i) {
                         const auto begin = [&](std::size_t task) {
                           return first + strips * task / tasks * fast_columns;
                         };
-                        add_slab(slab, begin(i), std::min(end, begin(i + 1)));
+                        if (slab < slabs_.size())
+                          add_slab(slab, begin(i), std::min(end, begin(i + 1)));
                       }});
   streamed_->note_products(product_chips_.size() * geometry_.blocks, 0);
 }
@@ -121,14 +173,13 @@ void BlockwiseRunner::add_fast_products(std::vector<Phase>& phases) {
 /// What a slab adds to output items begin .. end - 1; the last one puts them among the results.
 void BlockwiseRunner::add_slab(std::size_t number, std::uint64_t begin, std::uint64_t end) {
   const SummedProducts& products = *products_;
-  const std::size_t of_chip = fast_factors_->slabs_of_chip();
-  const FastSlab slab = fast_factors_->slab(product_chips_[number / of_chip], number % of_chip);
+  const auto& [slab, depth] = slabs_[number];
   const bool shorts = products.width == Width::Short;
   const std::uint64_t words = loop().plan.record_words(program_), count = end - begin;
   // Those of the next task, too: they are sent for.
   const std::uint64_t behind = shorts ? 0 : fast_columns;
   const std::uint64_t known = std::min(loop().plan.items - begin, count + behind);
-  const std::uint64_t in_word = shorts ? 2 : 1, from_slab = slab.depth / in_word;
+  const std::uint64_t in_word = shorts ? 2 : 1, from_slab = (depth + in_word - 1) / in_word;
   thread_local std::vector<const double*> items;
   thread_local std::vector<std::uint64_t, LineAllocator<std::uint64_t>> wide;
   thread_local std::vector<double, LineAllocator<double>> scratch(fast_scratch);
@@ -148,29 +199,31 @@ void BlockwiseRunner::add_slab(std::size_t number, std::uint64_t begin, std::uin
   }
   const std::size_t outputs = products.outputs.size(), lanes = fast_factors_->panels() * fast_lanes;
   double* const sums = sums_.data() + (begin - items_before_products()) * lanes;
-  std::uint64_t* const results = pass_->results + loop().output_offset + begin * outputs;
-  FastTask task{fast_factors_->numbers(slab),
-                fast_factors_->panels(),
-                slab.depth,
-                slab.depth * fast_lanes,
-                items.data(),
-                count};
+  double* const results =
+      reinterpret_cast<double*>(pass_->results + loop().output_offset) + begin * outputs;
+  // Panels that hold nothing but +0 have the same sums: one of them is enough.
+  const std::size_t panels = std::min(panels_used_ + 1, fast_factors_->panels());
+  FastTask task{fast_factors_->numbers(slab), panels,       depth,
+                slab.depth * fast_lanes,      items.data(), count};
   task.items_known = known;
   task.before = number == 0 ? nullptr : sums;
   task.sums = sums;
   task.before_step = task.sums_step = lanes;
-  task.ends = number + 1 == slabs();
+  task.ends = number + 1 == slabs_.size();
   task.scratch = scratch.data();
   const bool straight = task.ends && outputs == lanes;
-  if (straight) task.sums = reinterpret_cast<double*>(results);
+  if (straight) task.sums = results;
   {
     const MachineFloatMode mode;
     streamed_->fast_kernels()->run(task);
   }
-  if (!task.ends || straight) return;
-  for (std::uint64_t i = 0; i < count; ++i)
-    for (std::size_t n = 0; n < outputs; ++n)
-      results[i * outputs + n] = std::bit_cast<std::uint64_t>(sums[i * lanes + n]);
+  if (!task.ends) return;
+  const std::size_t there = std::min(outputs, panels * fast_lanes);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    double* const to = results + i * outputs;
+    if (!straight) std::copy_n(sums + i * lanes, there, to);
+    std::fill(to + there, to + outputs, to[there - 1]);
+  }
 }
 
 }  // namespace gdr
