@@ -98,8 +98,18 @@ void FastFactors::each_piece(std::size_t chip, std::size_t block, Piece&& piece)
   }
 }
 
+/// Where a record has the factors of an output; zeros for one that is not there.
+const std::uint64_t* FastFactors::record_of(const std::uint64_t* records,
+                                            std::size_t output) const {
+  if (output >= products_.outputs.size()) return zeros_.data();
+  const auto [row, pe] = products_.outputs[output];
+  const RecordRow& place = record_rows_[row];
+  return records + (pe * elements_ + place.element) * target_words_ + place.word;
+}
+
 void FastFactors::take_records(std::size_t chip, std::size_t block, const std::uint64_t* records,
                                const FastKernels& kernels) {
+  constexpr std::size_t line = 8;  // words of a line of the cache
   const bool shorts = products_.width == Width::Short;
   const std::size_t depth = products_.depth, words = shorts ? (depth + 1) / 2 : depth;
   thread_local std::vector<std::uint64_t> wide;
@@ -107,12 +117,11 @@ void FastFactors::take_records(std::size_t chip, std::size_t block, const std::u
   for (std::size_t panel = 0; panel < panels_; ++panel) {
     std::array<const std::uint64_t*, fast_lanes> rows;
     for (std::size_t lane = 0; lane < fast_lanes; ++lane) {
-      const std::size_t n = panel * fast_lanes + lane;
-      rows[lane] = zeros_.data();
-      if (n >= products_.outputs.size()) continue;
-      const auto& output = products_.outputs[n];
-      const RecordRow& row = record_rows_[output.row];
-      rows[lane] = records + (output.pe * elements_ + row.element) * target_words_ + row.word;
+      const std::size_t output = panel * fast_lanes + lane;
+      rows[lane] = record_of(records, output);
+      // The next panel's are sent for, and below their places.
+      const std::uint64_t* const next = record_of(records, output + fast_lanes);
+      for (std::size_t i = 0; i < words; i += line) __builtin_prefetch(next + i);
       if (!shorts) continue;
       std::uint64_t* const to = wide.data() + lane * 2 * words;
       widen_floats(rows[lane], words, to);
@@ -122,6 +131,8 @@ void FastFactors::take_records(std::size_t chip, std::size_t block, const std::u
     last = 0;
     each_piece(chip, block, [&](std::size_t k, std::size_t n, double* to, std::size_t step) {
       FastRows some{{}, n, to + panel * step};
+      for (std::size_t i = 0; panel + 1 < panels_ && i < n; ++i)
+        __builtin_prefetch(some.to + step + i * fast_lanes, 1);
       for (std::size_t lane = 0; lane < fast_lanes; ++lane) some.rows[lane] = rows[lane] + k;
       const std::size_t some_used = kernels.take(some);
       if (some_used != 0) last = static_cast<std::uint32_t>(k + some_used);

@@ -58,6 +58,7 @@ class FastFactors {
     std::uint32_t element = 0, word = 0;
   };
   std::optional<RecordRow> record_row(const LoadedProgram& loaded, std::size_t row) const;
+  const std::uint64_t* record_of(const std::uint64_t* records, std::size_t output) const;
   void find_records(const LoadedProgram& loaded);
   /// Calls piece(first factor, how many, their place for panel 0, doubles from panel to panel) for
   /// the factors of a block, slab by slab.
