@@ -506,6 +506,67 @@ TEST_CASE("Fast products leave in the PEs what was written there, whenever someb
   }
 }
 
+namespace {
+
+/// A tile of some rows and inner indices; what is beyond them is zero, but for `beyond` in every
+/// `step`-th item, where the tile has zeros.
+Numbers short_tile(const Program& program, const Shape& shape, std::size_t rows, std::size_t depth,
+                   double beyond, std::size_t step) {
+  const std::size_t in_block = of_floats(program) ? 64 : 32, in_chip = shape.blocks * in_block;
+  std::mt19937_64 random(rows + depth);
+  Numbers numbers;
+  for (std::size_t chip = 0; chip < shape.chips; ++chip) {
+    std::vector<double> targets, items;
+    for (std::size_t block = 0; block < shape.blocks; ++block)
+      for (std::size_t slot = 0; slot < shape.pes * std::size_t{4}; ++slot)
+        for (std::size_t half = 0; half < 2; ++half)
+          for (std::size_t k = 0; k < in_block; ++k) {
+            const bool there = slot / 4 * 8 + half * 4 + slot % 4 < rows &&
+                               chip * in_chip + block * in_block + k < depth;
+            targets.push_back(there ? uniform(random) : 0);
+          }
+    for (std::size_t i = 0; i < shape.items; ++i)
+      for (std::size_t k = 0; k < in_chip; ++k) {
+        const bool odd = i % step == 0 && k == in_chip - 1 - i % in_block;
+        items.push_back(chip * in_chip + k < depth ? uniform(random) : odd ? beyond : 0);
+      }
+    numbers.targets.push_back(of_floats(program) ? packed(targets) : targets);
+    numbers.items.push_back(of_floats(program) ? packed(items) : items);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+TEST_CASE("Fast products of few rows and inner indices are those of all") {
+  const Program program = GENERATE(0, 1) == 0 ? dgemm() : sgemm();
+  constexpr Shape shape{2, 10, 32, 30};
+  const std::size_t depth = shape.chips * shape.blocks * (of_floats(program) ? 64 : 32);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr std::pair<std::size_t, std::size_t> sizes[] = {
+      {0, 0},   {1, 256},   {8, 130},  {9, 99},
+      {30, 64}, {256, 131}, {255, 50}, {17, 256}};  // 256ths of depth
+  for (const char* const isa : fast_isas()) {
+    for (const auto& [rows, part] : sizes) {
+      for (const double beyond : {0.0, -0.0, 3.0, infinity, std::nan("")}) {
+        CAPTURE(isa, rows, part, beyond);
+        const Numbers numbers = short_tile(program, shape, rows, depth * part / 256, beyond, 7);
+        const auto exact = results(program, shape, "vector", isa, numbers, true);
+        const auto fast = results(program, shape, "native", isa, numbers, true);
+        REQUIRE(exact.size() == fast.size());
+        const auto same = [](std::uint64_t a, std::uint64_t b) {
+          return a == b || std::abs(real(a) - real(b)) < 1e-12;
+        };
+        REQUIRE(std::ranges::equal(exact, fast, same));
+        const auto odd = std::ranges::count_if(
+            fast, [](std::uint64_t word) { return !std::isfinite(real(word)); });
+        // Every row of every seventh column, in the chips that have zeros in such places.
+        REQUIRE((odd > 0) == (part < 250 && !std::isfinite(beyond)));
+      }
+    }
+  }
+}
+
 TEST_CASE("Fast products take columns wherever they lie") {
   std::mt19937_64 random(1);
   for (const Isa isa : host_isas()) {
