@@ -538,6 +538,19 @@ Numbers short_tile(const Program& program, const Shape& shape, std::size_t rows,
 
 }  // namespace
 
+TEST_CASE("Products of few rows taken at once have the bits that the instructions give") {
+  const Program program = GENERATE(0, 1) == 0 ? dgemm() : sgemm();
+  constexpr Shape shape{2, 2, 32, 13};
+  for (const char* const isa : fast_isas())
+    for (const std::size_t rows : {0, 1, 9, 64, 255})
+      for (const double beyond : {0.0, -0.0, -3.0, std::numeric_limits<double>::infinity()}) {
+        CAPTURE(isa, rows, beyond);
+        const Numbers numbers = short_tile(program, shape, rows, 70, beyond, 3);
+        REQUIRE(results(program, shape, "vector", isa, numbers, true) ==
+                results(program, shape, "vector", isa, numbers, false));
+      }
+}
+
 TEST_CASE("Fast products of few rows and inner indices are those of all") {
   const Program program = GENERATE(0, 1) == 0 ? dgemm() : sgemm();
   constexpr Shape shape{2, 10, 32, 30};

@@ -107,6 +107,7 @@ void BlockwiseRunner::add_products(std::vector<Phase>& phases) {
   // As many tasks as keep some threads busy to the end.
   const std::uint64_t wanted = (items / 16 + items_together - 1) / items_together * items_together;
   const std::uint64_t size = std::clamp(wanted, items_together, task_items);
+  phases.push_back({1, [this](std::size_t) { factors_.find_zeros(); }});
   phases.push_back({(items + size - 1) / size, [this, first, items, size](std::size_t i) {
                       sum_products(first + i * size, std::min(size, items - i * size));
                     }});
@@ -153,8 +154,13 @@ void BlockwiseRunner::sum_products(std::uint64_t first, std::uint64_t count) {
   std::uint64_t* to = pass_->results + loop().output_offset + first * products.outputs.size();
   for (std::uint64_t i = 0; i < count; ++i) {
     const double* const from = sums.data() + i * lanes;
-    for (const auto& output : products.outputs)
-      *to++ = port::canonical(std::bit_cast<std::uint64_t>(from[output.row * of_row + output.pe]));
+    for (const auto& output : products.outputs) {
+      const std::size_t lane = output.row * of_row + output.pe, panel = lane / panel_lanes;
+      const bool zeros = task.factors.zeros[panel] != 0;
+      const std::size_t at =
+          zeros ? task.factors.first_of_zeros * panel_lanes + lane % panel_lanes : lane;
+      *to++ = port::canonical(std::bit_cast<std::uint64_t>(from[at]));
+    }
   }
 }
 
