@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "emulator/host/parallel.hpp"
 #include "gdr/error.hpp"
+#include "libgdr/dense/past_cache.hpp"
 #include "libgdr/dense/product_impl.hpp"
 
 namespace gdr {
@@ -22,6 +24,8 @@ using dense::tile_rows;
 constexpr std::size_t list_words = std::size_t{1} << 24;
 /// Less than this is stored by one thread.
 constexpr std::size_t worthwhile = 100'000;
+/// Numbers of C that no cache of a core keeps: if C is not read they go past it.
+constexpr std::size_t past_cache = std::size_t{1} << 19;
 
 }  // namespace
 
@@ -156,9 +160,15 @@ void MatrixProduct::Impl::store(const MatrixView<Number>& c, std::size_t row, st
   const bool flipped = c.transpose == Transpose::Yes;
   const std::size_t down = flipped ? c.stride : 1, across = flipped ? 1 : c.stride;
   const double alpha = call.alpha, beta = call.beta;
+  const bool large = call.m * call.n > past_cache;
   const auto store_column = [&](std::size_t column) {
     Number* const to = c.data + row * down + (columns.first + column) * across;
     // The usual cases have loops of their own, which are vectors of the host.
+    if constexpr (std::is_same_v<Number, double>) {
+      if (beta == 0 && down == 1 && large)
+        return dense::store_past_cache(to, rows,
+                                       [&](std::size_t r) { return alpha * value(column, r) + 0; });
+    }
     if (beta == 0 && down == 1) {
       for (std::size_t r = 0; r < rows; ++r)
         to[r] = static_cast<Number>(alpha * value(column, r) + 0);
@@ -173,6 +183,7 @@ void MatrixProduct::Impl::store(const MatrixView<Number>& c, std::size_t row, st
   const Phase phase{(columns.count + strip - 1) / strip, [&](std::size_t task) {
                       const std::size_t end = std::min(columns.count, (task + 1) * strip);
                       for (std::size_t n = task * strip; n < end; ++n) store_column(n);
+                      dense::end_past_cache();
                     }};
   run_phases({&phase, 1}, columns.count * rows > worthwhile ? core->threads : 1);
 }
