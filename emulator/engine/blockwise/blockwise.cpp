@@ -148,12 +148,13 @@ void BlockwiseRunner::run_one(const PassRun* run, std::span<const TargetWrite> w
   const std::vector<Task> tasks = make_tasks();
   const std::vector<Chunk> chunks = make_chunks();
   std::vector<Phase> phases;
+  threads_ = threads_for(estimate(tasks.size()), pass_->threads);
   staged_of_.clear();
   sums_products() ? begin_products() : need_states();
   for (const Chunk& chunk : chunks) add_chunk(chunk, tasks, phases);
   if (sums_products()) add_products(phases);
   add_joined_reads(phases);
-  run_phases(phases, threads_for(estimate(tasks.size()), pass_->threads));
+  run_phases(phases, threads_);
   if (sums_products() && fast_factors_) keep_fast_factors();
   if (run_ == nullptr) return;
   if (!program_.outputs.empty() && (run_->flags & run_return) == 0) {

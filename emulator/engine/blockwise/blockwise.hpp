@@ -121,6 +121,7 @@ class BlockwiseRunner final : public PassRunner {
   void take_fast_factors(const Task& task);
   void measure_items(const FastSlab& slab);
   void plan_slabs();
+  void take_slab(std::size_t number, FastTask& task) const;
   void add_fast_products(std::vector<Phase>& phases);
   void keep_fast_factors();
   void put_factors(std::size_t chip, ChipState& state);
@@ -166,6 +167,7 @@ class BlockwiseRunner final : public PassRunner {
   // Of the pass at work.
   const Pass* pass_ = nullptr;
   const PassRun* run_ = nullptr;  ///< null: there is none
+  unsigned threads_ = 1;          ///< that work on it, at most
   std::span<const TargetWrite> writes_;
   std::span<const ResultRead> reads_;
   std::vector<ChipState*> states_;            ///< by chip; null: not asked for yet
@@ -197,8 +199,9 @@ class BlockwiseRunner final : public PassRunner {
     FastSlab slab;
     std::size_t depth = 0;  ///< factors that add anything
   };
-  std::vector<UsedSlab> slabs_;  ///< of this pass, those that add anything
-  std::size_t panels_used_ = 0;  ///< of its factors, up to the last one that holds more than +0
+  std::vector<UsedSlab> slabs_;   ///< of this pass, those that add anything
+  std::uint64_t slabs_plan_ = 0;  ///< their number, of this pass and runner alone
+  std::size_t panels_used_ = 0;   ///< of its factors, up to the last one that holds more than +0
 };
 
 }  // namespace gdr

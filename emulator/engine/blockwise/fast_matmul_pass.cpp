@@ -1,7 +1,7 @@
 // The same as matmul_pass.cpp for fast numerics: slab after slab of what stands in the PEs, each
 // with all items.
 #include <algorithm>
-#include <bit>
+#include <atomic>
 
 #include "emulator/engine/blockwise/blockwise.hpp"
 #include "emulator/engine/products/widen.hpp"
@@ -14,6 +14,23 @@ namespace {
 /// Items of a task, in strips that the kernels take side by side: few where threads have to end at
 /// about the same time.
 constexpr std::uint64_t task_strips = 4, shared_task_strips = 1;
+
+/// Items of a thread from which on a slab of its own is worth the copy.
+constexpr std::uint64_t items_for_copy = 128;
+
+/// A thread's own copy of a slab: lines that the caches of two cores hold are slower to read, again
+/// and again, by a few percent of all.
+struct OwnSlab {
+  std::uint64_t plan = 0;
+  std::size_t number = 0;
+  std::vector<double, LineAllocator<double>> numbers;
+};
+thread_local OwnSlab own_slab;
+
+std::uint64_t next_plan() noexcept {
+  static std::atomic<std::uint64_t> plans = 0;
+  return ++plans;
+}
 
 }  // namespace
 
@@ -126,6 +143,7 @@ void BlockwiseRunner::measure_items(const FastSlab& slab) {
 /// out. (To a sum of minus zero, which only underflow gives, it would add its sign.)
 void BlockwiseRunner::plan_slabs() {
   slabs_.clear();
+  slabs_plan_ = next_plan();
   panels_used_ = 0;
   for (const std::uint32_t chip : product_chips_) {
     panels_used_ = std::max(panels_used_, fast_factors_->panels_used(chip));
@@ -145,7 +163,7 @@ void BlockwiseRunner::plan_slabs() {
 void BlockwiseRunner::add_fast_products(std::vector<Phase>& phases) {
   const std::uint64_t first = items_before_products(), end = loop().plan.items;
   const std::uint64_t strips = (end - first + fast_columns - 1) / fast_columns;
-  const std::uint64_t of_task = pass_->threads == 1 ? task_strips : shared_task_strips;
+  const std::uint64_t of_task = threads_ == 1 ? task_strips : shared_task_strips;
   const std::uint64_t tasks = (strips + of_task - 1) / of_task;
   const std::size_t sums = (end - first) * fast_factors_->panels() * fast_lanes;
   if (sums_.size() < sums) sums_.resize(sums);
@@ -168,6 +186,25 @@ void BlockwiseRunner::add_fast_products(std::vector<Phase>& phases) {
                           add_slab(slab, begin(i), std::min(end, begin(i + 1)));
                       }});
   streamed_->note_products(product_chips_.size() * geometry_.blocks, 0);
+}
+
+/// The first panels of a slab as a task has them, or the thread's own copy.
+void BlockwiseRunner::take_slab(std::size_t number, FastTask& task) const {
+  const auto& [slab, depth] = slabs_[number];
+  task.numbers = fast_factors_->numbers(slab);
+  task.panel_step = slab.depth * fast_lanes;
+  const std::uint64_t items = loop().plan.items - items_before_products();
+  if (threads_ == 1 || items < threads_ * items_for_copy) return;
+  const std::size_t size = depth * fast_lanes;  // of a panel
+  if (own_slab.plan != slabs_plan_ || own_slab.number != number) {
+    if (own_slab.numbers.size() < task.panels * size) own_slab.numbers.resize(task.panels * size);
+    for (std::size_t p = 0; p < task.panels; ++p)
+      std::copy_n(task.numbers + p * task.panel_step, size, own_slab.numbers.data() + p * size);
+    own_slab.plan = slabs_plan_;
+    own_slab.number = number;
+  }
+  task.numbers = own_slab.numbers.data();
+  task.panel_step = size;
 }
 
 /// What a slab adds to output items begin .. end - 1; the last one puts them among the results.
@@ -201,10 +238,13 @@ void BlockwiseRunner::add_slab(std::size_t number, std::uint64_t begin, std::uin
   double* const sums = sums_.data() + (begin - items_before_products()) * lanes;
   double* const results =
       reinterpret_cast<double*>(pass_->results + loop().output_offset) + begin * outputs;
+  FastTask task;
   // Panels that hold nothing but +0 have the same sums: one of them is enough.
-  const std::size_t panels = std::min(panels_used_ + 1, fast_factors_->panels());
-  FastTask task{fast_factors_->numbers(slab), panels,       depth,
-                slab.depth * fast_lanes,      items.data(), count};
+  task.panels = std::min(panels_used_ + 1, fast_factors_->panels());
+  task.depth = depth;
+  take_slab(number, task);
+  task.items = items.data();
+  task.columns = count;
   task.items_known = known;
   task.before = number == 0 ? nullptr : sums;
   task.sums = sums;
@@ -218,7 +258,7 @@ void BlockwiseRunner::add_slab(std::size_t number, std::uint64_t begin, std::uin
     streamed_->fast_kernels()->run(task);
   }
   if (!task.ends) return;
-  const std::size_t there = std::min(outputs, panels * fast_lanes);
+  const std::size_t there = std::min(outputs, task.panels * fast_lanes);
   for (std::uint64_t i = 0; i < count; ++i) {
     double* const to = results + i * outputs;
     if (!straight) std::copy_n(sums + i * lanes, there, to);
