@@ -20,17 +20,18 @@ void LoadedChip::load(const LoadedProgram& program, const Executable& executable
   init_pending_ = true;
   params_.clear();
   params_pending_.clear();
-  ++version_;
+  work_ = nullptr;
+  ++looks_;
 }
 
 void LoadedChip::set_param(std::uint32_t variable, std::vector<std::uint64_t> words) {
+  if (work_) state();  // it comes before the parameter
   // The state gets it all the same: a program may have written to its place.
   if (std::ranges::find(params_pending_, variable) == params_pending_.end())
     params_pending_.push_back(variable);
   std::vector<std::uint64_t>& held = params_[variable];
   if (held == words) return;
   held = std::move(words);
-  ++version_;
 }
 
 ChipState& LoadedChip::state() {
@@ -45,7 +46,9 @@ ChipState& LoadedChip::state() {
       load_param(program_->params[variable], program_->program.elements, block,
                  params_[variable].data());
   params_pending_.clear();
+  if (work_) std::exchange(work_, nullptr)(*state_);
   clean_ = false;
+  ++looks_;
   return *state_;
 }
 

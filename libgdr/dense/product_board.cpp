@@ -1,12 +1,15 @@
 // What a board is told for a product: its program, columns to memory, tile after tile with runs
 // that return the results.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "emulator/host/parallel.hpp"
 #include "gdr/error.hpp"
+#include "libgdr/dense/past_cache.hpp"
 #include "libgdr/dense/product_impl.hpp"
 
 namespace gdr {
@@ -22,6 +25,8 @@ using dense::tile_rows;
 constexpr std::size_t list_words = std::size_t{1} << 24;
 /// Less than this is stored by one thread.
 constexpr std::size_t worthwhile = 100'000;
+/// Numbers of C that no cache of a core keeps: if C is not read they go past it.
+constexpr std::size_t past_cache = std::size_t{1} << 19;
 
 }  // namespace
 
@@ -147,32 +152,74 @@ void MatrixProduct::Impl::add_tile(OnBoard& on, const Inner& inner, std::size_t 
   }
 }
 
-/// Sums that are complete, to their place in C: scaled in double, and rounded once. `value(column,
-/// row)` is a sum.
-template <typename Number, typename Value>
-void MatrixProduct::Impl::store(const MatrixView<Number>& c, std::size_t row, std::size_t rows,
-                                const Columns& columns, Value value) const {
+/// What the runs of a tile that a list has give: all parts of the inner dimension, or the first,
+/// the last, or some others.
+struct MatrixProduct::Impl::Parts {
+  std::size_t row = 0, rows = 0;            ///< of C
+  bool first = false, last = false;         ///< they have that part
+  std::vector<const double*> results = {};  ///< of each: [column][row of the tile]
+};
+
+/// The sums of a column, complete with the last part: where they are, or rounded to `to`. Those of
+/// parts that are to follow are kept.
+const double* MatrixProduct::Impl::sum_up(OnBoard& on, const Parts& parts, std::size_t column,
+                                          double* to) {
+  const std::size_t rows = parts.rows, at = column * tile_rows;
+  if (parts.first && parts.last && parts.results.size() == 1) return parts.results.front() + at;
+  std::array<double, tile_rows> high{}, low{};
+  if (!parts.first) {
+    std::copy_n(on.sums.high.begin() + static_cast<std::ptrdiff_t>(column * rows), rows,
+                high.begin());
+    std::copy_n(on.sums.low.begin() + static_cast<std::ptrdiff_t>(column * rows), rows,
+                low.begin());
+  }
+  for (const double* const results : parts.results)
+    dense::add_to_sums(high.data(), low.data(), results + at, rows);
+  if (parts.last) {
+    dense::round_sums(high.data(), low.data(), rows, to);
+    return to;
+  }
+  std::copy_n(high.begin(), rows,
+              on.sums.high.begin() + static_cast<std::ptrdiff_t>(column * rows));
+  std::copy_n(low.begin(), rows, on.sums.low.begin() + static_cast<std::ptrdiff_t>(column * rows));
+  return nullptr;
+}
+
+/// Sums up, and brings what is complete to its place in C: scaled in double, and rounded once.
+template <typename Number>
+void MatrixProduct::Impl::store(const MatrixView<Number>& c, OnBoard& on, const Parts& parts,
+                                const Columns& columns) {
   constexpr std::size_t strip = 64;  // columns of a task
   const bool flipped = c.transpose == Transpose::Yes;
   const std::size_t down = flipped ? c.stride : 1, across = flipped ? 1 : c.stride;
   const double alpha = call.alpha, beta = call.beta;
+  const bool large = call.m * call.n > past_cache;
+  const std::size_t rows = parts.rows;
   const auto store_column = [&](std::size_t column) {
-    Number* const to = c.data + row * down + (columns.first + column) * across;
+    std::array<double, tile_rows> sums;
+    const double* const from = sum_up(on, parts, column, sums.data());
+    if (!parts.last) return;
+    Number* const to = c.data + parts.row * down + (columns.first + column) * across;
     // The usual cases have loops of their own, which are vectors of the host.
+    if constexpr (std::is_same_v<Number, double>) {
+      if (beta == 0 && down == 1 && large)
+        return dense::store_past_cache(to, rows,
+                                       [&](std::size_t r) { return alpha * from[r] + 0; });
+    }
     if (beta == 0 && down == 1) {
-      for (std::size_t r = 0; r < rows; ++r)
-        to[r] = static_cast<Number>(alpha * value(column, r) + 0);
+      for (std::size_t r = 0; r < rows; ++r) to[r] = static_cast<Number>(alpha * from[r] + 0);
     } else if (down == 1) {
       for (std::size_t r = 0; r < rows; ++r)
-        to[r] = static_cast<Number>(alpha * value(column, r) + beta * to[r]);
+        to[r] = static_cast<Number>(alpha * from[r] + beta * to[r]);
     } else {
       for (std::size_t r = 0; r < rows; ++r)
-        to[r * down] = static_cast<Number>(alpha * value(column, r) + scaled(beta, to[r * down]));
+        to[r * down] = static_cast<Number>(alpha * from[r] + scaled(beta, to[r * down]));
     }
   };
   const Phase phase{(columns.count + strip - 1) / strip, [&](std::size_t task) {
                       const std::size_t end = std::min(columns.count, (task + 1) * strip);
                       for (std::size_t n = task * strip; n < end; ++n) store_column(n);
+                      dense::end_past_cache();
                     }};
   run_phases({&phase, 1}, columns.count * rows > worthwhile ? core->threads : 1);
 }
@@ -182,28 +229,18 @@ void MatrixProduct::Impl::collect(OnBoard& on, const Columns& columns) {
   execute(on);
   // The results of a column leave with the item behind it.
   const std::uint64_t* words = on.slot.words.data() + tile_rows;
+  Parts parts;
   for (const Pending& run : on.pending) {
-    const std::size_t rows = std::min(tile_rows, call.m - run.row);
-    const auto result = [words](std::size_t column, std::size_t r) {
-      return std::bit_cast<double>(words[column * tile_rows + r]);
-    };
-    const auto sum = [&](std::size_t column, std::size_t r) {
-      return on.sums.value(column * rows + r);
-    };
-    const bool alone = run.first && run.last;
-    if (run.first && !alone) on.sums.begin(columns.count * rows);
-    for (std::size_t c = 0; !alone && c < columns.count; ++c)
-      for (std::size_t r = 0; r < rows; ++r) on.sums.add(c * rows + r, result(c, r));
-    if (run.last) {
-      std::visit(
-          [&](const auto& c) {
-            alone ? store(c, run.row, rows, columns, result)
-                  : store(c, run.row, rows, columns, sum);
-          },
-          call.c);
-      stored[run.row / tile_rows] = true;
-    }
+    if (parts.results.empty())
+      parts = {run.row, std::min(tile_rows, call.m - run.row), run.first, false, {}};
+    parts.results.push_back(reinterpret_cast<const double*>(words));
+    parts.last = run.last;
     words += (columns.count + 1) * tile_rows;
+    if (!run.last && &run != &on.pending.back()) continue;
+    if (parts.first && !parts.last) on.sums.begin(columns.count * parts.rows);
+    std::visit([&](const auto& c) { store(c, on, parts, columns); }, call.c);
+    if (parts.last) stored[run.row / tile_rows] = true;
+    parts.results.clear();
   }
   on.pending.clear();
 }

@@ -125,9 +125,10 @@ struct MatrixProduct::Impl {
   void send_tile(OnBoard& on, const dense::Inner& inner, std::size_t row, std::size_t first);
   void add_tile(OnBoard& on, const dense::Inner& inner, std::size_t row, const Columns& columns);
   void collect(OnBoard& on, const Columns& columns);
-  template <typename Number, typename Value>
-  void store(const MatrixView<Number>& c, std::size_t row, std::size_t rows, const Columns& columns,
-             Value value) const;
+  struct Parts;
+  const double* sum_up(OnBoard& on, const Parts& parts, std::size_t column, double* to);
+  template <typename Number>
+  void store(const MatrixView<Number>& c, OnBoard& on, const Parts& parts, const Columns& columns);
   std::uint64_t* room(OnBoard& on, std::size_t words);
   Command& add(OnBoard& on, CommandKind kind, std::uint64_t chips) const;
   void execute(OnBoard& on);

@@ -6,24 +6,32 @@
 
 namespace gdr::dense {
 
-/// Numbers that are added up in twice the precision of a double.
+/// Numbers that are added up in twice the precision of a double: high + low.
 struct Sums {
   std::vector<double> high, low;
   void begin(std::size_t n) {
     high.assign(n, 0);
     low.assign(n, 0);
   }
-  /// Exact but for the sum of what is left over (Knuth's two-sum); infinities stay what they are.
-  void add(std::size_t i, double x) noexcept {
-    const double sum = high[i] + x;
+};
+
+/// Adds x[i] to n sums. Exact but for the sum of what is left over (Knuth's two-sum); infinities
+/// stay what they are.
+inline void add_to_sums(double* high, double* low, const double* x, std::size_t n) noexcept {
+  for (std::size_t i = 0; i < n; ++i) {
+    const double sum = high[i] + x[i];
     const double part = sum - high[i];
-    low[i] += (high[i] - (sum - part)) + (x - part);
+    low[i] += (high[i] - (sum - part)) + (x[i] - part);
     high[i] = sum;
   }
-  double value(std::size_t i) const noexcept {
+}
+
+/// The sums as doubles.
+inline void round_sums(const double* high, const double* low, std::size_t n, double* to) noexcept {
+  for (std::size_t i = 0; i < n; ++i) {
     const double sum = high[i] + low[i];
-    return sum - sum == 0 ? sum : high[i];
+    to[i] = sum - sum == 0 ? sum : high[i];
   }
-};
+}
 
 }  // namespace gdr::dense

@@ -386,6 +386,200 @@ TEST_CASE("Fast numerics take sums of products at once, near the exact ones") {
   }
 }
 
+namespace {
+
+/// The same lists for an engine with fast numerics and for the reference.
+struct Pair {
+  static constexpr unsigned chips = 2, blocks = 2, pes = 32;
+  explicit Pair(const char* isa, unsigned threads)
+      : fast(whole_memories(), "native", threads, isa), exact(whole_memories()) {}
+  static Geometry whole_memories() {
+    Geometry geometry = small_geometry(chips, blocks, pes);
+    const Geometry chip;
+    geometry.local_words = chip.local_words;
+    geometry.register_words = chip.register_words;
+    geometry.broadcast_words = chip.broadcast_words;
+    return geometry;
+  }
+  template <typename Do>
+  void both(Do&& on) {
+    on(fast);
+    on(exact);
+  }
+  /// Results of the lists so far are the same but for rounding.
+  void execute() {
+    const auto a = fast.execute(), b = exact.execute();
+    REQUIRE(a.size() == b.size());
+    for (std::size_t i = 0; i < a.size(); ++i) REQUIRE(std::abs(real(a[i]) - real(b[i])) < 1e-12);
+  }
+  /// All words of the local memories are the same, bit for bit.
+  void look() {
+    for (unsigned c = 0; c < chips; ++c)
+      for (unsigned b = 0; b < blocks; ++b)
+        REQUIRE((std::as_const(fast.board).chip(c).blocks[b].local ==
+                 std::as_const(exact.board).chip(c).blocks[b].local));
+  }
+  Rig fast, exact;
+};
+
+}  // namespace
+
+TEST_CASE("Fast products leave in the PEs what was written there, whenever somebody looks") {
+  const Program program = GENERATE(0, 1) == 0 ? dgemm() : sgemm();
+  constexpr std::uint64_t all = (1U << Pair::chips) - 1, lanes = Pair::pes * 4;
+  constexpr std::size_t target_words = 64, items = 5, item_words = Pair::blocks * 32;
+  std::mt19937_64 random(3);
+  const auto any = [&](std::uint64_t from, std::uint64_t to) {
+    return std::uniform_int_distribution<std::uint64_t>(from, to)(random);
+  };
+  const auto numbers = [&](std::size_t words, Draw draw) {
+    std::vector<double> x(words * (of_floats(program) ? 2 : 1));
+    for (double& v : x) v = draw(random);
+    return of_floats(program) ? packed(x) : x;
+  };
+  const std::vector<const char*> isas = fast_isas();
+  for (std::size_t round = 0; round < 2 * isas.size(); ++round) {
+    Pair pair(isas[round % isas.size()], 1 + round / isas.size() % 2);
+    const auto load = [&] {
+      pair.both([&](Rig& rig) { rig.load(program); });
+      for (unsigned c = 0; c < Pair::chips; ++c) {
+        const auto words = numbers(items * item_words, uniform);
+        pair.both([&](Rig& rig) { rig.write(std::uint64_t{1} << c, 5, words); });
+      }
+    };
+    const auto write = [&](std::uint64_t chips, Share share, std::uint64_t first,
+                           std::uint64_t count) {
+      const auto words = numbers(count * target_words, uniform);
+      pair.both([&](Rig& rig) {
+        rig.targets(chips, share, words, first);
+        rig.list.commands.back().count = count;
+      });
+    };
+    const auto run = [&](std::uint64_t chips, std::uint32_t flags) {
+      pair.both([&](Rig& rig) {
+        rig.run(chips, Share::PartsOverBlocks, 5, items, run_start | run_end | run_return | flags);
+      });
+    };
+    load();
+    for (int step = 0; step < 40; ++step) {
+      const std::uint64_t chips = any(1, all);
+      switch (any(0, 11)) {
+        case 0:  // words that no double holds, and that nobody asked for
+          pair.execute();
+          pair.both([&, c = static_cast<unsigned>(any(0, 1)), word = any(0, 255 * 32),
+                     bits = any(0, 255)](Rig& rig) {
+            rig.board.chip(c).blocks[1].local[word + 32 * (1 - word / 32 % 2)] ^= bits;
+          });
+          break;
+        case 1:
+          write(chips, Share::TargetsOverBlocks, any(0, lanes), any(1, lanes));
+          break;
+        case 2:
+          write(chips, Share::SourcesOverBlocks, 0, lanes);
+          break;
+        case 3:
+          pair.execute();
+          if (any(0, 2) == 0) load();
+          break;
+        case 4:
+          run(chips, 0);
+          break;
+        case 5:
+          pair.execute();
+          pair.look();
+          break;
+        case 6: {
+          const auto first = any(0, Pair::blocks - 1);
+          write(chips, Share::TargetsOverBlocks, first * lanes,
+                any(1, Pair::blocks - first) * lanes);
+          break;
+        }
+        case 7:
+          write(chips, Share::TargetsOverBlocks, 0, Pair::blocks * lanes);
+          [[fallthrough]];
+        default:
+          run(any(0, 2) == 0 ? chips : all, run_results_only);
+      }
+    }
+    pair.execute();
+    pair.look();
+  }
+}
+
+namespace {
+
+/// A tile of some rows and inner indices; what is beyond them is zero, but for `beyond` in every
+/// `step`-th item, where the tile has zeros.
+Numbers short_tile(const Program& program, const Shape& shape, std::size_t rows, std::size_t depth,
+                   double beyond, std::size_t step) {
+  const std::size_t in_block = of_floats(program) ? 64 : 32, in_chip = shape.blocks * in_block;
+  std::mt19937_64 random(rows + depth);
+  Numbers numbers;
+  for (std::size_t chip = 0; chip < shape.chips; ++chip) {
+    std::vector<double> targets, items;
+    for (std::size_t block = 0; block < shape.blocks; ++block)
+      for (std::size_t slot = 0; slot < shape.pes * std::size_t{4}; ++slot)
+        for (std::size_t half = 0; half < 2; ++half)
+          for (std::size_t k = 0; k < in_block; ++k) {
+            const bool there = slot / 4 * 8 + half * 4 + slot % 4 < rows &&
+                               chip * in_chip + block * in_block + k < depth;
+            targets.push_back(there ? uniform(random) : 0);
+          }
+    for (std::size_t i = 0; i < shape.items; ++i)
+      for (std::size_t k = 0; k < in_chip; ++k) {
+        const bool odd = i % step == 0 && k == in_chip - 1 - i % in_block;
+        items.push_back(chip * in_chip + k < depth ? uniform(random) : odd ? beyond : 0);
+      }
+    numbers.targets.push_back(of_floats(program) ? packed(targets) : targets);
+    numbers.items.push_back(of_floats(program) ? packed(items) : items);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+TEST_CASE("Products of few rows taken at once have the bits that the instructions give") {
+  const Program program = GENERATE(0, 1) == 0 ? dgemm() : sgemm();
+  constexpr Shape shape{2, 2, 32, 13};
+  for (const char* const isa : fast_isas())
+    for (const std::size_t rows : {0, 1, 9, 64, 255})
+      for (const double beyond : {0.0, -0.0, -3.0, std::numeric_limits<double>::infinity()}) {
+        CAPTURE(isa, rows, beyond);
+        const Numbers numbers = short_tile(program, shape, rows, 70, beyond, 3);
+        REQUIRE(results(program, shape, "vector", isa, numbers, true) ==
+                results(program, shape, "vector", isa, numbers, false));
+      }
+}
+
+TEST_CASE("Fast products of few rows and inner indices are those of all") {
+  const Program program = GENERATE(0, 1) == 0 ? dgemm() : sgemm();
+  constexpr Shape shape{2, 10, 32, 30};
+  const std::size_t depth = shape.chips * shape.blocks * (of_floats(program) ? 64 : 32);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr std::pair<std::size_t, std::size_t> sizes[] = {
+      {0, 0},   {1, 256},   {8, 130},  {9, 99},
+      {30, 64}, {256, 131}, {255, 50}, {17, 256}};  // 256ths of depth
+  for (const char* const isa : fast_isas()) {
+    for (const auto& [rows, part] : sizes) {
+      for (const double beyond : {0.0, -0.0, 3.0, infinity, std::nan("")}) {
+        CAPTURE(isa, rows, part, beyond);
+        const Numbers numbers = short_tile(program, shape, rows, depth * part / 256, beyond, 7);
+        const auto exact = results(program, shape, "vector", isa, numbers, true);
+        const auto fast = results(program, shape, "native", isa, numbers, true);
+        REQUIRE(exact.size() == fast.size());
+        const auto same = [](std::uint64_t a, std::uint64_t b) {
+          return a == b || std::abs(real(a) - real(b)) < 1e-12;
+        };
+        REQUIRE(std::ranges::equal(exact, fast, same));
+        const auto odd = std::ranges::count_if(
+            fast, [](std::uint64_t word) { return !std::isfinite(real(word)); });
+        // Every row of every seventh column, in the chips that have zeros in such places.
+        REQUIRE((odd > 0) == (part < 250 && !std::isfinite(beyond)));
+      }
+    }
+  }
+}
+
 TEST_CASE("Fast products take columns wherever they lie") {
   std::mt19937_64 random(1);
   for (const Isa isa : host_isas()) {
@@ -412,7 +606,7 @@ TEST_CASE("Fast products take columns wherever they lie") {
             std::copy_n(in_place[j], depth, to);
             anywhere.push_back(to);
           }
-          FastTask task{numbers.data(), panels, depth};
+          FastTask task{numbers.data(), panels, depth, depth * fast_lanes};
           task.columns = task.items_known = columns;
           task.before = before.data();
           task.before_step = task.sums_step = panels * fast_lanes;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -164,6 +165,21 @@ TEST_CASE(
   MatrixProduct product(device);
   check(product, {300, 19, 150}, no, no, 1, 0, 0x1p-48);
   check(product, {600, 3, 70}, yes, yes, 2, 1, 0x1p-48);
+}
+
+TEST_CASE("Parts of a tile that several lists return are summed up as those of one list are") {
+  // Five parts of the inner dimension, two tiles, and a list that returns less than all of that.
+  constexpr std::size_t m = 300, n = 9000, k = 150, some = 30;
+  Device device = Device::open("emulator:chips=1,blocks=1,engine=native");
+  MatrixProduct product(device);
+  const Matrix a = random_matrix(m, k, 1), b = random_matrix(k, n, 2);
+  Matrix all(m, n), few(m, some);
+  product.compute(m, n, k, 1, a.view(), b.view(), 0, {all.data.data(), m});
+  for (const std::size_t first : {std::size_t{0}, n - some}) {
+    const MatrixView<const double> columns{b.data.data() + first * k, k};
+    product.compute(m, some, k, 1, a.view(), columns, 0, {few.data.data(), m});
+    CHECK(std::ranges::equal(few.data, std::span(all.data).subspan(first * m, some * m)));
+  }
 }
 
 TEST_CASE("The identity times whole numbers is exact, and times anything with all bits") {

@@ -32,6 +32,8 @@ void BlockwiseRunner::stage(const Chunk& chunk, std::uint32_t chip, std::uint64_
 }
 
 void BlockwiseRunner::work(const Chunk& chunk, const Task& task) {
+  if (sums_products() && fast_factors_ && task.runs && held_[task.chip].by_records)
+    return take_fast_factors(task);
   BlockState& block = state(task.chip).blocks[task.block];
   if (chunk.first) {
     for (const TargetWrite& w : writes_) {

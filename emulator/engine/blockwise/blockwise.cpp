@@ -24,6 +24,8 @@ BlockwiseRunner::BlockwiseRunner(const LoadedProgram& program, const Geometry& g
   if (streamed_ != nullptr &&
       (streamed_->product_kernels() != nullptr || streamed_->fast_kernels() != nullptr))
     products_ = products_of_numbers(program);
+  if (products_ && streamed_->product_kernels() == nullptr)
+    fast_factors_.emplace(*products_, program, geometry);
 }
 
 std::unique_ptr<PassRunner> Executable::pass_runner(const LoadedProgram& loaded,
@@ -116,14 +118,26 @@ std::uint32_t BlockwiseRunner::blocks_of(std::size_t chip) const noexcept {
 
 void BlockwiseRunner::run(const Pass& pass) {
   pass_ = &pass;
-  states_.clear();
-  for (const PassChip& chip : pass.chips) states_.push_back(&chip.chip.state());
+  states_.assign(pass.chips.size(), nullptr);
   if (pass.runs.empty()) return run_one(nullptr, pass.writes, pass.reads);
   for (const PassRun& run : pass.runs) {
     const bool first = &run == &pass.runs.front(), last = &run == &pass.runs.back();
     run_one(&run, first ? pass.writes : std::span<const TargetWrite>(),
             last ? pass.reads : std::span<const ResultRead>());
   }
+}
+
+void BlockwiseRunner::need_state(std::size_t chip) {
+  if (states_[chip] == nullptr) states_[chip] = &pass_->chips[chip].chip.state();
+}
+
+/// Of all chips that the run at work, its writes or its reads name.
+void BlockwiseRunner::need_states() {
+  std::uint64_t chips = run_ != nullptr ? run_->chips : 0;
+  for (const TargetWrite& write : writes_) chips |= write.chips;
+  for (const ResultRead& read : reads_) chips |= read.chips;
+  for (std::size_t c = 0; c < pass_->chips.size(); ++c)
+    if (takes_part(chips, c)) need_state(c);
 }
 
 void BlockwiseRunner::run_one(const PassRun* run, std::span<const TargetWrite> writes,
@@ -134,12 +148,14 @@ void BlockwiseRunner::run_one(const PassRun* run, std::span<const TargetWrite> w
   const std::vector<Task> tasks = make_tasks();
   const std::vector<Chunk> chunks = make_chunks();
   std::vector<Phase> phases;
+  threads_ = threads_for(estimate(tasks.size()), pass_->threads);
   staged_of_.clear();
-  if (sums_products()) begin_products();
+  sums_products() ? begin_products() : need_states();
   for (const Chunk& chunk : chunks) add_chunk(chunk, tasks, phases);
   if (sums_products()) add_products(phases);
   add_joined_reads(phases);
-  run_phases(phases, threads_for(estimate(tasks.size()), pass_->threads));
+  run_phases(phases, threads_);
+  if (sums_products() && fast_factors_) keep_fast_factors();
   if (run_ == nullptr) return;
   if (!program_.outputs.empty() && (run_->flags & run_return) == 0) {
     const std::uint64_t words = run_->plan.items * program_.layout.output_words *

@@ -97,7 +97,10 @@ class BlockwiseRunner final : public PassRunner {
   /// Target slots of a chip that count in the run, and how many of its blocks run.
   std::uint64_t targets_of(std::size_t chip) const noexcept;
   std::uint32_t blocks_of(std::size_t chip) const noexcept;
+  /// Of a chip that `need_state` was called for.
   ChipState& state(std::size_t chip) const noexcept { return *states_[chip]; }
+  void need_state(std::size_t chip);
+  void need_states();
   BoardMemory& memory_of(std::size_t chip) const noexcept { return pass_->chips[chip].memory; }
 
   std::vector<Task> make_tasks() const;
@@ -118,7 +121,16 @@ class BlockwiseRunner final : public PassRunner {
   void take_factors(const Task& task);
   void add_products(std::vector<Phase>& phases);
   void sum_products(std::uint64_t first, std::uint64_t count);
+  bool writes_whole_blocks(std::size_t chip) const noexcept;
+  const std::uint64_t* records_for(std::size_t chip, std::size_t block) const noexcept;
+  void begin_fast_products();
+  void take_fast_factors(const Task& task);
+  void measure_items(const FastSlab& slab);
+  void plan_slabs();
+  void take_slab(std::size_t number, FastTask& task) const;
   void add_fast_products(std::vector<Phase>& phases);
+  void keep_fast_factors();
+  void put_factors(std::size_t chip, ChipState& state);
   void add_slab(std::size_t number, std::uint64_t begin, std::uint64_t end);
 
   bool shares_sources() const noexcept;
@@ -162,9 +174,10 @@ class BlockwiseRunner final : public PassRunner {
   // Of the pass at work.
   const Pass* pass_ = nullptr;
   const PassRun* run_ = nullptr;  ///< null: there is none
+  unsigned threads_ = 1;          ///< that work on it, at most
   std::span<const TargetWrite> writes_;
   std::span<const ResultRead> reads_;
-  std::vector<ChipState*> states_;
+  std::vector<ChipState*> states_;            ///< by chip; null: not asked for yet
   std::vector<std::uint32_t> product_chips_;  ///< that run, where they sum products
   std::vector<StagedItems*> staged_of_;       ///< of each chip that runs: its j-items of a chunk
 
@@ -173,8 +186,29 @@ class BlockwiseRunner final : public PassRunner {
   std::vector<std::vector<KeptStream>> streams_;     ///< [chip][block]: sources spread over blocks
   std::vector<std::vector<std::uint64_t>> outputs_;  ///< of each chip: [block][shorts of a chunk]
   PackedFactors factors_;
-  FastFactors fast_factors_;
   std::vector<double, LineAllocator<double>> sums_;  ///< of the slabs so far: [item][panel][lane]
+
+  /// Factors of a chip for fast products.
+  struct HeldFactors {
+    std::uint64_t looks = ~std::uint64_t{0};  ///< LoadedChip::looks, of the chip that has them
+    bool known = false;       ///< all are there, but for those that this pass writes
+    bool by_records = false;  ///< this pass writes whole blocks, or none, past the state
+  };
+  std::optional<FastFactors> fast_factors_;  ///< for fast numerics
+  std::vector<HeldFactors> held_;            ///< by chip
+  /// Factors of a slab up to the last one that is more than +0 in any item.
+  struct ItemDepth {
+    std::optional<KeptItems> kept;
+    std::size_t used = 0;
+  };
+  std::vector<std::vector<ItemDepth>> item_depths_;  ///< [chip][slab]
+  struct UsedSlab {
+    FastSlab slab;
+    std::size_t depth = 0;  ///< factors that add anything
+  };
+  std::vector<UsedSlab> slabs_;   ///< of this pass, those that add anything
+  std::uint64_t slabs_plan_ = 0;  ///< their number, of this pass and runner alone
+  std::size_t panels_used_ = 0;   ///< of its factors, up to the last one that holds more than +0
 };
 
 }  // namespace gdr

@@ -1,7 +1,7 @@
 // The same as matmul_pass.cpp for fast numerics: slab after slab of what stands in the PEs, each
 // with all items.
 #include <algorithm>
-#include <bit>
+#include <atomic>
 
 #include "emulator/engine/blockwise/blockwise.hpp"
 #include "emulator/engine/products/widen.hpp"
@@ -15,44 +15,215 @@ namespace {
 /// about the same time.
 constexpr std::uint64_t task_strips = 4, shared_task_strips = 1;
 
+/// Items of a thread from which on a slab of its own is worth the copy.
+constexpr std::uint64_t items_for_copy = 128;
+
+/// A thread's own copy of a slab: lines that the caches of two cores hold are slower to read, again
+/// and again, by a few percent of all.
+struct OwnSlab {
+  std::uint64_t plan = 0;
+  std::size_t number = 0;
+  std::vector<double, LineAllocator<double>> numbers;
+};
+thread_local OwnSlab own_slab;
+
+std::uint64_t next_plan() noexcept {
+  static std::atomic<std::uint64_t> plans = 0;
+  return ++plans;
+}
+
 }  // namespace
+
+/// Whether all that is written to a chip are targets of whole blocks.
+bool BlockwiseRunner::writes_whole_blocks(std::size_t chip) const noexcept {
+  const std::uint64_t lanes = std::uint64_t{geometry_.pes_per_block} * program_.program.elements;
+  return std::ranges::all_of(writes_, [&](const TargetWrite& w) {
+    return !takes_part(w.chips, chip) || (w.slots.share != Share::SourcesOverBlocks &&
+                                          w.slots.first % lanes == 0 && w.slots.count % lanes == 0);
+  });
+}
+
+/// Records of a block's targets, that of its first slot first: the last ones that this pass writes.
+/// Null: it writes none. Writes are of whole blocks.
+const std::uint64_t* BlockwiseRunner::records_for(std::size_t chip,
+                                                  std::size_t block) const noexcept {
+  const std::uint64_t lanes = std::uint64_t{geometry_.pes_per_block} * program_.program.elements;
+  const std::uint64_t* records = nullptr;
+  for (const TargetWrite& w : writes_) {
+    const std::uint64_t first = block * lanes;
+    if (!takes_part(w.chips, chip) || first < w.slots.first ||
+        first >= w.slots.first + w.slots.count)
+      continue;
+    records = w.records + (first - w.slots.first) * program_.layout.target_words;
+  }
+  return records;
+}
+
+/// Where targets are nothing but factors they need not pass through the state: what the chip has of
+/// them is known, or comes with this pass, or is taken once.
+void BlockwiseRunner::begin_fast_products() {
+  const std::size_t chips = pass_->chips.size();
+  fast_factors_->make_room(chips);
+  held_.resize(chips);
+  for (HeldFactors& held : held_) held.by_records = false;
+  for (const std::uint32_t c : product_chips_) {
+    const LoadedChip& chip = pass_->chips[c].chip;
+    HeldFactors& held = held_[c];
+    held.known = held.looks == chip.looks();
+    held.by_records = fast_factors_->takes_records() && fills_before_products() == 0 &&
+                      reads_.empty() && writes_whole_blocks(c);
+    held.looks = ~std::uint64_t{0};  // until the pass is done
+    bool missing = !held.by_records;
+    for (std::size_t b = 0; !held.known && b < geometry_.blocks; ++b)
+      missing = missing || records_for(c, b) == nullptr;
+    if (missing) need_state(c);
+  }
+  std::uint64_t others = 0;
+  for (const TargetWrite& write : writes_) others |= write.chips;
+  for (const ResultRead& read : reads_) others |= read.chips;
+  for (std::size_t c = 0; c < chips; ++c)
+    if (takes_part(others, c) && !held_[c].by_records) need_state(c);
+}
+
+void BlockwiseRunner::take_fast_factors(const Task& task) {
+  if (const std::uint64_t* const records = records_for(task.chip, task.block))
+    fast_factors_->take_records(task.chip, task.block, records, *streamed_->fast_kernels());
+  else if (!held_[task.chip].known)
+    fast_factors_->take_words(task.chip, state(task.chip).blocks[task.block]);
+}
+
+/// After a pass: what is known of a chip is good until somebody asks for its state, which gets then
+/// what it lacks.
+void BlockwiseRunner::keep_fast_factors() {
+  for (const std::uint32_t c : product_chips_) {
+    LoadedChip& chip = pass_->chips[c].chip;
+    HeldFactors& held = held_[c];
+    held.looks = chip.looks();
+    states_[c] = nullptr;  // whoever needs it now asks for it
+    if (held.by_records) chip.put_off([this, c](ChipState& state) { put_factors(c, state); });
+  }
+}
+
+/// What passes that went past the state would have left in it: targets, and what Start sets.
+void BlockwiseRunner::put_factors(std::size_t chip, ChipState& state) {
+  BlockRun start;
+  start.section = Section::Start;
+  start.source_base = program_.halves.source_base[0];
+  start.output_base = program_.halves.output_base[0];
+  for (BlockState& block : state.blocks) {
+    fast_factors_->put_words(chip, block);
+    executable_.run(block, start);
+  }
+}
+
+/// What the items of a run hold of a slab: factors up to the last one that is more than +0 in any
+/// of them, if that is fewer than the slab has.
+void BlockwiseRunner::measure_items(const FastSlab& slab) {
+  const bool shorts = products_->width == Width::Short;
+  const std::uint64_t in_word = shorts ? 2 : 1, words = loop().plan.record_words(program_);
+  ItemDepth& depth = item_depths_[slab.chip][slab.first / slab_depth];
+  const KeptItems now = items_of(static_cast<std::uint32_t>(slab.chip));
+  if (depth.kept == now) return;
+  depth = {now, 0};
+  std::vector<std::uint64_t> copy;  // where memory is in pieces
+  const BoardMemory& memory = memory_of(slab.chip);
+  const std::uint64_t all = (slab.depth + in_word - 1) / in_word;
+  std::uint64_t used = 0;
+  for (std::uint64_t i = 0; i < loop().plan.items && used < all; ++i) {
+    const std::uint64_t at = loop().address + i * words + slab.first / in_word;
+    const std::uint64_t* const behind = memory.view(at + used, all - used, copy);
+    std::uint64_t more = all - used;
+    while (more > 0 && behind[more - 1] == 0) --more;
+    used += more;
+  }
+  depth.used = std::min<std::size_t>(used * in_word, slab.depth);
+}
+
+/// What is +0 in all PEs and all items adds nothing: such factors behind a slab's others are left
+/// out. (To a sum of minus zero, which only underflow gives, it would add its sign.)
+void BlockwiseRunner::plan_slabs() {
+  slabs_.clear();
+  slabs_plan_ = next_plan();
+  panels_used_ = 0;
+  for (const std::uint32_t chip : product_chips_) {
+    panels_used_ = std::max(panels_used_, fast_factors_->panels_used(chip));
+    for (std::size_t n = 0; n < fast_factors_->slabs_of_chip(); ++n) {
+      const FastSlab slab = fast_factors_->slab(chip, n);
+      const std::size_t used = fast_factors_->depth_used(slab);
+      const std::size_t depth =
+          used < slab.depth ? std::max(used, item_depths_[chip][n].used) : slab.depth;
+      if (depth != 0) slabs_.push_back({slab, depth});
+    }
+  }
+  if (slabs_.empty()) slabs_.push_back({fast_factors_->slab(product_chips_[0], 0), 1});
+}
 
 /// A phase for each slab: in every thread a slab stays in the cache while the items pass by. Sums
 /// take their slabs in one order, whatever the tasks are.
 void BlockwiseRunner::add_fast_products(std::vector<Phase>& phases) {
   const std::uint64_t first = items_before_products(), end = loop().plan.items;
   const std::uint64_t strips = (end - first + fast_columns - 1) / fast_columns;
-  const std::uint64_t of_task = pass_->threads == 1 ? task_strips : shared_task_strips;
+  const std::uint64_t of_task = threads_ == 1 ? task_strips : shared_task_strips;
   const std::uint64_t tasks = (strips + of_task - 1) / of_task;
-  const std::size_t sums = (end - first) * fast_factors_.panels() * fast_lanes;
+  const std::size_t sums = (end - first) * fast_factors_->panels() * fast_lanes;
   if (sums_.size() < sums) sums_.resize(sums);
-  for (std::size_t slab = 0; slab < fast_factors_.slabs(); ++slab)
+  const std::size_t of_chip = fast_factors_->slabs_of_chip();
+  const std::size_t slabs = product_chips_.size() * of_chip;
+  item_depths_.resize(pass_->chips.size());
+  for (auto& chip : item_depths_) chip.resize(of_chip);
+  phases.push_back({slabs, [this, of_chip](std::size_t i) {
+                      const FastSlab slab =
+                          fast_factors_->slab(product_chips_[i / of_chip], i % of_chip);
+                      if (fast_factors_->depth_used(slab) < slab.depth) measure_items(slab);
+                    }});
+  phases.push_back({1, [this](std::size_t) { plan_slabs(); }});
+  for (std::size_t slab = 0; slab < slabs; ++slab)
     phases.push_back({tasks, [this, slab, first, end, strips, tasks](std::size_t i) {
                         const auto begin = [&](std::size_t task) {
                           return first + strips * task / tasks * fast_columns;
                         };
-                        add_slab(slab, begin(i), std::min(end, begin(i + 1)));
+                        if (slab < slabs_.size())
+                          add_slab(slab, begin(i), std::min(end, begin(i + 1)));
                       }});
   streamed_->note_products(product_chips_.size() * geometry_.blocks, 0);
+}
+
+/// The first panels of a slab as a task has them, or the thread's own copy.
+void BlockwiseRunner::take_slab(std::size_t number, FastTask& task) const {
+  const auto& [slab, depth] = slabs_[number];
+  task.numbers = fast_factors_->numbers(slab);
+  task.panel_step = slab.depth * fast_lanes;
+  const std::uint64_t items = loop().plan.items - items_before_products();
+  if (threads_ == 1 || items < threads_ * items_for_copy) return;
+  const std::size_t size = depth * fast_lanes;  // of a panel
+  if (own_slab.plan != slabs_plan_ || own_slab.number != number) {
+    if (own_slab.numbers.size() < task.panels * size) own_slab.numbers.resize(task.panels * size);
+    for (std::size_t p = 0; p < task.panels; ++p)
+      std::copy_n(task.numbers + p * task.panel_step, size, own_slab.numbers.data() + p * size);
+    own_slab.plan = slabs_plan_;
+    own_slab.number = number;
+  }
+  task.numbers = own_slab.numbers.data();
+  task.panel_step = size;
 }
 
 /// What a slab adds to output items begin .. end - 1; the last one puts them among the results.
 void BlockwiseRunner::add_slab(std::size_t number, std::uint64_t begin, std::uint64_t end) {
   const SummedProducts& products = *products_;
-  const FastSlab slab = fast_factors_.slab(number);
+  const auto& [slab, depth] = slabs_[number];
   const bool shorts = products.width == Width::Short;
   const std::uint64_t words = loop().plan.record_words(program_), count = end - begin;
   // Those of the next task, too: they are sent for.
   const std::uint64_t behind = shorts ? 0 : fast_columns;
   const std::uint64_t known = std::min(loop().plan.items - begin, count + behind);
-  const std::uint64_t in_word = shorts ? 2 : 1, from_slab = slab.depth / in_word;
+  const std::uint64_t in_word = shorts ? 2 : 1, from_slab = (depth + in_word - 1) / in_word;
   thread_local std::vector<const double*> items;
   thread_local std::vector<std::uint64_t, LineAllocator<std::uint64_t>> wide;
   thread_local std::vector<double, LineAllocator<double>> scratch(fast_scratch);
   std::vector<std::vector<std::uint64_t>> copies(known);  // where memory is in pieces
   items.resize(known);
   if (shorts && wide.size() < known * fast_apart) wide.resize(known * fast_apart);
-  const BoardMemory& memory = memory_of(product_chips_[slab.chip]);
+  const BoardMemory& memory = memory_of(slab.chip);
   for (std::uint64_t i = 0; i < known; ++i) {
     const std::uint64_t at = loop().address + (begin + i - products.delay) * words;
     const std::uint64_t* record = memory.view(at + slab.first / in_word, from_slab, copies[i]);
@@ -63,27 +234,36 @@ void BlockwiseRunner::add_slab(std::size_t number, std::uint64_t begin, std::uin
     }
     items[i] = reinterpret_cast<const double*>(record);
   }
-  const std::size_t outputs = products.outputs.size(), lanes = fast_factors_.panels() * fast_lanes;
+  const std::size_t outputs = products.outputs.size(), lanes = fast_factors_->panels() * fast_lanes;
   double* const sums = sums_.data() + (begin - items_before_products()) * lanes;
-  std::uint64_t* const results = pass_->results + loop().output_offset + begin * outputs;
-  FastTask task{fast_factors_.numbers(slab), fast_factors_.panels(), slab.depth, items.data(),
-                count};
+  double* const results =
+      reinterpret_cast<double*>(pass_->results + loop().output_offset) + begin * outputs;
+  FastTask task;
+  // Panels that hold nothing but +0 have the same sums: one of them is enough.
+  task.panels = std::min(panels_used_ + 1, fast_factors_->panels());
+  task.depth = depth;
+  take_slab(number, task);
+  task.items = items.data();
+  task.columns = count;
   task.items_known = known;
   task.before = number == 0 ? nullptr : sums;
   task.sums = sums;
   task.before_step = task.sums_step = lanes;
-  task.ends = number + 1 == fast_factors_.slabs();
+  task.ends = number + 1 == slabs_.size();
   task.scratch = scratch.data();
   const bool straight = task.ends && outputs == lanes;
-  if (straight) task.sums = reinterpret_cast<double*>(results);
+  if (straight) task.sums = results;
   {
     const MachineFloatMode mode;
     streamed_->fast_kernels()->run(task);
   }
-  if (!task.ends || straight) return;
-  for (std::uint64_t i = 0; i < count; ++i)
-    for (std::size_t n = 0; n < outputs; ++n)
-      results[i * outputs + n] = std::bit_cast<std::uint64_t>(sums[i * lanes + n]);
+  if (!task.ends) return;
+  const std::size_t there = std::min(outputs, task.panels * fast_lanes);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    double* const to = results + i * outputs;
+    if (!straight) std::copy_n(sums + i * lanes, there, to);
+    std::fill(to + there, to + outputs, to[there - 1]);
+  }
 }
 
 }  // namespace gdr

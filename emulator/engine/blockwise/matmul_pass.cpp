@@ -80,32 +80,34 @@ void BlockwiseRunner::begin_products() {
   for (std::uint32_t c = 0; c < pass_->chips.size(); ++c)
     if (blocks_of(c) != 0) product_chips_.push_back(c);
   const SummedProducts& products = *products_;
-  if (streamed_->product_kernels() != nullptr)
+  if (fast_factors_) {
+    begin_fast_products();
+  } else {
+    need_states();
     factors_.begin(products, geometry_, product_chips_.size());
-  else
-    fast_factors_.begin(products, geometry_, product_chips_.size());
+  }
   if (products.begins_with_zeros && !product_chips_.empty())
     std::fill_n(pass_->results + loop().output_offset, products.delay * products.outputs.size(), 0);
 }
 
 void BlockwiseRunner::take_factors(const Task& task) {
+  if (fast_factors_)
+    return fast_factors_->take_words(task.chip, state(task.chip).blocks[task.block]);
   const auto found = std::ranges::find(product_chips_, task.chip) - product_chips_.begin();
   const auto chip = static_cast<std::size_t>(found);
-  const BlockState& block = state(task.chip).blocks[task.block];
-  if (const ProductKernels* const exact = streamed_->product_kernels())
-    factors_.take(*products_, chip, block, *exact);
-  else
-    fast_factors_.take(*products_, chip, block, *streamed_->fast_kernels());
+  factors_.take(*products_, chip, state(task.chip).blocks[task.block],
+                *streamed_->product_kernels());
 }
 
 void BlockwiseRunner::add_products(std::vector<Phase>& phases) {
   if (product_chips_.empty()) return;
   const std::uint64_t first = items_before_products();
   const std::uint64_t items = loop().plan.items - first;
-  if (streamed_->product_kernels() == nullptr) return add_fast_products(phases);
+  if (fast_factors_) return add_fast_products(phases);
   // As many tasks as keep some threads busy to the end.
   const std::uint64_t wanted = (items / 16 + items_together - 1) / items_together * items_together;
   const std::uint64_t size = std::clamp(wanted, items_together, task_items);
+  phases.push_back({1, [this](std::size_t) { factors_.find_zeros(); }});
   phases.push_back({(items + size - 1) / size, [this, first, items, size](std::size_t i) {
                       sum_products(first + i * size, std::min(size, items - i * size));
                     }});
@@ -152,8 +154,13 @@ void BlockwiseRunner::sum_products(std::uint64_t first, std::uint64_t count) {
   std::uint64_t* to = pass_->results + loop().output_offset + first * products.outputs.size();
   for (std::uint64_t i = 0; i < count; ++i) {
     const double* const from = sums.data() + i * lanes;
-    for (const auto& output : products.outputs)
-      *to++ = port::canonical(std::bit_cast<std::uint64_t>(from[output.row * of_row + output.pe]));
+    for (const auto& output : products.outputs) {
+      const std::size_t lane = output.row * of_row + output.pe, panel = lane / panel_lanes;
+      const bool zeros = task.factors.zeros[panel] != 0;
+      const std::size_t at =
+          zeros ? task.factors.first_of_zeros * panel_lanes + lane % panel_lanes : lane;
+      *to++ = port::canonical(std::bit_cast<std::uint64_t>(from[at]));
+    }
   }
 }
 

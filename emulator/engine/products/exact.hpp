@@ -46,8 +46,10 @@ class ExactProducts {
   static std::uint64_t run(const ProductTask& t) {
     ExactProducts work(t);
     work.take_columns();
-    for (std::size_t panel = 0; panel < t.factors.panels; ++panel)
+    for (std::size_t panel = 0; panel < t.factors.panels; ++panel) {
+      if (t.factors.zeros[panel] != 0 && panel != t.factors.first_of_zeros) continue;
       for (std::size_t group = 0; group < groups(t); ++group) work.add_up(panel, group);
+    }
     return work.careful_;
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 namespace gdr {
 void PackedFactors::begin(const SummedProducts& products, const Geometry& geometry,
@@ -14,6 +15,8 @@ void PackedFactors::begin(const SummedProducts& products, const Geometry& geomet
   numbers_.resize(panels_ * chips_ * blocks_ * depth_ * panel_lanes);
   ranges_.resize(panels_ * chips_ * blocks_);
   least_.resize(ranges_.size() * depth_);
+  block_zeros_.assign(ranges_.size(), 0);
+  zeros_.assign(panels_, 0);
 }
 
 void PackedFactors::take(const SummedProducts& products, std::size_t chip, const BlockState& block,
@@ -48,13 +51,29 @@ void PackedFactors::take(const SummedProducts& products, std::size_t chip, const
     }
     for (std::size_t p = 0; p < of_row_; ++p) {
       ExponentRange& range = ranges_[place(p)];
-      if (range.least > range.most) range = {};
+      if (range.least <= range.most) continue;
+      range = {};
+      const double* const numbers = numbers_.data() + place(p) * depth_ * panel_lanes;
+      block_zeros_[place(p)] = std::all_of(numbers, numbers + depth_ * panel_lanes, [](double x) {
+        return std::bit_cast<std::uint64_t>(x) == 0;
+      });
     }
   }
 }
 
+void PackedFactors::find_zeros() {
+  const auto panel_blocks = static_cast<std::ptrdiff_t>(chips_ * blocks_);
+  auto block = block_zeros_.begin();
+  for (char& zero : zeros_) {
+    zero = std::all_of(block, block + panel_blocks, [](char z) { return z != 0; }) ? 1 : 0;
+    block += panel_blocks;
+  }
+}
+
 ProductFactors PackedFactors::view() const noexcept {
-  return {numbers_.data(), ranges_.data(), least_.data(), panels_, chips_, blocks_, depth_};
+  const auto first = static_cast<std::size_t>(std::ranges::find(zeros_, 1) - zeros_.begin());
+  return {numbers_.data(), ranges_.data(), least_.data(), panels_, chips_,
+          blocks_,         depth_,         zeros_.data(), first};
 }
 
 }  // namespace gdr

@@ -23,6 +23,8 @@ class PackedFactors {
   /// Takes one block's words. Different blocks may be taken by different threads.
   void take(const SummedProducts& products, std::size_t chip, const BlockState& block,
             const ProductKernels& kernels);
+  /// When all blocks were taken: finds the panels that hold nothing but +0.
+  void find_zeros();
   ProductFactors view() const noexcept;
 
  private:
@@ -30,6 +32,7 @@ class PackedFactors {
   std::vector<double, LineAllocator<double>> numbers_;
   std::vector<ExponentRange> ranges_;
   std::vector<std::int16_t> least_;
+  std::vector<char> block_zeros_, zeros_;  ///< [panel][chip][block], [panel]: all are +0
 };
 
 }  // namespace gdr

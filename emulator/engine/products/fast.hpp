@@ -7,7 +7,6 @@
 #pragma once
 
 #include "emulator/engine/products/fast_kernels.hpp"
-#include "emulator/engine/products/long_factor.hpp"
 
 namespace gdr {
 
@@ -21,19 +20,30 @@ class FastProducts {
       some_columns<Host::columns>(t, column);
   }
 
-  static void take(const FastSquare& square) {
-    static constexpr std::uint64_t zeros[fast_lanes] = {};
-    std::uint64_t words[fast_lanes][fast_lanes];
-    for (std::size_t w = 0; w < fast_lanes; ++w) {
-      const std::uint64_t* const upper = square.upper[w];
-      const std::uint64_t* const lower = square.lower != 0 ? upper + square.lower : zeros;
-      for (std::size_t pe = 0; pe < fast_lanes; ++pe)
-        words[w][pe] = long_factor(upper[pe], lower[pe]);
+  static std::size_t take(const FastRows& rows) {
+    std::size_t k = 0, used = 0;
+    for (; k + width <= rows.count; k += width) {
+      V all = Host::all(0);
+      for (std::size_t part = 0; part < parts; ++part) {
+        V some[width];
+        for (std::size_t i = 0; i < width; ++i) {
+          some[i] = Host::load(reinterpret_cast<const double*>(rows.rows[part * width + i] + k));
+          all = Host::bits_of_both(all, some[i]);
+        }
+        Host::turn(some);
+        for (std::size_t i = 0; i < width; ++i)
+          Host::store(rows.to + (k + i) * fast_lanes + part * width, some[i]);
+      }
+      if (Host::has_bits(all)) used = k + width;
     }
-    // One by one: a vector of what was just stored in pieces would wait for all stores before it.
-    for (std::size_t pe = 0; pe < fast_lanes; ++pe)
-      for (std::size_t w = 0; w < fast_lanes; ++w)
-        __builtin_memcpy(square.to + pe * square.step + w, &words[w][pe], sizeof(double));
+    for (; k < rows.count; ++k) {
+      for (std::size_t lane = 0; lane < fast_lanes; ++lane) {
+        const std::uint64_t bits = rows.rows[lane][k];
+        __builtin_memcpy(rows.to + k * fast_lanes + lane, &bits, sizeof bits);
+        if (bits != 0) used = k + 1;
+      }
+    }
+    return used;
   }
 
  private:
@@ -127,7 +137,7 @@ class FastProducts {
   template <std::size_t Panels, std::size_t Count>
   static void tile(const FastTask& t, std::size_t panel, const Columns& c) {
     constexpr std::size_t rows = Panels * parts;
-    const std::size_t panel_size = t.depth * fast_lanes;
+    const std::size_t panel_size = t.panel_step;
     const double* a = t.numbers + panel * panel_size;
     const double* const before =
         t.before == nullptr ? nullptr : t.before + c.first * t.before_step + panel * fast_lanes;

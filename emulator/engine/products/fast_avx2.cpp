@@ -15,6 +15,21 @@ struct Avx2 {
   static V all(double x) { return _mm256_set1_pd(x); }
   static V add(V a, V b) { return _mm256_add_pd(a, b); }
   static V fma(V a, V b, V c) { return _mm256_fmadd_pd(a, b, c); }
+  static V bits_of_both(V a, V b) { return _mm256_or_pd(a, b); }
+  static bool has_bits(V x) {
+    const __m256i bits = _mm256_castpd_si256(x);
+    return _mm256_testz_si256(bits, bits) == 0;
+  }
+  /// Rows become columns.
+  static void turn(V (&x)[width]) {
+    const V a = _mm256_unpacklo_pd(x[0], x[1]), b = _mm256_unpackhi_pd(x[0], x[1]);
+    const V c = _mm256_unpacklo_pd(x[2], x[3]), d = _mm256_unpackhi_pd(x[2], x[3]);
+    constexpr int low_halves = 0x20, high_halves = 0x31;
+    x[0] = _mm256_permute2f128_pd(a, c, low_halves);
+    x[1] = _mm256_permute2f128_pd(b, d, low_halves);
+    x[2] = _mm256_permute2f128_pd(a, c, high_halves);
+    x[3] = _mm256_permute2f128_pd(b, d, high_halves);
+  }
   /// NaN as the chip has it, all others as they are.
   static V canonical(V x) {
     const V nan = _mm256_castsi256_pd(_mm256_set1_epi64x(0x7ff8'0000'0000'0000));

@@ -1,71 +1,215 @@
 #include "emulator/engine/products/fast_factors.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <span>
+#include <utility>
 
 #include "emulator/engine/products/long_factor.hpp"
+#include "emulator/engine/products/widen.hpp"
+#include "emulator/port/port_words.hpp"
 
 namespace gdr {
-/// In a square output 8 i + l is row l of the first eight outputs, of the PE that is i behind
-/// theirs.
-bool FastFactors::is_square(const SummedProducts& products, std::size_t panel) const {
-  const auto& outputs = products.outputs;
-  const std::size_t first = panel * fast_lanes;
-  if (first + fast_lanes * fast_lanes > outputs.size()) return false;
-  for (std::size_t i = 0; i < fast_lanes * fast_lanes; ++i) {
-    const auto &has = outputs[first + i], &row = outputs[first + i % fast_lanes];
-    if (has.row != row.row || has.pe != outputs[first].pe + i / fast_lanes) return false;
+
+FastFactors::FastFactors(const SummedProducts& products, const LoadedProgram& loaded,
+                         const Geometry& geometry)
+    : products_(products),
+      blocks_(geometry.blocks),
+      pes_(geometry.pes_per_block),
+      elements_(loaded.program.elements),
+      target_words_(loaded.layout.target_words),
+      panels_((products.outputs.size() + fast_lanes - 1) / fast_lanes),
+      chip_depth_(blocks_ * products.depth),
+      zeros_(products.depth) {
+  find_records(loaded);
+}
+
+/// The factors of a row as fields of one element's record, if they are: doubles held as longs, or
+/// floats held as shorts, one behind the other.
+std::optional<FastFactors::RecordRow> FastFactors::record_row(const LoadedProgram& loaded,
+                                                              std::size_t row) const {
+  const bool wide = products_.width == Width::Long;
+  const HostType host = wide ? HostType::F64 : HostType::F32;
+  const MachineFormat machine = wide ? MachineFormat::FloatLong : MachineFormat::FloatShort;
+  const std::vector<PeWord>& words = products_.rows[row];
+  for (std::uint32_t e = 0; e < elements_; ++e) {
+    const auto is = [&](const PortField& f, const PeWord& word) {
+      return f.location.space == word.space && f.location.at(e) == word.address &&
+             f.width == products_.width && f.conversion.host == host &&
+             f.conversion.machine == machine;
+    };
+    const auto first = std::ranges::find_if(
+        loaded.targets, [&](const PortField& f) { return is(f, words.front()); });
+    if (first == loaded.targets.end() || first->half_word % 2 != 0) continue;
+    const auto fields = std::span(first, loaded.targets.end());
+    if (fields.size() < words.size()) continue;
+    bool all = true;
+    for (std::size_t k = 0; k < words.size(); ++k)
+      all = all && is(fields[k], words[k]) &&
+            fields[k].half_word == first->half_word + k * shorts_in(products_.width);
+    if (all) return RecordRow{e, first->half_word / 2};
   }
-  return true;
+  return {};
 }
 
-void FastFactors::begin(const SummedProducts& products, const Geometry& geometry,
-                        std::size_t chips) {
-  panels_ = (products.outputs.size() + fast_lanes - 1) / fast_lanes;
-  chips_ = chips;
-  chip_depth_ = std::size_t{geometry.blocks} * products.depth;
-  numbers_.resize(panels_ * fast_lanes * chips_ * chip_depth_);
-  squares_.assign(panels_, 0);
-  for (std::size_t p = 0; p < panels_; ++p) squares_[p] = is_square(products, p) ? 1 : 0;
+void FastFactors::find_records(const LoadedProgram& loaded) {
+  const std::size_t rows = products_.rows.size();
+  // As many words as there are factors, and no output of a row and a PE is missing or comes twice.
+  if (loaded.targets.size() * elements_ != rows * products_.depth ||
+      products_.outputs.size() != rows * pes_)
+    return;
+  std::vector<char> known(rows * pes_);
+  for (const auto& output : products_.outputs)
+    if (std::exchange(known[output.row * pes_ + output.pe], 1) != 0) return;
+  std::vector<RecordRow> found;
+  for (std::size_t row = 0; row < rows; ++row) {
+    const std::optional<RecordRow> place = record_row(loaded, row);
+    const auto same = [&](const RecordRow& other) {
+      return other.element == place->element && other.word == place->word;
+    };
+    if (!place || std::ranges::any_of(found, same)) return;
+    found.push_back(*place);
+  }
+  record_rows_ = std::move(found);
 }
 
-FastSlab FastFactors::slab(std::size_t number) const noexcept {
-  const std::size_t chip = number / slabs_of_chip(), first = number % slabs_of_chip() * slab_depth;
+void FastFactors::make_room(std::size_t chips) {
+  if (ahead_.size() >= chips * blocks_) return;
+  numbers_.resize(panels_ * fast_lanes * chips * chip_depth_);
+  used_.resize(chips * blocks_ * panels_);
+  ahead_.resize(chips * blocks_);
+}
+
+FastSlab FastFactors::slab(std::size_t chip, std::size_t number) const noexcept {
+  const std::size_t first = number * slab_depth;
   return {chip, first, std::min(slab_depth, chip_depth_ - first),
           (chip * chip_depth_ + first) * panels_ * fast_lanes};
 }
 
-void FastFactors::take(const SummedProducts& products, std::size_t chip, const BlockState& block,
-                       const FastKernels& kernels) {
-  // A short is the upper half of the long of the same value.
-  const std::size_t lower = products.width == Width::Long ? block.pes : 0;
-  for (std::size_t panel = 0; panel < panels_;) {
-    const auto outputs = std::span(products.outputs).subspan(panel * fast_lanes);
-    const bool square = squares_[panel] != 0;
-    for (std::size_t k = 0; k < products.depth; ++k) {
-      const std::size_t at = block.number * products.depth + k;
-      const FastSlab s = slab(chip * slabs_of_chip() + at / slab_depth);
-      const std::size_t step = s.depth * fast_lanes;
-      double* const to = numbers_.data() + s.begin + panel * step + (at - s.first) * fast_lanes;
-      const auto upper = [&](std::size_t lane) {
-        return lanes_of(block, products.rows[outputs[lane].row][k]) + outputs[lane].pe;
-      };
-      if (square) {
-        FastSquare words{{}, lower, to, step};
-        for (std::size_t w = 0; w < fast_lanes; ++w) words.upper[w] = upper(w);
-        kernels.take(words);
-        continue;
-      }
-      for (std::size_t lane = 0; lane < fast_lanes; ++lane) {
-        const std::uint64_t* const word = lane < outputs.size() ? upper(lane) : nullptr;
-        to[lane] = word == nullptr
-                       ? 0
-                       : std::bit_cast<double>(long_factor(word[0], lower != 0 ? word[lower] : 0));
-      }
-    }
-    panel += square ? fast_lanes : 1;
+template <typename Piece>
+void FastFactors::each_piece(std::size_t chip, std::size_t block, Piece&& piece) {
+  for (std::size_t k = 0; k < products_.depth;) {
+    const std::size_t at = block * products_.depth + k;
+    const FastSlab s = slab(chip, at / slab_depth);
+    const std::size_t n = std::min<std::size_t>(products_.depth - k, s.first + s.depth - at);
+    piece(k, n, numbers_.data() + s.begin + (at - s.first) * fast_lanes, s.depth * fast_lanes);
+    k += n;
   }
+}
+
+/// Where a record has the factors of an output; zeros for one that is not there.
+const std::uint64_t* FastFactors::record_of(const std::uint64_t* records,
+                                            std::size_t output) const {
+  if (output >= products_.outputs.size()) return zeros_.data();
+  const auto [row, pe] = products_.outputs[output];
+  const RecordRow& place = record_rows_[row];
+  return records + (pe * elements_ + place.element) * target_words_ + place.word;
+}
+
+void FastFactors::take_records(std::size_t chip, std::size_t block, const std::uint64_t* records,
+                               const FastKernels& kernels) {
+  constexpr std::size_t line = 8;  // words of a line of the cache
+  const bool shorts = products_.width == Width::Short;
+  const std::size_t depth = products_.depth, words = shorts ? (depth + 1) / 2 : depth;
+  thread_local std::vector<std::uint64_t> wide;
+  if (shorts && wide.size() < fast_lanes * 2 * words) wide.resize(fast_lanes * 2 * words);
+  for (std::size_t panel = 0; panel < panels_; ++panel) {
+    std::array<const std::uint64_t*, fast_lanes> rows;
+    for (std::size_t lane = 0; lane < fast_lanes; ++lane) {
+      const std::size_t output = panel * fast_lanes + lane;
+      rows[lane] = record_of(records, output);
+      // The next panel's are sent for, and below their places.
+      const std::uint64_t* const next = record_of(records, output + fast_lanes);
+      for (std::size_t i = 0; i < words; i += line) __builtin_prefetch(next + i);
+      if (!shorts) continue;
+      std::uint64_t* const to = wide.data() + lane * 2 * words;
+      widen_floats(rows[lane], words, to);
+      rows[lane] = to;
+    }
+    std::uint32_t& last = used(chip, block, panel);
+    last = 0;
+    each_piece(chip, block, [&](std::size_t k, std::size_t n, double* to, std::size_t step) {
+      FastRows some{{}, n, to + panel * step};
+      for (std::size_t i = 0; panel + 1 < panels_ && i < n; ++i)
+        __builtin_prefetch(some.to + step + i * fast_lanes, 1);
+      for (std::size_t lane = 0; lane < fast_lanes; ++lane) some.rows[lane] = rows[lane] + k;
+      const std::size_t some_used = kernels.take(some);
+      if (some_used != 0) last = static_cast<std::uint32_t>(k + some_used);
+    });
+  }
+  ahead_[chip * blocks_ + block] = 1;
+}
+
+void FastFactors::take_words(std::size_t chip, const BlockState& block) {
+  // A short is the upper half of the long of the same value.
+  const std::size_t lower = products_.width == Width::Long ? block.pes : 0;
+  for (std::size_t panel = 0; panel < panels_; ++panel) {
+    const auto outputs = std::span(products_.outputs).subspan(panel * fast_lanes);
+    std::uint32_t& last = used(chip, block.number, panel);
+    last = 0;
+    each_piece(chip, block.number, [&](std::size_t k, std::size_t n, double* to, std::size_t step) {
+      to += panel * step;
+      for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t lane = 0; lane < fast_lanes; ++lane, ++to) {
+          std::uint64_t bits = 0;
+          if (lane < outputs.size()) {
+            const auto& output = outputs[lane];
+            const std::uint64_t* const word =
+                lanes_of(block, products_.rows[output.row][k + i]) + output.pe;
+            bits = long_factor(word[0], lower != 0 ? word[lower] : 0);
+          }
+          *to = std::bit_cast<double>(bits);
+          if (bits != 0) last = static_cast<std::uint32_t>(k + i + 1);
+        }
+      }
+    });
+  }
+  ahead_[chip * blocks_ + block.number] = 0;
+}
+
+void FastFactors::put_words(std::size_t chip, BlockState& block) {
+  if (std::exchange(ahead_[chip * blocks_ + block.number], 0) == 0) return;
+  const bool wide = products_.width == Width::Long;
+  each_piece(chip, block.number,
+             [&](std::size_t k, std::size_t n, const double* from, std::size_t step) {
+               for (std::size_t o = 0; o < products_.outputs.size(); ++o) {
+                 const auto& output = products_.outputs[o];
+                 const double* const at = from + o / fast_lanes * step + o % fast_lanes;
+                 for (std::size_t i = 0; i < n; ++i) {
+                   const auto bits = std::bit_cast<std::uint64_t>(at[i * fast_lanes]);
+                   const PeWord& word = products_.rows[output.row][k + i];
+                   LaneMemory& memory = word.space == Space::Local ? block.local : block.registers;
+                   std::uint64_t* const to =
+                       memory.data() + std::size_t{word.address} * block.pes + output.pe;
+                   const WordHalves halves =
+                       wide ? port::double_to_long(bits) : port::double_to_short(bits);
+                   to[0] = halves.upper;
+                   if (wide) to[block.pes] = halves.lower;
+                 }
+               }
+             });
+}
+
+std::size_t FastFactors::panels_used(std::size_t chip) const noexcept {
+  std::size_t panels = 0;
+  for (std::size_t b = 0; b < blocks_; ++b)
+    for (std::size_t p = panels_; p > panels; --p)
+      if (used_[(chip * blocks_ + b) * panels_ + p - 1] != 0) panels = p;
+  return panels;
+}
+
+std::size_t FastFactors::depth_used(const FastSlab& slab) const noexcept {
+  const std::size_t depth = products_.depth, end = slab.first + slab.depth;
+  // From the last block that reaches into the slab.
+  for (std::size_t b = (end - 1) / depth + 1; b-- > slab.first / depth;) {
+    const auto first =
+        used_.begin() + static_cast<std::ptrdiff_t>((slab.chip * blocks_ + b) * panels_);
+    const std::size_t last = *std::max_element(first, first + static_cast<std::ptrdiff_t>(panels_));
+    if (last != 0 && b * depth + last > slab.first)
+      return std::min(b * depth + last - slab.first, slab.depth);
+  }
+  return 0;
 }
 
 }  // namespace gdr

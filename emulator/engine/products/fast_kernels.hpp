@@ -29,6 +29,7 @@ constexpr std::size_t fast_scratch = fast_columns * fast_apart;
 struct FastTask {
   const double* numbers = nullptr;  ///< [panel][factor][lane]
   std::size_t panels = 0, depth = 0;
+  std::size_t panel_step = 0;            ///< doubles from a panel to the next one
   const double* const* items = nullptr;  ///< [column]: `depth` factors
   std::size_t columns = 0;
   std::size_t items_known = 0;  ///< columns of `items`; those behind the task's come next
@@ -40,16 +41,17 @@ struct FastTask {
   double* scratch = nullptr;                   ///< fast_scratch doubles
 };
 
-/// Eight long words of eight neighbouring PEs, shorts in lanes, to be made doubles of.
-struct FastSquare {
-  const std::uint64_t* upper[fast_lanes];  ///< of each word: the first PE's upper half
-  std::size_t lower = 0;                   ///< from there to the lower half; 0: that is zero
-  double* to = nullptr;                    ///< the words of the first PE, side by side
-  std::size_t step = 0;                    ///< doubles to those of the next one
+/// Factors of eight outputs, to be brought side by side.
+struct FastRows {
+  const std::uint64_t* rows[fast_lanes];  ///< bits of doubles
+  std::size_t count = 0;                  ///< of each
+  double* to = nullptr;                   ///< [factor][lane]
 };
 
 struct FastKernels {
-  void (*take)(const FastSquare& square);
+  /// Returns how many factors there are up to the last one that is more than +0 in any lane, or
+  /// somewhat more; 0 where all are +0.
+  std::size_t (*take)(const FastRows& rows);
   /// In the machine's floating-point mode (MachineFloatMode).
   void (*run)(const FastTask& task);
 };

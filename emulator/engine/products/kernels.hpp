@@ -30,6 +30,10 @@ struct ProductFactors {
   const ExponentRange* ranges = nullptr;  ///< [panel][chip][block]
   const std::int16_t* least = nullptr;    ///< [panel][chip][block][factor]: exponents
   std::size_t panels = 0, chips = 0, blocks = 0, depth = 0;
+  /// [panel]: all factors are +0. Panels of which that is so have the same sums: those of the first
+  /// one count for all, and the others may stay as they are.
+  const char* zeros = nullptr;
+  std::size_t first_of_zeros = 0;
 };
 
 /// Some items (columns of a matrix) times all that stands in the PEs.
