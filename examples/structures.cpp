@@ -1,6 +1,6 @@
 // A kernel of the library in one line, with structures that match its declarations: the forces of
 // Lennard-Jones particles in a row. Every kernel has such a header, <gdr/kernels/NAME.hpp>; for one
-// of your own, `gdr stub --cpp` writes it.
+// of your own, `gdr header --cpp` writes it.
 //   c++ -std=c++20 structures.cpp -lgdr
 #include <cmath>
 #include <cstdio>

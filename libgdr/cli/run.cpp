@@ -106,10 +106,10 @@ int run_kernel(const Options& options) {
   std::vector<DumpRequest> dumps;
   for (const std::string& text : options.dumps) dumps.push_back(parse_dump(text, run.program()));
   for (const std::string& setting : options.settings) run.set(setting);
-  const Input targets =
-      read_input(run.program(), VarKind::Target, options.targets, "--i", options.target_count);
-  const Input sources =
-      read_input(run.program(), VarKind::Source, options.sources, "--j", options.source_count);
+  const Input targets = read_input(run.program(), VarKind::Target, options.targets, "--targets",
+                                   options.target_count);
+  const Input sources = read_input(run.program(), VarKind::Source, options.sources, "--sources",
+                                   options.source_count);
   for (const std::string& file : {options.output, options.items}) {
     if (!file.empty() && file != "-") check_writable(file);
   }
@@ -142,8 +142,10 @@ int run(const Options& options) {
 
 void add_options(CLI::App& app, Options& options) {
   app.add_option("KERNEL", options.kernel, "object file (.gdo) or source (.gds)")->required();
-  app.add_option("--i", options.targets, "targets: a column for each ivar")->type_name("FILE");
-  app.add_option("--j", options.sources, "sources: a column for each jvar")->type_name("FILE");
+  app.add_option("--targets", options.targets, "targets: a column for each ivar")
+      ->type_name("FILE");
+  app.add_option("--sources", options.sources, "sources: a column for each jvar")
+      ->type_name("FILE");
   app.add_option("--set", options.settings, "value of a param; repeatable")
       ->type_name("NAME=VALUE")
       ->expected(1)
@@ -154,10 +156,10 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--outputs", options.items,
                  "output items: a column for each ovar, a row a source (default: print them)")
       ->type_name("FILE");
-  add_whole_number(app, "--targets", options.target_count,
+  add_whole_number(app, "--target-count", options.target_count,
                    "number of targets of a kernel without ivars (default 1)");
-  add_whole_number(app, "--items", options.source_count,
-                   "passes of the loop of a kernel without jvars (default 1)");
+  add_whole_number(app, "--iterations", options.source_count,
+                   "iterations of the loop of a kernel without jvars (default 1)");
   app.add_option(
          "--dump", options.dumps,
          "memory after the run: MEMORY[:RANGE][:PE,BLOCK[,CHIP[,BOARD]]][:FORMAT]; repeatable")
@@ -180,8 +182,10 @@ Action prepare(CLI::App& app) {
 const Registration registration{
     {.name = "run",
      .summary = "run a kernel on numbers from text files",
-     .example = "gdr run gravity.gdo --i i.txt --j j.txt --set eps2=1e-4 -o forces.txt\n"
-                "gdr run gravity.gds --i i.txt --j j.txt --dump lm:0..30:*,0:float",
+     .example = "gdr run gravity.gdo --targets targets.txt --sources sources.txt --set eps2=1e-4 "
+                "-o forces.txt\n"
+                "gdr run gravity.gds --targets targets.txt --sources sources.txt --dump "
+                "lm:0..30:*,0:float",
      .group = Group::Kernels,
      .prepare = prepare,
      .details =

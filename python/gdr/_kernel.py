@@ -181,7 +181,7 @@ def compile(text: str, name: str = "kernel", *, effort: int = 2) -> Kernel:
     for a short loop other Python threads run, and Ctrl-C is heard.
 
     ``effort`` from 0 to 9 is how hard the compiler looks for a shorter loop on the chip, as in
-    ``gdr kc --effort``: 0 takes the first that it finds, which is quick, and often a few clocks
+    ``gdr compile --effort``: 0 takes the first that it finds, which is quick, and often a few clocks
     longer.
 
     Raises ProgramError whose message holds every diagnostic with its source line, or says which

@@ -1,4 +1,4 @@
-// A client of headers that `gdr stub --cpp` made of a user's own kernels: every host type, a name
+// A client of headers that `gdr header --cpp` made of a user's own kernels: every host type, a name
 // that C++ reserves, a namespace of the user's choice, outputs.
 #include <gdr.h>
 

@@ -1,4 +1,4 @@
-// `gdr asm`, `gdr dis` and `gdr stub` from outside.
+// `gdr asm`, `gdr disasm` and `gdr header` from outside.
 #include <string>
 
 #include "cli/shell.hpp"
@@ -104,17 +104,17 @@ TEST_CASE("files that cannot be read or written, and the source itself as output
   CHECK(shell.run("gdr asm sums.gds -q -o k.gdo -l /dev/full").status == 1);
 }
 
-TEST_CASE("gdr dis gives assembly that assembles to the same object") {
+TEST_CASE("gdr disasm gives assembly that assembles to the same object") {
   const Shell shell;
   shell.write("sums.gds", sums_kernel);
   REQUIRE(shell.run("gdr asm sums.gds -o first.gdo").status == 0);
-  REQUIRE(shell.run("gdr dis first.gdo -o again.gds").status == 0);
+  REQUIRE(shell.run("gdr disasm first.gdo -o again.gds").status == 0);
   REQUIRE(shell.run("gdr asm again.gds -o second.gdo").status == 0);
   CHECK(shell.read("first.gdo") == shell.read("second.gdo"));
-  CHECK(shell.run("gdr dis first.gdo").out == shell.read("again.gds"));
+  CHECK(shell.run("gdr disasm first.gdo").out == shell.read("again.gds"));
 }
 
-TEST_CASE("gdr dis refuses damaged objects") {
+TEST_CASE("gdr disasm refuses damaged objects") {
   const Shell shell;
   shell.write("sums.gds", sums_kernel);
   REQUIRE(shell.run("gdr asm sums.gds -o k.gdo").status == 0);
@@ -125,7 +125,7 @@ TEST_CASE("gdr dis refuses damaged objects") {
   bent[bent.size() / 2] = static_cast<char>(bent[bent.size() / 2] ^ 1);
   shell.write("bent.gdo", bent);
   for (const std::string name : {"short.gdo", "empty.gdo", "bent.gdo", "sums.gds", "missing.gdo"}) {
-    const Outcome result = shell.run("gdr dis " + name);
+    const Outcome result = shell.run("gdr disasm " + name);
     INFO(name << ": " << result.err);
     CHECK(result.status == 1);
     CHECK(result.out.empty());
@@ -134,19 +134,19 @@ TEST_CASE("gdr dis refuses damaged objects") {
   }
 }
 
-TEST_CASE("gdr stub writes a header that a C compiler takes") {
+TEST_CASE("gdr header writes a header that a C compiler takes") {
   const Shell shell;
   shell.write("sums.gds", sums_kernel);
   REQUIRE(shell.run("gdr asm sums.gds -o k.gdo").status == 0);
-  REQUIRE(shell.run("gdr stub k.gdo -o k.h").status == 0);
-  CHECK(shell.run("gdr stub k.gdo").out == shell.read("k.h"));
+  REQUIRE(shell.run("gdr header k.gdo -o k.h").status == 0);
+  CHECK(shell.run("gdr header k.gdo").out == shell.read("k.h"));
   shell.write("use.c", "#include \"k.h\"\nint main(void) { return 0; }\n");
   const std::string include = std::string(" -I ") + GDR_SOURCE_DIR + "/libgdr/include";
   const Outcome compiled =
       shell.run("cc -std=c99 -Wall -Wextra -Werror -fsyntax-only use.c" + include);
   INFO(compiled.err);
   CHECK(compiled.status == 0);
-  CHECK(shell.run("gdr stub k.gdo --prefix 9lives").status == 2);
+  CHECK(shell.run("gdr header k.gdo --prefix 9lives").status == 2);
 }
 
 }  // namespace gdr::test

@@ -41,7 +41,7 @@ struct Marks : Shell {
   /// The dump without its comment line.
   std::string dump(const std::string& what) const {
     const Outcome result =
-        run("gdr run marks.gdo --i i.txt --set p=0.1 -o out.txt --device "
+        run("gdr run marks.gdo --targets i.txt --set p=0.1 -o out.txt --device "
             "emulator:chips=1,sharing=targets "
             "--dump '" +
             what + "'");
@@ -88,8 +88,8 @@ TEST_CASE("dumps of every PE and block, and into a file") {
   CHECK(std::count(block.begin(), block.end(), '\n') == 32);
   const std::string all = shell.dump("lm");
   CHECK(std::count(all.begin(), all.end(), '\n') == 256);
-  const Outcome two =
-      shell.run("gdr run marks.gdo --i i.txt -o out.txt --dump lr:8 --dump lr:0 --dump-file d.txt");
+  const Outcome two = shell.run(
+      "gdr run marks.gdo --targets i.txt -o out.txt --dump lr:8 --dump lr:0 --dump-file d.txt");
   CHECK(two.status == 0);
   CHECK(two.out.empty());
   const std::string text = shell.read("d.txt");
@@ -99,7 +99,7 @@ TEST_CASE("dumps of every PE and block, and into a file") {
 TEST_CASE("dumps that cannot be are refused before the run") {
   const Marks shell;
   const auto refused = [&](const std::string& what) {
-    const Outcome result = shell.run("gdr run marks.gdo --i i.txt --dump '" + what + "'");
+    const Outcome result = shell.run("gdr run marks.gdo --targets i.txt --dump '" + what + "'");
     INFO(what);
     CHECK(result.status == 2);
     return result.err;

@@ -41,12 +41,14 @@ const std::vector<double> sums_at_scale_2{30, 18, 46};
 
 TEST_CASE("gdr run computes what the kernel says") {
   const Sums shell;
-  const Outcome printed = shell.run("gdr run sums.gdo --i i.txt --j j.txt --set scale=2");
+  const Outcome printed =
+      shell.run("gdr run sums.gdo --targets i.txt --sources j.txt --set scale=2");
   CHECK(printed.status == 0);
   CHECK(printed.err.empty());
   CHECK(printed.out.starts_with("# total\n"));
   CHECK(numbers(printed.out) == sums_at_scale_2);
-  const Outcome filed = shell.run("gdr run sums.gds --i i.txt --j j.txt --set scale=2 -o out.txt");
+  const Outcome filed =
+      shell.run("gdr run sums.gds --targets i.txt --sources j.txt --set scale=2 -o out.txt");
   CHECK(filed.status == 0);
   CHECK(filed.out.empty());
   CHECK(shell.read("out.txt") == printed.out);
@@ -57,17 +59,18 @@ TEST_CASE("gdr run writes output items, a row a source") {
   shell.write("twice.gds",
               ".kernel twice\nvlen 1\njvar long mj f64to72\novar long double_mj f64to72 pass\n"
               ".body\n bget $lr8 mj\n fadd $lr10 $lr8 $lr8\n bput double_mj $lr10 0\n");
-  const Outcome done = shell.run("gdr run twice.gds --j j.txt --outputs items.txt");
+  const Outcome done = shell.run("gdr run twice.gds --sources j.txt --outputs items.txt");
   CHECK(done.err.empty());
   REQUIRE(done.status == 0);
   CHECK(numbers(shell.read("items.txt")) == std::vector<double>{2, 4, 8, 16});
-  const auto json = nlohmann::json::parse(shell.run("gdr run twice.gds --j j.txt --json").out);
+  const auto json =
+      nlohmann::json::parse(shell.run("gdr run twice.gds --sources j.txt --json").out);
   CHECK(json["items"]["double_mj"] == std::vector<double>{2, 4, 8, 16});
 }
 
 TEST_CASE("gdr run gives the same on every engine, instruction set and sharing") {
   const Sums shell;
-  const std::string line = "gdr run sums.gdo --i i.txt --j j.txt --set scale=0.1 ";
+  const std::string line = "gdr run sums.gdo --targets i.txt --sources j.txt --set scale=0.1 ";
   const std::string right = shell.run(line + "--engine reference").out;
   CHECK(numbers(right).size() == 3);
   CHECK(shell.run(line + "--engine vector").out == right);
@@ -81,7 +84,8 @@ TEST_CASE("results have 17 significant digits") {
   const Sums shell;
   shell.write("one.txt", "0.1\n");
   shell.write("zero.txt", "0\n");
-  const Outcome result = shell.run("gdr run sums.gdo --i zero.txt --j one.txt --set scale=1");
+  const Outcome result =
+      shell.run("gdr run sums.gdo --targets zero.txt --sources one.txt --set scale=1");
   const std::string number = result.out.substr(std::string("# total\n").size());
   CHECK(number.find('.') == 1);
   CHECK(number.find('e') == 1 + 1 + 16);
@@ -89,7 +93,7 @@ TEST_CASE("results have 17 significant digits") {
 
 TEST_CASE("params that are not set are zero; unknown and odd ones are refused") {
   const Sums shell;
-  const std::string line = "gdr run sums.gdo --i i.txt --j j.txt ";
+  const std::string line = "gdr run sums.gdo --targets i.txt --sources j.txt ";
   CHECK(numbers(shell.run(line).out) == std::vector<double>{0, 0, 0});
   const Outcome unknown = shell.run(line + "--set scal=2");
   CHECK(unknown.status == 2);
@@ -105,7 +109,8 @@ TEST_CASE("tables that do not fit name file, line and column") {
   const Sums shell;
   const auto refused = [&](const std::string& text) {
     shell.write("bad.txt", text);
-    const Outcome result = shell.run("gdr run sums.gdo --i bad.txt --j j.txt -o never.txt");
+    const Outcome result =
+        shell.run("gdr run sums.gdo --targets bad.txt --sources j.txt -o never.txt");
     CHECK(result.status == 1);
     CHECK_FALSE(shell.exists("never.txt"));
     return result.err;
@@ -121,26 +126,28 @@ TEST_CASE("tables that do not fit name file, line and column") {
 TEST_CASE("no targets and no sources are no error") {
   const Sums shell;
   shell.write("none.txt", "# nothing\n");
-  const Outcome targets = shell.run("gdr run sums.gdo --i none.txt --j j.txt");
+  const Outcome targets = shell.run("gdr run sums.gdo --targets none.txt --sources j.txt");
   CHECK(targets.status == 0);
   CHECK(numbers(targets.out).empty());
-  const Outcome sources = shell.run("gdr run sums.gdo --i i.txt --j none.txt --set scale=2");
+  const Outcome sources =
+      shell.run("gdr run sums.gdo --targets i.txt --sources none.txt --set scale=2");
   CHECK(sources.status == 0);
   CHECK(numbers(sources.out) == std::vector<double>{0, 0, 0});
 }
 
 TEST_CASE("missing and unreadable files") {
   const Sums shell;
-  const Outcome no_j = shell.run("gdr run sums.gdo --i i.txt");
+  const Outcome no_j = shell.run("gdr run sums.gdo --targets i.txt");
   CHECK(no_j.status == 2);
-  CHECK(has(no_j.err, "--j is missing: a file with columns mj"));
-  CHECK(shell.run("gdr run sums.gdo --i i.txt --j nowhere.txt").status == 1);
-  CHECK(shell.run("gdr run nowhere.gdo --i i.txt --j j.txt").status == 1);
-  const Outcome unwritable = shell.run("gdr run sums.gdo --i i.txt --j j.txt -o no/such/out.txt");
+  CHECK(has(no_j.err, "--sources is missing: a file with columns mj"));
+  CHECK(shell.run("gdr run sums.gdo --targets i.txt --sources nowhere.txt").status == 1);
+  CHECK(shell.run("gdr run nowhere.gdo --targets i.txt --sources j.txt").status == 1);
+  const Outcome unwritable =
+      shell.run("gdr run sums.gdo --targets i.txt --sources j.txt -o no/such/out.txt");
   CHECK(unwritable.status == 1);
   CHECK(has(unwritable.err, "no/such/out.txt"));
-  CHECK(shell.run("gdr run sums.gdo --i i.txt --j j.txt -o /dev/full").status == 1);
-  CHECK(shell.run("gdr run sums.gdo --i i.txt --j j.txt >/dev/full").status == 1);
+  CHECK(shell.run("gdr run sums.gdo --targets i.txt --sources j.txt -o /dev/full").status == 1);
+  CHECK(shell.run("gdr run sums.gdo --targets i.txt --sources j.txt >/dev/full").status == 1);
 }
 
 TEST_CASE("a file that grows beyond the limit of a process leaves nothing behind") {
@@ -149,7 +156,8 @@ TEST_CASE("a file that grows beyond the limit of a process leaves nothing behind
   for (int i = 0; i < 4000; ++i) targets += "0.1\n";
   shell.write("many.txt", targets);
   const Outcome limited = shell.run(
-      "mkdir out && ulimit -f 16 && gdr run sums.gdo --i many.txt --j j.txt -o out/sums.txt");
+      "mkdir out && ulimit -f 16 && gdr run sums.gdo --targets many.txt --sources j.txt -o "
+      "out/sums.txt");
   CHECK(limited.status == 1);
   CHECK(has(limited.err, "cannot write 'out/sums.txt': File too large"));
   CHECK(std::filesystem::is_empty(shell.folder() / "out"));
@@ -157,18 +165,20 @@ TEST_CASE("a file that grows beyond the limit of a process leaves nothing behind
 
 TEST_CASE("--stats and --json tell clocks, traffic and time") {
   const Sums shell;
-  const Outcome text = shell.run("gdr run sums.gdo --i i.txt --j j.txt --stats");
+  const Outcome text = shell.run("gdr run sums.gdo --targets i.txt --sources j.txt --stats");
   CHECK(text.status == 0);
   CHECK(has(text.err, "interactions"));
   CHECK(numbers(text.out).size() == 3);
 
-  const Outcome printed = shell.run("gdr run sums.gdo --i i.txt --j j.txt --set scale=2 --json");
+  const Outcome printed =
+      shell.run("gdr run sums.gdo --targets i.txt --sources j.txt --set scale=2 --json");
   const auto json = nlohmann::json::parse(printed.out);
   CHECK(json["kernel"] == "sums");
   CHECK(json["results"]["total"].get<std::vector<double>>() == sums_at_scale_2);
   CHECK(json["statistics"]["interactions"] == 12);
-  CHECK(shell.run("gdr run sums.gdo --i i.txt --j j.txt --json -o -").status == 2);
-  const Outcome filed = shell.run("gdr run sums.gdo --i i.txt --j j.txt --json -o out.txt");
+  CHECK(shell.run("gdr run sums.gdo --targets i.txt --sources j.txt --json -o -").status == 2);
+  const Outcome filed =
+      shell.run("gdr run sums.gdo --targets i.txt --sources j.txt --json -o out.txt");
   CHECK_FALSE(nlohmann::json::parse(filed.out).contains("results"));
 }
 
@@ -176,7 +186,7 @@ TEST_CASE("infinities and NaN stay what they are in JSON") {
   const Sums shell;
   shell.write("large.txt", "1e308\n1e308\n");
   const Outcome infinite =
-      shell.run("gdr run sums.gdo --i i.txt --j large.txt --set scale=-1e10 --json");
+      shell.run("gdr run sums.gdo --targets i.txt --sources large.txt --set scale=-1e10 --json");
   CHECK(infinite.status == 0);
   CHECK(nlohmann::json::parse(infinite.out)["results"]["total"] ==
         std::vector<std::string>(3, "-inf"));
@@ -200,14 +210,15 @@ fvar long lo raw ior at $lr24v
       "9223372036854775807 123456789 fedcba987654321012\n"
       "-9223372036854775808 fffffffff 000000000000000001\n";
   shell.write("i.txt", rows);
-  const Outcome result = shell.run("gdr run copy.gds --i i.txt --device emulator:sharing=targets");
+  const Outcome result =
+      shell.run("gdr run copy.gds --targets i.txt --device emulator:sharing=targets");
   INFO(result.err);
   CHECK(result.status == 0);
   CHECK(result.out == "# ko wo lo\n" + rows);
   shell.write("i.txt", "9223372036854775808 123456789 fedcba987654321012\n");
-  CHECK(shell.run("gdr run copy.gds --i i.txt").status == 1);
+  CHECK(shell.run("gdr run copy.gds --targets i.txt").status == 1);
   shell.write("i.txt", "1 12345678 fedcba987654321012\n");
-  CHECK(has(shell.run("gdr run copy.gds --i i.txt").err, "9 hex digits"));
+  CHECK(has(shell.run("gdr run copy.gds --targets i.txt").err, "9 hex digits"));
 }
 
 }  // namespace gdr::test

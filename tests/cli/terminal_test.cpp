@@ -67,7 +67,7 @@ TEST_CASE("control characters in files are escaped in messages") {
   shell.write("points.txt", "# x" + evil + "\n1\n");
   for (const std::string line :
        {"gdr force words.txt --eps 0 -o f.hdf5", "gdr force state.txt --eps 0 -o f.hdf5",
-        "gdr asm k.gds", "gdr kc k.gdk", "gdr predict gravity --machine m.json -n 1024",
+        "gdr asm k.gds", "gdr compile k.gdk", "gdr predict gravity --machine m.json -n 1024",
         "gdr force $'none\\x1b[31m.hdf5' --eps 0 -o f.hdf5", "gdr info $'none\\x1b[31m.gdo'",
         "printf 'fad\\x1b[31m 1 2\\n' | gdr fp", "gdr $'\\x1b[31m'"}) {
     const Outcome result = shell.run(line);
@@ -89,7 +89,7 @@ TEST_CASE("control characters in the names of an object file are escaped on a te
   INFO(said);
   CHECK(said.find("evil\\x1b[31m") != std::string::npos);
   CHECK(controls(said) == 0);
-  const std::string shown = on_terminal({"dis", object});
+  const std::string shown = on_terminal({"disasm", object});
   INFO(shown);
   CHECK(shown.find("evil\\x1b[31m") != std::string::npos);
   CHECK(controls(shown) == 0);

@@ -60,13 +60,13 @@ TEST_CASE("unknown options name the nearest one, also where something is missing
 
 TEST_CASE("missing and superfluous arguments") {
   const Shell shell;
-  const Outcome missing = shell.run("gdr dis");
+  const Outcome missing = shell.run("gdr disasm");
   CHECK(missing.status == 2);
-  CHECK(has(missing.err, "gdr: error: gdr dis: FILE is required"));
+  CHECK(has(missing.err, "gdr: error: gdr disasm: FILE is required"));
 
-  const Outcome many = shell.run("gdr dis a b");
+  const Outcome many = shell.run("gdr disasm a b");
   CHECK(many.status == 2);
-  CHECK(has(many.err, "unexpected argument 'b' of 'gdr dis'"));
+  CHECK(has(many.err, "unexpected argument 'b' of 'gdr disasm'"));
 
   const Outcome value = shell.run("gdr info --threads lots");
   CHECK(value.status == 2);
@@ -121,7 +121,7 @@ TEST_CASE("what comes through a pipe is read from its first character on") {
   CHECK(piped.status == 0);
   CHECK(has(piped.out, "-156.25"));
   const Outcome assembly = shell.run(
-      "printf '.kernel k\\n.body\\nnop\\n' | gdr asm /dev/stdin -o k.gdo && gdr dis k.gdo");
+      "printf '.kernel k\\n.body\\nnop\\n' | gdr asm /dev/stdin -o k.gdo && gdr disasm k.gdo");
   CHECK(assembly.status == 0);
   CHECK(has(assembly.out, ".kernel"));
 }
@@ -137,12 +137,12 @@ TEST_CASE("a number of things is a whole number, neither wrapped around nor octa
   const Shell shell;
   for (const char* wrong : {"-3", "1.5", "x", "99999999999999999999999", "0x10", "''"}) {
     INFO(wrong);
-    const Outcome outcome = shell.run(std::string("gdr run k.gdo --targets ") + wrong);
+    const Outcome outcome = shell.run(std::string("gdr run k.gdo --target-count ") + wrong);
     CHECK(outcome.status == 2);
-    CHECK(has(outcome.err, "--targets: '"));
+    CHECK(has(outcome.err, "--target-count: '"));
     CHECK(has(outcome.err, "is not a whole number"));
   }
-  const Outcome range = shell.run("gdr kc k.gdk --elements 5");
+  const Outcome range = shell.run("gdr compile k.gdk --elements 5");
   CHECK(range.status == 2);
   CHECK(has(range.err, "--elements: '5' is not a whole number from 1 to 4"));
   const Outcome minutes = shell.run("gdr selftest --minutes soon");

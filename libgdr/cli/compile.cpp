@@ -1,4 +1,4 @@
-// `gdr kc`: a pair law in the kernel language to an object file.
+// `gdr compile`: a pair law in the kernel language to an object file.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -108,9 +108,9 @@ Action prepare(CLI::App& app) {
 }
 
 const Registration registration{
-    {.name = "kc",
+    {.name = "compile",
      .summary = "compile a pair law in the kernel language",
-     .example = "gdr kc kernels/particle/lennard_jones.gdk --emit-asm -",
+     .example = "gdr compile kernels/particle/lennard_jones.gdk --emit-asm -",
      .group = Group::Kernels,
      .prepare = prepare,
      .details =

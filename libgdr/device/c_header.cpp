@@ -1,5 +1,6 @@
-// Writing the header of `gdr stub`: a fixed text with the kernel's names, members and object in it.
-#include "libgdr/device/stub.hpp"
+// Writing the header of `gdr header`: a fixed text with the kernel's names, members and object in
+// it.
+#include "libgdr/device/c_header.hpp"
 
 #include <fmt/core.h>
 
@@ -59,7 +60,7 @@ static inline int {0}_grape_set_{1}(double value) {{
 
 // {0}: prefix; {1}: its capitals; {2} {3} {4}: members of j, i and result; {5}: the object's bytes;
 // {6} {7} {8}: arrays of j, i and result; {9} {10} {11}: how many; {12}: functions of params.
-constexpr const char* header_text = R"(/* The host interface of kernel {0}, written by `gdr stub`.
+constexpr const char* header_text = R"(/* The host interface of kernel {0}, written by `gdr header`.
  *
  *   {0}_grape_init();
  *   {0}_send_j_particle(&j, index);         for all sources, index = 0 .. n - 1
@@ -264,7 +265,7 @@ static inline int {0}_get_result(struct {0}_grape_result_struct *result, int n) 
 
 }  // namespace
 
-std::string stub_header(const Kernel& kernel, std::string_view prefix) {
+std::string c_header(const Kernel& kernel, std::string_view prefix) {
   const std::string name(prefix.empty() ? std::string_view(kernel.name()) : prefix);
   if (!is_c_identifier(name))
     throw Error(

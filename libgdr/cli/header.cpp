@@ -1,6 +1,4 @@
-// `gdr stub`: a C and C++ header from a kernel's declarations.
-#include "libgdr/device/stub.hpp"
-
+// `gdr header`: a C and C++ header from a kernel's declarations.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -9,7 +7,8 @@
 #include "gdr/kernel.hpp"
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/output.hpp"
-#include "libgdr/device/typed_header.hpp"
+#include "libgdr/device/c_header.hpp"
+#include "libgdr/device/cpp_header.hpp"
 #include "libgdr/io/atomic_file.hpp"
 
 namespace gdr::cli {
@@ -25,8 +24,8 @@ std::string header_of(const Options& options) {
   const std::vector<std::string> names = Kernel::builtin_names();
   const bool builtin = std::ranges::find(names, options.kernel) != names.end();
   const Kernel kernel = builtin ? Kernel::builtin(options.kernel) : Kernel::load(options.kernel);
-  if (!options.cpp) return stub_header(kernel, options.prefix);
-  return typed_header(kernel, options.prefix, builtin ? options.kernel : "");
+  if (!options.cpp) return c_header(kernel, options.prefix);
+  return cpp_header(kernel, options.prefix, builtin ? options.kernel : "");
 }
 
 int run(const Options& options) {
@@ -54,9 +53,9 @@ Action prepare(CLI::App& app) {
 }
 
 const Registration registration{
-    {.name = "stub",
+    {.name = "header",
      .summary = "write a C and C++ header that runs a kernel",
-     .example = "gdr stub gravity.gdo -o gravity.h",
+     .example = "gdr header gravity.gdo -o gravity.h",
      .group = Group::Kernels,
      .prepare = prepare,
      .details =

@@ -1,4 +1,4 @@
-// `gdr stub --cpp`: a C++ header with structures that match a kernel's declarations.
+// `gdr header --cpp`: a C++ header with structures that match a kernel's declarations.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace gdr {
 /// `name`, or where that is empty the kernel's. The header opens the kernel of the library called
 /// `builtin`; where that is empty it holds the kernel's object. Throws Error (Usage) for a name
 /// that cannot be a namespace's.
-std::string typed_header(const Kernel& kernel, std::string_view name = {},
-                         std::string_view builtin = {});
+std::string cpp_header(const Kernel& kernel, std::string_view name = {},
+                       std::string_view builtin = {});
 
 }  // namespace gdr

@@ -1,4 +1,4 @@
-// `gdr dis`: an object file back to assembly that assembles to the same object.
+// `gdr disasm`: an object file back to assembly that assembles to the same object.
 #include <memory>
 #include <string>
 
@@ -32,9 +32,9 @@ Action prepare(CLI::App& app) {
   return [options] { return run(*options); };
 }
 
-const Registration registration{{.name = "dis",
+const Registration registration{{.name = "disasm",
                                  .summary = "disassemble an object file",
-                                 .example = "gdr dis gravity.gdo -o gravity_again.gds",
+                                 .example = "gdr disasm gravity.gdo -o gravity_again.gds",
                                  .group = Group::Kernels,
                                  .prepare = prepare}};
 

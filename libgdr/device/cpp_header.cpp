@@ -1,6 +1,6 @@
-// Writing the header of `gdr stub --cpp`. What does not depend on the kernel is in
+// Writing the header of `gdr header --cpp`. What does not depend on the kernel is in
 // <gdr/kernels/typed.hpp>.
-#include "libgdr/device/typed_header.hpp"
+#include "libgdr/device/cpp_header.hpp"
 
 #include <fmt/core.h>
 
@@ -65,7 +65,7 @@ std::string structure(const std::string& name, const std::string& what, const Ro
 // parameters; {13} {14}: parameters as a function takes them and hands them on; {15} {16}: outputs
 // likewise; {17}: the function that makes its own results.
 constexpr const char* header_text =
-    R"(// Kernel {0} with structures that match its declarations. Written by `gdr stub --cpp`.
+    R"(// Kernel {0} with structures that match its declarations. Written by `gdr header --cpp`.
 #pragma once
 
 #include <array>
@@ -139,7 +139,7 @@ std::string set_function(const Kernel& kernel) {
 
 }  // namespace
 
-std::string typed_header(const Kernel& kernel, std::string_view given, std::string_view builtin) {
+std::string cpp_header(const Kernel& kernel, std::string_view given, std::string_view builtin) {
   const std::string name(given.empty() ? std::string_view(kernel.name()) : given);
   if (!is_c_identifier(name) || is_c_word(name) || name == "std" || name == "gdr")
     throw Error(
