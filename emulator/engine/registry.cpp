@@ -52,7 +52,7 @@ std::unique_ptr<Engine> make_engine(std::string_view name, std::string_view isa)
   name = or_environment(name, "GDR_ENGINE");
   const Isa chosen = choose_isa(or_environment(isa, "GDR_ISA"));
   if (name.empty() || name == "vector") {
-    return std::make_unique<VectorEngine>(chosen, or_environment("", "GDR_FUSE") != "0");
+    return std::make_unique<VectorEngine>(chosen, or_environment("", "GDR_JIT") != "0");
   }
   if (name == "reference") return std::make_unique<ReferenceEngine>();
   if (name == "native") return std::make_unique<NativeEngine>(chosen);

@@ -2,7 +2,7 @@
 """Debian's BLAS level-3 test programs (package libblas-test) with every xGEMM on the device.
 
 usage: netlib.py LIBRARY d|s
-The whole input runs on a small device, parts of it on a whole board and through CBLAS; GDR_TEST_CASES
+The whole input runs on a small device, parts of it on a whole board and through CBLAS; GDR_TEST_ITERATIONS
 (any value) runs all of it there, too, which takes minutes.
 """
 
@@ -74,7 +74,7 @@ def main() -> None:
         passes(fortran, fortran_input, small, routine, CALLS)
         passes(fortran, shorter(fortran_input), board, routine, FEWER_CALLS)
         passes(c, shorter(c_input), small, routine, 2 * FEWER_CALLS)
-        if "GDR_TEST_CASES" in os.environ:
+        if "GDR_TEST_ITERATIONS" in os.environ:
             passes(fortran, fortran_input, board, routine, CALLS)
             passes(c, c_input, small, routine, 2 * CALLS)
 

@@ -12,6 +12,7 @@
 #include "emulator/engine/products/find.hpp"
 #include "kernels/builtin.hpp"
 #include "support/catch.hpp"
+#include "support/iterations.hpp"
 
 using namespace gdr;
 using namespace gdr::test;
@@ -217,14 +218,8 @@ std::vector<const char*> fast_isas() {
   return names;
 }
 
-/// Random matrices of each kind: GDR_TEST_KERNELS says how many.
-std::uint64_t rounds() {
-  const char* const more = std::getenv("GDR_TEST_KERNELS");
-  return more != nullptr ? std::strtoull(more, nullptr, 10) : 1;
-}
-
 void compare(const Program& program, const std::vector<Shape>& shapes) {
-  for (std::uint64_t round = 0; round < rounds(); ++round) {
+  for (std::uint64_t round = 0; round < test::test_iterations(1); ++round) {
     for (const char* const isa : fast_isas()) {
       for (const auto& [name, draw] : draws) {
         for (const Shape& shape : shapes) {

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "compiler/back_support.hpp"
+#include "support/iterations.hpp"
 
 namespace gdr::test {
 namespace {
@@ -79,8 +80,7 @@ Data some_data(std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("random conditions hold for the first and the last source as for any") {
-  const char* const more = std::getenv("GDR_TEST_KERNELS");
-  const std::uint64_t cases = more != nullptr ? std::stoull(more) : 9;
+  const std::uint64_t cases = test::test_iterations(9);
   for (std::uint64_t seed = 1; seed <= cases; ++seed) {
     const std::string text = Author(seed).write();
     CompileOptions options;

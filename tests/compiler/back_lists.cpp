@@ -4,6 +4,7 @@
 
 #include "compiler/back_support.hpp"
 #include "gdr/error.hpp"
+#include "support/iterations.hpp"
 
 namespace gdr::test {
 namespace {
@@ -221,8 +222,7 @@ class ListAuthor {
 }  // namespace
 
 TEST_CASE("random kernels with lists append what their text says") {
-  const char* const more = std::getenv("GDR_TEST_KERNELS");
-  const std::uint64_t cases = more != nullptr ? std::stoull(more) : 12;
+  const std::uint64_t cases = test::test_iterations(12);
   for (std::uint64_t seed = 1; seed <= cases; ++seed) {
     CompileOptions options;
     options.elements = static_cast<unsigned>(1 + seed % 4);

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "compiler/back_support.hpp"
+#include "support/iterations.hpp"
 
 namespace gdr::test {
 namespace {
@@ -96,11 +97,6 @@ namespace {
 
 constexpr std::size_t targets = 5, sources = 7;
 
-std::uint64_t cases_or(std::uint64_t few) {
-  const char* const more = std::getenv("GDR_TEST_KERNELS");
-  return more != nullptr ? std::stoull(more) : few;
-}
-
 /// Numbers for the inputs of what an Author writes.
 Data random_data(std::uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -116,7 +112,7 @@ Data random_data(std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("random kernels compute what their text says") {
-  const std::uint64_t cases = cases_or(14);
+  const std::uint64_t cases = test::test_iterations(14);
   for (std::uint64_t seed = 1; seed <= cases; ++seed) {
     const Data data = random_data(seed);
     // Shorts have 25 bits; a few digits are lost in differences.
@@ -169,7 +165,7 @@ std::string crowded(std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("random kernels that have no room compute what their text says") {
-  const std::uint64_t cases = cases_or(3);
+  const std::uint64_t cases = test::test_iterations(3);
   unsigned again = 0;
   for (std::uint64_t seed = 1; seed <= cases; ++seed) {
     const std::string text = crowded(seed);

@@ -1,5 +1,5 @@
 // Random faults: every run ends with the right bits or with an error that says why, and in time.
-// GDR_TEST_FAULTS=1000 runs as many.
+// GDR_TEST_ITERATIONS=1000 runs as many.
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -9,6 +9,7 @@
 #include "driver/server_process.hpp"
 #include "library/kernels.hpp"
 #include "support/catch.hpp"
+#include "support/iterations.hpp"
 
 using namespace driver_test;
 
@@ -67,8 +68,7 @@ Outcome run_jobs(const std::string& device_name, const Task& task) {
 }  // namespace
 
 TEST_CASE("faults end in the right result or a clear error, and in time") {
-  const char* const asked = std::getenv("GDR_TEST_FAULTS");
-  const int runs = asked != nullptr ? std::atoi(asked) : 40;
+  const auto runs = static_cast<int>(gdr::test::test_iterations(40));
   const char* const kinds[] = {"die",         "die-later",       "stick",
                                "delay",       "flip-command",    "flip-payload",
                                "flip-result", "flip-completion", "lose-interrupt",

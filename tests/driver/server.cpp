@@ -24,6 +24,7 @@
 #include "libgdr/driver/driven_board.hpp"
 #include "libgdr/driver/wire.hpp"
 #include "support/catch.hpp"
+#include "support/iterations.hpp"
 
 using namespace driver_test;
 using namespace gdr;
@@ -50,11 +51,8 @@ CommandList memory_list(CommandKind kind, std::uint64_t address, std::uint64_t w
   return list;
 }
 
-/// How often clients do harm: GDR_TEST_ATTACKS, else as often as a test has time for.
-unsigned attacks() {
-  const char* const asked = std::getenv("GDR_TEST_ATTACKS");
-  return asked != nullptr ? static_cast<unsigned>(std::atoi(asked)) : 12;
-}
+/// Attempts of hostile clients.
+unsigned attempts() { return static_cast<unsigned>(test::test_iterations(12)); }
 
 /// A command whose numbers often nearly make sense.
 Command random_command(std::mt19937_64& random) {
@@ -196,7 +194,7 @@ TEST_CASE("clients that say what makes no sense harm nobody") {
   const ServerProcess server({"--boards", "2"});
   Device device = Device::open(server.device());
   std::mt19937_64 random(5);
-  for (unsigned k = 0; k < 5 * attacks(); ++k) {
+  for (unsigned k = 0; k < 5 * attempts(); ++k) {
     const driver::File socket = driver::connect_to(server.socket());
     driver::Message message;
     auto* const words = reinterpret_cast<std::uint64_t*>(&message);
@@ -222,7 +220,7 @@ TEST_CASE("clients that say what makes no sense harm nobody") {
 TEST_CASE("random descriptors, commands and registers never harm a server") {
   const ServerProcess server({"--boards", "2", "--memory", "64"});
   Device witness = Device::open(server.device());
-  for (unsigned seed = 0; seed < attacks(); ++seed) {
+  for (unsigned seed = 0; seed < attempts(); ++seed) {
     std::mt19937_64 random(seed);
     auto access = driver::open_server_board(server.socket(), {"", "", 20});
     const DmaArea area = access->allocate(1 << 16);

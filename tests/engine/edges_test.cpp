@@ -10,6 +10,7 @@
 #include "emulator/selftest/case.hpp"
 #include "emulator/selftest/words.hpp"
 #include "support/catch.hpp"
+#include "support/iterations.hpp"
 
 namespace gdr {
 namespace {
@@ -74,11 +75,7 @@ void draw_operands(Draw& draw, BlockState& block) {
   write_location(block, at(4, Width::Long), 0, 0, third.bits);
 }
 
-/// Programs: GDR_TEST_ITERATIONS says how many.
-unsigned programs() {
-  const char* const more = std::getenv("GDR_TEST_ITERATIONS");
-  return more != nullptr ? static_cast<unsigned>(std::strtoul(more, nullptr, 10)) : 1500;
-}
+unsigned programs() { return static_cast<unsigned>(test::test_iterations(1500)); }
 
 }  // namespace
 

@@ -72,10 +72,4 @@ inline void check_everywhere(const std::string& text, const Data& data,
   }
 }
 
-/// How many random kernels: GDR_TEST_KERNELS, or so many that the test is quick.
-inline std::uint64_t cases_or(std::uint64_t few) {
-  const char* const more = std::getenv("GDR_TEST_KERNELS");
-  return more != nullptr ? std::stoull(more) : few;
-}
-
 }  // namespace gdr::test

@@ -13,6 +13,7 @@
 #include "emulator/engine/jit/x86/emit.hpp"
 #include "jit_interpreter.hpp"
 #include "support/catch.hpp"
+#include "support/iterations.hpp"
 
 namespace gdr::jit {
 namespace {
@@ -375,10 +376,7 @@ void check(const Block& block, VectorTarget target, const ConstantPool& pool, un
   }
 }
 
-unsigned iterations() {
-  const char* wanted = std::getenv("GDR_TEST_KERNELS");
-  return wanted != nullptr ? static_cast<unsigned>(std::atoi(wanted)) : 150;
-}
+unsigned iterations() { return static_cast<unsigned>(test::test_iterations(150)); }
 
 std::string text(VectorTarget t, std::uint64_t seed) {
   return fmt::format("{} {}, seed {}", t.avx512 ? "avx512" : "avx2",

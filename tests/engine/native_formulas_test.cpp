@@ -10,6 +10,7 @@
 
 #include "engine/error_bound.hpp"
 #include "engine/everywhere.hpp"
+#include "support/iterations.hpp"
 
 namespace gdr::test {
 namespace {
@@ -167,7 +168,7 @@ std::vector<Engine> engines() {
 }  // namespace
 
 TEST_CASE("random kernels of numbers of either sign give what their text says") {
-  const std::uint64_t cases = cases_or(60);
+  const std::uint64_t cases = test::test_iterations(60);
   std::uint64_t values = 0, bounded = 0;
   for (std::uint64_t seed = 1; seed <= cases; ++seed) {
     const std::string text = Author(seed).write();

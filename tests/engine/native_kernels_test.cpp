@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/everywhere.hpp"
+#include "support/iterations.hpp"
 
 namespace gdr::test {
 namespace {
@@ -129,7 +130,7 @@ TEST_CASE("native gives NaNs without a sign, as the chip does") {
 }
 
 TEST_CASE("native computes random kernels of ints and numbers") {
-  const std::uint64_t cases = cases_or(12);
+  const std::uint64_t cases = test::test_iterations(12);
   // A few digits are lost in differences.
   constexpr Tolerances shorts{3e-5, 3e-5, 3e-4}, longs{1e-11, 1e-11, 3e-4};
   for (std::uint64_t seed = 1; seed <= cases; ++seed) {

@@ -14,6 +14,7 @@
 #include "emulator/selftest/draw.hpp"
 #include "emulator/selftest/generators.hpp"
 #include "support/catch.hpp"
+#include "support/iterations.hpp"
 
 namespace {
 
@@ -22,11 +23,8 @@ using selftest::Draw;
 
 constexpr std::string_view names[] = {"native", "native-float"};
 
-/// How many programs of each kind: GDR_TEST_PROGRAMS, or so many that the test is quick.
-std::uint64_t program_count() {
-  const char* text = std::getenv("GDR_TEST_PROGRAMS");
-  return text != nullptr ? std::strtoull(text, nullptr, 0) : 160;
-}
+/// Programs of each kind.
+std::uint64_t program_count() { return test::test_iterations(160); }
 
 std::string text_of(const Program& program) {
   std::string text;

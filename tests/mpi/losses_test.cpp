@@ -10,6 +10,7 @@
 #include "libgdr/io/snapshot.hpp"
 #include "mpi/program.hpp"
 #include "support/catch.hpp"
+#include "support/iterations.hpp"
 
 using namespace gdr::test;
 
@@ -120,8 +121,7 @@ TEST_CASE("runs go on with the same bits wherever ranks are killed in them") {
     WARN("not tested: there is no MPI with ULFM (cmake/ulfm.sh)");
     return;
   }
-  const char* const given = std::getenv("GDR_TEST_LOSSES");
-  const int turns = given == nullptr ? 6 : std::atoi(given);
+  const auto turns = static_cast<int>(gdr::test::test_iterations(6));
   for (int turn = 0; turn < turns; ++turn) {
     // Two ranks, one after the other, each at a random place in a round.
     const std::string victims[] = {std::to_string(turn % 5), std::to_string((turn + 2) % 5)};

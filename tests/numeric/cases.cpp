@@ -115,9 +115,4 @@ Case Cases::next(Op op) {
   return drawn;
 }
 
-std::uint64_t case_count(std::uint64_t by_default) {
-  const char* text = std::getenv("GDR_TEST_CASES");
-  return text == nullptr ? by_default : std::strtoull(text, nullptr, 10);
-}
-
 }  // namespace oracle

@@ -37,7 +37,4 @@ class Cases {
   std::mt19937_64 random_;
 };
 
-/// Cases a test should draw: the environment variable GDR_TEST_CASES, or the default.
-std::uint64_t case_count(std::uint64_t by_default);
-
 }  // namespace oracle

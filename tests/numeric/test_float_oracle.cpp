@@ -7,6 +7,7 @@
 #include "numeric/cases.hpp"
 #include "numeric/oracle.hpp"
 #include "support/catch.hpp"
+#include "support/iterations.hpp"
 
 namespace {
 
@@ -94,7 +95,7 @@ std::uint64_t compare(Op op, std::uint64_t seed, std::uint64_t count, Reached& r
 
 TEST_CASE("floating point agrees with MPFR on random and edge operands", "[numeric][oracle]") {
   constexpr std::array ops{Op::Fadd, Op::Fsub, Op::Fmul, Op::Dmul, Op::Fmax, Op::Fmin, Op::Cvt};
-  const std::uint64_t each = oracle::case_count(10'000'000) / ops.size();
+  const std::uint64_t each = gdr::test::test_iterations(10'000'000) / ops.size();
   std::array<std::uint64_t, ops.size()> done{};
   std::array<Reached, ops.size()> reached{};
   for (std::size_t i = 0; i < ops.size(); ++i) done[i] = compare(ops[i], 1 + i, each, reached[i]);

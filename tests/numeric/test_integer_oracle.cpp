@@ -7,6 +7,7 @@
 #include "numeric/big_integer.hpp"
 #include "numeric/cases.hpp"
 #include "support/catch.hpp"
+#include "support/iterations.hpp"
 
 namespace {
 
@@ -123,7 +124,7 @@ Integer shifted(const Integer& a, unsigned count, bool left) {
 
 TEST_CASE("the integer unit agrees with GMP in both widths and mixed ones", "[numeric][oracle]") {
   constexpr std::array widths{Width::Short, Width::Long};
-  const std::uint64_t each = oracle::case_count(3'000'000) / rows.size();
+  const std::uint64_t each = gdr::test::test_iterations(3'000'000) / rows.size();
   std::uint64_t carries = 0;
   for (const Row& row : rows) {
     oracle::Cases cases(7);

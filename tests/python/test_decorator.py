@@ -407,10 +407,10 @@ def random_function(draw, name):
 
 
 def test_random_functions_give_what_calling_them_gives(tmp_path, rng):
-    """More of them: GDR_TEST_FUNCTIONS=200 GDR_TEST_SEED=7 (seconds each, to find a schedule)."""
+    """More of them: GDR_TEST_ITERATIONS=200 GDR_TEST_SEED=7 (seconds each, to find a schedule)."""
     draw = random.Random(int(os.environ.get("GDR_TEST_SEED", "3")))
     head = "import math\nC = 0.75\n\ndef half(q):\n    if q > 0:\n        return q / 2\n    return q\n"
-    count = int(os.environ.get("GDR_TEST_FUNCTIONS", "8"))
+    count = int(os.environ.get("GDR_TEST_ITERATIONS", "8"))
     module = load(tmp_path, head + "".join(random_function(draw, f"f{k}") for k in range(count)))
     x, y, q = rng.uniform(-1, 1, size=(3, 6))
     for k in range(count):
