@@ -77,7 +77,7 @@ void Checker::check_share() const {
   const bool runs = command_.kind == CommandKind::Run;
   if (command_.share != Share::TargetsOverBlocks && command_.share != Share::SourcesOverBlocks &&
       !(runs && command_.share == Share::PartsOverBlocks)) {
-    refuse("unknown way of sharing " + std::to_string(static_cast<std::uint32_t>(command_.share)));
+    refuse("unknown partition " + std::to_string(static_cast<std::uint32_t>(command_.share)));
   }
 }
 

@@ -73,7 +73,7 @@ constexpr std::uint64_t words_of_target(const LinkLayout& layout, std::uint32_t 
 std::uint64_t output_records(const Program& program, const Geometry& geometry,
                              Share share) noexcept;
 
-/// Target slots of a chip under a way of sharing.
+/// Target slots of a chip under a partition.
 std::uint64_t target_slots(const Program& program, const Geometry& geometry, Share share) noexcept;
 
 }  // namespace gdr

@@ -29,8 +29,8 @@ using predict::Machine;
 using predict::Prediction;
 
 struct Options {
-  std::string job, machine, size, grid, block, particles, targets, sources, sharing, clocks, flops,
-      output, csv;
+  std::string job, machine, size, grid, block, particles, targets, sources, partition, clocks,
+      flops, output, csv;
   std::vector<std::string> settings;
   bool in_turns = false, scaling = false, json = false;
 };
@@ -62,7 +62,7 @@ constexpr OptionUse option_uses[] = {
     {"--particles", Particles},
     {"--targets", Particles},
     {"--sources", Particles},
-    {"--sharing", Particles},
+    {"--partition", Particles},
     {"--clocks", Particles},
     {"--flops", Particles},
     {"--size", Product | Lu | Hpl},
@@ -124,20 +124,20 @@ Kernel find_kernel(const std::string& name) {
         "; a kernel of your own is given as a file, NAME.gdk, .gds or .gdo");
 }
 
-Sharing parse_sharing(const std::string& name) {
+Partition parse_partition(const std::string& name) {
   struct Named {
     std::string_view name;
-    Sharing sharing;
+    Partition partition;
   };
-  static constexpr Named known[] = {{"auto", Sharing::Auto},
-                                    {"targets", Sharing::TargetsOverBlocks},
-                                    {"sources", Sharing::SourcesOverBlocks}};
+  static constexpr Named known[] = {{"auto", Partition::Auto},
+                                    {"targets", Partition::TargetsOverBlocks},
+                                    {"sources", Partition::SourcesOverBlocks}};
   std::vector<std::string_view> names;
   for (const Named& n : known) {
-    if (n.name == name) return n.sharing;
+    if (n.name == name) return n.partition;
     names.push_back(n.name);
   }
-  usage(unknown_name("--sharing", name, names));
+  usage(unknown_name("--partition", name, names));
 }
 
 predict::ParticleJob particle_job(const Options& o) {
@@ -151,7 +151,7 @@ predict::ParticleJob particle_job(const Options& o) {
   predict::ParticleJob job;
   job.targets = count("--targets", o.targets);
   job.sources = count("--sources", o.sources);
-  if (!o.sharing.empty()) job.sharing = parse_sharing(o.sharing);
+  if (!o.partition.empty()) job.partition = parse_partition(o.partition);
   return job;
 }
 
@@ -313,7 +313,7 @@ Action prepare(CLI::App& app) {
   add("--particles", o->particles, "particles, all of them targets and sources", "N");
   add("--targets", o->targets, "targets, where they are others than the sources", "N");
   add("--sources", o->sources, "sources", "N");
-  add("--sharing", o->sharing, "how PEs are shared out: auto, targets or sources", "WAY");
+  add("--partition", o->partition, "how PEs are shared out: auto, targets or sources", "WAY");
   add("--clocks", o->clocks, "clocks an interaction, instead of the kernel's own", "C");
   add("--flops", o->flops, "operations counted for one, instead of the kernel's", "F");
   add("--size", o->size, "rows of the matrices; of a product also MxNxK", "N");

@@ -229,7 +229,7 @@ void BoardRun::add_run(std::uint64_t chips, std::size_t place, std::size_t count
   const bool last = (flags & run_end) != 0;
   command.flags = flags | (last && !device_.shows_chips ? run_results_only : 0U);
   // Whoever leaves the choice to us takes any order of the sums.
-  if (share_ == Share::SourcesOverBlocks && device_.sharing == Sharing::Auto)
+  if (share_ == Share::SourcesOverBlocks && device_.partition == Partition::Auto)
     command.flags |= run_reassociate;
 }
 

@@ -14,8 +14,8 @@
 #include "libgdr/device/arrays.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/device/outputs.hpp"
+#include "libgdr/device/partition.hpp"
 #include "libgdr/device/queue.hpp"
-#include "libgdr/device/sharing.hpp"
 #include "libgdr/device/sources.hpp"
 #include "libgdr/driver/board_link.hpp"
 
@@ -49,7 +49,7 @@ struct DeviceCore {
   std::vector<BoardSlot> boards;
   std::string where = "emulator";  ///< what kind of device it is, and where, for the description
   std::string reason;              ///< why it was chosen, where nobody said; may be empty
-  Sharing sharing = Sharing::Auto;
+  Partition partition = Partition::Auto;
   unsigned threads = 1;  ///< of the host, for arrays; the boards know theirs
   /// The boards work in other processes of this host: threads of ours that wait for the next arrays
   /// would keep them from their cores.

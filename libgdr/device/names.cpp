@@ -16,8 +16,9 @@ namespace {
 
 constexpr std::string_view geometry_options[] = {
     "chips", "blocks", "pes", "registers", "local", "bm", "dram", "instructions", "clock"};
-constexpr std::string_view device_options[] = {"engine", "isa",     "boards", "threads", "sharing",
-                                               "queue",  "timeout", "test",   "check"};
+constexpr std::string_view device_options[] = {"engine",  "isa",       "boards",
+                                               "threads", "partition", "queue_timeout",
+                                               "timeout", "self_test", "health_check"};
 
 struct DeviceKind {
   std::string_view name;
@@ -28,13 +29,13 @@ constexpr DeviceKind device_kinds[] = {
 constexpr unsigned most_boards = 64, most_threads = 4096;
 constexpr double most_seconds = 1e6;
 
-struct SharingName {
+struct PartitionName {
   std::string_view name;
-  Sharing sharing;
+  Partition partition;
 };
-constexpr SharingName sharing_names[] = {{"auto", Sharing::Auto},
-                                         {"targets", Sharing::TargetsOverBlocks},
-                                         {"sources", Sharing::SourcesOverBlocks}};
+constexpr PartitionName partition_names[] = {{"auto", Partition::Auto},
+                                             {"targets", Partition::TargetsOverBlocks},
+                                             {"sources", Partition::SourcesOverBlocks}};
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -75,13 +76,13 @@ double parse_seconds(std::string_view option, std::string_view value) {
   return seconds;
 }
 
-Sharing parse_sharing(std::string_view value) {
+Partition parse_partition(std::string_view value) {
   std::vector<std::string_view> known;
-  for (const SharingName& s : sharing_names) {
-    if (s.name == value) return s.sharing;
+  for (const PartitionName& s : partition_names) {
+    if (s.name == value) return s.partition;
     known.push_back(s.name);
   }
-  usage(unknown_name("value of the device option sharing", value, known));
+  usage(unknown_name("value of the device option partition", value, known));
 }
 
 void require_known(std::string_view what, std::string_view value,
@@ -111,15 +112,15 @@ void set_option(DeviceName& device, std::string_view option, std::string_view va
     device.options.boards = parse_count(option, value, 1, most_boards);
   } else if (option == "threads") {
     device.options.threads = parse_count(option, value, 0, most_threads);
-  } else if (option == "sharing") {
-    device.options.sharing = parse_sharing(value);
-  } else if (option == "queue") {
+  } else if (option == "partition") {
+    device.options.partition = parse_partition(value);
+  } else if (option == "queue_timeout") {
     device.options.queue_seconds = parse_seconds(option, value);
   } else if (option == "timeout") {
     device.options.timeout_seconds = parse_seconds(option, value);
-  } else if (option == "check") {
+  } else if (option == "health_check") {
     device.options.check_seconds = parse_seconds(option, value);
-  } else if (option == "test") {
+  } else if (option == "self_test") {
     device.options.self_test = parse_count(option, value, 0, 1) != 0;
   } else if (std::find(std::begin(geometry_options), std::end(geometry_options), option) !=
              std::end(geometry_options)) {

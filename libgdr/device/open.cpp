@@ -14,7 +14,7 @@ std::shared_ptr<DeviceCore> open_emulator(const DeviceName& name) {
   const std::shared_ptr<const Engine> engine = make_engine(o.engine, o.isa);
   auto core = std::make_shared<DeviceCore>();
   core->geometry = name.geometry;
-  core->sharing = o.sharing;
+  core->partition = o.partition;
   core->threads = o.threads > 0 ? o.threads : static_cast<unsigned>(omp_get_max_threads());
   core->statistics.engine = engine->name();
   core->statistics.isa = isa_name(engine->isa());

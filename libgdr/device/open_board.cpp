@@ -124,7 +124,7 @@ std::shared_ptr<DeviceCore> open_board(const DeviceName& name) {
   const Place place = parse_place(name.place);
   auto core = std::make_shared<DeviceCore>();
   core->where = place.nodes() ? fmt::format("board:{}", place.node) : "board:unix:" + place.socket;
-  core->sharing = o.sharing;
+  core->partition = o.partition;
   core->threads = o.threads > 0 ? o.threads : static_cast<unsigned>(omp_get_max_threads());
   core->elsewhere = !place.nodes() && o.threads == 0;
   for (unsigned b = 0; b < o.boards; ++b) {

@@ -113,7 +113,7 @@ class PartRun {
 /// All of a job on this process's boards.
 void run_here(DeviceCore& device, JobData& job, const std::atomic<bool>& abandoned) {
   const std::size_t n = job.target_count, sources = job.sources.count();
-  const JobCut cut = cut_job(job.cost, device.geometry, device.sharing, n, sources);
+  const JobCut cut = cut_job(job.cost, device.geometry, device.partition, n, sources);
   job.slices.clear();
   for (std::size_t s = 0; s < cut.slices; ++s)
     job.slices.push_back(slice_of(cut, job.cost.group, sources, s));

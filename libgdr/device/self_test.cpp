@@ -110,7 +110,7 @@ std::string test_memories(BoardSlot& slot, const Geometry& g, unsigned round) {
 /// Sums over sources: all PEs with targets of their own, or joined by the network.
 std::string test_sums(Device& device, const DeviceCore& core, unsigned round) {
   const Geometry& g = core.geometry;
-  const bool split = core.sharing == Sharing::SourcesOverBlocks;
+  const bool split = core.partition == Partition::SourcesOverBlocks;
   const std::size_t lanes = std::size_t{g.pes_per_block} * max_elements;
   const std::size_t targets = split ? lanes : lanes * g.blocks * g.chips_per_board;
   const std::size_t sources = split ? std::size_t{3} * g.blocks * g.chips_per_board + 5 : 37;
@@ -182,10 +182,11 @@ struct SelfTest {
     try {
       Device device = Device::over(core);
       failure = test_memories(alone, core->geometry, round);
-      core->sharing = Sharing::TargetsOverBlocks;
+      core->partition = Partition::TargetsOverBlocks;
       if (failure.empty()) failure = test_inner_memories(device, core->geometry, round);
-      for (const Sharing sharing : {Sharing::TargetsOverBlocks, Sharing::SourcesOverBlocks}) {
-        core->sharing = sharing;
+      for (const Partition partition :
+           {Partition::TargetsOverBlocks, Partition::SourcesOverBlocks}) {
+        core->partition = partition;
         if (failure.empty()) failure = test_sums(device, *core, round);
       }
       if (failure.empty()) failure = test_product(device, round);

@@ -13,7 +13,7 @@ constexpr std::size_t sources_a_block = 512;
 
 }  // namespace
 
-JobCut cut_job(const KernelCost& kernel, const Geometry& geometry, Sharing wanted,
+JobCut cut_job(const KernelCost& kernel, const Geometry& geometry, Partition wanted,
                std::size_t targets, std::size_t sources) {
   JobCut cut;
   cut.share = choose_share(kernel, geometry, wanted, targets, sources);
@@ -21,7 +21,7 @@ JobCut cut_job(const KernelCost& kernel, const Geometry& geometry, Sharing wante
   cut.unit = kernel.placed ? board_slots(kernel, geometry, cut.share)
                            : std::size_t{geometry.pes_per_block} * kernel.elements;
   // Who asks for whole sums in every PE gets them.
-  if (!kernel.joinable || kernel.placed || wanted == Sharing::TargetsOverBlocks || targets == 0)
+  if (!kernel.joinable || kernel.placed || wanted == Partition::TargetsOverBlocks || targets == 0)
     return cut;
   const std::size_t units = (targets + cut.unit - 1) / cut.unit;
   const std::size_t shortest =

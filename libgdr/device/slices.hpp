@@ -1,4 +1,4 @@
-// How a whole job is cut: the way of sharing, slices of the sources that are summed on their own,
+// How a whole job is cut: the partition, slices of the sources that are summed on their own,
 // and the tree that joins their sums. It follows from the whole job's numbers of targets and
 // sources and the geometry: whoever computes which part, the bits are the same.
 #pragma once
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "emulator/port/port.hpp"
-#include "libgdr/device/sharing.hpp"
+#include "libgdr/device/partition.hpp"
 #include "libgdr/device/sources.hpp"
 
 namespace gdr {
@@ -24,8 +24,8 @@ struct JobCut {
 /// only its part of the sources: so many that there are at most 256 pieces of work (a block's
 /// targets on a slice), and that a slice gives every block 512 sources, beside which what a slice
 /// costs is nothing. Kernels whose results are passed or which have outputs are never cut, nor are
-/// jobs that ask for Sharing::TargetsOverBlocks. Errors are those of choose_share.
-JobCut cut_job(const KernelCost& kernel, const Geometry& geometry, Sharing wanted,
+/// jobs that ask for Partition::TargetsOverBlocks. Errors are those of choose_share.
+JobCut cut_job(const KernelCost& kernel, const Geometry& geometry, Partition wanted,
                std::size_t targets, std::size_t sources);
 
 /// Slice k of n sources: whole groups but for the last, equal within one.

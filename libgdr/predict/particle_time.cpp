@@ -260,7 +260,7 @@ bool holds(const KernelShape& kernel, const Geometry& geometry, const JobCut& cu
 
 BoardTime particle_time(const KernelShape& kernel, const Geometry& geometry,
                         const BoardRates& rates, unsigned boards, const ParticleJob& job) {
-  const JobCut cut = cut_job(kernel.cost, geometry, job.sharing, job.targets, job.sources);
+  const JobCut cut = cut_job(kernel.cost, geometry, job.partition, job.targets, job.sources);
   if (job.targets == 0) return {};
   const std::size_t slots = board_slots(kernel.cost, geometry, cut.share);
   const std::size_t batches = (job.targets + slots - 1) / slots;

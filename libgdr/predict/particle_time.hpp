@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "emulator/board/time_model.hpp"
-#include "libgdr/device/sharing.hpp"
+#include "libgdr/device/partition.hpp"
 
 namespace gdr::predict {
 
@@ -36,11 +36,11 @@ KernelShape kernel_shape(const Program& program, const Geometry& geometry);
 KernelShape with_clocks(const KernelShape& interface, std::string name, double clocks,
                         double flops);
 
-/// A job: `sharing` as of a device. Sources are sent anew, as their positions have changed; the
+/// A job: `partition` as of a device. Sources are sent anew, as their positions have changed; the
 /// program is on the boards already.
 struct ParticleJob {
   std::size_t targets = 0, sources = 0;
-  Sharing sharing = Sharing::Auto;
+  Partition partition = Partition::Auto;
 };
 
 /// What one run costs on the boards of one host.
@@ -54,7 +54,7 @@ struct BoardTime {
 };
 
 /// The same numbers as Device::statistics gives for the run: `boards` boards of `geometry`. Throws
-/// Error (Usage) for a sharing that the kernel does not allow, Error (Device) if a chip's memory
+/// Error (Usage) for a partition that the kernel does not allow, Error (Device) if a chip's memory
 /// does not hold one source.
 BoardTime particle_time(const KernelShape& kernel, const Geometry& geometry,
                         const BoardRates& rates, unsigned boards, const ParticleJob& job);

@@ -30,7 +30,7 @@ double asymptotic_gflops(const Machine& machine, const KernelShape& kernel) {
   const std::size_t slots = board_slots(kernel.cost, g, Share::TargetsOverBlocks);
   const auto clocks = [&](std::size_t sources) {
     return static_cast<double>(particle_time(kernel, g, machine.board_rates(), 1,
-                                             {slots, sources, Sharing::TargetsOverBlocks})
+                                             {slots, sources, Partition::TargetsOverBlocks})
                                    .clocks.total);
   };
   // The slope: what every further source costs.

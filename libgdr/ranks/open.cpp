@@ -15,15 +15,15 @@ namespace {
 struct Fingerprint {
   std::uint64_t sizes[8] = {};
   double clock = 0;
-  std::uint32_t sharing = 0;
+  std::uint32_t partition = 0;
   char engine[28] = "";
 
   Fingerprint() = default;
-  Fingerprint(const Geometry& g, Sharing s, const std::string& name)
+  Fingerprint(const Geometry& g, Partition s, const std::string& name)
       : sizes{g.chips_per_board, g.blocks,          g.pes_per_block,     g.register_words,
               g.local_words,     g.broadcast_words, g.instruction_words, g.dram_bytes},
         clock(g.clock_hz),
-        sharing(static_cast<std::uint32_t>(s)) {
+        partition(static_cast<std::uint32_t>(s)) {
     // All exact engines give the same bits.
     const bool fast = name.starts_with("native");
     std::strncpy(engine, fast ? name.c_str() : "exact", sizeof engine - 1);
@@ -37,7 +37,7 @@ void check_same(RankGroup& ranks, const Fingerprint& mine) {
     if (std::memcmp(&all[r], all.data(), sizeof mine) != 0)
       throw AgreedError(ErrorCategory::Usage,
                         "rank " + std::to_string(r) +
-                            " opens another device than rank 0: geometry, way of sharing and "
+                            " opens another device than rank 0: geometry, partition and "
                             "numerics must be the same on all ranks (only isa, boards and threads "
                             "may differ)");
 }
@@ -54,7 +54,7 @@ std::shared_ptr<DeviceCore> open_on_ranks(const DeviceName& name,
     own.kind = "emulator";
     core = open_core(own);
   });
-  check_same(*ranks->calls, Fingerprint(core->geometry, core->sharing, core->statistics.engine));
+  check_same(*ranks->calls, Fingerprint(core->geometry, core->partition, core->statistics.engine));
   ranks->work = ranks->calls->split(0);
   ranks->report.rank = ranks->calls->rank();
   ranks->numbers.resize(ranks->calls->size());

@@ -181,7 +181,7 @@ IndexRange RankRun::needed_by(std::span<const RankPart> parts) const {
 
 /// Everything that takes memory.
 void RankRun::prepare() {
-  work_cut_ = cut_job(job_.cost, device_.geometry, device_.sharing, targets(), sources());
+  work_cut_ = cut_job(job_.cost, device_.geometry, device_.partition, targets(), sources());
   for (unsigned r = 0; r < ranks_.size(); ++r)
     parts_.push_back(parts_of_rank(work_cut_, targets(), r, ranks_.size()));
   hull_ = hull_of(parts_[me_]);

@@ -129,7 +129,7 @@ class Device:
         ``rounds`` times, with other numbers each time.
 
         A board that fails is taken out, and its work goes to the others; raises DeviceError when
-        none is left. The option ``check=SECONDS`` of ``gdr.open`` does it in the background.
+        none is left. The option ``health_check=SECONDS`` of ``gdr.open`` does it in the background.
         """
         with self._together():
             count = index("rounds", rounds, 1, 2**32 - 1)
@@ -210,11 +210,11 @@ def open(name: str = "", *, comm: Any = None, **options: Union[str, int, float])
     ``gdr.open()`` opens what the environment variable GDR_DEVICE says, else the emulator.
     ``gdr.open("emulator", engine="native", boards=2)`` is ``gdr.open("emulator:engine=native,
     boards=2")``: engine ("reference", "vector", "native", "native-float"), isa, boards, threads,
-    sharing ("auto", "targets", "sources"), check (seconds between tests of all boards in the
-    background), and the geometry: chips, blocks, pes, registers, local, bm, instructions, dram,
+    partition ("auto", "targets", "sources"), health_check (seconds between tests of all boards in
+    the background), and the geometry: chips, blocks, pes, registers, local, bm, instructions, dram,
     clock. Boards elsewhere ("board:0", "board:unix:/path/to/socket", "auto" for the best that
-    works) also know queue (seconds to wait for one that is taken), timeout (seconds without a sign
-    of life) and test (False: none when it is opened); docs/library.md has them all.
+    works) also know queue_timeout (seconds to wait for one that is taken), timeout (seconds without
+    a heartbeat) and self_test (False: none when it is opened); docs/library.md has them all.
 
     ``gdr.open("mpi", comm=MPI.COMM_WORLD)`` opens one device on all ranks of a communicator of
     mpi4py, which is duplicated; without ``comm`` on all processes. Calls on it are collective, and
@@ -237,7 +237,7 @@ def open(name: str = "", *, comm: Any = None, **options: Union[str, int, float])
 
 
 #: Options that are on or off.
-_SWITCHES = ("test",)
+_SWITCHES = ("self_test",)
 
 
 def _kind(name: str) -> str:

@@ -1,4 +1,4 @@
-// Runs on one chip: both ways of sharing, groups that are not full, halves, split runs.
+// Runs on one chip: both partitions, groups that are not full, halves, split runs.
 #include "board/programs.hpp"
 #include "emulator/chip/reduction.hpp"
 #include "support/catch.hpp"

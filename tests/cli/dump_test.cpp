@@ -42,7 +42,7 @@ struct Marks : Shell {
   std::string dump(const std::string& what) const {
     const Outcome result =
         run("gdr run marks.gdo --targets i.txt --set p=0.1 -o out.txt --device "
-            "emulator:chips=1,sharing=targets "
+            "emulator:chips=1,partition=targets "
             "--dump '" +
             what + "'");
     INFO(result.err);

@@ -122,11 +122,11 @@ TEST_CASE("gdr predict says what is wrong with a line") {
   refused(shell, "gdr predict gravity --particles 10 --size 5", 2, "--size says nothing");
   refused(shell, "gdr predict gravity --particles 10 --clocks 0", 2, "0 clocks");
   refused(shell, "gdr predict gravity --particles 10 --clocks 56.1", 2, "a multiple of 0.25");
-  refused(shell, "gdr predict gravity --particles 10 --sharing all", 2, "known: auto");
+  refused(shell, "gdr predict gravity --particles 10 --partition all", 2, "known: auto");
   refused(shell, "gdr predict gravity --particles 10 --machine bord4", 2, "board4");
   refused(shell, "gdr predict gravity --particles 10 --set chip.clok=1", 2, "chip.clock");
   refused(shell, "gdr predict gravity --particles 10 --set chip.clock=0", 2, "chip.clock = 0");
-  refused(shell, "gdr predict gravity_neighbours --particles 10 --sharing sources", 2, "pass");
+  refused(shell, "gdr predict gravity_neighbours --particles 10 --partition sources", 2, "pass");
   refused(shell, "gdr predict product", 2, "--size");
   refused(shell, "gdr predict product --size 5x5", 2, "MxNxK");
   refused(shell, "gdr predict lu --size 5x5", 2, "one number");

@@ -68,7 +68,7 @@ TEST_CASE("gdr run writes output items, a row a source") {
   CHECK(json["items"]["double_mj"] == std::vector<double>{2, 4, 8, 16});
 }
 
-TEST_CASE("gdr run gives the same on every engine, instruction set and sharing") {
+TEST_CASE("gdr run gives the same on every engine, instruction set and partition") {
   const Sums shell;
   const std::string line = "gdr run sums.gdo --targets i.txt --sources j.txt --set scale=0.1 ";
   const std::string right = shell.run(line + "--engine reference").out;
@@ -77,7 +77,7 @@ TEST_CASE("gdr run gives the same on every engine, instruction set and sharing")
   CHECK(shell.run(line + "--engine vector --isa portable").out == right);
   CHECK(shell.run(line + "--threads 1").out == right);
   CHECK(shell.run(line + "--device emulator:boards=2").out == right);
-  CHECK(shell.run(line + "--device emulator:blocks=2,pes=2,chips=1,sharing=targets").status == 0);
+  CHECK(shell.run(line + "--device emulator:blocks=2,pes=2,chips=1,partition=targets").status == 0);
 }
 
 TEST_CASE("results have 17 significant digits") {
@@ -211,7 +211,7 @@ fvar long lo raw ior at $lr24v
       "-9223372036854775808 fffffffff 000000000000000001\n";
   shell.write("i.txt", rows);
   const Outcome result =
-      shell.run("gdr run copy.gds --targets i.txt --device emulator:sharing=targets");
+      shell.run("gdr run copy.gds --targets i.txt --device emulator:partition=targets");
   INFO(result.err);
   CHECK(result.status == 0);
   CHECK(result.out == "# ko wo lo\n" + rows);

@@ -259,7 +259,7 @@ TEST_CASE("a list takes fewer targets into a PE where four lists do not fit") {
 TEST_CASE("sources of a kernel with a list are not split over the blocks") {
   const Kernel kernel(
       *compiled(head + "VARF list nb[5];\nif (r2 < h2) { nb append= ids; }\n").program);
-  CHECK_THROWS_AS(run(kernel, scattered(5, 6), 5, 6, "vector,sharing=sources"), Error);
+  CHECK_THROWS_AS(run(kernel, scattered(5, 6), 5, 6, "vector,partition=sources"), Error);
 }
 
 }  // namespace gdr::test

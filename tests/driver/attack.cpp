@@ -94,7 +94,7 @@ TEST_CASE("hundreds of clients that say nothing keep nobody out") {
   const ServerProcess server;
   std::vector<driver::File> silent;
   for (int k = 0; k < 400; ++k) silent.push_back(driver::connect_to(server.socket()));
-  Device device = Device::open(server.device("queue=1"));
+  Device device = Device::open(server.device("queue_timeout=1"));
   CHECK(forces(device, 20, 20) == expected_forces(20, 20));
   const std::string log = server.log();
   CHECK(says(log, "said nothing, and others came"));
@@ -109,7 +109,7 @@ TEST_CASE("a server that may open few files serves some clients, and does not sp
   }
   std::vector<driver::File> silent;
   for (int k = 0; k < 40; ++k) silent.push_back(driver::connect_to(server->socket()));
-  Device device = Device::open(server->device("queue=1"));
+  Device device = Device::open(server->device("queue_timeout=1"));
   CHECK(forces(device, 20, 20) == expected_forces(20, 20));
   const double before = cpu_seconds(server->process());
   std::this_thread::sleep_for(std::chrono::milliseconds(600));
@@ -153,7 +153,9 @@ TEST_CASE("a server that is stopped is an error in time, whatever signals come")
   const ServerProcess server;
   server.signal(SIGSTOP);
   const Storm storm;
-  const auto open = [&] { return error_of([&] { Device::open(server.device("queue=0.1")); }); };
+  const auto open = [&] {
+    return error_of([&] { Device::open(server.device("queue_timeout=0.1")); });
+  };
   const auto begin = std::chrono::steady_clock::now();
   auto heard = std::async(std::launch::async, open);  // connected, and never answered
   std::this_thread::sleep_for(std::chrono::milliseconds(200));

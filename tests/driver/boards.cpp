@@ -66,7 +66,7 @@ TEST_CASE("rows of a product that a board did not finish before it was lost go t
   gdr::Device here = gdr::Device::open("emulator:" + small_machine);
   const std::vector<double> small = product(here), wanted = product(here, 1300);
   const ServerProcess server({"--boards", "3", "--inject", "die@14"});
-  gdr::Device device = gdr::Device::open(server.device("boards=3,test=0"));
+  gdr::Device device = gdr::Device::open(server.device("boards=3,self_test=0"));
   std::string error = "no error";
   unsigned most_lost = 0;
   for (int k = 0; k < 100 && error == "no error"; ++k) {
@@ -88,7 +88,7 @@ TEST_CASE("a board that is lost leaves its work to the others") {
   // Every board's server dies at its fortieth list. The first board has the most to do: it is lost
   // first, in the middle of a job, then the others, until none is left.
   const ServerProcess server({"--boards", "3", "--inject", "die@40"});
-  gdr::Device device = gdr::Device::open(server.device("boards=3,test=0"));
+  gdr::Device device = gdr::Device::open(server.device("boards=3,self_test=0"));
   const std::vector<double> wanted[] = {expected_forces(200, 90), expected_forces(3000, 90)};
   std::string error;
   unsigned most_lost = 0;
@@ -116,7 +116,7 @@ TEST_CASE("what a name asks for and the board has not is said") {
   CHECK(says(open("pes=16"), "device option pes=16: board 0 of"));
   CHECK(open("pes=32,chips=2") == "no error");
   CHECK(says(open("engine=reference"), "ask for no other, or start it with --any-engine"));
-  CHECK(says(open("boards=2,queue=0.05"), "no board became free in time"));
+  CHECK(says(open("boards=2,queue_timeout=0.05"), "no board became free in time"));
   CHECK(says(error_of([] { gdr::Device::open("board:unix:/nowhere/socket"); }),
              "no board server answers at /nowhere/socket"));
   CHECK(says(error_of([] { gdr::Device::open("board:unix:"); }), "names no socket"));

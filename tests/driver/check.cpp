@@ -35,7 +35,7 @@ pid_t owner_of(const ServerProcess& server) {
 
 TEST_CASE("a check in the background finds a board that died while nobody used it") {
   const ServerProcess server({"--boards", "2", "--threads", "1"});
-  gdr::Device device = gdr::Device::open(server.device("boards=2,check=0.05"));
+  gdr::Device device = gdr::Device::open(server.device("boards=2,health_check=0.05"));
   CHECK(forces(device, 3000, 40) == expected_forces(3000, 40));
   CHECK(soon([&] { return device.statistics().checks > 0; }));
   CHECK(device.statistics().lost_boards == 0);
@@ -50,7 +50,7 @@ TEST_CASE("a check in the background finds a board that died while nobody used i
 
 TEST_CASE("a check in the background takes out a board that computes wrongly") {
   const ServerProcess server({"--inject", "wrong-result@2:4000x1000000"});
-  gdr::Device device = gdr::Device::open(server.device("test=0,check=0.05"));
+  gdr::Device device = gdr::Device::open(server.device("self_test=0,health_check=0.05"));
   CHECK(soon([&] { return device.statistics().lost_boards == 1; }));
   const std::string error = error_of([&] { forces(device, 9, 9); });
   INFO(error);
@@ -59,7 +59,7 @@ TEST_CASE("a check in the background takes out a board that computes wrongly") {
 }
 
 TEST_CASE("checks stand between the runs of several threads, and change no bit") {
-  gdr::Device device = gdr::Device::open("emulator:threads=1,check=0.001," + small_machine);
+  gdr::Device device = gdr::Device::open("emulator:threads=1,health_check=0.001," + small_machine);
   const std::vector<double> wanted = expected_forces(500, 60);
   std::atomic<int> wrong = 0;
   std::vector<std::thread> crew;
@@ -70,7 +70,7 @@ TEST_CASE("checks stand between the runs of several threads, and change no bit")
   for (std::thread& thread : crew) thread.join();
   CHECK(wrong == 0);
   CHECK(soon([&] { return device.statistics().checks > 1; }));
-  CHECK(error_of([] { gdr::Device::open("mpi:check=1"); }) ==
+  CHECK(error_of([] { gdr::Device::open("mpi:health_check=1"); }) ==
         "device option check: ranks cannot test their boards each by itself; leave it out");
-  CHECK(says(error_of([] { gdr::Device::open("emulator:check=often"); }), "seconds from 0"));
+  CHECK(says(error_of([] { gdr::Device::open("emulator:health_check=often"); }), "seconds from 0"));
 }

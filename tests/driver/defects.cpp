@@ -106,7 +106,7 @@ TEST_CASE("a board with a stuck bit is taken out, and another one does its work"
   FakeBus later;
   later.add_uio(make_engine("reference"));
   later.add_uio(std::make_shared<Defective>(stuck, 0));
-  Device untested = Device::open("board:0,boards=2,test=0");
+  Device untested = Device::open("board:0,boards=2,self_test=0");
   CHECK(untested.statistics().lost_boards == 0);
   const std::vector<BoardTest> tests = untested.test();
   REQUIRE(tests.size() == 2);

@@ -90,7 +90,7 @@ TEST_CASE("faults end in the right result or a clear error, and in time") {
     const std::size_t task = static_cast<std::size_t>(run) % std::size(tasks);
     INFO("fault " << fault << ", run " << run << ", task " << task);
     const ServerProcess server({"--boards", "2", "--threads", "1", "--inject", fault});
-    const std::string test = random() % 2 == 0 ? "" : ",test=0";
+    const std::string test = random() % 2 == 0 ? "" : ",self_test=0";
     const Outcome outcome = run_jobs(server.device("boards=2,timeout=0.4" + test), tasks[task]);
     INFO(outcome.error << " after " << outcome.seconds << " s");
     CHECK(outcome.right);
@@ -111,7 +111,7 @@ TEST_CASE("a flipped bit is mended without a word") {
         "flip-completion@3:5000x2", "lose-interrupt@1x1000", "delay@3:60x3"}) {
     INFO(fault);
     const ServerProcess server({"--inject", fault});
-    gdr::Device device = gdr::Device::open(server.device("test=0,timeout=20"));
+    gdr::Device device = gdr::Device::open(server.device("self_test=0,timeout=20"));
     for (int k = 0; k < 3; ++k) CHECK(forces(device, 1500, 40) == wanted);
     CHECK(device.statistics().lost_boards == 0);
   }
@@ -127,7 +127,7 @@ TEST_CASE("what cannot be mended is an error, not a result") {
         {"no-memory@3", "out of memory"}}) {
     INFO(fault);
     const ServerProcess server({"--inject", fault});
-    gdr::Device device = gdr::Device::open(server.device("test=0,timeout=0.5"));
+    gdr::Device device = gdr::Device::open(server.device("self_test=0,timeout=0.5"));
     std::string error;
     const std::vector<double> wanted = expected_forces(1500, 40);
     for (int k = 0; k < 4 && error.empty(); ++k) {
@@ -156,7 +156,7 @@ TEST_CASE("a board that computes wrongly fails its test") {
     const std::string error = error_of([&] { gdr::Device::open(server.device()); });
     INFO(fault << ": " << error);
     CHECK(says(error, words));
-    gdr::Device untested = gdr::Device::open(server.device("test=0"));
+    gdr::Device untested = gdr::Device::open(server.device("self_test=0"));
     if (std::string(fault) != "wrong-result@2:4000") continue;
     CHECK(says(error_of([&] { untested.test(); }), "memory of chip 0"));
     CHECK(untested.statistics().lost_boards == 1);
@@ -166,7 +166,7 @@ TEST_CASE("a board that computes wrongly fails its test") {
 
 TEST_CASE("a server that is stopped is given up after the time-out, one that goes on is not") {
   const ServerProcess server({"--inject", "delay@6:700"});
-  gdr::Device device = gdr::Device::open(server.device("timeout=5,test=0"));
+  gdr::Device device = gdr::Device::open(server.device("timeout=5,self_test=0"));
   CHECK(forces(device, 1500, 40) == expected_forces(1500, 40));
   CHECK(forces(device, 1500, 40) == expected_forces(1500, 40));
 }

@@ -125,7 +125,7 @@ TEST_CASE("a board is free again when its owner is killed, though a child of it 
   kill(owner, SIGKILL);
   waitpid(owner, nullptr, 0);
   CHECK(error_of([&] {
-          gdr::Device next = gdr::Device::open(server.device("queue=20"));
+          gdr::Device next = gdr::Device::open(server.device("queue_timeout=20"));
           CHECK(forces(next, 50, 20) == expected_forces(50, 20));
         }) == "no error");
   kill(child, SIGKILL);

@@ -86,7 +86,7 @@ TEST_CASE("an owner that is killed at any moment leaves a board that nobody has 
     const pid_t owner = fork();
     if (owner == 0) {
       try {
-        Device device = Device::open(server.device("test=" + std::to_string(k % 2)));
+        Device device = Device::open(server.device("self_test=" + std::to_string(k % 2)));
         for (;;) forces(device, 1500, 4000);
       } catch (...) {
       }
@@ -97,7 +97,7 @@ TEST_CASE("an owner that is killed at any moment leaves a board that nobody has 
     waitpid(owner, nullptr, 0);
     check_fresh(server);
   }
-  Device device = Device::open(server.device("queue=20"));
+  Device device = Device::open(server.device("queue_timeout=20"));
   CHECK(forces(device, 50, 20) == wanted);
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("who waits for a board gets it in the order in which they came") {
   std::vector<std::thread> crew;
   for (int k = 0; k < 4; ++k) {
     crew.emplace_back([&, k] {
-      Device device = Device::open(server.device("queue=30"));
+      Device device = Device::open(server.device("queue_timeout=30"));
       const std::scoped_lock lock(mutex);
       order.push_back(k);
     });
@@ -157,7 +157,7 @@ TEST_CASE("a device that cannot be opened leaves nothing behind") {
   const auto all = [&] {
     fail(server.device("pes=16"));
     fail(server.device("engine=reference"));
-    fail(server.device("boards=3,queue=0"));
+    fail(server.device("boards=3,queue_timeout=0"));
     fail(broken.device());
     fail(dying.device());
     fail(poor.device());
@@ -170,7 +170,7 @@ TEST_CASE("a device that cannot be opened leaves nothing behind") {
   const Holdings before;
   for (int k = 0; k < 3; ++k) all();
   {
-    Device device = Device::open(server.device("boards=2,check=0.01"));
+    Device device = Device::open(server.device("boards=2,health_check=0.01"));
     forces(device, 1500, 40);
     CHECK(!(Holdings() == before));  // so they would be seen
   }

@@ -36,7 +36,8 @@ TEST_CASE("a board on the bus is found by its id and gives the emulator's bits")
   {
     Device device = Device::open("board:0");
     CHECK(says(device.description(), "board:0: 1 board of 2 chips"));
-    CHECK(says(error_of([] { Device::open("board:0,queue=0"); }), "taken by another process"));
+    CHECK(says(error_of([] { Device::open("board:0,queue_timeout=0"); }),
+               "taken by another process"));
     check_forces(device);  // its buffer of a megabyte cannot grow: lists go in parts
     std::ifstream file(folder / "config");
     const std::string config{std::istreambuf_iterator<char>(file), {}};
@@ -54,7 +55,7 @@ TEST_CASE("two boards of one id are two, and share a job") {
   Device both = Device::open("board:0,boards=2");
   check_forces(both);
   CHECK(both.statistics().lost_boards == 0);
-  CHECK(says(error_of([] { Device::open("board:1,queue=0"); }), "0000:04:00.0 is taken"));
+  CHECK(says(error_of([] { Device::open("board:1,queue_timeout=0"); }), "0000:04:00.0 is taken"));
 }
 
 TEST_CASE("a device of the id that is no board is named, with what to do") {
@@ -136,7 +137,8 @@ TEST_CASE("a board that VFIO shows gives the emulator's bits, and is told by eve
   INFO("messages " << linux_vfio.messages);
   {
     Device device = Device::open("board:0");
-    CHECK(says(error_of([] { Device::open("board:0,queue=0"); }), "taken by another process"));
+    CHECK(says(error_of([] { Device::open("board:0,queue_timeout=0"); }),
+               "taken by another process"));
     check_forces(device);
     CHECK((linux_vfio.command() & 0x06) == 0x06);
     CHECK(linux_vfio.interrupts() > 0);

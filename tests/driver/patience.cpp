@@ -45,7 +45,7 @@ TEST_CASE("patience follows from the work, within bounds, unless it is given") {
 
 TEST_CASE("a stuck queue is found out soon where the work is small") {
   const ServerProcess server({"--inject", "stick@3"});
-  gdr::Device device = gdr::Device::open(server.device("test=0"));
+  gdr::Device device = gdr::Device::open(server.device("self_test=0"));
   const auto [seconds, error] = end_of(device);
   INFO(error);
   CHECK(says(error, "no sign of life for 5"));
@@ -55,7 +55,7 @@ TEST_CASE("a stuck queue is found out soon where the work is small") {
 
 TEST_CASE("a board that shows signs of life and nothing else is given up, too") {
   const ServerProcess server({"--inject", "babble@3"});
-  gdr::Device device = gdr::Device::open(server.device("test=0,timeout=0.1"));
+  gdr::Device device = gdr::Device::open(server.device("self_test=0,timeout=0.1"));
   const auto [seconds, error] = end_of(device);
   INFO(error);
   CHECK(says(error, "it shows signs of life, but a list is not done after"));
@@ -64,7 +64,7 @@ TEST_CASE("a board that shows signs of life and nothing else is given up, too") 
 
 TEST_CASE("a long list that goes on is not given up, however short the time-out") {
   const ServerProcess server({"--engine", "reference", "--threads", "1"});
-  gdr::Device device = gdr::Device::open(server.device("timeout=0.3,sharing=targets"));
+  gdr::Device device = gdr::Device::open(server.device("timeout=0.3,partition=targets"));
   std::size_t sources = 3000;
   std::vector<double> results;
   for (std::chrono::duration<double> spent{}; spent.count() < 0.5; sources *= 2) {
@@ -73,6 +73,6 @@ TEST_CASE("a long list that goes on is not given up, however short the time-out"
     spent = std::chrono::steady_clock::now() - begin;
   }
   CHECK(device.statistics().lost_boards == 0);
-  gdr::Device here = gdr::Device::open("emulator:sharing=targets," + small_machine);
+  gdr::Device here = gdr::Device::open("emulator:partition=targets," + small_machine);
   CHECK(forces(here, 512, sources / 2) == results);
 }

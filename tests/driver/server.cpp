@@ -81,12 +81,12 @@ TEST_CASE("a board has one owner; others wait as long as they like") {
   const ServerProcess server;
   auto first = std::make_unique<Device>(Device::open(server.device()));
   const auto begin = std::chrono::steady_clock::now();
-  CHECK(says(error_of([&] { Device::open(server.device("queue=0.3")); }),
+  CHECK(says(error_of([&] { Device::open(server.device("queue_timeout=0.3")); }),
              "no board became free in time"));
   CHECK(seconds_since(begin) >= 0.25);
   CHECK(seconds_since(begin) < 10);
   auto second = std::async(std::launch::async, [&] {
-    Device device = Device::open(server.device("queue=20"));
+    Device device = Device::open(server.device("queue_timeout=20"));
     return forces(device, 50, 20);
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -115,10 +115,11 @@ TEST_CASE("an owner that is killed in the middle leaves a board for the next") {
   }
   char sign = 0;
   REQUIRE(read(ready[0], &sign, 1) == 1);
-  CHECK(says(error_of([&] { Device::open(server.device("queue=0")); }), "no board became free"));
+  CHECK(says(error_of([&] { Device::open(server.device("queue_timeout=0")); }),
+             "no board became free"));
   kill(owner, SIGKILL);
   waitpid(owner, nullptr, 0);
-  Device device = Device::open(server.device("queue=10"));
+  Device device = Device::open(server.device("queue_timeout=10"));
   CHECK(forces(device, 50, 20) == expected_forces(50, 20));
   close(ready[0]);
   close(ready[1]);
@@ -213,7 +214,7 @@ TEST_CASE("clients that say what makes no sense harm nobody") {
     if (k % 4 == 0) driver::send_message(socket, message);
   }
   CHECK(forces(device, 20, 20) == expected_forces(20, 20));
-  Device other = Device::open(server.device("queue=20"));
+  Device other = Device::open(server.device("queue_timeout=20"));
   CHECK(forces(other, 20, 20) == expected_forces(20, 20));
 }
 
@@ -286,6 +287,6 @@ TEST_CASE("random descriptors, commands and registers never harm a server") {
   }
   CHECK(forces(witness, 20, 20) == expected_forces(20, 20));
   CHECK(!says(server.log(), "by signal"));
-  Device next = Device::open(server.device("queue=20"));
+  Device next = Device::open(server.device("queue_timeout=20"));
   CHECK(forces(next, 20, 20) == expected_forces(20, 20));
 }

@@ -24,7 +24,7 @@ class ServerProcess {
   ServerProcess& operator=(const ServerProcess&) = delete;
 
   const std::string& socket() const { return socket_; }
-  /// A device's name, with options behind it: "timeout=2,test=0".
+  /// A device's name, with options behind it: "timeout=2,self_test=0".
   std::string device(const std::string& options = "") const;
   pid_t process() const { return process_; }
   void signal(int number) const;

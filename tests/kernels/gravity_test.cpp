@@ -50,13 +50,13 @@ TEST_CASE("gravity of a Plummer sphere, equal masses and a mass ratio of a milli
   }
 }
 
-TEST_CASE("gravity gives the same bits on both engines, and good ones for both ways of sharing") {
+TEST_CASE("gravity gives the same bits on both engines, and good ones for both partitions") {
   const Particles p = plummer(150, 100);
   const Forces expected = direct_sum(p, p, 1e-4);
-  for (const std::string sharing : {",sharing=targets", ",sharing=sources"}) {
-    INFO(sharing);
-    const Forces reference = run_kernel(small + engines[0] + sharing, p, p, 1e-4);
-    CHECK(reference == run_kernel(small + engines[1] + sharing, p, p, 1e-4));
+  for (const std::string partition : {",partition=targets", ",partition=sources"}) {
+    INFO(partition);
+    const Forces reference = run_kernel(small + engines[0] + partition, p, p, 1e-4);
+    CHECK(reference == run_kernel(small + engines[1] + partition, p, p, 1e-4));
     check_close(reference, expected, 1e-7, 1e-6);
   }
 }
@@ -64,10 +64,10 @@ TEST_CASE("gravity gives the same bits on both engines, and good ones for both w
 TEST_CASE("gravity of any number of sources") {
   const Particles p = plummer(40);
   for (const std::string& engine : engines)
-    for (const std::string sharing : {",sharing=targets", ",sharing=sources"})
+    for (const std::string partition : {",partition=targets", ",partition=sources"})
       for (const std::size_t sources : {2, 3, 4, 5, 6, 7, 31}) {
-        INFO(engine << sharing << ", " << sources << " sources");
-        check_close(run_kernel(small + engine + sharing, p, p.first(sources), 0.01),
+        INFO(engine << partition << ", " << sources << " sources");
+        check_close(run_kernel(small + engine + partition, p, p.first(sources), 0.01),
                     direct_sum(p, p.first(sources), 0.01), one_pair, one_pair * 10);
       }
 }

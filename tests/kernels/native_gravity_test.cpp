@@ -54,17 +54,17 @@ TEST_CASE("native gravity of a Plummer sphere is close to a direct sum") {
   });
 }
 
-TEST_CASE("native gravity of any number of sources, both ways of sharing") {
+TEST_CASE("native gravity of any number of sources, both partitions") {
   const Particles p = plummer(140);
   Particles targets = plummer(140, 1, 5);
   for (auto& id : targets.id) id = -1;
   for_all([&](const std::string& name, const Numerics& n) {
-    for (const std::string sharing : {",sharing=targets", ",sharing=sources"}) {
-      CHECK(run_kernel(name + small + sharing, targets, p.first(0), 0.01) == Forces(140));
+    for (const std::string partition : {",partition=targets", ",partition=sources"}) {
+      CHECK(run_kernel(name + small + partition, targets, p.first(0), 0.01) == Forces(140));
       for (const std::size_t sources : {1, 2, 3, 4, 5, 6, 7, 31, 140}) {
-        INFO(sharing << ", " << sources << " sources");
+        INFO(partition << ", " << sources << " sources");
         const Particles some = p.first(sources);
-        const Forces got = run_kernel(name + small + sharing, targets, some, 0.01);
+        const Forces got = run_kernel(name + small + partition, targets, some, 0.01);
         check_close(got, direct_sum(targets, some, 0.01), {n.engine, n.rms * 10, n.largest * 10});
       }
     }
@@ -75,9 +75,9 @@ TEST_CASE("native gravity of more sources than a pass over the board's buffers h
   Particles targets = plummer(20), sources = plummer(40000, 1, 2);
   for (auto& id : targets.id) id = -1;
   const Forces expected = direct_sum(targets, sources, 1e-3);
-  for (const std::string sharing : {",sharing=targets", ",sharing=sources"}) {
+  for (const std::string partition : {",partition=targets", ",partition=sources"}) {
     const Forces got =
-        run_kernel("emulator:engine=native,chips=1,blocks=2" + sharing, targets, sources, 1e-3);
+        run_kernel("emulator:engine=native,chips=1,blocks=2" + partition, targets, sources, 1e-3);
     check_close(got, expected, numerics[0]);
   }
 }

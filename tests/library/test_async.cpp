@@ -120,7 +120,7 @@ TEST_CASE("devices in several threads do not touch each other") {
   for (std::size_t t = 0; t < good.size(); ++t)
     threads.emplace_back([&, t] {
       gdr::Device device =
-          gdr::Device::open(tiny + (t % 2 == 0 ? ",boards=2" : ",sharing=sources"));
+          gdr::Device::open(tiny + (t % 2 == 0 ? ",boards=2" : ",partition=sources"));
       gdr::Job job = device.job(spring());
       give(job, in);
       std::vector<double> force(70);

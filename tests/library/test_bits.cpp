@@ -1,4 +1,4 @@
-// The bits of a result depend on the data, the kernel, the geometry and the way of sharing alone.
+// The bits of a result depend on the data, the kernel, the geometry and the partition alone.
 #include <string>
 
 #include "emulator/engine/engine.hpp"
@@ -14,30 +14,31 @@ const std::string machine = "emulator:chips=2,blocks=4,pes=4";
 }  // namespace
 
 TEST_CASE("the same bits for any number of threads and boards, in every engine") {
-  for (const char* sharing : {",sharing=targets", ",sharing=sources", ""}) {
+  for (const char* partition : {",partition=targets", ",partition=sources", ""}) {
     const SpringInput in = rough_input(401, 257);
-    const SpringResult expected = run_on(machine + ",threads=1,engine=reference" + sharing, in);
+    const SpringResult expected = run_on(machine + ",threads=1,engine=reference" + partition, in);
     for (const char* threads : {",threads=1", ",threads=2", ",threads=5"})
       for (const char* boards : {",boards=1", ",boards=2", ",boards=7"})
-        CHECK(run_on(machine + threads + boards + sharing, in) == expected);
+        CHECK(run_on(machine + threads + boards + partition, in) == expected);
     for (const gdr::Isa isa : gdr::host_isas())
-      CHECK(run_on(machine + ",isa=" + std::string(gdr::isa_name(isa)) + sharing, in) == expected);
+      CHECK(run_on(machine + ",isa=" + std::string(gdr::isa_name(isa)) + partition, in) ==
+            expected);
   }
 }
 
-TEST_CASE("the choice of sharing does not look at boards or threads") {
+TEST_CASE("the choice of partition does not look at boards or threads") {
   // Few targets, many sources: the sources are split; bits would differ if the choice did.
   const SpringInput in = rough_input(7, 999);
-  const SpringResult expected = run_on(machine + ",threads=1,sharing=sources", in);
+  const SpringResult expected = run_on(machine + ",threads=1,partition=sources", in);
   CHECK(run_on(machine + ",threads=1", in) == expected);
   CHECK(run_on(machine + ",threads=4,boards=5", in) == expected);
 }
 
-TEST_CASE("both ways of sharing agree with sums in double") {
+TEST_CASE("both partitions agree with sums in double") {
   const SpringInput in = rough_input(60, 500);
   const SpringResult expected = spring_reference(in);
-  for (const char* sharing : {",sharing=targets", ",sharing=sources"}) {
-    const SpringResult got = run_on(machine + sharing, in);
+  for (const char* partition : {",partition=targets", ",partition=sources"}) {
+    const SpringResult got = run_on(machine + partition, in);
     for (std::size_t i = 0; i < in.xi.size(); ++i) {
       CHECK(got.force[i] == Approx(expected.force[i]).epsilon(1e-11).margin(1e-10));
       CHECK(got.mass[i] == Approx(expected.mass[i]).epsilon(1e-13).margin(1e-12));
@@ -76,7 +77,7 @@ TEST_CASE("every part of a long pass counts, in every engine") {
   const gdr::Kernel kernel = gdr::Kernel::builtin("lennard_jones");
   for (const char* const engine : {"vector", "native"}) {
     gdr::Device device = gdr::Device::open(
-        std::string("emulator:sharing=targets,chips=1,blocks=1,engine=") + engine);
+        std::string("emulator:partition=targets,chips=1,blocks=1,engine=") + engine);
     for (const std::size_t near : {0, 4000, 4100, 8990}) {
       INFO(engine << ", source " << near);
       std::vector<double> x(n, 5), y(n, 0);

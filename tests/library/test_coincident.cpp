@@ -77,8 +77,8 @@ TEST_CASE("Coincident pairs without softening do not move blocks to integers") {
   const std::string name = GENERATE("gravity", "gravity_jerk", "gravity_jerk_long", "gravity_long",
                                     "coulomb", "coulomb_ewald", "lennard_jones");
   const bool same_ids = GENERATE(false, true);
-  for (const char* sharing : {"sharing=targets", "sharing=sources"}) {
-    const std::string options = std::string(sharing) + ",chips=1";
+  for (const char* partition : {"partition=targets", "partition=sources"}) {
+    const std::string options = std::string(partition) + ",chips=1";
     const Outcome expected = run(options + ",engine=reference", name, same_ids);
     for (const Isa isa : host_isas()) {
       if (!proves_doubles(isa)) continue;

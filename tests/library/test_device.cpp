@@ -61,7 +61,7 @@ TEST_CASE("wrong device names are answered with the nearest right one") {
   CHECK(says(usage_message("emulator:board=2"), "did you mean \"boards\"?"));
   CHECK(says(usage_message("emulator:engine=vektor"), "did you mean \"vector\"?"));
   CHECK(says(usage_message("emulator:isa=avx3"), "did you mean \"avx2\"?"));
-  CHECK(says(usage_message("emulator:sharing=source"), "did you mean \"sources\"?"));
+  CHECK(says(usage_message("emulator:partition=source"), "did you mean \"sources\"?"));
   CHECK(says(usage_message("emulator:engine"), "has no value"));
   CHECK(says(usage_message("emulator:boards=0"), "boards=0"));
   CHECK(says(usage_message("emulator:boards=-1"), "boards=-1"));

@@ -80,7 +80,7 @@ bool says(const std::string& message, const std::string& part) {
 }  // namespace
 
 TEST_CASE("gravity agrees with sums in double") {
-  for (const char* name : {"emulator", "emulator:sharing=targets", "emulator:sharing=sources",
+  for (const char* name : {"emulator", "emulator:partition=targets", "emulator:partition=sources",
                            "emulator:chips=3,blocks=3,pes=5,boards=2"})
     for (std::size_t n : {1, 2, 3, 257}) {
       gdr::Device device = gdr::Device::open(name);

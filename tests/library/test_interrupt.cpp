@@ -32,14 +32,14 @@ double seconds_to_end(gdr::Device& device, gdr::Job& job) {
 
 }  // namespace
 
-TEST_CASE("an interrupt is honoured well within a second, by every engine and way of sharing") {
+TEST_CASE("an interrupt is honoured well within a second, by every engine and partition") {
   const SpringInput small = exact_input(100, 50);
   const SpringResult wanted = spring_reference(small);
   const SpringInput large = rough_input(200'000, 200'000);
   for (const char* const engine :
        {"engine=reference", "engine=vector,isa=portable", "engine=vector", "engine=native"})
-    for (const char* const sharing : {"targets", "sources"}) {
-      const std::string name = std::string("emulator:") + engine + ",sharing=" + sharing;
+    for (const char* const partition : {"targets", "sources"}) {
+      const std::string name = std::string("emulator:") + engine + ",partition=" + partition;
       INFO(name);
       gdr::Device device = gdr::Device::open(name);
       gdr::Job job = device.job(spring());

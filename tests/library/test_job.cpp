@@ -1,4 +1,4 @@
-// Jobs: any number of targets and sources, in any layout, both ways of sharing, against plain sums.
+// Jobs: any number of targets and sources, in any layout, both partitions, against plain sums.
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -36,26 +36,27 @@ bool says(const std::string& message, const std::string& part) {
 }  // namespace
 
 TEST_CASE("sums are exact for all sizes around the edges of a machine, both ways") {
-  for (const char* sharing : {",sharing=targets", ",sharing=sources", ""})
+  for (const char* partition : {",partition=targets", ",partition=sources", ""})
     for (std::size_t ni : {1, 11, 12, 13, 47, 48, 49, 100})
-      for (std::size_t nj : {0, 1, 2, 3, 4, 5, 63, 130}) check_sums(tiny + sharing, ni, nj);
+      for (std::size_t nj : {0, 1, 2, 3, 4, 5, 63, 130}) check_sums(tiny + partition, ni, nj);
 }
 
 TEST_CASE("other geometries, odd numbers of everything") {
-  for (const char* sharing : {",sharing=targets", ",sharing=sources"}) {
-    check_sums("emulator:threads=1,chips=1,blocks=1,pes=1" + std::string(sharing), 9, 21);
-    check_sums("emulator:threads=1,chips=3,blocks=5,pes=7,bm=16" + std::string(sharing), 431, 333);
-    check_sums("emulator:threads=1,chips=5,blocks=3,pes=2,boards=3" + std::string(sharing), 250,
+  for (const char* partition : {",partition=targets", ",partition=sources"}) {
+    check_sums("emulator:threads=1,chips=1,blocks=1,pes=1" + std::string(partition), 9, 21);
+    check_sums("emulator:threads=1,chips=3,blocks=5,pes=7,bm=16" + std::string(partition), 431,
+               333);
+    check_sums("emulator:threads=1,chips=5,blocks=3,pes=2,boards=3" + std::string(partition), 250,
                77);
-    check_sums("emulator:threads=1,boards=2" + std::string(sharing), 300, 200);
+    check_sums("emulator:threads=1,boards=2" + std::string(partition), 300, 200);
   }
 }
 
 TEST_CASE("sources larger than the chips' memories are streamed in pieces") {
   // 4096 bytes hold 256 sources of two words.
-  for (const char* sharing : {",sharing=targets", ",sharing=sources"})
+  for (const char* partition : {",partition=targets", ",partition=sources"})
     for (std::size_t nj : {255, 256, 257, 511, 512, 513, 1025, 3000})
-      check_sums(tiny + ",dram=4096" + sharing, 50, nj);
+      check_sums(tiny + ",dram=4096" + partition, 50, nj);
 }
 
 TEST_CASE("no targets is no work, no sources leaves what Start leaves") {
@@ -103,9 +104,9 @@ TEST_CASE("members of structures and float arrays are arrays too") {
 
 TEST_CASE("float and integer variables, and groups filled up with pads") {
   const gdr::Kernel kernel = gdr::Kernel::assemble(typed_text, "typed.gds");
-  for (const char* sharing : {",sharing=targets", ",sharing=sources"})
+  for (const char* partition : {",partition=targets", ",partition=sources"})
     for (std::size_t nj : {1, 2, 5, 8, 33}) {
-      gdr::Device device = gdr::Device::open(tiny + sharing);
+      gdr::Device device = gdr::Device::open(tiny + partition);
       gdr::Job job = device.job(kernel);
       const SpringInput in = exact_input(29, nj);
       const std::vector<float> xi(in.xi.begin(), in.xi.end()), xj(in.xj.begin(), in.xj.end());
@@ -126,8 +127,8 @@ TEST_CASE("float and integer variables, and groups filled up with pads") {
 }
 
 TEST_CASE("updated sources take effect, and are all that is sent") {
-  for (const char* sharing : {",sharing=targets", ",sharing=sources"}) {
-    gdr::Device device = gdr::Device::open(tiny + sharing);
+  for (const char* partition : {",partition=targets", ",partition=sources"}) {
+    gdr::Device device = gdr::Device::open(tiny + partition);
     gdr::Job job = device.job(spring());
     SpringInput in = exact_input(20, 103);
     give(job, in);

@@ -49,7 +49,7 @@ TEST_CASE("stepping through a program has the bits of a run") {
       std::uint64_t steps = 0;
       while (machine.step()) ++steps;
       CHECK(steps == start + sources * body + machine.instructions("end").size());
-      const SpringResult wanted = run_on(name + ",sharing=targets", in);
+      const SpringResult wanted = run_on(name + ",partition=targets", in);
       CHECK(results(machine) == wanted);
       machine.restart();
       CHECK(machine.run(3) == 3);

@@ -68,10 +68,10 @@ TEST_CASE("outputs are joined over everything that worked on a source") {
         }
       for (const char* more : {"", ",boards=2", ",boards=7", ",dram=4096"})
         CHECK(run_reaction(
-                  "emulator:threads=1,chips=2,blocks=2,pes=1,sharing=targets" + std::string(more),
+                  "emulator:threads=1,chips=2,blocks=2,pes=1,partition=targets" + std::string(more),
                   xi, wi, xj) == expected);
-      CHECK(run_reaction("emulator:threads=1,chips=2,blocks=2,pes=1,sharing=sources", xi, wi, xj) ==
-            expected);
+      CHECK(run_reaction("emulator:threads=1,chips=2,blocks=2,pes=1,partition=sources", xi, wi,
+                         xj) == expected);
     }
 }
 

@@ -107,9 +107,9 @@ TEST_CASE("ranks of every number give the bits of one process") {
 }
 
 TEST_CASE("sums of slices are those of whole sums, but for rounding") {
-  // 37 targets on 20000 sources make two slices here; sharing=targets asks for one.
+  // 37 targets on 20000 sources make two slices here; partition=targets asks for one.
   const Words sliced = alone(machine, {"few"}).by_case.at("few.results");
-  const Words whole = alone(machine + ",sharing=targets", {"few"}).by_case.at("few.results");
+  const Words whole = alone(machine + ",partition=targets", {"few"}).by_case.at("few.results");
   REQUIRE(sliced.size() == whole.size());
   std::size_t different = 0;
   for (std::size_t k = 0; k < whole.size(); ++k) {
@@ -156,10 +156,10 @@ TEST_CASE("however data are laid out, and whatever the ranks have") {
   compare(on_ranks(mpi, 4, machine + ",boards=2,threads=2", "uneven", names), expected, "uneven");
 }
 
-TEST_CASE("both ways of sharing, and fast numerics") {
+TEST_CASE("both partitions, and fast numerics") {
   const std::vector<std::string> names = {"gravity", "few", "nearest"};
   const MpiKind mpi = mpi_kinds().at(0);
-  for (const char* more : {",sharing=targets", ",sharing=sources", ",engine=native"}) {
+  for (const char* more : {",partition=targets", ",partition=sources", ",engine=native"}) {
     const Results expected = alone(machine + more, names);
     compare(on_ranks(mpi, 2, machine + more, "even", names), expected, more);
     compare(on_ranks(mpi, 3, machine + more, "uneven", names), expected, more);

@@ -75,8 +75,8 @@ void compare(const std::string& device_name, const std::string& kernel_name, std
   const DeviceName name = parse_device_name(device_name, {});
   const Statistics s = counted(device_name, kernel, ni, nj);
   const KernelShape shape = kernel_shape(kernel.program(), name.geometry);
-  const BoardTime time =
-      particle_time(shape, name.geometry, {}, name.options.boards, {ni, nj, name.options.sharing});
+  const BoardTime time = particle_time(shape, name.geometry, {}, name.options.boards,
+                                       {ni, nj, name.options.partition});
   CHECK(time.clocks.compute == s.compute_clocks);
   CHECK(time.clocks.total == s.chip_clocks);
   CHECK(time.bytes_to_board == s.bytes_to_board);
@@ -89,20 +89,20 @@ void compare(const std::string& device_name, const std::string& kernel_name, std
 
 TEST_CASE("The model counts what emulated boards count, for every kernel of the library") {
   for (const std::string& kernel : Kernel::builtin_names())
-    for (const char* sharing : {"targets", "sources"}) {
+    for (const char* partition : {"targets", "sources"}) {
       const bool joinable = kernel_cost(Kernel::builtin(kernel).program()).joinable;
-      if (!joinable && std::string(sharing) == "sources") continue;
-      compare(
-          "emulator:threads=1,chips=2,blocks=4,pes=4,clock=400e6,sharing=" + std::string(sharing),
-          kernel, 50, 333);
+      if (!joinable && std::string(partition) == "sources") continue;
+      compare("emulator:threads=1,chips=2,blocks=4,pes=4,clock=400e6,partition=" +
+                  std::string(partition),
+              kernel, 50, 333);
     }
 }
 
 TEST_CASE("The model counts what emulated boards count, for all numbers of particles") {
-  const std::string small = "emulator:threads=1,chips=3,blocks=4,pes=4,sharing=";
-  for (const char* sharing : {"auto", "targets", "sources"})
+  const std::string small = "emulator:threads=1,chips=3,blocks=4,pes=4,partition=";
+  for (const char* partition : {"auto", "targets", "sources"})
     for (const std::size_t ni : {1, 16, 17, 192, 193, 500})
-      for (const std::size_t nj : {0, 1, 7, 64, 601}) compare(small + sharing, "gravity", ni, nj);
+      for (const std::size_t nj : {0, 1, 7, 64, 601}) compare(small + partition, "gravity", ni, nj);
   compare(small + "auto", "gravity", 0, 10);
 }
 
@@ -120,19 +120,21 @@ TEST_CASE("The model counts what emulated boards count on the real geometry") {
 
 TEST_CASE("The model counts what emulated boards count where sources are cut") {
   // Memories that do not hold all sources: every batch of targets has them sent anew.
-  for (const char* sharing : {"targets", "sources"})
+  for (const char* partition : {"targets", "sources"})
     for (const std::size_t nj : {100, 200, 500, 1023})
-      compare("emulator:threads=1,chips=2,blocks=2,pes=2,dram=4096,sharing=" + std::string(sharing),
-              "gravity", 40, nj);
+      compare(
+          "emulator:threads=1,chips=2,blocks=2,pes=2,dram=4096,partition=" + std::string(partition),
+          "gravity", 40, nj);
   // Several pieces between two looks at whether work was abandoned.
-  compare("emulator:sharing=targets,engine=native", "gravity", 100, 20000);
-  compare("emulator:sharing=targets,engine=native", "gravity", 100, 8192);
+  compare("emulator:partition=targets,engine=native", "gravity", 100, 20000);
+  compare("emulator:partition=targets,engine=native", "gravity", 100, 8192);
   // More words than one write carries.
-  compare("emulator:sharing=targets,engine=native", "gravity_jerk", 4, 300000);
+  compare("emulator:partition=targets,engine=native", "gravity_jerk", 4, 300000);
 }
 
 TEST_CASE("The model counts what emulated boards count of few targets on slices of the sources") {
-  const std::string small = "emulator:threads=1,engine=native,chips=2,blocks=2,pes=2,sharing=auto";
+  const std::string small =
+      "emulator:threads=1,engine=native,chips=2,blocks=2,pes=2,partition=auto";
   for (const std::size_t ni : {1, 16, 100, 600})
     for (const std::size_t nj : {4095, 4096, 9000, 40001}) {
       compare(small, "gravity", ni, nj);
@@ -144,9 +146,9 @@ TEST_CASE("The model counts what emulated boards count of few targets on slices 
 TEST_CASE("The model counts what several emulated boards count") {
   for (const char* boards : {"2", "3"})
     for (const std::size_t ni : {10, 64, 65, 500})
-      for (const char* sharing : {"targets", "sources"})
+      for (const char* partition : {"targets", "sources"})
         compare("emulator:threads=1,chips=2,blocks=2,pes=4,boards=" + std::string(boards) +
-                    ",sharing=" + sharing,
+                    ",partition=" + partition,
                 "gravity", ni, 300);
 }
 
@@ -157,7 +159,7 @@ TEST_CASE("A kernel that is known by its clocks only takes these for an interact
   CHECK(published.clocks_per_interaction() == 56);
   // One batch of 8192 targets: 56 clocks for 4 targets and each source, and the ports.
   const BoardTime time =
-      particle_time(published, g, {}, 1, {8192, 10000, Sharing::TargetsOverBlocks});
+      particle_time(published, g, {}, 1, {8192, 10000, Partition::TargetsOverBlocks});
   CHECK(time.clocks.compute == 56 * 4 * 10000);
   CHECK(time.clocks.total > time.clocks.compute);
   CHECK(time.clocks.total < time.clocks.compute * 11 / 10);
@@ -169,7 +171,7 @@ TEST_CASE("Jobs that cannot be are refused") {
   CHECK_THROWS_AS(particle_time(gravity, g, {}, 1, {std::size_t{1} << 40, std::size_t{1} << 40}),
                   Error);
   const KernelShape listing = kernel_shape(Kernel::builtin("gravity_neighbours").program(), g);
-  CHECK_THROWS_AS(particle_time(listing, g, {}, 1, {1, 1, Sharing::SourcesOverBlocks}), Error);
+  CHECK_THROWS_AS(particle_time(listing, g, {}, 1, {1, 1, Partition::SourcesOverBlocks}), Error);
   g.dram_bytes = 16;
   CHECK_THROWS_AS(particle_time(gravity, g, {}, 1, {1, 1}), Error);
   CHECK(particle_time(gravity, Geometry{}, {}, 1, {0, 100}).seconds == 0);

@@ -98,13 +98,13 @@ def test_the_default_device_is_shared_and_can_be_set(device):
 def test_boards_are_tested_on_request_and_in_the_background(device):
     tests = device.test(2)
     assert len(tests) == 1 and tests[0].passed and tests[0].seconds > 0 and tests[0].board
-    with gdr.open("emulator", chips=1, blocks=2, check=0.05) as checked:
+    with gdr.open("emulator", chips=1, blocks=2, health_check=0.05) as checked:
         for _ in range(200):
             if checked.statistics.checks >= 2:
                 break
             time.sleep(0.05)
         assert checked.statistics.checks >= 2 and checked.statistics.lost_boards == 0
-    with gdr.open("emulator", boards=np.int64(3), chips=1, test=False) as three:
+    with gdr.open("emulator", boards=np.int64(3), chips=1, self_test=False) as three:
         assert len(three.test()) == 3
 
 
@@ -423,16 +423,16 @@ def test_waiting_for_a_board_that_is_taken_can_be_interrupted(board):
     with gdr.open(board) as owner:
         interrupt_after(0.5)
         with pytest.raises(KeyboardInterrupt):
-            gdr.open(board, queue=100)
+            gdr.open(board, queue_timeout=100)
         assert time.perf_counter() - interrupt_after.sent < 2
         assert np.isfinite(gdr.gravity(np.eye(3), 1.0, 0.1, device=owner).acc).all()
-    with gdr.open(board, queue=100) as next_owner:
+    with gdr.open(board, queue_timeout=100) as next_owner:
         assert np.isfinite(gdr.gravity(np.eye(3), 1.0, 0.1, device=next_owner).acc).all()
 
 
 def test_boards_elsewhere_have_tests_statistics_and_a_time_line(board):
     pos = np.random.default_rng(1).normal(size=(500, 3))
-    with gdr.open(board, timeout=20, test=False) as device:
+    with gdr.open(board, timeout=20, self_test=False) as device:
         assert [test.failure for test in device.test()] == [""]
         device.record_timeline()
         gdr.gravity(pos, 1.0, 0.1, device=device)
@@ -452,7 +452,7 @@ def test_a_closed_device_frees_its_board_whatever_is_left_of_it(board):
     product, factors = gdr.linalg.MatrixProduct(owner), gdr.linalg.lu(np.eye(3), device=owner)
     gdr.gravity(np.eye(3), 1.0, 0.1, device=owner)
     owner.close()
-    with gdr.open(board, queue=20) as next_owner:
+    with gdr.open(board, queue_timeout=20) as next_owner:
         assert np.isfinite(gdr.gravity(np.eye(3), 1.0, 0.1, device=next_owner).acc).all()
     for use in (
         lambda: job.set(rc2=1.0),

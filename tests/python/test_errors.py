@@ -64,7 +64,7 @@ NATURAL = {
     "no object": ("Io", lambda: gdr.load("/nowhere/k.gdo")),
     "no folder": ("Io", lambda: gdr.builtin("morse").save("/nowhere/k.gdo")),
     "a closed device": ("Device", lambda: gdr.gravity(np.eye(3), 1.0, device=closed_device())),
-    "no server": ("Device", lambda: gdr.open("board:unix:/nowhere/socket", queue=0)),
+    "no server": ("Device", lambda: gdr.open("board:unix:/nowhere/socket", queue_timeout=0)),
     "an engine to step": ("Unsupported", lambda: gdr.Machine(engine="native")),
     "losses where none can be": ("Unsupported", lambda: gdr.default_device().recover()),
 }

@@ -71,7 +71,7 @@ import numpy as np
 import gdr
 from gdr import linalg
 
-with gdr.open("emulator", engine="vector", boards=2, test=False) as device:
+with gdr.open("emulator", engine="vector", boards=2, self_test=False) as device:
     a = np.eye(4)
     f: linalg.LU = linalg.lu(a, overwrite_a=True, device=device)
     x: gdr._arrays.Floats = f.solve(a[0])

@@ -72,16 +72,16 @@ struct NamedResult {
 /// How the PEs are shared out (see docs/library.md). Auto picks the one with the smaller predicted
 /// time from the numbers of targets and sources; results differ in the last bits, as the order of
 /// the sum does.
-enum class Sharing { Auto, TargetsOverBlocks, SourcesOverBlocks };
+enum class Partition { Auto, TargetsOverBlocks, SourcesOverBlocks };
 
 /// How a device is opened. Every field may also be given in the name: "emulator:engine=vector,
-/// isa=avx2,boards=2,threads=1,blocks=4,pes=8,clock=400e6,sharing=targets".
+/// isa=avx2,boards=2,threads=1,blocks=4,pes=8,clock=400e6,partition=targets".
 struct DeviceOptions {
   std::string engine;  ///< empty: GDR_ENGINE, else "vector" (exact); "native" is fast instead
   std::string isa;     ///< empty: GDR_ISA, else the best of the host
   unsigned boards = 1;
   unsigned threads = 0;  ///< 0: as OpenMP decides
-  Sharing sharing = Sharing::Auto;
+  Partition partition = Partition::Auto;
   double queue_seconds = 30;  ///< of boards elsewhere: how long to wait for one that is taken
   /// And for a sign of life of one that works; 0: as its work asks, from 5 to 60.
   double timeout_seconds = 0;
@@ -161,7 +161,7 @@ class Device {
   /// Tests every board: memories, arithmetic, reduction network, a product of matrices; `rounds`
   /// times, with other numbers each time. It takes its turn in the queue like a run. A board that
   /// fails is taken out, and its work goes to the others. Throws Error (Device) when none is left.
-  /// The option check=SECONDS has it done again and again in the background.
+  /// The option health_check=SECONDS has it done again and again in the background.
   std::vector<BoardTest> test(unsigned rounds = 1);
 
  private:

@@ -48,7 +48,7 @@ struct MachineFlags {
 };
 
 /// One chip with its control processor's part played by the caller. Every block has targets of its
-/// own and sees all sources (sharing "targets"). Exact numerics only.
+/// own and sees all sources (partition "targets"). Exact numerics only.
 class Machine {
  public:
   /// Geometry and engine by a device's name, as Device::open has it; one chip, whatever it says.

@@ -47,7 +47,7 @@ double predicted_clocks(const KernelCost& kernel, const Geometry& geometry, Shar
 /// The way to go. Auto takes the one with fewer predicted clocks on ONE board; as neither the
 /// number of boards nor of threads enters, the choice (and so every bit of the results) is the same
 /// for all of them. Throws Error (Usage) if sources shall be split and a result cannot be joined.
-Share choose_share(const KernelCost& kernel, const Geometry& geometry, Sharing wanted,
+Share choose_share(const KernelCost& kernel, const Geometry& geometry, Partition wanted,
                    std::size_t targets, std::size_t sources);
 
 }  // namespace gdr

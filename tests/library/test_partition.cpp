@@ -1,9 +1,9 @@
-// The predicted cost of both ways of sharing, against the clocks that the boards count.
+// The predicted cost of both partitions, against the clocks that the boards count.
 #include <algorithm>
 
 #include "emulator/isa/program.hpp"
 #include "gdr/error.hpp"
-#include "libgdr/device/sharing.hpp"
+#include "libgdr/device/partition.hpp"
 #include "library/kernels.hpp"
 #include "support/catch.hpp"
 
@@ -11,9 +11,9 @@ using namespace library_test;
 
 namespace {
 
-double counted_clocks(const char* sharing, std::size_t ni, std::size_t nj) {
-  gdr::Device device = gdr::Device::open("emulator:threads=1,chips=2,blocks=4,pes=4,sharing=" +
-                                         std::string(sharing));
+double counted_clocks(const char* partition, std::size_t ni, std::size_t nj) {
+  gdr::Device device = gdr::Device::open("emulator:threads=1,chips=2,blocks=4,pes=4,partition=" +
+                                         std::string(partition));
   gdr::Job job = device.job(spring());
   give(job, rough_input(ni, nj));
   run(job);
@@ -46,13 +46,13 @@ TEST_CASE("the predicted clocks are near those that the board counts") {
 TEST_CASE("results that cannot be joined keep all sources in every block") {
   gdr::KernelCost cost = gdr::kernel_cost(spring().program());
   const gdr::Geometry real;
-  CHECK(gdr::choose_share(cost, real, gdr::Sharing::Auto, 10, 100000) ==
+  CHECK(gdr::choose_share(cost, real, gdr::Partition::Auto, 10, 100000) ==
         gdr::Share::SourcesOverBlocks);
-  CHECK(gdr::choose_share(cost, real, gdr::Sharing::Auto, 8192, 100000) ==
+  CHECK(gdr::choose_share(cost, real, gdr::Partition::Auto, 8192, 100000) ==
         gdr::Share::TargetsOverBlocks);
   cost.joinable = false;
-  CHECK(gdr::choose_share(cost, real, gdr::Sharing::Auto, 10, 100000) ==
+  CHECK(gdr::choose_share(cost, real, gdr::Partition::Auto, 10, 100000) ==
         gdr::Share::TargetsOverBlocks);
-  CHECK_THROWS_AS(gdr::choose_share(cost, real, gdr::Sharing::SourcesOverBlocks, 10, 100),
+  CHECK_THROWS_AS(gdr::choose_share(cost, real, gdr::Partition::SourcesOverBlocks, 10, 100),
                   gdr::Error);
 }

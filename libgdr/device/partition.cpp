@@ -10,7 +10,7 @@
 //   results:   two port clocks a result word; the network joins blocks on the way, chips are joined
 //              on the board, so that a chip delivers what its batch holds either way.
 // The host link carries the same words both ways and does not enter the choice.
-#include "libgdr/device/sharing.hpp"
+#include "libgdr/device/partition.hpp"
 
 #include <algorithm>
 #include <set>
@@ -169,14 +169,14 @@ double predicted_clocks(const KernelCost& kernel, const Geometry& geometry, Shar
   return static_cast<double>(batches) * batch + moved;
 }
 
-Share choose_share(const KernelCost& kernel, const Geometry& geometry, Sharing wanted,
+Share choose_share(const KernelCost& kernel, const Geometry& geometry, Partition wanted,
                    std::size_t targets, std::size_t sources) {
-  if (wanted == Sharing::TargetsOverBlocks) return Share::TargetsOverBlocks;
-  if (wanted == Sharing::SourcesOverBlocks) {
+  if (wanted == Partition::TargetsOverBlocks) return Share::TargetsOverBlocks;
+  if (wanted == Partition::SourcesOverBlocks) {
     if (!kernel.joinable)
       throw Error(ErrorCategory::Usage,
                   "sources cannot be split over the blocks: a result of this kernel is declared "
-                  "\"pass\", so there is no way to join it; use sharing=targets");
+                  "\"pass\", so there is no way to join it; use partition=targets");
     return Share::SourcesOverBlocks;
   }
   if (!kernel.joinable) return Share::TargetsOverBlocks;
