@@ -66,10 +66,7 @@ int run(const Options& options) {
   write_file_atomically(object, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   const std::string text =
       options.listing.empty() ? "" : listing(*result.program, result.diagnostics);
-  if (options.listing == "-")
-    write_output(text);
-  else if (!options.listing.empty())
-    write_file_atomically(options.listing, text);
+  if (!options.listing.empty()) write_text(options.listing, text);
   // The listing may be piped on; the summary stays out of its way.
   if (!options.quiet && options.listing != "-") write_output(summary(*result.program, object));
   return 0;

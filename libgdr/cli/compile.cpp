@@ -30,11 +30,7 @@ struct Options {
 
 void put(const std::string& target, const std::string& text) {
   if (target.empty()) return;
-  if (target == "-") {
-    write_output(text);
-  } else {
-    write_file_atomically(target, text);
-  }
+  write_text(target, text);
 }
 
 int run(const Options& options) {

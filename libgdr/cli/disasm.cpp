@@ -6,7 +6,6 @@
 #include "emulator/assembler/object.hpp"
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/output.hpp"
-#include "libgdr/io/atomic_file.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -16,11 +15,7 @@ struct Options {
 };
 
 int run(const Options& options) {
-  const std::string text = disassemble(read_object_file(options.object));
-  if (options.text.empty() || options.text == "-")
-    write_output(text);
-  else
-    write_file_atomically(options.text, text);
+  write_text(options.text, disassemble(read_object_file(options.object)));
   return 0;
 }
 

@@ -9,7 +9,6 @@
 #include "libgdr/cli/output.hpp"
 #include "libgdr/device/c_header.hpp"
 #include "libgdr/device/cpp_header.hpp"
-#include "libgdr/io/atomic_file.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -29,11 +28,7 @@ std::string header_of(const Options& options) {
 }
 
 int run(const Options& options) {
-  const std::string text = header_of(options);
-  if (options.header.empty() || options.header == "-")
-    write_output(text);
-  else
-    write_file_atomically(options.header, text);
+  write_text(options.header, header_of(options));
   return 0;
 }
 

@@ -12,6 +12,7 @@
 
 #include "emulator/assembler/printable.hpp"
 #include "gdr/error.hpp"
+#include "libgdr/io/atomic_file.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -52,6 +53,13 @@ void write_output(std::string_view text) {
   // Files and pipes get every byte; names of kernels and files reach a terminal here, too.
   if (stdout_is_terminal()) return write_all(printable(text));
   write_all(text);
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  if (path.empty() || path == "-")
+    write_output(text);
+  else
+    write_file_atomically(path, text);
 }
 
 void flush_output() {

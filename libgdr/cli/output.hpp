@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -14,6 +15,9 @@ struct OutputClosed {};
 /// Write to standard output; control characters are escaped where it is a terminal. Throws Error
 /// (Io) when it cannot be written, OutputClosed when nobody reads it any more.
 void write_output(std::string_view text);
+/// Write to a file, which appears whole or not at all, or to standard output if `path` is empty or
+/// "-". Throws Error (Io) when it cannot be written.
+void write_text(const std::string& path, const std::string& text);
 /// Write out what is buffered, with the same errors. main does it after every command.
 void flush_output();
 

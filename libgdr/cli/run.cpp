@@ -56,13 +56,6 @@ Input read_input(const Program& program, VarKind kind, const std::string& path, 
   return input;
 }
 
-void put(const std::string& path, const std::string& text) {
-  if (path.empty() || path == "-")
-    write_output(text);
-  else
-    write_file_atomically(path, text);
-}
-
 /// JSON has no infinities and no NaN: those are texts, as in the tables.
 template <typename Float>
 nlohmann::ordered_json float_json(const Column& column, std::size_t row, Float value) {
@@ -119,13 +112,13 @@ int run_kernel(const Options& options) {
   std::string dumped;
   for (const DumpRequest& dump : dumps) dumped += dump_text(dump, run.chip(dump.board, dump.chip));
   // JSON alone on standard output; a table there only where no file was named.
-  if (!options.json || !options.output.empty()) put(options.output, write_table(results));
+  if (!options.json || !options.output.empty()) write_text(options.output, write_table(results));
   const bool has_items = !run.outputs().empty();
   if (has_items && (!options.json || !options.items.empty())) {
-    put(options.items, write_table(run.outputs()));
+    write_text(options.items, write_table(run.outputs()));
   }
   if (options.json) write_json(options, run, results);
-  if (!dumps.empty()) put(options.dump_file, dumped);
+  if (!dumps.empty()) write_text(options.dump_file, dumped);
   if (options.statistics)
     note(statistics_text(run.statistics(), run.program().clocks_per_interaction()));
   return 0;

@@ -9,7 +9,7 @@
 
 #include "emulator/host/parallel.hpp"
 #include "gdr/error.hpp"
-#include "libgdr/dense/past_cache.hpp"
+#include "libgdr/dense/nontemporal.hpp"
 #include "libgdr/dense/product_impl.hpp"
 
 namespace gdr {
@@ -25,8 +25,8 @@ using dense::tile_rows;
 constexpr std::size_t list_words = std::size_t{1} << 24;
 /// Less than this is stored by one thread.
 constexpr std::size_t worthwhile = 100'000;
-/// Numbers of C that no cache of a core keeps: if C is not read they go past it.
-constexpr std::size_t past_cache = std::size_t{1} << 19;
+/// Elements of C beyond which it is written with non-temporal stores if it is not read.
+constexpr std::size_t cache_numbers = std::size_t{1} << 19;
 
 }  // namespace
 
@@ -193,7 +193,7 @@ void MatrixProduct::Impl::store(const MatrixView<Number>& c, OnBoard& on, const 
   const bool flipped = c.transpose == Transpose::Yes;
   const std::size_t down = flipped ? c.stride : 1, across = flipped ? 1 : c.stride;
   const double alpha = call.alpha, beta = call.beta;
-  const bool large = call.m * call.n > past_cache;
+  const bool large = call.m * call.n > cache_numbers;
   const std::size_t rows = parts.rows;
   const auto store_column = [&](std::size_t column) {
     std::array<double, tile_rows> sums;
@@ -203,8 +203,8 @@ void MatrixProduct::Impl::store(const MatrixView<Number>& c, OnBoard& on, const 
     // The usual cases have loops of their own, which are vectors of the host.
     if constexpr (std::is_same_v<Number, double>) {
       if (beta == 0 && down == 1 && large)
-        return dense::store_past_cache(to, rows,
-                                       [&](std::size_t r) { return alpha * from[r] + 0; });
+        return dense::store_nontemporal(to, rows,
+                                        [&](std::size_t r) { return alpha * from[r] + 0; });
     }
     if (beta == 0 && down == 1) {
       for (std::size_t r = 0; r < rows; ++r) to[r] = static_cast<Number>(alpha * from[r] + 0);
@@ -219,7 +219,7 @@ void MatrixProduct::Impl::store(const MatrixView<Number>& c, OnBoard& on, const 
   const Phase phase{(columns.count + strip - 1) / strip, [&](std::size_t task) {
                       const std::size_t end = std::min(columns.count, (task + 1) * strip);
                       for (std::size_t n = task * strip; n < end; ++n) store_column(n);
-                      dense::end_past_cache();
+                      dense::end_nontemporal();
                     }};
   run_phases({&phase, 1}, columns.count * rows > worthwhile ? core->threads : 1);
 }

@@ -1,5 +1,4 @@
-// Numbers to memory past the host's caches: what would not stay there anyway need not be fetched
-// before it is overwritten.
+// Non-temporal stores: results too large for the caches are written without being fetched first.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +10,9 @@
 
 namespace gdr::dense {
 
-/// to[i] = value(i), for i below n. Other threads see it after `end_past_cache`.
+/// to[i] = value(i), for i below n. Other threads see it after `end_nontemporal`.
 template <typename Value>
-void store_past_cache(double* to, std::size_t n, Value value) noexcept {
+void store_nontemporal(double* to, std::size_t n, Value value) noexcept {
   std::size_t i = 0;
 #if defined(__x86_64__)
   // Whole lines of the cache only.
@@ -26,7 +25,7 @@ void store_past_cache(double* to, std::size_t n, Value value) noexcept {
   for (; i < n; ++i) to[i] = value(i);
 }
 
-inline void end_past_cache() noexcept {
+inline void end_nontemporal() noexcept {
 #if defined(__x86_64__)
   _mm_sfence();
 #endif
