@@ -12,7 +12,7 @@
 namespace gdr {
 namespace {
 
-thread_local const WorkWatch* watched = nullptr;
+thread_local const WorkMonitor* current_monitor = nullptr;
 
 /// Exceptions must not leave a task: the first one is kept, later tasks do nothing.
 class Guard {
@@ -21,7 +21,7 @@ class Guard {
     if (failed_.load(std::memory_order_relaxed)) return;
     try {
       phase.work(task);
-      look_up();
+      cancellation_point();
     } catch (...) {
       if (!failed_.exchange(true)) error_ = std::current_exception();
     }
@@ -44,14 +44,14 @@ unsigned threads_for(double nanoseconds, unsigned threads) noexcept {
   return worth < most ? static_cast<unsigned>(worth) : most;
 }
 
-WatchedWork::WatchedWork(const WorkWatch& watch) noexcept
-    : before_(std::exchange(watched, &watch)) {}
-WatchedWork::~WatchedWork() { watched = before_; }
+MonitoredScope::MonitoredScope(const WorkMonitor& monitor) noexcept
+    : before_(std::exchange(current_monitor, &monitor)) {}
+MonitoredScope::~MonitoredScope() { current_monitor = before_; }
 
-void look_up() {
-  if (watched == nullptr) return;
-  if (watched->beat) watched->beat();
-  if (watched->stop && watched->stop()) throw WorkStopped();
+void cancellation_point() {
+  if (current_monitor == nullptr) return;
+  if (current_monitor->heartbeat) current_monitor->heartbeat();
+  if (current_monitor->stop.stop_requested()) throw Cancelled();
 }
 
 void run_phases(std::span<const Phase> phases, unsigned threads) {
@@ -59,18 +59,18 @@ void run_phases(std::span<const Phase> phases, unsigned threads) {
     for (const Phase& phase : phases) {
       for (std::size_t task = 0; task < phase.tasks; ++task) {
         phase.work(task);
-        look_up();
+        cancellation_point();
       }
     }
     return;
   }
-  const WorkWatch* const watch = watched;  // the caller's, for all threads
+  const WorkMonitor* const monitor = current_monitor;  // the caller's, for all threads
   for (const Phase& phase : phases) {
     Guard guard;
     share_tasks(phase.tasks, threads - 1, [&](unsigned, std::size_t task) {
-      const WorkWatch* const before = std::exchange(watched, watch);
+      const WorkMonitor* const before = std::exchange(current_monitor, monitor);
       guard(phase, task);
-      watched = before;
+      current_monitor = before;
     });
     guard.rethrow();
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <stop_token>
 
 #include "gdr/error.hpp"
 
@@ -19,33 +20,34 @@ struct Phase {
 /// a task throws ends the rest of the work and is thrown again to the caller.
 void run_phases(std::span<const Phase> phases, unsigned threads);
 
-/// Who waits for work: is told that it goes on, and may want it to end. Called by several threads.
-struct WorkWatch {
-  std::function<void()> beat;  ///< work was done; may be empty
-  std::function<bool()> stop;  ///< whether it shall end; may be empty
+/// What the caller of long work hands to it.
+struct WorkMonitor {
+  std::stop_token stop = {};             ///< cancels the work
+  std::function<void()> heartbeat = {};  ///< reports progress; called by several threads
 };
 
-/// Work that was stopped half-way, because its watch wanted it. What it was working on is spoiled.
-class WorkStopped : public Error {
+/// Thrown by work that was cancelled. The state that it was changing is undefined afterwards.
+class Cancelled : public Error {
  public:
-  WorkStopped() : Error(ErrorCategory::Device, "the work was abandoned before it was done") {}
+  Cancelled() : Error(ErrorCategory::Device, "the work was cancelled before it was done") {}
 };
 
-/// As long as it lives, `watch` sees what run_phases does for this thread.
-class WatchedWork {
+/// During its lifetime `monitor` applies to the work of this thread and of run_phases called by it.
+class MonitoredScope {
  public:
-  explicit WatchedWork(const WorkWatch& watch) noexcept;
-  WatchedWork(const WatchedWork&) = delete;
-  WatchedWork& operator=(const WatchedWork&) = delete;
-  ~WatchedWork();
+  explicit MonitoredScope(const WorkMonitor& monitor) noexcept;
+  MonitoredScope(const MonitoredScope&) = delete;
+  MonitoredScope& operator=(const MonitoredScope&) = delete;
+  ~MonitoredScope();
 
  private:
-  const WorkWatch* before_;
+  const WorkMonitor* before_;
 };
 
-/// Tells this thread's watch, if there is one, that work goes on; throws WorkStopped where it shall
-/// not. Done after every task; a task of more than some milliseconds does it on its way.
-void look_up();
+/// Calls the heartbeat of this thread's monitor, if there is one, then throws Cancelled if a stop
+/// was requested. run_phases calls it after every task; a task of more than some milliseconds calls
+/// it at intervals.
+void cancellation_point();
 
 /// Less work than this is not worth another thread, even one that looks for work already.
 constexpr double worthwhile_nanoseconds = 17'000;

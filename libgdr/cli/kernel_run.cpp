@@ -117,8 +117,7 @@ std::vector<Column> KernelRun::run(const std::vector<Column>& targets, std::size
   bind_results(d.results_group, target_count, as_results(results, target_count), d.results);
   outputs_ = columns_of(program(), VarKind::Output);
   bind_results(d.outputs_group, source_count, as_results(outputs_, source_count), d.outputs);
-  const std::atomic<bool> abandoned{false};
-  run_job(*core_, d, abandoned);
+  run_job(*core_, d, {});
   return results;
 }
 

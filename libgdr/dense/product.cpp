@@ -51,7 +51,10 @@ MatrixProduct::Impl::Impl(std::shared_ptr<DeviceCore> device, MatrixPrecision wa
       number(++core->jobs),
       of_boards(core->boards.size()) {
   check_geometry(core->geometry);
-  work.body = [this] { run(); };
+  work.body = [this](const std::stop_token& token) {
+    stop = token;
+    run();
+  };
 }
 
 const Kernel& MatrixProduct::Impl::kernel() {
@@ -90,7 +93,6 @@ void MatrixProduct::Impl::stretch(const Inner& inner, const Columns& columns) {
     std::vector<std::string> lost(boards);
     const auto multiply = [&](std::size_t b) noexcept {
       OnBoard on{*usable[b]};
-      const StopsOn stops(*on.slot.board, work.abandoned);
       try {
         load(on);
         need_columns(on, inner, columns);

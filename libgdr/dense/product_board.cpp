@@ -48,11 +48,10 @@ std::uint64_t* MatrixProduct::Impl::room(OnBoard& on, std::size_t words) {
 }
 
 void MatrixProduct::Impl::execute(OnBoard& on) {
-  if (work.abandoned)
-    throw Error(ErrorCategory::Device, "the work was abandoned before it was done");
+  if (stop.stop_requested()) throw Cancelled();
   // Lists without runs leave the results of earlier ones where they are, with their memory.
   std::vector<std::uint64_t> none;
-  on.slot.board->execute(on.slot.list, on.pending.empty() ? none : on.slot.words);
+  on.slot.board->execute(on.slot.list, on.pending.empty() ? none : on.slot.words, stop);
   on.slot.list.commands.clear();
   on.payload_used = 0;  // memory that was touched already costs less
 }

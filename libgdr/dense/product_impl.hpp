@@ -81,7 +81,7 @@ struct MatrixProduct::Impl {
   Impl(std::shared_ptr<DeviceCore> device, MatrixPrecision wanted);
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
-  ~Impl() { core->queue.abandon(work); }
+  ~Impl() { core->queue.cancel(work); }
 
   /// Link words of a column in a chip.
   std::size_t chip_words() const { return dense::block_words * core->geometry.blocks; }
@@ -144,6 +144,7 @@ struct MatrixProduct::Impl {
   std::atomic<bool> forgotten = false;           ///< whatever runs in the background meanwhile
   std::array<std::optional<Kernel>, 2> kernels;  ///< by Held, when they are first needed
   Work work;
+  std::stop_token stop;  ///< of the call that runs
   Call call;
   std::vector<char> stored;  ///< by tile: its rows of C are there, in this stretch
 };

@@ -31,10 +31,10 @@ bool BackgroundCheck::wait(double seconds) {
 
 void BackgroundCheck::loop(double seconds) {
   Work work;
-  work.beside = true;
+  work.background = true;
   unsigned round = 1;
-  work.body = [&] {
-    test_boards(*device_, 1, round++, work.abandoned);
+  work.body = [&](const std::stop_token& stop) {
+    test_boards(*device_, 1, round++, stop);
     const std::scoped_lock lock(device_->counters);
     ++device_->statistics.checks;
   };

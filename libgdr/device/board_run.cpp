@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "emulator/host/parallel.hpp"
 #include "emulator/isa/program.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/stopwatch.hpp"
@@ -23,13 +24,13 @@ IndexRange overlap(IndexRange have, IndexRange wanted) {
 }  // namespace
 
 BoardRun::BoardRun(const DeviceCore& device, BoardSlot& slot, JobData& job, const JobPart& part,
-                   const std::atomic<bool>& abandoned)
+                   const std::stop_token& stop)
     : device_(device),
       slot_(slot),
       job_(job),
       part_(part),
       share_(part.share),
-      abandoned_(abandoned),
+      stop_(stop),
       chips_(device.geometry.chips_per_board) {
   const Geometry& g = device.geometry;
   const Share share = share_;
@@ -81,8 +82,8 @@ void BoardRun::add_payload(Command& command, const std::uint64_t* words, std::si
 }
 
 void BoardRun::flush() {
-  if (abandoned_) throw Error(ErrorCategory::Device, "the work was abandoned before it was done");
-  slot_.board->execute(slot_.list, slot_.words);
+  if (stop_.stop_requested()) throw Cancelled();
+  slot_.board->execute(slot_.list, slot_.words, stop_);
   begin_list();
   if (sent_) slot_.resident = *sent_;
   sent_.reset();
@@ -327,7 +328,6 @@ void BoardRun::batch(std::size_t first, std::size_t n) {
 
 void BoardRun::run(std::size_t first, std::size_t n) {
   begin_list();
-  const StopsOn stops(*slot_.board, abandoned_);
   try {
     load_program();
     const std::size_t slots = board_slots(job_.cost, device_.geometry, share_);

@@ -1,9 +1,9 @@
 // One run of a job on one board: writes the command lists and brings the results back.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "libgdr/device/core.hpp"
@@ -13,7 +13,7 @@ namespace gdr {
 class BoardRun {
  public:
   BoardRun(const DeviceCore& device, BoardSlot& slot, JobData& job, const JobPart& part,
-           const std::atomic<bool>& abandoned);
+           const std::stop_token& stop);
 
   /// Compute targets first .. first + n - 1, in as many batches as the board needs. Target 0 is in
   /// the first batch of the whole run.
@@ -51,7 +51,7 @@ class BoardRun {
   JobData& job_;
   const JobPart part_;
   const Share share_;
-  const std::atomic<bool>& abandoned_;
+  const std::stop_token& stop_;
   const unsigned chips_;
   std::uint64_t sources_at_ = 0;       ///< place of the first source's words in the list
   std::uint64_t targets_at_ = 0;       ///< and of the first target's

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -107,14 +108,14 @@ struct JobData {
   std::shared_ptr<struct RankWork> rank_work = {};  ///< what this rank computes for all
 };
 
-/// Compute a part of a job on all boards of a device: batches of targets, pieces of sources. Looks
-/// at `abandoned` between pieces, and throws Error (Device) when it is set. What is lost with a
-/// board, others do. The time of conversions goes to `account`.
+/// Compute a part of a job on all boards of a device: batches of targets, pieces of sources. Throws
+/// Cancelled once a stop is requested. What is lost with a board, others do. The time of
+/// conversions goes to `account`.
 void run_part(DeviceCore& device, JobData& job, const JobPart& part, class Account& account,
-              const std::atomic<bool>& abandoned);
+              const std::stop_token& stop);
 
 /// Run a job in this thread, on all ranks where there are many, and bring the results into the
 /// user's arrays. Everything the boards counted goes into the statistics, also when it fails.
-void run_job(DeviceCore& device, JobData& job, const std::atomic<bool>& abandoned);
+void run_job(DeviceCore& device, JobData& job, const std::stop_token& stop);
 
 }  // namespace gdr

@@ -133,7 +133,9 @@ std::string Device::description() const {
 std::vector<BoardTest> Device::test(unsigned rounds) {
   std::vector<BoardTest> tests;
   Work work;
-  work.body = [&] { tests = test_boards(*impl_->core, rounds, 1, work.abandoned); };
+  work.body = [&](const std::stop_token& stop) {
+    tests = test_boards(*impl_->core, rounds, 1, stop);
+  };
   impl_->core->queue.run(work);
   return tests;
 }

@@ -56,7 +56,7 @@ Job::Impl::Impl(std::shared_ptr<DeviceCore> device, const Kernel& k)
            {},
            {}} {
   data.params.assign(2 * data.params_group.fields.size(), 0);
-  work.body = [this] { run_job(*core, data, work.abandoned); };
+  work.body = [this](const std::stop_token& stop) { run_job(*core, data, stop); };
   if (core->ranks) of_ranks = ++core->ranks->jobs;
 }
 
@@ -74,7 +74,7 @@ Job::Impl::~Impl() {
     } catch (...) {  // nobody is left who could be told
     }
   }
-  core->queue.abandon(work);
+  core->queue.cancel(work);
 }
 
 void Job::Impl::bind(std::span<const NamedResult> results) {

@@ -24,7 +24,7 @@ void WorkQueue::execute(Work& work, std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   std::exception_ptr error;
   try {
-    work.body();
+    work.body(work.stop.get_token());
   } catch (...) {
     error = std::current_exception();
   }
@@ -49,7 +49,7 @@ void WorkQueue::run(Work& work) {
   require_its_process();
   std::unique_lock lock(mutex_);
   require_open();
-  work.abandoned = false;
+  if (work.stop.stop_requested()) work.stop = {};
   if (running_ == nullptr && queue_.empty()) {
     execute(work, lock);
   } else {
@@ -64,7 +64,7 @@ void WorkQueue::submit(Work& work) {
   require_its_process();
   const std::unique_lock lock(mutex_);
   require_open();
-  work.abandoned = false;
+  if (work.stop.stop_requested()) work.stop = {};
   if (!thread_.joinable()) thread_ = std::thread([this] { loop(); });
   queue_.push_back(&work);
   work.state = Work::State::Queued;
@@ -83,10 +83,10 @@ void WorkQueue::wait(Work& work) {
   finish(work, lock);
 }
 
-void WorkQueue::abandon(Work& work) noexcept {
+void WorkQueue::cancel(Work& work) noexcept {
   if (!in_its_process()) return;
   std::unique_lock lock(mutex_);
-  work.abandoned = true;
+  work.stop.request_stop();
   std::erase(queue_, &work);
   if (work.state == Work::State::Queued) work.state = Work::State::Idle;
   changed_.wait(lock, [&] { return work.state != Work::State::Running; });
@@ -98,8 +98,8 @@ void WorkQueue::interrupt() noexcept {
   if (!in_its_process()) return;
   const std::unique_lock lock(mutex_);
   if (running_ == nullptr) return;
-  running_->abandoned = true;
-  if (running_->beside && !queue_.empty()) queue_.front()->abandoned = true;
+  running_->stop.request_stop();
+  if (running_->background && !queue_.empty()) queue_.front()->stop.request_stop();
 }
 
 void WorkQueue::close() noexcept {
@@ -113,7 +113,7 @@ void WorkQueue::close() noexcept {
     work->state = Work::State::Done;
   }
   queue_.clear();
-  if (running_ != nullptr) running_->abandoned = true;
+  if (running_ != nullptr) running_->stop.request_stop();
   changed_.notify_all();
   changed_.wait(lock, [&] { return running_ == nullptr; });
   lock.unlock();

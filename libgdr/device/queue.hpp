@@ -2,27 +2,27 @@
 // it, else by a background thread.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 
 #include "libgdr/device/process.hpp"
 
 namespace gdr {
 
-/// A piece of work that can be submitted again and again, one submission at a time. The body looks
-/// at `abandoned` between steps and returns early when it is set.
+/// A piece of work that can be submitted again and again, one submission at a time. The body
+/// returns early, or throws Cancelled, when a stop is requested.
 struct Work {
-  std::function<void()> body;
-  std::atomic<bool> abandoned{false};
-  bool beside = false;  ///< nobody waits for it: who interrupts means what comes after it, too
+  std::function<void(const std::stop_token&)> body;
+  bool background = false;  ///< nobody waits for it: an interrupt also reaches the work behind it
 
  private:
   friend class WorkQueue;
+  std::stop_source stop;
   enum class State { Idle, Queued, Running, Done };
   State state = State::Idle;  ///< guarded by the queue's mutex
   std::exception_ptr error;   ///< what the body threw; set when Done
@@ -46,11 +46,11 @@ class WorkQueue {
   bool ready(const Work& work) const;
   /// Wait until it is done, and throw what its body threw (once). Does nothing for idle work.
   void wait(Work& work);
-  /// Take it off the queue, or ask it to stop and wait until it has. Never throws.
-  void abandon(Work& work) noexcept;
+  /// Take it off the queue, or request a stop and wait until it has ended. Never throws.
+  void cancel(Work& work) noexcept;
   /// Ask what is running to stop, and what waits for work that nobody waits for; returns at once.
   void interrupt() noexcept;
-  /// Abandon everything and end the background thread.
+  /// Cancel everything and end the background thread.
   void close() noexcept;
   /// False in a child that was forked off since it was made.
   bool in_its_process() const noexcept { return process_.here(); }

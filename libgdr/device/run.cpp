@@ -39,11 +39,11 @@ std::vector<BoardShare> deal(const std::vector<BoardSlot*>& boards, IndexRange r
 /// ones whatever their number, so that results are too.
 class PartRun {
  public:
-  PartRun(DeviceCore& device, JobData& job, const JobPart& part, const std::atomic<bool>& abandoned)
+  PartRun(DeviceCore& device, JobData& job, const JobPart& part, const std::stop_token& stop)
       : device_(device),
         job_(job),
         part_(part),
-        abandoned_(abandoned),
+        stop_(stop),
         slots_(board_slots(job.cost, device.geometry, part.share)) {}
 
   /// Until every batch was done by some board.
@@ -84,7 +84,7 @@ class PartRun {
     const std::size_t first = share.batches.first * slots_;
     const std::size_t n = std::min(share.batches.count * slots_, part_.targets.count - first);
     try {
-      BoardRun board(device_, *share.slot, job_, part_, abandoned_);
+      BoardRun board(device_, *share.slot, job_, part_, stop_);
       board.run(part_.targets.first + first, n);
       converted_ += board.conversion_seconds();
     } catch (const driver::BoardLost& e) {
@@ -105,13 +105,13 @@ class PartRun {
   DeviceCore& device_;
   JobData& job_;
   const JobPart& part_;
-  const std::atomic<bool>& abandoned_;
+  const std::stop_token& stop_;
   const std::size_t slots_;
   std::atomic<double> converted_ = 0;
 };
 
 /// All of a job on this process's boards.
-void run_here(DeviceCore& device, JobData& job, const std::atomic<bool>& abandoned) {
+void run_here(DeviceCore& device, JobData& job, const std::stop_token& stop) {
   const std::size_t n = job.target_count, sources = job.sources.count();
   const JobCut cut = cut_job(job.cost, device.geometry, device.partition, n, sources);
   job.slices.clear();
@@ -119,13 +119,13 @@ void run_here(DeviceCore& device, JobData& job, const std::atomic<bool>& abandon
     job.slices.push_back(slice_of(cut, job.cost.group, sources, s));
   Account account(device);
   if (cut.slices == 1) {
-    run_part(device, job, {cut.share, 0, {0, n}}, account, abandoned);
+    run_part(device, job, {cut.share, 0, {0, n}}, account, stop);
   } else {
     const SliceJoin join(job.kernel.program());
     std::vector<std::uint64_t> raw(cut.slices * n * join.raw_words()), records;
     for (std::size_t s = 0; s < cut.slices; ++s)
       run_part(device, job, {cut.share, s, {0, n}, raw.data() + s * n * join.raw_words(), true},
-               account, abandoned);
+               account, stop);
     join.join(cut.slices, n, raw, records);
     unpack(job.results_group, job.results, 0, n, records.data(), device.job_threads());
   }
@@ -136,21 +136,21 @@ void run_here(DeviceCore& device, JobData& job, const std::atomic<bool>& abandon
 }  // namespace
 
 void run_part(DeviceCore& device, JobData& job, const JobPart& part, Account& account,
-              const std::atomic<bool>& abandoned) {
+              const std::stop_token& stop) {
   if (part.targets.count == 0) return;
-  PartRun run(device, job, part, abandoned);
+  PartRun run(device, job, part, stop);
   run.run();
   account.converted(run.conversion_seconds());
 }
 
-void run_job(DeviceCore& device, JobData& job, const std::atomic<bool>& abandoned) {
-  if (device.ranks) return run_on_ranks(device, job, abandoned);
+void run_job(DeviceCore& device, JobData& job, const std::stop_token& stop) {
+  if (device.ranks) return run_on_ranks(device, job, stop);
   job.wants_outputs = !job.outputs.empty();
   if (job.outputs_group.words > 0) {
     job.output_items = OutputJoin(job.kernel.program());
     job.output_items.begin(job.outputs.empty() ? 0 : job.sources.count());
   }
-  if (job.target_count > 0) run_here(device, job, abandoned);
+  if (job.target_count > 0) run_here(device, job, stop);
   unpack(job.outputs_group, job.outputs, 0, job.outputs.empty() ? 0 : job.sources.count(),
          job.output_items.words(), device.job_threads());
 }

@@ -208,15 +208,15 @@ std::string test_board(const DeviceCore& device, BoardSlot& slot, unsigned round
 }
 
 std::vector<BoardTest> test_boards(DeviceCore& device, unsigned rounds, unsigned first_round,
-                                   const std::atomic<bool>& abandoned) {
+                                   const std::stop_token& stop) {
   std::vector<BoardTest> tests;
   for (BoardSlot* const slot : device.usable()) {
-    if (abandoned) break;
+    if (stop.stop_requested()) break;
     const Stopwatch timer;
     BoardTest& test = tests.emplace_back();
     test.board = slot->board->name();
     try {
-      for (unsigned r = 0; r < rounds && test.failure.empty() && !abandoned; ++r)
+      for (unsigned r = 0; r < rounds && test.failure.empty() && !stop.stop_requested(); ++r)
         test.failure = test_board(device, *slot, first_round + r);
     } catch (const Error& e) {
       test.failure = e.what();

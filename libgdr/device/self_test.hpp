@@ -3,7 +3,7 @@
 // known beforehand.
 #pragma once
 
-#include <atomic>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -17,10 +17,10 @@ namespace gdr {
 std::string test_board(const DeviceCore& device, BoardSlot& slot, unsigned round);
 
 /// Tests all boards that are left, `rounds` times with other numbers each time, and takes out those
-/// that fail. Ends early, with nothing said of the rest, once `abandoned` is set. Throws Error
+/// that fail. Ends early, with nothing said of the rest, once a stop is requested. Throws Error
 /// (Device) when none is left. The caller has the device's queue to itself.
 std::vector<BoardTest> test_boards(DeviceCore& device, unsigned rounds, unsigned first_round,
-                                   const std::atomic<bool>& abandoned);
+                                   const std::stop_token& stop);
 
 /// What stands behind a device, for the command.
 std::shared_ptr<const DeviceCore> core_of(const Device& device);

@@ -53,7 +53,7 @@ void append(std::vector<TimelineEvent>& events, unsigned board,
 void Device::record_timeline(bool on) {
   const std::shared_ptr<DeviceCore> device = core();
   Work work;  // a check in the background may be using the boards
-  work.body = [&] {
+  work.body = [&](const std::stop_token&) {
     for (BoardSlot& slot : device->boards) slot.board->record(on);
   };
   device->queue.run(work);
@@ -63,7 +63,7 @@ std::vector<TimelineEvent> Device::timeline() const {
   const std::shared_ptr<DeviceCore> device = core();
   std::vector<TimelineEvent> events;
   Work work;
-  work.body = [&] {
+  work.body = [&](const std::stop_token&) {
     unsigned number = 0;
     for (BoardSlot& slot : device->boards) append(events, number++, slot.board->recorded());
   };

@@ -1,9 +1,9 @@
 // A board as the library sees it: command lists go in, words come out, wherever it stands.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -23,8 +23,10 @@ class BoardLink {
 
   /// Execute a list, as Board::execute does, and return when it is done: `results` becomes the
   /// words that its reads return. Throws Error (Device or Program) as the board refuses a command;
-  /// what was done before it is done.
-  virtual void execute(const CommandList& list, std::vector<std::uint64_t>& results) = 0;
+  /// what was done before it is done. Throws Cancelled once a stop is requested; the contents of
+  /// the board are undefined then.
+  virtual void execute(const CommandList& list, std::vector<std::uint64_t>& results,
+                       const std::stop_token& stop = {}) = 0;
 
   /// Of lists that have come back: since the board was opened or reset_counts.
   virtual WorkCounts counts() const = 0;
@@ -41,29 +43,12 @@ class BoardLink {
   virtual LinkTimes times() const = 0;
   /// Wait for everything that was given to the board, and throw what it refused.
   virtual void settle() {}
-  /// From now on lists end half-way, with Error (Device), once `flag` is set; null: nothing ends
-  /// them. What the board holds is then spoiled.
-  virtual void stop_on(const std::atomic<bool>* flag) noexcept = 0;
   /// Begin a new record of lists, or (false) forget it and write no more; and what was recorded
   /// since, of lists that have come back, in their order.
   virtual void record(bool on) = 0;
   virtual const std::vector<ListRecord>& recorded() const noexcept = 0;
   /// The emulated board itself, for dumps and debuggers; null where it is not in this process.
   virtual Board* emulated() noexcept { return nullptr; }
-};
-
-/// Lets a flag stop what a board does, as long as it lives.
-class StopsOn {
- public:
-  StopsOn(BoardLink& board, const std::atomic<bool>& flag) noexcept : board_(board) {
-    board.stop_on(&flag);
-  }
-  StopsOn(const StopsOn&) = delete;
-  StopsOn& operator=(const StopsOn&) = delete;
-  ~StopsOn() { board_.stop_on(nullptr); }
-
- private:
-  BoardLink& board_;
 };
 
 /// An emulated board in this process. Arguments and errors are those of Board's constructor.

@@ -84,7 +84,7 @@ bool DrivenBoard::wait(const Flight& flight) {
     if (written() || access_->read(ring.head) >= sequence) break;
     if ((access_->read(ring.status) & ring.failed) != 0)
       lose("it found its ring of descriptors damaged, and has stopped");
-    if (stop_ != nullptr && *stop_ && !std::exchange(stopping_, true))
+    if (stop_.stop_requested() && !std::exchange(stopping_, true))
       access_->write(Register::Stop, 1);
     const Woken woken = access_->wait(most);
     if (woken == Woken::Gone && !written()) lose("its server ended, or gave it to nobody");
@@ -256,7 +256,7 @@ void DrivenBoard::collect(std::vector<std::uint64_t>* results) {
         flights_.pop_front();
         stopping_ = true;
         calm();
-        throw WorkStopped();
+        throw Cancelled();
       case CompletionStatus::BadChecksum:
       case CompletionStatus::BadDescriptor:
         resubmit();

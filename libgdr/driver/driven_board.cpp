@@ -95,8 +95,10 @@ void DrivenBoard::calm() {
   stopping_ = false;
 }
 
-void DrivenBoard::execute(const CommandList& list, std::vector<std::uint64_t>& results) {
+void DrivenBoard::execute(const CommandList& list, std::vector<std::uint64_t>& results,
+                          const std::stop_token& stop) {
   if (!lost_.empty()) throw BoardLost(lost_);
+  stop_ = stop;
   calm();
   results.clear();
   std::vector<std::uint64_t> part;

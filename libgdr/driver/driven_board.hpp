@@ -2,7 +2,6 @@
 // one chip go to that chip's queue, all others to the board's.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <deque>
 #include <memory>
@@ -43,7 +42,8 @@ class DrivenBoard final : public BoardLink {
 
   /// Lists that return nothing are posted: the call comes back when they are in the board's hands,
   /// and what it refuses of them is thrown by the next call.
-  void execute(const CommandList& list, std::vector<std::uint64_t>& results) override;
+  void execute(const CommandList& list, std::vector<std::uint64_t>& results,
+               const std::stop_token& stop = {}) override;
   WorkCounts counts() const override { return counts_; }
   void reset_counts() override;
   EngineWork engine_work() const override { return work_; }
@@ -54,7 +54,6 @@ class DrivenBoard final : public BoardLink {
   std::string name() const override { return access_->name(); }
   LinkTimes times() const override;
   void settle() override;
-  void stop_on(const std::atomic<bool>* flag) noexcept override { stop_ = flag; }
   void record(bool on) override {
     records_ = on;
     recorded_.clear();
@@ -139,9 +138,9 @@ class DrivenBoard final : public BoardLink {
   /// Lists under way: all in the board's queue, or all in those of chips.
   std::deque<Flight> flights_;
   bool resume_ = false, reset_counts_ = false;
-  Patience patience_;  ///< with all of them
-  const std::atomic<bool>* stop_ = nullptr;
-  bool stopping_ = false;   ///< the board was told to
+  Patience patience_;       ///< with all of them
+  std::stop_token stop_;    ///< of the call that is executing
+  bool stopping_ = false;   ///< register STOP is set
   ChipPrograms programs_;   ///< once all lists under way are done
   ChipPrograms collected_;  ///< as far as they came back
   WorkCounts counts_;

@@ -12,12 +12,13 @@ class Emulated final : public BoardLink {
   Emulated(const Geometry& geometry, std::shared_ptr<const Engine> engine, unsigned threads)
       : board_(geometry, std::move(engine), threads) {}
 
-  void execute(const CommandList& list, std::vector<std::uint64_t>& results) override {
+  void execute(const CommandList& list, std::vector<std::uint64_t>& results,
+               const std::stop_token& stop) override {
     const Busy busy{busy_seconds_};
-    const WatchedWork watched(watch_);
+    const WorkMonitor monitor{stop, {}};
+    const MonitoredScope scope(monitor);
     board_.execute(list, results);
   }
-  void stop_on(const std::atomic<bool>* flag) noexcept override { stop_ = flag; }
   LinkTimes times() const override { return {0, busy_seconds_}; }
   WorkCounts counts() const override { return board_.counts(); }
   void reset_counts() override { board_.reset_counts(); }
@@ -41,8 +42,6 @@ class Emulated final : public BoardLink {
   };
 
   Board board_;
-  const std::atomic<bool>* stop_ = nullptr;
-  const WorkWatch watch_{{}, [this] { return stop_ != nullptr && *stop_; }};
   double busy_seconds_ = 0;
 };
 

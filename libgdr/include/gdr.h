@@ -188,7 +188,7 @@ gdr_status gdr_device_despite_losses(gdr_device* device, gdr_status (*work)(void
  * 0. */
 gdr_status gdr_device_rank_reports(gdr_device* device, gdr_rank_report* reports, size_t size,
                                    size_t room, size_t* count);
-/* Close it. Work that is still running is abandoned; jobs may be freed before or after. */
+/* Close it. Work that is still running is cancelled; jobs may be freed before or after. */
 void gdr_device_close(gdr_device* device);
 /* One line about it; lives until the device is closed. "" for a null device. */
 const char* gdr_device_description(gdr_device* device);
@@ -227,7 +227,7 @@ gdr_status gdr_kernel_cost(const gdr_kernel* kernel, double* clocks, double* flo
 
 /* A job: a kernel on a device with its parameters, sources and targets. */
 gdr_status gdr_job_create(gdr_device* device, const gdr_kernel* kernel, gdr_job** job);
-/* Free it; work that is still running is abandoned. */
+/* Free it; work that is still running is cancelled. */
 void gdr_job_free(gdr_job* job);
 /* Set a `param`; those never set are 0. */
 gdr_status gdr_job_set(gdr_job* job, const char* name, double value);

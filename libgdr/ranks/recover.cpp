@@ -13,7 +13,7 @@ namespace {
 /// What was submitted ends by itself: nothing of the old groups works any more.
 void drain(DeviceCore& device) {
   Work nothing;
-  nothing.body = [] {};
+  nothing.body = [](const std::stop_token&) {};
   device.queue.run(nothing);
 }
 

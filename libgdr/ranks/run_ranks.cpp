@@ -66,12 +66,8 @@ class Waiting {
 
 class RankRun {
  public:
-  RankRun(DeviceCore& device, JobData& job, const std::atomic<bool>& abandoned)
-      : device_(device),
-        job_(job),
-        abandoned_(abandoned),
-        ranks_(*device.ranks->work),
-        me_(ranks_.rank()) {}
+  RankRun(DeviceCore& device, JobData& job, const std::stop_token& stop)
+      : device_(device), job_(job), stop_(stop), ranks_(*device.ranks->work), me_(ranks_.rank()) {}
 
   void go() {
     {
@@ -124,7 +120,7 @@ class RankRun {
 
   DeviceCore& device_;
   JobData& job_;
-  const std::atomic<bool>& abandoned_;
+  const std::stop_token& stop_;
   RankGroup& ranks_;
   const unsigned me_;
   std::vector<std::size_t> target_offsets_, source_offsets_, source_counts_;
@@ -365,7 +361,7 @@ void RankRun::compute_parts(Account& account) {
   for (const RankPart& part : parts_[me_]) {
     const IndexRange there{part.targets.first - hull_.first, part.targets.count};
     const std::size_t k = part.slice - parts_[me_].front().slice;
-    run_part(device_, own, {work_cut_.share, k, there, records, raw}, account, abandoned_);
+    run_part(device_, own, {work_cut_.share, k, there, records, raw}, account, stop_);
     records += part.targets.count * record_words_;
     report_.pairs += part.targets.count * own.slices[k].count;
   }
@@ -449,9 +445,9 @@ void RankRun::add_report() {
 
 }  // namespace
 
-void run_on_ranks(DeviceCore& device, JobData& job, const std::atomic<bool>& abandoned) {
+void run_on_ranks(DeviceCore& device, JobData& job, const std::stop_token& stop) {
   try {
-    RankRun(device, job, abandoned).go();
+    RankRun(device, job, stop).go();
   } catch (...) {
     // What a rank has of the sources is not known to be whole.
     if (job.rank_work && job.rank_work->job) {

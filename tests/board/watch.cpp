@@ -1,5 +1,6 @@
-// Whoever waits for a board is told that it works, on the way of long work, too, and may stop it.
+// Long work of a board reports progress and can be cancelled.
 #include <atomic>
+#include <stop_token>
 
 #include "board/programs.hpp"
 #include "emulator/host/parallel.hpp"
@@ -21,7 +22,7 @@ void long_work(Rig& rig, std::size_t sources) {
 
 }  // namespace
 
-TEST_CASE("long work of one block gives signs of life on its way, and ends there if it shall") {
+TEST_CASE("long work of one block reports progress at intervals and stops when it is cancelled") {
   constexpr std::size_t sources = 40000;
   for (const char* const engine : {"reference", "vector"})
     for (const unsigned threads : {1U, 2U}) {
@@ -32,10 +33,9 @@ TEST_CASE("long work of one block gives signs of life on its way, and ends there
       long_work(rig, sources);
       const CommandList list = rig.list;
       std::atomic<std::uint64_t> beats = 0;
-      std::atomic<bool> stop = false;
-      const WorkWatch watch{[&] { ++beats; }, [&] { return stop.load(); }};
+      const WorkMonitor monitor{{}, [&] { ++beats; }};
       {
-        const WatchedWork watched(watch);
+        const MonitoredScope scope(monitor);
         const std::vector<std::uint64_t> results = rig.execute();
         CHECK(real(results.at(0)) == 0.5 * 2 * sources);
       }
@@ -44,13 +44,15 @@ TEST_CASE("long work of one block gives signs of life on its way, and ends there
       beats = 0;
       long_work(rig, sources);
       rig.execute();
-      CHECK(beats == 0);  // nobody watches any more
+      CHECK(beats == 0);  // outside the scope
       std::vector<std::uint64_t> results;
-      // From the third sign on it shall stop.
-      const WorkWatch hasty{[&] { ++beats; }, [&] { return beats > 2; }};
+      std::stop_source stop;
+      const WorkMonitor cancelling{stop.get_token(), [&] {
+                                     if (++beats > 2) stop.request_stop();
+                                   }};
       {
-        const WatchedWork watched(hasty);
-        CHECK_THROWS_AS(rig.board.execute(list, results), WorkStopped);
+        const MonitoredScope scope(cancelling);
+        CHECK_THROWS_AS(rig.board.execute(list, results), Cancelled);
       }
       CHECK(beats < whole);
       rig.load(pair_program());

@@ -169,7 +169,7 @@ TEST_CASE("an interrupt reaches the board of a server, which then works on") {
     const auto begin = std::chrono::steady_clock::now();
     for (device.interrupt(); !job.ready(); device.interrupt())  // it may not have begun yet
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    CHECK(says(error_of([&] { job.wait(); }), "abandoned"));
+    CHECK(says(error_of([&] { job.wait(); }), "cancelled"));
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
     CHECK(spent.count() < 5);  // a tenth of a second where nothing else runs
     CHECK(forces(device, 300, 50) == expected_forces(300, 50));

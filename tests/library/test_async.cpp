@@ -1,4 +1,4 @@
-// Work in the background: results, errors, order, abandonment, and several threads at once.
+// Work in the background: results, errors, order, cancellation, and several threads at once.
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -74,7 +74,7 @@ TEST_CASE("an error of the background comes from wait, once") {
   CHECK_THROWS_AS(job.set("k", 1), gdr::Error);
 }
 
-TEST_CASE("abandoned work ends cleanly") {
+TEST_CASE("cancelled work ends cleanly") {
   // Long enough to be running still: seconds in the reference engine.
   const SpringInput in = rough_input(2000, 20000);
   std::vector<double> force(2000), other(10);

@@ -125,7 +125,7 @@ TEST_CASE("The model counts what emulated boards count where sources are cut") {
       compare(
           "emulator:threads=1,chips=2,blocks=2,pes=2,dram=4096,partition=" + std::string(partition),
           "gravity", 40, nj);
-  // Several pieces between two looks at whether work was abandoned.
+  // Several pieces between two cancellation points.
   compare("emulator:partition=targets,engine=native", "gravity", 100, 20000);
   compare("emulator:partition=targets,engine=native", "gravity", 100, 8192);
   // More words than one write carries.

@@ -133,7 +133,7 @@ def test_another_thread_can_interrupt_what_runs(device):
 
     thread = threading.Thread(target=stop)
     thread.start()
-    with pytest.raises(gdr.DeviceError, match="interrupted|stopped|abandoned"):
+    with pytest.raises(gdr.DeviceError, match="interrupted|stopped|cancelled"):
         job.run(["u"])
     stopped.set()
     thread.join()

@@ -91,9 +91,13 @@ bool BoardHardware::stays_in(const CommandQueue& queue, Completion& c) const {
 
 void BoardHardware::run_list(CommandQueue& queue, Completion& c) {
   const auto begin = std::chrono::steady_clock::now();
-  const WorkWatch watch{
-      [this] { beat(); },
-      [this] { return reg(Register::Stop).load(std::memory_order_relaxed) != 0; }};
+  // The host cancels a list through a register, which is looked at with every heartbeat.
+  std::stop_source stop;
+  const WorkMonitor monitor{stop.get_token(), [&] {
+                              beat();
+                              if (reg(Register::Stop).load(std::memory_order_relaxed) != 0)
+                                stop.request_stop();
+                            }};
   const auto refused = [&](ErrorCategory category, const char* why) {
     c.status = CompletionStatus::Refused;
     c.category = static_cast<std::uint32_t>(category);
@@ -101,11 +105,11 @@ void BoardHardware::run_list(CommandQueue& queue, Completion& c) {
     put_text(c.message, sizeof(c.message), why);
   };
   try {
-    const WatchedWork watched(watch);
+    const MonitoredScope scope(monitor);
     board_->execute(list_, queue.results);
     flip(FaultKind::WrongResult, queue.results.data(), queue.results.size());
     c.status = CompletionStatus::Done;
-  } catch (const WorkStopped&) {
+  } catch (const Cancelled&) {
     c.status = CompletionStatus::Stopped;
     c.command = board_->commands_done();
   } catch (const Error& e) {

@@ -142,7 +142,7 @@ void BlockwiseRunner::run_stream(const Chunk& chunk, const Task& task) {
   const std::uint64_t at_once = std::max<std::uint64_t>(
       1, in_parts ? groups_between_looks / plan.groups_per_half : chunk.fills);
   for (std::uint64_t f = chunk.first_fill; f < end; f += at_once) {
-    if (f > chunk.first_fill) look_up();
+    if (f > chunk.first_fill) cancellation_point();
     run_fills_at_once(chunk, task, f, std::min(end, f + at_once));
   }
 }
@@ -203,7 +203,7 @@ void BlockwiseRunner::run_own_stream(const Chunk& chunk, const Task& task) {
   KeptStream& stream = streams_[task.chip][task.block];
   const std::uint64_t end = std::min(plan.fills(slice.count), chunk.first_fill + chunk.fills);
   for (std::uint64_t f = chunk.first_fill; f < end; f += fills_at_once) {
-    if (f > chunk.first_fill) look_up();
+    if (f > chunk.first_fill) cancellation_point();
     const std::uint64_t last = std::min(end, f + fills_at_once) - 1;
     const bool whole = f == 0 && last + 1 == plan.fills(slice.count);
     GroupRange groups = plan.fill(slice, f);
@@ -287,7 +287,7 @@ void BlockwiseRunner::run_fills(const Chunk& chunk, const Task& task) {
   const std::uint64_t end = std::min(plan.fills(slice.count), chunk.first_fill + chunk.fills);
   std::vector<std::uint64_t> scratch;
   for (std::uint64_t f = chunk.first_fill; f < end; ++f) {
-    if (f > chunk.first_fill) look_up();
+    if (f > chunk.first_fill) cancellation_point();
     const GroupRange groups = plan.fill(slice, f);
     const auto half = static_cast<unsigned>(f % 2);
     if (!program_.sources.empty()) fill_half(chunk, task, groups, half, scratch);

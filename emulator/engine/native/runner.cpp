@@ -648,7 +648,7 @@ void run_packed(const CompiledProgram& program, BlockState& block, PackedPes pes
     loop.passes(some, 0, done == 0 && program.in_one_go);
     body.stream.groups += some * bytes;
     done += some;
-    if (done < sources.count) look_up();
+    if (done < sources.count) cancellation_point();
   }
   SectionRun(section(Section::End), block, run, pes.folded).passes(1, 0);
 }
