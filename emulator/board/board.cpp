@@ -11,8 +11,8 @@
 #include "emulator/assembler/object.hpp"
 #include "emulator/board/board_state.hpp"
 #include "emulator/board/check.hpp"
+#include "emulator/board/list_timer.hpp"
 #include "emulator/board/pass_builder.hpp"
-#include "emulator/board/run_clocks.hpp"
 #include "emulator/host/parallel.hpp"
 #include "gdr/error.hpp"
 
@@ -67,8 +67,10 @@ void add_work(const Executable& executable, EngineWork& work) {
 }  // namespace
 
 struct Board::Impl {
+  explicit Impl(const Geometry& geometry) : timer(geometry) {}
+
   BoardState board;
-  WorkCounts counts;
+  ListTimer timer;
   /// Programs that chips hold or held, the last one first.
   std::list<std::shared_ptr<ReadyProgram>> ready = {};
   EngineWork earlier;                              ///< of programs that are not ready any more
@@ -82,7 +84,6 @@ struct Board::Impl {
     const CommandList& list;
     std::vector<std::uint64_t>& results;
     PassBuilder pass;
-    Timeline timeline;
     std::size_t words = 0;  ///< results so far
     std::uint64_t most_words = 0;
 
@@ -104,7 +105,7 @@ struct Board::Impl {
   std::shared_ptr<ReadyProgram> ready_program(std::vector<std::uint8_t> object);
   void drop_old_programs();
   bool holds(const ReadyProgram* program) const noexcept;
-  void load_program(Execution& x, const Command& c, Payload payload);
+  void load_program(const Command& c, Payload payload);
   void write_words(BoardMemory& memory, std::uint64_t address, Payload payload) const;
   void write_memory(Execution& x, const Command& c, Payload payload);
   void write_targets(Execution& x, const Command& c, Payload payload);
@@ -113,10 +114,8 @@ struct Board::Impl {
   void read_targets(Execution& x, const Command& c);
   void read_memory(Execution& x, const Command& c);
 
-  void add_clocks(std::uint64_t chips, const ChipClocks& clocks) noexcept;
-  void finish(const Timeline& timeline) noexcept;
-  void begin_record(Timeline& timeline);
-  void end_record(const Timeline& timeline) noexcept;
+  void begin_list();
+  void end_list() noexcept;
 };
 
 namespace {
@@ -128,38 +127,17 @@ double host_seconds() noexcept {
 
 }  // namespace
 
-void Board::Impl::begin_record(Timeline& timeline) {
-  if (!records) return;
-  recorded.emplace_back().host_begin = host_seconds();
-  timeline.record(&recorded.back().busy);
+void Board::Impl::begin_list() {
+  done = 0;
+  if (records) recorded.emplace_back().host_begin = host_seconds();
+  timer.begin(records ? &recorded.back().busy : nullptr);
 }
 
-void Board::Impl::end_record(const Timeline& timeline) noexcept {
+void Board::Impl::end_list() noexcept {
+  timer.end();
   if (!records) return;
   recorded.back().host_end = host_seconds();
-  recorded.back().seconds = timeline.seconds();
-}
-
-void Board::Impl::add_clocks(std::uint64_t chips, const ChipClocks& clocks) noexcept {
-  for (std::size_t c = 0; c < board.chips.size(); ++c) {
-    if (takes_part(chips, c)) board.chips[c].clocks += clocks;
-  }
-}
-
-/// Chips work side by side: what counts is the busiest one.
-void Board::Impl::finish(const Timeline& timeline) noexcept {
-  ChipClocks most;
-  for (const BoardChip& chip : board.chips) {
-    most.compute = std::max(most.compute, chip.clocks.compute);
-    most.port_in = std::max(most.port_in, chip.clocks.port_in);
-    most.port_out = std::max(most.port_out, chip.clocks.port_out);
-    most.total = std::max(most.total, chip.clocks.total);
-  }
-  counts.compute_clocks = most.compute;
-  counts.port_in_clocks = most.port_in;
-  counts.port_out_clocks = most.port_out;
-  counts.chip_clocks = most.total;
-  counts.predicted_seconds += timeline.seconds();
+  recorded.back().seconds = timer.list_seconds();
 }
 
 /// A program that was loaded before is ready still.
@@ -172,11 +150,12 @@ std::shared_ptr<ReadyProgram> Board::Impl::ready_program(std::vector<std::uint8_
     ready.erase(known);
   } else {
     Program read = read_object(object);
+    ProgramTiming timing = program_timing(read, board.geometry);
     auto executable = board.engine->prepare(read, board.geometry);
     program = std::make_shared<ReadyProgram>(
         ReadyProgram{gdr::load_program(std::move(read), board.geometry, board.engine->isa(),
                                        board.engine->exact()),
-                     std::move(object), std::move(executable), nullptr});
+                     std::move(object), std::move(timing), std::move(executable), nullptr});
     program->runner = program->executable->pass_runner(*program, board.geometry);
   }
   ready.push_front(program);
@@ -193,7 +172,7 @@ void Board::Impl::drop_old_programs() {
   }
 }
 
-void Board::Impl::load_program(Execution& x, const Command& c, Payload payload) {
+void Board::Impl::load_program(const Command& c, Payload payload) {
   std::vector<std::uint8_t> bytes(c.count);
   if (!bytes.empty()) std::memcpy(bytes.data(), payload.data(), bytes.size());
   board.loaded = ready_program(std::move(bytes));
@@ -207,9 +186,6 @@ void Board::Impl::load_program(Execution& x, const Command& c, Payload payload) 
     chip.chip.load(*board.loaded, *board.loaded->executable);
   }
   drop_old_programs();
-  const std::uint64_t init = board.loaded->program.clocks(Section::Init);
-  add_clocks(chips, {init, 0, 0, init});
-  x.timeline.load(chips, payload.size() * word_bytes, init);
 }
 
 bool Board::Impl::holds(const ReadyProgram* program) const noexcept {
@@ -260,7 +236,6 @@ void Board::Impl::write_memory(Execution& x, const Command& c, Payload payload) 
     write_words(memory, c.address, payload);
     for (BoardMemory* const others : like) others->take_over(memory, c.address, payload.size());
   }
-  x.timeline.write_memory(c.chips, payload.size() * word_bytes, c.address, c.address + c.count);
 }
 
 void Board::Impl::write_targets(Execution& x, const Command& c, Payload payload) {
@@ -271,9 +246,6 @@ void Board::Impl::write_targets(Execution& x, const Command& c, Payload payload)
     const std::uint64_t end = c.first + c.count;
     targets = c.first == 0 ? end : std::max(end, targets.value_or(0));
   }
-  const ChipClocks clocks = load_clocks(payload.size());
-  add_clocks(c.chips, clocks);
-  x.timeline.load(c.chips, payload.size() * word_bytes, clocks.total);
 }
 
 void Board::Impl::write_param(Execution& x, const Command& c, Payload payload) {
@@ -282,44 +254,26 @@ void Board::Impl::write_param(Execution& x, const Command& c, Payload payload) {
     if (!takes_part(c.chips, chip)) continue;
     board.chips[chip].chip.set_param(c.variable, {payload.begin(), payload.end()});
   }
-  const ChipClocks clocks = load_clocks(payload.size());
-  add_clocks(c.chips, clocks);
-  x.timeline.load(c.chips, payload.size() * word_bytes, clocks.total);
 }
 
 void Board::Impl::run(Execution& x, const Command& c) {
   const LoadedProgram& loaded = *board.loaded;
   const LoopPlan plan = make_plan(loaded, board.geometry, c.share, c.count);
-  const std::uint64_t output_words = c.count * loaded.layout.output_words *
-                                     output_records(loaded.program, board.geometry, c.share);
+  const std::uint64_t output_words = c.count * board.loaded->timing.output_words_of_source(c.share);
   const bool returns = (c.flags & run_return) != 0;
   for (std::size_t chip = 0; chip < board.chips.size(); ++chip) {
     if (!takes_part(c.chips, chip)) continue;
     if (!returns) board.chips[chip].memory.reserve(c.output_address, output_words);
     const std::uint64_t pairs = targets_of(board, c, chip) * c.count;
-    counts.interactions += pairs;
-    counts.flops += static_cast<double>(pairs) * loaded.program.flops;
+    timer.counts().interactions += pairs;
+    timer.counts().flops += static_cast<double>(pairs) * loaded.program.flops;
   }
   x.pass.add_run(c, plan, returns ? x.expect(output_words) : 0);
-  const ChipClocks clocks = plan_clocks(plan, loaded, board.geometry, c.flags);
-  add_clocks(c.chips, clocks);
-  const std::uint64_t end = c.address + c.count * plan.record_words(loaded);
-  if (returns) {
-    counts.link_read_bytes += output_words * word_bytes;
-    x.timeline.run_returning(c.chips, clocks.total, c.address, end, output_words * word_bytes);
-    return;
-  }
-  x.timeline.run(c.chips, clocks.total, c.address, end);
-  x.timeline.uses(c.chips, c.output_address, c.output_address + output_words);
 }
 
 void Board::Impl::read_targets(Execution& x, const Command& c) {
   const std::uint64_t words = c.count * words_of_target(board.loaded->layout, c.flags);
   x.pass.add_read(c, x.expect(words));
-  const ChipClocks clocks = read_clocks(words);
-  add_clocks(c.chips, clocks);
-  counts.link_read_bytes += words * word_bytes;
-  x.timeline.read(c.chips, words * word_bytes, clocks.total);
 }
 
 void Board::Impl::read_memory(Execution& x, const Command& c) {
@@ -327,19 +281,16 @@ void Board::Impl::read_memory(Execution& x, const Command& c) {
   const std::size_t offset = x.expect(c.count);
   const auto chip = static_cast<std::size_t>(std::countr_zero(c.chips));
   board.chips[chip].memory.read(c.address, std::span(x.results).subspan(offset, c.count));
-  counts.link_read_bytes += c.count * word_bytes;
-  x.timeline.read(c.chips, c.count * word_bytes, 0);
 }
 
 void Board::Impl::step(Execution& x, std::size_t index) {
   const Command& c = x.list.commands[index];
   turn_to(x, c);
   const Payload payload = check_command(board, x.list, index);
-  x.timeline.doing(c.kind);
   switch (c.kind) {
     case CommandKind::LoadProgram:
       x.pass.flush();
-      load_program(x, c, payload);
+      load_program(c, payload);
       break;
     case CommandKind::WriteMemory:
       write_memory(x, c, payload);
@@ -360,11 +311,13 @@ void Board::Impl::step(Execution& x, std::size_t index) {
       read_memory(x, c);
       break;
   }
-  counts.link_write_bytes += payload.size() * word_bytes;
+  // Commands on memory need no program.
+  static const ProgramTiming no_program;
+  timer.add(c, board.loaded ? board.loaded->timing : no_program);
 }
 
 Board::Board(const Geometry& geometry, std::shared_ptr<const Engine> engine, unsigned threads)
-    : impl_(std::make_unique<Impl>()) {
+    : impl_(std::make_unique<Impl>(geometry)) {
   check_geometry(geometry);
   impl_->board.geometry = geometry;
   impl_->board.engine = std::move(engine);
@@ -372,7 +325,7 @@ Board::Board(const Geometry& geometry, std::shared_ptr<const Engine> engine, uns
   impl_->board.chips.reserve(geometry.chips_per_board);
   for (std::uint32_t c = 0; c < geometry.chips_per_board; ++c) {
     impl_->board.chips.push_back(
-        {LoadedChip(geometry), BoardMemory(geometry.dram_bytes / word_bytes), {}, {}, {}});
+        {LoadedChip(geometry), BoardMemory(geometry.dram_bytes / word_bytes), {}, {}});
   }
 }
 Board::~Board() = default;
@@ -380,27 +333,19 @@ Board::Board(Board&&) noexcept = default;
 Board& Board::operator=(Board&&) noexcept = default;
 
 void Board::execute(const CommandList& list, std::vector<std::uint64_t>& results) {
-  Impl::Execution x{list,
-                    results,
-                    PassBuilder(impl_->board, results),
-                    Timeline(impl_->board.geometry.chips_per_board, impl_->board.geometry.clock_hz),
-                    0,
-                    impl_->most_results};
-  impl_->done = 0;
-  impl_->begin_record(x.timeline);
+  Impl::Execution x{list, results, PassBuilder(impl_->board, results), 0, impl_->most_results};
+  impl_->begin_list();
   try {
     for (; impl_->done < list.commands.size(); ++impl_->done) impl_->step(x, impl_->done);
     x.pass.flush();
   } catch (...) {
     x.pass.flush();  // what came before the command that was refused
     results.resize(x.words);
-    impl_->finish(x.timeline);
-    impl_->end_record(x.timeline);
+    impl_->end_list();
     throw;
   }
   results.resize(x.words);
-  impl_->finish(x.timeline);
-  impl_->end_record(x.timeline);
+  impl_->end_list();
 }
 
 void Board::record(bool on) {
@@ -418,11 +363,8 @@ const Program* Board::program(unsigned chip) const noexcept {
   const bool loaded = chip < chips.size() && chips[chip].loaded != nullptr;
   return loaded ? &chips[chip].loaded->program : nullptr;
 }
-const WorkCounts& Board::counts() const noexcept { return impl_->counts; }
-void Board::reset_counts() noexcept {
-  impl_->counts = {};
-  for (BoardChip& chip : impl_->board.chips) chip.clocks = {};
-}
+const WorkCounts& Board::counts() const noexcept { return impl_->timer.counts(); }
+void Board::reset_counts() noexcept { impl_->timer.reset(); }
 
 EngineWork Board::engine_work() const {
   EngineWork work = impl_->earlier;

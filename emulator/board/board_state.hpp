@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "emulator/board/command.hpp"
-#include "emulator/board/time_model.hpp"
+#include "emulator/board/program_timing.hpp"
 #include "emulator/engine/pass.hpp"
 
 namespace gdr {
@@ -16,6 +16,7 @@ namespace gdr {
 /// A program that a board holds ready: loaded into chips, or kept for when it is loaded again.
 struct ReadyProgram : LoadedProgram {
   std::vector<std::uint8_t> object;  ///< as it came
+  ProgramTiming timing;
   std::shared_ptr<const Executable> executable;
   std::unique_ptr<PassRunner> runner;
 };
@@ -25,7 +26,6 @@ struct BoardChip {
   LoadedChip chip;
   BoardMemory memory;
   std::optional<std::uint64_t> targets;  ///< slots that WriteTargets filled, from 0; none: never
-  ChipClocks clocks;
   std::shared_ptr<ReadyProgram> loaded;  ///< its instruction store; null: nothing
 };
 

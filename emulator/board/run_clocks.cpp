@@ -20,14 +20,19 @@ std::uint64_t groups_of_fill(const LoopPlan& plan, std::uint64_t f) noexcept {
 
 }  // namespace
 
-ChipClocks loop_clocks(const LoopPlan& plan, const LoopCost& cost, double clock_hz,
-                       const BoardRates& rates) noexcept {
+ChipClocks loop_clocks(const LoopPlan& plan, const ProgramTiming& program, const Geometry& geometry,
+                       std::uint32_t flags, const BoardRates& rates) noexcept {
+  const std::uint64_t start = (flags & run_start) != 0 ? program.start_clocks : 0;
+  const std::uint64_t end = (flags & run_end) != 0 ? program.end_clocks : 0;
+  const std::uint64_t words_in = program.group * program.source_words * plan.parts;
+  const std::uint64_t words_out = program.group * program.output_words_of_source(plan.share);
+  const bool to_memory = (flags & run_return) == 0;
   const GroupRange longest = plan.slice(0);
   const std::uint64_t fills = plan.fills(longest.count);
   const auto work = [&](std::uint64_t f, std::uint64_t times) {
     const std::uint64_t groups = groups_of_fill(plan, f);
-    return HalfWork{times, plan.fill(longest, f).count * cost.body, groups * cost.words_in,
-                    groups * cost.words_out, cost.to_memory};
+    return HalfWork{times, plan.fill(longest, f).count * program.body_clocks, groups * words_in,
+                    groups * words_out, to_memory};
   };
   // All fills but the last two are alike: shorter slices end at most one group, so one fill,
   // before.
@@ -36,21 +41,7 @@ ChipClocks loop_clocks(const LoopPlan& plan, const LoopCost& cost, double clock_
   if (fills > 1) halves[1] = work(fills - 2, 1);
   if (fills > 0) halves[2] = work(fills - 1, 1);
   const std::size_t first = fills > 2 ? 0 : 3 - static_cast<std::size_t>(fills);
-  return run_clocks(cost.start, std::span(halves).subspan(first), cost.end, clock_hz, rates);
-}
-
-ChipClocks plan_clocks(const LoopPlan& plan, const LoadedProgram& loaded, const Geometry& geometry,
-                       std::uint32_t flags) noexcept {
-  const Program& p = loaded.program;
-  LoopCost cost;
-  if ((flags & run_start) != 0) cost.start = p.clocks(Section::Start);
-  if ((flags & run_end) != 0) cost.end = p.clocks(Section::End);
-  cost.body = p.clocks(Section::Body);
-  cost.words_in = p.group * plan.record_words(loaded);
-  cost.words_out =
-      std::uint64_t{p.group} * loaded.layout.output_words * output_records(p, geometry, plan.share);
-  cost.to_memory = (flags & run_return) == 0;
-  return loop_clocks(plan, cost, geometry.clock_hz);
+  return run_clocks(start, std::span(halves).subspan(first), end, geometry.clock_hz, rates);
 }
 
 }  // namespace gdr

@@ -89,6 +89,12 @@ ChipClocks run_clocks(std::uint64_t start, std::span<const HalfWork> halves, std
   return sum;
 }
 
+void Timeline::restart() noexcept {
+  std::ranges::fill(chips_, 0.0);
+  uses_.clear();
+  link_write_ = link_read_ = 0;
+}
+
 void Timeline::note(BusyPart part, std::size_t chip, double begin, double end) {
   if (record_ != nullptr && end > begin)
     record_->push_back({part, static_cast<std::uint32_t>(chip), command_, begin, end});

@@ -77,6 +77,8 @@ class Timeline {
   Timeline(unsigned chips, double clock_hz, const BoardRates& rates = {})
       : chips_(chips, 0.0), clock_hz_(clock_hz), rates_(rates) {}
 
+  /// Begin a new list: everything is free.
+  void restart() noexcept;
   /// From now on keep what is busy when, here; null: no longer.
   void record(std::vector<BusyTime>* busy) noexcept { record_ = busy; }
   /// Which command the next calls belong to, for the record.

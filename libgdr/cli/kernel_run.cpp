@@ -67,23 +67,7 @@ KernelRun::KernelRun(const DeviceChoice& choice)
 }
 
 void KernelRun::load(const std::string& path) {
-  const Kernel kernel = load_kernel(core_->geometry, path);
-  const Program& p = kernel.program();
-  data_ = std::make_unique<JobData>(JobData{.number = 1,
-                                            .kernel = kernel,
-                                            .cost = kernel_cost(p),
-                                            .targets_group = link_group(p, VarKind::Target),
-                                            .sources_group = link_group(p, VarKind::Source),
-                                            .results_group = link_group(p, VarKind::Result),
-                                            .outputs_group = link_group(p, VarKind::Output),
-                                            .params_group = link_group(p, VarKind::Param),
-                                            .params = {},
-                                            .targets = {},
-                                            .target_count = 0,
-                                            .sources = {},
-                                            .results = {},
-                                            .outputs = {}});
-  data_->params.assign(2 * data_->params_group.fields.size(), 0);
+  data_ = std::make_unique<JobData>(job_data(1, load_kernel(core_->geometry, path)));
 }
 
 void KernelRun::set(const std::string& assignment) {

@@ -169,7 +169,7 @@ predict::JobOn particles(const Options& o) {
     grid = predict::ParticleGrid{sizes[0], sizes[1]};
   }
   return [=](const Machine& machine) {
-    predict::KernelShape shape = predict::kernel_shape(kernel.program(), machine.geometry());
+    predict::KernelShape shape = predict::kernel_shape(kernel, machine.geometry());
     if (clocks)
       shape = predict::with_clocks(shape, fmt::format("{} in {:g} clocks", shape.name, *clocks),
                                    *clocks, flops.value_or(shape.flops));

@@ -137,8 +137,9 @@ void BoardRun::write_targets(std::size_t first, std::size_t n) {
     command.payload_words = part.count * words;
     if (output_words_ == 0) continue;
     // Outputs join what all PEs hold: those without a target hold zeros, not what was there before.
-    add_payload(command, job_.targets.data() + (first + part.first) * words, part.count * words);
     command.count = target_slots(job_.kernel.program(), device_.geometry, share_);
+    if (!slot_.board->needs_data()) continue;
+    add_payload(command, job_.targets.data() + (first + part.first) * words, part.count * words);
     command.payload_words = command.count * words;
     slot_.list.payload.resize(command.payload + command.payload_words, 0);
   }
@@ -262,6 +263,7 @@ void BoardRun::read_outputs(IndexRange range, std::size_t place, bool first_batc
       command.address = output_base_ + (place + segment.place) * output_words_;
       command.count = segment.sources.count * output_words_;
       flush();
+      if (!slot_.board->needs_data()) continue;
       job_.output_items.add(segment.sources.first, segment.sources.count, slot_.words.data(),
                             records, fresh);
       fresh = false;
@@ -281,6 +283,7 @@ void BoardRun::read_targets(std::size_t first, std::size_t n) {
     command.count = part.count;
   }
   flush();
+  if (!slot_.board->needs_data()) return;
   // Chips answer in order and targets are dealt out in order: the words are those of n targets.
   const Stopwatch timer;
   if (part_.records != nullptr)

@@ -108,6 +108,12 @@ struct JobData {
   std::shared_ptr<struct RankWork> rank_work = {};  ///< what this rank computes for all
 };
 
+/// The data of a new job for a kernel: no targets, no sources, parameters zero.
+JobData job_data(std::uint64_t number, const Kernel& kernel);
+
+/// Batches of targets divided among boards: equal numbers, in as few boards as have any.
+std::vector<IndexRange> divide_batches(IndexRange batches, std::size_t boards);
+
 /// Compute a part of a job on all boards of a device: batches of targets, pieces of sources. Throws
 /// Cancelled once a stop is requested. What is lost with a board, others do. The time of
 /// conversions goes to `account`.

@@ -39,23 +39,27 @@ std::uint64_t param_bits(const LinkField& field, double value) {
 
 }  // namespace
 
-Job::Impl::Impl(std::shared_ptr<DeviceCore> device, const Kernel& k)
-    : core(std::move(device)),
-      data{++core->jobs,
-           k,
-           kernel_cost(k.program()),
-           link_group(k.program(), VarKind::Target),
-           link_group(k.program(), VarKind::Source),
-           link_group(k.program(), VarKind::Result),
-           link_group(k.program(), VarKind::Output),
-           link_group(k.program(), VarKind::Param),
-           {},
-           {},
-           0,
-           {},
-           {},
-           {}} {
+JobData job_data(std::uint64_t number, const Kernel& kernel) {
+  const Program& p = kernel.program();
+  JobData data{.number = number,
+               .kernel = kernel,
+               .cost = kernel_cost(p),
+               .targets_group = link_group(p, VarKind::Target),
+               .sources_group = link_group(p, VarKind::Source),
+               .results_group = link_group(p, VarKind::Result),
+               .outputs_group = link_group(p, VarKind::Output),
+               .params_group = link_group(p, VarKind::Param),
+               .params = {},
+               .targets = {},
+               .sources = {},
+               .results = {},
+               .outputs = {}};
   data.params.assign(2 * data.params_group.fields.size(), 0);
+  return data;
+}
+
+Job::Impl::Impl(std::shared_ptr<DeviceCore> device, const Kernel& k)
+    : core(std::move(device)), data(job_data(++core->jobs, k)) {
   work.body = [this](const std::stop_token& stop) { run_job(*core, data, stop); };
   if (core->ranks) of_ranks = ++core->ranks->jobs;
 }

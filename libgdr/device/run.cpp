@@ -24,14 +24,10 @@ struct BoardShare {
   std::string lost = {};  ///< why its board was
 };
 
-/// Batches dealt out to as many boards as they need: more than batches would only send the same
-/// sources to more memories.
-std::vector<BoardShare> deal(const std::vector<BoardSlot*>& boards, IndexRange range) {
+std::vector<BoardShare> assign(const std::vector<BoardSlot*>& boards, IndexRange range) {
   std::vector<BoardShare> shares;
-  const std::size_t used = std::min(range.count, boards.size());
-  const std::size_t each = (range.count + used - 1) / used;
-  for (std::size_t b = 0; b * each < range.count; ++b)
-    shares.push_back({boards[b], {range.first + b * each, std::min(each, range.count - b * each)}});
+  for (const IndexRange& batches : divide_batches(range, boards.size()))
+    shares.push_back({boards[shares.size()], batches});
   return shares;
 }
 
@@ -55,7 +51,7 @@ class PartRun {
     std::optional<OutputJoin> before;
     std::vector<IndexRange> left{all};
     while (!left.empty()) {
-      std::vector<BoardShare> shares = deal(device_.usable(), left.back());
+      std::vector<BoardShare> shares = assign(device_.usable(), left.back());
       left.pop_back();
       const bool elsewhere = shares.front().slot->board->elsewhere();
       if (in_order && elsewhere && !before) before = job_.output_items;
@@ -114,9 +110,7 @@ class PartRun {
 void run_here(DeviceCore& device, JobData& job, const std::stop_token& stop) {
   const std::size_t n = job.target_count, sources = job.sources.count();
   const JobCut cut = cut_job(job.cost, device.geometry, device.partition, n, sources);
-  job.slices.clear();
-  for (std::size_t s = 0; s < cut.slices; ++s)
-    job.slices.push_back(slice_of(cut, job.cost.group, sources, s));
+  job.slices = slices_of(cut, job.cost.group, sources);
   Account account(device);
   if (cut.slices == 1) {
     run_part(device, job, {cut.share, 0, {0, n}}, account, stop);
@@ -134,6 +128,16 @@ void run_here(DeviceCore& device, JobData& job, const std::stop_token& stop) {
 }
 
 }  // namespace
+
+/// More boards than batches would only send the same sources to more memories.
+std::vector<IndexRange> divide_batches(IndexRange batches, std::size_t boards) {
+  std::vector<IndexRange> parts;
+  const std::size_t used = std::max<std::size_t>(1, std::min(batches.count, boards));
+  const std::size_t each = (batches.count + used - 1) / used;
+  for (std::size_t done = 0; done < batches.count; done += each)
+    parts.push_back({batches.first + done, std::min(each, batches.count - done)});
+  return parts;
+}
 
 void run_part(DeviceCore& device, JobData& job, const JobPart& part, Account& account,
               const std::stop_token& stop) {

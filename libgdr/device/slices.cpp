@@ -40,6 +40,12 @@ IndexRange slice_of(const JobCut& cut, std::size_t group, std::size_t n, std::si
   return {begin(k), begin(k + 1) - begin(k)};
 }
 
+std::vector<IndexRange> slices_of(const JobCut& cut, std::size_t group, std::size_t n) {
+  std::vector<IndexRange> slices;
+  for (std::size_t k = 0; k < cut.slices; ++k) slices.push_back(slice_of(cut, group, n, k));
+  return slices;
+}
+
 SliceJoin::SliceJoin(const Program& program) {
   const LinkLayout layout = link_layout(program);
   result_words_ = layout.result_words;

@@ -30,6 +30,8 @@ JobCut cut_job(const KernelCost& kernel, const Geometry& geometry, Partition wan
 
 /// Slice k of n sources: whole groups but for the last, equal within one.
 IndexRange slice_of(const JobCut& cut, std::size_t group, std::size_t n, std::size_t k);
+/// All slices.
+std::vector<IndexRange> slices_of(const JobCut& cut, std::size_t group, std::size_t n);
 
 /// Joins the sums of slices as the network has them (read_raw), pair by pair in the order of the
 /// slices, as it joins blocks and chips, and converts once.

@@ -38,6 +38,8 @@ class BoardLink {
   /// Boards that are not in this process work by themselves: several of them at the same time, each
   /// with a thread of the host that waits for it.
   virtual bool elsewhere() const noexcept { return false; }
+  /// False for a time model, which neither reads payloads nor returns words.
+  virtual bool needs_data() const noexcept { return true; }
   /// Which board it is, for messages.
   virtual std::string name() const { return "emulated board"; }
   virtual LinkTimes times() const = 0;

@@ -72,7 +72,7 @@ class DrivenBoard final : public BoardLink {
   struct Load {
     std::uint64_t index;  ///< of the command
     Command command;
-    ProgramLengths program;
+    ProgramTiming program;
   };
   /// A list on its way. Its place in the transfer memory is [begin, end).
   struct Flight {
@@ -91,7 +91,7 @@ class DrivenBoard final : public BoardLink {
   struct Piece {
     Command command;
     std::uint64_t payload_words, result_words;
-    std::optional<ProgramLengths> program;  ///< that it loads
+    std::optional<ProgramTiming> program;  ///< that it loads
   };
   using Clock = std::chrono::steady_clock;
 

@@ -81,7 +81,7 @@ std::vector<std::vector<DrivenBoard::Piece>> DrivenBoard::divide(const CommandLi
   const ChipPrograms* programs = &programs_;
   ChipPrograms changed;  // once the list loads one
   const auto add = [&](const Command& c, std::uint64_t in, std::uint64_t out,
-                       std::optional<ProgramLengths> program = {}) {
+                       std::optional<ProgramTiming> program = {}) {
     if (!lists.back().empty() &&
         (words + in > most_words || lists.back().size() == most_list_commands)) {
       lists.emplace_back();
@@ -95,7 +95,7 @@ std::vector<std::vector<DrivenBoard::Piece>> DrivenBoard::divide(const CommandLi
     const std::span<const std::uint64_t> there = list.words_from(c.payload);
     if (in > there.size()) in = 0;  // the board says what is wrong with it
     if (c.kind == CommandKind::LoadProgram) {
-      ProgramLengths program = program_lengths(there.first(in), c.count);
+      ProgramTiming program = object_timing(there.first(in), c.count, identity_.geometry);
       if (std::exchange(programs, &changed) == &programs_) changed = programs_;
       load(changed, c, program);
       add(c, in, 0, std::move(program));

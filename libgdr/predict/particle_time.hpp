@@ -1,5 +1,5 @@
-// The time of one run of a pair law on boards, without running it: what the boards of
-// libgdr/device would count.
+// The time of one run of a pair law on boards, without running it: the time model applied to the
+// command lists that libgdr/device writes for such a job.
 #pragma once
 
 #include <cstddef>
@@ -7,28 +7,28 @@
 #include <string>
 #include <vector>
 
+#include "emulator/board/program_timing.hpp"
 #include "emulator/board/time_model.hpp"
+#include "gdr/kernel.hpp"
 #include "libgdr/device/partition.hpp"
 
 namespace gdr::predict {
 
 /// What the time of a kernel depends on.
 struct KernelShape {
+  Kernel kernel;  ///< whose variables are sent and read
   std::string name;
   KernelCost cost;
-  std::uint64_t groups_per_half = 1;       ///< groups of sources in half a broadcast memory
-  std::vector<std::uint32_t> param_words;  ///< link words of each parameter
-  std::uint32_t raw_words = 0;  ///< of a target's results, where slices of the sources are joined
-  double flops = 0;             ///< counted for an interaction
+  ProgramTiming timing;
+  double flops = 0;  ///< flops counted for an interaction
 
   double clocks_per_interaction() const noexcept {
     return static_cast<double>(cost.body_clocks) / (cost.elements * cost.group);
   }
 };
 
-/// That of a compiled kernel. Throws Error (Program) if it does not fit the geometry, and Error
-/// (Unsupported) if it has `ovar`s, whose way back to the host is not modelled.
-KernelShape kernel_shape(const Program& program, const Geometry& geometry);
+/// That of a compiled kernel. Throws Error (Program) if it does not fit the geometry.
+KernelShape kernel_shape(const Kernel& kernel, const Geometry& geometry);
 
 /// A kernel that is known by its clocks and its count only, with the interface of another one. A
 /// pass of its loop takes one source; its sections Start and End take no clocks, as nothing is

@@ -65,7 +65,7 @@ PublishedTable published_table() {
   PublishedTable table;
   const Machine chip = preset("chip"), board = preset("board4"), cluster = preset("cluster64");
   for (const KnownKernel& k : known_kernels) {
-    const KernelShape ours = kernel_shape(Kernel::builtin(k.ours).program(), chip.geometry());
+    const KernelShape ours = kernel_shape(Kernel::builtin(k.ours), chip.geometry());
     const KernelShape theirs = with_clocks(ours, std::string(k.what), k.clocks, k.flops);
     table.kernels.push_back({figures_of(chip, theirs), figures_of(chip, ours)});
     table.figures.push_back({fmt::format("{}, {:g} clocks, asymptotic", k.what, k.clocks),

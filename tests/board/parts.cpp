@@ -266,11 +266,12 @@ TEST_CASE(
   const Program program = assembled(dense_kernels().front().source);
   CHECK(program.clocks(Section::Body) == 544);
   const LoadedProgram loaded = load_program(program, geometry, Isa::Portable);
+  const ProgramTiming timing = program_timing(program, geometry);
   // 51200 x 2048 by 2048 x 51200 on one board, of 819 Gflops at the most: 730 were published. B
   // goes to the memories once; tiles of A are sent while the one before is worked on.
   constexpr std::uint64_t n = 51200, inner = 2048, tile = 131072;
   const LoopPlan plan = make_plan(loaded, geometry, Share::PartsOverBlocks, n + 1);
-  const ChipClocks clocks = plan_clocks(plan, loaded, geometry, run_start | run_return);
+  const ChipClocks clocks = loop_clocks(plan, timing, geometry, run_start | run_return);
   CHECK(clocks.compute < (n + 1) * 544 + 100);
   CHECK(clocks.port_in == (n + 1) * 512);
   CHECK(clocks.port_out == (n + 1) * 512);

@@ -59,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_values(machine);
   check_round_trip(machine);
   check_job([&] {
-    const KernelShape shape = kernel_shape(gravity.program(), machine.geometry());
+    const KernelShape shape = kernel_shape(gravity, machine.geometry());
     return predict_particles(machine, shape, {1000, 1000});
   });
   check_job([&] { return predict_product(machine, 600, 500, 400); });

@@ -56,25 +56,26 @@ Statistics counted(const std::string& device_name, const Kernel& kernel, std::si
   Device device = Device::open(device_name);
   Job job = device.job(kernel);
   const Arrays targets(kernel, Role::Target, ni), sources(kernel, Role::Source, nj);
-  std::vector<double> result(ni);
+  std::vector<double> values(nj);
+  std::vector<NamedResult> outputs;
+  for (const KernelVariable& v : kernel.variables())
+    if (v.role == Role::Output) outputs.push_back({v.name, MutableArray(values)});
   for (const KernelVariable& v : kernel.variables())
     if (v.role == Role::Param) job.set(v.name, 0.25);
   for (int run = 0; run < 2; ++run) {
     job.sources(nj, sources.inputs);
     job.targets(ni, targets.inputs);
     device.reset_statistics();
-    job.run(std::span<const NamedResult>{});
+    job.run(outputs);
   }
   return device.statistics();
 }
 
-void compare(const std::string& device_name, const std::string& kernel_name, std::size_t ni,
-             std::size_t nj) {
-  INFO(device_name << " " << kernel_name << " " << ni << " x " << nj);
-  const Kernel kernel = Kernel::builtin(kernel_name);
+void compare(const std::string& device_name, const Kernel& kernel, std::size_t ni, std::size_t nj) {
+  INFO(device_name << " " << kernel.name() << " " << ni << " x " << nj);
   const DeviceName name = parse_device_name(device_name, {});
   const Statistics s = counted(device_name, kernel, ni, nj);
-  const KernelShape shape = kernel_shape(kernel.program(), name.geometry);
+  const KernelShape shape = kernel_shape(kernel, name.geometry);
   const BoardTime time = particle_time(shape, name.geometry, {}, name.options.boards,
                                        {ni, nj, name.options.partition});
   CHECK(time.clocks.compute == s.compute_clocks);
@@ -85,7 +86,43 @@ void compare(const std::string& device_name, const std::string& kernel_name, std
   CHECK(shape.flops * static_cast<double>(ni) * static_cast<double>(nj) == Approx(s.flops));
 }
 
+void compare(const std::string& device_name, const std::string& kernel_name, std::size_t ni,
+             std::size_t nj) {
+  compare(device_name, Kernel::builtin(kernel_name), ni, nj);
+}
+
+/// The kernel leaves two values for every source.
+constexpr const char* reaction_text = R"(
+.kernel reaction
+.elements 1
+ivar long xi f64to72
+jvar long xj f64to72
+fvar long force f64to72 fadd at $lr24v
+ovar long react f64to72 fadd
+ovar long first f64to72 pass
+.start
+    vlen 1
+    upass force 0
+.body
+    vlen 1
+    bget $lr0 xj
+    fsub $lr8 $lr0 xi
+    fadd force force $lr8
+    bput react $lr8 0
+    bput first $lr8 0
+)";
+
 }  // namespace
+
+TEST_CASE("The model counts what emulated boards count for kernels with outputs") {
+  const Kernel reaction = Kernel::assemble(reaction_text, "reaction.gds");
+  const std::string device = "emulator:threads=1,chips=2,blocks=2,pes=1,partition=targets";
+  for (const std::size_t ni : {1, 4, 25})
+    for (const std::size_t nj : {1, 70, 600}) {
+      compare(device, reaction, ni, nj);
+      compare(device + ",boards=2,dram=4096", reaction, ni, nj);
+    }
+}
 
 TEST_CASE("The model counts what emulated boards count, for every kernel of the library") {
   for (const std::string& kernel : Kernel::builtin_names())
@@ -154,7 +191,7 @@ TEST_CASE("The model counts what several emulated boards count") {
 
 TEST_CASE("A kernel that is known by its clocks only takes these for an interaction") {
   const Geometry g;
-  const KernelShape gravity = kernel_shape(Kernel::builtin("gravity").program(), g);
+  const KernelShape gravity = kernel_shape(Kernel::builtin("gravity"), g);
   const KernelShape published = with_clocks(gravity, "published", 56, 38);
   CHECK(published.clocks_per_interaction() == 56);
   // One batch of 8192 targets: 56 clocks for 4 targets and each source, and the ports.
@@ -167,10 +204,10 @@ TEST_CASE("A kernel that is known by its clocks only takes these for an interact
 
 TEST_CASE("Jobs that cannot be are refused") {
   Geometry g;
-  const KernelShape gravity = kernel_shape(Kernel::builtin("gravity").program(), g);
+  const KernelShape gravity = kernel_shape(Kernel::builtin("gravity"), g);
   CHECK_THROWS_AS(particle_time(gravity, g, {}, 1, {std::size_t{1} << 40, std::size_t{1} << 40}),
                   Error);
-  const KernelShape listing = kernel_shape(Kernel::builtin("gravity_neighbours").program(), g);
+  const KernelShape listing = kernel_shape(Kernel::builtin("gravity_neighbours"), g);
   CHECK_THROWS_AS(particle_time(listing, g, {}, 1, {1, 1, Partition::SourcesOverBlocks}), Error);
   g.dram_bytes = 16;
   CHECK_THROWS_AS(particle_time(gravity, g, {}, 1, {1, 1}), Error);

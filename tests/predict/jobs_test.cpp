@@ -20,7 +20,7 @@ Machine with(Machine machine, Key key, double value) {
 }
 
 KernelShape gravity(const Machine& machine) {
-  return kernel_shape(Kernel::builtin("gravity").program(), machine.geometry());
+  return kernel_shape(Kernel::builtin("gravity"), machine.geometry());
 }
 
 JobOn gravity_of(std::size_t n) {
