@@ -7,9 +7,9 @@
 #include <cstring>
 
 #include "emulator/host/parallel.hpp"
+#include "emulator/host/stopwatch.hpp"
 #include "emulator/isa/program.hpp"
 #include "gdr/error.hpp"
-#include "libgdr/device/stopwatch.hpp"
 
 namespace gdr {
 namespace {

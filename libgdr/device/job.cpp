@@ -6,10 +6,10 @@
 #include <limits>
 #include <utility>
 
+#include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/job_impl.hpp"
 #include "libgdr/device/names.hpp"
-#include "libgdr/device/stopwatch.hpp"
 
 namespace gdr {
 namespace {

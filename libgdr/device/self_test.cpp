@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
 #include "gdr/matrix.hpp"
 #include "libgdr/device/memory_test.hpp"
-#include "libgdr/device/stopwatch.hpp"
 #include "libgdr/driver/access.hpp"
 
 namespace gdr {

@@ -8,10 +8,10 @@
 #include <future>
 #include <string>
 
+#include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/dense/panel.hpp"
 #include "libgdr/dense/views.hpp"
-#include "libgdr/device/stopwatch.hpp"
 #include "libgdr/distributed/grid.hpp"
 
 namespace gdr {

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "emulator/host/stopwatch.hpp"
 #include "libgdr/device/sources.hpp"
-#include "libgdr/device/stopwatch.hpp"
 #include "libgdr/ranks/group.hpp"
 
 namespace gdr {

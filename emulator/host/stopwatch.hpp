@@ -1,4 +1,4 @@
-// Seconds since it was made.
+// Elapsed time on the host's steady clock.
 #pragma once
 
 #include <chrono>
@@ -7,6 +7,7 @@ namespace gdr {
 
 class Stopwatch {
  public:
+  /// Time since construction, in seconds.
   double seconds() const noexcept {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   }
