@@ -181,7 +181,7 @@ class Compiler {
   /// Lowers the graph. Within a limit, what takes more room is worked out again; false if there is
   /// nothing to be done about that, or no hope.
   bool prepare(unsigned elements, unsigned room_percent) {
-    check_stop(options_.stop);
+    throw_if_stopped(options_.stop);
     current_ = Attempt{};
     current_.loop = lower(out_.graph, {elements, options_.relaxed});
     if (room_percent != no_limit) {

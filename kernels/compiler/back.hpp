@@ -1,10 +1,10 @@
 // From the pair law to assembly text: lowering, scheduling, placement.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,9 +34,9 @@ struct BackOptions {
   unsigned effort = 3;     ///< how long to look for a shorter loop: 0 (first that works) to 9
   std::uint64_t seed = 1;  ///< of the search; the result depends on nothing else
   bool relaxed = false;    ///< allow what changes roundings
-  std::span<const SourceText> sources;      ///< for comments: what the places of the graph refer to
-  std::optional<Hint> hint;                 ///< where to look first
-  const std::atomic<bool>* stop = nullptr;  ///< see CompileOptions
+  std::span<const SourceText> sources;  ///< for comments: what the places of the graph refer to
+  std::optional<Hint> hint;             ///< where to look first
+  std::stop_token stop;                 ///< see CompileOptions
 };
 
 /// A scheduled kernel and everything that a report tells about it.

@@ -1,9 +1,9 @@
 // The kernel compiler: text of the kernel language to a program of the machine.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,8 +23,8 @@ struct CompileOptions {
   /// Also what changes roundings: constant factors are moved out of the loop.
   bool relaxed = false;
   std::size_t max_errors = 100;
-  /// Set by another thread, it ends the search soon: compiling then throws Error (Device).
-  const std::atomic<bool>* stop = nullptr;
+  /// Cancels compilation: once a stop is requested, compile_kernel throws Error (Device).
+  std::stop_token stop = {};
 };
 
 /// What compiling gives: always all diagnostics; the rest where there was no error.

@@ -1,16 +1,15 @@
-// Giving up a search that nobody waits for any more.
+// Cancellation of a compilation.
 #pragma once
 
-#include <atomic>
+#include <stop_token>
 
 #include "gdr/error.hpp"
 
 namespace gdr::kc {
 
-/// Throws Error (Device) once `stop` says so; without one nothing does.
-inline void check_stop(const std::atomic<bool>* stop) {
-  if (stop != nullptr && stop->load(std::memory_order_relaxed))
-    throw Error(ErrorCategory::Device, "compiling was stopped");
+/// Throws Error (Device) if a stop was requested.
+inline void throw_if_stopped(const std::stop_token& stop) {
+  if (stop.stop_requested()) throw Error(ErrorCategory::Device, "compilation was cancelled");
 }
 
 }  // namespace gdr::kc

@@ -7,6 +7,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 
 namespace py = pybind11;
@@ -19,7 +20,7 @@ constexpr std::chrono::milliseconds patience{300};
 constexpr std::chrono::seconds patience_at_exit{5};
 
 struct Errand {
-  std::atomic<bool> stop = false;
+  std::stop_source stop;
   std::mutex mutex;
   std::condition_variable changed;
   bool done = false;
@@ -61,12 +62,12 @@ void leave(std::thread thread, std::shared_ptr<Errand> errand) {
 
 }  // namespace
 
-void aside(std::function<void(const std::atomic<bool>& stop)> work, AtExit at_exit) {
+void aside(std::function<void(std::stop_token stop)> work, AtExit at_exit) {
   const auto errand = std::make_shared<Errand>();
   std::thread thread([errand, work = std::move(work)] {
     std::exception_ptr error;
     try {
-      work(errand->stop);
+      work(errand->stop.get_token());
     } catch (...) {
       error = std::current_exception();
     }
@@ -82,7 +83,7 @@ void aside(std::function<void(const std::atomic<bool>& stop)> work, AtExit at_ex
   while (!wait(look_up_interval)) {
     if (PyErr_CheckSignals() == 0) continue;
     const py::error_already_set signal;
-    errand->stop = true;
+    errand->stop.request_stop();
     if (wait(patience))
       thread.join();
     else if (at_exit == AtExit::Wait)

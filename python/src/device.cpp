@@ -143,7 +143,7 @@ void bind_device(py::module_& m) {
           [](const std::string& name, std::optional<std::int32_t> communicator, bool may_wait) {
             if (may_wait)
               return aside_for<DevicePointer>(
-                  [name](const std::atomic<bool>&) { return std::make_shared<DeviceHandle>(name); },
+                  [name](const std::stop_token&) { return std::make_shared<DeviceHandle>(name); },
                   AtExit::Leave);
             const py::gil_scoped_release released;
             return std::make_shared<DeviceHandle>(name, communicator);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <filesystem>
+#include <stop_token>
 
 #include "aside.hpp"
 #include "bind.hpp"
@@ -34,26 +35,26 @@ Kernel compiled(CompileResult result) {
 
 /// The search for a schedule takes from a tenth of a second to a minute, as `effort` says.
 Kernel compile(const std::string& text, const std::string& name, unsigned effort) {
-  return aside_for<Kernel>([text, name, effort](const std::atomic<bool>& stop) {
+  return aside_for<Kernel>([text, name, effort](const std::stop_token& stop) {
     CompileOptions options;
     options.effort = effort;
-    options.stop = &stop;
+    options.stop = stop;
     return compiled(compile_kernel(text, name, options));
   });
 }
 
 Kernel load(const std::string& path) {
-  return aside_for<Kernel>([path](const std::atomic<bool>& stop) {
+  return aside_for<Kernel>([path](const std::stop_token& stop) {
     if (std::filesystem::path(path).extension() != ".gdk") return Kernel::load(path);
     CompileOptions options;
-    options.stop = &stop;
+    options.stop = stop;
     return compiled(compile_kernel_file(path, options));
   });
 }
 
 Kernel assemble(const std::string& text, const std::string& name) {
   return aside_for<Kernel>(
-      [text, name](const std::atomic<bool>&) { return Kernel::assemble(text, name); });
+      [text, name](const std::stop_token&) { return Kernel::assemble(text, name); });
 }
 
 Kernel from_object(const py::buffer& bytes, const std::string& name) {

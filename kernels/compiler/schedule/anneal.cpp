@@ -59,7 +59,7 @@ class Search {
     double warmest = 0;
     int shaken = 0;
     for (std::uint64_t i = 0; i < steps; ++i) {
-      if (i % 1024 == 0) check_stop(cost_.problem().stop);
+      if (i % 1024 == 0) throw_if_stopped(cost_.problem().stop);
       if (cost_.cost() == 0 && shaken == 0) {
         if (good(cost_.schedule())) return true;
         warmest = reheated;

@@ -6,10 +6,10 @@
 // result can be read by the next instruction.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "emulator/isa/geometry.hpp"
@@ -58,7 +58,7 @@ struct Problem {
   /// Operations that need an instruction of their own kind because the first passes must not do
   /// them for an item that does not exist (see pipeline.hpp).
   std::vector<bool> guarded;
-  const std::atomic<bool>* stop = nullptr;  ///< ends the search when set (stop.hpp)
+  std::stop_token stop;  ///< cancels the search (stop.hpp)
 };
 
 struct Schedule {
