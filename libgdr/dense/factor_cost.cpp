@@ -62,10 +62,9 @@ bool FactorCost::on_device(std::size_t m, std::size_t n, std::size_t k) const no
 }
 
 StepCost FactorCost::board_product(std::size_t m, std::size_t n, std::size_t k) const {
-  // MatrixProduct deals out tiles in turns; every board has all columns.
   const std::size_t tiles = (m + mapping_.rows - 1) / mapping_.rows;
   const std::size_t rows = std::min(m, (tiles + boards_ - 1) / boards_ * mapping_.rows);
-  const ProductTime time = product_time(geometry_, mapping_, rows, n, k, rates_);
+  const ProductTime time = product_time(geometry_, mapping_, m, n, k, rates_, boards_);
   const double clock = geometry_.clock_hz;
   StepCost cost;
   const double flops = 2 * real(rows) * real(n) * real(k);

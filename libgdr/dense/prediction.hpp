@@ -7,6 +7,7 @@
 
 #include "emulator/board/time_model.hpp"
 #include "emulator/isa/geometry.hpp"
+#include "gdr/kernel.hpp"
 #include "libgdr/dense/tiles.hpp"
 
 namespace gdr::dense {
@@ -22,7 +23,7 @@ struct BoardMapping {
 };
 
 /// Kernel that multiplies numbers held so, and its clocks a column.
-const char* kernel_of(Held held) noexcept;
+const Kernel& product_kernel(Held held);
 std::uint64_t column_clocks(Held held);
 
 /// That of kernels/dense/dgemm.gds: blocks divide the inner dimension, the network adds up. Or that
@@ -35,17 +36,17 @@ BoardMapping same_without_network(const Geometry& geometry);
 /// deep. No kernel does this; its PE clocks are taken to be those of dgemm.gds.
 BoardMapping rows_without_network(const Geometry& geometry, std::size_t rows);
 
-/// What a product takes on one board.
+/// What a product takes on the board that works longest.
 struct ProductTime {
   double seconds = 0;
-  ChipClocks clocks;  ///< of each chip that works
+  ChipClocks clocks;  ///< of its busiest chip
   std::uint64_t bytes_to_board = 0, bytes_from_board = 0;
 };
-/// C = A B on one board and its link, A being m x k and B k x n: columns go to the
-/// memories, tiles are sent while the one before is worked on, results leave all the while (as
-/// MatrixProduct does it, in one list). Chips divide the inner dimension and the board adds up.
+/// C = A B on boards with a link each, A being m x k and B k x n: the time model applied to the
+/// command lists of MatrixProduct.
 ProductTime product_time(const Geometry& geometry, const BoardMapping& mapping, std::size_t m,
-                         std::size_t n, std::size_t k, const BoardRates& rates = {});
+                         std::size_t n, std::size_t k, const BoardRates& rates = {},
+                         unsigned boards = 1);
 /// Its seconds.
 double product_seconds(const Geometry& geometry, const BoardMapping& mapping, std::size_t m,
                        std::size_t n, std::size_t k, const BoardRates& rates = {});

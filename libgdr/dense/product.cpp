@@ -13,12 +13,8 @@
 #include "libgdr/device/side_by_side.hpp"
 #include "libgdr/driver/access.hpp"
 
-namespace gdr {
+namespace gdr::dense {
 namespace {
-
-using dense::Inner;
-using dense::scaled;
-using dense::tile_rows;
 
 /// Columns at a time: enough to hide the tile's loading, few enough for the host's memory.
 constexpr std::size_t most_columns = 16384;
@@ -45,11 +41,8 @@ void scale(std::size_t m, std::size_t n, double beta, const MatrixView<Number>& 
 
 }  // namespace
 
-MatrixProduct::Impl::Impl(std::shared_ptr<DeviceCore> device, MatrixPrecision wanted)
-    : core(std::move(device)),
-      precision(wanted),
-      number(++core->jobs),
-      of_boards(core->boards.size()) {
+ProductRunner::ProductRunner(std::shared_ptr<DeviceCore> device, MatrixPrecision wanted)
+    : core(std::move(device)), precision(wanted), number(++core->jobs) {
   check_geometry(core->geometry);
   work.body = [this](const std::stop_token& token) {
     stop = token;
@@ -57,31 +50,22 @@ MatrixProduct::Impl::Impl(std::shared_ptr<DeviceCore> device, MatrixPrecision wa
   };
 }
 
-const Kernel& MatrixProduct::Impl::kernel() {
-  std::optional<Kernel>& known = kernels[static_cast<std::size_t>(call.held)];
-  if (!known) {
-    const std::string name = dense::kernel_of(call.held);
-    known = Kernel::assemble(dense_kernel(name), name + ".gds");
-  }
-  return *known;
-}
-
-dense::Held MatrixProduct::Impl::held_floats() const {
-  const auto clocks = [&](dense::Held held) {
+Held ProductRunner::held_floats() const {
+  const auto clocks = [&](Held held) {
     const std::size_t board =
-        dense::block_depth(held) * core->geometry.blocks * core->geometry.chips_per_board;
-    return (call.k + board - 1) / board * dense::column_clocks(held);
+        block_depth(held) * core->geometry.blocks * core->geometry.chips_per_board;
+    return (call.k + board - 1) / board * column_clocks(held);
   };
-  const bool pays = clocks(dense::Held::Floats) < clocks(dense::Held::Doubles);
-  const bool whole = pays && !dense::has_subnormal(call.a, call.m, call.k) &&
-                     !dense::has_subnormal(call.b, call.k, call.n);
-  return whole ? dense::Held::Floats : dense::Held::Doubles;
+  const bool pays = clocks(Held::Floats) < clocks(Held::Doubles);
+  const bool whole =
+      pays && !has_subnormal(call.a, call.m, call.k) && !has_subnormal(call.b, call.k, call.n);
+  return whole ? Held::Floats : Held::Doubles;
 }
 
 /// Tiles are dealt out to the boards; each has the columns of all. What a board did not finish
 /// before it was lost goes to the others.
-void MatrixProduct::Impl::stretch(const Inner& inner, const Columns& columns) {
-  stored.assign((call.m + tile_rows - 1) / tile_rows, false);
+void ProductRunner::stretch(const Inner& inner, const Columns& columns) {
+  stored.assign((call.m + mapping.rows - 1) / mapping.rows, false);
   for (;;) {
     std::vector<std::size_t> left;
     for (std::size_t t = 0; t < stored.size(); ++t)
@@ -97,12 +81,12 @@ void MatrixProduct::Impl::stretch(const Inner& inner, const Columns& columns) {
         load(on);
         need_columns(on, inner, columns);
         for (const std::size_t tile : order(on, left, b, boards))
-          add_tile(on, inner, tile * tile_rows, columns);
+          add_tile(on, inner, tile * mapping.rows, columns);
         collect(on, columns);
       } catch (const driver::BoardLost& e) {
         lost[b] = e.what();
       } catch (...) {
-        on.slot.forget();
+        on.slot.invalidate();
         errors[b] = std::current_exception();
       }
     };
@@ -111,57 +95,58 @@ void MatrixProduct::Impl::stretch(const Inner& inner, const Columns& columns) {
     else
       for (std::size_t b = 0; b < boards && (b == 0 || !errors[b - 1]); ++b) multiply(b);
     for (std::size_t b = 0; b < boards; ++b) {
-      if (!lost[b].empty()) core->lose(*usable[b], lost[b]);
+      if (!lost[b].empty()) core->fail(*usable[b], lost[b]);
       if (errors[b]) std::rethrow_exception(errors[b]);
     }
   }
 }
 
 /// Every `step`-th tile, the one that the board has before the others.
-std::vector<std::size_t> MatrixProduct::Impl::order(const OnBoard& on,
-                                                    const std::vector<std::size_t>& left,
-                                                    std::size_t first, std::size_t step) {
+std::vector<std::size_t> ProductRunner::order(const OnBoard& on,
+                                              const std::vector<std::size_t>& left,
+                                              std::size_t first, std::size_t step) {
   std::vector<std::size_t> own;
   for (std::size_t t = first; t < left.size(); t += step) own.push_back(left[t]);
-  const Tile& has = of_board(on.slot).tile;
-  const auto held = std::ranges::find(own, has.row / tile_rows);
-  if (has.generation == tiled && held != own.end()) std::rotate(own.begin(), held, held + 1);
+  const ResidentTile& has = on.slot.contents.tile;
+  const auto held = std::ranges::find(own, has.row / mapping.rows);
+  if (has.owner == number && has.generation == tiled && held != own.end())
+    std::rotate(own.begin(), held, held + 1);
   return own;
 }
 
 /// Begins a new generation of a factor, unless this call's is that of the last one.
-void MatrixProduct::Impl::keep(Generation& generation, Kept now) {
+void ProductRunner::keep(Generation& generation, Kept now) {
   if (generation.kept && *generation.kept == now) return;
   generation = {++generations, std::move(now)};
 }
 
-bool MatrixProduct::Impl::turn(Inner& inner) {
-  const std::size_t tiles_of_a = (call.m + tile_rows - 1) / tile_rows;
+bool ProductRunner::turn(Inner& inner) {
+  const std::size_t tiles_of_a = (call.m + mapping.rows - 1) / mapping.rows;
   const bool in_pes = inner.size() <= pass_depth(inner) && tiles_of_a <= core->usable().size();
   if (call.unchanged != Unchanged::A || in_pes) return false;
   std::swap(call.m, call.n);
   std::swap(call.a, call.b);
-  for (dense::Factor* const factor : {&call.a, &call.b})
-    std::visit([](auto& view) { view.transpose = dense::turned(view.transpose); }, *factor);
-  std::visit([](auto& view) { view.transpose = dense::turned(view.transpose); }, call.c);
-  for (dense::Term& term : inner.terms) std::swap(term.a, term.b);
+  for (Factor* const factor : {&call.a, &call.b})
+    std::visit([](auto& view) { view.transpose = turned(view.transpose); }, *factor);
+  std::visit([](auto& view) { view.transpose = turned(view.transpose); }, call.c);
+  for (Term& term : inner.terms) std::swap(term.a, term.b);
   return true;
 }
 
-void MatrixProduct::Impl::run() {
+void ProductRunner::run() {
   Account account(*core);
   if (std::holds_alternative<MatrixView<float>>(call.c)) call.held = held_floats();
-  kernel();  // before boards work side by side
+  if (needs_data()) mapping = network_mapping(core->geometry, call.held);
   const MatrixPrecision needed =
       core->boards.front().board->multiplies_all_bits() ? MatrixPrecision::Chip : precision;
-  Inner inner{call.k, dense::terms_of(call.a, call.b, call.m, call.n, call.k, needed)};
+  Inner inner{call.k, terms_of(call.a, call.b, call.m, call.n, call.k, needed)};
   // Terms are added on the host. In the network numbers and what was cut off others, 2^50 times
   // smaller, would meet in sums that engines cannot prove in doubles.
   const std::size_t pass = pass_depth(inner);
   if (inner.terms.size() > 1) inner.pitch = (call.k + pass - 1) / pass * pass;
   const bool turned = turn(inner);
-  std::vector<dense::Part> tile_parts, column_parts;
-  for (const dense::Term& term : inner.terms) {
+  std::vector<Part> tile_parts, column_parts;
+  for (const Term& term : inner.terms) {
     tile_parts.push_back(term.a);
     column_parts.push_back(term.b);
   }
@@ -193,27 +178,30 @@ void MatrixProduct::Impl::run() {
 }
 
 template <typename Number>
-bool MatrixProduct::Impl::prepare(std::size_t m, std::size_t n, std::size_t k, double alpha,
-                                  const MatrixView<const Number>& a,
-                                  const MatrixView<const Number>& b, double beta,
-                                  const MatrixView<Number>& c, Unchanged unchanged) {
+bool ProductRunner::prepare(std::size_t m, std::size_t n, std::size_t k, double alpha,
+                            const MatrixView<const Number>& a, const MatrixView<const Number>& b,
+                            double beta, const MatrixView<Number>& c, Unchanged unchanged) {
   core->queue.wait(work);  // of a call in the background
   // Whatever becomes of this call, the next one speaks of what was since then.
   const bool all = forgotten.exchange(false), both = unchanged == Unchanged::Both;
   if (all || (!both && unchanged != Unchanged::A)) of_a.kept.reset();
   if (all || (!both && unchanged != Unchanged::B)) of_b.kept.reset();
   const bool multiplies = alpha != 0 && m > 0 && n > 0;
-  dense::require_matrix(a, m, k, "A", multiplies);
-  dense::require_matrix(b, k, n, "B", multiplies);
-  dense::require_matrix(c, m, n, "C");
+  require_matrix(a, m, k, "A", multiplies);
+  require_matrix(b, k, n, "B", multiplies);
+  require_matrix(c, m, n, "C");
   if (m == 0 || n == 0) return false;
   if (alpha == 0 || k == 0) {
     scale(m, n, beta, c);
     return false;
   }
-  call = {m, n, k, alpha, beta, a, b, c, dense::Held::Doubles, unchanged};
+  call = {m, n, k, alpha, beta, a, b, c, Held::Doubles, unchanged};
   return true;
 }
+
+}  // namespace gdr::dense
+
+namespace gdr {
 
 MatrixProduct::MatrixProduct(Device& device, MatrixPrecision precision)
     : impl_(std::make_unique<Impl>(device.core(), precision)) {}
@@ -244,6 +232,9 @@ void MatrixProduct::start(std::size_t m, std::size_t n, std::size_t k, double al
 
 void MatrixProduct::wait() { impl_->core->queue.wait(impl_->work); }
 
-std::size_t MatrixProduct::depth() const noexcept { return impl_->board_depth(); }
+std::size_t MatrixProduct::depth() const noexcept {
+  const Geometry& g = impl_->core->geometry;
+  return dense::network_mapping(g).depth * g.chips_per_board;
+}
 
 }  // namespace gdr

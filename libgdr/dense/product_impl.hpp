@@ -1,8 +1,7 @@
-// What stands behind MatrixProduct: the call that runs, and how it goes to the boards.
+// The implementation of MatrixProduct: the call that runs, and the command lists for the boards.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "gdr/matrix.hpp"
+#include "libgdr/dense/prediction.hpp"
 #include "libgdr/dense/sums.hpp"
 #include "libgdr/dense/tiles.hpp"
 #include "libgdr/device/core.hpp"
@@ -20,15 +20,14 @@ namespace dense {
 /// beta C, where C is not read if beta is zero.
 inline double scaled(double beta, double c) noexcept { return beta == 0 ? 0 : beta * c; }
 
-}  // namespace dense
-
-struct MatrixProduct::Impl {
+/// One product after another on the boards of a device.
+struct ProductRunner {
   struct Call {
     std::size_t m = 0, n = 0, k = 0;
     double alpha = 0, beta = 0;
-    dense::Factor a, b;
+    Factor a, b;
     std::variant<MatrixView<double>, MatrixView<float>> c;
-    dense::Held held = dense::Held::Doubles;
+    Held held = Held::Doubles;
     Unchanged unchanged = Unchanged::Nothing;
   };
 
@@ -41,10 +40,10 @@ struct MatrixProduct::Impl {
   /// A factor as the last call had it: with as many rows or columns, not inner ones, as `others`
   /// says, streaming by or cut into tiles.
   struct Kept {
-    dense::Factor factor;
+    Factor factor;
     std::size_t others = 0, k = 0;
-    std::vector<dense::Part> parts;
-    dense::Held held{};
+    std::vector<Part> parts;
+    Held held{};
     bool streams = true;
     friend bool operator==(const Kept&, const Kept&) = default;
   };
@@ -52,17 +51,6 @@ struct MatrixProduct::Impl {
   struct Generation {
     std::uint64_t number = 0;
     std::optional<Kept> kept;
-  };
-  /// What the PEs of a board hold.
-  struct Tile {
-    std::uint64_t generation = 0;  ///< 0: nothing that is known
-    std::size_t row = 0, first = 0;
-    friend bool operator==(const Tile&, const Tile&) = default;
-  };
-  /// What is known of a board's PEs while this product's program is there.
-  struct OfBoard {
-    Tile tile;
-    std::vector<std::size_t> filled;  ///< by chip: blocks, the first ones, that may hold numbers
   };
   /// A run over them: rows of C from `row` on, the first or last part of the inner dimension.
   struct Pending {
@@ -74,28 +62,26 @@ struct MatrixProduct::Impl {
     BoardSlot& slot;
     std::size_t payload_used = 0;       ///< of the list's payload, which is never made smaller
     std::vector<Pending> pending = {};  ///< runs of the list
-    dense::Sums sums = {};
+    Sums sums = {};
   };
 
   /// Throws Error (Unsupported) for a geometry without a tile.
-  Impl(std::shared_ptr<DeviceCore> device, MatrixPrecision wanted);
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
-  ~Impl() { core->queue.cancel(work); }
+  ProductRunner(std::shared_ptr<DeviceCore> device, MatrixPrecision wanted);
+  ProductRunner(const ProductRunner&) = delete;
+  ProductRunner& operator=(const ProductRunner&) = delete;
+  ~ProductRunner() { core->queue.cancel(work); }
 
   /// Link words of a column in a chip.
-  std::size_t chip_words() const { return dense::block_words * core->geometry.blocks; }
+  std::size_t chip_words() const { return mapping.words; }
   /// Inner indices of a chip in this call.
-  std::size_t chip_depth() const { return dense::block_depth(call.held) * core->geometry.blocks; }
-  /// Those of doubles in all chips of a board.
-  std::size_t board_depth() const { return chip_words() * core->geometry.chips_per_board; }
+  std::size_t chip_depth() const { return mapping.depth; }
   /// Chips that a product needs: a short inner dimension leaves some out.
-  unsigned chips(const dense::Inner& inner) const {
+  unsigned chips(const Inner& inner) const {
     const std::size_t needed = (inner.k + chip_depth() - 1) / chip_depth();
     return static_cast<unsigned>(std::min<std::size_t>(needed, core->geometry.chips_per_board));
   }
   /// Inner indices of a run.
-  std::size_t pass_depth(const dense::Inner& inner) const { return chips(inner) * chip_depth(); }
+  std::size_t pass_depth(const Inner& inner) const { return chips(inner) * chip_depth(); }
 
   /// Checks, and what the host does alone; false where nothing is left for the device.
   template <typename Number>
@@ -104,26 +90,24 @@ struct MatrixProduct::Impl {
                const MatrixView<Number>& c, Unchanged unchanged);
   /// The faster way for the floats of this call, of those that keep them whole. It follows from
   /// them, the inner dimension and the geometry alone, and so do the bits.
-  dense::Held held_floats() const;
-  const Kernel& kernel();
+  Held held_floats() const;
+  const Kernel& kernel() const { return product_kernel(call.held); }
+  /// The boards compute; false where they only apply the time model.
+  bool needs_data() const { return core->boards.front().board->needs_data(); }
   void run();
   /// Exchanges the factors' roles if A is to stay and the PEs do not hold all of it. Products and
   /// sums are those of before, in the same order.
-  bool turn(dense::Inner& inner);
+  bool turn(Inner& inner);
   void keep(Generation& generation, Kept now);
-  /// What a board holds, and its tiles in an order that begins with that.
-  OfBoard& of_board(const BoardSlot& slot) {
-    return of_boards[static_cast<std::size_t>(&slot - core->boards.data())];
-  }
-  std::size_t blocks_of(const dense::Inner& inner, std::size_t first) const;
+  std::size_t blocks_of(const Inner& inner, std::size_t first) const;
   std::vector<std::size_t> order(const OnBoard& on, const std::vector<std::size_t>& left,
                                  std::size_t first, std::size_t step);
   void load(OnBoard& on);
-  void need_columns(OnBoard& on, const dense::Inner& inner, const Columns& columns);
-  void stretch(const dense::Inner& inner, const Columns& columns);
-  void send_columns(OnBoard& on, const dense::Inner& inner, const Columns& columns);
-  void send_tile(OnBoard& on, const dense::Inner& inner, std::size_t row, std::size_t first);
-  void add_tile(OnBoard& on, const dense::Inner& inner, std::size_t row, const Columns& columns);
+  void need_columns(OnBoard& on, const Inner& inner, const Columns& columns);
+  void stretch(const Inner& inner, const Columns& columns);
+  void send_columns(OnBoard& on, const Inner& inner, const Columns& columns);
+  void send_tile(OnBoard& on, const Inner& inner, std::size_t row, std::size_t first);
+  void add_tile(OnBoard& on, const Inner& inner, std::size_t row, const Columns& columns);
   void collect(OnBoard& on, const Columns& columns);
   struct Parts;
   const double* sum_up(OnBoard& on, const Parts& parts, std::size_t column, double* to);
@@ -135,18 +119,23 @@ struct MatrixProduct::Impl {
 
   std::shared_ptr<DeviceCore> core;
   MatrixPrecision precision;
-  std::uint64_t number;           ///< among the device's jobs
-  std::uint64_t generations = 0;  ///< so far
-  Generation of_a, of_b;          ///< as the caller names them
-  std::uint64_t streaming = 0;    ///< generation of what streams by in this call
-  std::uint64_t tiled = 0;        ///< and of what is cut into tiles
-  std::vector<OfBoard> of_boards;
-  std::atomic<bool> forgotten = false;           ///< whatever runs in the background meanwhile
-  std::array<std::optional<Kernel>, 2> kernels;  ///< by Held, when they are first needed
+  std::uint64_t number;                 ///< among the device's jobs
+  std::uint64_t generations = 0;        ///< so far
+  Generation of_a, of_b;                ///< as the caller names them
+  std::uint64_t streaming = 0;          ///< generation of what streams by in this call
+  std::uint64_t tiled = 0;              ///< and of what is cut into tiles
+  std::atomic<bool> forgotten = false;  ///< whatever runs in the background meanwhile
+  BoardMapping mapping;                 ///< how the call's product lies on a board
   Work work;
   std::stop_token stop;  ///< of the call that runs
   Call call;
   std::vector<char> stored;  ///< by tile: its rows of C are there, in this stretch
+};
+
+}  // namespace dense
+
+struct MatrixProduct::Impl : dense::ProductRunner {
+  using ProductRunner::ProductRunner;
 };
 
 }  // namespace gdr

@@ -1,39 +1,24 @@
-// The time of a product, from the clocks of a column and the link's transfers.
+// The time of a product: the command lists of MatrixProduct on boards that apply the time model.
 #include <algorithm>
 #include <array>
 #include <string>
 
-#include "emulator/assembler/assembler.hpp"
-#include "emulator/board/time_model.hpp"
 #include "gdr/error.hpp"
 #include "kernels/builtin.hpp"
 #include "libgdr/dense/prediction.hpp"
-#include "libgdr/dense/tiles.hpp"
+#include "libgdr/dense/product_impl.hpp"
+#include "libgdr/driver/timed_board.hpp"
 
 namespace gdr::dense {
-namespace {
 
-/// Columns at a time, as MatrixProduct has them.
-constexpr std::size_t most_columns = 16384;
-
-std::uint64_t clocks_of_kernel(Held held) {
-  const std::string name = kernel_of(held);
-  const AssembleResult result = assemble(dense_kernel(name), name + ".gds");
-  if (!result.ok()) throw Error(ErrorCategory::Internal, result.diagnostics.render());
-  return result.program->clocks(Section::Body);
+const Kernel& product_kernel(Held held) {
+  static const std::array kernels{Kernel::assemble(dense_kernel("dgemm"), "dgemm.gds"),
+                                  Kernel::assemble(dense_kernel("sgemm"), "sgemm.gds")};
+  return kernels[static_cast<std::size_t>(held)];
 }
-
-std::size_t rounded_up(std::size_t n, std::size_t unit) noexcept {
-  return (n + unit - 1) / unit * unit;
-}
-
-}  // namespace
-
-const char* kernel_of(Held held) noexcept { return held == Held::Floats ? "sgemm" : "dgemm"; }
 
 std::uint64_t column_clocks(Held held) {
-  static const std::array clocks{clocks_of_kernel(Held::Doubles), clocks_of_kernel(Held::Floats)};
-  return clocks[static_cast<std::size_t>(held)];
+  return product_kernel(held).program().clocks(Section::Body);
 }
 
 BoardMapping network_mapping(const Geometry& geometry, Held held) {
@@ -57,52 +42,45 @@ double peak(const Geometry& geometry) noexcept {
   return geometry.clock_hz * static_cast<double>(pes) * geometry.blocks * geometry.chips_per_board;
 }
 
-ProductTime product_time(const Geometry& geometry, const BoardMapping& mapping, std::size_t m,
-                         std::size_t n, std::size_t k, const BoardRates& rates) {
-  if (m == 0 || n == 0 || k == 0) return {};
-  // Where the inner dimension is short, some chips are left out.
-  const std::size_t needed = rounded_up(k, mapping.depth) / mapping.depth;
-  const auto chips = static_cast<unsigned>(std::min<std::size_t>(needed, geometry.chips_per_board));
-  const std::uint64_t all = (std::uint64_t{2} << (chips - 1)) - 1;
-  const std::size_t parts = (needed + chips - 1) / chips;
-  const std::size_t memory = geometry.dram_bytes / sizeof(double) / mapping.words;
-  const std::size_t most = std::clamp<std::size_t>(memory / parts, 2, most_columns + 1) - 1;
-  const std::size_t tiles = rounded_up(m, mapping.rows) / mapping.rows;
-  // A short inner dimension fills some blocks only. Of a longer one every part follows on one that
-  // filled them all.
-  const auto tile_words = [&](unsigned chip) -> std::uint64_t {
-    const std::size_t left = k - std::min<std::size_t>(k, chip * mapping.depth);
-    const std::size_t filled = rounded_up(std::min(left, mapping.depth), mapping.block);
-    return mapping.rows * mapping.words * (parts > 1 ? mapping.depth : filled) / mapping.depth;
-  };
+namespace {
 
-  ProductTime sum;
-  Timeline time(chips, geometry.clock_hz, rates);
-  for (std::size_t first = 0; first < n; first += most) {
-    // One item more than columns: the results of one leave with the next.
-    const std::uint64_t items = std::min(most, n - first) + 1, words = items * mapping.words;
-    const std::array column{
-        HalfWork{items, mapping.compute, mapping.words, mapping.results, false}};
-    const ChipClocks clocks = run_clocks(0, column, 0, geometry.clock_hz, rates);
-    sum.bytes_to_board += 8 * words * parts * chips;
-    for (std::size_t p = 0; p < parts; ++p)
-      for (unsigned chip = 0; chip < chips; ++chip)
-        time.write_memory(std::uint64_t{1} << chip, 8 * words, p * words, (p + 1) * words);
-    for (std::size_t t = 0; t < tiles * parts; ++t) {
-      for (unsigned chip = 0; chip < chips; ++chip) {
-        const ChipClocks loading = load_clocks(tile_words(chip), rates);
-        time.load(std::uint64_t{1} << chip, 8 * tile_words(chip), loading.total);
-        if (chip == 0) sum.clocks += loading;  // the others load as much at most
-        sum.bytes_to_board += 8 * tile_words(chip);
-      }
-      sum.clocks += clocks;
-      sum.bytes_from_board += 8 * mapping.results * items;
-      const std::uint64_t at = t % parts * words;
-      time.run_returning(all, clocks.total, at, at + words, 8 * mapping.results * items);
-    }
+/// Timing of a kernel that works as `mapping` says, with the clocks of the library's kernel beside
+/// its loop.
+ProgramTiming timing_of(const Geometry& geometry, const BoardMapping& mapping) {
+  const Held held = mapping.block == block_depth(Held::Floats) ? Held::Floats : Held::Doubles;
+  ProgramTiming timing = program_timing(product_kernel(held).program(), geometry);
+  timing.body_clocks = mapping.compute;
+  timing.source_words = (mapping.words + geometry.blocks - 1) / geometry.blocks;
+  timing.output_words = mapping.results;
+  return timing;
+}
+
+}  // namespace
+
+ProductTime product_time(const Geometry& geometry, const BoardMapping& mapping, std::size_t m,
+                         std::size_t n, std::size_t k, const BoardRates& rates, unsigned boards) {
+  if (m == 0 || n == 0 || k == 0) return {};
+  const auto device = std::make_shared<DeviceCore>();
+  device->geometry = geometry;
+  const ProgramTiming timing = timing_of(geometry, mapping);
+  for (unsigned b = 0; b < std::max(1U, boards); ++b) {
+    device->boards.push_back({std::make_unique<TimedBoard>(geometry, timing, rates)});
+    device->boards.back().contents.loaded(product_kernel(Held::Doubles), geometry.chips_per_board);
   }
-  sum.seconds = time.seconds();
-  return sum;
+  ProductRunner runner(device, MatrixPrecision::Chip);
+  runner.mapping = mapping;
+  runner.call.m = m;
+  runner.call.n = n;
+  runner.call.k = k;
+  runner.call.a = runner.call.b = MatrixView<const double>{};
+  runner.run();
+  // Tiles go to the boards in turn, so the first board has the most.
+  const WorkCounts counts = device->boards.front().board->counts();
+  return {
+      counts.predicted_seconds,
+      {counts.compute_clocks, counts.port_in_clocks, counts.port_out_clocks, counts.chip_clocks},
+      counts.link_write_bytes,
+      counts.link_read_bytes};
 }
 
 double product_seconds(const Geometry& geometry, const BoardMapping& mapping, std::size_t m,

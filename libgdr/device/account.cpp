@@ -49,19 +49,19 @@ LinkTimes link_times(const std::vector<BoardSlot>& boards) {
 std::vector<BoardSlot*> DeviceCore::usable() {
   std::vector<BoardSlot*> list;
   for (BoardSlot& slot : boards)
-    if (!slot.lost) list.push_back(&slot);
+    if (!slot.failed) list.push_back(&slot);
   if (!list.empty()) return list;
-  std::string text = "no board is left: " + boards.back().why_lost;
+  std::string text = "no board is left: " + boards.back().failure;
   if (boards.size() > 1)
     text = "all " + std::to_string(boards.size()) +
-           " boards failed; the last: " + boards.back().why_lost;
+           " boards failed; the last: " + boards.back().failure;
   throw Error(ErrorCategory::Device, text + "; open the device again");
 }
 
-void DeviceCore::lose(BoardSlot& slot, const std::string& why) {
-  slot.lost = true;
-  slot.why_lost = why;
-  slot.forget();
+void DeviceCore::fail(BoardSlot& slot, const std::string& why) {
+  slot.failed = true;
+  slot.failure = why;
+  slot.invalidate();
   const std::scoped_lock lock(counters);
   ++statistics.lost_boards;
 }

@@ -85,17 +85,14 @@ void BoardRun::flush() {
   if (stop_.stop_requested()) throw Cancelled();
   slot_.board->execute(slot_.list, slot_.words, stop_);
   begin_list();
-  if (sent_) slot_.resident = *sent_;
+  if (sent_) slot_.contents.sources = *sent_;
   sent_.reset();
 }
 
 void BoardRun::load_program() {
-  // Kernels that were made twice are the same by their content.
-  if (slot_.loaded && (&slot_.loaded->program() == &job_.kernel.program() ||
-                       slot_.loaded->object() == job_.kernel.object()))
-    return;
-  slot_.loaded.reset();
-  slot_.resident = {};
+  if (slot_.contents.holds(job_.kernel))
+    return slot_.contents.overwrite_tile(device_.geometry.blocks);
+  slot_.contents.invalidate();
   const std::vector<std::uint8_t>& object = job_.kernel.object();
   std::vector<std::uint64_t> words((object.size() + 7) / 8, 0);
   std::memcpy(words.data(), object.data(), object.size());
@@ -104,7 +101,7 @@ void BoardRun::load_program() {
   command.count = object.size();
   add_payload(command, words.data(), words.size());
   flush();
-  slot_.loaded = job_.kernel;
+  slot_.contents.loaded(job_.kernel, chips_);
 }
 
 void BoardRun::write_params() {
@@ -171,7 +168,7 @@ SourceVersion BoardRun::sources_now() const {
 
 /// The board has these sources, but for changes since.
 bool BoardRun::has_earlier_sources() const {
-  const SourceVersion now = sources_now(), had = slot_.resident;
+  const SourceVersion now = sources_now(), had = slot_.contents.sources;
   return !places_.empty() && had.job == now.job && had.generation == now.generation &&
          had.share == now.share && had.slices == now.slices;
 }
@@ -180,10 +177,10 @@ bool BoardRun::has_earlier_sources() const {
 /// where not all fit, or have arrived, a range of them, to a place of its own.
 void BoardRun::send_sources(IndexRange range, std::size_t place) {
   const SourceStore& sources = job_.sources;
-  const SourceVersion now = sources_now(), had = slot_.resident;
+  const SourceVersion now = sources_now(), had = slot_.contents.sources;
   const bool whole = !places_.empty(), known = has_earlier_sources();
   if (known && had.changes == now.changes) return;
-  slot_.resident = {};
+  slot_.contents.sources = {};
   if (!whole || arriving_) {
     for (Segment segment : place_sources(share_, chips_, range)) {
       segment.place += place;
@@ -207,18 +204,18 @@ void BoardRun::send_sources(IndexRange range, std::size_t place) {
 /// The slice of this part, as soon as it has arrived, while others are still on their way.
 void BoardRun::send_slice() {
   const SourceVersion now = sources_now();
-  if (slot_.arrived.version != now) slot_.arrived = {now, std::vector<bool>(places_.size())};
-  std::vector<bool>& there = slot_.arrived.there;
+  PartialSources& partial = slot_.contents.partial_sources;
+  if (partial.version != now) partial = {now, std::vector<bool>(places_.size())};
   const std::size_t s = part_.slice;
-  if (!there[s]) {
+  if (!partial.resident[s]) {
     job_.arrival(job_.slices[s]);
     for (Segment segment : place_sources(share_, chips_, job_.slices[s])) {
       segment.place += places_[s];
       send_segment(segment, job_.slices[s]);
     }
-    there[s] = true;
+    partial.resident[s] = true;
   }
-  if (std::ranges::find(there, false) == there.end()) sent_ = now;
+  if (std::ranges::find(partial.resident, false) == partial.resident.end()) sent_ = now;
 }
 
 void BoardRun::add_run(std::uint64_t chips, std::size_t place, std::size_t count,
@@ -337,10 +334,7 @@ void BoardRun::run(std::size_t first, std::size_t n) {
     for (std::size_t done = 0; done < n; done += std::min(n - done, slots))
       batch(first + done, std::min(n - done, slots));
   } catch (...) {
-    slot_.list = {};
-    slot_.loaded.reset();
-    slot_.resident = {};
-    slot_.arrived = {};
+    slot_.invalidate();
     throw;
   }
 }

@@ -13,6 +13,7 @@
 
 #include "gdr/device.hpp"
 #include "libgdr/device/arrays.hpp"
+#include "libgdr/device/board_contents.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/device/outputs.hpp"
 #include "libgdr/device/partition.hpp"
@@ -22,25 +23,19 @@
 
 namespace gdr {
 
-/// A board, the list that is being written for it, and what it is known to hold. `loaded` and
-/// `resident` are cleared before a list goes out and set after it has been executed, so that a
-/// failure in the middle leaves nothing that is believed and not so.
+/// A board, the list that is being written for it, and what it is known to hold.
 struct BoardSlot {
   std::unique_ptr<BoardLink> board;
   CommandList list = {};
-  std::vector<std::uint64_t> words = {};  ///< what the reads of the last list returned
-  std::optional<Kernel> loaded = {};
-  SourceVersion resident = {};
-  SlicesThere arrived = {};  ///< of what will be resident
-  bool lost = false;         ///< it failed, and gets no more work
-  std::string why_lost = {};
+  std::vector<std::uint64_t> words = {};  ///< results of the last list
+  BoardContents contents = {};
+  bool failed = false;       ///< it failed, and gets no more work
+  std::string failure = {};  ///< why it failed
 
-  /// It may hold anything now.
-  void forget() {
+  /// Drops the list and all knowledge of the board's contents.
+  void invalidate() {
     list = {};
-    loaded.reset();
-    resident = {};
-    arrived = {};
+    contents.invalidate();
   }
 };
 
@@ -67,8 +62,8 @@ struct DeviceCore {
 
   /// Boards that have not been lost. Throws Error (Device) if there are none.
   std::vector<BoardSlot*> usable();
-  /// Takes a board out, after it has thrown BoardLost.
-  void lose(BoardSlot& slot, const std::string& why);
+  /// Marks a board as failed, after it has thrown BoardLost.
+  void fail(BoardSlot& slot, const std::string& why);
   /// Adds to the statistics that the host converted arrays for so long.
   void converted(double seconds);
 };

@@ -114,7 +114,7 @@ void admit(DeviceCore& core, BoardSlot& slot, unsigned round) {
   } catch (const driver::BoardLost& e) {
     failure = e.what();
   }
-  if (!failure.empty()) core.lose(slot, slot.board->name() + " failed its test: " + failure);
+  if (!failure.empty()) core.fail(slot, slot.board->name() + " failed its test: " + failure);
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ class PartRun {
         in_turns(shares);
       for (const BoardShare& share : shares) {
         if (share.lost.empty()) continue;
-        device_.lose(*share.slot, share.lost);
+        device_.fail(*share.slot, share.lost);
         left.push_back(share.batches);
       }
       for (const BoardShare& share : shares)

@@ -176,7 +176,7 @@ struct SelfTest {
     core->where = slot.board->name();
     core->boards.push_back(std::move(slot));
     BoardSlot& alone = core->boards.front();
-    alone.forget();
+    alone.invalidate();
     std::string failure;
     std::exception_ptr error;
     try {
@@ -193,10 +193,10 @@ struct SelfTest {
     } catch (...) {
       error = std::current_exception();
     }
-    const std::string lost = alone.why_lost;
+    const std::string lost = alone.failure;
     slot = std::move(alone);
-    slot.forget();
-    slot.lost = false;  // the caller says so
+    slot.invalidate();
+    slot.failed = false;  // the caller reports it
     if (!lost.empty()) throw driver::BoardLost(lost);
     if (error) std::rethrow_exception(error);
     return failure;
@@ -222,7 +222,7 @@ std::vector<BoardTest> test_boards(DeviceCore& device, unsigned rounds, unsigned
       test.failure = e.what();
     }
     test.seconds = timer.seconds();
-    if (!test.failure.empty()) device.lose(*slot, test.failure);
+    if (!test.failure.empty()) device.fail(*slot, test.failure);
   }
   device.usable();  // none is left: that is said at once
   return tests;

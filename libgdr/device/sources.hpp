@@ -28,10 +28,10 @@ struct SourceVersion {
   friend bool operator==(const SourceVersion&, const SourceVersion&) = default;
 };
 
-/// Slices that a board has of sources that come slice by slice.
-struct SlicesThere {
+/// Slices that a board has of sources that are sent slice by slice.
+struct PartialSources {
   SourceVersion version = {};
-  std::vector<bool> there = {};
+  std::vector<bool> resident = {};  ///< by slice
 };
 
 class SourceStore {

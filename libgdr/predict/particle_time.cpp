@@ -48,7 +48,7 @@ void add(BoardTime& time, const WorkCounts& counts, std::size_t times) {
 BoardTime time_on_board(const DeviceCore& device, const BoardRates& rates,
                         const KernelShape& kernel, JobData& job, Share share, std::size_t targets) {
   BoardSlot slot{std::make_unique<TimedBoard>(device.geometry, kernel.timing, rates)};
-  slot.loaded = job.kernel;
+  slot.contents.loaded(job.kernel, device.geometry.chips_per_board);
   const std::size_t batch = board_slots(kernel.cost, device.geometry, share);
   const std::size_t full = targets / batch, rest = targets % batch;
   BoardTime time;

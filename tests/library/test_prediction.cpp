@@ -38,7 +38,7 @@ TEST_CASE("The time of a product is what the boards account for it") {
     const double before = device.statistics().predicted_seconds;
     product.compute(s.m, s.n, s.k, 1, {a.data(), s.m}, {b.data(), s.k}, 0, {c.data(), s.m});
     const double accounted = device.statistics().predicted_seconds - before;
-    CHECK(product_seconds(geometry, mapping, s.m, s.n, s.k) == Approx(accounted).epsilon(0.03));
+    CHECK(product_seconds(geometry, mapping, s.m, s.n, s.k) == Approx(accounted).epsilon(1e-12));
   }
   const BoardMapping of_floats = network_mapping(geometry, Held::Floats);
   for (const Shape& s : {Shape{256, 60, 256}, {900, 200, 160}, {300, 50, 500}}) {
@@ -49,7 +49,7 @@ TEST_CASE("The time of a product is what the boards account for it") {
     const double before = device.statistics().predicted_seconds;
     product.compute(s.m, s.n, s.k, 1, {a.data(), s.m}, {b.data(), s.k}, 0, {c.data(), s.m});
     const double accounted = device.statistics().predicted_seconds - before;
-    CHECK(product_seconds(geometry, of_floats, s.m, s.n, s.k) == Approx(accounted).epsilon(0.03));
+    CHECK(product_seconds(geometry, of_floats, s.m, s.n, s.k) == Approx(accounted).epsilon(1e-12));
   }
 }
 
