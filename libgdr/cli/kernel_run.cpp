@@ -13,6 +13,7 @@
 #include "kernels/compiler/compiler.hpp"
 #include "libgdr/cli/output.hpp"
 #include "libgdr/device/names.hpp"
+#include "libgdr/open/open.hpp"
 
 namespace gdr::cli {
 namespace {

@@ -9,7 +9,6 @@
 #include "libgdr/cli/output.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/ranks/device_ranks.hpp"
-#include "libgdr/ranks/recover.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -37,8 +36,8 @@ void tell_of_loss(const std::vector<unsigned>& lost) {
 /// Work with other ranks, done again where some are lost.
 void among_ranks(const std::function<void()>& work) {
   const std::shared_ptr<DeviceCore> device = followed().device.lock();
-  if (device)
-    despite_losses(*device, work);
+  if (device && device->ranks)
+    device->ranks->despite_losses(*device, work);
   else
     work();
 }

@@ -18,6 +18,7 @@
 #include "libgdr/device/outputs.hpp"
 #include "libgdr/device/partition.hpp"
 #include "libgdr/device/queue.hpp"
+#include "libgdr/device/rank_runner.hpp"
 #include "libgdr/device/sources.hpp"
 #include "libgdr/driver/board_link.hpp"
 
@@ -52,8 +53,8 @@ struct DeviceCore {
   bool elsewhere = false;
   /// For the arrays of jobs.
   unsigned job_threads() const noexcept { return elsewhere ? 1 : threads; }
-  bool shows_chips = false;             ///< someone looks at what runs leave in them beside results
-  std::shared_ptr<struct Ranks> ranks;  ///< of a device that many processes share; else null
+  bool shows_chips = false;           ///< someone looks at what runs leave in them beside results
+  std::shared_ptr<RankRunner> ranks;  ///< of a device that several processes share; else null
   WorkQueue queue;
   std::atomic<std::uint64_t> jobs{0};  ///< jobs made so far; numbers them from 1
 
@@ -67,9 +68,6 @@ struct DeviceCore {
   /// Adds to the statistics that the host converted arrays for so long.
   void converted(double seconds);
 };
-
-/// Open the boards that a name asks for. Errors are those of Device::open.
-std::shared_ptr<DeviceCore> open_core(const DeviceName& name);
 
 /// A part of a run: some of the job's targets on a slice of its sources.
 struct JobPart {

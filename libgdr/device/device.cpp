@@ -1,4 +1,4 @@
-// Opening devices by name, and what they tell about themselves.
+// What devices tell about themselves, and the jobs that they run.
 #include "gdr/device.hpp"
 
 #include <utility>
@@ -7,11 +7,7 @@
 #include "libgdr/device/background_check.hpp"
 #include "libgdr/device/core.hpp"
 #include "libgdr/device/job_impl.hpp"
-#include "libgdr/device/names.hpp"
-#include "libgdr/device/process.hpp"
 #include "libgdr/device/self_test.hpp"
-#include "libgdr/ranks/ranks.hpp"
-#include "libgdr/ranks/recover.hpp"
 
 namespace gdr {
 
@@ -43,44 +39,33 @@ Device::~Device() = default;
 Device::Device(Device&&) noexcept = default;
 Device& Device::operator=(Device&&) noexcept = default;
 
-Device Device::open(std::string_view name, const DeviceOptions& options) {
-  DeviceName parsed = parse_device_name(name, options);
-  parsed.options.threads = threads_after_fork(parsed.options.threads);
-  if (parsed.options.check_seconds > 0 && parsed.kind == "mpi")
-    throw Error(ErrorCategory::Usage,
-                "device option check: ranks cannot test their boards each by itself; leave it out");
-  auto impl = std::make_unique<Impl>(open_core(parsed));
-  if (parsed.options.check_seconds > 0)
-    impl->check = std::make_unique<BackgroundCheck>(impl->core, parsed.options.check_seconds);
+Device Device::over(std::shared_ptr<DeviceCore> core, double check_seconds) {
+  auto impl = std::make_unique<Impl>(std::move(core));
+  if (check_seconds > 0) impl->check = std::make_unique<BackgroundCheck>(impl->core, check_seconds);
   return Device(std::move(impl));
 }
 
-Device Device::over(std::shared_ptr<DeviceCore> core) {
-  return Device(std::make_unique<Impl>(std::move(core)));
-}
-
-Device Device::open_on_ranks(std::int32_t communicator, std::string_view name,
-                             const DeviceOptions& options) {
-  const DeviceName parsed = parse_device_name(name, options);
-  if (parsed.kind != "mpi")
-    throw Error(ErrorCategory::Usage, "a communicator makes a device of kind \"mpi\", not \"" +
-                                          parsed.kind + "\"; give mpi:option=value");
-  return Device(std::make_unique<Impl>(gdr::open_on_ranks(parsed, communicator)));
-}
-
 unsigned Device::rank() const noexcept {
-  return impl_->core->ranks ? impl_->core->ranks->calls->rank() : 0;
+  return impl_->core->ranks ? impl_->core->ranks->rank() : 0;
 }
 unsigned Device::ranks() const noexcept {
-  return impl_->core->ranks ? impl_->core->ranks->calls->size() : 1;
+  return impl_->core->ranks ? impl_->core->ranks->size() : 1;
 }
 std::vector<RankReport> Device::rank_reports() {
-  return impl_->core->ranks ? gather_reports(*impl_->core) : std::vector<RankReport>();
+  return impl_->core->ranks ? impl_->core->ranks->reports(*impl_->core) : std::vector<RankReport>();
 }
 
-std::vector<unsigned> Device::recover() { return gdr::recover(*impl_->core); }
+std::vector<unsigned> Device::recover() {
+  if (!impl_->core->ranks)
+    throw Error(ErrorCategory::Unsupported,
+                "this device belongs to one process: only a device of kind mpi can lose ranks");
+  return impl_->core->ranks->recover(*impl_->core);
+}
 void Device::despite_losses(const std::function<void()>& work) {
-  gdr::despite_losses(*impl_->core, work);
+  if (impl_->core->ranks)
+    impl_->core->ranks->despite_losses(*impl_->core, work);
+  else
+    work();
 }
 
 std::shared_ptr<DeviceCore> Device::core() const { return impl_->core; }
@@ -120,10 +105,9 @@ std::string Device::description() const {
   };
   const Statistics s = statistics();
   if (core.ranks)
-    return "mpi: " + counted(core.ranks->calls->size(), "rank") + " (" +
-           core.ranks->calls->library() + "), each with " + counted(core.boards.size(), "board") +
-           " of " + counted(core.geometry.chips_per_board, "chip") + ", " + s.engine + " engine, " +
-           s.isa;
+    return "mpi: " + counted(core.ranks->size(), "rank") + " (" + core.ranks->library() +
+           "), each with " + counted(core.boards.size(), "board") + " of " +
+           counted(core.geometry.chips_per_board, "chip") + ", " + s.engine + " engine, " + s.isa;
   const std::string reason = core.reason.empty() ? "" : " (" + core.reason + ")";
   return core.where + ": " + counted(core.boards.size(), "board") + " of " +
          counted(core.geometry.chips_per_board, "chip") + ", " + s.engine + " engine, " + s.isa +

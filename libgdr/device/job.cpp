@@ -61,13 +61,7 @@ JobData job_data(std::uint64_t number, const Kernel& kernel) {
 Job::Impl::Impl(std::shared_ptr<DeviceCore> device, const Kernel& k)
     : core(std::move(device)), data(job_data(++core->jobs, k)) {
   work.body = [this](const std::stop_token& stop) { run_job(*core, data, stop); };
-  if (core->ranks) of_ranks = ++core->ranks->jobs;
-}
-
-std::string Job::Impl::call(const char* member) const {
-  const std::string name = std::string("Job::") + member;
-  if (core->ranks->done_again) return name;
-  return name + " of the device's job " + std::to_string(of_ranks);
+  if (core->ranks) rank_job = core->ranks->add_job();
 }
 
 Job::Impl::~Impl() {
@@ -107,7 +101,7 @@ Job& Job::operator=(Job&&) noexcept = default;
 
 void Job::set(std::string_view name, double value) {
   impl_->settle();
-  impl_->together("set", [&] { impl_->set(name, value); });
+  impl_->collectively("set", [&] { impl_->set(name, value); });
 }
 
 void Job::Impl::set(std::string_view name, double value) {
@@ -127,7 +121,7 @@ void Job::Impl::set(std::string_view name, double value) {
 void Job::sources(std::size_t n, std::span<const NamedInput> arrays) {
   impl_->settle();
   JobData& d = impl_->data;
-  impl_->together("sources", [&] {
+  impl_->collectively("sources", [&] {
     check_count(n, d.sources_group.words, "sources");
     check_inputs(d.sources_group, n, arrays, true);
     impl_->pack_in(d.sources_group, n, arrays, d.new_sources);
@@ -138,7 +132,7 @@ void Job::sources(std::size_t n, std::span<const NamedInput> arrays) {
 void Job::update_sources(std::size_t first, std::size_t n, std::span<const NamedInput> arrays) {
   impl_->settle();
   JobData& d = impl_->data;
-  impl_->together("update_sources", [&] {
+  impl_->collectively("update_sources", [&] {
     const std::size_t have = d.sources.count();
     if (first > have || n > have - first)
       usage("sources " + std::to_string(first) + " to " + std::to_string(first + n) +
@@ -156,7 +150,7 @@ void Job::update_sources(std::size_t first, std::size_t n, std::span<const Named
 void Job::targets(std::size_t n, std::span<const NamedInput> arrays) {
   impl_->settle();
   JobData& d = impl_->data;
-  impl_->together("targets", [&] {
+  impl_->collectively("targets", [&] {
     check_count(n, d.targets_group.words, "targets");
     check_inputs(d.targets_group, n, arrays, true);
     impl_->pack_in(d.targets_group, n, arrays, d.new_targets);
@@ -167,15 +161,15 @@ void Job::targets(std::size_t n, std::span<const NamedInput> arrays) {
 
 void Job::run(std::span<const NamedResult> results) {
   impl_->settle();
-  impl_->together("run", [&] { impl_->bind(results); });
+  impl_->collectively("run", [&] { impl_->bind(results); });
   impl_->core->queue.run(impl_->work);
 }
 
 void Job::start(std::span<const NamedResult> results) {
   impl_->settle();
-  impl_->together("start", [&] { impl_->bind(results); });
+  impl_->collectively("start", [&] { impl_->bind(results); });
   // An MPI that serves one thread only leaves nothing for the background.
-  if (impl_->core->ranks && !impl_->core->ranks->work->any_thread())
+  if (impl_->core->ranks && !impl_->core->ranks->any_thread())
     impl_->core->queue.run(impl_->work);
   else
     impl_->core->queue.submit(impl_->work);

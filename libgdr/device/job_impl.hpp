@@ -2,11 +2,8 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "libgdr/device/core.hpp"
-#include "libgdr/ranks/agree.hpp"
-#include "libgdr/ranks/ranks.hpp"
 
 namespace gdr {
 
@@ -18,16 +15,14 @@ struct Job::Impl {
 
   /// Wait for what was started; only then may the data be touched.
   void settle() { core->queue.wait(work); }
-  /// Do something that may fail, on all ranks alike, as part of this member of Job.
-  template <typename Work>
-  void together(const char* member, const Work& body) {
+  /// A step of a member function of Job that may fail, with the same outcome on all ranks.
+  template <typename Step>
+  void collectively(const char* member, const Step& step) {
     if (core->ranks)
-      gdr::together(core->ranks->calls.get(), call(member), body);
+      core->ranks->collectively(member, rank_job, step);
     else
-      body();
+      step();
   }
-  /// A call by the name that it has on all ranks.
-  std::string call(const char* member) const;
   void set(std::string_view name, double value);
   /// Check and bind the result arrays of a run.
   void bind(std::span<const NamedResult> results);
@@ -39,7 +34,7 @@ struct Job::Impl {
   std::shared_ptr<DeviceCore> core;
   JobData data;
   Work work;
-  unsigned of_ranks = 0;  ///< number among the jobs of a device of many ranks
+  unsigned rank_job = 0;  ///< RankRunner::add_job
 };
 
 }  // namespace gdr

@@ -5,7 +5,6 @@
 #include "libgdr/device/openers.hpp"
 #include "libgdr/driver/access.hpp"
 #include "libgdr/driver/node.hpp"
-#include "libgdr/ranks/ranks.hpp"
 
 namespace gdr {
 
@@ -63,26 +62,6 @@ std::shared_ptr<DeviceCore> open_best(const DeviceName& name) {
   core = open_emulator(name);
   core->reason = "taken by auto: " + reasons;
   return core;
-}
-
-namespace {
-
-std::shared_ptr<DeviceCore> open_mpi(const DeviceName& name) { return open_on_ranks(name, {}); }
-
-struct Opener {
-  std::string_view kind;
-  std::shared_ptr<DeviceCore> (*open)(const DeviceName&);
-};
-constexpr Opener openers[] = {
-    {"emulator", open_emulator}, {"board", open_board}, {"mpi", open_mpi}, {"auto", open_best}};
-
-}  // namespace
-
-std::shared_ptr<DeviceCore> open_core(const DeviceName& name) {
-  for (const Opener& opener : openers)
-    if (opener.kind == name.kind) return opener.open(name);
-  throw Error(ErrorCategory::Unsupported,
-              "devices of kind \"" + name.kind + "\" are not part of this build");
 }
 
 }  // namespace gdr

@@ -1,4 +1,4 @@
-// What opens the kinds of devices. A kind is a row in names.cpp (its name) and in open.cpp (this).
+// What opens the kinds of devices of one process. libgdr/open chooses among them by name.
 #pragma once
 
 #include <memory>

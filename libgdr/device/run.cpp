@@ -11,7 +11,6 @@
 #include "libgdr/device/side_by_side.hpp"
 #include "libgdr/device/slices.hpp"
 #include "libgdr/driver/access.hpp"
-#include "libgdr/ranks/run_ranks.hpp"
 
 namespace gdr {
 namespace {
@@ -148,7 +147,7 @@ void run_part(DeviceCore& device, JobData& job, const JobPart& part, Account& ac
 }
 
 void run_job(DeviceCore& device, JobData& job, const std::stop_token& stop) {
-  if (device.ranks) return run_on_ranks(device, job, stop);
+  if (device.ranks) return device.ranks->run(device, job, stop);
   job.wants_outputs = !job.outputs.empty();
   if (job.outputs_group.words > 0) {
     job.output_items = OutputJoin(job.kernel.program());

@@ -15,8 +15,7 @@
 #include "libgdr/device/core.hpp"
 #include "libgdr/device/finite.hpp"
 #include "libgdr/particle/far_away.hpp"
-#include "libgdr/ranks/agree.hpp"
-#include "libgdr/ranks/ranks.hpp"
+#include "libgdr/ranks/device_ranks.hpp"
 
 namespace gdr {
 namespace {
@@ -144,12 +143,8 @@ struct Gravity::Impl {
 };
 
 Gravity::Gravity(Device& device)
-    : impl_(new Impl{device.job(Kernel::builtin("gravity")),
-                     device.core()->ranks ? device.core()->ranks->calls.get() : nullptr,
-                     0,
-                     {},
-                     {},
-                     {}}) {}
+    : impl_(new Impl{
+          device.job(Kernel::builtin("gravity")), DeviceRanks::group(device), 0, {}, {}, {}}) {}
 Gravity::~Gravity() = default;
 Gravity::Gravity(Gravity&&) noexcept = default;
 Gravity& Gravity::operator=(Gravity&&) noexcept = default;

@@ -14,7 +14,9 @@ namespace gdr {
 struct DeviceRanks {
   static std::shared_ptr<DeviceCore> core(Device& device) { return device.core(); }
   /// Null where the device is this process's own.
-  static std::shared_ptr<Ranks> of(Device& device) { return device.core()->ranks; }
+  static std::shared_ptr<Ranks> of(Device& device) {
+    return std::static_pointer_cast<Ranks>(device.core()->ranks);
+  }
   /// The group for calls from the user's thread; null likewise.
   static RankGroup* group(Device& device) {
     const auto ranks = of(device);

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "libgdr/device/core.hpp"
+#include "libgdr/device/openers.hpp"
 #include "libgdr/ranks/agree.hpp"
 #include "libgdr/ranks/ranks.hpp"
 
@@ -52,7 +52,7 @@ std::shared_ptr<DeviceCore> open_on_ranks(const DeviceName& name,
   together(ranks->calls.get(), [&] {
     DeviceName own = name;
     own.kind = "emulator";
-    core = open_core(own);
+    core = open_emulator(own);
   });
   check_same(*ranks->calls, Fingerprint(core->geometry, core->partition, core->statistics.engine));
   ranks->work = ranks->calls->split(0);
@@ -65,19 +65,25 @@ std::shared_ptr<DeviceCore> open_on_ranks(const DeviceName& name,
   return core;
 }
 
-std::vector<RankReport> gather_reports(DeviceCore& device) {
-  RankGroup& ranks = *device.ranks->calls;
+void Ranks::collectively(std::string_view member, unsigned job, const std::function<void()>& step) {
+  std::string call = "Job::" + std::string(member);
+  if (!done_again) call += " of the device's job " + std::to_string(job);
+  together(calls.get(), call, step);
+}
+
+std::vector<RankReport> Ranks::reports(DeviceCore& device) {
+  RankGroup& ranks = *calls;
   together(&ranks, "Device::rank_reports", [] {});
-  constexpr std::size_t numbers = 9, name = 64;
+  constexpr std::size_t fields = 9, name = 64;
   struct Plain {
-    std::uint64_t counts[numbers];
+    std::uint64_t counts[fields];
     double seconds[4];
     char host[name];
   };
   Plain mine{};
   {
     const std::scoped_lock lock(device.counters);
-    const RankReport& r = device.ranks->report;
+    const RankReport& r = report;
     const Statistics& s = device.statistics;
     mine = {{r.rank, r.boards, r.threads, r.pairs, s.bytes_to_board, s.bytes_from_board,
              r.bytes_received, r.sources_bytes, r.memory_bytes},
@@ -87,12 +93,12 @@ std::vector<RankReport> gather_reports(DeviceCore& device) {
   gethostname(mine.host, name - 1);
   std::vector<Plain> all(ranks.size());
   ranks.gather(&mine, sizeof mine, all.data());
-  std::vector<RankReport> reports;
+  std::vector<RankReport> gathered;
   for (const Plain& p : all)
-    reports.push_back({static_cast<unsigned>(p.counts[0]), p.host, p.counts[1], p.counts[2],
-                       p.counts[3], p.counts[4], p.counts[5], p.counts[6], p.counts[7], p.counts[8],
-                       p.seconds[0], p.seconds[1], p.seconds[2], p.seconds[3]});
-  return reports;
+    gathered.push_back({static_cast<unsigned>(p.counts[0]), p.host, p.counts[1], p.counts[2],
+                        p.counts[3], p.counts[4], p.counts[5], p.counts[6], p.counts[7],
+                        p.counts[8], p.seconds[0], p.seconds[1], p.seconds[2], p.seconds[3]});
+  return gathered;
 }
 
 }  // namespace gdr

@@ -10,16 +10,26 @@
 #include <vector>
 
 #include "gdr/ranks.hpp"
+#include "libgdr/device/core.hpp"
 #include "libgdr/ranks/group.hpp"
 
 namespace gdr {
 
-struct DeviceCore;
-struct DeviceName;
-
 /// Two groups of the same ranks, so that what the caller's thread agrees on does not get between
 /// the transfers of a run in the background.
-struct Ranks {
+struct Ranks : RankRunner {
+  unsigned rank() const noexcept override { return calls->rank(); }
+  unsigned size() const noexcept override { return calls->size(); }
+  std::string library() const override { return calls->library(); }
+  bool any_thread() const noexcept override { return work->any_thread(); }
+  void run(DeviceCore& device, JobData& job, const std::stop_token& stop) override;
+  unsigned add_job() override { return ++jobs; }
+  void collectively(std::string_view member, unsigned job,
+                    const std::function<void()>& step) override;
+  std::vector<RankReport> reports(DeviceCore& device) override;
+  std::vector<unsigned> recover(DeviceCore& device) override;
+  void despite_losses(DeviceCore& device, const std::function<void()>& body) override;
+
   std::unique_ptr<RankGroup> calls;  ///< of the thread that calls
   std::unique_ptr<RankGroup> work;   ///< of the thread that runs
   RankReport report;                 ///< this rank's; guarded by DeviceCore::counters
@@ -33,8 +43,8 @@ struct Ranks {
   std::atomic<bool> done_again = false;
 };
 
-/// The reports of all ranks; collective.
-std::vector<RankReport> gather_reports(DeviceCore& device);
+/// The ranks of a device that has some.
+inline Ranks& ranks_of(DeviceCore& device) { return static_cast<Ranks&>(*device.ranks); }
 
 /// The ranks of a communicator, given by its Fortran handle, or of all processes; through the
 /// library beside this one, which knows MPI. Throws Error (Unsupported) if it is not there, Error

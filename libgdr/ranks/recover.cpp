@@ -1,11 +1,10 @@
-#include "libgdr/ranks/recover.hpp"
-
 #include <exception>
 #include <string>
 
 #include "gdr/error.hpp"
 #include "libgdr/device/core.hpp"
 #include "libgdr/ranks/agree.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 namespace gdr {
 namespace {
@@ -40,7 +39,7 @@ std::vector<unsigned> shrink(Ranks& ranks) {
 /// Makes the device one of the ranks that are left.
 std::vector<unsigned> go_on(DeviceCore& device) {
   drain(device);
-  Ranks& ranks = *device.ranks;
+  Ranks& ranks = ranks_of(device);
   ranks.done_again = true;
   std::vector<unsigned> lost = shrink(ranks);
   {
@@ -59,8 +58,8 @@ std::vector<unsigned> go_on(DeviceCore& device) {
 
 }  // namespace
 
-std::vector<unsigned> recover(DeviceCore& device) {
-  if (!device.ranks || !device.ranks->calls->outlives_losses())
+std::vector<unsigned> Ranks::recover(DeviceCore& device) {
+  if (!calls->outlives_losses())
     throw Error(ErrorCategory::Unsupported,
                 "this device cannot go on without ranks that are lost: that takes an MPI with ULFM "
                 "(Open MPI 5, started with mpirun --with-ft ulfm)");
@@ -69,22 +68,22 @@ std::vector<unsigned> recover(DeviceCore& device) {
   return lost;
 }
 
-void despite_losses(DeviceCore& device, const std::function<void()>& work) {
-  if (!device.ranks || !device.ranks->calls->outlives_losses()) return work();
+void Ranks::despite_losses(DeviceCore& device, const std::function<void()>& body) {
+  if (!calls->outlives_losses()) return body();
   // The error of a run in the background may be told late, when its loss is dealt with already.
   constexpr int most_in_vain = 3;
   for (int in_vain = 0;;) {
     std::exception_ptr error;
     bool whole = true;
     try {
-      work();
+      body();
     } catch (const RanksLost&) {
       whole = false;
     } catch (const AgreedError&) {
       // All threw it, unless some lost a rank first: then all try again.
       error = std::current_exception();
     }
-    if (device.ranks->calls->agreed(whole)) {
+    if (calls->agreed(whole)) {
       if (error) std::rethrow_exception(error);
       return;
     }

@@ -4,8 +4,6 @@
 // Nothing that can fail on one rank alone stands between two ranks' halves of a transfer: memory is
 // made before they agree to begin, and what is computed meanwhile may fail, but all that was to be
 // sent is sent then.
-#include "libgdr/ranks/run_ranks.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -67,7 +65,11 @@ class Waiting {
 class RankRun {
  public:
   RankRun(DeviceCore& device, JobData& job, const std::stop_token& stop)
-      : device_(device), job_(job), stop_(stop), ranks_(*device.ranks->work), me_(ranks_.rank()) {}
+      : device_(device),
+        job_(job),
+        stop_(stop),
+        ranks_(*ranks_of(device).work),
+        me_(ranks_.rank()) {}
 
   void go() {
     {
@@ -432,7 +434,7 @@ void RankRun::add_report() {
                             computed_.size() + mine_.size() + records_.size();
   report_.memory_bytes = words * word_bytes;
   const std::scoped_lock lock(device_.counters);
-  RankReport& all = device_.ranks->report;
+  RankReport& all = ranks_of(device_).report;
   all.pairs += report_.pairs;
   all.bytes_received += report_.bytes_received;
   all.sources_bytes = report_.sources_bytes;
@@ -445,7 +447,7 @@ void RankRun::add_report() {
 
 }  // namespace
 
-void run_on_ranks(DeviceCore& device, JobData& job, const std::stop_token& stop) {
+void Ranks::run(DeviceCore& device, JobData& job, const std::stop_token& stop) {
   try {
     RankRun(device, job, stop).go();
   } catch (...) {

@@ -172,7 +172,7 @@ class Device {
   friend struct DeviceRanks;
   struct Impl;
   std::shared_ptr<struct DeviceCore> core() const;
-  static Device over(std::shared_ptr<struct DeviceCore> core);
+  static Device over(std::shared_ptr<struct DeviceCore> core, double check_seconds = 0);
   explicit Device(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

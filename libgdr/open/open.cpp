@@ -1,0 +1,51 @@
+#include "libgdr/open/open.hpp"
+
+#include <utility>
+
+#include "gdr/device.hpp"
+#include "gdr/error.hpp"
+#include "libgdr/device/names.hpp"
+#include "libgdr/device/openers.hpp"
+#include "libgdr/device/process.hpp"
+#include "libgdr/ranks/ranks.hpp"
+
+namespace gdr {
+namespace {
+
+std::shared_ptr<DeviceCore> open_mpi(const DeviceName& name) { return open_on_ranks(name, {}); }
+
+struct Opener {
+  std::string_view kind;
+  std::shared_ptr<DeviceCore> (*open)(const DeviceName&);
+};
+constexpr Opener openers[] = {
+    {"emulator", open_emulator}, {"board", open_board}, {"mpi", open_mpi}, {"auto", open_best}};
+
+}  // namespace
+
+std::shared_ptr<DeviceCore> open_core(const DeviceName& name) {
+  for (const Opener& opener : openers)
+    if (opener.kind == name.kind) return opener.open(name);
+  throw Error(ErrorCategory::Unsupported,
+              "devices of kind \"" + name.kind + "\" are not part of this build");
+}
+
+Device Device::open(std::string_view name, const DeviceOptions& options) {
+  DeviceName parsed = parse_device_name(name, options);
+  parsed.options.threads = threads_after_fork(parsed.options.threads);
+  if (parsed.options.check_seconds > 0 && parsed.kind == "mpi")
+    throw Error(ErrorCategory::Usage,
+                "device option check: ranks cannot test their boards each by itself; leave it out");
+  return Device::over(open_core(parsed), parsed.options.check_seconds);
+}
+
+Device Device::open_on_ranks(std::int32_t communicator, std::string_view name,
+                             const DeviceOptions& options) {
+  const DeviceName parsed = parse_device_name(name, options);
+  if (parsed.kind != "mpi")
+    throw Error(ErrorCategory::Usage, "a communicator makes a device of kind \"mpi\", not \"" +
+                                          parsed.kind + "\"; give mpi:option=value");
+  return Device::over(gdr::open_on_ranks(parsed, communicator));
+}
+
+}  // namespace gdr
