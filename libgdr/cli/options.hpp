@@ -17,7 +17,7 @@ namespace gdr::cli {
 void add_device_options(CLI::App& app, DeviceChoice& choice);
 /// Add --engine, --isa and --threads only, for commands that create their own device.
 void add_engine_options(CLI::App& app, DeviceChoice& choice);
-/// Add --json: results for machines, on standard output.
+/// Add --json: results as JSON on standard output.
 void add_json_option(CLI::App& app, bool& json);
 
 /// Add --geometry FIELD=VALUE[,...]: sizes other than those of the real chip.
@@ -25,6 +25,9 @@ void add_geometry_option(CLI::App& app, std::vector<std::string>& settings);
 /// The geometry that these settings describe. Throws Error (Usage).
 Geometry geometry_from(const std::vector<std::string>& settings);
 
+/// Add an option that may be given several times, each time with one value.
+void add_repeatable(CLI::App& app, const std::string& name, std::vector<std::string>& values,
+                    const std::string& description, const std::string& type);
 /// Add -I, --include DIR, for sources that include others.
 void add_include_option(CLI::App& app, std::vector<std::string>& folders);
 /// Protect a source from being overwritten: throws Error (Usage) if `target` is the file `source`.

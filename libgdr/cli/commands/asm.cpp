@@ -1,19 +1,17 @@
 // `gdr asm`: a kernel's source to an object file, with all its diagnostics.
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "emulator/assembler/assembler.hpp"
-#include "emulator/assembler/object.hpp"
-#include "gdr/error.hpp"
 #include "libgdr/cli/command.hpp"
+#include "libgdr/cli/kernels.hpp"
 #include "libgdr/cli/options.hpp"
 #include "libgdr/cli/output.hpp"
-#include "libgdr/io/atomic_file.hpp"
+#include "libgdr/cli/text.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -31,20 +29,16 @@ AssembleOptions assembler_options(const Options& options) {
   result.geometry = geometry_from(options.geometry);
   result.include_dirs = options.includes;
   if (options.stalls != "pad" && options.stalls != "error")
-    throw Error(ErrorCategory::Usage, fmt::format("--stalls {}: pad or error", options.stalls));
+    throw usage_error("--stalls {}: must be pad or error", options.stalls);
   result.stall_is_error = options.stalls == "error";
   return result;
-}
-
-std::string count_text(std::size_t n, const char* what) {
-  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
 std::string summary(const Program& program, const std::string& object) {
   std::size_t instructions = 0;
   for (const auto& section : program.sections) instructions += section.size();
   return fmt::format("{}: {}, {}, {} clocks in the loop body, {:.4g} clocks an interaction\n",
-                     object, program.name, count_text(instructions, "instruction"),
+                     object, program.name, counted(instructions, "instruction"),
                      program.clocks(Section::Body), program.clocks_per_interaction());
 }
 
@@ -55,19 +49,11 @@ int run(const Options& options) {
     refuse_same_file(options.source, target);
 
   const AssembleResult result = assemble_file(options.source, assembler_options(options));
-  if (!result.diagnostics.list.empty())
-    show_rendered(result.diagnostics.render(stderr_has_colour()));
-  if (!result.ok()) {
-    report_error(fmt::format("{}: {}, no object written", options.source,
-                             count_text(result.diagnostics.error_count, "error")));
-    return 1;
-  }
-  const std::vector<std::uint8_t> bytes = write_object(*result.program);
-  write_file_atomically(object, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  const std::string text =
-      options.listing.empty() ? "" : listing(*result.program, result.diagnostics);
-  if (!options.listing.empty()) write_text(options.listing, text);
-  // The listing may be piped on; the summary stays out of its way.
+  check_diagnostics(result, options.source, ", no object written");
+  write_object_file(object, *result.program);
+  if (!options.listing.empty())
+    write_text(options.listing, listing(*result.program, result.diagnostics));
+  // A listing on standard output may be piped into another program: no summary then.
   if (!options.quiet && options.listing != "-") write_output(summary(*result.program, object));
   return 0;
 }
@@ -83,7 +69,7 @@ Action prepare(CLI::App& app) {
       ->type_name("FILE");
   add_include_option(app, options->includes);
   app.add_option("--stalls", options->stalls,
-                 "a needed idle clock is put in (pad, the default) or refused (error)")
+                 "needed idle clocks: insert them (pad, the default) or refuse the source (error)")
       ->type_name("pad|error");
   add_geometry_option(app, options->geometry);
   app.add_flag("-q,--quiet", options->quiet, "no summary");
@@ -97,9 +83,8 @@ const Registration registration{
      .group = Group::Kernels,
      .prepare = prepare,
      .details =
-         "Errors go to standard error with their place in the source, as many as there are;\n"
-         "then nothing is written and the exit status is 1. The language is described in\n"
-         "docs/assembler.md."}};
+         "All errors go to standard error with their place in the source; then nothing is\n"
+         "written and the exit status is 1. The language is described in docs/assembler.md."}};
 
 }  // namespace
 }  // namespace gdr::cli

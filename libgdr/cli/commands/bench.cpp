@@ -1,11 +1,10 @@
-// `gdr bench`: what README quotes, measured on this machine.
+// `gdr bench`: the benchmarks of bench/.
 #include <fmt/format.h>
 #include <omp.h>
 
 #include <algorithm>
 #include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <utility>
@@ -15,15 +14,14 @@
 #include "gdr/error.hpp"
 #include "gdr/version.hpp"
 #include "libgdr/cli/command.hpp"
+#include "libgdr/cli/json.hpp"
 #include "libgdr/cli/options.hpp"
-#include "libgdr/cli/output.hpp"
+#include "libgdr/cli/text.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/io/atomic_file.hpp"
 
 namespace gdr::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Options {
   std::vector<std::string> names;
@@ -32,7 +30,7 @@ struct Options {
   bool json = false, list = false, accuracy = false;
 };
 
-/// What the list depend on.
+/// The host and the device of the measurements.
 struct Machine {
   std::string processor, engine, isa;
   unsigned hardware_threads = 0, threads = 0;
@@ -57,7 +55,7 @@ std::vector<bench::NamedBenchmark> chosen(const std::vector<std::string>& names)
   for (const auto& benchmark : bench::benchmarks()) known.push_back(benchmark.name);
   for (const std::string& name : names)
     if (std::find(known.begin(), known.end(), name) == known.end())
-      throw Error(ErrorCategory::Usage, unknown_name("benchmark", name, known));
+      throw usage_error("{}", unknown_name("benchmark", name, known));
   for (const auto& benchmark : bench::benchmarks())
     if (names.empty() || std::find(names.begin(), names.end(), benchmark.name) != names.end())
       list.push_back(benchmark);
@@ -100,10 +98,10 @@ Json measurement_json(std::string_view benchmark, const bench::Measurement& meas
 }
 
 void print_heading(const Machine& machine, const bench::Context& context) {
-  print("gdr {} on {}, {} hardware thread{}\n", version(), machine.processor,
-        machine.hardware_threads, machine.hardware_threads == 1 ? "" : "s");
-  print("{} engine, {}, {} thread{}, seed {}, {} repetitions\n", machine.engine, machine.isa,
-        machine.threads, machine.threads == 1 ? "" : "s", context.seed, context.repetitions);
+  print("gdr {} on {}, {}\n", version(), machine.processor,
+        counted(machine.hardware_threads, "hardware thread"));
+  print("{} engine, {}, {}, seed {}, {} repetitions\n", machine.engine, machine.isa,
+        counted(machine.threads, "thread"), context.seed, context.repetitions);
 }
 
 int list_benchmarks() {
@@ -140,23 +138,21 @@ int run(const Options& options) {
       json["figures"].push_back(measurement_json(benchmark.name, measurement));
     }
   }
-  if (options.json) write_output(json.dump(2) + "\n");
-  if (!options.output.empty()) {
-    std::ofstream file(options.output);
-    file << json.dump(2) << '\n';
-    if (!file.flush()) throw Error(ErrorCategory::Io, "cannot write '" + options.output + "'");
-  }
+  if (options.json) print_json(json);
+  if (!options.output.empty()) write_text(options.output, json.dump(2) + "\n");
   return 0;
 }
 
 Action prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("NAME", options->names, "benchmarks to run (default: all; see --list)");
-  app.add_option("-o", options->output, "write the results as JSON, too")->type_name("FILE");
+  app.add_option("-o", options->output, "also write the results to a file, as JSON")
+      ->type_name("FILE");
   app.add_flag("--accuracy", options->accuracy,
-               "only errors: of exact numerics against references, of fast ones against exact");
+               "accuracy only: exact numerics against references, fast against exact");
   app.add_flag("--list", options->list, "print the names of the benchmarks");
-  add_whole_number(app, "--seed", options->context.seed, "seed of the made-up inputs (default 1)");
+  add_whole_number(app, "--seed", options->context.seed,
+                   "seed of the generated inputs (default 1)");
   add_whole_number(app, "--repetitions", options->context.repetitions, "repetitions (default 5)");
   app.add_option("--data", options->context.data_folder,
                  "folder of the example snapshots (default examples/data)")
@@ -168,14 +164,14 @@ Action prepare(CLI::App& app) {
 
 const Registration registration{
     {.name = "bench",
-     .summary = "measure speed and accuracy beside what is required",
+     .summary = "measure speed and accuracy against requirements",
      .example = "gdr bench\ngdr bench gravity force-call --isa avx2 --json",
      .group = Group::Machine,
      .prepare = prepare,
      .details =
-         "Rates are medians of several repetitions; emulator and native loop take turns, and\n"
-         "their ratio, at the quietest turns of both, is what can be compared between machines.\n"
-         "A figure that misses what is required is marked; the exit status is 0 all the same."}};
+         "Rates are medians of several repetitions. Emulator and native loop run in alternation;\n"
+         "the ratio of their best times can be compared between machines. A measurement that\n"
+         "misses its requirement is marked; the exit status is 0 nevertheless."}};
 
 }  // namespace
 }  // namespace gdr::cli

@@ -1,20 +1,18 @@
-// `gdr boards`: boards that this host can reach, and whether they work.
+// `gdr boards`: lists and tests the boards that this host can reach.
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "gdr/error.hpp"
 #include "libgdr/cli/command.hpp"
+#include "libgdr/cli/json.hpp"
 #include "libgdr/cli/options.hpp"
-#include "libgdr/cli/output.hpp"
+#include "libgdr/cli/text.hpp"
 #include "libgdr/driver/access.hpp"
 #include "libgdr/driver/node.hpp"
 
 namespace gdr::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Options {
   DeviceChoice device;
@@ -34,15 +32,15 @@ Json places() {
   try {
     const driver::ServerState s = driver::ask_server(socket);
     list.push_back({{"device", "board:unix:" + socket},
-                    {"what", fmt::format("server of {} board{}, {} free, {}", s.boards,
-                                         s.boards == 1 ? "" : "s", s.free, s.text)}});
-  } catch (const Error&) {  // there is none, which is no error
+                    {"what", fmt::format("server of {}, {} free, {}", counted(s.boards, "board"),
+                                         s.free, s.text)}});
+  } catch (const Error&) {  // no server runs
   }
   return list;
 }
 
-/// What is no device cannot be opened.
-std::string named(const Json& place) {
+/// The name of the device; some cannot be opened.
+std::string device_name(const Json& place) {
   const std::string device = place["device"];
   return device.empty() ? "(unusable)" : device;
 }
@@ -50,11 +48,11 @@ std::string named(const Json& place) {
 int list_places(const Options& options) {
   const Json list = places();
   if (options.json) {
-    print("{}\n", list.dump(2));
+    print_json(list);
     return 0;
   }
   for (const Json& place : list)
-    print("{:<32} {}\n", named(place), place["what"].get<std::string>());
+    print("{:<32} {}\n", device_name(place), place["what"].get<std::string>());
   if (list.empty())
     print("no board on this host's bus, and no server at {}\n", driver::default_socket());
   return 0;
@@ -72,7 +70,7 @@ int test_boards(const Options& options) {
       print("{}: {} ({:.3g} s)\n", test.board, test.failure.empty() ? "works" : test.failure,
             test.seconds);
   }
-  if (options.json) print("{}\n", list.dump(2));
+  if (options.json) print_json(list);
   return good ? 0 : 1;
 }
 
@@ -82,7 +80,7 @@ int work(const Options& options) {
 
 Action prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  add_whole_number(app, "--test", options->rounds, "test the device's boards so many times")
+  add_whole_number(app, "--test", options->rounds, "number of tests of the device's boards")
       ->type_name("ROUNDS");
   add_json_option(app, options->json);
   add_device_options(app, options->device);
@@ -91,14 +89,13 @@ Action prepare(CLI::App& app) {
 
 const Registration registration{
     {.name = "boards",
-     .summary = "boards that this host reaches, and whether they work",
+     .summary = "list and test the boards that this host can reach",
      .example = "gdr boards\ngdr boards --test 10 --device emulator",
      .group = Group::Machine,
      .prepare = prepare,
-     .details =
-         "A test writes and reads memories, those in the chips bit by bit, lets all PEs and\n"
-         "the reduction network add whole numbers, and multiplies rows of the identity with\n"
-         "2048 i + j. The exit status is 1 if a board fails."}};
+     .details = "A test writes and reads all memories, adds whole numbers on all PEs and in the\n"
+                "reduction network, and multiplies rows of the identity with 2048 i + j. The exit\n"
+                "status is 1 if a board fails."}};
 
 }  // namespace
 }  // namespace gdr::cli

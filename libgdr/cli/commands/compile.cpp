@@ -7,13 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "emulator/assembler/object.hpp"
-#include "gdr/error.hpp"
 #include "kernels/compiler/compiler.hpp"
 #include "libgdr/cli/command.hpp"
+#include "libgdr/cli/kernels.hpp"
 #include "libgdr/cli/options.hpp"
 #include "libgdr/cli/output.hpp"
-#include "libgdr/io/atomic_file.hpp"
+#include "libgdr/cli/text.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -27,11 +26,6 @@ struct Options {
   std::uint64_t seed = 1;
   bool relaxed = false, quiet = false;
 };
-
-void put(const std::string& target, const std::string& text) {
-  if (target.empty()) return;
-  write_text(target, text);
-}
 
 int run(const Options& options) {
   const bool wants_text = !options.assembly.empty() || !options.report.empty();
@@ -48,29 +42,18 @@ int run(const Options& options) {
   compile.seed = options.seed;
   compile.relaxed = options.relaxed;
   const CompileResult result = compile_kernel_file(options.source, compile);
-  if (!result.diagnostics.list.empty())
-    show_rendered(result.diagnostics.render(stderr_has_colour()));
-  if (!result.ok()) {
-    const std::size_t n = result.diagnostics.error_count;
-    report_error(
-        fmt::format("{}: {} error{}, nothing written", options.source, n, n == 1 ? "" : "s"));
-    return 1;
-  }
+  check_diagnostics(result, options.source, ", nothing written");
   for (const std::string& remark : result.remarks)
     note(fmt::format("{}: {}\n", options.source, remark));
-  if (!object.empty()) {
-    const std::vector<std::uint8_t> bytes = write_object(*result.program);
-    write_file_atomically(object, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  }
-  put(options.assembly, result.assembly);
-  put(options.report, result.report);
+  if (!object.empty()) write_object_file(object, *result.program);
+  if (!options.assembly.empty()) write_text(options.assembly, result.assembly);
+  if (!options.report.empty()) write_text(options.report, result.report);
   if (!options.quiet && options.assembly != "-" && options.report != "-") {
     const Program& p = *result.program;
-    write_output(
-        fmt::format("{}: {}, {} clocks an interaction, {} target{} in a PE, {} source{} a pass\n",
-                    object.empty() ? options.source : object, p.name,
-                    std::round(p.clocks_per_interaction() * 100) / 100, p.elements,
-                    p.elements == 1 ? "" : "s", p.group, p.group == 1 ? "" : "s"));
+    write_output(fmt::format("{}: {}, {} clocks an interaction, {} in a PE, {} a pass\n",
+                             object.empty() ? options.source : object, p.name,
+                             std::round(p.clocks_per_interaction() * 100) / 100,
+                             counted(p.elements, "target"), counted(p.group, "source")));
   }
   return 0;
 }
@@ -85,19 +68,19 @@ Action prepare(CLI::App& app) {
       ->type_name("FILE");
   app.add_option(
          "--report", options->report,
-         "write clocks, slots and ports of every instruction, and where values live; - prints it")
+         "write clocks, slots and ports of every instruction and storage of values; - prints it")
       ->type_name("FILE");
   add_include_option(app, options->includes);
-  add_whole_number(app, "--elements", options->elements,
-                   "targets a PE holds (default: as many as fit)", 1U, 4U)
+  add_whole_number(app, "--elements", options->elements, "targets per PE (default: as many as fit)",
+                   1U, 4U)
       ->type_name("1-4");
   add_whole_number(app, "--effort", options->effort,
-                   "how hard to look for a shorter loop (default: 2)", 0U, 9U)
+                   "effort of the search for a shorter loop (default: 2)", 0U, 9U)
       ->type_name("0-9");
   add_whole_number(app, "--seed", options->seed,
-                   "of the search: another seed may find a shorter loop");
+                   "seed of the search: another seed may find a shorter loop");
   app.add_flag("--relaxed", options->relaxed,
-               "also what changes roundings: constant factors leave the loop");
+               "allow changes of rounding: constant factors leave the loop");
   add_geometry_option(app, options->geometry);
   app.add_flag("-q,--quiet", options->quiet, "no summary");
   return [options] { return run(*options); };

@@ -1,19 +1,17 @@
 // `gdr force`: accelerations and potentials of a snapshot's particles.
-#include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "gdr/error.hpp"
-#include "gdr/kernel.hpp"
 #include "libgdr/cli/command.hpp"
+#include "libgdr/cli/kernels.hpp"
 #include "libgdr/cli/nbody_report.hpp"
 #include "libgdr/cli/options.hpp"
 #include "libgdr/cli/output.hpp"
+#include "libgdr/cli/rank_consistency.hpp"
 #include "libgdr/cli/ranks.hpp"
-#include "libgdr/cli/same.hpp"
-#include "libgdr/device/names.hpp"
+#include "libgdr/cli/text.hpp"
 #include "libgdr/io/atomic_file.hpp"
 #include "libgdr/io/force_file.hpp"
 #include "libgdr/nbody/forces.hpp"
@@ -29,32 +27,13 @@ struct Options {
   bool json = false;
 };
 
-/// Everything that can be wrong with the place of the result is found before the work.
-void check_output(const Options& options) {
-  std::error_code ignored;
-  if (std::filesystem::equivalent(options.file, options.output, ignored))
-    throw Error(ErrorCategory::Usage,
-                fmt::format("-o '{}' is the snapshot itself; name another file", options.output));
-  check_writable(options.output);
-}
-
-/// A kernel of the library by name, or a file.
-Kernel find_kernel(const std::string& name) {
-  const std::vector<std::string> names = Kernel::builtin_names();
-  if (std::find(names.begin(), names.end(), name) != names.end()) return Kernel::builtin(name);
-  if (name.find_first_of("./") != std::string::npos) return Kernel::load(name);
-  throw Error(ErrorCategory::Usage,
-              unknown_name("kernel", name, {names.begin(), names.end()}) +
-                  "; a kernel of your own is given as a file, NAME.gdk, .gds or .gdo");
-}
-
 const ForceDataset* find_dataset(const std::vector<ForceDataset>& list, std::string_view name) {
   for (const ForceDataset& d : list)
     if (d.name == name) return &d;
   return nullptr;
 }
 
-/// What the library's class for gravity gives: its messages know the particles.
+/// Acceleration and potential by the library's class for gravity, whose errors name particles.
 std::vector<ForceDataset> gravity(Device& device, const Snapshot& snapshot, double eps, double g) {
   const std::size_t n = snapshot.size();
   std::vector<ForceDataset> list = {{"Acceleration", 3, std::vector<double>(3 * n), {}},
@@ -75,7 +54,7 @@ std::vector<ForceDataset> compute(Device& device, const Options& options, const 
   return kernel_forces(device, kernel, snapshot, settings);
 }
 
-/// Half the sum of m pot, where the kernel has a potential.
+/// Half the sum of mass times potential; nothing without a potential.
 std::optional<double> potential_energy(const Snapshot& snapshot,
                                        const std::vector<ForceDataset>& list) {
   const ForceDataset* potential = find_dataset(list, "Potential");
@@ -88,23 +67,23 @@ std::optional<double> potential_energy(const Snapshot& snapshot,
 
 void report(const Options& options, const Snapshot& snapshot, const ForceOrigin& origin,
             const std::vector<ForceDataset>& results, Device& device, double clocks) {
-  const std::vector<RankReport> ranks = reports_of(device);
-  const Statistics statistics = of_all_ranks(device.statistics(), ranks);
+  const std::vector<RankReport> ranks = rank_reports(device);
+  const Statistics statistics = sum_over_ranks(device.statistics(), ranks);
   const std::optional<double> energy = potential_energy(snapshot, results);
   if (options.json) {
-    nlohmann::ordered_json object = {{"file", options.file},
-                                     {"output", options.output},
-                                     {"particles", snapshot.size()},
-                                     {"time", snapshot.time},
-                                     {"softening", origin.softening},
-                                     {"G", origin.gravity},
-                                     {"kernel", origin.kernel},
-                                     {"device", device.description()},
-                                     {"clocks_per_interaction", clocks}};
+    Json object = {{"file", options.file},
+                   {"output", options.output},
+                   {"particles", snapshot.size()},
+                   {"time", snapshot.time},
+                   {"softening", origin.softening},
+                   {"G", origin.gravity},
+                   {"kernel", origin.kernel},
+                   {"device", device.description()},
+                   {"clocks_per_interaction", clocks}};
     if (energy) object["potential_energy"] = *energy;
     object.update(statistics_json(statistics));
     if (!ranks.empty()) object["ranks"] = ranks_json(ranks);
-    print("{}\n", object.dump(2));
+    print_json(object);
     return;
   }
   print("{}: {} particles, eps {}\n", options.file, snapshot.size(), origin.softening);
@@ -118,42 +97,31 @@ void report(const Options& options, const Snapshot& snapshot, const ForceOrigin&
 int work(const Options& options) {
   const double eps = parse_number("--eps", options.eps);
   const double gravity_constant = parse_number("--G", options.gravity);
-  if (eps < 0) throw Error(ErrorCategory::Usage, "--eps: a length of at least 0 is wanted");
-  if (gravity_constant <= 0) throw Error(ErrorCategory::Usage, "--G: a number above 0 is wanted");
+  if (eps < 0) throw usage_error("--eps: the softening length must be at least 0");
+  if (gravity_constant <= 0) throw usage_error("--G: the constant of gravity must be above 0");
   const Kernel kernel = find_kernel(options.kernel);
   Snapshot snapshot;
-  const auto read = [&] {
+  Device device = open_and_read(options.device, [&] {
     snapshot = read_snapshot(options.file,
                              needs_velocities(kernel) ? Velocities::Needed : Velocities::Ignored);
-    check_output(options);
-  };
-  std::optional<Device> opened;
-  if (is_on_ranks(options.device)) {
-    opened.emplace(open_device(options.device));
-    together_on_ranks([&] {
-      if (is_first_rank())
-        read();
-      else
-        snapshot = read_snapshot(
-            options.file, needs_velocities(kernel) ? Velocities::Needed : Velocities::Ignored);
-    });
-    Digest law;
+    if (!is_first_rank()) return;
+    refuse_same_file(options.file, options.output);
+    check_writable(options.output);
+  });
+  if (device.ranks() > 1) {
+    Hash law;
     law.add(std::string_view(kernel.name())).add(std::span(kernel.object()));
     for (const std::string& setting : options.settings) law.add(std::string_view(setting));
-    same_on_ranks({{"has another --kernel or --set", law},
-                   {"has another --eps or --G", Digest().add(eps).add(gravity_constant)},
-                   {"has read other particles", digest_of(snapshot)}});
-  } else {
-    read();
-    opened.emplace(open_device(options.device));
+    require_same_on_ranks({{"has another --kernel or --set", law},
+                           {"has another --eps or --G", Hash().add(eps).add(gravity_constant)},
+                           {"has read other particles", hash_of(snapshot)}});
   }
-  Device& device = *opened;
   std::vector<ForceDataset> results;
-  together_on_ranks(
+  on_all_ranks(
       [&] { results = compute(device, options, kernel, snapshot, eps, gravity_constant); });
   const ForceOrigin origin{eps, gravity_constant, kernel.name(), device.statistics().engine,
                            std::filesystem::path(options.file).filename().string()};
-  together_on_ranks([&] {
+  on_all_ranks([&] {
     if (is_first_rank()) write_forces(options.output, snapshot, origin, results);
   });
   report(options, snapshot, origin, results, device, kernel.clocks_per_interaction());
@@ -176,11 +144,8 @@ Action prepare(CLI::App& app) {
   app.add_option("--kernel", options->kernel,
                  "kernel of the library, or a file .gdk, .gds, .gdo (default: gravity)")
       ->type_name("NAME");
-  app.add_option("--set", options->settings,
-                 "value of a parameter, or of a variable for all particles; repeatable")
-      ->type_name("NAME=VALUE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_repeatable(app, "--set", options->settings,
+                 "value of a parameter, or of a variable for all particles", "NAME=VALUE");
   add_device_options(app, options->device);
   add_json_option(app, options->json);
   return [options] { return work(*options); };

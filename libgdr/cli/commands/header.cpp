@@ -1,11 +1,9 @@
 // `gdr header`: a C and C++ header from a kernel's declarations.
-#include <algorithm>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "gdr/kernel.hpp"
 #include "libgdr/cli/command.hpp"
+#include "libgdr/cli/kernels.hpp"
 #include "libgdr/cli/output.hpp"
 #include "libgdr/device/c_header.hpp"
 #include "libgdr/device/cpp_header.hpp"
@@ -18,10 +16,9 @@ struct Options {
   bool cpp = false;
 };
 
-/// A kernel of the library by name, which a header in C++ opens by name, too; else a file.
+/// The header of a kernel of the library, which C++ opens by its name, or of a file.
 std::string header_of(const Options& options) {
-  const std::vector<std::string> names = Kernel::builtin_names();
-  const bool builtin = std::ranges::find(names, options.kernel) != names.end();
+  const bool builtin = is_library_kernel(options.kernel);
   const Kernel kernel = builtin ? Kernel::builtin(options.kernel) : Kernel::load(options.kernel);
   if (!options.cpp) return c_header(kernel, options.prefix);
   return cpp_header(kernel, options.prefix, builtin ? options.kernel : "");
@@ -42,7 +39,7 @@ Action prepare(CLI::App& app) {
   app.add_flag("--cpp", options->cpp,
                "for C++: structures and functions in namespace gdr::kernels::NAME");
   app.add_option("--prefix", options->prefix,
-                 "what every name in it begins with, or the namespace (default: the kernel's name)")
+                 "prefix of all names, or the namespace (default: the kernel's name)")
       ->type_name("NAME");
   return [options] { return run(*options); };
 }

@@ -1,8 +1,7 @@
-// `gdr info`: what there is on this machine, and what is emulated.
+// `gdr info`: the host, the emulated device, and the kernels of the library.
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <utility>
@@ -13,15 +12,14 @@
 #include "gdr/kernel.hpp"
 #include "gdr/version.hpp"
 #include "libgdr/cli/command.hpp"
+#include "libgdr/cli/json.hpp"
 #include "libgdr/cli/options.hpp"
-#include "libgdr/cli/output.hpp"
+#include "libgdr/cli/text.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/device/self_test.hpp"
 
 namespace gdr::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Options {
   DeviceChoice device;
@@ -99,7 +97,7 @@ std::string joined(const Json& list) {
 }
 
 std::string row(std::string_view name, const std::string& value) {
-  return fmt::format("  {:<22}{}\n", name, value);
+  return report_line(fmt::format("  {}", name), value, 24);
 }
 
 std::string geometry_text(const Geometry& g) {
@@ -124,9 +122,9 @@ std::string info_text(const Json& json, const Geometry& geometry) {
   std::string text = fmt::format("gdr {}\n\nHost\n", version());
   text += row("instruction sets", joined(json["host"]["isas"]) + " (best first; --isa, GDR_ISA)");
   const Json& proved = json["host"]["proved_doubles"];
-  text +=
-      row("exact arithmetic",
-          proved.empty() ? "on integers" : "in doubles, proved by their flags: " + joined(proved));
+  text += row(
+      "exact arithmetic",
+      proved.empty() ? "on integers" : "in doubles, checked by exception flags: " + joined(proved));
   text += row("hardware threads", json["host"]["hardware_threads"].dump());
   text += row("engines", joined(json["engines"]) + " (--engine, GDR_ENGINE)");
   text += row("devices", joined(json["devices"]) + " (--device, GDR_DEVICE)");
@@ -138,7 +136,7 @@ std::string info_text(const Json& json, const Geometry& geometry) {
                 fmt::format("{:.4g} clocks and {:.4g} operations an interaction",
                             kernel["clocks_per_interaction"].get<double>(),
                             kernel["flops_per_interaction"].get<double>()));
-  text += "\nTime model (what predicted times rest on)\n";
+  text += "\nTime model (constants of predicted times)\n";
   for (const TimeConstant& c : time_constants())
     text += row(c.name, fmt::format("{:.6g} {}; {}", c.value, c.unit, c.source));
   return text;

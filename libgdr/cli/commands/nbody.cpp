@@ -12,8 +12,9 @@
 #include "libgdr/cli/options.hpp"
 #include "libgdr/cli/output.hpp"
 #include "libgdr/cli/progress.hpp"
+#include "libgdr/cli/rank_consistency.hpp"
 #include "libgdr/cli/ranks.hpp"
-#include "libgdr/cli/same.hpp"
+#include "libgdr/cli/text.hpp"
 #include "libgdr/io/atomic_file.hpp"
 #include "libgdr/nbody/interrupt.hpp"
 
@@ -49,17 +50,16 @@ SnapshotFormat format_from(const Options& options) {
   if (options.format.empty()) return snapshot_format(options.file);
   for (const SnapshotFormat format : {SnapshotFormat::Hdf5, SnapshotFormat::Text})
     if (options.format == format_name(format)) return format;
-  throw Error(ErrorCategory::Usage,
-              fmt::format("--format '{}': hdf5 or text is wanted", options.format));
+  throw usage_error("--format '{}': must be hdf5 or text", options.format);
 }
 
-/// What is good to know before, and easily overlooked: on standard error.
+/// Print notes about the input on standard error.
 void give_notes(const Snapshot& snapshot, const RunPlan& plan, const RunRequest& request) {
   if (snapshot.type_counts.at(0) > 0) note("gdr: particles of type 0 (gas) feel gravity only");
   const auto box = snapshot.header.find("BoxSize");
   if (box != snapshot.header.end() && box->second != 0)
     note(fmt::format("gdr: BoxSize {} is not used: boundaries are open", box->second));
-  // Rounding of the time itself is no news; a hundredth of a step is.
+  // Rounding of the time itself is not reported.
   if (std::abs(plan.end_time() - *request.end_time) > 0.01 * plan.start.time_step)
     note(fmt::format("gdr: --dt {} does not divide the time: the run ends at {}",
                      plan.start.time_step, plan.end_time()));
@@ -71,12 +71,12 @@ void print_beginning(const Options& options, const Snapshot& snapshot, const Run
   print("{}\n", device.description());
   print("leapfrog: {} steps of {} to t = {}, eps {}{}\n\n", plan.steps(), plan.start.time_step,
         plan.end_time(), plan.start.softening,
-        plan.restarted ? fmt::format(", going on from step {}", plan.start.step) : "");
+        plan.restarted ? fmt::format(", continuing from step {}", plan.start.step) : "");
   print("{}", energy_heading());
   flush_output();
 }
 
-/// The same integration with forces in double on the host; `end` is where the device's came to.
+/// The same integration with forces in double on the host, compared with the device's `end`.
 /// Nothing if it is interrupted.
 std::optional<Comparison> compare(Snapshot snapshot, RunPlan plan, const Snapshot& end, bool show) {
   plan.last_step = end.run->step;
@@ -96,20 +96,20 @@ std::optional<Comparison> compare(Snapshot snapshot, RunPlan plan, const Snapsho
                     std::sqrt(sum / static_cast<double>(end.size()))};
 }
 
-/// The signal that ends the run, whichever rank got it; 0 for none. Collective.
+/// Collective: the signal that ends the run, on whichever rank it arrived; 0 for none.
 int signal_on_ranks() {
   const int own = InterruptGuard::received();
   if (!any_rank(own != 0)) return 0;
-  const std::vector<std::uint64_t> all = words_of_ranks({static_cast<std::uint64_t>(own)});
+  const std::vector<std::uint64_t> all = gather_from_ranks({static_cast<std::uint64_t>(own)});
   return static_cast<int>(*std::max_element(all.begin(), all.end()));
 }
 
-/// Sets `signal` to the one that stopped it, if one did.
+/// Integrate; `signal` becomes the signal that stopped the run, if there was one.
 RunResult integrate(const Options& options, Snapshot& snapshot, const RunPlan& plan, Device& device,
                     const SnapshotPlace& place, int& signal) {
   Progress progress("gdr nbody", static_cast<double>(plan.steps()));
   RunObserver observer;
-  // All ranks stop after the same step, whichever heard of it first.
+  // All ranks stop after the same step.
   observer.stop = [&] {
     signal = signal_on_ranks();
     return signal != 0;
@@ -121,15 +121,15 @@ RunResult integrate(const Options& options, Snapshot& snapshot, const RunPlan& p
     observer.energies = [&](const EnergyRecord& record) {
       progress.clear();
       print("{}", energy_line(record));
-      flush_output();  // whoever follows a log file sees each line at once
+      flush_output();  // for readers of a log file
     };
   return run_simulation(snapshot, plan,
                         device_forces(device, plan.start.softening, plan.start.gravity), place,
                         observer);
 }
 
-/// Costs on the machines that reports speak of. The device's own statistics say it where it is one
-/// of them; on the others the forces are computed once.
+/// Costs on one chip and on one board: from the statistics of the device if it is that board, else
+/// by computing the forces once.
 void predict(const Options& options, const Snapshot& snapshot, NbodyReport& report) {
   const DeviceOptions host = device_options(options.device);
   const std::string& name = options.device.device;
@@ -144,30 +144,23 @@ int work(const Options& options) {
   const RunRequest request = request_from(options);
   NbodyReport report;
   Snapshot snapshot;
-  // On many ranks, what is wrong with the file is said by one of them: the device comes first.
-  std::optional<Device> opened;
-  const auto read = [&] {
+  Device device = open_and_read(options.device, [&] {
     snapshot = read_snapshot(options.file);
     report.plan = plan_run(snapshot, request);
-  };
-  if (is_on_ranks(options.device)) {
-    opened.emplace(open_device(options.device));
-    together_on_ranks(read);
+  });
+  if (device.ranks() > 1) {
     const RunPlan& plan = report.plan;
     const RunState& start = plan.start;
-    Digest times;
+    Hash times;
     times.add(start.start_time).add(start.time_step).add(start.step).add(plan.last_step);
     times.add(plan.snapshot_every).add(plan.energy_every);
-    same_on_ranks({{"has read other particles", digest_of(snapshot)},
-                   {"has another --eps or --G", Digest().add(start.softening).add(start.gravity)},
-                   {"has another --dt, --t-end, --snapshot-every or --energy-every", times}});
-  } else {
-    read();
-    opened.emplace(open_device(options.device));
+    require_same_on_ranks(
+        {{"has read other particles", hash_of(snapshot)},
+         {"has another --eps or --G", Hash().add(start.softening).add(start.gravity)},
+         {"has another --dt, --t-end, --snapshot-every or --energy-every", times}});
   }
-  Device& device = *opened;
-  const SnapshotPlace place = shared_place(options.folder, format_from(options));
-  together_on_ranks([&] {
+  const SnapshotPlace place = snapshot_place(options.folder, format_from(options));
+  on_all_ranks([&] {
     if (is_first_rank()) make_writable_folder(options.folder);
   });
   give_notes(snapshot, report.plan, request);
@@ -182,14 +175,13 @@ int work(const Options& options) {
   report.result = integrate(options, snapshot, report.plan, device, place, signal);
   report.statistics = device.statistics();
   report.clocks_per_interaction = Kernel::builtin("gravity").clocks_per_interaction();
-  report.ranks = reports_of(device);
-  report.statistics = of_all_ranks(report.statistics, report.ranks);
-  // Elsewhere the whole job is in the statistics, or small enough to be computed again.
+  report.ranks = rank_reports(device);
+  report.statistics = sum_over_ranks(report.statistics, report.ranks);
   if (device.ranks() == 1) predict(options, snapshot, report);
   if (options.compare && !report.result.stopped && is_first_rank())
     report.comparison = compare(begin, report.plan, snapshot, !options.json);
   if (options.json)
-    print("{}\n", report_json(report).dump(2));
+    print_json(report_json(report));
   else
     print("{}", report_text(report));
   if (report.result.stopped) return 128 + signal;
@@ -206,7 +198,8 @@ Action prepare(CLI::App& app) {
   app.add_option("--t-end", o->t_end, "time at which to end")->type_name("TIME");
   app.add_option("--G", o->gravity, "constant of gravity in the units of the file (default: 1)")
       ->type_name("G");
-  app.add_option("--out", o->folder, "folder for snapshots, made if need be (default: nbody-out)")
+  app.add_option("--out", o->folder,
+                 "folder for snapshots, created if missing (default: nbody-out)")
       ->type_name("DIR");
   app.add_option("--snapshot-every", o->snapshot_every,
                  "write snapshots at this interval: a time, or 64steps (default: the end only)")
@@ -214,7 +207,7 @@ Action prepare(CLI::App& app) {
   app.add_option("--energy-every", o->energy_every,
                  "print energies at this interval (default: a sixteenth of the run)")
       ->type_name("INTERVAL");
-  app.add_option("--format", o->format, "of snapshots: hdf5, text (default: that of FILE)")
+  app.add_option("--format", o->format, "format of snapshots: hdf5, text (default: that of FILE)")
       ->type_name("NAME");
   app.add_flag("--compare", o->compare,
                "integrate in double on the host too, and show both energy drifts");
@@ -234,7 +227,8 @@ const Registration registration{
      .details =
          "Leapfrog (kick, drift, kick) with a fixed step. Snapshots know the step, --dt, --eps "
          "and\n"
-         "--G: a run that starts from one goes on with the same bits as if it had never stopped.\n"
+         "--G: a run that starts from one continues with the same bits as if it had never "
+         "stopped.\n"
          "Ctrl-C ends the run after the current step, with a snapshot, a report and exit status\n"
          "130 (143 for SIGTERM, 129 for SIGHUP). Where --dt does not divide the time, the run "
          "ends\n"

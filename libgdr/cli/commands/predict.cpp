@@ -13,9 +13,11 @@
 #include "gdr/error.hpp"
 #include "gdr/kernel.hpp"
 #include "libgdr/cli/command.hpp"
+#include "libgdr/cli/kernels.hpp"
 #include "libgdr/cli/options.hpp"
 #include "libgdr/cli/output.hpp"
 #include "libgdr/cli/predict_report.hpp"
+#include "libgdr/cli/text.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/io/atomic_file.hpp"
 #include "libgdr/predict/hpl.hpp"
@@ -32,7 +34,7 @@ struct Options {
   std::string job, machine, size, grid, block, particles, targets, sources, partition, clocks,
       flops, output, csv;
   std::vector<std::string> settings;
-  bool in_turns = false, scaling = false, json = false;
+  bool no_overlap = false, scaling = false, json = false;
 };
 
 enum JobKind : unsigned {
@@ -49,11 +51,11 @@ struct NamedJob {
   std::string_view name;
   JobKind kind;
 };
-/// What is no kernel.
+/// Jobs other than kernels.
 constexpr NamedJob named_jobs[] = {{"product", Product},     {"lu", Lu},        {"hpl", Hpl},
                                    {"published", Published}, {"machine", Show}, {"machines", List}};
 
-/// What options are for, so that one which would be ignored is refused.
+/// The jobs to which an option applies: others refuse it.
 struct OptionUse {
   std::string_view name;
   unsigned jobs;
@@ -68,7 +70,7 @@ constexpr OptionUse option_uses[] = {
     {"--size", Product | Lu | Hpl},
     {"--block", Lu | Hpl},
     {"--grid", Particles | Hpl},
-    {"--in-turns", Lu | Hpl},
+    {"--no-overlap", Lu | Hpl},
     {"--scaling", Particles | Product | Lu | Hpl},
     {"--csv", Particles | Product | Lu | Hpl},
     {"--output", Show},
@@ -83,20 +85,17 @@ JobKind kind_of(const std::string& job) {
   return Particles;
 }
 
-[[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
-
-void refuse_idle_options(const CLI::App& app, const std::string& job, JobKind kind) {
+void refuse_unused_options(const CLI::App& app, const std::string& job, JobKind kind) {
   for (const OptionUse& use : option_uses)
     if (app.get_option(std::string(use.name))->count() > 0 && (use.jobs & kind) == 0)
-      usage(fmt::format("{} says nothing about the job {}", use.name, job));
+      throw usage_error("{} does not apply to the job {}", use.name, job);
 }
 
-/// A number of things: digits, or 1e6.
+/// A whole number: digits, or 1e6.
 std::size_t parse_count(std::string_view what, std::string_view text, double least, double most) {
   const double value = parse_number(what, text);
   if (value < least || value > most || value != std::floor(value))
-    usage(
-        fmt::format("{} {}: a whole number from {:g} to {:g} is needed", what, text, least, most));
+    throw usage_error("{} {}: must be a whole number from {:g} to {:g}", what, text, least, most);
   return static_cast<std::size_t>(value);
 }
 
@@ -113,15 +112,11 @@ std::vector<std::size_t> parse_counts(std::string_view what, std::string_view te
 
 constexpr double most_rows = 1e8, most_particles = 1e10, most_nodes = 1048576;
 
-/// A kernel of the library by name, or a file.
-Kernel find_kernel(const std::string& name) {
-  const std::vector<std::string> names = Kernel::builtin_names();
-  if (std::ranges::find(names, name) != names.end()) return Kernel::builtin(name);
-  if (name.find_first_of("./") != std::string::npos) return Kernel::load(name);
-  std::vector<std::string_view> known{names.begin(), names.end()};
-  for (const NamedJob& job : named_jobs) known.push_back(job.name);
-  usage(unknown_name("job", name, known) +
-        "; a kernel of your own is given as a file, NAME.gdk, .gds or .gdo");
+/// Names of jobs other than kernels.
+std::vector<std::string_view> job_names() {
+  std::vector<std::string_view> names;
+  for (const NamedJob& job : named_jobs) names.push_back(job.name);
+  return names;
 }
 
 Partition parse_partition(const std::string& name) {
@@ -137,13 +132,13 @@ Partition parse_partition(const std::string& name) {
     if (n.name == name) return n.partition;
     names.push_back(n.name);
   }
-  usage(unknown_name("--partition", name, names));
+  throw usage_error("{}", unknown_name("--partition", name, names));
 }
 
 predict::ParticleJob particle_job(const Options& o) {
   const std::string all = o.particles;
   if (all.empty() && (o.targets.empty() || o.sources.empty()))
-    usage("how many? give --particles N, or --targets N and --sources N");
+    throw usage_error("give --particles N, or --targets N and --sources N");
   const auto count = [&](std::string_view name, const std::string& one) {
     return one.empty() ? parse_count("--particles", all, 0, most_particles)
                        : parse_count(name, one, 0, most_particles);
@@ -156,16 +151,16 @@ predict::ParticleJob particle_job(const Options& o) {
 }
 
 predict::JobOn particles(const Options& o) {
-  const Kernel kernel = find_kernel(o.job);
+  const Kernel kernel = find_kernel(o.job, "job", job_names());
   const predict::ParticleJob job = particle_job(o);
   std::optional<double> clocks, flops;
   if (!o.clocks.empty()) clocks = parse_number("--clocks", o.clocks);
   if (!o.flops.empty()) flops = parse_number("--flops", o.flops);
-  if (flops && (*flops < 0 || *flops > 1e9)) usage("--flops: from 0 to 1e9 are possible");
+  if (flops && (*flops < 0 || *flops > 1e9)) throw usage_error("--flops: must be from 0 to 1e9");
   std::optional<predict::ParticleGrid> grid;
   if (!o.grid.empty()) {
     const auto sizes = parse_counts("--grid", o.grid, most_nodes);
-    if (sizes.size() != 2) usage("--grid: write it as ROWSxCOLUMNS, as 8x8");
+    if (sizes.size() != 2) throw usage_error("--grid: write it as ROWSxCOLUMNS, as 8x8");
     grid = predict::ParticleGrid{sizes[0], sizes[1]};
   }
   return [=](const Machine& machine) {
@@ -179,10 +174,11 @@ predict::JobOn particles(const Options& o) {
 }
 
 predict::JobOn product(const Options& o) {
-  if (o.size.empty()) usage("which size? give --size N, or --size MxNxK");
+  if (o.size.empty()) throw usage_error("give --size N, or --size MxNxK");
   std::vector<std::size_t> sizes = parse_counts("--size", o.size, most_rows);
   if (sizes.size() == 1) sizes.assign(3, sizes[0]);
-  if (sizes.size() != 3) usage("--size: a product is of N x N matrices, or MxNxK: M x K by K x N");
+  if (sizes.size() != 3)
+    throw usage_error("--size: write it as N, for N x N matrices, or MxNxK, for M x K by K x N");
   return [sizes](const Machine& machine) {
     return predict::predict_product(machine, sizes[0], sizes[1], sizes[2]);
   };
@@ -191,28 +187,28 @@ predict::JobOn product(const Options& o) {
 /// One number of --size.
 std::size_t rows_of(const Options& o) {
   const std::vector<std::size_t> sizes = parse_counts("--size", o.size, most_rows);
-  if (sizes.size() != 1) usage("--size: one number is needed, the rows of the matrix");
+  if (sizes.size() != 1) throw usage_error("--size: give one number, the rows of the matrix");
   return sizes[0];
 }
 
 predict::JobOn lu(const Options& o) {
-  if (o.size.empty()) usage("which size? give --size N");
+  if (o.size.empty()) throw usage_error("give --size N");
   const std::size_t n = rows_of(o);
   const std::size_t block = o.block.empty() ? 0 : parse_count("--block", o.block, 1, most_rows);
-  return [n, block, overlap = !o.in_turns](const Machine& machine) {
+  return [n, block, overlap = !o.no_overlap](const Machine& machine) {
     return predict::predict_lu(machine, n, block, overlap);
   };
 }
 
-/// Without a size the largest that fits: the machine, or, to compare sizes of it, one node.
+/// Without a size: the largest matrix that fits the machine, or one node with --scaling.
 predict::JobOn hpl(const Options& o, const Machine& whole) {
   predict::HplJob job;
-  job.look_ahead = !o.in_turns;
+  job.look_ahead = !o.no_overlap;
   if (!o.block.empty()) job.block = parse_count("--block", o.block, 1, most_rows);
   if (!o.grid.empty()) {
     const auto sizes = parse_counts("--grid", o.grid, most_nodes);
-    if (sizes.size() != 2) usage("--grid: write it as ROWSxCOLUMNS, as 8x8");
-    if (o.scaling) usage("--grid: machines of different sizes cannot have the same grid");
+    if (sizes.size() != 2) throw usage_error("--grid: write it as ROWSxCOLUMNS, as 8x8");
+    if (o.scaling) throw usage_error("--grid: cannot be combined with --scaling");
     job.rows = sizes[0];
     job.columns = sizes[1];
   } else {
@@ -234,7 +230,7 @@ Machine machine_of(const Options& o) {
     try {
       const predict::KeyInfo& info = predict::find_key(s.name);
       machine.set(info.key, parse_number(s.name, s.value), predict::Origin::Assumed,
-                  "said on the command line");
+                  "set on the command line");
     } catch (const Error& error) {
       throw Error(error.category(), std::string("--set ") + error.what());
     }
@@ -248,11 +244,7 @@ int show_machine(const Options& o, const Machine& machine) {
     return 0;
   }
   refuse_same_file(o.machine, o.output);
-  const std::string text = predict::machine_json(machine);
-  if (o.output == "-")
-    write_output(text);
-  else
-    write_file_atomically(o.output, text);
+  write_text(o.output, predict::machine_json(machine));
   return 0;
 }
 
@@ -271,7 +263,7 @@ predict::JobOn job_of(const Options& o, JobKind kind, const Machine& machine) {
 
 int work(const CLI::App& app, const Options& o) {
   const JobKind kind = kind_of(o.job);
-  refuse_idle_options(app, o.job, kind);
+  refuse_unused_options(app, o.job, kind);
   if (kind == Published) {
     report_published(predict::published_table(), o.json);
     return 0;
@@ -282,7 +274,7 @@ int work(const CLI::App& app, const Options& o) {
   }
   const Machine machine = machine_of(o);
   if (kind == Show) return show_machine(o, machine);
-  if (!o.csv.empty() && !o.scaling) usage("--csv is for the table of --scaling");
+  if (!o.csv.empty() && !o.scaling) throw usage_error("--csv requires --scaling");
   const predict::JobOn job = job_of(o, kind, machine);
   if (!o.scaling) {
     const Prediction prediction = job(machine);
@@ -306,31 +298,29 @@ Action prepare(CLI::App& app) {
          "a kernel (its name, or a file), product, lu, hpl; or published, machine, machines")
       ->required();
   add("--machine", o->machine, "a known machine, or a file .json (default: board4)", "NAME");
-  app.add_option("--set", o->settings, "another value of the machine; repeatable")
-      ->type_name("KEY=VALUE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_repeatable(app, "--set", o->settings, "another value of the machine", "KEY=VALUE");
   add("--particles", o->particles, "particles, all of them targets and sources", "N");
-  add("--targets", o->targets, "targets, where they are others than the sources", "N");
+  add("--targets", o->targets, "targets, if they differ from the sources", "N");
   add("--sources", o->sources, "sources", "N");
-  add("--partition", o->partition, "how PEs are shared out: auto, targets or sources", "WAY");
+  add("--partition", o->partition, "partition of the work over blocks: auto, targets or sources",
+      "NAME");
   add("--clocks", o->clocks, "clocks an interaction, instead of the kernel's own", "C");
   add("--flops", o->flops, "operations counted for one, instead of the kernel's", "F");
   add("--size", o->size, "rows of the matrices; of a product also MxNxK", "N");
   add("--block", o->block, "columns of a panel (hpl: 2048; lu: as the library)", "N");
   add("--grid", o->grid, "nodes as a grid, ROWSxCOLUMNS (default: the best, or near a square)",
       "RxC");
-  app.add_flag("--in-turns", o->in_turns, "panels and updates one after the other");
-  app.add_flag("--scaling", o->scaling, "the job on more and more of the machine");
-  add("--csv", o->csv, "with --scaling: its points as comma-separated values", "FILE");
-  add("-o,--output", o->output, "of machine: write its file; - prints it", "FILE");
+  app.add_flag("--no-overlap", o->no_overlap, "panels and updates in sequence, without overlap");
+  app.add_flag("--scaling", o->scaling, "strong scaling: the job on growing parts of the machine");
+  add("--csv", o->csv, "with --scaling: write the points as comma-separated values", "FILE");
+  add("-o,--output", o->output, "with the job machine: write its file; - prints it", "FILE");
   add_json_option(app, o->json);
   return [o, &app] { return work(app, *o); };
 }
 
 const Registration registration{
     {.name = "predict",
-     .summary = "time and rate of a job on a machine that is only described",
+     .summary = "predict time and rate of a job on a described machine",
      .example = "gdr predict published\n"
                 "gdr predict gravity --particles 131072\n"
                 "gdr predict hpl --machine cluster64 --json\n"
@@ -338,11 +328,11 @@ const Registration registration{
      .group = Group::Machine,
      .prepare = prepare,
      .details =
-         "Nothing runs: the models of board, host and network add up what the steps cost. Of a\n"
-         "kernel the result is one force calculation, everything sent and fetched once; of a\n"
+         "Nothing runs: models of board, host and network add up the cost of the steps. For a\n"
+         "kernel the result is one force calculation, with all data sent and fetched once; for a\n"
          "board, clocks and seconds are those that the emulated board would count.\n"
-         "'published' sets the model beside the figures that were published. 'machine' shows all\n"
-         "values of a machine with their sources; with -o FILE it writes them as a file to edit."}};
+         "'published' compares the model with published figures. 'machine' shows all values of\n"
+         "a machine with their sources; with -o FILE it writes them as a file to edit."}};
 
 }  // namespace
 }  // namespace gdr::cli

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,25 +11,27 @@
 #include "gdr/error.hpp"
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/dump.hpp"
+#include "libgdr/cli/json.hpp"
 #include "libgdr/cli/kernel_run.hpp"
 #include "libgdr/cli/nbody_report.hpp"
 #include "libgdr/cli/options.hpp"
 #include "libgdr/cli/output.hpp"
 #include "libgdr/cli/table.hpp"
+#include "libgdr/cli/text.hpp"
 #include "libgdr/io/atomic_file.hpp"
 
 namespace gdr::cli {
 namespace {
 
 struct Options {
-  std::string kernel, targets, sources, output, items, dump_file;
+  std::string kernel, targets, sources, output, output_items, dump_file;
   std::vector<std::string> settings, dumps;
   std::size_t target_count = 1, source_count = 1;
   bool statistics = false, json = false;
   DeviceChoice device;
 };
 
-/// A kernel without variables of a kind still runs: on so many targets or items, given by number.
+/// Values of the variables of one kind; a kernel that declares none runs on a given number of rows.
 struct Input {
   std::vector<Column> columns;
   std::size_t rows = 0;
@@ -41,32 +42,30 @@ Input read_input(const Program& program, VarKind kind, const std::string& path, 
   Input input{columns_of(program, kind), count};
   if (input.columns.empty()) {
     if (path.empty()) return input;
-    throw Error(ErrorCategory::Usage,
-                fmt::format("{} {}: kernel '{}' declares no variables of this kind", option, path,
-                            program.name));
+    throw usage_error("{} {}: kernel '{}' declares no variables of this kind", option, path,
+                      program.name);
   }
   if (path.empty()) {
     std::string names;
     for (const Column& column : input.columns) names += " " + column.name;
-    throw Error(ErrorCategory::Usage,
-                fmt::format("{} is missing: a file with columns{}", option, names));
+    throw usage_error("{} is missing: give a file with the columns{}", option, names);
   }
   read_table(read_file(path), path, input.columns);
   input.rows = row_count(input.columns);
   return input;
 }
 
-/// JSON has no infinities and no NaN: those are texts, as in the tables.
+/// JSON has no infinities and no NaN: they become strings, as in the tables.
 template <typename Float>
-nlohmann::ordered_json float_json(const Column& column, std::size_t row, Float value) {
+Json float_json(const Column& column, std::size_t row, Float value) {
   if (!std::isfinite(value)) return value_text(column, row);
   return value;
 }
 
-nlohmann::ordered_json results_json(const std::vector<Column>& results) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+Json results_json(const std::vector<Column>& results) {
+  Json json = Json::object();
   for (const Column& column : results) {
-    auto values = nlohmann::ordered_json::array();
+    auto values = Json::array();
     for (std::size_t row = 0; row < column.size(); ++row) {
       const std::uint64_t bits = column.words[2 * row];
       if (column.type == HostNumber::F64)
@@ -85,12 +84,13 @@ nlohmann::ordered_json results_json(const std::vector<Column>& results) {
 }
 
 void write_json(const Options& options, const KernelRun& run, const std::vector<Column>& results) {
-  nlohmann::ordered_json json{{"kernel", run.program().name},
-                              {"clocks_per_interaction", run.program().clocks_per_interaction()},
-                              {"statistics", statistics_json(run.statistics())}};
+  Json json{{"kernel", run.program().name},
+            {"clocks_per_interaction", run.program().clocks_per_interaction()},
+            {"statistics", statistics_json(run.statistics())}};
   if (options.output.empty()) json["results"] = results_json(results);
-  if (options.items.empty() && !run.outputs().empty()) json["items"] = results_json(run.outputs());
-  write_output(json.dump(2) + "\n");
+  if (options.output_items.empty() && !run.outputs().empty())
+    json["items"] = results_json(run.outputs());
+  print_json(json);
 }
 
 int run_kernel(const Options& options) {
@@ -103,7 +103,7 @@ int run_kernel(const Options& options) {
                                    options.target_count);
   const Input sources = read_input(run.program(), VarKind::Source, options.sources, "--sources",
                                    options.source_count);
-  for (const std::string& file : {options.output, options.items}) {
+  for (const std::string& file : {options.output, options.output_items}) {
     if (!file.empty() && file != "-") check_writable(file);
   }
 
@@ -114,8 +114,8 @@ int run_kernel(const Options& options) {
   // JSON alone on standard output; a table there only where no file was named.
   if (!options.json || !options.output.empty()) write_text(options.output, write_table(results));
   const bool has_items = !run.outputs().empty();
-  if (has_items && (!options.json || !options.items.empty())) {
-    write_text(options.items, write_table(run.outputs()));
+  if (has_items && (!options.json || !options.output_items.empty())) {
+    write_text(options.output_items, write_table(run.outputs()));
   }
   if (options.json) write_json(options, run, results);
   if (!dumps.empty()) write_text(options.dump_file, dumped);
@@ -128,8 +128,7 @@ int run(const Options& options) {
   const bool stdout_taken =
       options.output == "-" || (!options.dumps.empty() && options.dump_file.empty());
   if (options.json && stdout_taken)
-    throw Error(ErrorCategory::Usage,
-                "--json prints to standard output: give --output and --dump-file a file");
+    throw usage_error("--json prints to standard output: give --output and --dump-file a file");
   return run_kernel(options);
 }
 
@@ -139,27 +138,20 @@ void add_options(CLI::App& app, Options& options) {
       ->type_name("FILE");
   app.add_option("--sources", options.sources, "sources: a column for each jvar")
       ->type_name("FILE");
-  app.add_option("--set", options.settings, "value of a param; repeatable")
-      ->type_name("NAME=VALUE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_repeatable(app, "--set", options.settings, "value of a param", "NAME=VALUE");
   app.add_option("-o,--output", options.output,
                  "results: a column for each fvar (default: print them)")
       ->type_name("FILE");
-  app.add_option("--outputs", options.items,
+  app.add_option("--outputs", options.output_items,
                  "output items: a column for each ovar, a row a source (default: print them)")
       ->type_name("FILE");
   add_whole_number(app, "--target-count", options.target_count,
                    "number of targets of a kernel without ivars (default 1)");
   add_whole_number(app, "--iterations", options.source_count,
                    "iterations of the loop of a kernel without jvars (default 1)");
-  app.add_option(
-         "--dump", options.dumps,
-         "memory after the run: MEMORY[:RANGE][:PE,BLOCK[,CHIP[,BOARD]]][:FORMAT]; repeatable")
-      ->type_name("WHAT")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--dump-file", options.dump_file, "where dumps go (default: print them)")
+  add_repeatable(app, "--dump", options.dumps,
+                 "memory after the run: MEMORY[:RANGE][:PE,BLOCK[,CHIP[,BOARD]]][:FORMAT]", "SPEC");
+  app.add_option("--dump-file", options.dump_file, "file for dumps (default: print them)")
       ->type_name("FILE");
   app.add_flag("--stats", options.statistics, "clocks, traffic, predicted time, on standard error");
   add_json_option(app, options.json);

@@ -16,6 +16,7 @@
 #include "libgdr/cli/output.hpp"
 #include "libgdr/cli/progress.hpp"
 #include "libgdr/cli/selftest_report.hpp"
+#include "libgdr/cli/text.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -28,8 +29,7 @@ struct Options {
   bool json = false;
 };
 
-/// The vector engine with the instruction set that is asked for, by option or GDR_ISA; else with
-/// every one of this host.
+/// The vector engine with the instruction set of --isa or GDR_ISA, else with all of this host.
 std::vector<std::unique_ptr<Engine>> engines_under_test(std::string isa) {
   const char* variable = std::getenv("GDR_ISA");
   if (isa.empty() && variable != nullptr) isa = variable;
@@ -46,19 +46,16 @@ std::vector<Program> library_kernels() {
   std::vector<Program> programs;
   for (const BuiltinKernel& kernel : builtin_kernels()) {
     AssembleResult result = assemble(kernel.source, std::string(kernel.name));
-    if (!result.ok()) {
+    if (!result.ok())
       throw Error(ErrorCategory::Internal,
                   fmt::format("kernel {} of the library does not assemble", kernel.name));
-    }
     programs.push_back(*std::move(result.program));
   }
   return programs;
 }
 
 int run(const Options& options) {
-  if (!(options.minutes > 0)) {
-    throw Error(ErrorCategory::Usage, "--minutes: the time must be more than 0");
-  }
+  if (!(options.minutes > 0)) throw usage_error("--minutes: the time must be above 0");
   const auto engines = engines_under_test(options.isa);
   const std::vector<Program> kernels = library_kernels();
   selftest::Options wanted;
@@ -84,12 +81,14 @@ int run(const Options& options) {
 
 Action prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  add_number(app, "--minutes", options->minutes, "how long to draw new programs (default: 10 s)")
+  add_number(app, "--minutes", options->minutes, "duration of the test (default: 10 s)")
       ->type_name("M");
-  add_whole_number(app, "--seed", options->seed, "program n of a kind has seed N + n (default 1)");
-  app.add_option("--only", options->only, "one kind: operations, programs, loops, kernels")
-      ->type_name("KIND");
-  add_whole_number(app, "--cases", options->cases, "programs of every kind, instead of a time");
+  add_whole_number(app, "--seed", options->seed,
+                   "seed: program n of a category has seed N + n (default 1)");
+  app.add_option("--only", options->only, "one category: operations, programs, loops, kernels")
+      ->type_name("NAME");
+  add_whole_number(app, "--cases", options->cases,
+                   "number of programs of every category, instead of a duration");
   app.add_option("--isa", options->isa,
                  "one instruction set: avx512, avx2, portable (or GDR_ISA; default: all)")
       ->type_name("NAME");
