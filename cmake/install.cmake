@@ -13,7 +13,7 @@ if(TARGET gdr_fortran)
   # Module files are read by the compiler that wrote them: the source goes along for the others.
   install(TARGETS gdr_fortran EXPORT gdrTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(FILES ${CMAKE_BINARY_DIR}/libgdr/gdr.mod DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gdr)
-  install(FILES ${PROJECT_SOURCE_DIR}/libgdr/fortran/gdr.f90
+  install(FILES ${PROJECT_BINARY_DIR}/libgdr/gdr.f90
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gdr)
 endif()
 

@@ -39,7 +39,7 @@ gdr_status gdr_last_status(void) { return gdr::capi::last_error.status; }
 
 gdr_status gdr_device_open(const char* name, gdr_device** device) {
   return guarded([&] {
-    need(device, "the place for the device");
+    need(device, "device");
     *device = nullptr;
     gdr::Device opened = gdr::Device::open(name == nullptr ? "" : name);
     std::string description = opened.description();
@@ -49,7 +49,7 @@ gdr_status gdr_device_open(const char* name, gdr_device** device) {
 
 gdr_status gdr_device_open_mpi(int communicator, const char* name, gdr_device** device) {
   return guarded([&] {
-    need(device, "the place for the device");
+    need(device, "device");
     *device = nullptr;
     const bool given = name != nullptr && *name != '\0';
     gdr::Device opened = gdr::Device::open_on_ranks(communicator, given ? name : "mpi");
@@ -66,8 +66,8 @@ const char* gdr_device_description(gdr_device* device) {
 
 gdr_status gdr_device_statistics(const gdr_device* device, gdr_statistics* statistics) {
   return guarded([&] {
-    need(device, "the device");
-    need(statistics, "the place for the statistics");
+    need(device, "device");
+    need(statistics, "statistics");
     const gdr::Statistics s = device->device.statistics();
     *statistics = {s.runs,
                    s.interactions,
@@ -88,8 +88,8 @@ gdr_status gdr_device_statistics(const gdr_device* device, gdr_statistics* stati
 gdr_status gdr_device_board_statistics(const gdr_device* device, gdr_board_statistics* statistics,
                                        size_t size) {
   return guarded([&] {
-    need(device, "the device");
-    need(statistics, "the place for the statistics");
+    need(device, "device");
+    need(statistics, "statistics");
     const gdr::Statistics s = device->device.statistics();
     const gdr_board_statistics all = {s.conversion_seconds, s.transfer_seconds, s.board_seconds,
                                       s.overlap_seconds,    s.lost_boards,      s.checks};
@@ -122,7 +122,7 @@ const char* gdr_device_slow_reason(gdr_device* device) {
 
 gdr_status gdr_device_reset_statistics(gdr_device* device) {
   return guarded([&] {
-    need(device, "the device");
+    need(device, "device");
     device->device.reset_statistics();
   });
 }
@@ -130,9 +130,9 @@ gdr_status gdr_device_reset_statistics(gdr_device* device) {
 gdr_status gdr_device_target_slots(const gdr_device* device, const gdr_kernel* kernel,
                                    size_t* slots) {
   return guarded([&] {
-    need(device, "the device");
-    need(kernel, "the kernel");
-    need(slots, "the place for the number");
+    need(device, "device");
+    need(kernel, "kernel");
+    need(slots, "slots");
     *slots = device->device.target_slots(kernel->kernel);
   });
 }

@@ -19,11 +19,11 @@ int number_of(const Given& given) noexcept {
 
 /// The second of two values for 1, the first for 0. Throws Error (Usage) for others.
 template <typename Given, typename Enum>
-Enum one_of(const Given& given, Enum first, Enum second, const char* what) {
+Enum one_of(const Given& given, Enum first, Enum second, const char* name) {
   const int number = number_of(given);
   if (number != 0 && number != 1)
-    throw Error(ErrorCategory::Usage,
-                std::string(what) + " is " + std::to_string(number) + "; it is 0 or 1 (see gdr.h)");
+    throw Error(ErrorCategory::Usage, "argument '" + std::string(name) + "' is " +
+                                          std::to_string(number) + ", must be 0 or 1 (see gdr.h)");
   return number == 0 ? first : second;
 }
 

@@ -33,9 +33,9 @@ gdr_status guarded(Action&& action) noexcept {
 }
 
 /// Throws Error (Usage) for a null pointer.
-inline void need(const void* pointer, const char* what) {
+inline void need(const void* pointer, const char* name) {
   if (pointer == nullptr)
-    throw Error(ErrorCategory::Usage, std::string(what) + " is a null pointer");
+    throw Error(ErrorCategory::Usage, "argument '" + std::string(name) + "' is a null pointer");
 }
 
 }  // namespace gdr::capi

@@ -30,21 +30,21 @@ Array array_of(const Given& given) {
 
 template <typename Named, typename Array, typename Given>
 void convert(const Given* given, size_t count, std::vector<Named>& out) {
-  if (count > 0) need(given, "the list of arrays");
+  if (count > 0) need(given, "arrays");
   out.clear();
   for (size_t k = 0; k < count; ++k) {
-    need(given[k].name, "the name of an array");
+    need(given[k].name, "name");
     out.push_back({given[k].name, array_of<Array>(given[k])});
   }
 }
 
 void take_inputs(gdr_job* job, const gdr_input* arrays, size_t count) {
-  need(job, "the job");
+  need(job, "job");
   convert<gdr::NamedInput, gdr::ConstArray>(arrays, count, job->inputs);
 }
 
 void take_results(gdr_job* job, const gdr_result* arrays, size_t count) {
-  need(job, "the job");
+  need(job, "job");
   convert<gdr::NamedResult, gdr::MutableArray>(arrays, count, job->results);
 }
 
@@ -52,10 +52,10 @@ void take_results(gdr_job* job, const gdr_result* arrays, size_t count) {
 
 gdr_status gdr_job_create(gdr_device* device, const gdr_kernel* kernel, gdr_job** job) {
   return guarded([&] {
-    need(job, "the place for the job");
+    need(job, "job");
     *job = nullptr;
-    need(device, "the device");
-    need(kernel, "the kernel");
+    need(device, "device");
+    need(kernel, "kernel");
     *job = new gdr_job{device->device.job(kernel->kernel), {}, {}};
   });
 }
@@ -64,8 +64,8 @@ void gdr_job_free(gdr_job* job) { delete job; }
 
 gdr_status gdr_job_set(gdr_job* job, const char* name, double value) {
   return guarded([&] {
-    need(job, "the job");
-    need(name, "the name");
+    need(job, "job");
+    need(name, "name");
     job->job.set(name, value);
   });
 }
@@ -108,7 +108,7 @@ gdr_status gdr_job_start(gdr_job* job, const gdr_result* results, size_t count) 
 
 gdr_status gdr_job_wait(gdr_job* job) {
   return guarded([&] {
-    need(job, "the job");
+    need(job, "job");
     job->job.wait();
   });
 }
@@ -117,9 +117,9 @@ int gdr_job_ready(const gdr_job* job) { return job == nullptr || job->job.ready(
 
 gdr_status gdr_gravity_create(gdr_device* device, gdr_gravity** gravity) {
   return guarded([&] {
-    need(gravity, "the place for the gravity");
+    need(gravity, "gravity");
     *gravity = nullptr;
-    need(device, "the device");
+    need(device, "device");
     *gravity = new gdr_gravity{gdr::Gravity(device->device)};
   });
 }
@@ -130,7 +130,7 @@ gdr_status gdr_gravity_compute(gdr_gravity* gravity, size_t n, const double* pos
                                const double* mass, double eps, double* acceleration,
                                double* potential) {
   return guarded([&] {
-    need(gravity, "the gravity");
+    need(gravity, "gravity");
     gravity->gravity.compute(n, position, mass, eps, acceleration, potential);
   });
 }
@@ -139,7 +139,7 @@ gdr_status gdr_gravity_compute_on(gdr_gravity* gravity, size_t n_targets, const 
                                   size_t n_sources, const double* source, const double* mass,
                                   double eps, double* acceleration, double* potential) {
   return guarded([&] {
-    need(gravity, "the gravity");
+    need(gravity, "gravity");
     gravity->gravity.compute_on(n_targets, target, n_sources, source, mass, eps, acceleration,
                                 potential);
   });

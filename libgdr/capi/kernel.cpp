@@ -11,7 +11,7 @@ namespace {
 template <typename Make>
 gdr_status make_kernel(gdr_kernel** kernel, Make&& make) noexcept {
   return guarded([&] {
-    need(kernel, "the place for the kernel");
+    need(kernel, "kernel");
     *kernel = nullptr;
     *kernel = new gdr_kernel{make()};
   });
@@ -21,21 +21,21 @@ gdr_status make_kernel(gdr_kernel** kernel, Make&& make) noexcept {
 
 gdr_status gdr_kernel_assemble(const char* text, const char* name, gdr_kernel** kernel) {
   return make_kernel(kernel, [&] {
-    need(text, "the text");
+    need(text, "text");
     return gdr::Kernel::assemble(text, name == nullptr ? "kernel" : name);
   });
 }
 
 gdr_status gdr_kernel_compile(const char* text, const char* name, gdr_kernel** kernel) {
   return make_kernel(kernel, [&] {
-    need(text, "the text");
+    need(text, "text");
     return gdr::Kernel::compile(text, name == nullptr ? "kernel" : name);
   });
 }
 
 gdr_status gdr_kernel_load(const char* path, gdr_kernel** kernel) {
   return make_kernel(kernel, [&] {
-    need(path, "the path");
+    need(path, "path");
     return gdr::Kernel::load(path);
   });
 }
@@ -46,7 +46,7 @@ gdr_status gdr_kernel_object(const void* bytes, size_t size, gdr_kernel** kernel
 
 gdr_status gdr_kernel_builtin(const char* name, gdr_kernel** kernel) {
   return make_kernel(kernel, [&] {
-    need(name, "the name");
+    need(name, "name");
     return gdr::Kernel::builtin(name);
   });
 }
@@ -63,8 +63,8 @@ size_t gdr_kernel_variable_count(const gdr_kernel* kernel) {
 
 gdr_status gdr_kernel_variable(const gdr_kernel* kernel, size_t index, gdr_variable* variable) {
   return guarded([&] {
-    need(kernel, "the kernel");
-    need(variable, "the place for the variable");
+    need(kernel, "kernel");
+    need(variable, "variable");
     const auto& all = kernel->kernel.variables();
     if (index >= all.size())
       throw gdr::Error(gdr::ErrorCategory::Usage, "kernel \"" + kernel->kernel.name() + "\" has " +
@@ -79,7 +79,7 @@ gdr_status gdr_kernel_variable(const gdr_kernel* kernel, size_t index, gdr_varia
 
 gdr_status gdr_kernel_cost(const gdr_kernel* kernel, double* clocks, double* flops) {
   return guarded([&] {
-    need(kernel, "the kernel");
+    need(kernel, "kernel");
     if (clocks != nullptr) *clocks = kernel->kernel.clocks_per_interaction();
     if (flops != nullptr) *flops = kernel->kernel.flops_per_interaction();
   });

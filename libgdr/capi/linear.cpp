@@ -10,10 +10,10 @@ using gdr::capi::one_of;
 namespace {
 
 gdr::Transpose transpose_of(const gdr_transpose& given) {
-  return one_of(given, gdr::Transpose::No, gdr::Transpose::Yes, "the transpose");
+  return one_of(given, gdr::Transpose::No, gdr::Transpose::Yes, "transpose");
 }
 gdr::Triangle triangle_of(const gdr_triangle& given) {
-  return one_of(given, gdr::Triangle::Lower, gdr::Triangle::Upper, "the triangle");
+  return one_of(given, gdr::Triangle::Lower, gdr::Triangle::Upper, "triangle");
 }
 
 /// -1 for none.
@@ -32,12 +32,12 @@ std::span<Number> array(Number* data, std::size_t n) {
 gdr_status gdr_linear_solver_create(gdr_device* device, gdr_matrix_precision precision,
                                     double device_flops, gdr_linear_solver** solver) {
   return guarded([&] {
-    need(solver, "the place for the solver");
+    need(solver, "solver");
     *solver = nullptr;
-    need(device, "the device");
+    need(device, "device");
     gdr::LinearOptions options;
     options.precision =
-        one_of(precision, gdr::MatrixPrecision::Chip, gdr::MatrixPrecision::Full, "the precision");
+        one_of(precision, gdr::MatrixPrecision::Chip, gdr::MatrixPrecision::Full, "precision");
     if (device_flops >= 0) options.device_flops = device_flops;
     *solver = new gdr_linear_solver{gdr::LinearSolver(device->device, options)};
   });
@@ -48,8 +48,8 @@ void gdr_linear_solver_free(gdr_linear_solver* solver) { delete solver; }
 gdr_status gdr_linear_lu(gdr_linear_solver* solver, size_t m, size_t n, double* a, size_t lda,
                          int64_t* pivots, int64_t* zero_pivot) {
   return guarded([&] {
-    need(solver, "the solver");
-    need(zero_pivot, "the place for the zero pivot");
+    need(solver, "solver");
+    need(zero_pivot, "zero_pivot");
     const std::size_t steps = m < n ? m : n;
     *zero_pivot = index_of(solver->solver.lu(m, n, {a, lda}, array(pivots, steps)));
   });
@@ -59,7 +59,7 @@ gdr_status gdr_linear_solve(gdr_linear_solver* solver, gdr_transpose transpose, 
                             size_t columns, const double* lu, size_t ldlu, const int64_t* pivots,
                             double* b, size_t ldb) {
   return guarded([&] {
-    need(solver, "the solver");
+    need(solver, "solver");
     solver->solver.solve(n, columns, {lu, ldlu, transpose_of(transpose)}, array(pivots, n),
                          {b, ldb});
   });
@@ -68,8 +68,8 @@ gdr_status gdr_linear_solve(gdr_linear_solver* solver, gdr_transpose transpose, 
 gdr_status gdr_linear_cholesky(gdr_linear_solver* solver, gdr_triangle triangle, size_t n,
                                double* a, size_t lda, int64_t* bad_pivot) {
   return guarded([&] {
-    need(solver, "the solver");
-    need(bad_pivot, "the place for the bad pivot");
+    need(solver, "solver");
+    need(bad_pivot, "bad_pivot");
     *bad_pivot = index_of(solver->solver.cholesky(triangle_of(triangle), n, {a, lda}));
   });
 }
@@ -78,7 +78,7 @@ gdr_status gdr_linear_solve_cholesky(gdr_linear_solver* solver, gdr_triangle tri
                                      size_t columns, const double* factor, size_t ldf, double* b,
                                      size_t ldb) {
   return guarded([&] {
-    need(solver, "the solver");
+    need(solver, "solver");
     solver->solver.solve_cholesky(triangle_of(triangle), n, columns, {factor, ldf}, {b, ldb});
   });
 }
@@ -88,10 +88,10 @@ gdr_status gdr_linear_solve_triangular(gdr_linear_solver* solver, gdr_side side,
                                        gdr_diagonal diagonal, size_t m, size_t n, double alpha,
                                        const double* a, size_t lda, double* b, size_t ldb) {
   return guarded([&] {
-    need(solver, "the solver");
+    need(solver, "solver");
     solver->solver.solve_triangular(
-        one_of(side, gdr::Side::Left, gdr::Side::Right, "the side"), triangle_of(triangle),
-        one_of(diagonal, gdr::Diagonal::Stored, gdr::Diagonal::Unit, "the diagonal"), m, n, alpha,
+        one_of(side, gdr::Side::Left, gdr::Side::Right, "side"), triangle_of(triangle),
+        one_of(diagonal, gdr::Diagonal::Stored, gdr::Diagonal::Unit, "diagonal"), m, n, alpha,
         {a, lda, transpose_of(transpose)}, {b, ldb});
   });
 }
@@ -100,7 +100,7 @@ gdr_status gdr_linear_multiply(gdr_linear_solver* solver, gdr_transpose transpos
                                size_t n, double alpha, const double* a, size_t lda, const double* x,
                                size_t incx, double beta, double* y, size_t incy) {
   return guarded([&] {
-    need(solver, "the solver");
+    need(solver, "solver");
     solver->solver.multiply(m, n, alpha, {a, lda, transpose_of(transpose)}, {x, incx}, beta,
                             {y, incy});
   });
@@ -108,9 +108,9 @@ gdr_status gdr_linear_multiply(gdr_linear_solver* solver, gdr_transpose transpos
 
 gdr_status gdr_small_matrices_create(gdr_device* device, gdr_small_matrices** small) {
   return guarded([&] {
-    need(small, "the place for the small matrices");
+    need(small, "small");
     *small = nullptr;
-    need(device, "the device");
+    need(device, "device");
     *small = new gdr_small_matrices{gdr::SmallMatrices(device->device)};
   });
 }
@@ -121,7 +121,7 @@ gdr_status gdr_small_multiply(gdr_small_matrices* small, size_t count, size_t m,
                               const double* a, size_t lda, size_t step_a, const double* b,
                               size_t ldb, size_t step_b, double* c, size_t ldc, size_t step_c) {
   return guarded([&] {
-    need(small, "the object for small matrices");
+    need(small, "small");
     small->small.multiply(count, m, n, k, {a, lda, step_a}, {b, ldb, step_b}, {c, ldc, step_c});
   });
 }
@@ -129,8 +129,8 @@ gdr_status gdr_small_multiply(gdr_small_matrices* small, size_t count, size_t m,
 gdr_status gdr_small_lu(gdr_small_matrices* small, size_t count, size_t n, double* a, size_t lda,
                         size_t step_a, int64_t* pivots, size_t* singular) {
   return guarded([&] {
-    need(small, "the object for small matrices");
-    need(singular, "the place for the number of singular matrices");
+    need(small, "small");
+    need(singular, "singular");
     *singular = small->small.lu(count, n, {a, lda, step_a}, array(pivots, count * n));
   });
 }
@@ -139,7 +139,7 @@ gdr_status gdr_small_solve(gdr_small_matrices* small, size_t count, size_t n, si
                            const double* lu, size_t ldlu, size_t step_lu, const int64_t* pivots,
                            double* b, size_t ldb, size_t step_b) {
   return guarded([&] {
-    need(small, "the object for small matrices");
+    need(small, "small");
     small->small.solve(count, n, columns, {lu, ldlu, step_lu}, array(pivots, count * n),
                        {b, ldb, step_b});
   });

@@ -37,7 +37,7 @@ template <typename Number>
 void multiply(gdr_matrix_product* product, const Shape& s, Number alpha,
               gdr::MatrixView<const Number> a, gdr::MatrixView<const Number> b, Number beta,
               gdr::MatrixView<Number> c) {
-  need(product, "the product");
+  need(product, "product");
   const gdr::Unchanged unchanged = std::exchange(product->unchanged, gdr::Unchanged::Nothing);
   if (unchanged == gdr::Unchanged::Nothing) product->product.forget();  // also if this call fails
   a.transpose = transpose_of(s.transpose_a, "A");
@@ -50,9 +50,9 @@ void multiply(gdr_matrix_product* product, const Shape& s, Number alpha,
 gdr_status gdr_matrix_product_create(gdr_device* device, gdr_matrix_precision precision,
                                      gdr_matrix_product** product) {
   return guarded([&] {
-    need(product, "the place for the product");
+    need(product, "product");
     *product = nullptr;
-    need(device, "the device");
+    need(device, "device");
     const int given = number_of(precision);
     if (given != GDR_MATRIX_CHIP && given != GDR_MATRIX_FULL)
       throw gdr::Error(gdr::ErrorCategory::Usage, "there is no precision of matrices " +
@@ -88,7 +88,7 @@ gdr_status gdr_matrix_product_sgemm(gdr_matrix_product* product, gdr_transpose t
 
 gdr_status gdr_matrix_product_unchanged_b(gdr_matrix_product* product) {
   return guarded([&] {
-    need(product, "the product");
+    need(product, "product");
     product->unchanged = gdr::Unchanged::B;
   });
 }

@@ -41,15 +41,15 @@ gdr_rank_report report_of(const gdr::RankReport& r) noexcept {
 }  // namespace
 
 gdr_status gdr_device_rank_reports(gdr_device* device, gdr_rank_report* reports, size_t size,
-                                   size_t room, size_t* count) {
+                                   size_t capacity, size_t* count) {
   return guarded([&] {
-    need(device, "the device");
-    need(count, "the place for the number of reports");
+    need(device, "device");
+    need(count, "count");
     *count = 0;
-    if (room > 0) need(reports, "the place for the reports");
+    if (capacity > 0) need(reports, "reports");
     const std::vector<gdr::RankReport> all = device->device.rank_reports();
     auto* const bytes = reinterpret_cast<std::byte*>(reports);
-    for (std::size_t k = 0; k < std::min(room, all.size()); ++k) {
+    for (std::size_t k = 0; k < std::min(capacity, all.size()); ++k) {
       const gdr_rank_report one = report_of(all[k]);
       std::memset(bytes + k * size, 0, size);
       std::memcpy(bytes + k * size, &one, std::min(size, sizeof one));
@@ -58,12 +58,12 @@ gdr_status gdr_device_rank_reports(gdr_device* device, gdr_rank_report* reports,
   });
 }
 
-gdr_status gdr_device_recover(gdr_device* device, unsigned* lost, size_t room, size_t* count) {
+gdr_status gdr_device_recover(gdr_device* device, unsigned* lost, size_t capacity, size_t* count) {
   return guarded([&] {
-    need(device, "the device");
+    need(device, "device");
     if (count != nullptr) *count = 0;
     const std::vector<unsigned> ranks = device->device.recover();
-    if (lost != nullptr) std::copy_n(ranks.begin(), std::min(room, ranks.size()), lost);
+    if (lost != nullptr) std::copy_n(ranks.begin(), std::min(capacity, ranks.size()), lost);
     if (count != nullptr) *count = ranks.size();
     device->description = device->device.description();
   });
@@ -89,8 +89,8 @@ namespace {
 gdr_status gdr_device_despite_losses(gdr_device* device, gdr_status (*work)(void* data),
                                      void* data) {
   return guarded([&] {
-    need(device, "the device");
-    if (work == nullptr) throw gdr::Error(gdr::ErrorCategory::Usage, "the work is a null pointer");
+    need(device, "device");
+    if (work == nullptr) need(nullptr, "work");
     gdr::Device& opened = device->device;
     opened.despite_losses([&] {
       const gdr_status status = work(data);

@@ -22,8 +22,7 @@ namespace {
 
 constexpr int status_error = 1;
 constexpr int status_usage = 2;
-constexpr int status_broken_pipe =
-    128 + 13;  // what a shell reports for a program that SIGPIPE ends
+constexpr int status_broken_pipe = 128 + 13;  // as after SIGPIPE
 
 std::vector<Command>& registry() {
   static std::vector<Command> list;
@@ -45,7 +44,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options())
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  // Of several that are equally near, the first is taken, and help is seldom what was meant.
+  // Among equally near names the first is suggested: --help is seldom meant.
   std::stable_partition(names.begin(), names.end(),
                         [](const auto& name) { return name != "--help"; });
   return names;
@@ -63,7 +62,7 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
   return near ? "; did you mean '" + std::string(*near) + "'?" : std::string();
 }
 
-/// What to say about an argument that nobody took. `sub` is the command, null for `gdr` itself.
+/// The message about an unknown argument. `sub` is the command, null for `gdr` itself.
 std::string unexpected_argument(const std::string& argument, const CLI::App& top,
                                 const CLI::App* sub) {
   if (argument.starts_with("-") && argument.size() > 1) {
@@ -79,11 +78,11 @@ std::string unexpected_argument(const std::string& argument, const CLI::App& top
 int usage_error(const std::string& message, const CLI::App* sub) {
   report_error(message);
   const std::string command = sub == nullptr ? "gdr" : "gdr " + sub->get_name();
-  note("gdr: '" + command + " --help' shows what there is");
+  note("gdr: see '" + command + " --help'");
   return status_usage;
 }
 
-/// CLI11's own errors: arguments nobody knows first, as they explain most of the others.
+/// Errors of CLI11: unknown arguments first, as they explain most of the others.
 int parse_error(const CLI::App& top, const CLI::App* sub, const CLI::ParseError& error) {
   const std::vector<std::string> rest = top.remaining(true);
   const auto unknown = std::find_if(rest.begin(), rest.end(), [](const std::string& argument) {
@@ -102,21 +101,22 @@ int guarded(const CLI::App* const& sub, const Work& work) {
     flush_output();
     return status;
   } catch (const OutputClosed&) {
-    end_on_ranks(std::runtime_error("nobody reads the output any more"), status_broken_pipe);
+    abort_ranks(std::runtime_error("the reader of standard output has closed it"),
+                status_broken_pipe);
     return status_broken_pipe;
   } catch (const Error& error) {
     const bool usage = error.category() == ErrorCategory::Usage;
-    if (!end_on_ranks(error, usage ? status_usage : status_error))
+    if (!abort_ranks(error, usage ? status_usage : status_error))
       return usage ? status_usage : status_error;
     if (usage) return usage_error(error.what(), sub);
     const bool internal = error.category() == ErrorCategory::Internal;
-    report_error((internal ? "a defect of gdr itself: " : "") + std::string(error.what()));
+    report_error((internal ? "internal error: " : "") + std::string(error.what()));
   } catch (const std::bad_alloc& error) {
-    end_on_ranks(error, status_error);
+    abort_ranks(error, status_error);
     report_error("out of memory");
   } catch (const std::exception& error) {
-    end_on_ranks(error, status_error);
-    report_error("a defect of gdr itself: " + std::string(error.what()));
+    abort_ranks(error, status_error);
+    report_error("internal error: " + std::string(error.what()));
   }
   return status_error;
 }
@@ -126,14 +126,14 @@ std::vector<Entry> add_commands(CLI::App& top) {
   for (const Command& command : commands()) {
     CLI::App* app = top.add_subcommand(std::string(command.name), std::string(command.summary));
     app->set_help_flag();
-    app->add_flag("-h,--help")->description("this text");
+    app->add_flag("-h,--help")->description("print this help");
     entries.push_back({command, app, command.prepare(*app)});
   }
   return entries;
 }
 
-/// True where help is asked for, whatever else is wrong with the line.
-bool asks_for(int argc, const char* const* argv, int first, std::string_view long_name,
+/// Whether an option is present, also if the rest of the line is wrong.
+bool has_flag(int argc, const char* const* argv, int first, std::string_view long_name,
               std::string_view short_name) {
   for (int i = first; i < argc; ++i) {
     const std::string_view argument = argv[i];
@@ -143,18 +143,18 @@ bool asks_for(int argc, const char* const* argv, int first, std::string_view lon
   return false;
 }
 
-/// `sub` becomes the command that is run, for messages about what it throws.
+/// Run a command; `sub` becomes its parser, for error messages.
 int run_entries(CLI::App& top, const std::vector<Entry>& entries, int argc, const char* const* argv,
                 const CLI::App*& sub) {
   const auto named = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
     return argc > 1 && entry.command.name == argv[1];
   });
   sub = named == entries.end() ? nullptr : named->app;
-  if (asks_for(argc, argv, sub == nullptr ? 1 : 2, "--help", "-h")) {
+  if (has_flag(argc, argv, sub == nullptr ? 1 : 2, "--help", "-h")) {
     write_output(sub == nullptr ? main_help() : command_help(*sub, named->command));
     return 0;
   }
-  if (sub == nullptr && asks_for(argc, argv, 1, "--version", "")) {
+  if (sub == nullptr && has_flag(argc, argv, 1, "--version", "")) {
     print("gdr {}\n", version());
     return 0;
   }
@@ -182,8 +182,8 @@ int run_command_line(int argc, const char* const* argv) {
   prepare_standard_streams();
   CLI::App top("gdr", "gdr");
   top.set_help_flag();
-  top.add_flag("-h,--help")->description("this text");
-  top.add_flag("--version")->description("the version");
+  top.add_flag("-h,--help")->description("print this help");
+  top.add_flag("--version")->description("print the version");
   top.require_subcommand(1);
   const CLI::App* sub = nullptr;
   return guarded(sub, [&] {

@@ -1,4 +1,4 @@
-// What a subcommand of `gdr` is: one file that registers itself here.
+// A subcommand of `gdr`: one file in commands/, which registers itself.
 //
 //   namespace gdr::cli {
 //   namespace {
@@ -16,9 +16,9 @@
 //   }  // namespace
 //   }  // namespace gdr::cli
 //
-// An action throws gdr::Error for what ends the command: `gdr: error: ...` goes to standard error,
-// and the exit status is 2 for category Usage, 1 for the others. What it prints goes through
-// output.hpp, so that a full disk or a closed pipe is noticed.
+// An action throws gdr::Error to end the command: `gdr: error: ...` goes to standard error, and the
+// exit status is 2 for category Usage, 1 for the others. Commands print through output.hpp, which
+// detects a full disk or a closed pipe.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -31,19 +31,19 @@ namespace gdr::cli {
 /// Runs a command whose options have been parsed; returns the exit status.
 using Action = std::function<int()>;
 
-/// Headings under which `gdr --help` lists the commands, in this order. Hidden ones are not listed.
+/// Headings of the list of commands in `gdr --help`, in this order. Hidden commands are not listed.
 enum class Group { Simulation, Kernels, Machine, Hidden };
 
 struct Command {
   std::string_view name;
-  std::string_view summary;  ///< one line, no full stop: it stands in the list of commands
-  std::string_view example;  ///< command lines that work, one a line
+  std::string_view summary;  ///< one line without a full stop, for the list of commands
+  std::string_view example;  ///< working command lines, one a line
   Group group = Group::Machine;
   Action (*prepare)(CLI::App& app) = nullptr;  ///< adds the options, returns the action
-  std::string_view details = {};               ///< paragraphs for `gdr NAME --help`; may be empty
+  std::string_view details = {};               ///< paragraphs of `gdr NAME --help`, may be empty
 };
 
-/// A static object of this type makes a command known.
+/// A static object of this type registers a command.
 struct Registration {
   explicit Registration(const Command& command);
 };

@@ -8,13 +8,13 @@
 
 #include "emulator/numeric/float.hpp"
 #include "emulator/numeric/integer.hpp"
-#include "gdr/error.hpp"
+#include "libgdr/cli/text.hpp"
 
 namespace gdr::cli {
 namespace {
 
 [[noreturn]] void refuse(const DumpRequest& request, const std::string& why) {
-  throw Error(ErrorCategory::Usage, fmt::format("--dump {}: {}", request.text, why));
+  throw usage_error("--dump {}: {}", request.text, why);
 }
 
 std::string decimal(i128 value) {
@@ -41,7 +41,7 @@ std::string float_text(u128 word, Width width) {
   return fmt::format("{:.{}g}", negative ? -value : value, width == Width::Long ? 21 : 9);
 }
 
-/// What is dumped of a memory: how many shorts it has, and how an address is written.
+/// Size of a memory and its name in dumps.
 struct Shape {
   std::uint32_t size;  ///< shorts, or masks
   std::string_view name;
@@ -93,10 +93,10 @@ Range range_of(const DumpRequest& request, const Shape& shape) {
   const Range range{request.first.value_or(0),
                     request.last.value_or(shape.size - (is_long ? 2 : 1)), step};
   if (is_long && !t && range.first % 2 != 0)
-    refuse(request, fmt::format("a long stands at an even address, not at {}", range.first));
+    refuse(request, fmt::format("a long has an even address, not {}", range.first));
   if (range.last + (is_long ? 1 : 0) >= shape.size)
-    refuse(request, fmt::format("address {} is behind the end; {} goes up to {}", range.last,
-                                shape.name, shape.size - (is_long ? 2 : 1)));
+    refuse(request, fmt::format("address {} is behind the end; the last address of {} is {}",
+                                range.last, shape.name, shape.size - (is_long ? 2 : 1)));
   return range;
 }
 

@@ -1,4 +1,4 @@
-// Dumps: any memory of a chip as text, in several number formats.
+// Dumps of a chip's memories as text, in several number formats.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace gdr::cli {
 enum class DumpMemory : std::uint8_t { Register, Local, T, Mask, Bm };
 enum class DumpFormat : std::uint8_t { Hex, Float, Int, Fixed };
 
-/// What `--dump MEMORY[:RANGE][:PE,BLOCK[,CHIP[,BOARD]]][:FORMAT]` asks for.
+/// A request `--dump MEMORY[:RANGE][:PE,BLOCK[,CHIP[,BOARD]]][:FORMAT]`.
 struct DumpRequest {
-  std::string text;  ///< as given, for the heading
+  std::string text;  ///< the request itself, for the heading
   DumpMemory memory = DumpMemory::Register;
   Width width = Width::Long;
-  /// Addresses in shorts (of T: 2 * element + half; of masks: the mask), inclusive. None: all.
+  /// Addresses in shorts (T: 2 * element + half; masks: the mask), inclusive. None: all.
   std::optional<std::uint32_t> first, last;
   std::optional<std::uint32_t> pe = 0, block = 0;  ///< none: every one
   std::uint32_t chip = 0, board = 0;
@@ -28,7 +28,7 @@ struct DumpRequest {
 };
 
 /// MEMORY: r lr m lm t th tl b lb mask (as in assembly, with or without $), or a name declared in
-/// the program. Throws Error (Usage) saying what part is wrong.
+/// the program. Throws Error (Usage) naming the part that is wrong.
 DumpRequest parse_dump(std::string_view text, const Program& program);
 
 /// The dump: a comment line, then `LOCATION BLOCK PE VALUE` a line (`-` for the PE of a broadcast

@@ -1,11 +1,11 @@
-// Reading what --dump asks for.
+// Parsing the requests of --dump.
 #include <fmt/format.h>
 
 #include <charconv>
 #include <vector>
 
-#include "gdr/error.hpp"
 #include "libgdr/cli/dump.hpp"
+#include "libgdr/cli/text.hpp"
 #include "libgdr/device/names.hpp"
 
 namespace gdr::cli {
@@ -26,7 +26,7 @@ constexpr MemoryName memory_names[] = {
 };
 
 [[noreturn]] void refuse(std::string_view request, const std::string& why) {
-  throw Error(ErrorCategory::Usage, fmt::format("--dump {}: {}", request, why));
+  throw usage_error("--dump {}: {}", request, why);
 }
 
 std::optional<std::uint32_t> parse_unsigned(std::string_view text) {
@@ -36,8 +36,8 @@ std::optional<std::uint32_t> parse_unsigned(std::string_view text) {
   return value;
 }
 
-void take_location(DumpRequest& request, const std::string& name, const Operand& location,
-                   std::uint32_t elements) {
+void set_location(DumpRequest& request, const std::string& name, const Operand& location,
+                  std::uint32_t elements) {
   switch (location.space) {
     case Space::Register:
       request.memory = DumpMemory::Register;
@@ -53,8 +53,8 @@ void take_location(DumpRequest& request, const std::string& name, const Operand&
       break;
     default:
       refuse(request.text, name +
-                               " moves with the stream of items or with T; name a memory and a "
-                               "range, for example lb:0..31");
+                               " has no fixed address; give a memory and a range, for example "
+                               "lb:0..31");
   }
   request.width = location.width;
   request.first = location.address;
@@ -67,9 +67,9 @@ void take_location(DumpRequest& request, const std::string& name, const Operand&
 
 void parse_memory(DumpRequest& request, std::string_view name, const Program& program) {
   for (const Variable& v : program.variables)
-    if (v.name == name) return take_location(request, v.name, v.location, program.elements);
+    if (v.name == name) return set_location(request, v.name, v.location, program.elements);
   for (const Symbol& s : program.symbols)
-    if (s.name == name) return take_location(request, s.name, s.location, program.elements);
+    if (s.name == name) return set_location(request, s.name, s.location, program.elements);
   const std::string_view plain = name.starts_with('$') ? name.substr(1) : name;
   std::vector<std::string_view> known;
   for (const MemoryName& m : memory_names) {
@@ -102,7 +102,7 @@ bool parse_range(DumpRequest& request, std::string_view part) {
 }
 
 /// `PE,BLOCK[,CHIP[,BOARD]]` with `*` for every PE or block.
-bool parse_place(DumpRequest& request, std::string_view part) {
+bool parse_position(DumpRequest& request, std::string_view part) {
   if (part.find(',') == std::string_view::npos) return false;
   std::vector<std::string_view> numbers;
   for (std::size_t at = 0; at <= part.size();) {
@@ -110,12 +110,12 @@ bool parse_place(DumpRequest& request, std::string_view part) {
     numbers.push_back(part.substr(at, comma - at));
     at = comma + 1;
   }
-  if (numbers.size() > 4) refuse(request.text, "a place is PE,BLOCK[,CHIP[,BOARD]]");
+  if (numbers.size() > 4) refuse(request.text, "write the position as PE,BLOCK[,CHIP[,BOARD]]");
   for (std::size_t k = 0; k < numbers.size(); ++k) {
     const bool every = numbers[k] == "*" && k < 2;
     const auto value = parse_unsigned(numbers[k]);
     if (!value && !every)
-      refuse(request.text, fmt::format("'{}' is no number in the place {}", numbers[k], part));
+      refuse(request.text, fmt::format("'{}' is no number in the position {}", numbers[k], part));
     if (k == 0) request.pe = every ? std::nullopt : value;
     if (k == 1) request.block = every ? std::nullopt : value;
     if (k == 2) request.chip = *value;
@@ -134,7 +134,7 @@ bool parse_format(DumpRequest& request, std::string_view part) {
   if (!part.starts_with("fixed")) return false;
   const auto point = part.starts_with("fixed.") ? parse_unsigned(part.substr(6)) : std::nullopt;
   if (!point || *point > 71)
-    refuse(request.text, "fixed needs its binary point from 0 to 71, as in fixed.40");
+    refuse(request.text, "fixed takes its binary point from 0 to 71, as in fixed.40");
   request.format = DumpFormat::Fixed;
   request.point = *point;
   return true;
@@ -150,11 +150,12 @@ DumpRequest parse_dump(std::string_view text, const Program& program) {
   while (colon < text.size()) {
     const std::size_t next = std::min(text.find(':', colon + 1), text.size());
     const std::string_view part = text.substr(colon + 1, next - colon - 1);
-    if (!parse_format(request, part) && !parse_place(request, part) && !parse_range(request, part))
-      refuse(text,
-             fmt::format("'{}' is neither a range (8..15), a place (PE,BLOCK) nor a format (hex, "
-                         "float, int, fixed.N)",
-                         part));
+    if (!parse_format(request, part) && !parse_position(request, part) &&
+        !parse_range(request, part))
+      refuse(text, fmt::format(
+                       "'{}' is neither a range (8..15), a position (PE,BLOCK) nor a format (hex, "
+                       "float, int, fixed.N)",
+                       part));
     colon = next;
   }
   return request;

@@ -32,12 +32,12 @@ constexpr std::array operations{
     Operation{"cvt", 1, convert},
 };
 
-/// Why a line is bad; the message is complete but for the line number.
+/// Error in a line; the message lacks the line number only.
 struct BadLine : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A token as a message can show it: quoted, cut, and with nothing that a terminal would obey.
+/// A token for a message: quoted, shortened, control characters escaped.
 std::string quoted(std::string_view token) {
   constexpr std::size_t shown = 40;
   std::string text = "'";
@@ -173,7 +173,7 @@ void evaluate(std::string_view line, std::string& results) {
 
 }  // namespace
 
-void FpLines::complain(std::string_view what) {
+void FpLines::add_message(std::string_view what) {
   ++bad_lines_;
   messages += fmt::format("line {}: {}\n", number_, what);
 }
@@ -181,7 +181,7 @@ void FpLines::complain(std::string_view what) {
 void FpLines::end_line(std::string_view line) {
   ++number_;
   if (line.size() > max_line) {
-    complain(fmt::format("longer than {} characters", max_line));
+    add_message(fmt::format("longer than {} characters", max_line));
     return;
   }
   if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
@@ -189,24 +189,24 @@ void FpLines::end_line(std::string_view line) {
   try {
     evaluate(line, results);
   } catch (const BadLine& bad) {
-    complain(bad.what());
+    add_message(bad.what());
   }
 }
 
-void FpLines::keep(std::string_view part) {
-  // One character over the limit is enough to know that the line is too long.
+void FpLines::buffer(std::string_view part) {
+  // One character beyond the limit suffices to detect a line that is too long.
   partial_ += part.substr(0, max_line + 1 - partial_.size());
 }
 
 void FpLines::feed(std::string_view bytes) {
   while (!bytes.empty()) {
     const void* found = std::memchr(bytes.data(), '\n', bytes.size());
-    if (found == nullptr) return keep(bytes);
+    if (found == nullptr) return buffer(bytes);
     const auto length = static_cast<std::size_t>(static_cast<const char*>(found) - bytes.data());
     if (partial_.empty()) {
       end_line(bytes.substr(0, length));
     } else {
-      keep(bytes.substr(0, length));
+      buffer(bytes.substr(0, length));
       end_line(partial_);
       partial_.clear();
     }

@@ -10,18 +10,18 @@ namespace gdr::cli {
 /// Evaluates lines `op.F A [B]` that arrive in pieces of any size.
 ///
 /// A line gives a result line (the word in lower-case hex, a blank, the flags `i` `o` `u` or `-`)
-/// or a message with its number. Lines of blanks only give neither. Lines end with "\n" or "\r\n".
+/// or a message with its number. Blank lines give neither. Lines end with "\n" or "\r\n".
 class FpLines {
  public:
-  /// Longer lines are bad ones, whatever they hold, so that no input needs unbounded memory.
+  /// Longest line; longer lines are errors, so that memory is bounded.
   static constexpr std::size_t max_line = 4096;
 
-  /// Take the next piece of the input. Complete lines are evaluated, the rest is kept.
+  /// Add a piece of the input. Complete lines are evaluated, the rest is buffered.
   void feed(std::string_view bytes);
-  /// The input has ended: evaluate a last line that has no newline.
+  /// End of the input: evaluate a last line without a newline.
   void finish();
 
-  /// What the lines so far gave; the caller takes the text out and clears it.
+  /// Output of the lines so far; the caller takes and clears it.
   std::string results;
   std::string messages;
 
@@ -29,11 +29,11 @@ class FpLines {
 
  private:
   void end_line(std::string_view line);
-  void keep(std::string_view part);
-  void complain(std::string_view what);
+  void buffer(std::string_view part);
+  void add_message(std::string_view what);
 
-  std::string partial_;     ///< the beginning of a line whose end has not come yet
-  std::size_t number_ = 0;  ///< lines ended so far
+  std::string partial_;     ///< beginning of an incomplete line
+  std::size_t number_ = 0;  ///< complete lines so far
   std::size_t bad_lines_ = 0;
 };
 

@@ -79,12 +79,12 @@ std::string main_help() {
   }
   text +=
       "\nOptions\n"
-      "  -h, --help      this text\n"
-      "  --version       the version\n"
+      "  -h, --help      print this help\n"
+      "  --version       print the version\n"
       "\nExample\n"
       "  gdr nbody examples/data/plummer_1024.hdf5 --eps 0.015625 --dt 0.001 --t-end 1 --out run1\n"
-      "\n'gdr COMMAND --help' tells all about a command. Exit status: 0 done, 1 an error,\n"
-      "2 wrong usage.\n";
+      "\n'gdr COMMAND --help' describes a command. Exit status: 0 success, 1 error, 2 wrong "
+      "usage.\n";
   return text;
 }
 

@@ -11,37 +11,30 @@
 #include "emulator/assembler/object.hpp"
 #include "gdr/error.hpp"
 #include "kernels/compiler/compiler.hpp"
-#include "libgdr/cli/output.hpp"
+#include "libgdr/cli/kernels.hpp"
+#include "libgdr/cli/text.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/open/open.hpp"
 
 namespace gdr::cli {
 namespace {
 
-Program assemble_for(const Geometry& geometry, const std::string& path) {
-  AssembleOptions options;
-  options.geometry = geometry;
-  AssembleResult result = assemble_file(path, options);
-  if (!result.diagnostics.list.empty())
-    show_rendered(result.diagnostics.render(stderr_has_colour()));
-  if (!result.ok()) throw Error(ErrorCategory::Program, path + ": it does not assemble");
-  return std::move(*result.program);
-}
-
-Program compile_for(const Geometry& geometry, const std::string& path) {
-  CompileOptions options;
-  options.geometry = geometry;
-  CompileResult result = compile_kernel_file(path, options);
-  if (!result.diagnostics.list.empty())
-    show_rendered(result.diagnostics.render(stderr_has_colour()));
-  if (!result.ok()) throw Error(ErrorCategory::Program, path + ": it does not compile");
-  return std::move(*result.program);
-}
-
 Kernel load_kernel(const Geometry& geometry, const std::string& path) {
   const auto ending = std::filesystem::path(path).extension();
-  if (ending == ".gds") return Kernel(assemble_for(geometry, path));
-  if (ending == ".gdk") return Kernel(compile_for(geometry, path));
+  if (ending == ".gds") {
+    AssembleOptions options;
+    options.geometry = geometry;
+    AssembleResult result = assemble_file(path, options);
+    check_diagnostics(result, path, "");
+    return Kernel(std::move(*result.program));
+  }
+  if (ending == ".gdk") {
+    CompileOptions options;
+    options.geometry = geometry;
+    CompileResult result = compile_kernel_file(path, options);
+    check_diagnostics(result, path, "");
+    return Kernel(std::move(*result.program));
+  }
   return Kernel(read_object_file(path));
 }
 
@@ -80,13 +73,12 @@ void KernelRun::set(const std::string& assignment) {
     if (params[k].name != setting.name) continue;
     std::vector<Column> one{params[k]};
     read_table(setting.value, "--set " + assignment, one);
-    if (one[0].size() != 1)
-      throw Error(ErrorCategory::Usage, fmt::format("--set {}: one value is needed", assignment));
+    if (one[0].size() != 1) throw usage_error("--set {}: give one value", assignment);
     data_->params[2 * k] = one[0].words[0];
     data_->params[2 * k + 1] = one[0].words[1];
     return;
   }
-  throw Error(ErrorCategory::Usage, "--set: " + unknown_name("param", setting.name, known));
+  throw usage_error("--set: {}", unknown_name("param", setting.name, known));
 }
 
 std::vector<Column> KernelRun::run(const std::vector<Column>& targets, std::size_t target_count,
@@ -108,16 +100,14 @@ std::vector<Column> KernelRun::run(const std::vector<Column>& targets, std::size
 
 const ChipState& KernelRun::chip(unsigned board, unsigned chip) const {
   if (board >= core_->boards.size())
-    throw Error(ErrorCategory::Usage,
-                fmt::format("board {}: the device has {}", board, core_->boards.size()));
+    throw usage_error("board {}: the device has {}", board, core_->boards.size());
   if (chip >= core_->geometry.chips_per_board)
-    throw Error(ErrorCategory::Usage,
-                fmt::format("chip {}: a board has {}", chip, core_->geometry.chips_per_board));
+    throw usage_error("chip {}: a board has {}", chip, core_->geometry.chips_per_board);
   const Board* const emulated = core_->boards[board].board->emulated();
   if (emulated == nullptr)
     throw Error(ErrorCategory::Unsupported,
-                "the inside of a chip is seen in the emulator of this process only: use --device "
-                "emulator");
+                "memories of a chip can be dumped from the emulator in this process only: use "
+                "--device emulator");
   return emulated->chip(chip);
 }
 

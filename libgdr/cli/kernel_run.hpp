@@ -1,4 +1,4 @@
-// One run of a kernel whose variables come from tables, with the boards in sight afterwards.
+// One run of a kernel on variables from tables; the state of the chips can be read afterwards.
 #pragma once
 
 #include <cstddef>
@@ -33,11 +33,11 @@ class KernelRun {
   std::vector<Column> run(const std::vector<Column>& targets, std::size_t target_count,
                           const std::vector<Column>& sources, std::size_t source_count);
 
-  /// What the last run left in the `ovar`s: a column for each, a row for each source.
+  /// Values of the `ovar`s after the last run: a column for each, a row for each source.
   const std::vector<Column>& outputs() const noexcept { return outputs_; }
 
   const Statistics& statistics() const noexcept { return core_->statistics; }
-  /// State as the run left it. Throws Error (Usage) for a board or a chip that is not there.
+  /// State of a chip after the run. Throws Error (Usage) for a board or chip that does not exist.
   const ChipState& chip(unsigned board, unsigned chip) const;
 
  private:

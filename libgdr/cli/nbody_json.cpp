@@ -1,11 +1,9 @@
-// What `gdr nbody` and `gdr force` say: one JSON object for machines.
+// Reports of `gdr nbody` and `gdr force` as JSON.
 #include "libgdr/cli/nbody_report.hpp"
 #include "libgdr/cli/ranks.hpp"
 
 namespace gdr::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json record_json(const EnergyRecord& record) {
   const Diagnostics& v = record.values;

@@ -1,18 +1,17 @@
-// What `gdr nbody` and `gdr force` say: lines for people.
+// Reports of `gdr nbody` and `gdr force` as text.
 #include "libgdr/cli/nbody_report.hpp"
 
 #include <fmt/format.h>
 
 #include "libgdr/cli/ranks.hpp"
+#include "libgdr/cli/text.hpp"
 
 namespace gdr::cli {
 namespace {
 
-std::string row(const char* label, const std::string& text) {
-  return fmt::format("{:<18} {}\n", label, text);
-}
+std::string row(const char* label, const std::string& text) { return report_line(label, text, 19); }
 
-/// "12.3 million", for numbers that nobody counts digits of.
+/// "12.3 million".
 std::string rounded(double number) {
   if (number >= 1e9) return fmt::format("{:.3g} thousand million", number * 1e-9);
   if (number >= 1e6) return fmt::format("{:.4g} million", number * 1e-6);
@@ -48,7 +47,7 @@ double interactions_per_second(const Statistics& statistics) {
              : 0.0;
 }
 
-/// How often an engine could take its fast way, and what it did instead.
+/// Block runs in doubles or compiled code, and on the slower fallback.
 std::string block_runs(const Statistics& s) {
   if (s.fast_runs + s.slow_runs == 0)
     return s.engine == "reference" ? "all by the reference, one PE at a time"
@@ -63,8 +62,8 @@ std::string block_runs(const Statistics& s) {
 }
 
 std::string statistics_text(const Statistics& s, double clocks_per_interaction) {
-  return row("host", fmt::format("{} engine, {}, {} thread{}", s.engine, s.isa, s.threads,
-                                 s.threads == 1 ? "" : "s")) +
+  return row("host",
+             fmt::format("{} engine, {}, {}", s.engine, s.isa, counted(s.threads, "thread"))) +
          row("interactions", fmt::format("{} in {:.3g} s: {} a second",
                                          rounded(static_cast<double>(s.interactions)),
                                          s.host_seconds, rounded(interactions_per_second(s)))) +

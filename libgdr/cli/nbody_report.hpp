@@ -1,11 +1,11 @@
-// What `gdr nbody` and `gdr force` say: lines for people, one JSON object for machines.
+// Reports of `gdr nbody` and `gdr force`, as text and as JSON.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "gdr/statistics.hpp"
+#include "libgdr/cli/json.hpp"
 #include "libgdr/nbody/prediction.hpp"
 #include "libgdr/nbody/run.hpp"
 
@@ -19,17 +19,17 @@ struct Comparison {
   double position_difference = 0;  ///< root mean square over the particles, at the end
 };
 
-/// Everything that a run has to say at its end.
+/// Results of a run.
 struct NbodyReport {
   std::string file;
   std::size_t particles = 0;
-  std::string device;  ///< in words
+  std::string device;  ///< description
   RunPlan plan;
   RunResult result;
   Statistics statistics;
   double clocks_per_interaction = 0;
-  ForceCost one_chip, one_board;  ///< zeros where they are not known: on many ranks
-  std::vector<RankReport> ranks;  ///< of a device that many share
+  ForceCost one_chip, one_board;  ///< predictions; zeros on many ranks
+  std::vector<RankReport> ranks;  ///< for devices of kind "mpi"
   std::optional<Comparison> comparison;
 
   double drift() const;
@@ -38,15 +38,15 @@ struct NbodyReport {
 /// Interactions a second by wall time inside the emulator.
 double interactions_per_second(const Statistics& statistics);
 
-/// The machine's part of a report: what was computed, how fast, and the prediction for the device.
+/// Statistics in a report: amount and speed of computation, and the prediction for the device.
 std::string statistics_text(const Statistics& statistics, double clocks_per_interaction);
-nlohmann::ordered_json statistics_json(const Statistics& statistics);
+Json statistics_json(const Statistics& statistics);
 
-/// The table of energies: its heading, and a line.
+/// Heading and line of the table of energies.
 std::string energy_heading();
 std::string energy_line(const EnergyRecord& record);
 
 std::string report_text(const NbodyReport& report);
-nlohmann::ordered_json report_json(const NbodyReport& report);
+Json report_json(const NbodyReport& report);
 
 }  // namespace gdr::cli

@@ -1,4 +1,4 @@
-// Options that several commands share, said and understood in one place.
+// Options that several commands share, and the parsing of their values.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -9,40 +9,29 @@
 #include <vector>
 
 #include "emulator/isa/geometry.hpp"
-#include "gdr/device.hpp"
+#include "libgdr/cli/device_choice.hpp"
 
 namespace gdr::cli {
 
-/// --engine, --isa, --threads and --device, as given. Empty: GDR_DEVICE, GDR_ENGINE, GDR_ISA, the
-/// defaults.
-struct DeviceChoice {
-  std::string device;  ///< empty: GDR_DEVICE, else "emulator"
-  std::string engine;
-  std::string isa;
-  unsigned threads = 0;
-};
-
 /// Add --device, --engine, --isa and --threads.
 void add_device_options(CLI::App& app, DeviceChoice& choice);
-/// Add --engine, --isa and --threads only, for commands that bring a device of their own.
+/// Add --engine, --isa and --threads only, for commands that create their own device.
 void add_engine_options(CLI::App& app, DeviceChoice& choice);
-/// Add --json: results for machines, on standard output.
+/// Add --json: results as JSON on standard output.
 void add_json_option(CLI::App& app, bool& json);
 
-/// The same as the library takes it.
-DeviceOptions device_options(const DeviceChoice& choice);
-/// Open the device that was asked for. Throws Error (Usage, Unsupported or Device).
-Device open_device(const DeviceChoice& choice);
-
-/// Add --geometry FIELD=VALUE[,...], for machines other than the real chip.
+/// Add --geometry FIELD=VALUE[,...]: sizes other than those of the real chip.
 void add_geometry_option(CLI::App& app, std::vector<std::string>& settings);
-/// The geometry that such settings describe. Throws Error (Usage).
+/// The geometry that these settings describe. Throws Error (Usage).
 Geometry geometry_from(const std::vector<std::string>& settings);
 
+/// Add an option that may be given several times, each time with one value.
+void add_repeatable(CLI::App& app, const std::string& name, std::vector<std::string>& values,
+                    const std::string& description, const std::string& type);
 /// Add -I, --include DIR, for sources that include others.
 void add_include_option(CLI::App& app, std::vector<std::string>& folders);
-/// What is made must not take the place of what it is made from: throws Error (Usage) if `target`
-/// is the file `source`. An empty name and -, which prints, are no files.
+/// Protect a source from being overwritten: throws Error (Usage) if `target` is the file `source`.
+/// An empty name and - mean standard output.
 void refuse_same_file(const std::string& source, const std::string& target);
 
 /// Split `NAME=VALUE`. Throws Error (Usage) naming `option` if there is no `=`.

@@ -17,7 +17,7 @@
 namespace gdr::cli {
 namespace {
 
-bool silent = false;
+bool is_silent = false;
 
 [[noreturn]] void output_failed(int code) {
   if (code == EPIPE) throw OutputClosed{};
@@ -25,10 +25,10 @@ bool silent = false;
               fmt::format("cannot write to standard output: {}", std::strerror(code)));
 }
 
-/// What standard error cannot take is lost, as there is no one left to tell.
+/// Failures of standard error are ignored.
 void write_error(std::string_view text) {
-  if (silent) return;
-  std::fflush(stdout);  // so that both streams come out in order on one terminal
+  if (is_silent) return;
+  std::fflush(stdout);  // keeps the order of both streams on a terminal
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
@@ -46,11 +46,11 @@ void write_all(std::string_view text) {
 
 }  // namespace
 
-void silence(bool on) noexcept { silent = on; }
+void set_silent(bool silent) noexcept { is_silent = silent; }
 
 void write_output(std::string_view text) {
-  if (silent) return;
-  // Files and pipes get every byte; names of kernels and files reach a terminal here, too.
+  if (is_silent) return;
+  // Files and pipes get every byte; on a terminal, names of kernels and files are escaped.
   if (stdout_is_terminal()) return write_all(printable(text));
   write_all(text);
 }
@@ -64,7 +64,7 @@ void write_text(const std::string& path, const std::string& text) {
 
 void flush_output() {
   errno = 0;
-  // An earlier failed flush of the buffer leaves only the error flag behind.
+  // After an earlier failed flush only the error flag remains.
   if (std::fflush(stdout) != 0) output_failed(errno);
   if (std::ferror(stdout) != 0) output_failed(EIO);
 }
@@ -78,7 +78,7 @@ bool stdout_is_terminal() noexcept { return isatty(STDOUT_FILENO) == 1; }
 
 bool stderr_is_terminal() noexcept {
   const char* term = std::getenv("TERM");
-  return !silent && isatty(STDERR_FILENO) == 1 &&
+  return !is_silent && isatty(STDERR_FILENO) == 1 &&
          (term == nullptr || std::strcmp(term, "dumb") != 0);
 }
 
@@ -89,14 +89,13 @@ bool stderr_has_colour() noexcept {
 
 void prepare_standard_streams() noexcept {
   std::signal(SIGPIPE, SIG_IGN);
-  // A file that would grow beyond its limit is an error of writing, after which what was begun is
-  // removed, not a death that leaves it behind.
+  // A file beyond its size limit is a write error, after which the partial file is removed.
   std::signal(SIGXFSZ, SIG_IGN);
-  // Opened the wrong way round on purpose: reading a closed standard input and writing a closed
-  // standard output go on failing, but their numbers are taken.
-  constexpr int wrong_way[3] = {O_WRONLY, O_RDONLY, O_WRONLY};
+  // Opened in the wrong mode on purpose: reading a closed standard input and writing a closed
+  // standard output still fail, but their numbers are taken.
+  constexpr int wrong_mode[3] = {O_WRONLY, O_RDONLY, O_WRONLY};
   for (int stream = 0; stream < 3; ++stream)
-    if (fcntl(stream, F_GETFD) == -1 && open("/dev/null", wrong_way[stream]) != stream) return;
+    if (fcntl(stream, F_GETFD) == -1 && open("/dev/null", wrong_mode[stream]) != stream) return;
 }
 
 }  // namespace gdr::cli

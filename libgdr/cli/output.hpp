@@ -9,16 +9,16 @@
 
 namespace gdr::cli {
 
-/// Thrown when the reader of standard output has gone away: the command ends without a word.
+/// Thrown when the reader of standard output has closed it: the command ends without a message.
 struct OutputClosed {};
 
 /// Write to standard output; control characters are escaped where it is a terminal. Throws Error
-/// (Io) when it cannot be written, OutputClosed when nobody reads it any more.
+/// (Io) when it cannot be written, OutputClosed when the reader has closed it.
 void write_output(std::string_view text);
-/// Write to a file, which appears whole or not at all, or to standard output if `path` is empty or
-/// "-". Throws Error (Io) when it cannot be written.
+/// Write to a file, atomically, or to standard output if `path` is empty or "-". Throws Error (Io)
+/// when it cannot be written.
 void write_text(const std::string& path, const std::string& text);
-/// Write out what is buffered, with the same errors. main does it after every command.
+/// Flush standard output, with the same errors. Done after every command.
 void flush_output();
 
 template <typename... Args>
@@ -26,25 +26,25 @@ void print(fmt::format_string<Args...> format, Args&&... args) {
   write_output(fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// Messages for people, on standard error, with control characters escaped; never fail. A note has
-/// no word before it.
+/// Messages on standard error, with control characters escaped; they never fail. A note has no
+/// prefix.
 void warn(std::string_view message);
 void report_error(std::string_view message);
 void note(std::string_view text);
-/// Rendered diagnostics, in whose colours there are escape sequences; what came from files was
-/// escaped when they were rendered.
+/// Show rendered diagnostics, whose colours are escape sequences; text from files was escaped when
+/// they were rendered.
 void show_rendered(std::string_view text);
 
-/// From now on nothing is written: another process says the same. Or (false) this one speaks again.
-void silence(bool on = true) noexcept;
+/// Suppress all output of this process (another rank writes the same), or enable it again.
+void set_silent(bool silent) noexcept;
 
-/// True where the stream is a terminal that shows colours and may be drawn upon.
+/// Whether the stream is a terminal, and whether it shows colours.
 bool stdout_is_terminal() noexcept;
 bool stderr_is_terminal() noexcept;
 bool stderr_has_colour() noexcept;
 
-/// Closed standard streams are given a file of their own, so that no file that the command opens
-/// later can take their place; broken pipes become errors instead of signals.
+/// Open files for closed standard streams, so that no later file gets their numbers; broken pipes
+/// become errors instead of signals.
 void prepare_standard_streams() noexcept;
 
 }  // namespace gdr::cli

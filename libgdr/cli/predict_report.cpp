@@ -4,21 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <string>
 
-#include "libgdr/cli/output.hpp"
+#include "libgdr/cli/json.hpp"
+#include "libgdr/cli/text.hpp"
 
 namespace gdr::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using predict::KernelFigures;
 using predict::Prediction;
 using predict::Resource;
 
 std::string row(std::string_view name, const std::string& value) {
-  return fmt::format("{:<22}{}\n", name, value);
+  return report_line(name, value, 22);
 }
 
 std::string seconds_text(double seconds) {
@@ -57,18 +56,16 @@ Json prediction_json(const Prediction& p, const predict::Machine& machine) {
   return json;
 }
 
-/// Where it stops scaling, in words.
+/// The size from which more hardware hardly helps.
 std::string scaling_end(const std::vector<predict::ScalingPoint>& points) {
   const std::size_t last = predict::last_that_pays(points);
   const predict::ScalingPoint& p = points[last];
   const std::string place =
       p.chips > 0 ? fmt::format("{} chips", p.chips) : fmt::format("{} nodes", p.nodes);
-  if (last + 1 == points.size())
-    return fmt::format("scales up to the whole of the machine, {}", place);
+  if (last + 1 == points.size()) return fmt::format("scales up to the whole machine, {}", place);
   return fmt::format(
-      "stops scaling at {}: with more, less than half of the machine is put to use; "
-      "then the bottleneck is: {}",
-      place, points[last + 1].bottleneck);
+      "stops scaling at {}: beyond, the efficiency is below one half; bottleneck: {}", place,
+      points[last + 1].bottleneck);
 }
 
 std::string kernel_row(const KernelFigures& k) {
@@ -95,7 +92,7 @@ void report_prediction(const Prediction& p, const predict::Machine& machine,
     object["bottleneck"] = bottleneck;
     for (const predict::Gain& gain : gains)
       object["saved_if_twice_as_fast"][std::string(gain.part)] = gain.saved;
-    write_output(object.dump(2) + "\n");
+    print_json(object);
     return;
   }
   std::string text = p.job + "\n";
@@ -106,7 +103,7 @@ void report_prediction(const Prediction& p, const predict::Machine& machine,
   text += row("power",
               fmt::format("{:.4g} W, {:.4g} Mflops/W", machine.power(), mflops_a_watt(p, machine)));
   text += row("bottleneck", std::string(bottleneck));
-  text += "busy, of the time (side by side, so the sum may pass 100 %)\n";
+  text += "utilisation of resources (concurrent: the sum may exceed 100 %)\n";
   for (std::size_t r = 0; r < predict::resource_count; ++r) {
     const auto resource = static_cast<Resource>(r);
     const double seconds = p.usage[resource];
@@ -115,7 +112,7 @@ void report_prediction(const Prediction& p, const predict::Machine& machine,
           row(fmt::format("  {}", resource_name(resource)),
               fmt::format("{:5.1f} %  {}", 100 * share(seconds, p.seconds), seconds_text(seconds)));
   }
-  text += "what would be saved of the time if a part were twice as fast\n";
+  text += "time saved if a part were twice as fast\n";
   for (const predict::Gain& gain : gains)
     text += row(fmt::format("  {}", gain.part), fmt::format("{:5.1f} %", 100 * gain.saved));
   if (!p.details.empty()) text += "details\n";
@@ -142,7 +139,7 @@ void report_scaling(const std::vector<predict::ScalingPoint>& points,
       object["points"].push_back(point);
     }
     object["last_that_pays"] = predict::last_that_pays(points);
-    write_output(object.dump(2) + "\n");
+    print_json(object);
     return;
   }
   std::string text = points.back().prediction.job + "\n";
@@ -173,7 +170,7 @@ void report_published(const predict::PublishedTable& table, bool json) {
     for (const predict::KernelPair& k : table.kernels)
       object["kernels"].push_back(
           {{"published", kernel_json(k.published)}, {"ours", kernel_json(k.ours)}});
-    write_output(object.dump(2) + "\n");
+    print_json(object);
     return;
   }
   std::string text = fmt::format("{:<50}{:>10}{:>11}  {:<10}{:>10}  {}\n", "figure", "published",
@@ -182,7 +179,7 @@ void report_published(const predict::PublishedTable& table, bool json) {
     text += fmt::format("{:<50}{:>10.5g}{:>11.4g}  {:<10}{:>+8.1f} %  {}\n", f.what, f.published,
                         f.predicted, f.unit, 100 * f.deviation(), f.tuned);
   text += fmt::format(
-      "\nGflops of one chip at 500 MHz; of N particles on one another with all transfers\n"
+      "\nGflops of one chip at 500 MHz; for N particles on one another, with all transfers\n"
       "{:<32}{:>8}{:>7}{:>12}{:>12}{:>13}\n",
       "kernel", "clocks", "flops", "asymptotic", fmt::format("N = {}", predict::small_particles),
       fmt::format("N = {}", predict::large_particles));
@@ -192,8 +189,8 @@ void report_published(const predict::PublishedTable& table, bool json) {
     text += kernel_row(k.published) + kernel_row(ours);
   }
   text +=
-      "\nSources of the published figures are in the JSON (--json); of what the machines have,\n"
-      "'gdr predict machine --machine NAME' tells.\n";
+      "\nThe JSON (--json) has the sources of the published figures; 'gdr predict machine\n"
+      "--machine NAME' shows the values of a machine with their sources.\n";
   write_output(text);
 }
 
@@ -215,7 +212,7 @@ void report_machines(bool json) {
     Json list = Json::array();
     for (const predict::Preset& p : predict::presets())
       list.push_back({{"name", p.name}, {"summary", p.summary}});
-    write_output(Json{{"machines", list}}.dump(2) + "\n");
+    print_json(Json{{"machines", list}});
     return;
   }
   for (const predict::Preset& p : predict::presets()) print("{:<12}{}\n", p.name, p.summary);

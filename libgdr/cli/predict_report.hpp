@@ -1,4 +1,4 @@
-// What `gdr predict` prints: one job, a scaling table, the published figures, a machine.
+// Reports of `gdr predict`: a job, a scaling table, the published figures, a machine.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace gdr::cli {
 
-/// As one JSON object each with `json`, else as text for people.
+/// Print a report as text, or as one JSON object with `json`.
 void report_prediction(const predict::Prediction& prediction, const predict::Machine& machine,
                        const std::vector<predict::Gain>& gains, bool json);
 void report_scaling(const std::vector<predict::ScalingPoint>& points,

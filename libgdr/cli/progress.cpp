@@ -14,7 +14,7 @@ namespace gdr::cli {
 namespace {
 
 constexpr std::chrono::milliseconds redraw_interval{100};
-/// Work that is over sooner needs no bar.
+/// Shorter work shows no bar.
 constexpr std::chrono::milliseconds first_drawing{500};
 
 std::string clock_text(double seconds) {

@@ -1,4 +1,4 @@
-// A progress bar on standard error, for long work in front of a person.
+// A progress bar on standard error.
 #pragma once
 
 #include <chrono>
@@ -8,8 +8,8 @@
 namespace gdr::cli {
 
 /// Draws `label [#####.....] 52 % 0:12 left` in place, at most ten times a second, and only where
-/// standard error is a terminal; it costs a clock reading a call elsewhere. Rubs itself out at the
-/// end, also when an exception passes.
+/// standard error is a terminal; elsewhere a call costs a clock reading. Erased at the end, also
+/// after an exception.
 class Progress {
  public:
   /// total: the number of steps of the whole work (0: nothing is drawn).
@@ -18,9 +18,9 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Say how many steps are done by now.
+  /// Set the number of completed steps.
   void update(double done);
-  /// Rub the bar out, so that other lines can be printed; the next update draws it again.
+  /// Erase the bar, so that other lines can be printed; the next update draws it again.
   void clear();
 
   /// The line itself, for a terminal `columns` wide.

@@ -13,29 +13,28 @@
 namespace gdr::cli {
 namespace {
 
-/// The device that was opened last, and its ranks, which are kept until the process ends, so that
-/// it can be ended.
-struct Followed {
+/// The device that was opened last, and its ranks, which live until the process ends, so that an
+/// error can end all of them.
+struct Attached {
   std::weak_ptr<DeviceCore> device;
   std::shared_ptr<Ranks> ranks;
 };
-Followed& followed() {
-  static Followed one;
+Attached& attached() {
+  static Attached one;
   return one;
 }
-const std::shared_ptr<Ranks>& ranks() { return followed().ranks; }
+const std::shared_ptr<Ranks>& ranks() { return attached().ranks; }
 
-/// The first of those that are left speaks from now on.
-void tell_of_loss(const std::vector<unsigned>& lost) {
-  silence(!is_first_rank());
-  warn(fmt::format("rank{} {} {} lost; the {} that are left go on", lost.size() == 1 ? "" : "s",
-                   fmt::join(lost, ", "), lost.size() == 1 ? "was" : "were",
-                   ranks()->calls->size()));
+/// From now on the first of the remaining ranks reports.
+void report_rank_failure(const std::vector<unsigned>& lost) {
+  set_silent(!is_first_rank());
+  warn(fmt::format("rank{} {} failed; the remaining {} continue", lost.size() == 1 ? "" : "s",
+                   fmt::join(lost, ", "), ranks()->calls->size()));
 }
 
-/// Work with other ranks, done again where some are lost.
-void among_ranks(const std::function<void()>& work) {
-  const std::shared_ptr<DeviceCore> device = followed().device.lock();
+/// Work with other ranks, retried on rank failure.
+void with_retry(const std::function<void()>& work) {
+  const std::shared_ptr<DeviceCore> device = attached().device.lock();
   if (device && device->ranks)
     device->ranks->despite_losses(*device, work);
   else
@@ -44,10 +43,10 @@ void among_ranks(const std::function<void()>& work) {
 
 }  // namespace
 
-void follow_ranks(Device& device) {
-  followed() = {DeviceRanks::core(device), DeviceRanks::of(device)};
-  if (ranks()) ranks()->on_loss = tell_of_loss;
-  if (!is_first_rank()) silence();
+void attach_ranks(Device& device) {
+  attached() = {DeviceRanks::core(device), DeviceRanks::of(device)};
+  if (ranks()) ranks()->on_loss = report_rank_failure;
+  if (!is_first_rank()) set_silent(true);
 }
 
 bool is_on_ranks(const DeviceChoice& choice) {
@@ -56,7 +55,7 @@ bool is_on_ranks(const DeviceChoice& choice) {
 
 bool is_first_rank() noexcept { return !ranks() || ranks()->calls->rank() == 0; }
 
-bool end_on_ranks(const std::exception& error, int status) {
+bool abort_ranks(const std::exception& error, int status) {
   if (!ranks() || ranks()->calls->size() == 1) return true;
   if (dynamic_cast<const AgreedError*>(&error) != nullptr) return is_first_rank();
   std::fprintf(stderr, "gdr: error: rank %u: %s\n", ranks()->calls->rank(),
@@ -66,17 +65,27 @@ bool end_on_ranks(const std::exception& error, int status) {
   std::_Exit(status);
 }
 
-void together_on_ranks(const std::function<void()>& work) {
-  among_ranks([&] { together(ranks() ? ranks()->calls.get() : nullptr, work); });
+Device open_and_read(const DeviceChoice& choice, const std::function<void()>& read) {
+  if (!is_on_ranks(choice)) {
+    read();
+    return open_device(choice);
+  }
+  Device device = open_device(choice);
+  on_all_ranks(read);
+  return device;
+}
+
+void on_all_ranks(const std::function<void()>& work) {
+  with_retry([&] { together(ranks() ? ranks()->calls.get() : nullptr, work); });
 }
 bool any_rank(bool here) {
   bool any = here;
-  among_ranks([&] { any = on_any_rank(ranks() ? ranks()->calls.get() : nullptr, here); });
+  with_retry([&] { any = on_any_rank(ranks() ? ranks()->calls.get() : nullptr, here); });
   return any;
 }
-std::vector<std::uint64_t> words_of_ranks(const std::vector<std::uint64_t>& own) {
+std::vector<std::uint64_t> gather_from_ranks(const std::vector<std::uint64_t>& own) {
   std::vector<std::uint64_t> all = own;
-  among_ranks([&] {
+  with_retry([&] {
     if (!ranks()) return;
     RankGroup& group = *ranks()->calls;
     all.resize(own.size() * group.size());
@@ -84,19 +93,19 @@ std::vector<std::uint64_t> words_of_ranks(const std::vector<std::uint64_t>& own)
   });
   return all;
 }
-std::vector<RankReport> reports_of(Device& device) {
+std::vector<RankReport> rank_reports(Device& device) {
   std::vector<RankReport> reports;
   device.despite_losses([&] { reports = device.rank_reports(); });
   return reports;
 }
 
-SnapshotPlace shared_place(const std::string& folder, SnapshotFormat format) {
+SnapshotPlace snapshot_place(const std::string& folder, SnapshotFormat format) {
   SnapshotPlace place{folder, format, is_first_rank, {}};
-  if (ranks()) place.together = together_on_ranks;
+  if (ranks()) place.together = on_all_ranks;
   return place;
 }
 
-Statistics of_all_ranks(Statistics own, const std::vector<RankReport>& reports) {
+Statistics sum_over_ranks(Statistics own, const std::vector<RankReport>& reports) {
   if (reports.empty()) return own;
   own.interactions = own.bytes_to_board = own.bytes_from_board = 0;
   for (const RankReport& r : reports) {
@@ -107,8 +116,8 @@ Statistics of_all_ranks(Statistics own, const std::vector<RankReport>& reports) 
   return own;
 }
 
-nlohmann::ordered_json ranks_json(const std::vector<RankReport>& reports) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+Json ranks_json(const std::vector<RankReport>& reports) {
+  Json list = Json::array();
   for (const RankReport& r : reports)
     list.push_back({{"rank", r.rank},
                     {"host", r.host},

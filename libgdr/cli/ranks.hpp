@@ -1,44 +1,50 @@
-// The command on many ranks: each runs the same, the first one speaks, and none is left waiting.
+// Commands on many ranks: every rank runs the same command, and the first one reports.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <functional>
 
 #include "gdr/device.hpp"
-#include "libgdr/cli/options.hpp"
+#include "libgdr/cli/device_choice.hpp"
+#include "libgdr/cli/json.hpp"
 #include "libgdr/nbody/run.hpp"
 
 namespace gdr::cli {
 
-/// To be called with every device that a command opens: on ranks other than the first nothing is
-/// written any more.
-void follow_ranks(Device& device);
+/// Remember the ranks of a device that a command opens, and silence all ranks but the first.
+void attach_ranks(Device& device);
 
-/// True if the device that was asked for is one of many ranks.
+/// Whether the chosen device is of kind "mpi".
 bool is_on_ranks(const DeviceChoice& choice);
-
-/// What ends the command must end all of it: does not return where other ranks would wait for this
-/// one (whose error they do not know of). Returns whether this rank is to report it.
-bool end_on_ranks(const std::exception& error, int status);
-
-/// Run what may fail on one rank; all throw what one throws. Where ranks are lost meanwhile, those
-/// that are left run it again.
-void together_on_ranks(const std::function<void()>& work);
-/// True on all ranks if it is true on any.
-bool any_rank(bool here);
-/// The words of every rank, rank after rank; just these where there is one.
-std::vector<std::uint64_t> words_of_ranks(const std::vector<std::uint64_t>& own);
-/// True on the first rank, which writes files.
+/// True on the rank that reports and writes files.
 bool is_first_rank() noexcept;
-/// What every rank that is left did.
-std::vector<RankReport> reports_of(Device& device);
-/// A place for snapshots that the first rank writes to.
-SnapshotPlace shared_place(const std::string& folder, SnapshotFormat format);
 
-/// Statistics with the pairs and bytes of all ranks; clocks and predictions stay this rank's.
-Statistics of_all_ranks(Statistics own, const std::vector<RankReport>& reports);
+/// Open the device and run `read`, which reads the command's inputs. On many ranks the device is
+/// opened first and reading is collective, so that one rank reports what is wrong.
+Device open_and_read(const DeviceChoice& choice, const std::function<void()>& read);
 
-/// What every rank did, for --json and for people.
-nlohmann::ordered_json ranks_json(const std::vector<RankReport>& reports);
+/// End all ranks where one of them ends with an error that the others do not have: does not return
+/// then. Otherwise returns whether this rank is the one that reports the error.
+bool abort_ranks(const std::exception& error, int status);
+
+/// Run work that may fail on one rank; all ranks throw what one throws. After the failure of ranks
+/// the remaining ones run it again.
+void on_all_ranks(const std::function<void()>& work);
+/// Collective: true on all ranks if it is true on any.
+bool any_rank(bool here);
+/// Collective: the words of every rank in the order of ranks.
+std::vector<std::uint64_t> gather_from_ranks(const std::vector<std::uint64_t>& own);
+/// Collective: the reports of all remaining ranks.
+std::vector<RankReport> rank_reports(Device& device);
+
+/// Where snapshots are written: the first rank writes.
+SnapshotPlace snapshot_place(const std::string& folder, SnapshotFormat format);
+
+/// Statistics with the pairs and bytes of all ranks; clocks and predictions stay those of this
+/// rank.
+Statistics sum_over_ranks(Statistics own, const std::vector<RankReport>& reports);
+
+/// Reports of ranks, for --json and for people.
+Json ranks_json(const std::vector<RankReport>& reports);
 std::string ranks_text(const std::vector<RankReport>& reports);
 
 }  // namespace gdr::cli

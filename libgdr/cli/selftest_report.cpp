@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "emulator/assembler/assembler.hpp"
+#include "libgdr/cli/json.hpp"
 
 namespace gdr::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string command_of(const selftest::Failure& failure) {
   return fmt::format("gdr selftest --only {} --seed {} --cases 1 --isa {}", failure.category,

@@ -1,4 +1,4 @@
-// What `gdr selftest` prints, as text and as JSON.
+// Reports of `gdr selftest`, as text and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 namespace gdr::cli {
 
 struct SelftestReport {
-  std::uint64_t seed;  ///< the first one
+  std::uint64_t seed;  ///< seed of the first program
   const std::vector<std::unique_ptr<Engine>>& engines;
   const selftest::Outcome& outcome;
 };
 
-/// Counts, and what was different with the command that repeats it.
+/// Counts, and the first difference with the command that reproduces it.
 std::string selftest_text(const SelftestReport& report);
 /// The same as one JSON object.
 std::string selftest_json(const SelftestReport& report);

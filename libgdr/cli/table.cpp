@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r\f\v,;";
 
-/// Where a value stands, for messages.
-struct Place {
+/// Position of a value, for messages.
+struct Position {
   const std::string& file;
   std::size_t line, column;
 };
 
-[[noreturn]] void refuse(const Place& place, const std::string& message) {
+[[noreturn]] void refuse(const Position& place, const std::string& message) {
   throw Error(ErrorCategory::Input,
               fmt::format("{}:{}:{}: {}", place.file, place.line, place.column, message));
 }
@@ -34,7 +34,7 @@ bool parse_all(std::string_view text, Number& value, Format... format) {
   return code == std::errc{} && stop == text.data() + text.size();
 }
 
-std::uint64_t parse_float(const Column& column, std::string_view text, const Place& place) {
+std::uint64_t parse_float(const Column& column, std::string_view text, const Position& place) {
   double value = 0;
   if (!parse_all(text, value))
     refuse(place, fmt::format("'{}' is not a number (column '{}')", text, column.name));
@@ -48,7 +48,7 @@ std::uint64_t parse_float(const Column& column, std::string_view text, const Pla
   return std::bit_cast<std::uint32_t>(narrow);
 }
 
-std::uint64_t parse_integer(const Column& column, std::string_view text, const Place& place) {
+std::uint64_t parse_integer(const Column& column, std::string_view text, const Position& place) {
   std::int64_t value = 0;
   std::uint64_t bits = 0;
   if (text.starts_with("0x") && parse_all(text.substr(2), bits, 16)) return bits;
@@ -57,7 +57,7 @@ std::uint64_t parse_integer(const Column& column, std::string_view text, const P
   return static_cast<std::uint64_t>(value);
 }
 
-u128 parse_raw(const Column& column, std::string_view text, const Place& place) {
+u128 parse_raw(const Column& column, std::string_view text, const Position& place) {
   if (text.starts_with("0x")) text.remove_prefix(2);
   const std::size_t digits = column.width == Width::Long ? 18 : 9;
   std::uint64_t high = 0, low = 0;
@@ -71,7 +71,7 @@ u128 parse_raw(const Column& column, std::string_view text, const Place& place) 
   return (u128{high} << 36) | low;
 }
 
-void append(Column& column, std::string_view text, const Place& place) {
+void append(Column& column, std::string_view text, const Position& place) {
   u128 bits = 0;
   if (column.type == HostNumber::Raw)
     bits = parse_raw(column, text, place);
@@ -87,7 +87,7 @@ void read_row(std::string_view line, const std::string& file, std::size_t number
   std::size_t filled = 0, at = line.find_first_not_of(blanks);
   while (at != std::string_view::npos) {
     const std::size_t end = std::min(line.find_first_of(blanks, at), line.size());
-    const Place place{file, number, at + 1};
+    const Position place{file, number, at + 1};
     if (filled == columns.size())
       refuse(place, fmt::format("more than {} values in a line; the kernel declares no more",
                                 columns.size()));
@@ -96,8 +96,8 @@ void read_row(std::string_view line, const std::string& file, std::size_t number
   }
   if (filled != 0 && filled != columns.size())
     refuse({file, number, line.size() + 1},
-           fmt::format("{} values in a line, {} are needed; '{}' is missing", filled,
-                       columns.size(), columns[filled].name));
+           fmt::format("{} values in a line, {} expected; '{}' is missing", filled, columns.size(),
+                       columns[filled].name));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Columns of numbers in text files: what `gdr run` reads and writes.
+// Tables of numbers in text files, for `gdr run`.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace gdr::cli {
 struct Column {
   std::string name;
   HostNumber type = HostNumber::F64;
-  Width width = Width::Long;  ///< of the location; says how many digits a raw word has
+  Width width = Width::Long;  ///< width of the location, and of raw words
   std::vector<std::uint64_t> words;
 
   static constexpr std::ptrdiff_t stride = 2 * sizeof(std::uint64_t);

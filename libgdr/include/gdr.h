@@ -172,9 +172,9 @@ unsigned gdr_device_rank(const gdr_device* device);
 unsigned gdr_device_ranks(const gdr_device* device);
 /* After GDR_ERROR_RANKS_LOST: makes this a device of the ranks that are left, numbered anew in
  * their old order. Collective among them. `lost` gets the lost ranks by the numbers they had when
- * the device was opened, as many as there is `room` for, and `count` how many there are; both may
- * be null. GDR_ERROR_UNSUPPORTED where the MPI cannot do that. */
-gdr_status gdr_device_recover(gdr_device* device, unsigned* lost, size_t room, size_t* count);
+ * the device was opened, at most `capacity` of them, and `count` their number; both may be null. GDR_ERROR_UNSUPPORTED where the MPI cannot do that. */
+gdr_status gdr_device_recover(gdr_device* device, unsigned* lost, size_t capacity,
+                              size_t* count);
 /* Call `work` with `data`, and again, after gdr_device_recover, as often as ranks are lost
  * meanwhile: all that are left return from the same try. Collective. `work` takes rank and number
  * of ranks anew each time, changes nothing that the next try needs, and returns the status of the
@@ -183,11 +183,10 @@ gdr_status gdr_device_despite_losses(gdr_device* device, gdr_status (*work)(void
                                      void* data);
 /* What every rank did since the last reset of the statistics: collective, the same on all ranks;
  * none on devices of other kinds. `size` is sizeof *reports, as for gdr_device_board_statistics.
- * There are
- * `*count` of them, of which no more than `room` are written; `reports` may be null where room is
- * 0. */
+ * `count` gets their number, of which at most `capacity` are written; `reports` may be null where
+ * capacity is 0. */
 gdr_status gdr_device_rank_reports(gdr_device* device, gdr_rank_report* reports, size_t size,
-                                   size_t room, size_t* count);
+                                   size_t capacity, size_t* count);
 /* Close it. Work that is still running is cancelled; jobs may be freed before or after. */
 void gdr_device_close(gdr_device* device);
 /* One line about it; lives until the device is closed. "" for a null device. */
@@ -248,13 +247,16 @@ gdr_status gdr_job_wait(gdr_job* job);
 /* 1 if nothing is running for this job, 0 if something is; 1 for null. */
 int gdr_job_ready(const gdr_job* job);
 
-/* Softened gravity, G = 1, of particles on one another, or of sources on other places; see
- * gdr/gravity.hpp. Positions and accelerations are triples; a result may be null. */
+/* Softened gravity, G = 1; see gdr/gravity.hpp. */
 gdr_status gdr_gravity_create(gdr_device* device, gdr_gravity** gravity);
 void gdr_gravity_free(gdr_gravity* gravity);
+/* Forces of n particles on one another: position(3, n), mass(n), acceleration(3, n), potential(n),
+ * the first index running fastest. A null acceleration or potential is not computed. */
 gdr_status gdr_gravity_compute(gdr_gravity* gravity, size_t n, const double* position,
                                const double* mass, double eps, double* acceleration,
                                double* potential);
+/* Forces of n_sources particles on n_targets other places: target(3, n_targets),
+ * source(3, n_sources), mass(n_sources), acceleration(3, n_targets), potential(n_targets). */
 gdr_status gdr_gravity_compute_on(gdr_gravity* gravity, size_t n_targets, const double* target,
                                   size_t n_sources, const double* source, const double* mass,
                                   double eps, double* acceleration, double* potential);
@@ -312,14 +314,15 @@ gdr_status gdr_linear_multiply(gdr_linear_solver* solver, gdr_transpose transpos
  * device must stay open as long as this is used. */
 gdr_status gdr_small_matrices_create(gdr_device* device, gdr_small_matrices** small);
 void gdr_small_matrices_free(gdr_small_matrices* small);
-/* C = A B of each, A being m x k and B k x n. */
+/* C = A B of each: a(m, k), b(k, n), c(m, n). */
 gdr_status gdr_small_multiply(gdr_small_matrices* small, size_t count, size_t m, size_t n, size_t k,
                               const double* a, size_t lda, size_t step_a, const double* b,
                               size_t ldb, size_t step_b, double* c, size_t ldc, size_t step_c);
-/* P A = L U of each; count * n pivots, that count from 0. `singular` is how many have a pivot that
- * is exactly zero. */
+/* P A = L U of each in place: a(n, n), pivots(n), which count from 0. `singular` is the number of
+ * matrices with a pivot that is exactly zero. */
 gdr_status gdr_small_lu(gdr_small_matrices* small, size_t count, size_t n, double* a, size_t lda,
                         size_t step_a, int64_t* pivots, size_t* singular);
+/* A X = B of each from the factors: lu(n, n), pivots(n), b(n, columns); B becomes X. */
 gdr_status gdr_small_solve(gdr_small_matrices* small, size_t count, size_t n, size_t columns,
                            const double* lu, size_t ldlu, size_t step_lu, const int64_t* pivots,
                            double* b, size_t ldb, size_t step_b);

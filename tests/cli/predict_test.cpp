@@ -119,7 +119,7 @@ TEST_CASE("gdr predict says what is wrong with a line") {
   refused(shell, "gdr predict gravity", 2, "--particles N");
   refused(shell, "gdr predict gravity --particles -5", 2, "a whole number");
   refused(shell, "gdr predict gravity --particles 1e30", 2, "a whole number");
-  refused(shell, "gdr predict gravity --particles 10 --size 5", 2, "--size says nothing");
+  refused(shell, "gdr predict gravity --particles 10 --size 5", 2, "--size does not apply");
   refused(shell, "gdr predict gravity --particles 10 --clocks 0", 2, "0 clocks");
   refused(shell, "gdr predict gravity --particles 10 --clocks 56.1", 2, "a multiple of 0.25");
   refused(shell, "gdr predict gravity --particles 10 --partition all", 2, "known: auto");
@@ -135,7 +135,7 @@ TEST_CASE("gdr predict says what is wrong with a line") {
   refused(shell, "gdr predict hpl --machine cluster64 --grid 8", 2, "ROWSxCOLUMNS");
   refused(shell, "gdr predict hpl --machine cluster64 --size 500000", 2, "the largest that fits");
   refused(shell, "gdr predict hpl --csv points.csv", 2, "--scaling");
-  refused(shell, "gdr predict published --machine chip", 2, "--machine says nothing");
+  refused(shell, "gdr predict published --machine chip", 2, "--machine does not apply");
   refused(shell, "gdr predict hpl --scaling --csv no/such/folder/points.csv", 1, "no/such/folder");
 }
 

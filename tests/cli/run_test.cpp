@@ -139,7 +139,7 @@ TEST_CASE("missing and unreadable files") {
   const Sums shell;
   const Outcome no_j = shell.run("gdr run sums.gdo --targets i.txt");
   CHECK(no_j.status == 2);
-  CHECK(has(no_j.err, "--sources is missing: a file with columns mj"));
+  CHECK(has(no_j.err, "--sources is missing: give a file with the columns mj"));
   CHECK(shell.run("gdr run sums.gdo --targets i.txt --sources nowhere.txt").status == 1);
   CHECK(shell.run("gdr run nowhere.gdo --targets i.txt --sources j.txt").status == 1);
   const Outcome unwritable =

@@ -29,6 +29,7 @@ program test_fortran
   type(gdr_gravity) :: gravity
   type(gdr_statistics) :: statistics
   type(gdr_board_statistics) :: boards
+  type(gdr_rank_report), allocatable :: reports(:)
   real(c_double) :: x(3, 2), m(2), acc(3, 2), pot(2)
   integer :: status, failures = 0
 
@@ -62,6 +63,8 @@ program test_fortran
   call check(status == gdr_ok .and. boards%board_seconds > 0, "board_seconds")
   call check(boards%lost_boards == 0 .and. boards%checks == 0, "lost_boards")
   call test_compile()
+  call gdr_device_rank_reports(device, reports, status)
+  call check(status == gdr_ok .and. size(reports) == 0, "no ranks")
   call gdr_device_close(device)
   call test_matrices()
   if (failures > 0) stop 1
@@ -123,10 +126,18 @@ contains
   subroutine test_compile()
     type(gdr_kernel) :: kernel
     type(gdr_job) :: job
-    real(c_double) :: x(3) = [0d0, 1d0, 3d0], force(3)
+    type(gdr_variable) :: variable
+    real(c_double) :: x(3) = [0d0, 1d0, 3d0], force(3), clocks, flops
     call gdr_kernel_compile("CONST k; VARI xi; VARJ xj; VARF f;"//new_line("a")// &
          "f += k*(xj - xi);", "spring", kernel, status)
     call check(status == gdr_ok, "compile")
+    call check(gdr_kernel_name(kernel) == "spring", "the name of a kernel")
+    call check(gdr_kernel_variable_count(kernel) == 4, "the number of variables")
+    call gdr_kernel_variable(kernel, 4, variable, status)
+    call check(status == gdr_ok .and. gdr_text(variable%name) == "f", "variables count from 1")
+    call check(variable%role == gdr_result .and. variable%type == gdr_f64, "a variable's role")
+    call gdr_kernel_cost(kernel, clocks, flops, status)
+    call check(status == gdr_ok .and. clocks > 0 .and. flops > 0, "the cost of a kernel")
     call gdr_job_create(device, kernel, job, status)
     call gdr_kernel_free(kernel)
     call gdr_job_set(job, "k", 2d0, status)

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "libgdr/cli/bench/laws.hpp"
+#include "bench/laws/laws.hpp"
 #include "support/catch.hpp"
 
 using namespace gdr;

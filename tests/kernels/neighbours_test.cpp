@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "libgdr/cli/bench/laws.hpp"
+#include "bench/laws/laws.hpp"
 #include "support/catch.hpp"
 
 using namespace gdr;

@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-#include "libgdr/cli/bench/laws.hpp"
+#include "bench/laws/laws.hpp"
 #include "support/catch.hpp"
 
 using namespace gdr;

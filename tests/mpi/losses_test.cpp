@@ -109,7 +109,7 @@ TEST_CASE("gdr nbody goes on without ranks that are killed, with the same bits")
     REQUIRE(lost.size() == losses.victims.size());
     for (std::size_t k = 0; k < lost.size(); ++k) {
       CHECK(lost[k] == losses.victims[k].first);
-      const std::string said = "rank " + std::to_string(lost[k]) + " was lost";
+      const std::string said = "rank " + std::to_string(lost[k]) + " failed";
       CHECK(ended.errors.find(said) != std::string::npos);
     }
   }

@@ -228,7 +228,7 @@ TEST_CASE("errors of gdr force: status, message, and no file") {
   fails(1, "own.gdk", with(folder.make("own.gdk", "VARI x"), "x=1"));
   const std::string copy = folder.file("copy.hdf5");
   std::filesystem::copy_file(input, copy);
-  fails(2, "snapshot itself", {copy, "--eps", "1", "-o", copy});
+  fails(2, "is the input file", {copy, "--eps", "1", "-o", copy});
   CHECK(content_of(copy) == content_of(input));
   if (std::filesystem::exists("/dev/full"))
     fails(1, "No space left", {input, "--eps", "1", "-o", "/dev/full"});

@@ -48,7 +48,7 @@ TEST_CASE("a run that is interrupted and restarted has the bytes of one that is 
                "--isa", "portable", "--snapshot-every", "8steps"});
   INFO(second.errors);
   REQUIRE(second.status == 0);
-  CHECK(contains(second.output, "going on from step 14"));
+  CHECK(contains(second.output, "continuing from step 14"));
   CHECK(content_of(whole + "/snapshot_00000032.hdf5") ==
         content_of(parts + "/snapshot_00000032.hdf5"));
   CHECK(std::filesystem::exists(parts + "/snapshot_00000016.hdf5"));

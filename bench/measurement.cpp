@@ -1,0 +1,41 @@
+// The table of benchmarks, and functions that all of them use.
+#include "bench/measurement.hpp"
+
+namespace gdr::bench {
+
+std::optional<bool> Measurement::met() const {
+  if (met_override) return met_override;
+  if (!required) return {};
+  return lower_is_better ? value <= *required : value >= *required;
+}
+
+Device open_device(const Context& context, std::string_view engine, std::string_view isa,
+                   unsigned threads) {
+  cli::DeviceChoice choice = context.device;
+  if (!engine.empty()) choice.engine = engine;
+  if (!isa.empty()) choice.isa = isa;
+  choice.threads = threads > 0 ? threads : context.threads;
+  return cli::open_device(choice);
+}
+
+std::span<const NamedBenchmark> benchmarks() noexcept {
+  static constexpr NamedBenchmark list[] = {
+      {"engines", "engines beside native loops, small and first calls", engine_table},
+      {"gravity", "gravity by engine, beside a native double loop", gravity_rate},
+      {"clocks", "clocks an interaction of the kernels", gravity_clocks},
+      {"accuracy", "accelerations of plummer_4096 against its reference file", gravity_accuracy},
+      {"numerics", "fast numerics beside exact ones, on plummer_4096", fast_accuracy},
+      {"kernels", "every kernel of the library against direct sums in long double",
+       kernel_accuracy},
+      {"energy", "energy drift of plummer_1024, beside leapfrog in double", energy_drift},
+      {"assembler", "lines assembled a second", assembler_rate},
+      {"fp", "lines of arithmetic a second", fp_rate},
+      {"force-call", "fixed cost of a force call", force_call},
+      {"small-calls", "calls with few targets, of the rate of large ones", small_calls},
+      {"products", "products of matrices, exact and beside the host's BLAS", matrix_rates},
+      {"matrix", "predicted products and LU on one real board at 400 MHz", matrix_predictions},
+  };
+  return list;
+}
+
+}  // namespace gdr::bench

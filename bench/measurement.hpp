@@ -1,0 +1,66 @@
+// The results of benchmarks, what is required of them, and the table of all benchmarks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libgdr/cli/device_choice.hpp"
+
+namespace gdr::bench {
+
+/// One measured number.
+struct Measurement {
+  std::string name;  ///< quantity, in words
+  double value = 0;
+  std::string unit{};
+  std::string comment{};             ///< method or comparison, may be empty
+  std::optional<double> required{};  ///< limit: lower, or upper if `lower_is_better`
+  bool lower_is_better = false;
+  std::optional<bool> met_override{};  ///< result of a requirement that one number cannot state
+
+  /// Whether the requirement is met; nothing where there is none.
+  std::optional<bool> met() const;
+};
+
+/// Options that all benchmarks share.
+struct Context {
+  cli::DeviceChoice device;
+  std::uint64_t seed = 1;
+  unsigned repetitions = 5;
+  unsigned threads = 1;     ///< threads of the emulator and of the native loop
+  std::string data_folder;  ///< example snapshots
+};
+
+/// Open the context's device with another engine, instruction set or number of threads; empty and
+/// 0: those of the context.
+Device open_device(const Context& context, std::string_view engine = {}, std::string_view isa = {},
+                   unsigned threads = 0);
+
+using Benchmark = std::vector<Measurement> (*)(const Context& context);
+
+/// A benchmark that can be named on the command line.
+struct NamedBenchmark {
+  std::string_view name, summary;
+  Benchmark run;
+};
+std::span<const NamedBenchmark> benchmarks() noexcept;
+
+std::vector<Measurement> engine_table(const Context& context);
+std::vector<Measurement> gravity_rate(const Context& context);
+std::vector<Measurement> gravity_clocks(const Context& context);
+std::vector<Measurement> assembler_rate(const Context& context);
+std::vector<Measurement> fp_rate(const Context& context);
+std::vector<Measurement> force_call(const Context& context);
+std::vector<Measurement> small_calls(const Context& context);
+std::vector<Measurement> gravity_accuracy(const Context& context);
+std::vector<Measurement> fast_accuracy(const Context& context);
+std::vector<Measurement> kernel_accuracy(const Context& context);
+std::vector<Measurement> energy_drift(const Context& context);
+std::vector<Measurement> matrix_rates(const Context& context);
+std::vector<Measurement> matrix_predictions(const Context& context);
+
+}  // namespace gdr::bench

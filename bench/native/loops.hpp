@@ -1,0 +1,48 @@
+// The native loops by instruction set: plain data only, as the files behind it are compiled for
+// instruction sets that the host may lack and must not share functions with others.
+#pragma once
+
+#include <cstddef>
+
+namespace gdr::bench {
+
+/// Input and output of a loop over n sources, as separate arrays of the same padded length.
+template <typename Real>
+struct LoopArrays {
+  std::size_t n = 0;
+  const Real* coordinate[6] = {};  ///< x, y, z, vx, vy, vz; velocities for jerk only
+  const Real* mass = nullptr;
+  Real* sum[7] = {};  ///< ax, ay, az, potential; or ax, ay, az, jx, jy, jz, potential
+};
+
+/// Sums over all sources for targets first .. last - 1 (both multiples of `padding`), softened. The
+/// interaction of a particle with itself adds -m / eps to its potential, and nothing else.
+template <typename Real>
+using Loop = void (*)(const LoopArrays<Real>& arrays, std::size_t first, std::size_t last,
+                      Real eps2);
+
+/// A loop and how it computes the reciprocal square root.
+template <typename Real>
+struct NamedLoop {
+  const char* name = nullptr;
+  Loop<Real> loop = nullptr;
+};
+
+/// The loops of one instruction set. Several for the same purpose differ in speed from host to
+/// host; entries without a loop are unused.
+struct LoopSet {
+  NamedLoop<double> gravity[2];
+  NamedLoop<double> jerk[3];
+  NamedLoop<float> gravity_float;
+};
+
+/// Particles that a loop takes at once, at most: arrays are padded to a multiple of it.
+constexpr std::size_t padding = 32;
+
+extern const LoopSet portable_loops;
+#if defined(__x86_64__)
+extern const LoopSet avx2_loops;
+extern const LoopSet avx512_loops;
+#endif
+
+}  // namespace gdr::bench

@@ -1,0 +1,97 @@
+// The loop over pairs of particles, for any vector type and pair law.
+//
+// A vector type V has Real, Register, lanes and the functions set, load, store, sub, mul,
+// fma (a b + c), fnma (c - a b). It lies in an unnamed namespace, so that every file that includes
+// this has functions of its own, compiled for its own instruction set.
+#pragma once
+
+#include <cstddef>
+
+#include "bench/native/loops.hpp"
+
+namespace gdr::bench {
+
+/// One Newton step towards 1 / sqrt(x) from the estimate y: twice as many bits.
+template <typename V>
+inline typename V::Register newton_step(typename V::Register x, typename V::Register y) {
+  const auto half = V::mul(V::set(typename V::Real(0.5)), x);
+  return V::mul(y, V::fnma(half, V::mul(y, y), V::set(typename V::Real(1.5))));
+}
+
+/// Coefficients of (1 - e)^(-1/2) from e upwards.
+template <typename Real>
+constexpr Real rsqrt_series[] = {Real(0.5), Real(0.375), Real(0.3125), Real(35.0 / 128)};
+
+/// One step of the given order (3 to 5) towards 1 / sqrt(x) from the estimate y: with
+/// e = 1 - x y^2, the result y (1 + e/2 + 3 e^2/8 + ...) has an error of e^order.
+template <typename V, int order>
+inline typename V::Register high_order_step(typename V::Register x, typename V::Register y) {
+  constexpr auto& series = rsqrt_series<typename V::Real>;
+  const auto e = V::fnma(x, V::mul(y, y), V::set(1));
+  auto p = V::set(series[order - 2]);
+  for (int k = order - 3; k >= 0; --k) p = V::fma(p, e, V::set(series[k]));
+  return V::fma(V::mul(p, e), y, y);
+}
+
+/// Softened gravity: acceleration and potential.
+struct GravityLaw {
+  static constexpr std::size_t coordinates = 3, sums = 4;
+
+  template <typename V, typename Root>
+  static void add(const typename V::Register (&d)[coordinates], typename V::Register mass,
+                  typename V::Register eps2, typename V::Register (&s)[sums]) {
+    const auto r2 = V::fma(d[2], d[2], V::fma(d[1], d[1], V::fma(d[0], d[0], eps2)));
+    const auto inverse = Root::rsqrt(r2);
+    const auto potential = V::mul(mass, inverse);
+    const auto factor = V::mul(potential, V::mul(inverse, inverse));
+    for (std::size_t k = 0; k < 3; ++k) s[k] = V::fma(factor, d[k], s[k]);
+    s[3] = V::sub(s[3], potential);
+  }
+};
+
+/// The same with the time derivative of the acceleration.
+struct JerkLaw {
+  static constexpr std::size_t coordinates = 6, sums = 7;
+
+  template <typename V, typename Root>
+  static void add(const typename V::Register (&d)[coordinates], typename V::Register mass,
+                  typename V::Register eps2, typename V::Register (&s)[sums]) {
+    const auto r2 = V::fma(d[2], d[2], V::fma(d[1], d[1], V::fma(d[0], d[0], eps2)));
+    const auto rv = V::fma(d[2], d[5], V::fma(d[1], d[4], V::mul(d[0], d[3])));
+    const auto inverse = Root::rsqrt(r2);
+    const auto square = V::mul(inverse, inverse);
+    const auto potential = V::mul(mass, inverse);
+    const auto factor = V::mul(potential, square);
+    const auto alpha = V::mul(V::mul(V::set(3), rv), square);
+    for (std::size_t k = 0; k < 3; ++k) s[k] = V::fma(factor, d[k], s[k]);
+    for (std::size_t k = 0; k < 3; ++k)
+      s[3 + k] = V::fma(factor, V::fnma(alpha, d[k], d[3 + k]), s[3 + k]);
+    s[6] = V::sub(s[6], potential);
+  }
+};
+
+/// The loop with so many vectors of targets side by side, which hide one another's latencies.
+template <typename V, typename Root, typename Law, std::size_t vectors>
+void pair_loop(const LoopArrays<typename V::Real>& arrays, std::size_t first, std::size_t last,
+               typename V::Real eps2) {
+  using Register = typename V::Register;
+  const LoopArrays<typename V::Real> p = arrays;
+  const Register softening = V::set(eps2);
+  for (std::size_t i = first; i < last; i += V::lanes * vectors) {
+    Register sums[vectors][Law::sums];
+    for (auto& sums_of_vector : sums)
+      for (Register& sum : sums_of_vector) sum = V::set(0);
+    for (std::size_t j = 0; j < p.n; ++j) {
+      for (std::size_t k = 0; k < vectors; ++k) {
+        Register d[Law::coordinates];
+        for (std::size_t c = 0; c < Law::coordinates; ++c)
+          d[c] = V::sub(V::set(p.coordinate[c][j]), V::load(p.coordinate[c] + i + V::lanes * k));
+        Law::template add<V, Root>(d, V::set(p.mass[j]), softening, sums[k]);
+      }
+    }
+    for (std::size_t k = 0; k < vectors; ++k)
+      for (std::size_t s = 0; s < Law::sums; ++s) V::store(p.sum[s] + i + V::lanes * k, sums[k][s]);
+  }
+}
+
+}  // namespace gdr::bench

@@ -1,0 +1,222 @@
+// Calls with few targets, as N-body codes make them by the thousand: their rate as a fraction of
+// the same kernel's on 16384 particles, with the same engine and number of threads.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "bench/measurement.hpp"
+#include "bench/timing.hpp"
+#include "bench/workload.hpp"
+#include "gdr/device.hpp"
+#include "gdr/kernel.hpp"
+
+namespace gdr::bench {
+namespace {
+
+constexpr std::size_t large = 16384;
+constexpr unsigned calls = 200;
+/// Where one thread does the work of both, they are as fast as the host lets them.
+constexpr double same_speed = 0.97;
+
+struct Case {
+  const char* kernel;
+  std::size_t targets, sources;
+  unsigned threads;
+  bool new_sources;
+  double required;  ///< of the full rate
+  const char* engine = "native";
+};
+constexpr Case cases[] = {
+    {"gravity", 48, 1024, 1, false, 0.6},
+    {"gravity_jerk", 48, 1024, 1, false, 0.7},
+    {"gravity_jerk", 48, 1024, 1, true, 0.5},
+    {"gravity_jerk", 512, 1024, 2, false, 0.75},
+    {"gravity_jerk", 48, 1024, 2, false, 0.5},
+    {"gravity_jerk_long", 48, 102400, 1, false, 0.85},
+    {"gravity_jerk", 8, 1024, 1, false, 0.35},
+    {"gravity", 1024, 1024, 1, false, 0.8},
+    {"gravity", 48, 1024, 1, false, 0.4, "vector"},
+    {"gravity_jerk", 48, 1024, 1, false, 0.55, "vector"},
+};
+
+bool is_native(const Case& c) { return std::string_view(c.engine) == "native"; }
+
+/// Positions, velocities, masses and ids for all cases.
+struct Particles {
+  explicit Particles(std::uint64_t seed) {
+    Random random(seed);
+    for (std::size_t i = 0; i < 102400; ++i) {
+      for (auto* column : {&x, &y, &z, &vx, &vy, &vz}) column->push_back(random.uniform() - 0.5);
+      mass.push_back(1.0 / 102400);
+      id.push_back(static_cast<std::int64_t>(i));
+      other_id.push_back(static_cast<std::int64_t>(i) + 1'000'000);
+    }
+  }
+  std::vector<double> x, y, z, vx, vy, vz, mass;
+  std::vector<std::int64_t> id, other_id;  ///< of sources and of targets: no pair is left out
+};
+
+/// A job of some size that is called again and again, with new targets each time.
+class Calls {
+ public:
+  Calls(const Context& context, const Particles& particles, const Case& c)
+      : p_(particles),
+        case_(c),
+        jerk_(std::string(c.kernel) != "gravity"),
+        device_(open_device(context, c.engine, {}, c.threads)),
+        job_(device_.job(Kernel::builtin(c.kernel))),
+        results_(7, std::vector<double>(c.targets)) {
+    job_.set("eps2", 1e-4);
+    give_sources();
+  }
+
+  void call() {
+    if (case_.new_sources) give_sources();
+    if (jerk_) {
+      job_.targets(case_.targets, {{"xi", p_.x.data()},
+                                   {"yi", p_.y.data()},
+                                   {"zi", p_.z.data()},
+                                   {"vxi", p_.vx.data()},
+                                   {"vyi", p_.vy.data()},
+                                   {"vzi", p_.vz.data()},
+                                   {"idi", p_.other_id.data()}});
+      job_.run({{"ax", results_[0]},
+                {"ay", results_[1]},
+                {"az", results_[2]},
+                {"jx", results_[3]},
+                {"jy", results_[4]},
+                {"jz", results_[5]},
+                {"pot", results_[6]}});
+      return;
+    }
+    job_.targets(case_.targets, {{"xi", p_.x.data()},
+                                 {"yi", p_.y.data()},
+                                 {"zi", p_.z.data()},
+                                 {"idi", p_.other_id.data()}});
+    job_.run({{"ax", results_[0]}, {"ay", results_[1]}, {"az", results_[2]}, {"pot", results_[6]}});
+  }
+
+  /// Median seconds of a call.
+  double seconds(unsigned repetitions) {
+    for (unsigned k = 0; k < std::min(repetitions, 5U); ++k) call();
+    std::vector<double> all;
+    for (unsigned k = 0; k < repetitions; ++k) all.push_back(seconds_of([this] { call(); }));
+    return median(all);
+  }
+
+ private:
+  void give_sources() {
+    if (jerk_)
+      job_.sources(case_.sources, {{"xj", p_.x.data()},
+                                   {"yj", p_.y.data()},
+                                   {"zj", p_.z.data()},
+                                   {"mj", p_.mass.data()},
+                                   {"vxj", p_.vx.data()},
+                                   {"vyj", p_.vy.data()},
+                                   {"vzj", p_.vz.data()},
+                                   {"idj", p_.id.data()}});
+    else
+      job_.sources(case_.sources, {{"xj", p_.x.data()},
+                                   {"yj", p_.y.data()},
+                                   {"zj", p_.z.data()},
+                                   {"mj", p_.mass.data()},
+                                   {"idj", p_.id.data()}});
+  }
+
+  const Particles& p_;
+  const Case case_;
+  const bool jerk_;
+  Device device_;
+  Job job_;
+  std::vector<std::vector<double>> results_;
+};
+
+double interactions(const Case& c) {
+  return static_cast<double>(c.targets) * static_cast<double>(c.sources);
+}
+
+/// Keeps a core busy, as another program would.
+class BusyCore {
+ public:
+  BusyCore()
+      : thread_([this] {
+          while (!stop_.load(std::memory_order_relaxed)) {
+          }
+        }) {}
+  BusyCore(const BusyCore&) = delete;
+  BusyCore& operator=(const BusyCore&) = delete;
+  ~BusyCore() {
+    stop_ = true;
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;
+};
+
+/// How much faster calls are with two threads than with one.
+double gain_of_two(const Context& context, const Particles& particles, Case c) {
+  c.threads = 1;
+  Calls one(context, particles, c);
+  c.threads = 2;
+  Calls two(context, particles, c);
+  std::vector<double> ratios;
+  for (unsigned k = 0; k < context.repetitions; ++k)
+    ratios.push_back(one.seconds(calls / 2) / two.seconds(calls / 2));
+  return median(ratios);
+}
+
+}  // namespace
+
+std::vector<Measurement> small_calls(const Context& context) {
+  const Particles particles(context.seed);
+  std::vector<Measurement> list;
+  for (const Case& c : cases) {
+    Case full = c;
+    full.targets = full.sources = large;
+    full.new_sources = false;
+    Calls small(context, particles, c), whole(context, particles, full);
+    std::vector<double> fractions, seconds;
+    for (unsigned k = 0; k < context.repetitions; ++k) {
+      seconds.push_back(small.seconds(calls));
+      fractions.push_back(interactions(c) / seconds.back() * whole.seconds(1) / interactions(full));
+    }
+    list.push_back(
+        {fmt::format("{}, {} x {}, {} thread{}{}{}", c.kernel, c.targets, c.sources, c.threads,
+                     c.threads == 1 ? "" : "s", c.new_sources ? ", new sources" : "",
+                     is_native(c) ? "" : ", exact"),
+         median(fractions), "of the rate at 16384 x 16384",
+         fmt::format("{:.1f} microseconds a call", median(seconds) * 1e6), c.required});
+  }
+  for (const Case& c : cases) {
+    if (c.threads != 1 || !is_native(c)) continue;
+    for (const bool busy : {false, true}) {
+      std::optional<BusyCore> other;
+      if (busy) other.emplace();
+      list.push_back(
+          {fmt::format("{}, {} x {}{}, two threads of one{}", c.kernel, c.targets, c.sources,
+                       c.new_sources ? ", new sources" : "", busy ? ", beside a busy core" : ""),
+           gain_of_two(context, particles, c),
+           "times as fast",
+           {},
+           same_speed});
+    }
+  }
+  Calls tiny(context, particles, {"gravity_jerk", 2, 2, context.threads, false, 0});
+  list.push_back({"gravity_jerk, 2 x 2", tiny.seconds(calls) * 1e6, "microseconds",
+                  "median of 200 calls", 15.0, true});
+  std::vector<double> opens;
+  for (unsigned k = 0; k < context.repetitions; ++k)
+    opens.push_back(seconds_of([&] { Device::open("emulator:engine=native"); }));
+  list.push_back({"opening a device", median(opens) * 1e3, "milliseconds", {}, 3.0, true});
+  return list;
+}
+
+}  // namespace gdr::bench

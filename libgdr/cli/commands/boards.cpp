@@ -1,0 +1,101 @@
+// `gdr boards`: lists and tests the boards that this host can reach.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "gdr/error.hpp"
+#include "libgdr/cli/command.hpp"
+#include "libgdr/cli/json.hpp"
+#include "libgdr/cli/options.hpp"
+#include "libgdr/cli/text.hpp"
+#include "libgdr/driver/access.hpp"
+#include "libgdr/driver/node.hpp"
+
+namespace gdr::cli {
+namespace {
+
+struct Options {
+  DeviceChoice device;
+  unsigned rounds = 0;
+  bool json = false;
+};
+
+/// Boards on the bus, and the server at the default socket.
+Json places() {
+  Json list = Json::array();
+  unsigned number = 0;
+  const driver::Bus bus = driver::find_nodes();
+  for (const driver::Node& node : bus.nodes)
+    list.push_back({{"device", fmt::format("board:{}", number++)}, {"what", node.address}});
+  for (const std::string& why : bus.left_out) list.push_back({{"device", ""}, {"what", why}});
+  const std::string socket = driver::default_socket();
+  try {
+    const driver::ServerState s = driver::ask_server(socket);
+    list.push_back({{"device", "board:unix:" + socket},
+                    {"what", fmt::format("server of {}, {} free, {}", counted(s.boards, "board"),
+                                         s.free, s.text)}});
+  } catch (const Error&) {  // no server runs
+  }
+  return list;
+}
+
+/// The name of the device; some cannot be opened.
+std::string device_name(const Json& place) {
+  const std::string device = place["device"];
+  return device.empty() ? "(unusable)" : device;
+}
+
+int list_places(const Options& options) {
+  const Json list = places();
+  if (options.json) {
+    print_json(list);
+    return 0;
+  }
+  for (const Json& place : list)
+    print("{:<32} {}\n", device_name(place), place["what"].get<std::string>());
+  if (list.empty())
+    print("no board on this host's bus, and no server at {}\n", driver::default_socket());
+  return 0;
+}
+
+int test_boards(const Options& options) {
+  Device device = open_device(options.device);
+  const std::vector<BoardTest> tests = device.test(options.rounds);
+  bool good = true;
+  Json list = Json::array();
+  for (const BoardTest& test : tests) {
+    good = good && test.failure.empty();
+    list.push_back({{"board", test.board}, {"failure", test.failure}, {"seconds", test.seconds}});
+    if (!options.json)
+      print("{}: {} ({:.3g} s)\n", test.board, test.failure.empty() ? "works" : test.failure,
+            test.seconds);
+  }
+  if (options.json) print_json(list);
+  return good ? 0 : 1;
+}
+
+int work(const Options& options) {
+  return options.rounds == 0 ? list_places(options) : test_boards(options);
+}
+
+Action prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  add_whole_number(app, "--test", options->rounds, "number of tests of the device's boards")
+      ->type_name("ROUNDS");
+  add_json_option(app, options->json);
+  add_device_options(app, options->device);
+  return [options] { return work(*options); };
+}
+
+const Registration registration{
+    {.name = "boards",
+     .summary = "list and test the boards that this host can reach",
+     .example = "gdr boards\ngdr boards --test 10 --device emulator",
+     .group = Group::Machine,
+     .prepare = prepare,
+     .details = "A test writes and reads all memories, adds whole numbers on all PEs and in the\n"
+                "reduction network, and multiplies rows of the identity with 2048 i + j. The exit\n"
+                "status is 1 if a board fails."}};
+
+}  // namespace
+}  // namespace gdr::cli

@@ -1,0 +1,101 @@
+// `gdr compile`: a pair law in the kernel language to an object file.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/compiler/compiler.hpp"
+#include "libgdr/cli/command.hpp"
+#include "libgdr/cli/kernels.hpp"
+#include "libgdr/cli/options.hpp"
+#include "libgdr/cli/output.hpp"
+#include "libgdr/cli/text.hpp"
+
+namespace gdr::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string source, object, assembly, report;
+  std::vector<std::string> includes, geometry;
+  unsigned elements = 0, effort = 2;
+  std::uint64_t seed = 1;
+  bool relaxed = false, quiet = false;
+};
+
+int run(const Options& options) {
+  const bool wants_text = !options.assembly.empty() || !options.report.empty();
+  const std::string object = !options.object.empty() ? options.object
+                             : wants_text            ? std::string()
+                                          : fs::path(options.source).stem().string() + ".gdo";
+  for (const std::string& target : {object, options.assembly, options.report})
+    refuse_same_file(options.source, target);
+  CompileOptions compile;
+  compile.geometry = geometry_from(options.geometry);
+  compile.include_dirs = options.includes;
+  compile.elements = options.elements;
+  compile.effort = options.effort;
+  compile.seed = options.seed;
+  compile.relaxed = options.relaxed;
+  const CompileResult result = compile_kernel_file(options.source, compile);
+  check_diagnostics(result, options.source, ", nothing written");
+  for (const std::string& remark : result.remarks)
+    note(fmt::format("{}: {}\n", options.source, remark));
+  if (!object.empty()) write_object_file(object, *result.program);
+  if (!options.assembly.empty()) write_text(options.assembly, result.assembly);
+  if (!options.report.empty()) write_text(options.report, result.report);
+  if (!options.quiet && options.assembly != "-" && options.report != "-") {
+    const Program& p = *result.program;
+    write_output(fmt::format("{}: {}, {} clocks an interaction, {} in a PE, {} a pass\n",
+                             object.empty() ? options.source : object, p.name,
+                             std::round(p.clocks_per_interaction() * 100) / 100,
+                             counted(p.elements, "target"), counted(p.group, "source")));
+  }
+  return 0;
+}
+
+Action prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("FILE", options->source, "kernel, usually .gdk")->required();
+  app.add_option("-o,--output", options->object,
+                 "object file (default: the source's name with .gdo, unless only text is wanted)")
+      ->type_name("FILE");
+  app.add_option("-S,--emit-asm", options->assembly, "write the assembly; - prints it")
+      ->type_name("FILE");
+  app.add_option(
+         "--report", options->report,
+         "write clocks, slots and ports of every instruction and storage of values; - prints it")
+      ->type_name("FILE");
+  add_include_option(app, options->includes);
+  add_whole_number(app, "--elements", options->elements, "targets per PE (default: as many as fit)",
+                   1U, 4U)
+      ->type_name("1-4");
+  add_whole_number(app, "--effort", options->effort,
+                   "effort of the search for a shorter loop (default: 2)", 0U, 9U)
+      ->type_name("0-9");
+  add_whole_number(app, "--seed", options->seed,
+                   "seed of the search: another seed may find a shorter loop");
+  app.add_flag("--relaxed", options->relaxed,
+               "allow changes of rounding: constant factors leave the loop");
+  add_geometry_option(app, options->geometry);
+  app.add_flag("-q,--quiet", options->quiet, "no summary");
+  return [options] { return run(*options); };
+}
+
+const Registration registration{
+    {.name = "compile",
+     .summary = "compile a pair law in the kernel language",
+     .example = "gdr compile kernels/particle/lennard_jones.gdk --emit-asm -",
+     .group = Group::Kernels,
+     .prepare = prepare,
+     .details =
+         "Errors and warnings go to standard error with their place in the source; with an error\n"
+         "nothing is written and the exit status is 1. The same text, options and seed give the\n"
+         "same program on every host. The language is described in docs/kernel-language.md."}};
+
+}  // namespace
+}  // namespace gdr::cli

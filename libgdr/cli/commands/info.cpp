@@ -1,0 +1,167 @@
+// `gdr info`: the host, the emulated device, and the kernels of the library.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "emulator/board/time_model.hpp"
+#include "emulator/engine/vector/vector.hpp"
+#include "gdr/kernel.hpp"
+#include "gdr/version.hpp"
+#include "libgdr/cli/command.hpp"
+#include "libgdr/cli/json.hpp"
+#include "libgdr/cli/options.hpp"
+#include "libgdr/cli/text.hpp"
+#include "libgdr/device/names.hpp"
+#include "libgdr/device/self_test.hpp"
+
+namespace gdr::cli {
+namespace {
+
+struct Options {
+  DeviceChoice device;
+  bool json = false;
+};
+
+/// Each PE adds and multiplies once a clock; a double-precision product takes the multiplier two
+/// clocks and an adder slot in every second one.
+double peak_gflops(const Geometry& g) { return 2e-9 * g.pes() * g.clock_hz; }
+
+Json geometry_json(const Geometry& g) {
+  return {{"chips_per_board", g.chips_per_board},
+          {"blocks", g.blocks},
+          {"pes_per_block", g.pes_per_block},
+          {"pes", g.pes()},
+          {"register_words", g.register_words},
+          {"local_words", g.local_words},
+          {"broadcast_words", g.broadcast_words},
+          {"instruction_words", g.instruction_words},
+          {"dram_bytes", g.dram_bytes},
+          {"clock_hz", g.clock_hz},
+          {"peak_gflops_single", peak_gflops(g)},
+          {"peak_gflops_double", peak_gflops(g) / 2},
+          {"board_peak_gflops_single", peak_gflops(g) * g.chips_per_board}};
+}
+
+Json kernels_json() {
+  Json list = Json::array();
+  for (const std::string& name : Kernel::builtin_names()) {
+    const Kernel kernel = Kernel::builtin(name);
+    list.push_back({{"name", name},
+                    {"clocks_per_interaction", kernel.clocks_per_interaction()},
+                    {"flops_per_interaction", kernel.flops_per_interaction()}});
+  }
+  return list;
+}
+
+Json time_model_json() {
+  Json list = Json::array();
+  for (const TimeConstant& c : time_constants())
+    list.push_back({{"name", c.name},
+                    {"value", c.value},
+                    {"unit", c.unit},
+                    {"source", c.source},
+                    {"reason", c.reason}});
+  return list;
+}
+
+Json info_json(const Device& device) {
+  const Statistics s = device.statistics();
+  Json json{{"version", version()}};
+  for (const std::string_view kind : device_kind_names()) json["devices"].push_back(kind);
+  for (const std::string_view engine : engine_names()) json["engines"].push_back(engine);
+  json["host"]["proved_doubles"] = Json::array();
+  for (const Isa isa : host_isas()) {
+    json["host"]["isas"].push_back(isa_name(isa));
+    if (proves_doubles(isa)) json["host"]["proved_doubles"].push_back(isa_name(isa));
+  }
+  json["host"]["hardware_threads"] = std::thread::hardware_concurrency();
+  json["device"] = {{"description", device.description()},
+                    {"engine", s.engine},
+                    {"isa", s.isa},
+                    {"threads", s.threads},
+                    {"boards", core_of(device)->boards.size()},
+                    {"geometry", geometry_json(core_of(device)->geometry)}};
+  json["kernels"] = kernels_json();
+  json["time_model"] = time_model_json();
+  return json;
+}
+
+std::string joined(const Json& list) {
+  std::string text;
+  for (const Json& item : list) text += (text.empty() ? "" : ", ") + item.get<std::string>();
+  return text;
+}
+
+std::string row(std::string_view name, const std::string& value) {
+  return report_line(fmt::format("  {}", name), value, 24);
+}
+
+std::string geometry_text(const Geometry& g) {
+  return row("chips of a board", fmt::format("{}", g.chips_per_board)) +
+         row("PEs of a chip",
+             fmt::format("{} = {} blocks of {}", g.pes(), g.blocks, g.pes_per_block)) +
+         row("register file", fmt::format("{} long words a PE", g.register_words)) +
+         row("local memory", fmt::format("{} long words a PE", g.local_words)) +
+         row("broadcast memory", fmt::format("{} long words a block", g.broadcast_words)) +
+         row("instruction memory", fmt::format("{} instructions", g.instruction_words)) +
+         row("board memory", fmt::format("{:.6g} MiB a chip",
+                                         static_cast<double>(g.dram_bytes) / (1024.0 * 1024.0))) +
+         row("clock", fmt::format("{:.6g} MHz", g.clock_hz * 1e-6)) +
+         row("peak of a chip", fmt::format("{:.6g} Gflops single, {:.6g} double", peak_gflops(g),
+                                           peak_gflops(g) / 2)) +
+         row("peak of a board",
+             fmt::format("{:.6g} Gflops single, {:.6g} double", peak_gflops(g) * g.chips_per_board,
+                         peak_gflops(g) * g.chips_per_board / 2));
+}
+
+std::string info_text(const Json& json, const Geometry& geometry) {
+  std::string text = fmt::format("gdr {}\n\nHost\n", version());
+  text += row("instruction sets", joined(json["host"]["isas"]) + " (best first; --isa, GDR_ISA)");
+  const Json& proved = json["host"]["proved_doubles"];
+  text += row(
+      "exact arithmetic",
+      proved.empty() ? "on integers" : "in doubles, checked by exception flags: " + joined(proved));
+  text += row("hardware threads", json["host"]["hardware_threads"].dump());
+  text += row("engines", joined(json["engines"]) + " (--engine, GDR_ENGINE)");
+  text += row("devices", joined(json["devices"]) + " (--device, GDR_DEVICE)");
+  text += "\nDevice\n" + row("this one", json["device"]["description"].get<std::string>());
+  text += geometry_text(geometry);
+  text += "\nKernels\n";
+  for (const Json& kernel : json["kernels"])
+    text += row(kernel["name"].get<std::string>(),
+                fmt::format("{:.4g} clocks and {:.4g} operations an interaction",
+                            kernel["clocks_per_interaction"].get<double>(),
+                            kernel["flops_per_interaction"].get<double>()));
+  text += "\nTime model (constants of predicted times)\n";
+  for (const TimeConstant& c : time_constants())
+    text += row(c.name, fmt::format("{:.6g} {}; {}", c.value, c.unit, c.source));
+  return text;
+}
+
+int run(const Options& options) {
+  const Device device = open_device(options.device);
+  const Json json = info_json(device);
+  write_output(options.json ? json.dump(2) + "\n" : info_text(json, core_of(device)->geometry));
+  return 0;
+}
+
+Action prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  add_json_option(app, options->json);
+  add_device_options(app, options->device);
+  return [options] { return run(*options); };
+}
+
+const Registration registration{
+    {.name = "info",
+     .summary = "devices, engines, host features, sizes, kernels",
+     .example = "gdr info\ngdr info --device emulator:blocks=4,pes=8,clock=400e6 --json",
+     .group = Group::Machine,
+     .prepare = prepare}};
+
+}  // namespace
+}  // namespace gdr::cli

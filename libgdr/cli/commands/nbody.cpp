@@ -1,0 +1,238 @@
+// `gdr nbody`: integrates the particles of a snapshot, every force computed by the device.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "gdr/error.hpp"
+#include "gdr/kernel.hpp"
+#include "libgdr/cli/command.hpp"
+#include "libgdr/cli/nbody_report.hpp"
+#include "libgdr/cli/options.hpp"
+#include "libgdr/cli/output.hpp"
+#include "libgdr/cli/progress.hpp"
+#include "libgdr/cli/rank_consistency.hpp"
+#include "libgdr/cli/ranks.hpp"
+#include "libgdr/cli/text.hpp"
+#include "libgdr/io/atomic_file.hpp"
+#include "libgdr/nbody/interrupt.hpp"
+
+namespace gdr::cli {
+namespace {
+
+struct Options {
+  std::string file, folder = "nbody-out", format;
+  std::string eps, dt, t_end, gravity, snapshot_every, energy_every;
+  DeviceChoice device;
+  bool json = false, compare = false;
+};
+
+std::optional<double> number(const char* option, const std::string& text) {
+  if (text.empty()) return {};
+  return parse_number(option, text);
+}
+
+RunRequest request_from(const Options& options) {
+  RunRequest request;
+  request.softening = number("--eps", options.eps);
+  request.time_step = number("--dt", options.dt);
+  request.gravity = number("--G", options.gravity);
+  request.end_time = number("--t-end", options.t_end);
+  if (!options.snapshot_every.empty())
+    request.snapshot_every = parse_interval("--snapshot-every", options.snapshot_every);
+  if (!options.energy_every.empty())
+    request.energy_every = parse_interval("--energy-every", options.energy_every);
+  return request;
+}
+
+SnapshotFormat format_from(const Options& options) {
+  if (options.format.empty()) return snapshot_format(options.file);
+  for (const SnapshotFormat format : {SnapshotFormat::Hdf5, SnapshotFormat::Text})
+    if (options.format == format_name(format)) return format;
+  throw usage_error("--format '{}': must be hdf5 or text", options.format);
+}
+
+/// Print notes about the input on standard error.
+void give_notes(const Snapshot& snapshot, const RunPlan& plan, const RunRequest& request) {
+  if (snapshot.type_counts.at(0) > 0) note("gdr: particles of type 0 (gas) feel gravity only");
+  const auto box = snapshot.header.find("BoxSize");
+  if (box != snapshot.header.end() && box->second != 0)
+    note(fmt::format("gdr: BoxSize {} is not used: boundaries are open", box->second));
+  // Rounding of the time itself is not reported.
+  if (std::abs(plan.end_time() - *request.end_time) > 0.01 * plan.start.time_step)
+    note(fmt::format("gdr: --dt {} does not divide the time: the run ends at {}",
+                     plan.start.time_step, plan.end_time()));
+}
+
+void print_beginning(const Options& options, const Snapshot& snapshot, const RunPlan& plan,
+                     const Device& device) {
+  print("{}: {} particles, t = {}\n", options.file, snapshot.size(), snapshot.time);
+  print("{}\n", device.description());
+  print("leapfrog: {} steps of {} to t = {}, eps {}{}\n\n", plan.steps(), plan.start.time_step,
+        plan.end_time(), plan.start.softening,
+        plan.restarted ? fmt::format(", continuing from step {}", plan.start.step) : "");
+  print("{}", energy_heading());
+  flush_output();
+}
+
+/// The same integration with forces in double on the host, compared with the device's `end`.
+/// Nothing if it is interrupted.
+std::optional<Comparison> compare(Snapshot snapshot, RunPlan plan, const Snapshot& end, bool show) {
+  plan.last_step = end.run->step;
+  Progress progress("in double", static_cast<double>(plan.steps()), show);
+  RunObserver observer;
+  observer.progress = [&](std::int64_t step) {
+    progress.update(static_cast<double>(step - plan.start.step));
+  };
+  observer.stop = [] { return InterruptGuard::received() != 0; };
+  const RunResult result = run_simulation(
+      snapshot, plan, host_forces(plan.start.softening, plan.start.gravity), {}, observer);
+  if (result.stopped) return {};
+  double sum = 0;
+  for (std::size_t k = 0; k < end.position.size(); ++k)
+    sum += std::pow(end.position[k] - snapshot.position[k], 2);
+  return Comparison{result.records.back().energy_error, result.largest_error, result.seconds,
+                    std::sqrt(sum / static_cast<double>(end.size()))};
+}
+
+/// Collective: the signal that ends the run, on whichever rank it arrived; 0 for none.
+int signal_on_ranks() {
+  const int own = InterruptGuard::received();
+  if (!any_rank(own != 0)) return 0;
+  const std::vector<std::uint64_t> all = gather_from_ranks({static_cast<std::uint64_t>(own)});
+  return static_cast<int>(*std::max_element(all.begin(), all.end()));
+}
+
+/// Integrate; `signal` becomes the signal that stopped the run, if there was one.
+RunResult integrate(const Options& options, Snapshot& snapshot, const RunPlan& plan, Device& device,
+                    const SnapshotPlace& place, int& signal) {
+  Progress progress("gdr nbody", static_cast<double>(plan.steps()));
+  RunObserver observer;
+  // All ranks stop after the same step.
+  observer.stop = [&] {
+    signal = signal_on_ranks();
+    return signal != 0;
+  };
+  observer.progress = [&](std::int64_t step) {
+    progress.update(static_cast<double>(step - plan.start.step));
+  };
+  if (!options.json)
+    observer.energies = [&](const EnergyRecord& record) {
+      progress.clear();
+      print("{}", energy_line(record));
+      flush_output();  // for readers of a log file
+    };
+  return run_simulation(snapshot, plan,
+                        device_forces(device, plan.start.softening, plan.start.gravity), place,
+                        observer);
+}
+
+/// Costs on one chip and on one board: from the statistics of the device if it is that board, else
+/// by computing the forces once.
+void predict(const Options& options, const Snapshot& snapshot, NbodyReport& report) {
+  const DeviceOptions host = device_options(options.device);
+  const std::string& name = options.device.device;
+  const double eps = report.plan.start.softening;
+  report.one_chip = predict_force_cost(name, host, 1, snapshot.position, snapshot.mass, eps);
+  report.one_board = is_usual_board(name)
+                         ? force_cost(report.statistics)
+                         : predict_force_cost(name, host, 4, snapshot.position, snapshot.mass, eps);
+}
+
+int work(const Options& options) {
+  const RunRequest request = request_from(options);
+  NbodyReport report;
+  Snapshot snapshot;
+  Device device = open_and_read(options.device, [&] {
+    snapshot = read_snapshot(options.file);
+    report.plan = plan_run(snapshot, request);
+  });
+  if (device.ranks() > 1) {
+    const RunPlan& plan = report.plan;
+    const RunState& start = plan.start;
+    Hash times;
+    times.add(start.start_time).add(start.time_step).add(start.step).add(plan.last_step);
+    times.add(plan.snapshot_every).add(plan.energy_every);
+    require_same_on_ranks(
+        {{"has read other particles", hash_of(snapshot)},
+         {"has another --eps or --G", Hash().add(start.softening).add(start.gravity)},
+         {"has another --dt, --t-end, --snapshot-every or --energy-every", times}});
+  }
+  const SnapshotPlace place = snapshot_place(options.folder, format_from(options));
+  on_all_ranks([&] {
+    if (is_first_rank()) make_writable_folder(options.folder);
+  });
+  give_notes(snapshot, report.plan, request);
+  if (!options.json) print_beginning(options, snapshot, report.plan, device);
+
+  const InterruptGuard guard;
+  const Snapshot begin = snapshot;
+  report.file = options.file;
+  report.particles = snapshot.size();
+  report.device = device.description();
+  int signal = 0;
+  report.result = integrate(options, snapshot, report.plan, device, place, signal);
+  report.statistics = device.statistics();
+  report.clocks_per_interaction = Kernel::builtin("gravity").clocks_per_interaction();
+  report.ranks = rank_reports(device);
+  report.statistics = sum_over_ranks(report.statistics, report.ranks);
+  if (device.ranks() == 1) predict(options, snapshot, report);
+  if (options.compare && !report.result.stopped && is_first_rank())
+    report.comparison = compare(begin, report.plan, snapshot, !options.json);
+  if (options.json)
+    print_json(report_json(report));
+  else
+    print("{}", report_text(report));
+  if (report.result.stopped) return 128 + signal;
+  const bool cut_short = options.compare && is_first_rank() && !report.comparison;
+  return cut_short ? 128 + InterruptGuard::received() : 0;
+}
+
+Action prepare(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("FILE", o->file, "snapshot: GADGET-style HDF5, or text m x y z vx vy vz")
+      ->required();
+  app.add_option("--eps", o->eps, "softening length, at least 0")->type_name("LENGTH");
+  app.add_option("--dt", o->dt, "time step, above 0")->type_name("TIME");
+  app.add_option("--t-end", o->t_end, "time at which to end")->type_name("TIME");
+  app.add_option("--G", o->gravity, "constant of gravity in the units of the file (default: 1)")
+      ->type_name("G");
+  app.add_option("--out", o->folder,
+                 "folder for snapshots, created if missing (default: nbody-out)")
+      ->type_name("DIR");
+  app.add_option("--snapshot-every", o->snapshot_every,
+                 "write snapshots at this interval: a time, or 64steps (default: the end only)")
+      ->type_name("INTERVAL");
+  app.add_option("--energy-every", o->energy_every,
+                 "print energies at this interval (default: a sixteenth of the run)")
+      ->type_name("INTERVAL");
+  app.add_option("--format", o->format, "format of snapshots: hdf5, text (default: that of FILE)")
+      ->type_name("NAME");
+  app.add_flag("--compare", o->compare,
+               "integrate in double on the host too, and show both energy drifts");
+  add_device_options(app, o->device);
+  add_json_option(app, o->json);
+  return [o] { return work(*o); };
+}
+
+const Registration registration{
+    {.name = "nbody",
+     .summary = "integrate a star cluster from a snapshot",
+     .example = "gdr nbody examples/data/plummer_1024.hdf5 --eps 0.015625 --dt 0.0009765625 "
+                "--t-end 1 --out run1\n"
+                "gdr nbody run1/snapshot_00001024.hdf5 --t-end 2 --out run1",
+     .group = Group::Simulation,
+     .prepare = prepare,
+     .details =
+         "Leapfrog (kick, drift, kick) with a fixed step. Snapshots know the step, --dt, --eps "
+         "and\n"
+         "--G: a run that starts from one continues with the same bits as if it had never "
+         "stopped.\n"
+         "Ctrl-C ends the run after the current step, with a snapshot, a report and exit status\n"
+         "130 (143 for SIGTERM, 129 for SIGHUP). Where --dt does not divide the time, the run "
+         "ends\n"
+         "at the first step that reaches --t-end."}};
+
+}  // namespace
+}  // namespace gdr::cli

@@ -1,0 +1,338 @@
+// `gdr predict`: time and rate of a job on a described machine, without running it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gdr/error.hpp"
+#include "gdr/kernel.hpp"
+#include "libgdr/cli/command.hpp"
+#include "libgdr/cli/kernels.hpp"
+#include "libgdr/cli/options.hpp"
+#include "libgdr/cli/output.hpp"
+#include "libgdr/cli/predict_report.hpp"
+#include "libgdr/cli/text.hpp"
+#include "libgdr/device/names.hpp"
+#include "libgdr/io/atomic_file.hpp"
+#include "libgdr/predict/hpl.hpp"
+#include "libgdr/predict/jobs.hpp"
+#include "libgdr/predict/machine_file.hpp"
+
+namespace gdr::cli {
+namespace {
+
+using predict::Machine;
+using predict::Prediction;
+
+struct Options {
+  std::string job, machine, size, grid, block, particles, targets, sources, partition, clocks,
+      flops, output, csv;
+  std::vector<std::string> settings;
+  bool no_overlap = false, scaling = false, json = false;
+};
+
+enum JobKind : unsigned {
+  Particles = 1,
+  Product = 2,
+  Lu = 4,
+  Hpl = 8,
+  Published = 16,
+  Show = 32,
+  List = 64
+};
+
+struct NamedJob {
+  std::string_view name;
+  JobKind kind;
+};
+/// Jobs other than kernels.
+constexpr NamedJob named_jobs[] = {{"product", Product},     {"lu", Lu},        {"hpl", Hpl},
+                                   {"published", Published}, {"machine", Show}, {"machines", List}};
+
+/// The jobs to which an option applies: others refuse it.
+struct OptionUse {
+  std::string_view name;
+  unsigned jobs;
+};
+constexpr OptionUse option_uses[] = {
+    {"--particles", Particles},
+    {"--targets", Particles},
+    {"--sources", Particles},
+    {"--partition", Particles},
+    {"--clocks", Particles},
+    {"--flops", Particles},
+    {"--size", Product | Lu | Hpl},
+    {"--block", Lu | Hpl},
+    {"--grid", Particles | Hpl},
+    {"--no-overlap", Lu | Hpl},
+    {"--scaling", Particles | Product | Lu | Hpl},
+    {"--csv", Particles | Product | Lu | Hpl},
+    {"--output", Show},
+    {"--machine", Particles | Product | Lu | Hpl | Show},
+    {"--set", Particles | Product | Lu | Hpl | Show},
+    {"--json", Particles | Product | Lu | Hpl | Published | List},
+};
+
+JobKind kind_of(const std::string& job) {
+  for (const NamedJob& named : named_jobs)
+    if (named.name == job) return named.kind;
+  return Particles;
+}
+
+void refuse_unused_options(const CLI::App& app, const std::string& job, JobKind kind) {
+  for (const OptionUse& use : option_uses)
+    if (app.get_option(std::string(use.name))->count() > 0 && (use.jobs & kind) == 0)
+      throw usage_error("{} does not apply to the job {}", use.name, job);
+}
+
+/// A whole number: digits, or 1e6.
+std::size_t parse_count(std::string_view what, std::string_view text, double least, double most) {
+  const double value = parse_number(what, text);
+  if (value < least || value > most || value != std::floor(value))
+    throw usage_error("{} {}: must be a whole number from {:g} to {:g}", what, text, least, most);
+  return static_cast<std::size_t>(value);
+}
+
+/// Numbers with an x between them.
+std::vector<std::size_t> parse_counts(std::string_view what, std::string_view text, double most) {
+  std::vector<std::size_t> list;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('x', begin), text.size());
+    list.push_back(parse_count(what, text.substr(begin, end - begin), 1, most));
+    begin = end + 1;
+  }
+  return list;
+}
+
+constexpr double most_rows = 1e8, most_particles = 1e10, most_nodes = 1048576;
+
+/// Names of jobs other than kernels.
+std::vector<std::string_view> job_names() {
+  std::vector<std::string_view> names;
+  for (const NamedJob& job : named_jobs) names.push_back(job.name);
+  return names;
+}
+
+Partition parse_partition(const std::string& name) {
+  struct Named {
+    std::string_view name;
+    Partition partition;
+  };
+  static constexpr Named known[] = {{"auto", Partition::Auto},
+                                    {"targets", Partition::TargetsOverBlocks},
+                                    {"sources", Partition::SourcesOverBlocks}};
+  std::vector<std::string_view> names;
+  for (const Named& n : known) {
+    if (n.name == name) return n.partition;
+    names.push_back(n.name);
+  }
+  throw usage_error("{}", unknown_name("--partition", name, names));
+}
+
+predict::ParticleJob particle_job(const Options& o) {
+  const std::string all = o.particles;
+  if (all.empty() && (o.targets.empty() || o.sources.empty()))
+    throw usage_error("give --particles N, or --targets N and --sources N");
+  const auto count = [&](std::string_view name, const std::string& one) {
+    return one.empty() ? parse_count("--particles", all, 0, most_particles)
+                       : parse_count(name, one, 0, most_particles);
+  };
+  predict::ParticleJob job;
+  job.targets = count("--targets", o.targets);
+  job.sources = count("--sources", o.sources);
+  if (!o.partition.empty()) job.partition = parse_partition(o.partition);
+  return job;
+}
+
+predict::JobOn particles(const Options& o) {
+  const Kernel kernel = find_kernel(o.job, "job", job_names());
+  const predict::ParticleJob job = particle_job(o);
+  std::optional<double> clocks, flops;
+  if (!o.clocks.empty()) clocks = parse_number("--clocks", o.clocks);
+  if (!o.flops.empty()) flops = parse_number("--flops", o.flops);
+  if (flops && (*flops < 0 || *flops > 1e9)) throw usage_error("--flops: must be from 0 to 1e9");
+  std::optional<predict::ParticleGrid> grid;
+  if (!o.grid.empty()) {
+    const auto sizes = parse_counts("--grid", o.grid, most_nodes);
+    if (sizes.size() != 2) throw usage_error("--grid: write it as ROWSxCOLUMNS, as 8x8");
+    grid = predict::ParticleGrid{sizes[0], sizes[1]};
+  }
+  return [=](const Machine& machine) {
+    predict::KernelShape shape = predict::kernel_shape(kernel, machine.geometry());
+    if (clocks)
+      shape = predict::with_clocks(shape, fmt::format("{} in {:g} clocks", shape.name, *clocks),
+                                   *clocks, flops.value_or(shape.flops));
+    if (flops) shape.flops = *flops;
+    return predict::predict_particles(machine, shape, job, grid);
+  };
+}
+
+predict::JobOn product(const Options& o) {
+  if (o.size.empty()) throw usage_error("give --size N, or --size MxNxK");
+  std::vector<std::size_t> sizes = parse_counts("--size", o.size, most_rows);
+  if (sizes.size() == 1) sizes.assign(3, sizes[0]);
+  if (sizes.size() != 3)
+    throw usage_error("--size: write it as N, for N x N matrices, or MxNxK, for M x K by K x N");
+  return [sizes](const Machine& machine) {
+    return predict::predict_product(machine, sizes[0], sizes[1], sizes[2]);
+  };
+}
+
+/// One number of --size.
+std::size_t rows_of(const Options& o) {
+  const std::vector<std::size_t> sizes = parse_counts("--size", o.size, most_rows);
+  if (sizes.size() != 1) throw usage_error("--size: give one number, the rows of the matrix");
+  return sizes[0];
+}
+
+predict::JobOn lu(const Options& o) {
+  if (o.size.empty()) throw usage_error("give --size N");
+  const std::size_t n = rows_of(o);
+  const std::size_t block = o.block.empty() ? 0 : parse_count("--block", o.block, 1, most_rows);
+  return [n, block, overlap = !o.no_overlap](const Machine& machine) {
+    return predict::predict_lu(machine, n, block, overlap);
+  };
+}
+
+/// Without a size: the largest matrix that fits the machine, or one node with --scaling.
+predict::JobOn hpl(const Options& o, const Machine& whole) {
+  predict::HplJob job;
+  job.look_ahead = !o.no_overlap;
+  if (!o.block.empty()) job.block = parse_count("--block", o.block, 1, most_rows);
+  if (!o.grid.empty()) {
+    const auto sizes = parse_counts("--grid", o.grid, most_nodes);
+    if (sizes.size() != 2) throw usage_error("--grid: write it as ROWSxCOLUMNS, as 8x8");
+    if (o.scaling) throw usage_error("--grid: cannot be combined with --scaling");
+    job.rows = sizes[0];
+    job.columns = sizes[1];
+  } else {
+    predict::choose_grid(o.scaling ? 1 : whole.nodes(), job);
+  }
+  job.n = o.size.empty() ? predict::largest_matrix(whole, job) : rows_of(o);
+  return [job, chosen = o.grid.empty()](const Machine& machine) {
+    predict::HplJob here = job;
+    if (chosen) predict::choose_grid(machine.nodes(), here);
+    return predict::predict_hpl(machine, here);
+  };
+}
+
+Machine machine_of(const Options& o) {
+  Machine machine = predict::find_machine(
+      o.machine.empty() ? std::string(predict::presets().front().name) : o.machine);
+  for (const std::string& text : o.settings) {
+    const Setting s = split_setting("--set", text);
+    try {
+      const predict::KeyInfo& info = predict::find_key(s.name);
+      machine.set(info.key, parse_number(s.name, s.value), predict::Origin::Assumed,
+                  "set on the command line");
+    } catch (const Error& error) {
+      throw Error(error.category(), std::string("--set ") + error.what());
+    }
+  }
+  return machine;
+}
+
+int show_machine(const Options& o, const Machine& machine) {
+  if (o.output.empty()) {
+    report_machine(machine);
+    return 0;
+  }
+  refuse_same_file(o.machine, o.output);
+  write_text(o.output, predict::machine_json(machine));
+  return 0;
+}
+
+predict::JobOn job_of(const Options& o, JobKind kind, const Machine& machine) {
+  switch (kind) {
+    case Product:
+      return product(o);
+    case Lu:
+      return lu(o);
+    case Hpl:
+      return hpl(o, machine);
+    default:
+      return particles(o);
+  }
+}
+
+int work(const CLI::App& app, const Options& o) {
+  const JobKind kind = kind_of(o.job);
+  refuse_unused_options(app, o.job, kind);
+  if (kind == Published) {
+    report_published(predict::published_table(), o.json);
+    return 0;
+  }
+  if (kind == List) {
+    report_machines(o.json);
+    return 0;
+  }
+  const Machine machine = machine_of(o);
+  if (kind == Show) return show_machine(o, machine);
+  if (!o.csv.empty() && !o.scaling) throw usage_error("--csv requires --scaling");
+  const predict::JobOn job = job_of(o, kind, machine);
+  if (!o.scaling) {
+    const Prediction prediction = job(machine);
+    report_prediction(prediction, machine, predict::gains(machine, job, prediction), o.json);
+    return 0;
+  }
+  if (!o.csv.empty()) check_writable(o.csv);
+  const std::vector<predict::ScalingPoint> points =
+      predict::strong_scaling(machine, job, kind == Hpl);
+  if (!o.csv.empty()) write_file_atomically(o.csv, predict::scaling_csv(points));
+  report_scaling(points, machine, o.json);
+  return 0;
+}
+
+Action prepare(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  const auto add = [&app](const char* name, std::string& value, const char* text,
+                          const char* type) { app.add_option(name, value, text)->type_name(type); };
+  app.add_option(
+         "JOB", o->job,
+         "a kernel (its name, or a file), product, lu, hpl; or published, machine, machines")
+      ->required();
+  add("--machine", o->machine, "a known machine, or a file .json (default: board4)", "NAME");
+  add_repeatable(app, "--set", o->settings, "another value of the machine", "KEY=VALUE");
+  add("--particles", o->particles, "particles, all of them targets and sources", "N");
+  add("--targets", o->targets, "targets, if they differ from the sources", "N");
+  add("--sources", o->sources, "sources", "N");
+  add("--partition", o->partition, "partition of the work over blocks: auto, targets or sources",
+      "NAME");
+  add("--clocks", o->clocks, "clocks an interaction, instead of the kernel's own", "C");
+  add("--flops", o->flops, "operations counted for one, instead of the kernel's", "F");
+  add("--size", o->size, "rows of the matrices; of a product also MxNxK", "N");
+  add("--block", o->block, "columns of a panel (hpl: 2048; lu: as the library)", "N");
+  add("--grid", o->grid, "nodes as a grid, ROWSxCOLUMNS (default: the best, or near a square)",
+      "RxC");
+  app.add_flag("--no-overlap", o->no_overlap, "panels and updates in sequence, without overlap");
+  app.add_flag("--scaling", o->scaling, "strong scaling: the job on growing parts of the machine");
+  add("--csv", o->csv, "with --scaling: write the points as comma-separated values", "FILE");
+  add("-o,--output", o->output, "with the job machine: write its file; - prints it", "FILE");
+  add_json_option(app, o->json);
+  return [o, &app] { return work(app, *o); };
+}
+
+const Registration registration{
+    {.name = "predict",
+     .summary = "predict time and rate of a job on a described machine",
+     .example = "gdr predict published\n"
+                "gdr predict gravity --particles 131072\n"
+                "gdr predict hpl --machine cluster64 --json\n"
+                "gdr predict gravity --particles 1e6 --machine plan4096 --scaling --csv points.csv",
+     .group = Group::Machine,
+     .prepare = prepare,
+     .details =
+         "Nothing runs: models of board, host and network add up the cost of the steps. For a\n"
+         "kernel the result is one force calculation, with all data sent and fetched once; for a\n"
+         "board, clocks and seconds are those that the emulated board would count.\n"
+         "'published' compares the model with published figures. 'machine' shows all values of\n"
+         "a machine with their sources; with -o FILE it writes them as a file to edit."}};
+
+}  // namespace
+}  // namespace gdr::cli

@@ -1,0 +1,115 @@
+// `gdr selftest`: the engines against the reference on random programs, bit for bit.
+#include "emulator/selftest/selftest.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "emulator/assembler/assembler.hpp"
+#include "gdr/error.hpp"
+#include "kernels/builtin.hpp"
+#include "libgdr/cli/command.hpp"
+#include "libgdr/cli/options.hpp"
+#include "libgdr/cli/output.hpp"
+#include "libgdr/cli/progress.hpp"
+#include "libgdr/cli/selftest_report.hpp"
+#include "libgdr/cli/text.hpp"
+
+namespace gdr::cli {
+namespace {
+
+struct Options {
+  double minutes = 1.0 / 6;
+  std::uint64_t seed = 1, cases = 0;
+  std::string isa, only;
+  unsigned threads = 0;
+  bool json = false;
+};
+
+/// The vector engine with the instruction set of --isa or GDR_ISA, else with all of this host.
+std::vector<std::unique_ptr<Engine>> engines_under_test(std::string isa) {
+  const char* variable = std::getenv("GDR_ISA");
+  if (isa.empty() && variable != nullptr) isa = variable;
+  std::vector<std::unique_ptr<Engine>> engines;
+  if (!isa.empty()) {
+    engines.push_back(make_engine("vector", isa));
+    return engines;
+  }
+  for (const Isa each : host_isas()) engines.push_back(make_engine("vector", isa_name(each)));
+  return engines;
+}
+
+std::vector<Program> library_kernels() {
+  std::vector<Program> programs;
+  for (const BuiltinKernel& kernel : builtin_kernels()) {
+    AssembleResult result = assemble(kernel.source, std::string(kernel.name));
+    if (!result.ok())
+      throw Error(ErrorCategory::Internal,
+                  fmt::format("kernel {} of the library does not assemble", kernel.name));
+    programs.push_back(*std::move(result.program));
+  }
+  return programs;
+}
+
+int run(const Options& options) {
+  if (!(options.minutes > 0)) throw usage_error("--minutes: the time must be above 0");
+  const auto engines = engines_under_test(options.isa);
+  const std::vector<Program> kernels = library_kernels();
+  selftest::Options wanted;
+  wanted.seed = options.seed;
+  wanted.seconds = 60 * options.minutes;
+  wanted.cases = options.cases;
+  wanted.category = options.only;
+  wanted.threads = options.threads;
+  wanted.kernels = kernels;
+  const double categories = options.only.empty() ? 4 : 1;
+  const double total =
+      options.cases > 0 ? static_cast<double>(options.cases) * categories : wanted.seconds;
+  selftest::Outcome outcome;
+  {
+    Progress progress("selftest", total);
+    wanted.progress = [&progress](double done) { progress.update(done); };
+    outcome = selftest::run(engines, wanted);
+  }
+  const SelftestReport report{options.seed, engines, outcome};
+  write_output(options.json ? selftest_json(report) : selftest_text(report));
+  return outcome.failure ? 1 : 0;
+}
+
+Action prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  add_number(app, "--minutes", options->minutes, "duration of the test (default: 10 s)")
+      ->type_name("M");
+  add_whole_number(app, "--seed", options->seed,
+                   "seed: program n of a category has seed N + n (default 1)");
+  app.add_option("--only", options->only, "one category: operations, programs, loops, kernels")
+      ->type_name("NAME");
+  add_whole_number(app, "--cases", options->cases,
+                   "number of programs of every category, instead of a duration");
+  app.add_option("--isa", options->isa,
+                 "one instruction set: avx512, avx2, portable (or GDR_ISA; default: all)")
+      ->type_name("NAME");
+  add_whole_number(app, "--threads", options->threads, "host threads; 0: one for each core");
+  add_json_option(app, options->json);
+  return [options] { return run(*options); };
+}
+
+const Registration registration{
+    {.name = "selftest",
+     .summary = "check the fast engine against the reference, bit for bit",
+     .example = "gdr selftest\ngdr selftest --minutes 60 --seed 20240607 --isa avx2",
+     .group = Group::Machine,
+     .prepare = prepare,
+     .details =
+         "Runs random programs on the vector engine, with every instruction set of this host, and\n"
+         "on the reference engine, and compares the whole state that they leave: single\n"
+         "operations of every kind on hard operands, random programs of all units and memories,\n"
+         "loops as kernels have them, and the kernels of the library. On a difference it prints\n"
+         "the first instruction, PE, element and word that differ and the smallest program that\n"
+         "shows it, and the exit status is 1."}};
+
+}  // namespace
+}  // namespace gdr::cli

@@ -1,0 +1,115 @@
+// `gdr serve`: emulated boards for other processes.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gdr/error.hpp"
+#include "libgdr/cli/command.hpp"
+#include "libgdr/cli/options.hpp"
+#include "libgdr/cli/output.hpp"
+#include "libgdr/cli/text.hpp"
+#include "libgdr/driver/access.hpp"
+#include "libgdr/driver/server/server.hpp"
+
+namespace gdr::cli {
+namespace {
+
+constexpr std::uint64_t most_memory_mib = std::uint64_t{1} << 24;
+constexpr unsigned most_threads = 4096;
+
+struct Options {
+  std::string socket, mode = "0600", log;
+  unsigned boards = 1;
+  bool any_engine = false;
+  double queue_seconds = 600;
+  std::uint64_t memory_mib = 4096;
+  DeviceChoice device;
+  std::vector<std::string> geometry, faults;
+};
+
+/// Access rights in octal.
+unsigned parse_mode(const std::string& text) {
+  unsigned mode = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
+  if (error != std::errc{} || end != text.data() + text.size() || mode > 0777)
+    throw usage_error("--mode '{}': write access rights as for chmod, 0600 or 0660", text);
+  return mode;
+}
+
+std::vector<Fault> parse_faults(const std::vector<std::string>& texts) {
+  std::vector<Fault> faults;
+  for (const std::string& text : texts) {
+    const auto fault = parse_fault(text);
+    if (!fault) throw usage_error("--inject '{}': write it as KIND@LIST[:VALUE][xTIMES]", text);
+    faults.push_back(*fault);
+  }
+  return faults;
+}
+
+void report_ready(const driver::ServerOptions& options) {
+  print("serving {} at {}\n", counted(options.boards, "board"), options.socket);
+  flush_output();
+}
+
+int work(const Options& o) {
+  if (!(o.queue_seconds >= 0)) throw usage_error("--queue-seconds: must be at least 0");
+  if (o.device.threads > most_threads)
+    throw usage_error("--threads: must be at most {}", most_threads);
+  driver::ServerOptions options;
+  options.socket = o.socket.empty() ? driver::default_socket() : o.socket;
+  options.mode = parse_mode(o.mode);
+  options.boards = o.boards;
+  options.geometry = geometry_from(o.geometry);
+  options.engine = o.device.engine;
+  options.isa = o.device.isa;
+  options.threads = o.device.threads;
+  options.any_engine = o.any_engine;
+  options.queue_seconds = o.queue_seconds;
+  options.most_memory = o.memory_mib << 20;
+  options.log = o.log;
+  options.faults = parse_faults(o.faults);
+  driver::serve(options, report_ready);
+  return 0;
+}
+
+Action prepare(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("--socket", o->socket,
+                 "path of the socket (or GDR_SOCKET; else gdr.socket in XDG_RUNTIME_DIR)")
+      ->type_name("PATH");
+  add_whole_number(app, "--boards", o->boards,
+                   "number of emulated boards; each has one owner at a time", 1U, 64U);
+  app.add_option("--mode", o->mode, "access rights of the socket, as for chmod")->type_name("MODE");
+  add_number(app, "--queue-seconds", o->queue_seconds,
+             "longest time that a client waits for a board")
+      ->type_name("S");
+  add_whole_number(app, "--memory", o->memory_mib,
+                   "MiB of memory that a client may share with its board", std::uint64_t{1},
+                   most_memory_mib)
+      ->type_name("MIB");
+  app.add_option("--log", o->log, "append the log to a file instead of standard error")
+      ->type_name("FILE");
+  app.add_flag("--any-engine", o->any_engine, "clients may choose engine and instruction set");
+  app.add_option("--inject", o->faults, "inject faults, for tests")->group("");
+  add_geometry_option(app, o->geometry);
+  add_engine_options(app, o->device);
+  return [o] { return work(*o); };
+}
+
+const Registration registration{
+    {.name = "serve",
+     .summary = "serve emulated boards to other processes",
+     .example =
+         "gdr serve --socket /tmp/boards.socket --boards 2 --engine native\n"
+         "gdr force cluster.hdf5 --eps 0.01 -o f.hdf5 --device board:unix:/tmp/boards.socket",
+     .group = Group::Machine,
+     .prepare = prepare,
+     .details = "Serves until it is interrupted. A board belongs to one client at a time; others\n"
+                "wait in a queue. Every client gets a fresh board in a process of its own, which\n"
+                "ends with the client. docs/board.md describes the protocol."}};
+
+}  // namespace
+}  // namespace gdr::cli

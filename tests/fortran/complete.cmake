@@ -1,0 +1,17 @@
+# Every function of the C header is in the Fortran module, as a subroutine or a function.
+# cmake -DHEADER=gdr.h -DMODULE=gdr.f90 -P complete.cmake
+file(READ ${HEADER} header)
+file(READ ${MODULE} module)
+string(REGEX REPLACE "/\\*([^*]|\\*[^/])*\\*/" "" header "${header}")
+string(REGEX MATCHALL "gdr_[a-z0-9_]+\\(" functions "${header}")
+list(LENGTH functions count)
+if(count LESS 40)
+  message(FATAL_ERROR "${HEADER}: only ${count} functions found")
+endif()
+foreach(function IN LISTS functions)
+  string(FIND "${module}" "\n  subroutine ${function}" subroutine)
+  string(FIND "${module}" "\n  function ${function}" result)
+  if(subroutine EQUAL -1 AND result EQUAL -1)
+    message(FATAL_ERROR "${MODULE} lacks ${function})")
+  endif()
+endforeach()
