@@ -37,11 +37,12 @@ double count_flops(const Graph& graph) {
   for (const Contribution& c : graph.contributions) {
     need(c.value);
     need(c.payload);
-    need(c.gate);
-    if (c.join != Join::Append && is_number(graph.nodes[static_cast<std::size_t>(c.value)].type))
+    need(c.condition);
+    if (c.reduction != Reduction::Append &&
+        is_number(graph.nodes[static_cast<std::size_t>(c.value)].type))
       ++flops;
   }
-  // Operands come first: needs go backwards, what varies goes forwards.
+  // Operands precede their users: variation propagates forward.
   for (std::size_t k = n; k-- > 0;) {
     if (needed[k] == 0) continue;
     for (const NodeId operand : {graph.nodes[k].a, graph.nodes[k].b, graph.nodes[k].c})

@@ -27,7 +27,7 @@ std::uint64_t hash_of(const Node& n) noexcept {
   return h;
 }
 
-/// Zeros of different sign differ.
+/// Zeros of different signs differ.
 bool same(const Node& x, const Node& y) noexcept {
   return x.fn == y.fn && x.type == y.type && x.a == y.a && x.b == y.b && x.c == y.c &&
          x.variable == y.variable && x.integer == y.integer &&
@@ -66,7 +66,7 @@ void drop_unused_nodes(Graph& graph) {
     if (id != no_node) moved[static_cast<std::size_t>(id)] = 0;
   };
   for (const Contribution& c : graph.contributions) {
-    for (const NodeId id : {c.value, c.payload, c.gate}) need(id);
+    for (const NodeId id : {c.value, c.payload, c.condition}) need(id);
   }
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {
     if (moved[i] == no_node) continue;
@@ -85,7 +85,7 @@ void drop_unused_nodes(Graph& graph) {
   }
   graph.nodes.resize(kept);
   for (Contribution& c : graph.contributions) {
-    for (NodeId* id : {&c.value, &c.payload, &c.gate}) renumber(*id);
+    for (NodeId* id : {&c.value, &c.payload, &c.condition}) renumber(*id);
   }
 }
 

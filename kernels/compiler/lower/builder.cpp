@@ -49,7 +49,7 @@ Builder::Builder(const Graph& graph, const LowerOptions& options)
   // Only what a contribution needs counts as a use.
   std::vector<bool> needed(n, false);
   for (const Contribution& c : graph.contributions) {
-    for (const NodeId id : {c.value, c.payload, c.gate}) {
+    for (const NodeId id : {c.value, c.payload, c.condition}) {
       if (id == no_node) continue;
       needed[static_cast<std::size_t>(id)] = true;
       ++node_uses_[static_cast<std::size_t>(id)];
@@ -73,7 +73,7 @@ Width Builder::width_of(const Ref& ref) const {
 
 bool Builder::invariant(const Ref& ref) const {
   return ref.kind != Ref::Kind::Value ||
-         loop_.values[static_cast<std::size_t>(ref.value)].origin == Origin::Resident;
+         loop_.values[static_cast<std::size_t>(ref.value)].origin == Origin::Invariant;
 }
 
 Ref Builder::immediate(double number) { return constant_ref(number); }
@@ -82,10 +82,10 @@ Ref Builder::bits(std::uint64_t short_bits) {
   return {Ref::Kind::Immediate, none, Width::Short, short_bits};
 }
 
-/// An operation, or the value of the same one made before. What depends on targets and parameters
-/// alone is done once, before the loop.
+/// Emit an operation, or reuse the value of an equal one (value numbering). Operations on loop
+/// invariants are hoisted out of the loop.
 Ref Builder::emit(Op op, Width width, Ref a, Ref b) {
-  // An operation holds one immediate: another goes to a place of its own first.
+  // An operation holds one immediate: a second one needs a value of its own.
   if (a.kind == Ref::Kind::Immediate && b.kind == Ref::Kind::Immediate &&
       (a.bits != b.bits || a.width != b.width))
     a = emit(Op::Upass, a.width, a);
@@ -99,11 +99,12 @@ Ref Builder::emit(Op op, Width width, Ref a, Ref b) {
   const auto ka = side(a);
   const auto kb = b.kind == Ref::Kind::None ? std::array<std::int64_t, 2>{0, 0} : side(b);
   const Key key{op, width, {ka[0], ka[1], kb[0], kb[1]}};
-  if (const auto found = known_.find(key); found != known_.end()) return Ref::of(found->second);
+  if (const auto found = value_numbers_.find(key); found != value_numbers_.end())
+    return Ref::of(found->second);
 
   const bool setup = invariant(a) && invariant(b);
   MachineValue value;
-  value.origin = setup ? Origin::Resident : Origin::Computed;
+  value.origin = setup ? Origin::Invariant : Origin::Computed;
   value.width = width;
   const auto id = static_cast<ValueId>(loop_.values.size());
   value.name = "t" + std::to_string(id);
@@ -120,11 +121,11 @@ Ref Builder::emit(Op op, Width width, Ref a, Ref b) {
     loop_.ops.push_back(made);
   }
   loop_.values.push_back(std::move(value));
-  known_.emplace(key, id);
+  value_numbers_.emplace(key, id);
   return Ref::of(id);
 }
 
-/// The operation that writes a computed value, if it is the only one.
+/// The only operation that writes a computed value, else null.
 MachineOp* Builder::writer(const Ref& ref) {
   if (ref.kind != Ref::Kind::Value) return nullptr;
   const MachineValue& v = loop_.values[static_cast<std::size_t>(ref.value)];
@@ -153,7 +154,7 @@ Ref Builder::input(std::int32_t variable) {
     value.defs.push_back(static_cast<OpId>(loop_.ops.size()));
     loop_.ops.push_back(load);
   } else {
-    value.origin = Origin::Resident;
+    value.origin = Origin::Invariant;
     value.scalar = v.kind == VarKind::Param;
   }
   loop_.values.push_back(std::move(value));
@@ -171,19 +172,19 @@ const Term& Builder::term(NodeId id) {
   return terms_[at];
 }
 
-/// Whether `operand` is a square root that the node divides by: then one function does both.
+/// Whether the node divides by the square root `operand`: one function computes both.
 bool Builder::inverse_root(const Node& node, NodeId operand) const {
   const bool divides =
       (node.fn == Fn::Div && operand == node.b && node.a != node.b) || node.fn == Fn::Reciprocal;
   return divides && graph_.nodes[static_cast<std::size_t>(operand)].fn == Fn::Sqrt;
 }
-Term Builder::under_root(NodeId root) {
+Term Builder::root_operand(NodeId root) {
   return term(graph_.nodes[static_cast<std::size_t>(root)].a);
 }
 
 Term Builder::make_term(const Node& node) {
   const Width width = width_for(node.type);
-  // Operands first, so that operations are marked with the text that they come from.
+  // Operands first, so that each operation carries its own source range.
   for (const NodeId id : {node.a, node.b, node.c}) {
     if (id == no_node || inverse_root(node, id)) continue;
     const Type type = graph_.nodes[static_cast<std::size_t>(id)].type;
@@ -228,11 +229,11 @@ Term Builder::make_term(const Node& node) {
     }
     case Fn::Div: {
       const Term a = term(node.a);
-      if (inverse_root(node, node.b)) return multiply(a, rsqrt(under_root(node.b), width), width);
+      if (inverse_root(node, node.b)) return multiply(a, rsqrt(root_operand(node.b), width), width);
       return multiply(a, reciprocal(term(node.b), width), width);
     }
     case Fn::Reciprocal:
-      if (inverse_root(node, node.a)) return rsqrt(under_root(node.a), width);
+      if (inverse_root(node, node.a)) return rsqrt(root_operand(node.a), width);
       return reciprocal(term(node.a), width);
     case Fn::Rsqrt:
       return rsqrt(term(node.a), width);
@@ -267,14 +268,14 @@ Term Builder::make_term(const Node& node) {
   throw Error(ErrorCategory::Internal, "an integer or a table cannot be used as a number here");
 }
 
-/// A short copy of a long number: rounded where it was made, or on its own.
+/// A long number as a short: rounded by its own operation.
 Ref Builder::short_of(const Ref& ref) {
   if (width_of(ref) == Width::Short) return ref;
   return emit(Op::Fcvt, Width::Short, ref);
 }
 
-/// The product. Scales multiply; a constant power of two, or one that meets a scale that has to be
-/// carried anyway, goes into the scale.
+/// The product. Scales multiply; a constant power of two is absorbed by the scale, as is any
+/// constant if the scale is not trivial.
 Term Builder::multiply(Term a, Term b, Width width) {
   if (a.constant && b.constant) return {{}, 1, true, a.number * b.number};
   if (a.constant) std::swap(a, b);
@@ -289,7 +290,7 @@ Term Builder::multiply(Term a, Term b, Width width) {
         width == Width::Long && width_of(a.ref) == Width::Long && factor.width == Width::Long
             ? Op::Dmul
             : Op::Fmul;
-    // The constant is cut to 25 bits as second operand, so a long one goes first.
+    // The multiplier truncates its second operand to 25 bits, so a long goes first.
     if (factor.width == Width::Long && width_of(a.ref) == Width::Short)
       return {emit(op, width, factor, a.ref), a.scale, false, 0};
     if (factor.width == Width::Long && op == Op::Fmul)
@@ -301,8 +302,8 @@ Term Builder::multiply(Term a, Term b, Width width) {
   if (width_of(y) == Width::Long && width_of(x) == Width::Short) std::swap(x, y);
   const bool two_longs = width_of(x) == Width::Long && width_of(y) == Width::Long;
   if (two_longs && width == Width::Short) {
-    // One pass would cut the second operand, not round it: hold it as a short if that costs
-    // nothing in the loop, else take two passes.
+    // One pass of the multiplier would truncate the second operand: round an invariant to a short
+    // outside the loop, else take two passes.
     if (invariant(x) && !invariant(y)) std::swap(x, y);
     if (invariant(y)) return {emit(Op::Fmul, width, x, short_of(y)), scale, false, 0};
     return {emit(Op::Dmul, width, x, y), scale, false, 0};
@@ -341,7 +342,7 @@ Ref Builder::plain(const Term& t, Width width) {
 Term Builder::add(Term a, Term b, Width width) {
   if (a.constant && b.constant) return {{}, 1, true, a.number + b.number};
   if (a.constant) {
-    // c + b: the constant takes b's scale, and the sum its sign.
+    // c + b: the constant takes the scale of b, and the sum its sign.
     const Ref c = immediate(a.number * std::abs(b.scale));
     if (b.scale < 0) return {emit(Op::Fsub, width, c, b.ref), -b.scale, false, 0};
     return {emit(Op::Fadd, width, b.ref, c), b.scale, false, 0};
@@ -354,7 +355,8 @@ Term Builder::add(Term a, Term b, Width width) {
     return {emit(Op::Fadd, width, a.ref, immediate(c)), a.scale, false, 0};
   }
   if (std::abs(a.scale) != std::abs(b.scale)) {
-    // Rescale the side where it costs nothing in the loop, else the one whose scale is no one.
+    // Rescale an invariant operand, which is free in the loop, else the one with a nontrivial
+    // scale.
     const bool second = invariant(b.ref) || (!invariant(a.ref) && std::abs(a.scale) == 1);
     if (second) {
       b = with_scale(b, std::copysign(std::abs(a.scale), b.scale), width);
@@ -372,7 +374,7 @@ Term Builder::add(Term a, Term b, Width width) {
   return {emit(Op::Fadd, width, a.ref, b.ref), -scale, false, 0};
 }
 
-/// An integer as a number: in the low bits of 1.5 * 2^60, from which that is then subtracted.
+/// An integer as a number: added to the low bits of 1.5 * 2^60, which is then subtracted.
 Ref Builder::number_of(const Ref& integer, Width width) {
   const Ref magic = immediate(1.5 * 1152921504606846976.0);
   Ref wide = magic;
@@ -384,7 +386,7 @@ Ref Builder::number_of(const Ref& integer, Width width) {
   return emit(Op::Fsub, width, shifted, magic);
 }
 
-/// An element of a table: the index goes to T, and local memory is read where T says.
+/// An element of a table: the index goes to T, and local memory is read at T.
 Ref Builder::look_up(const Node& node) {
   const GraphVariable& v = graph_.variables[static_cast<std::size_t>(node.variable)];
   std::int32_t table = 0;
@@ -402,7 +404,7 @@ Ref Builder::look_up(const Node& node) {
     loop_.tables.push_back(made);
   }
   const MachineTable& t = loop_.tables[static_cast<std::size_t>(table)];
-  // Unlike other operations these are never shared: T is needed for one reader at a time.
+  // These operations are never shared: T serves one reader at a time.
   auto push = [&](Op op, Width width, const Ref& a, const Ref& b, bool to_t, std::int32_t reads) {
     MachineValue value;
     value.width = width;
@@ -491,7 +493,7 @@ std::vector<bool> needed_nodes(const Graph& graph) {
   for (const Contribution& c : graph.contributions) {
     need(c.value);
     need(c.payload);
-    need(c.gate);
+    need(c.condition);
   }
   for (std::size_t i = n; i-- > 0;)
     if (needed[i])
@@ -499,10 +501,10 @@ std::vector<bool> needed_nodes(const Graph& graph) {
   return needed;
 }
 
-/// Nodes are made from the results back, by recursion. A chain of many thousand is begun at its
-/// front, a stretch at a time, so that no stack is too small for it.
-void Builder::begin_long_chains() {
-  constexpr unsigned stretch = 500;
+/// Lowering recurses from the results to the inputs. A deep graph is lowered in steps of limited
+/// depth, so that the stack suffices.
+void Builder::lower_deep_chains() {
+  constexpr unsigned depth_step = 500;
   const std::size_t n = graph_.nodes.size();
   const std::vector<bool> needed = needed_nodes(graph_);
   std::vector<unsigned> depth(n, 0);
@@ -510,23 +512,22 @@ void Builder::begin_long_chains() {
     const Node& node = graph_.nodes[i];
     for (const NodeId in : {node.a, node.b, node.c})
       if (in != no_node) depth[i] = std::max(depth[i], depth[static_cast<std::size_t>(in)] + 1);
-    if (!needed[i] || depth[i] == 0 || depth[i] % stretch != 0) continue;
+    if (!needed[i] || depth[i] == 0 || depth[i] % depth_step != 0) continue;
     if (node.type == Type::Int) (void)integer(static_cast<NodeId>(i));
     if (node.type == Type::Short || node.type == Type::Long) (void)term(static_cast<NodeId>(i));
   }
 }
 
 MachineLoop Builder::build() {
-  begin_long_chains();
+  lower_deep_chains();
   for (std::size_t v = 0; v < graph_.variables.size(); ++v)
     if (graph_.variables[v].kind == VarKind::Result) contribute(v);
   collect_uses();
-  find_tolerances();
+  find_compatible_predicates();
   return std::move(loop_);
 }
 
-/// Fill in who reads what. Loads of item variables that nothing reads are dropped by the caller's
-/// not finding them: only inputs that a contribution needs were made at all.
+/// Record the readers of each value. Only inputs that a contribution needs have loads.
 void Builder::collect_uses() {
   for (std::size_t i = 0; i < loop_.ops.size(); ++i) {
     for (const Ref& r : loop_.ops[i].in) {

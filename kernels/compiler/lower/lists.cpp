@@ -1,4 +1,4 @@
-// Lists: what is appended goes to local memory, at an address that T holds.
+// Lists: an append stores to local memory at the address in T.
 #include <algorithm>
 #include <bit>
 
@@ -6,7 +6,7 @@
 
 namespace gdr::kc {
 
-/// Where tables and lists in local memory end, in shorts.
+/// End of tables and lists in local memory, in shorts.
 unsigned Builder::local_end() const {
   unsigned end = 0;
   for (const MachineTable& t : loop_.tables)
@@ -36,9 +36,9 @@ void Builder::make_list(std::size_t variable, const std::vector<const Contributi
   for (const Contribution* c : mine) before = append(index, *c, before);
 }
 
-/// The next entry's place is the last one's and a stride; where the list is full, what is written
-/// goes to the spare short behind it, of whatever element. `before` wrote the entry before, if this
-/// source has one already; returns what writes this one.
+/// The next entry is one stride after the last one. Appends to a full list store to the overflow
+/// slot behind it, shared by all elements. `before` stored the previous entry of this source, if
+/// any; returns the store.
 OpId Builder::append(std::int32_t index, const Contribution& c, OpId before) {
   const MachineList list = loop_.lists[static_cast<std::size_t>(index)];
   const Ref entry = integer(c.value);
@@ -51,21 +51,21 @@ OpId Builder::append(std::int32_t index, const Contribution& c, OpId before) {
   advance.in = {last, bits(list.stride)};
   advance.out = list.accumulator;
   advance.where = c.where;
-  const OpId advanced = accumulate(advance, c.gate);
+  const OpId advanced = accumulate(advance, c.condition);
 
-  MachineValue place;
-  place.width = Width::Long;
-  place.integer = true;
-  place.in_t = true;
+  MachineValue place_value;
+  place_value.width = Width::Long;
+  place_value.integer = true;
+  place_value.in_t = true;
   const auto at = static_cast<ValueId>(loop_.values.size());
-  place.name = "t" + std::to_string(at);
+  place_value.name = "t" + std::to_string(at);
   const auto placed = static_cast<OpId>(loop_.ops.size());
-  place.defs.push_back(placed);
-  loop_.values.push_back(std::move(place));
+  place_value.defs.push_back(placed);
+  loop_.values.push_back(std::move(place_value));
   MachineOp limit;
   limit.op = Op::Imin;
   limit.width = Width::Long;
-  limit.in = {last, bits(list.spare())};
+  limit.in = {last, bits(list.overflow_slot())};
   limit.out = at;
   limit.where = c.where;
   loop_.ops.push_back(limit);
@@ -76,11 +76,11 @@ OpId Builder::append(std::int32_t index, const Contribution& c, OpId before) {
   store.in = {Ref::of(at), entry};
   store.list = index;
   store.where = c.where;
-  const OpId stored = accumulate(store, c.gate);
+  const OpId stored = accumulate(store, c.condition);
 
-  // The place is read between this advance and the next one, of this source or of the next.
-  loop_.orders.push_back({advanced, placed, latency});
-  if (before != none) loop_.orders.push_back({before, advanced, 0});
+  // The address is read between this advance and the next one, of this source or the next.
+  loop_.dependences.push_back({advanced, placed, latency});
+  if (before != none) loop_.dependences.push_back({before, advanced, 0});
   return stored;
 }
 
