@@ -6,6 +6,8 @@
 #include "compiler/codegen_support.hpp"
 #include "emulator/assembler/assembler.hpp"
 #include "gdr/error.hpp"
+#include "kernels/compiler/lower/lower.hpp"
+#include "kernels/compiler/schedule/cost.hpp"
 
 namespace gdr::test {
 namespace {
@@ -222,6 +224,36 @@ TEST_CASE("tables can be read at constant indices") {
   }
   check("CONST table t[5], s[5]; VARI x; VARJ u; VARF f;\nf += x*u*t[2] + s[4]*s[0]*u;\n", data, 2,
         9, 2e-7);
+}
+
+TEST_CASE("a value can have any number of uses") {
+  const auto text = [](int uses) {
+    return "VARI x; VARJ u; VARF f;\nd = u - x;\nfor k = 1 .. " + std::to_string(uses) +
+           " { f += d*(k + 0.3); }\n";
+  };
+  check(text(100), numbers({"x"}, {"u"}), 3, 5, 3e-6);
+
+  // The cost of a schedule in which the value is one instruction later, so that every use is.
+  const auto cost_of_delay = [&](int uses) {
+    const kc::MachineLoop loop = kc::lower(graph_of(text(uses)), {});
+    kc::Problem problem;
+    problem.loop = &loop;
+    problem.field_word.assign(loop.values.size(), 0);
+    problem.field_half.assign(loop.values.size(), 0);
+    const auto value = std::ranges::find_if(loop.values, [&](const kc::MachineValue& v) {
+      return v.uses.size() == static_cast<std::size_t>(uses);
+    });
+    REQUIRE(value != loop.values.end());
+    kc::ScheduleCost cost(problem, 2000);
+    const auto definition = static_cast<std::size_t>(value->defs.front());
+    cost.set_time(definition, 1500);
+    const int before = cost.cost();
+    cost.set_time(definition, 1501);
+    return cost.cost() - before;
+  };
+  const int one = cost_of_delay(10) / 10;
+  CHECK(one > 0);
+  for (const int uses : {63, 64, 65, 100, 300}) CHECK(cost_of_delay(uses) == uses * one);
 }
 
 TEST_CASE("a kernel with two hundred roots compiles") {

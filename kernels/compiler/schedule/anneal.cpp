@@ -141,7 +141,7 @@ class Search {
       p.has_t_copy = true;
       p.t_copy_storage =
           is_long || random_.below(2) == 0 ? StorageClass::TUpper : StorageClass::TLower;
-      p.t_copy_readers = static_cast<std::uint8_t>(1 + random_.below(value.uses.size() - 1));
+      p.t_copy_readers = static_cast<std::uint32_t>(1 + random_.below(value.uses.size() - 1));
     }
     return p;
   }

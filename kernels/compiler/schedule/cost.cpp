@@ -203,16 +203,16 @@ void ScheduleCost::occupy_registers(int from, int to, int shorts, int delta) {
   }
 }
 
-/// Reads from one storage class by the first `count` readers.
-void ScheduleCost::add_reads(ValueId value, StorageClass storage, const int* times, int count,
+/// Reads from one storage class at the given times.
+void ScheduleCost::add_reads(ValueId value, StorageClass storage, std::span<const int> times,
                              int delta) {
-  const bool resident = loop_.values[static_cast<std::size_t>(value)].origin == Origin::Invariant;
-  for (int i = 0; i < count; ++i) {
-    const int stage = resident ? 0 : times[i] / ii_;
+  const bool invariant = loop_.values[static_cast<std::size_t>(value)].origin == Origin::Invariant;
+  for (const int time : times) {
+    const int stage = invariant ? 0 : time / ii_;
     if (in_t(storage)) {
-      count_access(times[i], code_of(value, stage, reads_t), Port::TRead, delta);
+      count_access(time, code_of(value, stage, reads_t), Port::TRead, delta);
     } else {
-      count_access(times[i], code_of(value, stage, reads_storage),
+      count_access(time, code_of(value, stage, reads_storage),
                    storage == StorageClass::Local ? Port::LocalAccess : Port::RegisterRead, delta);
     }
   }
@@ -231,7 +231,7 @@ void ScheduleCost::add_value(ValueId v, int delta) {
     case Origin::Invariant: {
       const StorageClass storage = schedule_.placement[static_cast<std::size_t>(v)].storage;
       for (const OpId u : value.uses)
-        add_reads(v, storage, &schedule_.time[static_cast<std::size_t>(u)], 1, delta);
+        add_reads(v, storage, {&schedule_.time[static_cast<std::size_t>(u)], 1}, delta);
       if (storage == StorageClass::Register) {
         const int shorts =
             static_cast<int>(shorts_in(value.width) * (value.scalar ? 1 : loop_.elements));
@@ -256,17 +256,15 @@ void ScheduleCost::add_value(ValueId v, int delta) {
 void ScheduleCost::add_computed(ValueId v, int delta) {
   const MachineValue& value = loop_.values[static_cast<std::size_t>(v)];
   const Placement& place = schedule_.placement[static_cast<std::size_t>(v)];
-  int reads[64];
-  int count = 0;
-  for (const OpId u : value.uses) {
-    if (count == 64) break;
-    reads[count++] = schedule_.time[static_cast<std::size_t>(u)];
-  }
-  std::sort(reads, reads + count);
+  read_times_.clear();
+  for (const OpId u : value.uses)
+    read_times_.push_back(schedule_.time[static_cast<std::size_t>(u)]);
+  std::sort(read_times_.begin(), read_times_.end());
+  const std::span<const int> reads = read_times_;
   const int first = schedule_.time[static_cast<std::size_t>(value.defs.front())];
   const int written = schedule_.time[static_cast<std::size_t>(value.defs.back())];
   const int ready = written + static_cast<int>(problem_.latency);
-  for (int i = 0; i < count && reads[i] < ready; ++i)
+  for (std::size_t i = 0; i < reads.size() && reads[i] < ready; ++i)
     cost_ += delta * latency_violation * (ready - reads[i]);
   for (std::size_t k = 1; k < value.defs.size(); ++k) {
     const int gap = schedule_.time[static_cast<std::size_t>(value.defs[k - 1])] + 1 -
@@ -274,7 +272,7 @@ void ScheduleCost::add_computed(ValueId v, int delta) {
     if (gap > 0) cost_ += delta * latency_violation * gap;
   }
   const int from = std::min(first, written);
-  const int last = count > 0 ? std::max(reads[count - 1], written + 1) : written + 1;
+  const int last = reads.empty() ? written + 1 : std::max(reads.back(), written + 1);
   const bool is_long = value.width == Width::Long;
   auto live_in_t = [&](StorageClass storage, int until) {
     const int to = std::max(until, written + 1);
@@ -293,20 +291,20 @@ void ScheduleCost::add_computed(ValueId v, int delta) {
   };
   if (in_t(place.storage)) {
     write_all(writes_t, Port::TWrite);
-    add_reads(v, place.storage, reads, count, delta);
+    add_reads(v, place.storage, reads, delta);
     live_in_t(place.storage, last);
     return;
   }
-  int from_copy = 0;
-  if (place.has_t_copy && count > 1) {
-    from_copy = std::min<int>(place.t_copy_readers, count - 1);
+  std::size_t from_copy = 0;
+  if (place.has_t_copy && reads.size() > 1) {
+    from_copy = std::min<std::size_t>(place.t_copy_readers, reads.size() - 1);
     write_all(writes_t, Port::TWrite);
-    add_reads(v, place.t_copy_storage, reads, from_copy, delta);
+    add_reads(v, place.t_copy_storage, reads.first(from_copy), delta);
     live_in_t(place.t_copy_storage, reads[from_copy - 1]);
   }
   write_all(writes_storage,
             place.storage == StorageClass::Local ? Port::LocalAccess : Port::RegisterWrite);
-  add_reads(v, place.storage, reads + from_copy, count - from_copy, delta);
+  add_reads(v, place.storage, reads.subspan(from_copy), delta);
   const int limit = ii_ * static_cast<int>(problem_.unroll);
   if (last - from > limit) cost_ += delta * range_violation * (last - from - limit);
   if (place.storage == StorageClass::Register)
@@ -330,7 +328,7 @@ void ScheduleCost::add_field(ValueId v, int delta) {
     if (early > 0) cost_ += delta * latency_violation * early;
     add_reads(
         v, block || place.storage == StorageClass::Scalar ? StorageClass::Register : place.storage,
-        &t, 1, delta);
+        {&t, 1}, delta);
   }
   const int shorts = static_cast<int>(shorts_in(value.width));
   if (!block) {

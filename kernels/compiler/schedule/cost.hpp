@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "emulator/isa/ports.hpp"
@@ -67,7 +68,7 @@ class ScheduleCost {
   void add_field(ValueId value, int delta);
   void add_block(std::size_t block, int delta);
   void add_op(std::size_t op, int delta);
-  void add_reads(ValueId value, StorageClass storage, const int* times, int count, int delta);
+  void add_reads(ValueId value, StorageClass storage, std::span<const int> times, int delta);
   int definition_end(ValueId value) const;
   void add_dependences(std::size_t op, int delta);
   void settle();
@@ -88,6 +89,7 @@ class ScheduleCost {
   std::vector<ReservationRow> reservation_table_;
   std::vector<std::uint16_t> row_of_time_;  ///< time modulo the II, for common times
   std::vector<std::size_t> dirty_;
+  std::vector<int> read_times_;  ///< scratch space of add_computed
   std::array<std::vector<int>, 2> t_used_;
   std::vector<int> registers_used_;
   std::vector<std::vector<std::int32_t>>

@@ -37,8 +37,7 @@ struct Placement {
   StorageClass storage = StorageClass::Register;
   bool has_t_copy = false;  ///< also stored in T
   StorageClass t_copy_storage = StorageClass::TUpper;
-  std::uint8_t t_copy_readers =
-      0;  ///< number of readers, from the first on, that read the copy in T
+  std::uint32_t t_copy_readers = 0;  ///< number of readers of the copy in T, the first ones
   friend bool operator==(const Placement&, const Placement&) = default;
 };
 
