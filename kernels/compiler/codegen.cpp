@@ -119,7 +119,7 @@ class CodeGenerator {
     for (std::size_t i = 0; i < needed.size(); ++i) {
       const Node& n = out_.graph.nodes[i];
       const auto constant = [&](NodeId id) {
-        return id == no_node || out_.graph.nodes[static_cast<std::size_t>(id)].fn == Fn::Constant;
+        return id == no_node || out_.graph.node(id).fn == Fn::Constant;
       };
       if (!needed[i]) continue;
       if (n.fn == Fn::Add || n.fn == Fn::Sub || n.fn == Fn::Min || n.fn == Fn::Max)
@@ -247,8 +247,7 @@ class CodeGenerator {
       const unsigned end = t.address + t.padded * shorts_in(t.width);
       if (end <= 2 * options_.geometry.local_words) continue;
       failure_ = capacity_error(
-          Code::NoLocalMemory, out_.graph.variables[static_cast<std::size_t>(t.variable)].where,
-          "the local memory is full",
+          Code::NoLocalMemory, out_.graph.variable(t.variable).where, "the local memory is full",
           fmt::format("the tables up to this one need {} shorts, {} are available", end,
                       2 * options_.geometry.local_words));
       return true;
@@ -270,8 +269,7 @@ class CodeGenerator {
     }
     const unsigned have = 2 * (options_.geometry.register_words + options_.geometry.local_words);
     if (staying <= have || last == none) return false;
-    failure_ = capacity_error(Code::NoLocalMemory,
-                              out_.graph.variables[static_cast<std::size_t>(last)].where,
+    failure_ = capacity_error(Code::NoLocalMemory, out_.graph.variable(last).where,
                               "the local memory is full",
                               fmt::format("targets, parameters and results need {} shorts; "
                                           "register file and local memory have {}",
@@ -438,8 +436,7 @@ class CodeGenerator {
     for (std::size_t i = 0; i < current_.loop.ops.size(); ++i) {
       const MachineOp& op = current_.loop.ops[i];
       const bool result =
-          op.out != none &&
-          current_.loop.values[static_cast<std::size_t>(op.out)].origin == Origin::Accumulator;
+          op.out != none && current_.loop.value(op.out).origin == Origin::Accumulator;
       prologue_predicated_[i] = (result || op.list != none) && op.predicate == none;
     }
     for (const MachineMask& m : current_.loop.masks)
@@ -452,11 +449,9 @@ class CodeGenerator {
     const MachineLoop& loop = current_.loop;
     return std::none_of(loop.ops.begin(), loop.ops.end(), [&](const MachineOp& op) {
       const bool contributes =
-          op.list != none ||
-          (op.out != none &&
-           loop.values[static_cast<std::size_t>(op.out)].origin == Origin::Accumulator);
+          op.list != none || (op.out != none && loop.value(op.out).origin == Origin::Accumulator);
       return contributes && op.predicate != none &&
-             op.predicate_value == loop.masks[static_cast<std::size_t>(op.predicate)].off;
+             op.predicate_value == loop.mask(op.predicate).off;
     });
   }
 
@@ -471,7 +466,7 @@ class CodeGenerator {
       if (shorts > have && first_outside == none) first_outside = v.variable;
     }
     if (first_outside == none) return false;
-    const GraphVariable& v = out_.graph.variables[static_cast<std::size_t>(first_outside)];
+    const GraphVariable& v = out_.graph.variable(first_outside);
     failure_ =
         capacity_error(Code::NoRegisters, v.where, "the register file is full",
                        fmt::format("the results need {} shorts, {} are available", shorts, have));

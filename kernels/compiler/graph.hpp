@@ -93,6 +93,15 @@ struct Graph {
   std::vector<GraphVariable> variables;  ///< in order of declaration
   std::vector<Node> nodes;
   std::vector<Contribution> contributions;
+
+  const Node& node(NodeId id) const { return nodes[static_cast<std::size_t>(id)]; }
+  GraphVariable& variable(std::int32_t index) { return variables[static_cast<std::size_t>(index)]; }
+  const GraphVariable& variable(std::int32_t index) const {
+    return variables[static_cast<std::size_t>(index)];
+  }
 };
+
+/// For each node, whether a contribution needs it.
+std::vector<bool> needed_nodes(const Graph& graph);
 
 }  // namespace gdr::kc

@@ -10,7 +10,7 @@ std::vector<std::size_t> topological_order(const MachineLoop& loop) {
   for (std::size_t i = 0; i < n; ++i) {
     for (const Ref& r : loop.ops[i].in) {
       if (r.kind != Ref::Kind::Value) continue;
-      const MachineValue& v = loop.values[static_cast<std::size_t>(r.value)];
+      const MachineValue& v = loop.value(r.value);
       if (v.origin == Origin::Accumulator) continue;
       for (const OpId d : v.defs) before[i].push_back(static_cast<std::size_t>(d));
     }

@@ -144,6 +144,15 @@ struct MachineLoop {
     int latency;
   };
   std::vector<Dependence> dependences;
+
+  MachineValue& value(ValueId id) { return values[static_cast<std::size_t>(id)]; }
+  const MachineValue& value(ValueId id) const { return values[static_cast<std::size_t>(id)]; }
+  MachineOp& op(OpId id) { return ops[static_cast<std::size_t>(id)]; }
+  const MachineOp& op(OpId id) const { return ops[static_cast<std::size_t>(id)]; }
+  MachineMask& mask(MaskId id) { return masks[static_cast<std::size_t>(id)]; }
+  const MachineMask& mask(MaskId id) const { return masks[static_cast<std::size_t>(id)]; }
+  /// Instructions from the issue of an operation to the first reader of its result.
+  int latency() const noexcept { return static_cast<int>((3 + elements) / elements); }
 };
 
 /// A topological order: operands, and earlier writes of the same value, come first.

@@ -110,9 +110,9 @@ std::string storage_text(const CompiledKernel& c, std::size_t value) {
 }
 
 std::string name_of(const CompiledKernel& c, const MachineValue& v) {
-  if (v.variable != none) return c.graph.variables[static_cast<std::size_t>(v.variable)].name;
+  if (v.variable != none) return c.graph.variable(v.variable).name;
   if (v.defs.empty()) return v.name;
-  const std::string& text = c.loop.ops[static_cast<std::size_t>(v.defs.back())].text;
+  const std::string& text = c.loop.op(v.defs.back()).text;
   return text.empty() ? v.name : text;
 }
 
@@ -125,10 +125,8 @@ std::string value_table(const CompiledKernel& c) {
     std::string from, to;
     if (!v.defs.empty() && v.origin != Origin::Accumulator) {
       int first = std::numeric_limits<int>::max(), last = 0;
-      for (const OpId d : v.defs)
-        first = std::min(first, c.schedule.time[static_cast<std::size_t>(d)]);
-      for (const OpId u : v.uses)
-        last = std::max(last, c.schedule.time[static_cast<std::size_t>(u)]);
+      for (const OpId d : v.defs) first = std::min(first, c.schedule.time_of(d));
+      for (const OpId u : v.uses) last = std::max(last, c.schedule.time_of(u));
       const int clocks = static_cast<int>(c.loop.elements);
       from = v.origin == Origin::Field ? "load" : std::to_string(first * clocks);
       to = std::to_string(last * clocks);

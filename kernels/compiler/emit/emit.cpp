@@ -104,13 +104,12 @@ class Emitter {
 
   /// Whether a reader is among the first, which read the copy in T.
   bool reads_t_copy(ValueId id, std::size_t reader) const {
-    const MachineValue& v = loop_.values[static_cast<std::size_t>(id)];
-    const Placement& p = s_.placement[static_cast<std::size_t>(id)];
+    const MachineValue& v = loop_.value(id);
+    const Placement& p = s_.placement_of(id);
     if (v.uses.size() < 2) return false;
     std::vector<OpId> order = v.uses;
-    std::stable_sort(order.begin(), order.end(), [&](OpId a, OpId b) {
-      return s_.time[static_cast<std::size_t>(a)] < s_.time[static_cast<std::size_t>(b)];
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](OpId a, OpId b) { return s_.time_of(a) < s_.time_of(b); });
     const auto limit = std::min<std::size_t>(p.t_copy_readers, order.size() - 1);
     const int last = s_.time[static_cast<std::size_t>(order[limit - 1])];
     return s_.time[reader] <= last &&
@@ -129,7 +128,7 @@ class Emitter {
     if (i >= loop_.ops.size()) return block_load(i - loop_.ops.size(), copy);
     const MachineOp& op = loop_.ops[i];
     if (op.op == Op::Bget) {
-      const MachineValue& v = loop_.values[static_cast<std::size_t>(op.out)];
+      const MachineValue& v = loop_.value(op.out);
       if (op.word != none)
         return fmt::format("bget {} {}{}", location(op.out, copy), word_, op.word);
       const std::string name = name_of(v.variable);
@@ -143,8 +142,8 @@ class Emitter {
              operand(op.in[1], i, copy, true);
     if (op.out != none) {
       text += location(op.out, copy);
-      const MachineValue& v = loop_.values[static_cast<std::size_t>(op.out)];
-      const Placement& p = s_.placement[static_cast<std::size_t>(op.out)];
+      const MachineValue& v = loop_.value(op.out);
+      const Placement& p = s_.placement_of(op.out);
       if (v.origin == Origin::Computed && p.has_t_copy && v.uses.size() > 1)
         text += ":" + in_t_file(p.t_copy_storage, v.width);
     } else {
@@ -257,7 +256,7 @@ class Emitter {
 
   /// A variable's name as an operand.
   std::string name_of(std::int32_t variable) const {
-    return name_text(graph_.variables[static_cast<std::size_t>(variable)].name);
+    return name_text(graph_.variable(variable).name);
   }
 
   /// A prefix for names of constants in the broadcast memory that no variable's name has.
@@ -318,7 +317,7 @@ class Emitter {
               out_ += list_declarations(l, name_text(v.name), v.name, location(l.accumulator, 0));
           for (const MachineResult& r : loop_.results) {
             if (r.variable != static_cast<std::int32_t>(i)) continue;
-            const Width held = loop_.values[static_cast<std::size_t>(r.accumulator)].width;
+            const Width held = loop_.value(r.accumulator).width;
             add("fvar {} {} {} {} at {}", width_name(held), name_text(v.name),
                 r.index    ? "i64low"
                 : keyed(r) ? "f64high"
@@ -338,13 +337,12 @@ class Emitter {
 
   /// Whether the result is a key with an index in the lower half of its long.
   bool keyed(const MachineResult& r) const {
-    return graph_.variables[static_cast<std::size_t>(r.variable)].type != Type::Int &&
-           info(r.reduction).unit == Unit::Integer;
+    return graph_.variable(r.variable).type != Type::Int && info(r.reduction).unit == Unit::Integer;
   }
 
   /// Initial value of the accumulator.
   std::string beginning(const MachineResult& r) const {
-    const Width width = loop_.values[static_cast<std::size_t>(r.accumulator)].width;
+    const Width width = loop_.value(r.accumulator).width;
     const std::uint64_t infinity = std::uint64_t{2047} << 24;
     // A key with its index: the identity of the reduction, and index -1.
     if (keyed(r))
@@ -386,7 +384,7 @@ class Emitter {
       for (unsigned k = 0; k < t.size; ++k) {
         const auto address = static_cast<int>(t.address + k * shorts_in(t.width));
         add("    bget {} {}_{}", in_file(address, t.width, false, true),
-            graph_.variables[static_cast<std::size_t>(t.variable)].name, k);
+            graph_.variable(t.variable).name, k);
       }
     }
     for (const MachineOp& op : loop_.setup) setup(op);
@@ -403,13 +401,11 @@ class Emitter {
   void setup(const MachineOp& op) {
     std::array<std::string, 2> in;
     auto local = [&](const Ref& r) {
-      return r.kind == Ref::Kind::Value &&
-             s_.placement[static_cast<std::size_t>(r.value)].storage == StorageClass::Local;
+      return r.kind == Ref::Kind::Value && s_.placement_of(r.value).storage == StorageClass::Local;
     };
     for (std::size_t k = 0; k < 2; ++k)
       if (op.in[k].kind != Ref::Kind::None) in[k] = operand(op.in[k], 0, 0, false);
-    const bool result_local =
-        s_.placement[static_cast<std::size_t>(op.out)].storage == StorageClass::Local;
+    const bool result_local = s_.placement_of(op.out).storage == StorageClass::Local;
     std::string target = location(op.out, 0);
     const bool same = op.in[0].kind == op.in[1].kind && in[0] == in[1];
     const int locals = (local(op.in[0]) ? 1 : 0) + (local(op.in[1]) && !same ? 1 : 0);
@@ -449,10 +445,10 @@ class Emitter {
       if (v.origin == Origin::Field && s_.placement[i].storage == StorageClass::Block) {
         from = s_.time[loop_.ops.size() + static_cast<std::size_t>(block_of_[i])];
       } else {
-        for (const OpId d : v.defs) from = std::min(from, s_.time[static_cast<std::size_t>(d)]);
-        for (const OpId d : v.defs) to = std::max(to, s_.time[static_cast<std::size_t>(d)]);
+        for (const OpId d : v.defs) from = std::min(from, s_.time_of(d));
+        for (const OpId d : v.defs) to = std::max(to, s_.time_of(d));
       }
-      for (const OpId u : v.uses) to = std::max(to, s_.time[static_cast<std::size_t>(u)]);
+      for (const OpId u : v.uses) to = std::max(to, s_.time_of(u));
       for (int c = 0; c < unroll_; ++c) {
         if (times_.stage(from, c) == times_.stage(to, c)) continue;
         if (in_t(s_.placement[i].storage)) {

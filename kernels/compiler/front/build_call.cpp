@@ -102,7 +102,7 @@ Value Builder::call(const Expr& e, Context ctx) {
   if (it != functions_.end()) return call_function(*it->second, e, ctx);
   assembly::Suggestion suggestion(e.name);
   for (const Builtin& b : builtins) suggestion.consider(b.name);
-  if (messages_.keeps()) {
+  if (messages_.below_limit()) {
     for (const auto& [name, f] : functions_) suggestion.consider(name);
   }
   messages_.error(Code::UnknownFunction, e.where, in_quotes(e.name) + " is not a function", {},

@@ -47,7 +47,7 @@ Value Builder::unknown_name(const Expr& e) {
   }
   assembly::Suggestion suggestion(e.name);
   for (const Scope* scope : {local_, &global_}) {
-    if (scope == nullptr || !messages_.keeps()) continue;
+    if (scope == nullptr || !messages_.below_limit()) continue;
     for (const auto& [name, n] : *scope) {
       const bool hidden = local_ != nullptr && scope == &global_ && n->kind == NameKind::Temporary;
       if (!hidden && n->kind != NameKind::Result && n->kind != NameKind::List)
@@ -127,7 +127,7 @@ Value Builder::read_input(Name& n, const Expr& e) {
   Node node;
   node.fn = Fn::Input;
   node.variable = n.first + static_cast<std::int32_t>(*number);
-  node.type = graph_.variables[static_cast<std::size_t>(node.variable)].type;
+  node.type = graph_.variable(node.variable).type;
   node.where = e.where;
   return node_value(node.type == Type::Int ? Kind::Int : Kind::Number, nodes_.node(node));
 }
@@ -163,7 +163,7 @@ Value Builder::read_table(Name& n, const Expr& e) {
   Node node;
   node.fn = Fn::Lookup;
   node.variable = n.first;
-  node.type = graph_.variables[static_cast<std::size_t>(n.first)].type;
+  node.type = graph_.variable(n.first).type;
   node.a = arithmetic_.int_node(at, e.where);
   node.where = e.where;
   return node_value(node.type == Type::Int ? Kind::Int : Kind::Number, nodes_.node(node));

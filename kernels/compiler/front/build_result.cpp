@@ -24,7 +24,7 @@ bool Builder::claim(std::int32_t result, Reduction reduction, std::int32_t paylo
   }
   if (use.reduction == reduction && use.payload_result == payload_result && !use.is_payload)
     return true;
-  const std::string& name = graph_.variables[static_cast<std::size_t>(result)].name;
+  const std::string& name = graph_.variable(result).name;
   Diagnostic& d = messages_.error(Code::ReductionMixed, where,
                                   "the result " + in_quotes(name) + " has two different reductions",
                                   {}, "declare another result");

@@ -38,7 +38,7 @@ class Messages {
                       std::string label = {}, std::string help = {});
 
   /// Whether errors are still stored; otherwise suggestions are not needed.
-  bool keeps() const noexcept { return errors_ < max_kept_; }
+  bool below_limit() const noexcept { return errors_ < max_kept_; }
   std::size_t errors() const noexcept { return errors_; }
   /// All stored diagnostics, sorted by source range.
   std::vector<Diagnostic> release();

@@ -46,34 +46,25 @@ Builder::Builder(const Graph& graph, const LowerOptions& options)
   integers_.resize(n);
   have_integer_.assign(n, false);
   inputs_.assign(graph.variables.size(), none);
-  // Only what a contribution needs counts as a use.
-  std::vector<bool> needed(n, false);
-  for (const Contribution& c : graph.contributions) {
-    for (const NodeId id : {c.value, c.payload, c.condition}) {
-      if (id == no_node) continue;
-      needed[static_cast<std::size_t>(id)] = true;
-      ++node_uses_[static_cast<std::size_t>(id)];
-    }
-  }
-  for (std::size_t i = n; i-- > 0;) {
-    if (!needed[i]) continue;
-    const Node& node = graph.nodes[i];
-    for (const NodeId id : {node.a, node.b, node.c}) {
-      if (id == no_node) continue;
-      needed[static_cast<std::size_t>(id)] = true;
-      ++node_uses_[static_cast<std::size_t>(id)];
-    }
-  }
+  // Only nodes that a contribution needs count as readers.
+  const auto count_use = [&](NodeId id) {
+    if (id != no_node) ++node_uses_[static_cast<std::size_t>(id)];
+  };
+  for (const Contribution& c : graph.contributions)
+    for (const NodeId id : {c.value, c.payload, c.condition}) count_use(id);
+  const std::vector<bool> needed = needed_nodes(graph);
+  for (std::size_t i = 0; i < n; ++i)
+    if (needed[i])
+      for (const NodeId id : {graph.nodes[i].a, graph.nodes[i].b, graph.nodes[i].c}) count_use(id);
 }
 
 Width Builder::width_of(const Ref& ref) const {
-  if (ref.kind == Ref::Kind::Value) return loop_.values[static_cast<std::size_t>(ref.value)].width;
+  if (ref.kind == Ref::Kind::Value) return loop_.value(ref.value).width;
   return ref.width;
 }
 
 bool Builder::invariant(const Ref& ref) const {
-  return ref.kind != Ref::Kind::Value ||
-         loop_.values[static_cast<std::size_t>(ref.value)].origin == Origin::Invariant;
+  return ref.kind != Ref::Kind::Value || loop_.value(ref.value).origin == Origin::Invariant;
 }
 
 Ref Builder::immediate(double number) { return constant_ref(number); }
@@ -102,33 +93,63 @@ Ref Builder::emit(Op op, Width width, Ref a, Ref b) {
   if (const auto found = value_numbers_.find(key); found != value_numbers_.end())
     return Ref::of(found->second);
 
-  const bool setup = invariant(a) && invariant(b);
-  MachineValue value;
-  value.origin = setup ? Origin::Invariant : Origin::Computed;
-  value.width = width;
-  const auto id = static_cast<ValueId>(loop_.values.size());
-  value.name = "t" + std::to_string(id);
   MachineOp made;
   made.op = op;
   made.width = width;
   made.in = {a, b};
-  made.out = id;
   made.where = where_;
-  if (setup) {
+  if (invariant(a) && invariant(b)) {
+    MachineValue value;
+    value.origin = Origin::Invariant;
+    value.width = width;
+    made.out = static_cast<ValueId>(loop_.values.size());
+    value.name = "t" + std::to_string(made.out);
     loop_.setup.push_back(made);
+    loop_.values.push_back(std::move(value));
   } else {
-    value.defs.push_back(static_cast<OpId>(loop_.ops.size()));
-    loop_.ops.push_back(made);
+    made.out = append_op(made).value;
   }
+  value_numbers_.emplace(key, made.out);
+  return Ref::of(made.out);
+}
+
+/// Append an operation of the loop; its result is a new value.
+Ref Builder::append_op(MachineOp op) {
+  MachineValue value;
+  value.width = op.width;
+  op.out = static_cast<ValueId>(loop_.values.size());
+  value.name = "t" + std::to_string(op.out);
+  value.defs.push_back(static_cast<OpId>(loop_.ops.size()));
   loop_.values.push_back(std::move(value));
-  value_numbers_.emplace(key, id);
-  return Ref::of(id);
+  loop_.ops.push_back(op);
+  return Ref::of(op.out);
+}
+
+ValueId Builder::new_accumulator(std::int32_t variable, Width width, bool integer) {
+  MachineValue value;
+  value.name = graph_.variable(variable).name;
+  value.origin = Origin::Accumulator;
+  value.width = width;
+  value.integer = integer;
+  value.variable = variable;
+  loop_.values.push_back(std::move(value));
+  return static_cast<ValueId>(loop_.values.size() - 1);
+}
+
+/// Predicate an operation on a condition, after the operations that set its mask.
+void Builder::predicate(OpId id, Condition condition) {
+  MachineOp& op = loop_.op(id);
+  op.predicate = condition.mask;
+  op.predicate_value = condition.value;
+  MachineMask& mask = loop_.mask(condition.mask);
+  mask.uses.push_back(id);
+  loop_.dependences.push_back({mask.defs.back(), id, loop_.latency()});
 }
 
 /// The only operation that writes a computed value, else null.
 MachineOp* Builder::writer(const Ref& ref) {
   if (ref.kind != Ref::Kind::Value) return nullptr;
-  const MachineValue& v = loop_.values[static_cast<std::size_t>(ref.value)];
+  const MachineValue& v = loop_.value(ref.value);
   if (v.origin != Origin::Computed || v.defs.size() != 1) return nullptr;
   return &loop_.ops[static_cast<std::size_t>(v.defs[0])];
 }
@@ -136,7 +157,7 @@ MachineOp* Builder::writer(const Ref& ref) {
 Ref Builder::input(std::int32_t variable) {
   ValueId& known = inputs_[static_cast<std::size_t>(variable)];
   if (known != none) return Ref::of(known);
-  const GraphVariable& v = graph_.variables[static_cast<std::size_t>(variable)];
+  const GraphVariable& v = graph_.variable(variable);
   MachineValue value;
   value.name = v.name;
   value.width = width_for(v.type);
@@ -176,18 +197,16 @@ const Term& Builder::term(NodeId id) {
 bool Builder::inverse_root(const Node& node, NodeId operand) const {
   const bool divides =
       (node.fn == Fn::Div && operand == node.b && node.a != node.b) || node.fn == Fn::Reciprocal;
-  return divides && graph_.nodes[static_cast<std::size_t>(operand)].fn == Fn::Sqrt;
+  return divides && graph_.node(operand).fn == Fn::Sqrt;
 }
-Term Builder::root_operand(NodeId root) {
-  return term(graph_.nodes[static_cast<std::size_t>(root)].a);
-}
+Term Builder::root_operand(NodeId root) { return term(graph_.node(root).a); }
 
 Term Builder::make_term(const Node& node) {
   const Width width = width_for(node.type);
   // Operands first, so that each operation carries its own source range.
   for (const NodeId id : {node.a, node.b, node.c}) {
     if (id == no_node || inverse_root(node, id)) continue;
-    const Type type = graph_.nodes[static_cast<std::size_t>(id)].type;
+    const Type type = graph_.node(id).type;
     if (type == Type::Short || type == Type::Long) term(id);
   }
   where_ = node.where;
@@ -249,7 +268,7 @@ Term Builder::make_term(const Node& node) {
       return extreme(node.fn == Fn::Min ? Op::Fmin : Op::Fmax, a, term(node.b), width);
     }
     case Fn::Convert: {
-      const Node& a = graph_.nodes[static_cast<std::size_t>(node.a)];
+      const Node& a = graph_.node(node.a);
       if (a.fn == Fn::Constant && a.type == Type::Int)
         return {{}, 1, true, static_cast<double>(a.integer)};
       if (a.type == Type::Int) return {number_of(integer(node.a), width), 1, false, 0};
@@ -259,7 +278,7 @@ Term Builder::make_term(const Node& node) {
       return t;
     }
     case Fn::Lookup:
-      return {look_up(node), 1, false, 0};
+      return {table_lookup(node), 1, false, 0};
     case Fn::Select:
       return choose(node);
     default:
@@ -387,8 +406,8 @@ Ref Builder::number_of(const Ref& integer, Width width) {
 }
 
 /// An element of a table: the index goes to T, and local memory is read at T.
-Ref Builder::look_up(const Node& node) {
-  const GraphVariable& v = graph_.variables[static_cast<std::size_t>(node.variable)];
+Ref Builder::table_lookup(const Node& node) {
+  const GraphVariable& v = graph_.variable(node.variable);
   std::int32_t table = 0;
   while (table < static_cast<std::int32_t>(loop_.tables.size()) &&
          loop_.tables[static_cast<std::size_t>(table)].variable != node.variable)
@@ -405,37 +424,33 @@ Ref Builder::look_up(const Node& node) {
   }
   const MachineTable& t = loop_.tables[static_cast<std::size_t>(table)];
   // These operations are never shared: T serves one reader at a time.
-  auto push = [&](Op op, Width width, const Ref& a, const Ref& b, bool to_t, std::int32_t reads) {
-    MachineValue value;
-    value.width = width;
-    value.in_t = to_t;
-    const auto id = static_cast<ValueId>(loop_.values.size());
-    value.name = "t" + std::to_string(id);
-    value.defs.push_back(static_cast<OpId>(loop_.ops.size()));
-    loop_.values.push_back(std::move(value));
-    MachineOp made;
+  MachineOp made;
+  made.where = node.where;
+  const auto index_in_t = [&](Op op, const Ref& a, const Ref& b) {
     made.op = op;
-    made.width = width;
+    made.width = Width::Long;
     made.in = {a, b};
-    made.out = id;
-    made.where = node.where;
-    made.table = reads;
-    loop_.ops.push_back(made);
-    return Ref::of(id);
+    const Ref at = append_op(made);
+    loop_.value(at.value).in_t = true;
+    return at;
   };
   const Ref index = integer(node.a);
   const std::uint64_t base = t.address / shorts_in(t.width);
   Ref at;
   if (index.kind == Ref::Kind::Immediate) {
     const Ref known = bits((static_cast<std::uint64_t>(index.bits) & (t.padded - 1)) | base);
-    at = push(Op::Ior, Width::Long, known, known, true, none);
+    at = index_in_t(Op::Ior, known, known);
   } else if (base == 0) {
-    at = push(Op::Iand, Width::Long, index, bits(t.padded - 1), true, none);
+    at = index_in_t(Op::Iand, index, bits(t.padded - 1));
   } else {
     const Ref inside = emit(Op::Iand, Width::Short, index, bits(t.padded - 1));
-    at = push(Op::Ior, Width::Long, inside, bits(base), true, none);
+    at = index_in_t(Op::Ior, inside, bits(base));
   }
-  return push(Op::Upass, t.width, at, {}, false, table);
+  made.op = Op::Upass;
+  made.width = t.width;
+  made.in = {at, {}};
+  made.table = table;
+  return append_op(made);
 }
 
 Ref Builder::integer(NodeId id) {
@@ -454,7 +469,7 @@ Ref Builder::make_integer(const Node& node) {
     case Fn::Input:
       return input(node.variable);
     case Fn::Lookup:
-      return look_up(node);
+      return table_lookup(node);
     case Fn::Abs: {
       const Ref a = integer(node.a);
       return emit(Op::Imax, Width::Short, a, emit(Op::Isub, Width::Short, bits(0), a));
@@ -482,23 +497,6 @@ Ref Builder::make_integer(const Node& node) {
       break;
   }
   throw Error(ErrorCategory::Internal, "this operation is not possible on integers");
-}
-
-std::vector<bool> needed_nodes(const Graph& graph) {
-  const std::size_t n = graph.nodes.size();
-  std::vector<bool> needed(n, false);
-  const auto need = [&](NodeId id) {
-    if (id != no_node) needed[static_cast<std::size_t>(id)] = true;
-  };
-  for (const Contribution& c : graph.contributions) {
-    need(c.value);
-    need(c.payload);
-    need(c.condition);
-  }
-  for (std::size_t i = n; i-- > 0;)
-    if (needed[i])
-      for (const NodeId in : {graph.nodes[i].a, graph.nodes[i].b, graph.nodes[i].c}) need(in);
-  return needed;
 }
 
 /// Lowering recurses from the results to the inputs. A deep graph is lowered in steps of limited
@@ -532,7 +530,7 @@ void Builder::collect_uses() {
   for (std::size_t i = 0; i < loop_.ops.size(); ++i) {
     for (const Ref& r : loop_.ops[i].in) {
       if (r.kind != Ref::Kind::Value) continue;
-      MachineValue& v = loop_.values[static_cast<std::size_t>(r.value)];
+      MachineValue& v = loop_.value(r.value);
       if (v.origin == Origin::Accumulator && r.value == loop_.ops[i].out) continue;
       if (v.uses.empty() || v.uses.back() != static_cast<OpId>(i))
         v.uses.push_back(static_cast<OpId>(i));

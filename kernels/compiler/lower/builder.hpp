@@ -38,8 +38,11 @@ class Builder {
   Ref make_integer(const Node& node);
   Ref input(std::int32_t variable);
   Ref number_of(const Ref& integer, Width width);
-  Ref look_up(const Node& node);
+  Ref table_lookup(const Node& node);
   Ref emit(Op op, Width width, Ref a, Ref b = {});
+  ValueId new_accumulator(std::int32_t variable, Width width, bool integer);
+  Ref append_op(MachineOp op);
+  void predicate(OpId op, Condition condition);
   Ref immediate(double number);
   Ref bits(std::uint64_t short_bits);
   bool invariant(const Ref& ref) const;

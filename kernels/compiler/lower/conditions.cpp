@@ -37,12 +37,12 @@ OpId Builder::set_mask(MaskId mask, Op op, Ref a, Ref b, MaskFlag flag, MaskId p
   made.where = where_;
   made.predicate_value = value;
   const auto id = static_cast<OpId>(loop_.ops.size());
-  MachineMask& m = loop_.masks[static_cast<std::size_t>(mask)];
-  const int latency = static_cast<int>((3 + loop_.elements) / loop_.elements);
+  MachineMask& m = loop_.mask(mask);
+  const int latency = loop_.latency();
   if (!m.defs.empty())
     loop_.dependences.push_back({m.defs.back(), id, predicate == mask ? latency : 1});
   if (predicate != none) {
-    MachineMask& p = loop_.masks[static_cast<std::size_t>(predicate)];
+    MachineMask& p = loop_.mask(predicate);
     if (predicate != mask) loop_.dependences.push_back({p.defs.back(), id, latency});
     p.uses.push_back(id);
   }
@@ -52,7 +52,7 @@ OpId Builder::set_mask(MaskId mask, Op op, Ref a, Ref b, MaskFlag flag, MaskId p
 }
 
 bool Builder::is_comparison(NodeId id) const {
-  const Fn fn = graph_.nodes[static_cast<std::size_t>(id)].fn;
+  const Fn fn = graph_.node(id).fn;
   return fn == Fn::Less || fn == Fn::Equal;
 }
 
@@ -60,7 +60,7 @@ bool Builder::is_comparison(NodeId id) const {
 Condition Builder::compare(const Node& node, MaskId into, MaskId predicate, bool predicate_value) {
   const bool less = node.fn == Fn::Less;
   const MaskFlag flag = less ? MaskFlag::Negative : MaskFlag::Zero;
-  const Node& first = graph_.nodes[static_cast<std::size_t>(node.a)];
+  const Node& first = graph_.node(node.a);
   if (first.type == Type::Int) {
     const Ref a = integer(node.a);
     where_ = node.where;
@@ -79,8 +79,7 @@ Condition Builder::compare(const Node& node, MaskId into, MaskId predicate, bool
         op->predicate == none) {
       op->sets = into;
       op->flag = flag;
-      loop_.masks[static_cast<std::size_t>(into)].defs.push_back(
-          loop_.values[static_cast<std::size_t>(a.ref.value)].defs[0]);
+      loop_.mask(into).defs.push_back(loop_.value(a.ref.value).defs[0]);
       return {into, true};
     }
   }
@@ -100,7 +99,7 @@ Condition Builder::compare(const Node& node, MaskId into, MaskId predicate, bool
 /// Whether others use a condition's mask; a negation shares the mask of its operand.
 bool Builder::is_shared(NodeId id) const {
   while (node_uses_[static_cast<std::size_t>(id)] == 1) {
-    const Node& node = graph_.nodes[static_cast<std::size_t>(id)];
+    const Node& node = graph_.node(id);
     if (node.fn != Fn::Not) return false;
     id = node.a;
   }
@@ -124,7 +123,7 @@ Condition Builder::combine_conditions(const Node& node, bool conjunction) {
   // Where b decides: a || b where a fails, a && b where a holds.
   const bool open = conjunction ? a.value : !a.value;
   if (is_comparison(second) && a.value) {
-    compare(graph_.nodes[static_cast<std::size_t>(second)], mask, mask, open);
+    compare(graph_.node(second), mask, mask, open);
     return {mask, true};
   }
   const Condition b = condition(second);
@@ -137,7 +136,7 @@ Condition Builder::combine_conditions(const Node& node, bool conjunction) {
 
 Condition Builder::condition(NodeId id) {
   if (const auto known = conditions_.find(id); known != conditions_.end()) return known->second;
-  const Node& node = graph_.nodes[static_cast<std::size_t>(id)];
+  const Node& node = graph_.node(id);
   where_ = node.where;
   Condition made;
   switch (node.fn) {
@@ -198,20 +197,11 @@ Ref Builder::fresh_copy(const Ref& ref, bool own, Width width) {
       return ref;
     }
   }
-  MachineValue value;
-  value.width = width;
-  const auto id = static_cast<ValueId>(loop_.values.size());
-  value.name = "t" + std::to_string(id);
-  value.defs.push_back(static_cast<OpId>(loop_.ops.size()));
-  loop_.values.push_back(std::move(value));
   MachineOp copy;
-  const bool same = width_of(ref) == width;
-  copy.op = same ? Op::Upass : Op::Fcvt;
+  copy.op = width_of(ref) == width ? Op::Upass : Op::Fcvt;
   copy.width = width;
   copy.in = {ref, {}};
-  copy.out = id;
-  loop_.ops.push_back(copy);
-  return Ref::of(id);
+  return append_op(copy);
 }
 
 /// condition ? yes : no. Two operations write one value, the second under the mask.
@@ -219,19 +209,11 @@ Ref Builder::select(Condition c, const Ref& yes, bool own_yes, const Ref& no, bo
                     Width width) {
   const Ref base = fresh_copy(no, own_no, width);
   const Ref over = fresh_copy(yes, own_yes, width);
-  const OpId write = loop_.values[static_cast<std::size_t>(over.value)].defs[0];
-  MachineValue& target = loop_.values[static_cast<std::size_t>(base.value)];
-  MachineValue& gone = loop_.values[static_cast<std::size_t>(over.value)];
-  MachineOp& op = loop_.ops[static_cast<std::size_t>(write)];
-  op.out = base.value;
-  op.predicate = c.mask;
-  op.predicate_value = c.value;
-  target.defs.push_back(write);
-  gone.defs.clear();
-  MachineMask& m = loop_.masks[static_cast<std::size_t>(c.mask)];
-  m.uses.push_back(write);
-  const int latency = static_cast<int>((3 + loop_.elements) / loop_.elements);
-  loop_.dependences.push_back({m.defs.back(), write, latency});
+  const OpId write = loop_.value(over.value).defs[0];
+  loop_.op(write).out = base.value;
+  loop_.value(base.value).defs.push_back(write);
+  loop_.value(over.value).defs.clear();
+  predicate(write, c);
   return base;
 }
 
@@ -250,16 +232,9 @@ Ref Builder::select_constant(Condition c, const Ref& yes, bool own_yes, u128 no_
   clear.word = static_cast<std::int32_t>(word);
   const auto id = static_cast<OpId>(loop_.ops.size());
   loop_.ops.push_back(clear);
-  MachineValue& target = loop_.values[static_cast<std::size_t>(over.value)];
-  const OpId write = target.defs[0];
-  MachineOp& op = loop_.ops[static_cast<std::size_t>(write)];
-  op.predicate = c.mask;
-  op.predicate_value = c.value;
-  target.defs = {id, write};
-  MachineMask& m = loop_.masks[static_cast<std::size_t>(c.mask)];
-  m.uses.push_back(write);
-  const int latency = static_cast<int>((3 + loop_.elements) / loop_.elements);
-  loop_.dependences.push_back({m.defs.back(), write, latency});
+  std::vector<OpId>& defs = loop_.value(over.value).defs;
+  defs.insert(defs.begin(), id);
+  predicate(defs[1], c);
   return over;
 }
 
@@ -272,8 +247,7 @@ Term Builder::choose(const Node& node) {
     std::swap(yes, no);
     c.value = !c.value;
   }
-  const bool swapped =
-      node.b != no_node && graph_.nodes[static_cast<std::size_t>(node.b)].fn == Fn::Constant;
+  const bool swapped = node.b != no_node && graph_.node(node.b).fn == Fn::Constant;
   const NodeId yes_node = swapped ? node.c : node.b, no_node_id = swapped ? node.b : node.c;
   const bool own_yes = owns_its_value(yes_node);
   const bool own_no = owns_its_value(no_node_id);

@@ -20,16 +20,9 @@ void Builder::contribute(std::size_t variable) {
 
   const GraphVariable& result = graph_.variables[variable];
   if (result.list_size > 0) return make_list(variable, mine);
-  MachineValue value;
-  value.name = result.name;
-  value.origin = Origin::Accumulator;
-  value.width = result.type == Type::Long ? Width::Long : Width::Short;
-  value.integer = result.type == Type::Int;
-  value.variable = static_cast<std::int32_t>(variable);
-  const auto acc = static_cast<ValueId>(loop_.values.size());
-  const Width width = value.width;
-  loop_.values.push_back(std::move(value));
-
+  const Width width = result.type == Type::Long ? Width::Long : Width::Short;
+  const ValueId acc =
+      new_accumulator(static_cast<std::int32_t>(variable), width, result.type == Type::Int);
   MachineResult made;
   made.accumulator = acc;
   made.variable = static_cast<std::int32_t>(variable);
@@ -40,9 +33,7 @@ void Builder::contribute(std::size_t variable) {
       t.ref = integer(c->value);
     } else {
       t = term(c->value);
-      const Width own = graph_.nodes[static_cast<std::size_t>(c->value)].type == Type::Long
-                            ? Width::Long
-                            : Width::Short;
+      const Width own = graph_.node(c->value).type == Type::Long ? Width::Long : Width::Short;
       if (c->reduction != Reduction::Sum && t.scale < 0) t = with_scale(t, -t.scale, own);
     }
     terms.push_back(t);
@@ -63,9 +54,7 @@ void Builder::contribute(std::size_t variable) {
   for (std::size_t i = 0; i < terms.size(); ++i) {
     Term t = terms[i];
     const Contribution& c = *mine[i];
-    const Width own = graph_.nodes[static_cast<std::size_t>(c.value)].type == Type::Long
-                          ? Width::Long
-                          : Width::Short;
+    const Width own = graph_.node(c.value).type == Type::Long ? Width::Long : Width::Short;
     bool negative = c.negated;
     if (t.constant) {
       t.ref = immediate(t.number * scale);
@@ -102,14 +91,7 @@ void Builder::contribute(std::size_t variable) {
 /// upper half orders longs as integers; the index is in the lower half.
 void Builder::contribute_with_index(const std::vector<const Contribution*>& mine) {
   const Contribution& first = *mine.front();
-  MachineValue value;
-  value.name = graph_.variables[static_cast<std::size_t>(first.result)].name;
-  value.origin = Origin::Accumulator;
-  value.width = Width::Long;
-  value.integer = true;
-  value.variable = first.result;
-  const auto acc = static_cast<ValueId>(loop_.values.size());
-  loop_.values.push_back(std::move(value));
+  const ValueId acc = new_accumulator(first.result, Width::Long, true);
   const Op reduction = first.reduction == Reduction::Min ? Op::Imin : Op::Imax;
   for (const Contribution* c : mine) {
     const Term key = term(c->value);
@@ -147,20 +129,12 @@ Ref Builder::upper_key(const Term& key) {
 
 /// Emit an operation on an accumulator or list, under its condition.
 OpId Builder::accumulate(MachineOp op, NodeId condition_node) {
-  if (condition_node != no_node) {
-    const Condition c = condition(condition_node);
-    op.predicate = c.mask;
-    op.predicate_value = c.value;
-  }
+  const bool conditional = condition_node != no_node;
+  const Condition c = conditional ? condition(condition_node) : Condition{};
   const auto id = static_cast<OpId>(loop_.ops.size());
-  if (op.predicate != none) {
-    MachineMask& m = loop_.masks[static_cast<std::size_t>(op.predicate)];
-    m.uses.push_back(id);
-    loop_.dependences.push_back(
-        {m.defs.back(), id, static_cast<int>((3 + loop_.elements) / loop_.elements)});
-  }
-  if (op.out != none) loop_.values[static_cast<std::size_t>(op.out)].defs.push_back(id);
+  if (op.out != none) loop_.value(op.out).defs.push_back(id);
   loop_.ops.push_back(op);
+  if (conditional) predicate(id, c);
   return id;
 }
 
@@ -170,11 +144,11 @@ void Builder::find_compatible_predicates() {
   for (std::size_t i = loop_.ops.size(); i-- > 0;) {
     MachineOp& op = loop_.ops[i];
     if (op.out == none || op.sets != none) continue;
-    const MachineValue& v = loop_.values[static_cast<std::size_t>(op.out)];
+    const MachineValue& v = loop_.value(op.out);
     if (v.origin == Origin::Accumulator || v.defs.size() != 1 || v.uses.empty()) continue;
     std::uint64_t set = ~std::uint64_t{0}, clear = ~std::uint64_t{0};
     for (const OpId u : v.uses) {
-      const MachineOp& reader = loop_.ops[static_cast<std::size_t>(u)];
+      const MachineOp& reader = loop_.op(u);
       std::uint64_t own_set = reader.compatible_if_set, own_clear = reader.compatible_if_clear;
       if (reader.predicate != none && reader.predicate < max_tracked_masks) {
         const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(reader.predicate);
@@ -189,7 +163,7 @@ void Builder::find_compatible_predicates() {
   for (MachineMask& m : loop_.masks) {
     // The mask value that suppresses the contribution: the opposite of its last use.
     for (const OpId u : m.uses) {
-      const MachineOp& op = loop_.ops[static_cast<std::size_t>(u)];
+      const MachineOp& op = loop_.op(u);
       if (op.sets == none) m.off = !op.predicate_value;
     }
   }

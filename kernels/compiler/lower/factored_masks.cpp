@@ -116,7 +116,7 @@ class MaskFactoring {
   void rewrite(NodeId condition, NodeId at, const std::vector<std::size_t>& members) {
     // The condition may follow the node: users of the selection are appended.
     std::map<NodeId, NodeId> made;
-    const Node old = graph_.nodes[static_cast<std::size_t>(at)];
+    const Node old = graph_.node(at);
     Node zero;
     zero.fn = Fn::Constant;
     zero.type = old.type;
@@ -171,7 +171,7 @@ void infer_types(Graph& graph) {
   std::vector<bool> read(graph.variables.size(), false);
   auto variable_of = [&](NodeId id) -> std::int32_t {
     if (id == no_node) return -1;
-    const Node& n = graph.nodes[static_cast<std::size_t>(id)];
+    const Node& n = graph.node(id);
     return n.fn == Fn::Input ? n.variable : -1;
   };
   for (const Node& n : graph.nodes) {
@@ -190,8 +190,7 @@ void infer_types(Graph& graph) {
   for (std::size_t v = 0; v < graph.variables.size(); ++v)
     if (narrow[v] && read[v]) graph.variables[v].type = Type::Short;
   for (Node& n : graph.nodes)
-    if (n.fn == Fn::Input && n.type != Type::Int)
-      n.type = graph.variables[static_cast<std::size_t>(n.variable)].type;
+    if (n.fn == Fn::Input && n.type != Type::Int) n.type = graph.variable(n.variable).type;
 }
 
 }  // namespace gdr::kc

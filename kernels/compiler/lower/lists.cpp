@@ -17,19 +17,12 @@ unsigned Builder::local_end() const {
 
 void Builder::make_list(std::size_t variable, const std::vector<const Contribution*>& mine) {
   const GraphVariable& result = graph_.variables[variable];
-  MachineValue value;
-  value.name = result.name;
-  value.origin = Origin::Accumulator;
-  value.width = Width::Short;
-  value.integer = true;
-  value.variable = static_cast<std::int32_t>(variable);
   MachineList list;
-  list.variable = value.variable;
-  list.accumulator = static_cast<ValueId>(loop_.values.size());
+  list.variable = static_cast<std::int32_t>(variable);
+  list.address = local_end();
+  list.accumulator = new_accumulator(list.variable, Width::Short, true);
   list.capacity = result.list_size;
   list.stride = std::bit_ceil(loop_.elements);
-  list.address = local_end();
-  loop_.values.push_back(std::move(value));
   const auto index = static_cast<std::int32_t>(loop_.lists.size());
   loop_.lists.push_back(list);
   OpId before = none;
@@ -43,7 +36,6 @@ OpId Builder::append(std::int32_t index, const Contribution& c, OpId before) {
   const MachineList list = loop_.lists[static_cast<std::size_t>(index)];
   const Ref entry = integer(c.value);
   const Ref last = Ref::of(list.accumulator);
-  const auto latency = static_cast<int>((3 + loop_.elements) / loop_.elements);
 
   MachineOp advance;
   advance.op = Op::Iadd;
@@ -53,33 +45,26 @@ OpId Builder::append(std::int32_t index, const Contribution& c, OpId before) {
   advance.where = c.where;
   const OpId advanced = accumulate(advance, c.condition);
 
-  MachineValue place_value;
-  place_value.width = Width::Long;
-  place_value.integer = true;
-  place_value.in_t = true;
-  const auto at = static_cast<ValueId>(loop_.values.size());
-  place_value.name = "t" + std::to_string(at);
-  const auto placed = static_cast<OpId>(loop_.ops.size());
-  place_value.defs.push_back(placed);
-  loop_.values.push_back(std::move(place_value));
   MachineOp limit;
   limit.op = Op::Imin;
   limit.width = Width::Long;
   limit.in = {last, bits(list.overflow_slot())};
-  limit.out = at;
   limit.where = c.where;
-  loop_.ops.push_back(limit);
+  const Ref at = append_op(limit);
+  MachineValue& address = loop_.value(at.value);
+  address.integer = address.in_t = true;
+  const OpId limited = address.defs.front();
 
   MachineOp store;
   store.op = Op::Upass;
   store.width = Width::Short;
-  store.in = {Ref::of(at), entry};
+  store.in = {at, entry};
   store.list = index;
   store.where = c.where;
   const OpId stored = accumulate(store, c.condition);
 
   // The address is read between this advance and the next one, of this source or the next.
-  loop_.dependences.push_back({advanced, placed, latency});
+  loop_.dependences.push_back({advanced, limited, loop_.latency()});
   if (before != none) loop_.dependences.push_back({before, advanced, 0});
   return stored;
 }

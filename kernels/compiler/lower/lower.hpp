@@ -21,9 +21,6 @@ void infer_types(Graph& graph);
 /// stay with their contributions.
 void factor_masks(Graph& graph);
 
-/// For each node, whether a contribution needs it.
-std::vector<bool> needed_nodes(const Graph& graph);
-
 /// The operations of one item, unscheduled, operands first. Throws CompileError if there are more
 /// conditions than masks can be tracked.
 MachineLoop lower(const Graph& graph, const LowerOptions& options);

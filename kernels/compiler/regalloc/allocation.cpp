@@ -18,10 +18,9 @@ struct Lifetime {
 
 Lifetime lifetime_of(const Problem& problem, const Schedule& s, ValueId id) {
   const MachineLoop& loop = *problem.loop;
-  const MachineValue& v = loop.values[static_cast<std::size_t>(id)];
+  const MachineValue& v = loop.value(id);
   Lifetime lifetime;
-  if (v.origin == Origin::Field &&
-      s.placement[static_cast<std::size_t>(id)].storage == StorageClass::Block) {
+  if (v.origin == Origin::Field && s.placement_of(id).storage == StorageClass::Block) {
     for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
       const auto& fields = problem.blocks[b].fields;
       if (std::find(fields.begin(), fields.end(), id) != fields.end())
@@ -29,25 +28,22 @@ Lifetime lifetime_of(const Problem& problem, const Schedule& s, ValueId id) {
     }
     lifetime.to = lifetime.from + 1;
   } else {
-    lifetime.from = s.time[static_cast<std::size_t>(v.defs.front())];
+    lifetime.from = s.time_of(v.defs.front());
     lifetime.to = lifetime.from + 1;
     for (const OpId d : v.defs) {
-      lifetime.from = std::min(lifetime.from, s.time[static_cast<std::size_t>(d)]);
-      lifetime.to = std::max(lifetime.to, s.time[static_cast<std::size_t>(d)] + 1);
+      lifetime.from = std::min(lifetime.from, s.time_of(d));
+      lifetime.to = std::max(lifetime.to, s.time_of(d) + 1);
     }
   }
-  for (const OpId u : v.uses)
-    lifetime.to = std::max(lifetime.to, s.time[static_cast<std::size_t>(u)]);
+  for (const OpId u : v.uses) lifetime.to = std::max(lifetime.to, s.time_of(u));
   return lifetime;
 }
 
 Lifetime lifetime_of_mask(const Schedule& s, const MachineMask& m) {
-  Lifetime lifetime{s.time[static_cast<std::size_t>(m.defs.front())], 0};
+  Lifetime lifetime{s.time_of(m.defs.front()), 0};
   lifetime.to = lifetime.from + 1;
-  for (const OpId d : m.defs)
-    lifetime.to = std::max(lifetime.to, s.time[static_cast<std::size_t>(d)] + 1);
-  for (const OpId u : m.uses)
-    lifetime.to = std::max(lifetime.to, s.time[static_cast<std::size_t>(u)]);
+  for (const OpId d : m.defs) lifetime.to = std::max(lifetime.to, s.time_of(d) + 1);
+  for (const OpId u : m.uses) lifetime.to = std::max(lifetime.to, s.time_of(u));
   return lifetime;
 }
 
@@ -103,8 +99,7 @@ class Allocator {
       local.owners.push_back({});
       if (list.end() > 2 * geometry_.local_words) {
         why = capacity_error(
-            Code::NoLocalMemory, graph_.variables[static_cast<std::size_t>(list.variable)].where,
-            "the local memory is full",
+            Code::NoLocalMemory, graph_.variable(list.variable).where, "the local memory is full",
             fmt::format("the lists up to this one need {} shorts, {} are available", list.end(),
                         2 * geometry_.local_words));
         return std::nullopt;
@@ -282,7 +277,7 @@ class Allocator {
     const BodyTimes times{body_length_, static_cast<int>(s_.ii)};
     int last = lifetime.from;
     for (const auto* ops : {&m.defs, &m.uses})
-      for (const OpId i : *ops) last = std::max(last, s_.time[static_cast<std::size_t>(i)]);
+      for (const OpId i : *ops) last = std::max(last, s_.time_of(i));
     const int first_pass = times.stage(lifetime.from, copy);
     const bool before = first_pass != times.stage(last, copy);
     if (problem_.prologue_predicated.empty()) return {lifetime, before};
@@ -307,7 +302,7 @@ class Allocator {
         const Block& block = problem_.blocks[static_cast<std::size_t>(o.block)];
         out_.block_address[static_cast<std::size_t>(o.block)][copy] = t.address;
         for (const ValueId f : block.fields)
-          if (s_.placement[static_cast<std::size_t>(f)].storage == StorageClass::Block)
+          if (s_.placement_of(f).storage == StorageClass::Block)
             where[static_cast<std::size_t>(f)][copy] = t.address + offset_in_block(f, block);
         continue;
       }
@@ -323,7 +318,7 @@ class Allocator {
   }
 
   bool permanent(ValueId id) const {
-    const Origin origin = loop_.values[static_cast<std::size_t>(id)].origin;
+    const Origin origin = loop_.value(id).origin;
     return origin == Origin::Invariant || origin == Origin::Accumulator;
   }
 

@@ -149,8 +149,8 @@ class Search {
   void move_value() {
     if (placeable_values_.empty()) return;
     const ValueId v = placeable_values_[random_.below(placeable_values_.size())];
-    const Placement old = cost_.schedule().placement[static_cast<std::size_t>(v)];
-    const Placement next = random_placement(loop_.values[static_cast<std::size_t>(v)], v);
+    const Placement old = cost_.schedule().placement_of(v);
+    const Placement next = random_placement(loop_.value(v), v);
     if (next == old) return;
     const int before = cost_.cost();
     cost_.set_placement(v, next);

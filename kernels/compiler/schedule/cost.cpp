@@ -127,8 +127,7 @@ ScheduleCost::ScheduleCost(const Problem& problem, unsigned ii)
   for (std::size_t v = 0; v < loop_.values.size(); ++v) add_value(static_cast<ValueId>(v), 1);
   for (std::size_t k = 0; k < all_dependences_.size(); ++k) {
     const auto& o = all_dependences_[k];
-    const int missing = schedule_.time[static_cast<std::size_t>(o.first)] + o.latency -
-                        schedule_.time[static_cast<std::size_t>(o.second)];
+    const int missing = schedule_.time_of(o.first) + o.latency - schedule_.time_of(o.second);
     if (missing > 0) cost_ += latency_violation * missing;
   }
   settle();
@@ -206,7 +205,7 @@ void ScheduleCost::occupy_registers(int from, int to, int shorts, int delta) {
 /// Reads from one storage class at the given times.
 void ScheduleCost::add_reads(ValueId value, StorageClass storage, std::span<const int> times,
                              int delta) {
-  const bool invariant = loop_.values[static_cast<std::size_t>(value)].origin == Origin::Invariant;
+  const bool invariant = loop_.value(value).origin == Origin::Invariant;
   for (const int time : times) {
     const int stage = invariant ? 0 : time / ii_;
     if (in_t(storage)) {
@@ -219,7 +218,7 @@ void ScheduleCost::add_reads(ValueId value, StorageClass storage, std::span<cons
 }
 
 void ScheduleCost::add_value(ValueId v, int delta) {
-  const MachineValue& value = loop_.values[static_cast<std::size_t>(v)];
+  const MachineValue& value = loop_.value(v);
   switch (value.origin) {
     case Origin::Computed:
       // Lowering may leave values without writer.
@@ -229,9 +228,8 @@ void ScheduleCost::add_value(ValueId v, int delta) {
       add_field(v, delta);
       return;
     case Origin::Invariant: {
-      const StorageClass storage = schedule_.placement[static_cast<std::size_t>(v)].storage;
-      for (const OpId u : value.uses)
-        add_reads(v, storage, {&schedule_.time[static_cast<std::size_t>(u)], 1}, delta);
+      const StorageClass storage = schedule_.placement_of(v).storage;
+      for (const OpId u : value.uses) add_reads(v, storage, {&schedule_.time_of(u), 1}, delta);
       if (storage == StorageClass::Register) {
         const int shorts =
             static_cast<int>(shorts_in(value.width) * (value.scalar ? 1 : loop_.elements));
@@ -241,28 +239,26 @@ void ScheduleCost::add_value(ValueId v, int delta) {
     }
     case Origin::Accumulator:
       for (const OpId d : value.defs) {
-        const int t = schedule_.time[static_cast<std::size_t>(d)];
+        const int t = schedule_.time_of(d);
         count_access(t, code_of(v, 0, reads_storage), Port::RegisterRead, delta);
         count_access(t, code_of(v, 0, writes_storage), Port::RegisterWrite, delta);
       }
       for (const OpId u : value.uses)
-        count_access(schedule_.time[static_cast<std::size_t>(u)], code_of(v, 0, reads_storage),
-                     Port::RegisterRead, delta);
+        count_access(schedule_.time_of(u), code_of(v, 0, reads_storage), Port::RegisterRead, delta);
       occupy_registers(0, ii_, static_cast<int>(shorts_in(value.width) * loop_.elements), delta);
       return;
   }
 }
 
 void ScheduleCost::add_computed(ValueId v, int delta) {
-  const MachineValue& value = loop_.values[static_cast<std::size_t>(v)];
-  const Placement& place = schedule_.placement[static_cast<std::size_t>(v)];
+  const MachineValue& value = loop_.value(v);
+  const Placement& place = schedule_.placement_of(v);
   read_times_.clear();
-  for (const OpId u : value.uses)
-    read_times_.push_back(schedule_.time[static_cast<std::size_t>(u)]);
+  for (const OpId u : value.uses) read_times_.push_back(schedule_.time_of(u));
   std::sort(read_times_.begin(), read_times_.end());
   const std::span<const int> reads = read_times_;
-  const int first = schedule_.time[static_cast<std::size_t>(value.defs.front())];
-  const int written = schedule_.time[static_cast<std::size_t>(value.defs.back())];
+  const int first = schedule_.time_of(value.defs.front());
+  const int written = schedule_.time_of(value.defs.back());
   const int ready = written + static_cast<int>(problem_.latency);
   for (std::size_t i = 0; i < reads.size() && reads[i] < ready; ++i)
     cost_ += delta * latency_violation * (ready - reads[i]);
@@ -313,8 +309,8 @@ void ScheduleCost::add_computed(ValueId v, int delta) {
 
 /// A variable of the item: in a block of registers, or loaded by its own transfer.
 void ScheduleCost::add_field(ValueId v, int delta) {
-  const MachineValue& value = loop_.values[static_cast<std::size_t>(v)];
-  const Placement& place = schedule_.placement[static_cast<std::size_t>(v)];
+  const MachineValue& value = loop_.value(v);
+  const Placement& place = schedule_.placement_of(v);
   const bool block = place.storage == StorageClass::Block;
   const std::size_t load =
       block ? loop_.ops.size() + static_cast<std::size_t>(block_of_[static_cast<std::size_t>(v)])
@@ -322,7 +318,7 @@ void ScheduleCost::add_field(ValueId v, int delta) {
   const int written = schedule_.time[load];
   int last = written + 1;
   for (const OpId u : value.uses) {
-    const int t = schedule_.time[static_cast<std::size_t>(u)];
+    const int t = schedule_.time_of(u);
     last = std::max(last, t);
     const int early = definition_end(v) - t;
     if (early > 0) cost_ += delta * latency_violation * early;
@@ -353,8 +349,8 @@ void ScheduleCost::add_field(ValueId v, int delta) {
 }
 
 int ScheduleCost::definition_end(ValueId v) const {
-  const MachineValue& value = loop_.values[static_cast<std::size_t>(v)];
-  const Placement& place = schedule_.placement[static_cast<std::size_t>(v)];
+  const MachineValue& value = loop_.value(v);
+  const Placement& place = schedule_.placement_of(v);
   const int elements = static_cast<int>(loop_.elements);
   auto instructions = [&](int clocks) { return (clocks + elements - 1) / elements; };
   if (value.origin == Origin::Field) {
@@ -364,12 +360,11 @@ int ScheduleCost::definition_end(ValueId v) const {
                                         problem_.blocks[b].first_word);
       return schedule_.time[loop_.ops.size() + b] + instructions(word + 4);
     }
-    const int t = schedule_.time[static_cast<std::size_t>(value.defs.front())];
+    const int t = schedule_.time_of(value.defs.front());
     return place.storage == StorageClass::Scalar ? t + instructions(elements + 3)
                                                  : t + static_cast<int>(problem_.latency);
   }
-  return schedule_.time[static_cast<std::size_t>(value.defs.back())] +
-         static_cast<int>(problem_.latency);
+  return schedule_.time_of(value.defs.back()) + static_cast<int>(problem_.latency);
 }
 
 /// The transfer of a block: issue slot, port, and the lifetimes of its registers.
@@ -391,8 +386,7 @@ void ScheduleCost::add_block(std::size_t b, int delta) {
       const int offset =
           static_cast<int>(2 * (problem_.field_word[at] - problem_.blocks[b].first_word));
       if (offset < from || offset >= from + cell) continue;
-      for (const OpId u : loop_.values[at].uses)
-        last = std::max(last, schedule_.time[static_cast<std::size_t>(u)]);
+      for (const OpId u : loop_.values[at].uses) last = std::max(last, schedule_.time_of(u));
     }
     occupy_registers(t - 1, last + 1, cell, delta);
   }
@@ -428,8 +422,7 @@ void ScheduleCost::add_op(std::size_t op, int delta) {
 void ScheduleCost::add_dependences(std::size_t op, int delta) {
   for (const std::int32_t k : dependences_of_[op]) {
     const auto& o = all_dependences_[static_cast<std::size_t>(k)];
-    const int missing = schedule_.time[static_cast<std::size_t>(o.first)] + o.latency -
-                        schedule_.time[static_cast<std::size_t>(o.second)];
+    const int missing = schedule_.time_of(o.first) + o.latency - schedule_.time_of(o.second);
     if (missing > 0) cost_ += delta * latency_violation * missing;
   }
 }
@@ -501,8 +494,7 @@ void ScheduleCost::set_time(std::size_t op, int time) {
   const bool block = op >= loop_.ops.size();
   auto all = [&](int delta) {
     for (const ValueId v : info_[op].values) {
-      if (block && schedule_.placement[static_cast<std::size_t>(v)].storage != StorageClass::Block)
-        continue;
+      if (block && schedule_.placement_of(v).storage != StorageClass::Block) continue;
       add_value(v, delta);
     }
     if (block) {
@@ -512,8 +504,7 @@ void ScheduleCost::set_time(std::size_t op, int time) {
       std::int32_t done = none;  // last block whose lifetimes were updated
       for (const ValueId v : info_[op].values) {
         const std::int32_t b = block_of_[static_cast<std::size_t>(v)];
-        if (b == none || b == done ||
-            schedule_.placement[static_cast<std::size_t>(v)].storage != StorageClass::Block)
+        if (b == none || b == done || schedule_.placement_of(v).storage != StorageClass::Block)
           continue;
         add_block(static_cast<std::size_t>(b), delta);
         done = b;
@@ -563,7 +554,7 @@ int ScheduleCost::earliest(std::size_t op) const {
   if (op < loop_.ops.size()) {
     for (const Ref& r : loop_.ops[op].in) {
       if (r.kind != Ref::Kind::Value) continue;
-      const Origin origin = loop_.values[static_cast<std::size_t>(r.value)].origin;
+      const Origin origin = loop_.value(r.value).origin;
       if (origin == Origin::Computed || origin == Origin::Field)
         time = std::max(time, definition_end(r.value));
     }
@@ -571,7 +562,7 @@ int ScheduleCost::earliest(std::size_t op) const {
   for (const std::int32_t k : dependences_of_[op]) {
     const auto& o = all_dependences_[static_cast<std::size_t>(k)];
     if (static_cast<std::size_t>(o.second) == op)
-      time = std::max(time, schedule_.time[static_cast<std::size_t>(o.first)] + o.latency);
+      time = std::max(time, schedule_.time_of(o.first) + o.latency);
   }
   return time;
 }
@@ -580,26 +571,24 @@ int ScheduleCost::latest(std::size_t op) const {
   int time = ii_ * static_cast<int>(info_[op].loads ? 1 : problem_.max_stages) - 1;
   auto before_readers = [&](ValueId v) {
     const int wait = definition_end(v);
-    const MachineValue& value = loop_.values[static_cast<std::size_t>(v)];
+    const MachineValue& value = loop_.value(v);
     const std::size_t writer =
         op >= loop_.ops.size() ? op : static_cast<std::size_t>(value.defs.back());
     if (writer != op) return;
     const int lag = wait - schedule_.time[op];
-    for (const OpId u : value.uses)
-      time = std::min(time, schedule_.time[static_cast<std::size_t>(u)] - lag);
+    for (const OpId u : value.uses) time = std::min(time, schedule_.time_of(u) - lag);
   };
   if (op >= loop_.ops.size()) {
     for (const ValueId v : info_[op].values)
-      if (schedule_.placement[static_cast<std::size_t>(v)].storage == StorageClass::Block)
-        before_readers(v);
+      if (schedule_.placement_of(v).storage == StorageClass::Block) before_readers(v);
   } else if (const ValueId v = loop_.ops[op].out;
-             v != none && loop_.values[static_cast<std::size_t>(v)].origin != Origin::Accumulator) {
+             v != none && loop_.value(v).origin != Origin::Accumulator) {
     before_readers(v);
   }
   for (const std::int32_t k : dependences_of_[op]) {
     const auto& o = all_dependences_[static_cast<std::size_t>(k)];
     if (static_cast<std::size_t>(o.first) == op && o.latency > 0)
-      time = std::min(time, schedule_.time[static_cast<std::size_t>(o.second)] - o.latency);
+      time = std::min(time, schedule_.time_of(o.second) - o.latency);
   }
   return time;
 }

@@ -107,13 +107,13 @@ class ListScheduler {
     const auto id = static_cast<OpId>(new_.ops.size());
     for (const Ref& r : op.in) {
       if (r.kind != Ref::Kind::Value) continue;
-      MachineValue& v = new_.values[static_cast<std::size_t>(r.value)];
+      MachineValue& v = new_.value(r.value);
       if (v.origin == Origin::Accumulator) continue;
       if (v.uses.empty() || v.uses.back() != id) v.uses.push_back(id);
     }
-    if (op.out != none) new_.values[static_cast<std::size_t>(op.out)].defs.push_back(id);
-    if (op.sets != none) new_.masks[static_cast<std::size_t>(op.sets)].defs.push_back(id);
-    if (op.predicate != none) new_.masks[static_cast<std::size_t>(op.predicate)].uses.push_back(id);
+    if (op.out != none) new_.value(op.out).defs.push_back(id);
+    if (op.sets != none) new_.mask(op.sets).defs.push_back(id);
+    if (op.predicate != none) new_.mask(op.predicate).uses.push_back(id);
     new_.ops.push_back(op);
     with_next_.push_back(with_next);
   }
@@ -137,7 +137,7 @@ class ListScheduler {
       return;
     }
     // The index is moved to T directly before the table is read.
-    if (op.out != none && new_.values[static_cast<std::size_t>(op.out)].in_t) {
+    if (op.out != none && new_.value(op.out).in_t) {
       indices_[op.out] = op;
       return;
     }
@@ -239,7 +239,7 @@ class ListScheduler {
     std::vector<int> ready(new_.values.size(), 0), mask_ready(new_.masks.size(), 0);
     std::vector<int> written(new_.values.size(), -1), last_read(new_.values.size(), -1);
     std::vector<int> mask_used(new_.masks.size(), -1);
-    const int latency = static_cast<int>((3 + new_.elements) / new_.elements);
+    const int latency = new_.latency();
     int floor = 0;
     for (std::size_t i = 0; i < n;) {
       std::size_t end = i;
@@ -298,9 +298,7 @@ class ListScheduler {
     s.ii = static_cast<unsigned>(std::max<std::size_t>(rows.size(), 1));
   }
 
-  bool accumulator(ValueId v) const {
-    return new_.values[static_cast<std::size_t>(v)].origin == Origin::Accumulator;
-  }
+  bool accumulator(ValueId v) const { return new_.value(v).origin == Origin::Accumulator; }
   bool chained(ValueId v) const {
     return kc::in_t(storage_[static_cast<std::size_t>(v)]);  // the free function, not the member
   }

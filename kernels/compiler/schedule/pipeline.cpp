@@ -54,8 +54,7 @@ class AbstractInterpreter {
     if (allowed == 0) return true;
     if (op.list != none) return false;
     const AbstractValue a = operand(op.in[0]), b = operand(op.in[1]);
-    if (op.out != none &&
-        loop_.values[static_cast<std::size_t>(op.out)].origin == Origin::Accumulator)
+    if (op.out != none && loop_.value(op.out).origin == Origin::Accumulator)
       return (op.op == Op::Fadd || op.op == Op::Fsub) && b.zero();
     const AbstractValue result = op.op == Op::Bget  ? load(op)
                                  : op.table != none ? AbstractValue::finite()

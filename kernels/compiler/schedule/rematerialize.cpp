@@ -97,8 +97,6 @@ class Rematerializer {
   }
 
  private:
-  MachineValue& value(ValueId v) { return loop_.values[static_cast<std::size_t>(v)]; }
-  const MachineOp& op(OpId o) const { return loop_.ops[static_cast<std::size_t>(o)]; }
   Lifetime lifetime(ValueId v) const {
     const Ends& e = ends_[static_cast<std::size_t>(v)];
     return e.shorts == 0 ? Lifetime{} : Lifetime{position(e.def), position(e.last)};
@@ -119,7 +117,7 @@ class Rematerializer {
   void renumber() {
     std::vector<MachineOp> ops;
     ops.reserve(order_.size());
-    for (const OpId o : order_) ops.push_back(std::move(loop_.ops[static_cast<std::size_t>(o)]));
+    for (const OpId o : order_) ops.push_back(std::move(loop_.op(o)));
     loop_.ops = std::move(ops);
     const auto to_place = [&](OpId& o) { o = position(o); };
     for (MachineValue& v : loop_.values) {
@@ -138,7 +136,7 @@ class Rematerializer {
 
   /// Determine definition and last use of a value.
   void find_ends(ValueId id) {
-    const MachineValue& v = value(id);
+    const MachineValue& v = loop_.value(id);
     const bool passing = v.origin == Origin::Computed || v.origin == Origin::Field;
     Ends& e = ends_[static_cast<std::size_t>(id)];
     e = {};
@@ -161,7 +159,7 @@ class Rematerializer {
   /// Whether an operation may be duplicated or moved: it depends on its operands only.
   bool is_plain(const MachineValue& v) const {
     if (v.origin != Origin::Computed || v.defs.size() != 1 || v.in_t) return false;
-    const MachineOp& o = op(v.defs.front());
+    const MachineOp& o = loop_.op(v.defs.front());
     return o.predicate == none && o.sets == none && o.table == none && o.list == none &&
            o.field == none;
   }
@@ -176,11 +174,12 @@ class Rematerializer {
   /// Collect the operations that recompute `v` before `before`; false if that does not pay.
   bool plan_value(ValueId v, int at, OpId before, unsigned depth, Allowance& allowed,
                   std::vector<OpId>& ops) {
-    if (!is_plain(value(v)) || depth > max_depth || ops.size() >= max_duplicated_ops) return false;
-    const OpId def = value(v).defs.front();
-    for (const Ref& r : op(def).in) {
+    if (!is_plain(loop_.value(v)) || depth > max_depth || ops.size() >= max_duplicated_ops)
+      return false;
+    const OpId def = loop_.value(v).defs.front();
+    for (const Ref& r : loop_.op(def).in) {
       if (r.kind != Ref::Kind::Value) continue;
-      const MachineValue& operand = value(r.value);
+      const MachineValue& operand = loop_.value(r.value);
       if (operand.origin == Origin::Invariant) continue;
       if (operand.origin == Origin::Accumulator || operand.in_t) return false;
       const Lifetime l = lifetime(r.value);
@@ -234,12 +233,12 @@ class Rematerializer {
   int saved(const Plan& plan) const {
     const OpId moving = plan.ops.front();
     const int from = position(moving), before = position(plan.before);
-    const int own = shorts_of(loop_.values[static_cast<std::size_t>(plan.value)]);
+    const int own = shorts_of(loop_.value(plan.value));
     int sum = own * (before - 1 - from) + pressure_[static_cast<std::size_t>(from)] -
               pressure_[static_cast<std::size_t>(before - 1)];
-    for (const Ref& r : op(moving).in) {
+    for (const Ref& r : loop_.op(moving).in) {
       if (r.kind != Ref::Kind::Value || lifetime(r.value).to != from) continue;
-      sum -= shorts_of(loop_.values[static_cast<std::size_t>(r.value)]) * (before - 1 - from);
+      sum -= shorts_of(loop_.value(r.value)) * (before - 1 - from);
     }
     return sum;
   }
@@ -254,8 +253,8 @@ class Rematerializer {
   /// Move an operation directly before a later one.
   void move(OpId moving, OpId before) {
     std::vector<ValueId> operands;
-    for (const Ref& r : op(moving).in)
-      if (r.kind == Ref::Kind::Value && std::erase(value(r.value).uses, moving) > 0)
+    for (const Ref& r : loop_.op(moving).in)
+      if (r.kind == Ref::Kind::Value && std::erase(loop_.value(r.value).uses, moving) > 0)
         operands.push_back(r.value);
     const auto first = order_.begin() + position(moving), last = order_.begin() + position(before);
     std::rotate(first, first + 1, last);
@@ -269,7 +268,7 @@ class Rematerializer {
 
   /// Insert a reader of a value at its position in the order.
   void add_use(ValueId v, OpId reader) {
-    std::vector<OpId>& uses = value(v).uses;
+    std::vector<OpId>& uses = loop_.value(v).uses;
     const auto at = std::lower_bound(uses.begin(), uses.end(), reader, Earlier{position_});
     if (at == uses.end() || *at != reader) uses.insert(at, reader);
   }
@@ -279,14 +278,14 @@ class Rematerializer {
     std::vector<std::pair<ValueId, ValueId>> made;
     std::vector<OpId> ops;
     for (const OpId old : plan.ops) {
-      MachineOp copy = op(old);
+      MachineOp copy = loop_.op(old);
       for (Ref& r : copy.in) {
         if (r.kind != Ref::Kind::Value) continue;
         for (const auto& [from, to] : made)
           if (r.value == from) r.value = to;
       }
       ops.push_back(static_cast<OpId>(loop_.ops.size()));
-      MachineValue result = value(copy.out);
+      MachineValue result = loop_.value(copy.out);
       result.defs = {ops.back()};
       result.uses.clear();
       made.emplace_back(copy.out, static_cast<ValueId>(loop_.values.size()));
@@ -300,26 +299,26 @@ class Rematerializer {
     position_.resize(order_.size());
     number_from(static_cast<std::size_t>(first));
     for (const OpId o : ops)
-      for (const Ref& r : op(o).in)
+      for (const Ref& r : loop_.op(o).in)
         if (r.kind == Ref::Kind::Value) add_use(r.value, o);
     redirect_uses(plan, made.back().second);
     ends_.resize(loop_.values.size());
     find_ends(plan.value);
     for (const OpId o : ops) {
-      find_ends(op(o).out);
-      for (const Ref& r : op(o).in)
+      find_ends(loop_.op(o).out);
+      for (const Ref& r : loop_.op(o).in)
         if (r.kind == Ref::Kind::Value) find_ends(r.value);
     }
   }
 
   /// Readers from `plan.before` on use the new value.
   void redirect_uses(const Plan& plan, ValueId to) {
-    std::vector<OpId>& uses = value(plan.value).uses;
+    std::vector<OpId>& uses = loop_.value(plan.value).uses;
     const auto first = std::find(uses.begin(), uses.end(), plan.before);
     for (auto u = first; u != uses.end(); ++u) {
-      for (Ref& r : loop_.ops[static_cast<std::size_t>(*u)].in)
+      for (Ref& r : loop_.op(*u).in)
         if (r.kind == Ref::Kind::Value && r.value == plan.value) r.value = to;
-      value(to).uses.push_back(*u);
+      loop_.value(to).uses.push_back(*u);
     }
     uses.erase(first, uses.end());
   }

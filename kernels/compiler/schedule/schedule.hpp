@@ -69,6 +69,11 @@ struct Schedule {
       time;  ///< issue time of each operation after its item's start, then of each block load
   std::vector<bool> active;          ///< false for loads that the storage classes make redundant
   std::vector<Placement> placement;  ///< by value
+
+  const int& time_of(OpId op) const { return time[static_cast<std::size_t>(op)]; }
+  const Placement& placement_of(ValueId value) const {
+    return placement[static_cast<std::size_t>(value)];
+  }
 };
 
 /// Lower bound of the II from the number of operations per unit (resource-constrained MII).
