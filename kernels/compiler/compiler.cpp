@@ -9,16 +9,16 @@
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/assembler/diagnostics/codes.hpp"
 #include "gdr/error.hpp"
-#include "kernels/compiler/back.hpp"
+#include "kernels/compiler/codegen.hpp"
+#include "kernels/compiler/compile_error.hpp"
 #include "kernels/compiler/count_flops.hpp"
 #include "kernels/compiler/front/front.hpp"
-#include "kernels/compiler/refusal.hpp"
 #include "kernels/compiler/report.hpp"
 
 namespace gdr {
 namespace {
 
-/// The statement that most operations of the loop come from.
+/// The statement with the most operations in the loop.
 SourceRange longest_statement(const kc::MachineLoop& loop) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, unsigned> operations;
   SourceRange longest;
@@ -33,7 +33,7 @@ SourceRange longest_statement(const kc::MachineLoop& loop) {
   return longest;
 }
 
-/// The last source variable that is declared: with it an item has become too large.
+/// The last declared source variable, the one that exceeded the size of an item.
 SourceRange last_source(const kc::Graph& graph) {
   SourceRange last;
   for (const kc::GraphVariable& v : graph.variables)
@@ -41,19 +41,20 @@ SourceRange last_source(const kc::Graph& graph) {
   return last;
 }
 
-/// What the assembler has no room for, in the kernel's terms; it knows no other reasons to refuse
-/// what the compiler made.
-kc::Refusal refusal_of(const Diagnostics& diagnostics, const kc::Compiled& compiled,
-                       const std::string& file_name) {
+/// Translate a capacity error of the assembler into one of the kernel. Any other error in generated
+/// assembly is an internal error.
+kc::CompileError compile_error_of(const Diagnostics& diagnostics,
+                                  const kc::CompiledKernel& compiled,
+                                  const std::string& file_name) {
   const Diagnostic& first = diagnostics.list.front();
   if (first.code == static_cast<std::uint16_t>(Code::InstructionMemory))
-    return {kc::shortage(kc::Code::TooManyInstructions, longest_statement(compiled.loop),
-                         "there is no room in the instruction memory", first.label)};
+    return {kc::capacity_error(kc::Code::TooManyInstructions, longest_statement(compiled.loop),
+                               "the instruction memory is full", first.label)};
   if (first.code == static_cast<std::uint16_t>(Code::BroadcastMemory))
-    return {kc::shortage(kc::Code::ItemTooLarge, last_source(compiled.graph),
-                         "there is no room in the broadcast memory", first.label)};
-  throw Error(ErrorCategory::Internal, "the generated assembly of " + file_name +
-                                           " has errors; please report this:\n" +
+    return {kc::capacity_error(kc::Code::ItemTooLarge, last_source(compiled.graph),
+                               "the broadcast memory is full", first.label)};
+  throw Error(ErrorCategory::Internal, "the assembly generated for " + file_name +
+                                           " is invalid; please report this:\n" +
                                            diagnostics.render());
 }
 
@@ -67,27 +68,27 @@ CompileResult compile_kernel(std::string_view text, const std::string& file_name
   result.diagnostics = std::move(front.diagnostics);
   if (!front.graph) return result;
   if (front.graph->flops == 0) front.graph->flops = kc::count_flops(*front.graph);
-  kc::BackOptions back;
-  back.geometry = options.geometry;
-  back.elements = options.elements;
-  back.effort = options.effort;
-  back.seed = options.seed;
-  back.relaxed = options.relaxed;
-  back.hint = kc::find_hint(text);
-  back.stop = options.stop;
-  back.sources = result.diagnostics.sources;
+  kc::CodegenOptions codegen;
+  codegen.geometry = options.geometry;
+  codegen.elements = options.elements;
+  codegen.effort = options.effort;
+  codegen.seed = options.seed;
+  codegen.relaxed = options.relaxed;
+  codegen.saved_schedule = kc::find_saved_schedule(text);
+  codegen.stop = options.stop;
+  codegen.sources = result.diagnostics.sources;
   try {
-    kc::Compiled compiled;
-    kc::compile_graph(*front.graph, back, compiled);
+    kc::CompiledKernel compiled;
+    kc::generate_code(*front.graph, codegen, compiled);
     AssembleOptions assembly;
     assembly.geometry = options.geometry;
     AssembleResult assembled = assemble(compiled.assembly, front.graph->name + ".gds", assembly);
-    if (!assembled.ok()) throw refusal_of(assembled.diagnostics, compiled, file_name);
+    if (!assembled.ok()) throw compile_error_of(assembled.diagnostics, compiled, file_name);
     result.assembly = compiled.assembly;
     result.remarks = compiled.remarks;
     result.program = std::move(assembled.program);
     result.report = kc::report(compiled, *result.program, options.geometry);
-  } catch (const kc::Refusal& refusal) {
+  } catch (const kc::CompileError& refusal) {
     result.diagnostics.list.push_back(refusal.why);
     ++result.diagnostics.error_count;
   }

@@ -1,13 +1,13 @@
-// How many operations an interaction counts where the text does not say.
+// The default number of floating-point operations of an interaction.
 #pragma once
 
 #include "kernels/compiler/graph.hpp"
 
 namespace gdr::kc {
 
-/// One for each sum, difference, product, quotient, root, inverse, exponential, minimum and maximum
-/// of numbers that depends on the target or the source and that a result needs, and one for each
-/// number that is joined to a result. Signs, comparisons, choices and integers count nothing.
+/// Counts one for each sum, difference, product, quotient, root, inverse, exponential, minimum and
+/// maximum that depends on the target or the source and is needed by a result, and one for each
+/// number contributed to a result. Signs, comparisons, selections and integer operations are free.
 double count_flops(const Graph& graph);
 
 }  // namespace gdr::kc

@@ -1,8 +1,8 @@
-// What a graph says, computed on the host: the oracle of the compiler's tests.
+// Host evaluation of a graph: the oracle of the compiler's tests.
 //
-// Nothing is rounded to the machine's words here: every operation is that of `Real`, so that with a
-// long double or wider the result is exact for a test's purposes. Conditions with NaN, minima and
-// maxima follow the machine (a NaN operand gives NaN; -0 is smaller than +0).
+// Nothing is rounded to machine words: every operation is that of `Real`, so a long double or wider
+// type gives a reference result. Conditions with NaN, minima and maxima follow the machine (a NaN
+// operand gives NaN; -0 is less than +0).
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace gdr::kc {
 
-/// The functions that evaluate() needs of a number; specialise it for others than the host's own.
+/// The functions of a number type that evaluate() needs; specialise it for other types.
 template <class Real>
 struct RealMath {
   static Real sqrt(const Real& x) { return std::sqrt(x); }
@@ -21,16 +21,16 @@ struct RealMath {
   static bool negative(const Real& x) { return std::signbit(x); }
 };
 
-/// What a graph reads: for each of Graph::variables its value, or the elements of its table; of
-/// results nothing (an empty vector). Ints as integral Reals.
+/// Inputs of a graph: for each of Graph::variables its value, or the elements of its table; empty
+/// for results. Ints as integral Reals.
 template <class Real>
 using InputValues = std::vector<std::vector<Real>>;
 
-/// What one contribution gives for one pair.
+/// One contribution of one pair.
 template <class Real>
 struct PairTerm {
-  bool counts = true;  ///< the gate holds
-  Real value = 0;      ///< with the sign of a subtraction
+  bool counts = true;  ///< the condition holds
+  Real value = 0;      ///< signed value
   Real payload = 0;
 };
 
@@ -96,7 +96,7 @@ Real compute(const Node& n, const Real& a, const Real& b, const Real& c) {
 
 }  // namespace evaluation
 
-/// The value of every node for one pair; a look-up outside of its table gives NaN.
+/// The value of every node for one pair; a lookup outside its table gives NaN.
 template <class Real>
 std::vector<Real> evaluate_nodes(const Graph& graph, const InputValues<Real>& inputs) {
   std::vector<Real> values;
@@ -119,14 +119,14 @@ std::vector<Real> evaluate_nodes(const Graph& graph, const InputValues<Real>& in
   return values;
 }
 
-/// What every contribution gives for one pair, in the order of Graph::contributions.
+/// The contributions of one pair, in the order of Graph::contributions.
 template <class Real>
 std::vector<PairTerm<Real>> evaluate(const Graph& graph, const InputValues<Real>& inputs) {
   const std::vector<Real> values = evaluate_nodes(graph, inputs);
   std::vector<PairTerm<Real>> terms;
   for (const Contribution& c : graph.contributions) {
     PairTerm<Real> t;
-    t.counts = c.gate == no_node || values[std::size_t(c.gate)] != 0;
+    t.counts = c.condition == no_node || values[std::size_t(c.condition)] != 0;
     t.value = values[std::size_t(c.value)];
     if (c.negated) t.value = -t.value;
     if (c.payload != no_node) t.payload = values[std::size_t(c.payload)];
@@ -135,39 +135,39 @@ std::vector<PairTerm<Real>> evaluate(const Graph& graph, const InputValues<Real>
   return terms;
 }
 
-/// Results of a kernel while terms are joined to them: by variable; those of sums begin as zero,
-/// those of minima and maxima as plus and minus infinity, and indices as -1. Of a list it is the
-/// number of entries, which begins as zero.
+/// Initial results by variable: 0 for sums, plus and minus infinity for minima and maxima, -1 for
+/// indices, 0 for the number of entries of a list.
 template <class Real>
 std::vector<Real> empty_results(const Graph& graph) {
   std::vector<Real> results(graph.variables.size(), Real(0));
   for (const Contribution& c : graph.contributions) {
-    if (c.join == Join::Min || c.join == Join::Max)
-      results[std::size_t(c.result)] = Real(c.join == Join::Min ? INFINITY : -INFINITY);
+    if (c.reduction == Reduction::Min || c.reduction == Reduction::Max)
+      results[std::size_t(c.result)] = Real(c.reduction == Reduction::Min ? INFINITY : -INFINITY);
     if (c.payload != no_node) results[std::size_t(c.payload_result)] = Real(-1);
   }
   return results;
 }
 
-/// Join the terms of one pair to the results. Of equal keys the first counts.
+/// Reduce the contributions of one pair into the results. Of equal keys the first wins.
 template <class Real>
-void join_terms(const Graph& graph, const std::vector<PairTerm<Real>>& terms,
-                std::vector<Real>& results) {
+void reduce_terms(const Graph& graph, const std::vector<PairTerm<Real>>& terms,
+                  std::vector<Real>& results) {
   for (std::size_t i = 0; i < terms.size(); ++i) {
     const Contribution& c = graph.contributions[i];
     Real& result = results[std::size_t(c.result)];
     if (!terms[i].counts) continue;
-    if (c.join == Join::Sum) {
+    if (c.reduction == Reduction::Sum) {
       result += terms[i].value;
       continue;
     }
-    if (c.join == Join::Append) {
+    if (c.reduction == Reduction::Append) {
       result += 1;
       continue;
     }
     const Real before = result;
-    result = evaluation::extreme(c.join == Join::Min, before, terms[i].value);
-    const bool better = c.join == Join::Min ? terms[i].value < before : terms[i].value > before;
+    result = evaluation::extreme(c.reduction == Reduction::Min, before, terms[i].value);
+    const bool better =
+        c.reduction == Reduction::Min ? terms[i].value < before : terms[i].value > before;
     if (better && c.payload != no_node) results[std::size_t(c.payload_result)] = terms[i].payload;
   }
 }

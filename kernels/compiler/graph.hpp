@@ -1,5 +1,5 @@
-// The pair law as a graph: what one target and one source contribute to the results, in plain
-// arithmetic. The front end makes it from text; everything behind works on it.
+// The pair law as a dataflow graph: what a target and a source contribute to the results. The front
+// end builds it from text; all later phases work on it.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace gdr::kc {
 
-/// What a value is. Short and Long are floating point (25 and 61 significant bits); Int is a signed
-/// 36-bit integer; Bool is the outcome of a comparison.
+/// Type of a value. Short and Long are floating point (25 and 61 significant bits); Int is a signed
+/// 36-bit integer; Bool is the result of a comparison.
 enum class Type : std::uint8_t { Short, Long, Int, Bool };
 
-/// Operations of the graph. The comment gives the operands (a, b, c) and the types.
+/// Operations of the graph, with operands (a, b, c) and types.
 enum class Fn : std::uint8_t {
-  Input,       ///< the variable `variable` (Target, Source or Param): Long, Short or Int
+  Input,       ///< variable `variable` (Target, Source or Param): Long, Short or Int
   Constant,    ///< `number` (Short, Long), `integer` (Int)
   Add,         ///< a + b: numbers or integers
   Sub,         ///< a - b
@@ -27,10 +27,10 @@ enum class Fn : std::uint8_t {
   Abs,         ///< |a|
   Min,         ///< the smaller
   Max,         ///< the larger
-  Sqrt,        ///< square root of a number
-  Rsqrt,       ///< its inverse
+  Sqrt,        ///< square root
+  Rsqrt,       ///< inverse square root
   Reciprocal,  ///< 1 / a
-  Exp,         ///< e to the a
+  Exp,         ///< exponential
   Convert,     ///< a number in the node's type; an Int as a number
   Less,        ///< Bool: a < b, numbers or integers
   Equal,       ///< Bool: a == b, numbers or integers
@@ -51,48 +51,57 @@ struct Node {
   std::int32_t variable = -1;  ///< Input, Lookup: index into Graph::variables
   double number = 0;           ///< Constant of type Short or Long
   std::int64_t integer = 0;    ///< Constant of type Int
-  SourceRange where;           ///< the text that it came from, for messages and comments
+  SourceRange where;           ///< source range, for messages and comments
 };
 
-/// A declared variable. An array's elements are variables of their own (`x[0]` is named x_0).
+/// A declared variable. Elements of an array are separate variables (`x[0]` is named x_0).
 struct GraphVariable {
   std::string name;
   VarKind kind = VarKind::Target;  ///< Target, Source, Result or Param
   Type type = Type::Long;          ///< Short, Long or Int
-  bool type_given = false;         ///< declared, not the default: inference keeps its hands off
+  bool type_given = false;         ///< explicitly declared, so not subject to type inference
   std::uint32_t table_size = 0;    ///< Param: number of elements of a table, 0 for a scalar
   std::uint32_t list_size = 0;     ///< Result: capacity of a list, 0 for a single value
   SourceRange where;
 };
 
-/// How contributions are joined to a result.
-enum class Join : std::uint8_t {
+/// How contributions are combined into a result.
+enum class Reduction : std::uint8_t {
   Sum,
   Min,
   Max,
-  Append,  ///< the value, an Int, goes to the end of a list
+  Append,  ///< appends the value, an Int, to a list
 };
 
-/// A contribution to a result: `result = result (join) value`, where `gate` holds. In the order of
-/// the text; a result may have several, all with the same join.
+/// A contribution: `result = result (reduction) value` where `condition` holds, in the order of the
+/// text. All contributions to a result have the same reduction.
 struct Contribution {
   std::int32_t result = -1;  ///< index into Graph::variables
-  Join join = Join::Sum;
-  bool negated = false;              ///< Sum: subtracted
-  NodeId value = no_node;            ///< the number (Min, Max: the key)
-  NodeId payload = no_node;          ///< Min, Max with an index: the Int that goes with the key
-  std::int32_t payload_result = -1;  ///< the result that receives the payload, else -1
-  NodeId gate = no_node;             ///< Bool, or no_node: always
+  Reduction reduction = Reduction::Sum;
+  bool negated = false;              ///< Sum: subtract
+  NodeId value = no_node;            ///< operand of the reduction (Min, Max: the key)
+  NodeId payload = no_node;          ///< Min, Max with an index: the Int that accompanies the key
+  std::int32_t payload_result = -1;  ///< result that receives the payload, else -1
+  NodeId condition = no_node;        ///< Bool, or no_node: always
   SourceRange where;
 };
 
-/// The whole kernel. Nodes are in an order in which operands come first; equal nodes are one.
+/// The whole kernel. Operands precede their users; equal nodes are shared.
 struct Graph {
   std::string name;
-  double flops = 0;  ///< counted for one interaction, by convention; 0: count the operations
-  std::vector<GraphVariable> variables;  ///< in the order of declaration
+  double flops = 0;                      ///< per interaction; 0: count the operations
+  std::vector<GraphVariable> variables;  ///< in order of declaration
   std::vector<Node> nodes;
   std::vector<Contribution> contributions;
+
+  const Node& node(NodeId id) const { return nodes[static_cast<std::size_t>(id)]; }
+  GraphVariable& variable(std::int32_t index) { return variables[static_cast<std::size_t>(index)]; }
+  const GraphVariable& variable(std::int32_t index) const {
+    return variables[static_cast<std::size_t>(index)];
+  }
 };
+
+/// For each node, whether a contribution needs it.
+std::vector<bool> needed_nodes(const Graph& graph);
 
 }  // namespace gdr::kc

@@ -14,7 +14,7 @@ constexpr std::string_view type_names[] = {"short", "long", "int", "bool"};
 constexpr char kind_letters[] = {'i', 'j', 'f', 'p', 'o'};
 
 std::string operand_text(const Graph& graph, const Node& n) {
-  const auto variable = [&] { return graph.variables[static_cast<std::size_t>(n.variable)].name; };
+  const auto variable = [&] { return graph.variable(n.variable).name; };
   if (n.fn == Fn::Input) return variable();
   if (n.fn == Fn::Constant)
     return n.type == Type::Int ? fmt::format("{}", n.integer) : fmt::format("{}", n.number);
@@ -27,17 +27,15 @@ std::string operand_text(const Graph& graph, const Node& n) {
 }
 
 std::string contribution_text(const Graph& graph, const Contribution& c) {
-  const auto name = [&](std::int32_t variable) {
-    return graph.variables[static_cast<std::size_t>(variable)].name;
-  };
-  const std::string_view join = c.join == Join::Min      ? "min="
-                                : c.join == Join::Max    ? "max="
-                                : c.join == Join::Append ? "append="
-                                : c.negated              ? "-="
-                                                         : "+=";
-  std::string out = fmt::format("{} {} %{}", name(c.result), join, c.value);
+  const auto name = [&](std::int32_t variable) { return graph.variable(variable).name; };
+  const std::string_view reduction = c.reduction == Reduction::Min      ? "min="
+                                     : c.reduction == Reduction::Max    ? "max="
+                                     : c.reduction == Reduction::Append ? "append="
+                                     : c.negated                        ? "-="
+                                                                        : "+=";
+  std::string out = fmt::format("{} {} %{}", name(c.result), reduction, c.value);
   if (c.payload != no_node) out += fmt::format(", {} = %{}", name(c.payload_result), c.payload);
-  if (c.gate != no_node) out += fmt::format(" if %{}", c.gate);
+  if (c.condition != no_node) out += fmt::format(" if %{}", c.condition);
   return out + "\n";
 }
 

@@ -1,4 +1,4 @@
-// Graphs as text, for tests and for looking at.
+// Graphs as text, for tests and debugging.
 #pragma once
 
 #include <string>

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/back_support.hpp"
+#include "compiler/codegen_support.hpp"
 #include "emulator/engine/engine.hpp"
 
 namespace gdr::test {

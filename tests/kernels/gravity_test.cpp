@@ -28,14 +28,14 @@ void check_close(const Forces& got, const Forces& expected, double rms, double l
 
 }  // namespace
 
-TEST_CASE("gravity keeps its number of clocks") {
+TEST_CASE("gravity takes 19 clocks and counts 38 operations per interaction") {
   const gdr::Kernel kernel = gdr::Kernel::builtin("gravity");
   std::cout << "gravity: " << kernel.clocks_per_interaction() << " clocks an interaction\n";
   CHECK(kernel.clocks_per_interaction() <= 19);
   CHECK(kernel.flops_per_interaction() == 38);
 }
 
-TEST_CASE("gravity of a Plummer sphere, equal masses and a mass ratio of a million") {
+TEST_CASE("gravity of a Plummer sphere is accurate for equal masses and a mass ratio of a million") {
   for (const double mass_ratio : {1.0, 1e6}) {
     const Particles p = plummer(2048, mass_ratio);
     for (const double eps : {1.0 / 256, 0.0}) {
@@ -50,7 +50,7 @@ TEST_CASE("gravity of a Plummer sphere, equal masses and a mass ratio of a milli
   }
 }
 
-TEST_CASE("gravity gives the same bits on both engines, and good ones for both partitions") {
+TEST_CASE("gravity is identical on both exact engines and accurate for both partitions") {
   const Particles p = plummer(150, 100);
   const Forces expected = direct_sum(p, p, 1e-4);
   for (const std::string partition : {",partition=targets", ",partition=sources"}) {
@@ -61,7 +61,7 @@ TEST_CASE("gravity gives the same bits on both engines, and good ones for both p
   }
 }
 
-TEST_CASE("gravity of any number of sources") {
+TEST_CASE("gravity is accurate for any number of sources") {
   const Particles p = plummer(40);
   for (const std::string& engine : engines)
     for (const std::string partition : {",partition=targets", ",partition=sources"})
@@ -72,7 +72,7 @@ TEST_CASE("gravity of any number of sources") {
       }
 }
 
-TEST_CASE("gravity of no source, and of a particle on itself alone, is zero") {
+TEST_CASE("gravity without sources and self-gravity are zero") {
   const Particles p = plummer(9);
   for (const std::string& engine : engines)
     for (const double eps2 : {0.0, 0.01}) {
@@ -84,7 +84,7 @@ TEST_CASE("gravity of no source, and of a particle on itself alone, is zero") {
     }
 }
 
-TEST_CASE("gravity of one pair, over the whole range of distances") {
+TEST_CASE("gravity of one pair is accurate over the whole range of distances") {
   for (const std::string& engine : engines)
     for (int exponent = -90; exponent <= 90; exponent += 5) {
       Particles p;
@@ -95,7 +95,7 @@ TEST_CASE("gravity of one pair, over the whole range of distances") {
     }
 }
 
-TEST_CASE("gravity has no bias") {
+TEST_CASE("gravity errors have no bias") {
   // Single pairs: every target feels one source, so the mean error is that of an interaction.
   // (Constants that were longs a hair off a short once made all potentials 1.4e-8, all
   // forces 4.2e-8 too large.)
@@ -123,7 +123,7 @@ TEST_CASE("gravity subtracts positions in full precision") {
   check_close(run_kernel(small + engines[1], p, p, 0), direct_sum(p, p, 0), one_pair, one_pair);
 }
 
-TEST_CASE("gravity leaves out pairs at one place at zero softening") {
+TEST_CASE("gravity excludes coincident pairs at zero softening") {
   Particles p = plummer(24);
   for (const std::size_t twin : {3, 4, 11, 23}) {
     p.x[twin] = p.x[7];
@@ -139,7 +139,7 @@ TEST_CASE("gravity leaves out pairs at one place at zero softening") {
   }
 }
 
-TEST_CASE("gravity counts pairs at one place where there is softening") {
+TEST_CASE("gravity includes coincident pairs with softening") {
   Particles p;
   p.add(1, 2, 3, 1);
   p.add(1, 2, 3, 4);
@@ -151,7 +151,7 @@ TEST_CASE("gravity counts pairs at one place where there is softening") {
   }
 }
 
-TEST_CASE("gravity leaves out pairs by their ids alone") {
+TEST_CASE("gravity excludes pairs with equal ids only") {
   Particles targets = plummer(13), sources = plummer(31, 10, 2);
   for (const std::string& engine : engines) {
     // A target with no source's id feels all of them, also the one at its own place.
@@ -167,7 +167,7 @@ TEST_CASE("gravity leaves out pairs by their ids alone") {
   }
 }
 
-TEST_CASE("gravity starts afresh whatever the run before left behind") {
+TEST_CASE("gravity does not depend on previous runs") {
   // Overflow: two particles so near that the force is beyond the numbers.
   Particles wild;
   for (int i = 0; i < 24; ++i) wild.add(std::ldexp(i, -500), 0, 0, 1e300);

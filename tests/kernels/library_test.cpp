@@ -41,7 +41,7 @@ Sample strangers(Sample sample) {
 
 }  // namespace
 
-TEST_CASE("every kernel of pairs has a law to be measured against") {
+TEST_CASE("every pair kernel has a reference law") {
   std::set<std::string> with_law;
   for (const Law& law : laws()) with_law.insert(std::string(law.kernel));
   for (const std::string& name : Kernel::builtin_names()) {
@@ -61,7 +61,7 @@ TEST_CASE("kernels keep their clocks") {
   }
 }
 
-TEST_CASE("kernels on many particles, vector and native engine") {
+TEST_CASE("kernels are accurate for many particles on vector and native engine") {
   for (const Law& law : laws()) {
     const Sample sample = law.sample(500, 3);
     check(law, "emulator:engine=vector", sample, sample, law.limit);
@@ -69,7 +69,7 @@ TEST_CASE("kernels on many particles, vector and native engine") {
   }
 }
 
-TEST_CASE("kernels on few particles, every engine") {
+TEST_CASE("kernels are accurate for few particles on every engine") {
   for (const Law& law : laws()) {
     const Sample sample = law.sample(31, 5);
     for (const char* engine : {"reference", "vector", "native"}) {
@@ -82,7 +82,7 @@ TEST_CASE("kernels on few particles, every engine") {
   }
 }
 
-TEST_CASE("kernels give the same bits on both exact engines and for any number of threads") {
+TEST_CASE("kernels are identical on both exact engines and for any number of threads") {
   for (const Law& law : laws()) {
     INFO(law.kernel);
     const Sample sample = law.sample(40, 7);
@@ -94,7 +94,7 @@ TEST_CASE("kernels give the same bits on both exact engines and for any number o
   }
 }
 
-TEST_CASE("kernels without sources give what they began with") {
+TEST_CASE("kernels without sources return initial values") {
   for (const Law& law : laws()) {
     const Sample sample = law.sample(9, 2);
     const Kernel kernel = Kernel::builtin(law.kernel);
@@ -107,7 +107,7 @@ TEST_CASE("kernels without sources give what they began with") {
   }
 }
 
-TEST_CASE("kernels leave out particles at one place, and those beyond the cut-off") {
+TEST_CASE("kernels exclude coincident particles and those beyond the cut-off") {
   for (const Law& law : laws()) {
     Sample sample = law.sample(24, 11);
     Law bare = law;

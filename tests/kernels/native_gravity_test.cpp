@@ -54,7 +54,7 @@ TEST_CASE("native gravity of a Plummer sphere is close to a direct sum") {
   });
 }
 
-TEST_CASE("native gravity of any number of sources, both partitions") {
+TEST_CASE("native gravity is accurate for any number of sources and both partitions") {
   const Particles p = plummer(140);
   Particles targets = plummer(140, 1, 5);
   for (auto& id : targets.id) id = -1;
@@ -71,7 +71,7 @@ TEST_CASE("native gravity of any number of sources, both partitions") {
   });
 }
 
-TEST_CASE("native gravity of more sources than a pass over the board's buffers holds") {
+TEST_CASE("native gravity is accurate for more sources than the board's buffers hold") {
   Particles targets = plummer(20), sources = plummer(40000, 1, 2);
   for (auto& id : targets.id) id = -1;
   const Forces expected = direct_sum(targets, sources, 1e-3);
@@ -82,7 +82,7 @@ TEST_CASE("native gravity of more sources than a pass over the board's buffers h
   }
 }
 
-TEST_CASE("native gravity of one pair, over the range of distances") {
+TEST_CASE("native gravity of one pair is accurate over the range of distances") {
   for_all([&](const std::string& name, const Numerics& n) {
     const int most = n.engine == "native" ? 90 : 18;  // beyond that floats underflow
     for (int exponent = -most; exponent <= most; exponent += 3) {
@@ -95,7 +95,7 @@ TEST_CASE("native gravity of one pair, over the range of distances") {
   });
 }
 
-TEST_CASE("native gravity leaves out what the exact engines leave out") {
+TEST_CASE("native gravity excludes the same pairs as the exact engines") {
   Particles p = plummer(24);
   for (const std::size_t twin : {3, 4, 11, 23}) {
     p.x[twin] = p.x[7];
@@ -116,7 +116,7 @@ TEST_CASE("native gravity leaves out what the exact engines leave out") {
   });
 }
 
-TEST_CASE("native gravity beyond the numbers is never finite") {
+TEST_CASE("native gravity overflows to infinity or NaN") {
   Particles wild;
   for (int i = 0; i < 24; ++i) wild.add(std::ldexp(i, -500), 0, 0, 1e300);
   const Particles p = plummer(31);

@@ -87,7 +87,7 @@ const std::string small = ",threads=1,chips=2,blocks=3,pes=4";
 
 }  // namespace
 
-TEST_CASE("neighbour lists are those of a search by hand, on every engine") {
+TEST_CASE("neighbour lists agree with a direct search on every engine") {
   for (const char* engine : {"engine=reference", "engine=vector", "engine=native"})
     for (const std::size_t targets : {1, 5, 53})
       for (const std::size_t sources : {1, 2, 61}) {
@@ -98,7 +98,7 @@ TEST_CASE("neighbour lists are those of a search by hand, on every engine") {
       }
 }
 
-TEST_CASE("neighbour lists of many particles, over all threads, boards and batches") {
+TEST_CASE("neighbour lists of many particles are correct for threads, boards and batches") {
   const Sample all = with_radii(3001, 0.02);
   const Lists right = brute_force(all, all);
   CHECK(*std::max_element(right.count.begin(), right.count.end()) > 20);
@@ -107,7 +107,7 @@ TEST_CASE("neighbour lists of many particles, over all threads, boards and batch
                  all) == right);
 }
 
-TEST_CASE("more neighbours than the list holds are counted, and the first ones kept") {
+TEST_CASE("a full neighbour list keeps the first neighbours and counts all") {
   const Sample all = with_radii(301, 1e6);
   const Lists right = brute_force(all, all);
   CHECK(right.count == std::vector<std::int64_t>(301, 300));

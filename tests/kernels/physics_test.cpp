@@ -61,7 +61,7 @@ std::vector<double> slope(const std::vector<double>& a, const std::vector<double
 
 }  // namespace
 
-TEST_CASE("forces are what energies lose by a step") {
+TEST_CASE("forces are the negative gradients of energies") {
   // The result with the energy, and whether a force is the slope or its negative.
   struct Case {
     const char* kernel;
@@ -100,7 +100,7 @@ TEST_CASE("forces are what energies lose by a step") {
   }
 }
 
-TEST_CASE("jerk and snap are what forces and jerks gain in time") {
+TEST_CASE("jerk and snap are time derivatives of force and jerk") {
   struct Case {
     const char* kernel;
     std::size_t order;  // derivatives
@@ -124,7 +124,7 @@ TEST_CASE("jerk and snap are what forces and jerks gain in time") {
   }
 }
 
-TEST_CASE("virials are what energies lose when everything grows") {
+TEST_CASE("virials are the derivatives of energies with respect to scale") {
   for (const char* kernel : {"lennard_jones", "lennard_jones_mixed"}) {
     Law law = law_of(kernel);
     law.parameters[0].second = 1e4;
@@ -141,7 +141,7 @@ TEST_CASE("virials are what energies lose when everything grows") {
   }
 }
 
-TEST_CASE("what one particle gains another one loses") {
+TEST_CASE("total momentum is conserved") {
   struct Case {
     const char* kernel;
     const char* weight;  // column that makes a force of the result; null: it is one
@@ -171,7 +171,7 @@ TEST_CASE("what one particle gains another one loses") {
   }
 }
 
-TEST_CASE("SPH forces keep the energy, and heat as the density of a gas grows") {
+TEST_CASE("SPH forces conserve energy and heat under compression") {
   Law law = law_of("sph_force");
   const Sample s = law.sample(216, 9);
   const Columns f = run("sph_force", law, s, s);
@@ -197,7 +197,7 @@ TEST_CASE("SPH forces keep the energy, and heat as the density of a gas grows") 
         1e-3);
 }
 
-TEST_CASE("two stars keep their energy to first post-Newtonian order") {
+TEST_CASE("a binary conserves its energy to first post-Newtonian order") {
   // E = sum m v^2 / 2 - m1 m2 / r + 1/c^2 { 3/8 sum m v^4 + m1 m2 / 2r (3 v1^2 + 3 v2^2 - 7 v1.v2
   //     - n.v1 n.v2) + m1 m2 (m1 + m2) / 2r^2 },   Blanchet 2014, eq. 205
   Law law = law_of("gravity_1pn");

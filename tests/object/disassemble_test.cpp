@@ -50,7 +50,7 @@ TEST_CASE("the disassembly of every immediate assembles to the same object") {
   check_round_trip(program);
 }
 
-TEST_CASE("the disassembly of an assembled program needs no licence and no more idle clocks") {
+TEST_CASE("the disassembly of an assembled program needs neither .unchecked nor further idle clocks") {
   const std::string source = R"(
 .kernel sum
 .flops 3
@@ -89,7 +89,7 @@ alias m = $r40
   check_round_trip(*result.program);
 }
 
-TEST_CASE("one instruction as text") {
+TEST_CASE("instructions are converted to text") {
   Instruction i;
   CHECK(to_text(i) == "nop");
   i.predicate = {true, false, 2};

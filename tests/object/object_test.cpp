@@ -55,7 +55,7 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST_CASE("a program comes back from its object file") {
+TEST_CASE("object files preserve programs") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const Program program = random_object(seed);
     const auto bytes = write_object(program);
@@ -65,11 +65,11 @@ TEST_CASE("a program comes back from its object file") {
   }
 }
 
-TEST_CASE("the empty program has an object file") {
+TEST_CASE("the empty program can be stored") {
   CHECK(read_object(write_object(Program{})) == Program{});
 }
 
-TEST_CASE("the bytes of a small object file are those of the documentation") {
+TEST_CASE("a small object file has the documented bytes") {
   Program p;
   p.name = "k";
   p.elements = 2;
@@ -94,7 +94,7 @@ TEST_CASE("the bytes of a small object file are those of the documentation") {
   CHECK(std::search(bytes.begin(), bytes.end(), vars.begin(), vars.end()) != bytes.end());
 }
 
-TEST_CASE("every cut of an object file is refused") {
+TEST_CASE("truncated object files are rejected") {
   const auto bytes = write_object(random_object(7));
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     const auto text = refusal({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)});
@@ -106,7 +106,7 @@ TEST_CASE("every cut of an object file is refused") {
   CHECK(contains(refusal(longer), "bytes behind the end"));
 }
 
-TEST_CASE("every single changed bit of an object file is refused") {
+TEST_CASE("single-bit errors of an object file are detected") {
   const auto bytes = write_object(random_object(3));
   for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
     auto damaged = bytes;
@@ -115,7 +115,7 @@ TEST_CASE("every single changed bit of an object file is refused") {
   }
 }
 
-TEST_CASE("an object file says what is wrong with its header") {
+TEST_CASE("errors in the header of an object file are reported") {
   auto bytes = write_object(random_object(1));
   CHECK(contains(refusal({}), "not an object file"));
   CHECK(contains(refusal({'h', 'e', 'l', 'l', 'o'}), "not an object file"));
@@ -126,7 +126,7 @@ TEST_CASE("an object file says what is wrong with its header") {
   CHECK(contains(refusal(bytes), "checksum"));
 }
 
-TEST_CASE("with the checksum made good, damage is refused or is another object") {
+TEST_CASE("modified objects with valid checksum are rejected or canonical") {
   // One chunk after the other: what a reader must find out without the checksum's help.
   const auto bytes = write_object(random_object(11));
   Draw draw(5);
@@ -148,7 +148,7 @@ TEST_CASE("with the checksum made good, damage is refused or is another object")
   CHECK(refused > 1000);
 }
 
-TEST_CASE("a claimed length never decides how much is allocated") {
+TEST_CASE("invalid lengths do not cause large allocations") {
   Program p;
   p.name = "k";
   auto bytes = write_object(p);
@@ -170,7 +170,7 @@ TEST_CASE("a claimed length never decides how much is allocated") {
   }
 }
 
-TEST_CASE("programs that mean nothing get no object file") {
+TEST_CASE("invalid programs cannot be stored") {
   const auto with = [](auto change) {
     Program p;
     p.name = "k";
@@ -248,7 +248,7 @@ TEST_CASE("programs that mean nothing get no object file") {
   CHECK(contains(source(0, 3), "odd number of shorts"));
 }
 
-TEST_CASE("object files on disk are replaced at once or not at all") {
+TEST_CASE("object files on disk are replaced atomically") {
   const TemporaryFolder own;
   const std::filesystem::path folder = own.path();
   const std::string path = (folder / "k.gdo").string();

@@ -29,7 +29,7 @@ enum class Code : std::uint16_t {
   ResultAssigned = 7006,
   CannotAssign = 7007,
   NotAResult = 7008,
-  JoinMixed = 7009,
+  ReductionMixed = 7009,
   BadPayload = 7010,
   UnknownFunction = 7011,
   ArgumentCount = 7012,

@@ -10,8 +10,8 @@ namespace {
 
 constexpr DiagnosticGroup groups[] = {
     {6, "6xxx: text, statements, includes"},
-    {7, "7xxx: meaning"},
-    {8, "8xxx: room on the chip"},
+    {7, "7xxx: semantics"},
+    {8, "8xxx: capacity of the chip"},
 };
 
 }  // namespace
@@ -25,9 +25,10 @@ Diagnostics diagnostics_of_example(const DiagnosticInfo& info) {
 
 std::string kernel_diagnostics_page() {
   return "# Diagnostics of the kernel language\n\n"
-         "Made from the table in `kernels/compiler/diagnostics/`; the tests compile every "
+         "Generated from the table in `kernels/compiler/diagnostics/`; the tests compile every "
          "example.\n"
-         "The form is that of the [assembler's](diagnostics.md). Codes are stable.\n" +
+         "Messages have the same format as those of the [assembler](diagnostics.md). Codes are "
+         "stable.\n" +
          diagnostics_chapters(groups, kernel_diagnostic_table(), diagnostics_of_example);
 }
 

@@ -7,131 +7,125 @@ namespace gdr::kc {
 namespace {
 
 constexpr DiagnosticInfo rows[] = {
-    {number(Code::NameTaken), "name is taken",
-     "A name is declared twice, or declared after it was used. An array `x[2]` takes the names "
-     "`x_0` and `x_1` of the interface as well.",
+    {number(Code::NameTaken), "name already declared",
+     "A name is declared twice, or declared after its first use. An array `x[2]` also declares the "
+     "names `x_0` and `x_1` of the host interface.",
      "VARI x;\nVARJ x;\n"},
     {number(Code::UnknownName), "unknown name",
-     "A name that nothing declares or assigns. Inside a function the temporaries of the kernel are "
-     "not known: pass them as arguments.",
+     "The name is neither declared nor assigned. A function does not see the temporaries of the "
+     "kernel: pass them as arguments.",
      "VARI xi; VARJ xj; VARF f;\nf += xj - xl;\n"},
-    {number(Code::NotAssigned), "read before it is assigned",
-     "A temporary is read above its first assignment. Statements count in the order of the text.",
+    {number(Code::NotAssigned), "read before assignment",
+     "A temporary is read before its first assignment. Statements execute in text order.",
      "VARI x; VARF f;\nf += y;\ny = x*x;\n"},
     {number(Code::PartlyAssigned), "assigned under a condition only",
-     "A temporary got a value in one branch of an `if`, and is read where that branch may not have "
-     "been taken.",
+     "A temporary is assigned in one branch of an `if` only, and read where the other branch may "
+     "have been taken.",
      "VARI x; VARF f;\nif (x > 0) { y = x; }\nf += y;\n"},
     {number(Code::ResultRead), "result is read",
-     "A VARF sums over all sources, and its value is not known before the last of them; so is a "
-     "list. What one pair gives is kept in a temporary.",
+     "A VARF is a sum over all sources, so it has no value inside the loop; the same holds for a "
+     "list. Use a temporary for the contribution of one pair.",
      "VARI x; VARF f, g;\nf += x;\ng += 2*f;\n"},
-    {number(Code::ResultAssigned), "result is set",
-     "A VARF is added to, by `+=`, `-=`, `min=` or `max=`, and never set: it begins as zero (as "
-     "the largest or smallest number for min= and max=). A function contributes to no result.",
+    {number(Code::ResultAssigned), "result is assigned",
+     "A VARF can only be updated by `+=`, `-=`, `min=` or `max=`; it starts as zero (for min= and "
+     "max= as the largest or smallest number). A function cannot contribute to a result.",
      "VARI x; VARF f;\nf = x*x;\n"},
     {number(Code::CannotAssign), "cannot be assigned",
-     "Inputs, constants and the names of loops are read only; only a CONST is declared with a "
+     "Inputs, constants and loop variables are read-only; only a CONST can be declared with a "
      "value.",
      "VARI x; VARF f;\nx = 2*x;\nf += x;\n"},
-    {number(Code::NotAResult), "no result to join",
-     "`min=` and `max=` keep the smallest and the largest contribution to a VARF. For a temporary "
-     "there are the functions `min` and `max`.",
+    {number(Code::NotAResult), "reduction of a temporary",
+     "`min=` and `max=` update a VARF with the smallest or largest contribution. For temporaries "
+     "use the functions `min` and `max`.",
      "VARI x; VARF f;\nsmallest min= x;\nf += x;\n"},
-    {number(Code::JoinMixed), "result joined in two ways",
-     "All contributions to a result are joined in the same way: summed (`+=` and `-=`), or the "
-     "smallest kept, or the largest; and the same index goes with all of them.",
+    {number(Code::ReductionMixed), "different reductions of one result",
+     "All contributions to a result use the same reduction: a sum (`+=` and `-=`), the minimum, or "
+     "the maximum; and the same index.",
      "VARI x; VARF f;\nf += x;\nf max= 2*x;\n"},
-    {number(Code::BadPayload), "index of a minimum or maximum goes wrong",
-     "The index in `r min= expression : name = index` goes to a result that was declared with "
-     "`VARF int`, and receives nothing else.",
+    {number(Code::BadPayload), "invalid index of a minimum or maximum",
+     "The index in `r min= expression : name = index` is stored in a result that is declared with "
+     "`VARF int` and has no other contribution.",
      "VARI x; VARJ int id; VARF r, n;\nr min= x : n = id;\n"},
     {number(Code::UnknownFunction), "unknown function",
-     "There is neither a function of the language nor one of the kernel with this name.",
+     "The function is neither built in nor defined in the kernel.",
      "VARI x; VARF f;\nf += sqr(x);\n"},
     {number(Code::ArgumentCount), "wrong number of arguments",
-     "A function is called with as many arguments as it has parameters.",
+     "The number of arguments of a call differs from the number of parameters.",
      "VARI x; VARF f;\nf += max(x);\n"},
-    {number(Code::Recursion), "function calls itself",
-     "A function is put in the place of its call, so it cannot call itself, directly or through "
-     "others.",
+    {number(Code::Recursion), "recursive function",
+     "Functions are inlined, so they cannot call themselves, directly or through other functions.",
      "VARI x; VARF f;\nfunction g(y) { return y*g(y - 1); }\nf += g(x);\n"},
-    {number(Code::ReturnMissing), "function returns nothing",
-     "The last statement of a function is `return expression;`, outside of its inner braces.",
+    {number(Code::ReturnMissing), "function without return",
+     "The last statement of a function must be `return expression;`, outside of inner blocks.",
      "function g(y) { z = 2*y; }\n"},
-    {number(Code::NameReserved), "name of a function of the language",
-     "A function of the kernel has the name of one of the language.",
+    {number(Code::NameReserved), "name of a built-in function",
+     "A function of the kernel has the name of a built-in function.",
      "function sqrt(x) { return x; }\n"},
-    {number(Code::WrongType), "number, int or condition in the wrong place",
-     "Conditions are not calculated with, numbers are no conditions, and ints are only added, "
-     "subtracted, compared and multiplied by constants.",
+    {number(Code::WrongType), "wrong type",
+     "Conditions cannot be used in arithmetic, numbers cannot be used as conditions, and ints can "
+     "only be added, subtracted, compared and multiplied by constants.",
      "VARI x; VARF f;\nf += 2*(x > 0);\n"},
-    {number(Code::IntegerNeeded), "int needed",
-     "A number stands where an int is needed: an index, a size, the bounds of a loop, an int that "
-     "is declared. Numbers do not become ints.",
+    {number(Code::IntegerNeeded), "int required",
+     "An index, a size, a loop bound or the value of an int must be an int. Numbers are not "
+     "converted to ints.",
      "VARI x; VARF f;\nint n = x;\nf += n;\n"},
-    {number(Code::ConstantNeeded), "constant needed",
-     "The index of an array, a size, an exponent, a bound of a loop and the value of a CONST are "
-     "known to the compiler. Only a table is indexed by what the chip computes.",
+    {number(Code::ConstantNeeded), "constant required",
+     "The index of an array, a size, an exponent, a loop bound and the value of a CONST must be "
+     "known at compile time. Only a table can be indexed by a computed value.",
      "VARI x[3]; VARJ int n; VARF f;\nf += x[n];\n"},
-    {number(Code::NoValue), "constant has no usable value",
-     "A constant is infinite or not a number, or an int has more than 36 bits.",
+    {number(Code::NoValue), "invalid constant",
+     "A constant is infinite or not a number, or an int needs more than 36 bits.",
      "VARI x; VARF f;\nf += x*(1/0);\n"},
-    {number(Code::IndexRange), "index out of range", "Indices run from 0 to the size less one.",
+    {number(Code::IndexRange), "index out of range", "Indices run from 0 to the size minus one.",
      "VARI x[3]; VARF f;\nf += x[3];\n"},
     {number(Code::IndexCount), "wrong number of indices",
-     "An array is used with as many indices as it was declared with, and everything else with "
-     "none.",
+     "An array needs as many indices as it was declared with; other names take none.",
      "VARI x[3]; VARF f;\nf += x;\n"},
-    {number(Code::BadSize), "array cannot be like this",
-     "An array has 1 to 65536 elements, a table has a size, a list a single capacity, and none of "
-     "them is declared with a value.",
+    {number(Code::BadSize), "invalid array declaration",
+     "An array has 1 to 65536 elements, a table has a size, a list has one capacity, and none of "
+     "them can be declared with a value.",
      "VARI x[0];\n"},
-    {number(Code::TypeNotPossible), "type not possible",
-     "Inputs and results are long, short or int; only a CONST can be a table, and only a VARF a "
-     "list, "
-     "of ints.",
+    {number(Code::TypeNotPossible), "invalid type",
+     "Inputs and results are long, short or int; only a CONST can be a table, and only a VARF can "
+     "be a list, of ints.",
      "VARI bool inside;\n"},
-    {number(Code::BadStep), "loop without end", "The step of a loop is not zero.",
+    {number(Code::BadStep), "endless loop", "The step of a loop must not be zero.",
      "VARI x; VARF f;\nfor k = 0 .. 2 step 0 { f += x; }\n"},
-    {number(Code::BadExponent), "exponent not possible",
-     "Exponents are integers and halves of integers from -64 to 64. Others are made of `exp`.",
+    {number(Code::BadExponent), "invalid exponent",
+     "Exponents are multiples of 1/2 from -64 to 64. Use `exp` for others.",
      "VARI x; VARF f;\nf += pow(x, 0.3);\n"},
     {number(Code::TooLarge), "kernel too large",
-     "Loops and functions give more than 100000 statements or a million operations, or the text "
-     "has more than 1 MiB. No kernel of such a size fits the chip.",
+     "Loops and functions expand to more than 100000 statements or a million operations, or the "
+     "text has more than 1 MiB.",
      "VARI x; VARF f;\nfor k = 1 .. 1000000 { f += x; }\n"},
-    {number(Code::SettingTwice), "said twice",
-     "`kernel`, `flops` and `precision` stand in a kernel once.", "flops 20;\nflops 30;\n"},
-    {number(Code::SettingLate), "setting stands too late",
-     "`precision` stands before the first assignment, because it holds for all of them.",
+    {number(Code::SettingTwice), "duplicate setting",
+     "`kernel`, `flops` and `precision` can be given once.", "flops 20;\nflops 30;\n"},
+    {number(Code::SettingLate), "setting too late",
+     "`precision` must precede the first assignment.",
      "VARI x; VARF f;\nf += x;\nprecision long;\n"},
-    {number(Code::NoResult), "kernel without a result",
-     "A kernel declares at least one VARF: otherwise there is nothing to compute.",
+    {number(Code::NoResult), "kernel without a result", "A kernel must declare at least one VARF.",
      "VARI x;\ny = 2*x;\n"},
-    {number(Code::NotAList), "no list to append to",
-     "`append=` puts an int at the end of a list, which is declared with its capacity by `VARF "
-     "list`.",
+    {number(Code::NotAList), "append to something other than a list",
+     "`append=` appends an int to a list, which is declared with its capacity by `VARF list`.",
      "VARI x; VARJ int id; VARF int near;\nif (x > 0) { near append= id; }\n"},
-    {number(Code::ListAppended), "list is not appended to",
-     "Nothing but `append=` changes a list, and not inside a function: it begins empty, and the "
-     "host gets how many ints were appended and the first of them.",
+    {number(Code::ListAppended), "invalid use of a list",
+     "A list can only be updated by `append=`, and not in a function. It starts empty; the host "
+     "reads the number of appended ints and the first of them.",
      "VARI x; VARJ int id; VARF list near[8];\nif (x > 0) { near += id; }\n"},
 };
 
 constexpr DiagnosticInfo warnings[] = {
     {number(Code::UnusedInput), "unused input",
-     "An input is declared and never read. It takes time to send it, and memory on the chip.",
+     "An input is declared but not used. It still takes transfer time and memory on the chip.",
      "VARI x, y; VARF f;\nf += x;\n"},
     {number(Code::UnusedValue), "unused value",
-     "Nothing reads what is assigned here, perhaps because it is overwritten first. No clock is "
-     "spent on it.",
+     "An assigned value is not used, for example because it is overwritten. It is not computed.",
      "VARI x; VARF f;\ny = 2*x;\ny = 3*x;\nf += y;\n"},
     {number(Code::EmptyResult), "result without a contribution",
-     "A VARF is declared and nothing is ever added to it.", "VARI x; VARF f, g;\nf += x;\n"},
+     "A VARF is declared but has no contribution.", "VARI x; VARF f, g;\nf += x;\n"},
     {number(Code::TooSmall), "number too small",
-     "A number of the text is so small that the machine has none but zero for it: below 2^-1022, "
-     "about 2.2e-308.",
+     "The magnitude of a number is below 2^-1022 (about 2.2e-308), the smallest normal number of "
+     "the machine; it becomes zero.",
      "VARI x; VARF f;\nf += 1e-310*x;\n"},
 };
 
@@ -143,8 +137,8 @@ std::span<const DiagnosticInfo> unused_diagnostics() noexcept { return warnings;
 std::span<const DiagnosticInfo> kernel_diagnostic_table() noexcept {
   static const std::vector<DiagnosticInfo> all = [] {
     std::vector<DiagnosticInfo> parts;
-    for (const auto part :
-         {syntax_diagnostics(), meaning_diagnostics(), unused_diagnostics(), room_diagnostics()})
+    for (const auto part : {syntax_diagnostics(), meaning_diagnostics(), unused_diagnostics(),
+                            capacity_diagnostics()})
       parts.insert(parts.end(), part.begin(), part.end());
     return parts;
   }();

@@ -8,7 +8,7 @@
 #include "emulator/assembler/instruction_text.hpp"
 #include "emulator/isa/table.hpp"
 #include "kernels/compiler/emit/lists.hpp"
-#include "kernels/compiler/place/pipeline.hpp"
+#include "kernels/compiler/schedule/pipeline.hpp"
 
 namespace gdr::kc {
 namespace {
@@ -22,31 +22,31 @@ std::string hex_bits(u128 bits, Width width) {
 class Emitter {
  public:
   Emitter(const Graph& graph, const Problem& problem, const Schedule& schedule,
-          const Layout& layout, const ItemLayout& item, const EmitOptions& options)
+          const Allocation& allocation, const ItemLayout& item, const EmitOptions& options)
       : graph_(graph),
         problem_(problem),
         loop_(*problem.loop),
         s_(schedule),
-        layout_(layout),
+        allocation_(allocation),
         item_(item),
         options_(options) {
-    copies_ = static_cast<int>(layout.copies);
-    times_.interval = static_cast<int>(schedule.interval);
-    times_.ring = times_.interval * copies_;
-    passes_ = passes_needed(loop_, s_, times_);
+    unroll_ = static_cast<int>(allocation.unroll);
+    times_.ii = static_cast<int>(schedule.ii);
+    times_.body_length = times_.ii * unroll_;
+    stages_ = stage_count(loop_, s_, times_);
     block_of_.assign(loop_.values.size(), none);
     word_ = unused_prefix();
     for (std::size_t b = 0; b < problem.blocks.size(); ++b)
       for (const ValueId v : problem.blocks[b].fields)
         block_of_[static_cast<std::size_t>(v)] = static_cast<int>(b);
-    done_.resize(static_cast<std::size_t>(times_.ring));
+    issued_.resize(static_cast<std::size_t>(times_.body_length));
     for (std::size_t i = 0; i < s_.time.size(); ++i)
-      for (int c = 0; c < copies_ && s_.active[i]; ++c)
-        done_[static_cast<std::size_t>(times_.position(s_.time[i], c))].push_back({i, c});
+      for (int c = 0; c < unroll_ && s_.active[i]; ++c)
+        issued_[static_cast<std::size_t>(times_.position(s_.time[i], c))].push_back({i, c});
   }
 
   std::string text() {
-    head();
+    header();
     declarations();
     start();
     body();
@@ -66,27 +66,27 @@ class Emitter {
     return fmt::format("${}{}{}{}", w == Width::Long ? "l" : "", local ? "m" : "r", address,
                        vector ? "v" : "");
   }
-  std::string in_t_file(Home home, Width w) const {
-    return w == Width::Long ? "$t" : home == Home::TLower ? "$tl" : "$th";
+  std::string in_t_file(StorageClass storage, Width w) const {
+    return w == Width::Long ? "$t" : storage == StorageClass::TLower ? "$tl" : "$th";
   }
 
-  /// The home of a value of one copy, as an operand.
-  std::string place(ValueId id, int copy) const {
+  /// The location of a value in one copy of the body, as an operand.
+  std::string location(ValueId id, int copy) const {
     const auto at = static_cast<std::size_t>(id);
     const MachineValue& v = loop_.values[at];
-    const Placement& p = s_.place[at];
-    const int address = layout_.address[at][static_cast<std::size_t>(copy)];
+    const Placement& p = s_.placement[at];
+    const int address = allocation_.address[at][static_cast<std::size_t>(copy)];
     switch (v.origin) {
-      case Origin::Resident:
-        return in_file(address, v.width, !v.scalar, p.home == Home::Local);
+      case Origin::Invariant:
+        return in_file(address, v.width, !v.scalar, p.storage == StorageClass::Local);
       case Origin::Accumulator:
         return in_file(address, v.width, true, false);
       default:
         break;
     }
-    if (in_t(p.home)) return in_t_file(p.home, v.width);
-    const bool scalar = p.home == Home::Block || p.home == Home::Scalar;
-    return in_file(address, v.width, !scalar, p.home == Home::Local);
+    if (in_t(p.storage)) return in_t_file(p.storage, v.width);
+    const bool scalar = p.storage == StorageClass::Block || p.storage == StorageClass::Scalar;
+    return in_file(address, v.width, !scalar, p.storage == StorageClass::Local);
   }
 
   std::string operand(const Ref& r, std::size_t reader, int copy, bool in_loop) const {
@@ -96,22 +96,21 @@ class Emitter {
     }
     const auto at = static_cast<std::size_t>(r.value);
     const MachineValue& v = loop_.values[at];
-    const Placement& p = s_.place[at];
-    if (in_loop && v.origin == Origin::Computed && p.copy && reads_copy(r.value, reader))
-      return in_t_file(p.copy_home, v.width);
-    return place(r.value, copy);
+    const Placement& p = s_.placement[at];
+    if (in_loop && v.origin == Origin::Computed && p.has_t_copy && reads_t_copy(r.value, reader))
+      return in_t_file(p.t_copy_storage, v.width);
+    return location(r.value, copy);
   }
 
-  /// Whether a reader is among the first, which take the copy in T.
-  bool reads_copy(ValueId id, std::size_t reader) const {
-    const MachineValue& v = loop_.values[static_cast<std::size_t>(id)];
-    const Placement& p = s_.place[static_cast<std::size_t>(id)];
+  /// Whether a reader is among the first, which read the copy in T.
+  bool reads_t_copy(ValueId id, std::size_t reader) const {
+    const MachineValue& v = loop_.value(id);
+    const Placement& p = s_.placement_of(id);
     if (v.uses.size() < 2) return false;
     std::vector<OpId> order = v.uses;
-    std::stable_sort(order.begin(), order.end(), [&](OpId a, OpId b) {
-      return s_.time[static_cast<std::size_t>(a)] < s_.time[static_cast<std::size_t>(b)];
-    });
-    const auto limit = std::min<std::size_t>(p.copy_reads, order.size() - 1);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](OpId a, OpId b) { return s_.time_of(a) < s_.time_of(b); });
+    const auto limit = std::min<std::size_t>(p.t_copy_readers, order.size() - 1);
     const int last = s_.time[static_cast<std::size_t>(order[limit - 1])];
     return s_.time[reader] <= last &&
            std::find(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(limit),
@@ -121,7 +120,7 @@ class Emitter {
 
   std::string mask_name(MaskId mask, int copy) const {
     return fmt::format(
-        "m{}", layout_.mask[static_cast<std::size_t>(mask)][static_cast<std::size_t>(copy)]);
+        "m{}", allocation_.mask[static_cast<std::size_t>(mask)][static_cast<std::size_t>(copy)]);
   }
 
   /// One operation as text, without its predicate.
@@ -129,11 +128,12 @@ class Emitter {
     if (i >= loop_.ops.size()) return block_load(i - loop_.ops.size(), copy);
     const MachineOp& op = loop_.ops[i];
     if (op.op == Op::Bget) {
-      const MachineValue& v = loop_.values[static_cast<std::size_t>(op.out)];
-      if (op.word != none) return fmt::format("bget {} {}{}", place(op.out, copy), word_, op.word);
+      const MachineValue& v = loop_.value(op.out);
+      if (op.word != none)
+        return fmt::format("bget {} {}{}", location(op.out, copy), word_, op.word);
       const std::string name = name_of(v.variable);
-      return copies_ > 1 ? fmt::format("bget {} {}@{}", place(op.out, copy), name, copy)
-                         : fmt::format("bget {} {}", place(op.out, copy), name);
+      return unroll_ > 1 ? fmt::format("bget {} {}@{}", location(op.out, copy), name, copy)
+                         : fmt::format("bget {} {}", location(op.out, copy), name);
     }
     std::string text(info(op.op).mnemonic);
     text += ' ';
@@ -141,11 +141,11 @@ class Emitter {
       return text + place_in_list(loop_.lists[static_cast<std::size_t>(op.list)]) + " " +
              operand(op.in[1], i, copy, true);
     if (op.out != none) {
-      text += place(op.out, copy);
-      const MachineValue& v = loop_.values[static_cast<std::size_t>(op.out)];
-      const Placement& p = s_.place[static_cast<std::size_t>(op.out)];
-      if (v.origin == Origin::Computed && p.copy && v.uses.size() > 1)
-        text += ":" + in_t_file(p.copy_home, v.width);
+      text += location(op.out, copy);
+      const MachineValue& v = loop_.value(op.out);
+      const Placement& p = s_.placement_of(op.out);
+      if (v.origin == Origin::Computed && p.has_t_copy && v.uses.size() > 1)
+        text += ":" + in_t_file(p.t_copy_storage, v.width);
     } else {
       text += op.width == Width::Long ? "$lnull" : "$null";
     }
@@ -167,7 +167,7 @@ class Emitter {
     const int address =
         static_cast<int>(2 * problem_.blocks[b].first_word) + copy * static_cast<int>(item_.shorts);
     return fmt::format("bget $lr{}v $ls{}v",
-                       layout_.block_address[b][static_cast<std::size_t>(copy)], address);
+                       allocation_.block_address[b][static_cast<std::size_t>(copy)], address);
   }
 
   unsigned unit(std::size_t i) const {
@@ -176,51 +176,54 @@ class Emitter {
     return u == Unit::Multiplier ? 0 : u == Unit::Transfer ? 2 : 1;
   }
 
-  struct Done {
+  struct IssuedOp {
     std::size_t op;
     int copy;
   };
 
-  /// The operations at a position of the ring that are at least `level` passes behind their item.
-  std::vector<Done> at(int position, int level) const {
-    std::vector<Done> found;
-    for (const Done& d : done_[static_cast<std::size_t>(position)])
-      if (times_.pass(s_.time[d.op], d.copy) >= level) found.push_back(d);
+  /// The operations in a row of the body that belong to pipeline stage `stage` or a later one.
+  std::vector<IssuedOp> ops_at(int position, int stage) const {
+    std::vector<IssuedOp> found;
+    for (const IssuedOp& d : issued_[static_cast<std::size_t>(position)])
+      if (times_.stage(s_.time[d.op], d.copy) >= stage) found.push_back(d);
     std::sort(found.begin(), found.end(),
-              [&](const Done& a, const Done& b) { return unit(a.op) < unit(b.op); });
+              [&](const IssuedOp& a, const IssuedOp& b) { return unit(a.op) < unit(b.op); });
     return found;
   }
 
-  /// In the first pass there is no item before it; the first item itself is there.
-  bool guarded(const Done& d) const {
-    return options_.guard && d.op < problem_.guarded.size() && problem_.guarded[d.op] &&
-           times_.pass(s_.time[d.op], d.copy) > 0;
+  /// Whether an operation is predicated in the prologue: one of a later stage, whose item does not
+  /// exist in the first iteration.
+  bool is_prologue_predicated(const IssuedOp& d) const {
+    return options_.prologue_predicate && d.op < problem_.prologue_predicated.size() &&
+           problem_.prologue_predicated[d.op] && times_.stage(s_.time[d.op], d.copy) > 0;
   }
 
-  bool has_dmul(const std::vector<Done>& done) const {
-    return std::any_of(done.begin(), done.end(), [&](const Done& d) {
+  bool has_dmul(const std::vector<IssuedOp>& done) const {
+    return std::any_of(done.begin(), done.end(), [&](const IssuedOp& d) {
       return d.op < loop_.ops.size() && loop_.ops[d.op].dmul();
     });
   }
 
-  /// `two_clocks`: a product that goes nowhere keeps the instruction at two clocks an element, for
-  /// ports that one clock does not have.
-  void instruction(const std::vector<Done>& done, bool guard, bool two_clocks = false) {
+  /// `two_clocks`: an unused product keeps the instruction at two clocks per element, for ports
+  /// that one clock does not provide.
+  void instruction(const std::vector<IssuedOp>& done, bool prologue_predicate,
+                   bool two_clocks = false) {
     if (done.empty()) return;
     std::string predicate, text, notes;
     if (two_clocks) text = "dmul $lnull 0x000000000 0x000000000";
-    for (const Done& d : done) {
+    for (const IssuedOp& d : done) {
       if (d.op < loop_.ops.size() && loop_.ops[d.op].predicate != none) {
         const MachineOp& op = loop_.ops[d.op];
         predicate =
             fmt::format("[{}{}] ", op.predicate_value ? "" : "!", mask_name(op.predicate, d.copy));
       }
-      if (guard && guarded(d)) predicate = fmt::format("[m{}] ", layout_.free_mask);
+      if (prologue_predicate && is_prologue_predicated(d))
+        predicate = fmt::format("[m{}] ", allocation_.free_mask);
       if (!text.empty()) text += " ; ";
       text += operation(d.op, d.copy);
       if (d.op < loop_.ops.size() && !loop_.ops[d.op].text.empty())
         notes += (notes.empty() ? "" : ", ") + loop_.ops[d.op].text +
-                 (copies_ > 1 ? (d.copy == 0   ? " A"
+                 (unroll_ > 1 ? (d.copy == 0   ? " A"
                                  : d.copy == 1 ? " B"
                                                : " C")
                               : "");
@@ -231,7 +234,7 @@ class Emitter {
     line(all);
   }
 
-  void head() {
+  void header() {
     std::size_t from = 0;
     while (from < options_.note.size()) {
       const std::size_t to = std::min(options_.note.find('\n', from), options_.note.size());
@@ -242,7 +245,7 @@ class Emitter {
     add(".kernel \"{}\"", graph_.name);
     add(".flops {}", graph_.flops);
     add(".elements {}", loop_.elements);
-    if (copies_ > 1) add(".group {}", copies_);
+    if (unroll_ > 1) add(".group {}", unroll_);
     line("");
   }
 
@@ -253,10 +256,10 @@ class Emitter {
 
   /// A variable's name as an operand.
   std::string name_of(std::int32_t variable) const {
-    return name_text(graph_.variables[static_cast<std::size_t>(variable)].name);
+    return name_text(graph_.variable(variable).name);
   }
 
-  /// What the names of constants in the broadcast memory begin with: no variable's name does.
+  /// A prefix for names of constants in the broadcast memory that no variable's name has.
   std::string unused_prefix() const {
     std::string prefix = "word";
     const auto taken = [&](const GraphVariable& v) { return v.name.starts_with(prefix); };
@@ -282,9 +285,9 @@ class Emitter {
         case VarKind::Target: {
           std::string where;
           if (value != none) {
-            where = place(value, 0);
-          } else {  // declared, but nothing needs it: it still has a place
-            where = in_file(layout_.unread[i], width, true, true);
+            where = location(value, 0);
+          } else {  // declared but unused: the host still writes it
+            where = in_file(allocation_.unread[i], width, true, true);
           }
           add("ivar {} {} {} at {}", width_name(width), name_text(v.name), conversion, where);
           break;
@@ -292,7 +295,7 @@ class Emitter {
         case VarKind::Source: {
           const int address = item_.address[i];
           std::string pad;
-          if (copies_ > 1) {
+          if (unroll_ > 1) {
             const bool zero =
                 v.type == Type::Int || value == none ||
                 std::find(options_.pads.begin(), options_.pads.end(), value) != options_.pads.end();
@@ -311,15 +314,15 @@ class Emitter {
         case VarKind::Result: {
           for (const MachineList& l : loop_.lists)
             if (l.variable == static_cast<std::int32_t>(i))
-              out_ += list_declarations(l, name_text(v.name), v.name, place(l.accumulator, 0));
+              out_ += list_declarations(l, name_text(v.name), v.name, location(l.accumulator, 0));
           for (const MachineResult& r : loop_.results) {
             if (r.variable != static_cast<std::int32_t>(i)) continue;
-            const Width held = loop_.values[static_cast<std::size_t>(r.accumulator)].width;
+            const Width held = loop_.value(r.accumulator).width;
             add("fvar {} {} {} {} at {}", width_name(held), name_text(v.name),
                 r.index    ? "i64low"
                 : keyed(r) ? "f64high"
                            : conversion,
-                info(r.join).mnemonic, place(r.accumulator, 0));
+                info(r.reduction).mnemonic, location(r.accumulator, 0));
           }
           break;
         }
@@ -332,21 +335,20 @@ class Emitter {
     line("");
   }
 
-  /// Whether it is a key that has an index in the lower half of its long.
+  /// Whether the result is a key with an index in the lower half of its long.
   bool keyed(const MachineResult& r) const {
-    return graph_.variables[static_cast<std::size_t>(r.variable)].type != Type::Int &&
-           info(r.join).unit == Unit::Integer;
+    return graph_.variable(r.variable).type != Type::Int && info(r.reduction).unit == Unit::Integer;
   }
 
-  /// What the accumulator holds before the first item.
+  /// Initial value of the accumulator.
   std::string beginning(const MachineResult& r) const {
-    const Width width = loop_.values[static_cast<std::size_t>(r.accumulator)].width;
+    const Width width = loop_.value(r.accumulator).width;
     const std::uint64_t infinity = std::uint64_t{2047} << 24;
-    // A key with its index: no key is larger (smaller) than the first, and the index is -1.
+    // A key with its index: the identity of the reduction, and index -1.
     if (keyed(r))
-      return hex_bits(u128{r.join == Op::Imin ? infinity : 0} << 36 | Short::mask, width);
+      return hex_bits(u128{r.reduction == Op::Imin ? infinity : 0} << 36 | Short::mask, width);
     std::uint64_t upper = 0;
-    switch (r.join) {
+    switch (r.reduction) {
       case Op::Fmin:
         upper = infinity;
         break;
@@ -367,7 +369,7 @@ class Emitter {
 
   void start() {
     section(".start");
-    // Constants for the broadcast memory go through a place that is set up afterwards.
+    // Constants for the broadcast memory go through T, which is initialised later.
     for (std::size_t w = 0; w < loop_.words.size(); ++w) {
       const ConstantWord& c = loop_.words[w];
       add("    ipass {} {}", c.width == Width::Long ? "$t" : "$th", hex_bits(c.bits, c.width));
@@ -375,41 +377,40 @@ class Emitter {
     }
     for (std::size_t i = 0; i < loop_.values.size(); ++i) {
       const MachineValue& v = loop_.values[i];
-      if (v.origin == Origin::Resident && v.scalar && v.variable != none)
-        add("    bget {} {}", place(static_cast<ValueId>(i), 0), name_of(v.variable));
+      if (v.origin == Origin::Invariant && v.scalar && v.variable != none)
+        add("    bget {} {}", location(static_cast<ValueId>(i), 0), name_of(v.variable));
     }
     for (const MachineTable& t : loop_.tables) {
       for (unsigned k = 0; k < t.size; ++k) {
         const auto address = static_cast<int>(t.address + k * shorts_in(t.width));
         add("    bget {} {}_{}", in_file(address, t.width, false, true),
-            graph_.variables[static_cast<std::size_t>(t.variable)].name, k);
+            graph_.variable(t.variable).name, k);
       }
     }
     for (const MachineOp& op : loop_.setup) setup(op);
     for (const MachineResult& r : loop_.results)
-      if (!r.index) add("    ipass {} {}", place(r.accumulator, 0), beginning(r));
+      if (!r.index) add("    ipass {} {}", location(r.accumulator, 0), beginning(r));
     for (const MachineList& l : loop_.lists)
-      out_ += empty_list(l, layout_.address[static_cast<std::size_t>(l.accumulator)][0],
+      out_ += empty_list(l, allocation_.address[static_cast<std::size_t>(l.accumulator)][0],
                          loop_.elements);
-    if (passes_ > 1) clear_pipeline();
+    if (stages_ > 1) clear_pipeline();
   }
 
-  /// An operation before the loop. Two operands in local memory do not fit one instruction: the
+  /// An operation before the loop. An instruction cannot read two operands from local memory: the
   /// second goes through T first.
   void setup(const MachineOp& op) {
     std::array<std::string, 2> in;
     auto local = [&](const Ref& r) {
-      return r.kind == Ref::Kind::Value &&
-             s_.place[static_cast<std::size_t>(r.value)].home == Home::Local;
+      return r.kind == Ref::Kind::Value && s_.placement_of(r.value).storage == StorageClass::Local;
     };
     for (std::size_t k = 0; k < 2; ++k)
       if (op.in[k].kind != Ref::Kind::None) in[k] = operand(op.in[k], 0, 0, false);
-    const bool result_local = s_.place[static_cast<std::size_t>(op.out)].home == Home::Local;
-    std::string target = place(op.out, 0);
+    const bool result_local = s_.placement_of(op.out).storage == StorageClass::Local;
+    std::string target = location(op.out, 0);
     const bool same = op.in[0].kind == op.in[1].kind && in[0] == in[1];
     const int locals = (local(op.in[0]) ? 1 : 0) + (local(op.in[1]) && !same ? 1 : 0);
     if (locals > 0 && (locals == 2 || result_local)) {
-      // Through T: one operand, or where that is enough the result.
+      // Through T: one operand, or the result if that suffices.
       if (locals == 2) {
         const Width w = loop_.values[static_cast<std::size_t>(op.in[1].value)].width;
         const std::string t = w == Width::Long ? "$t" : "$th";
@@ -426,7 +427,7 @@ class Emitter {
     add("    {} {} {} {}", info(op.op).mnemonic, target, in[0], in[1]);
   }
 
-  /// Zeros and closed masks where the first pass finds items that do not exist.
+  /// Clear values and close masks that the first iteration reads for nonexistent items.
   void clear_pipeline() {
     bool t = false;
     std::vector<std::string> cleared;
@@ -441,47 +442,47 @@ class Emitter {
       if (v.defs.empty()) continue;
       const auto id = static_cast<ValueId>(i);
       int from = std::numeric_limits<int>::max(), to = 0;
-      if (v.origin == Origin::Field && s_.place[i].home == Home::Block) {
+      if (v.origin == Origin::Field && s_.placement[i].storage == StorageClass::Block) {
         from = s_.time[loop_.ops.size() + static_cast<std::size_t>(block_of_[i])];
       } else {
-        for (const OpId d : v.defs) from = std::min(from, s_.time[static_cast<std::size_t>(d)]);
-        for (const OpId d : v.defs) to = std::max(to, s_.time[static_cast<std::size_t>(d)]);
+        for (const OpId d : v.defs) from = std::min(from, s_.time_of(d));
+        for (const OpId d : v.defs) to = std::max(to, s_.time_of(d));
       }
-      for (const OpId u : v.uses) to = std::max(to, s_.time[static_cast<std::size_t>(u)]);
-      for (int c = 0; c < copies_; ++c) {
-        if (times_.pass(from, c) == times_.pass(to, c)) continue;
-        if (in_t(s_.place[i].home)) {
+      for (const OpId u : v.uses) to = std::max(to, s_.time_of(u));
+      for (int c = 0; c < unroll_; ++c) {
+        if (times_.stage(from, c) == times_.stage(to, c)) continue;
+        if (in_t(s_.placement[i].storage)) {
           t = true;
         } else {
-          clear(place(id, c));
+          clear(location(id, c));
         }
-        if (s_.place[i].copy) t = true;
+        if (s_.placement[i].has_t_copy) t = true;
       }
     }
     for (std::size_t m = 0; m < loop_.masks.size(); ++m) {
       const MachineMask& mask = loop_.masks[m];
       if (mask.defs.empty()) continue;
-      for (int c = 0; c < copies_; ++c)
-        if (layout_.mask_before[m][static_cast<std::size_t>(c)])
+      for (int c = 0; c < unroll_; ++c)
+        if (allocation_.mask_before[m][static_cast<std::size_t>(c)])
           add("    ipass $null:{}.zero {}", mask_name(static_cast<MaskId>(m), c), mask.off ? 0 : 1);
     }
-    if (options_.guard) add("    ipass $null:m{}.zero 1", layout_.free_mask);
+    if (options_.prologue_predicate) add("    ipass $null:m{}.zero 1", allocation_.free_mask);
     if (t) line("    ipass $t 0");
   }
 
   void body() {
     line("");
     section(".body");
-    int last_guarded = -1;
-    for (int p = 0; p < times_.ring; ++p)
-      for (const Done& d : at(p, 0))
-        if (guarded(d)) last_guarded = p;
-    bool opened = !options_.guard;
-    for (int p = 0; p < times_.ring; ++p) {
-      std::vector<Done> done = at(p, 0);
+    int last_predicated = -1;
+    for (int p = 0; p < times_.body_length; ++p)
+      for (const IssuedOp& d : ops_at(p, 0))
+        if (is_prologue_predicated(d)) last_predicated = p;
+    bool opened = !options_.prologue_predicate;
+    for (int p = 0; p < times_.body_length; ++p) {
+      std::vector<IssuedOp> done = ops_at(p, 0);
       if (done.empty()) {
-        if (!opened && p > last_guarded) {
-          add("    ipass $null:m{}.zero 0", layout_.free_mask);
+        if (!opened && p > last_predicated) {
+          add("    ipass $null:m{}.zero 0", allocation_.free_mask);
           opened = true;
         } else {
           line("    nop");
@@ -489,26 +490,26 @@ class Emitter {
         continue;
       }
       const bool adder =
-          std::any_of(done.begin(), done.end(), [&](const Done& d) { return unit(d.op) == 1; });
-      const bool predicated = std::any_of(done.begin(), done.end(), [&](const Done& d) {
+          std::any_of(done.begin(), done.end(), [&](const IssuedOp& d) { return unit(d.op) == 1; });
+      const bool predicated = std::any_of(done.begin(), done.end(), [&](const IssuedOp& d) {
         return d.op < loop_.ops.size() && loop_.ops[d.op].predicate != none;
       });
-      if (!opened && p > last_guarded && !adder && !predicated) {
+      if (!opened && p > last_predicated && !adder && !predicated) {
         open_here_ = true;
         opened = true;
       }
       instruction_in_body(done);
       open_here_ = false;
     }
-    if (!opened) add("    ipass $null:m{}.zero 0", layout_.free_mask);
+    if (!opened) add("    ipass $null:m{}.zero 0", allocation_.free_mask);
   }
 
-  void instruction_in_body(const std::vector<Done>& done) {
+  void instruction_in_body(const std::vector<IssuedOp>& done) {
     const std::size_t before = out_.size();
     instruction(done, true);
     if (!open_here_) return;
     const std::size_t comment = out_.find(" # ", before);
-    const std::string extra = fmt::format(" ; ipass $null:m{}.zero 0", layout_.free_mask);
+    const std::string extra = fmt::format(" ; ipass $null:m{}.zero 0", allocation_.free_mask);
     if (comment == std::string::npos) {
       out_.insert(out_.size() - 1, extra);
     } else {
@@ -521,18 +522,18 @@ class Emitter {
   void end() {
     line("");
     section(".end");
-    for (int level = 1; level < passes_; ++level)
-      for (int p = 0; p < times_.ring; ++p) {
-        const std::vector<Done> left = at(p, level);
-        instruction(left, options_.guard, has_dmul(at(p, 0)) && !has_dmul(left));
+    for (int stage = 1; stage < stages_; ++stage)
+      for (int p = 0; p < times_.body_length; ++p) {
+        const std::vector<IssuedOp> left = ops_at(p, stage);
+        instruction(left, options_.prologue_predicate, has_dmul(ops_at(p, 0)) && !has_dmul(left));
       }
     for (const MachineResult& r : loop_.results) {
       if (r.factor == 1) continue;
-      const std::string acc = place(r.accumulator, 0);
+      const std::string acc = location(r.accumulator, 0);
       const Ref factor = factor_ref(r.factor);
       add("    dmul {} {} {}", acc, acc, hex_bits(factor.bits, factor.width));
     }
-    for (const MachineList& l : loop_.lists) out_ += count_list(l, place(l.accumulator, 0));
+    for (const MachineList& l : loop_.lists) out_ += count_list(l, location(l.accumulator, 0));
   }
 
   Ref factor_ref(double factor) const {
@@ -549,14 +550,14 @@ class Emitter {
   const Problem& problem_;
   const MachineLoop& loop_;
   const Schedule& s_;
-  const Layout& layout_;
+  const Allocation& allocation_;
   const ItemLayout& item_;
   const EmitOptions& options_;
-  RingTimes times_;
-  std::vector<std::vector<Done>> done_;  ///< by position of the ring, before they are sorted
-  int copies_ = 1, passes_ = 1;
+  BodyTimes times_;
+  std::vector<std::vector<IssuedOp>> issued_;  ///< operations by row of the body, unsorted
+  int unroll_ = 1, stages_ = 1;
   std::vector<int> block_of_;
-  std::string word_;  ///< of the names of constants in the broadcast memory
+  std::string word_;  ///< name prefix of constants in the broadcast memory
   bool open_here_ = false;
   std::string out_;
 };
@@ -579,8 +580,8 @@ ItemLayout lay_out_item(const Graph& graph) {
 }
 
 std::string emit(const Graph& graph, const Problem& problem, const Schedule& schedule,
-                 const Layout& layout, const ItemLayout& item, const EmitOptions& options) {
-  return Emitter(graph, problem, schedule, layout, item, options).text();
+                 const Allocation& allocation, const ItemLayout& item, const EmitOptions& options) {
+  return Emitter(graph, problem, schedule, allocation, item, options).text();
 }
 
 }  // namespace gdr::kc

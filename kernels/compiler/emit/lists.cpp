@@ -14,7 +14,7 @@ std::string short_bits(std::int64_t x) {
   return fmt::format("0x{:09x}", static_cast<std::uint64_t>(x) & Short::mask);
 }
 
-/// What the accumulator of element 0 holds while the list is empty.
+/// Initial accumulator of element 0: one stride before the first entry.
 std::int64_t begin(const MachineList& list) {
   return static_cast<std::int64_t>(list.address) - static_cast<std::int64_t>(list.stride);
 }
@@ -22,7 +22,7 @@ std::int64_t begin(const MachineList& list) {
 }  // namespace
 
 std::string place_in_list(const MachineList& list) {
-  return fmt::format("$m[$t:{}..{}]", list.address, list.spare());
+  return fmt::format("$m[$t:{}..{}]", list.address, list.overflow_slot());
 }
 
 std::string list_declarations(const MachineList& list, const std::string& count,

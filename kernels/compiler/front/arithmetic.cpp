@@ -6,9 +6,9 @@
 namespace gdr::kc::front {
 namespace {
 
-constexpr std::int64_t int_limit = std::int64_t{1} << 35;  // of a signed 36-bit word
+constexpr std::int64_t int_limit = std::int64_t{1} << 35;  // signed 36-bit word
 
-/// True if a short holds it without rounding.
+/// Whether a short represents it exactly.
 bool fits_short(double x) noexcept {
   int exponent = 0;
   const double scaled = std::ldexp(std::frexp(x, &exponent), 25);
@@ -43,7 +43,7 @@ double compute(Fn fn, double a, double b) noexcept {
   }
 }
 
-/// The integer result; false where there is none.
+/// The integer result; false if there is none.
 bool compute(TokenKind op, std::int64_t a, std::int64_t b, std::int64_t& out) noexcept {
   if (op == TokenKind::Plus) return !__builtin_add_overflow(a, b, &out);
   if (op == TokenKind::Minus) return !__builtin_sub_overflow(a, b, &out);
@@ -86,22 +86,22 @@ NodeId Arithmetic::int_node(const Value& a, const SourceRange& where) {
 bool Arithmetic::check_int(const Value& a, const SourceRange& where) {
   if (a.integer >= -int_limit && a.integer < int_limit) return true;
   messages_.error(Code::NoValue, where,
-                  "an int has 36 bits: " + std::to_string(a.integer) + " is too large for it");
+                  std::to_string(a.integer) + " exceeds the 36 bits of an int");
   return false;
 }
 
-/// A number that was computed from constants.
+/// A constant that was computed from constants.
 Value Arithmetic::known(double x, bool wide, const SourceRange& where) {
   if (std::isfinite(x)) return constant_number(x, wide);
-  messages_.error(Code::NoValue, where, "the expression has no value that can be used",
+  messages_.error(Code::NoValue, where, "the expression is not a finite number",
                   std::isnan(x) ? "not a number" : "infinite");
   return {};
 }
 
 bool Arithmetic::arithmetic_operand(const Value& a, const SourceRange& where) {
   if (a.kind != Kind::Bool) return !a.poison();
-  messages_.error(Code::WrongType, where, "a condition is no number", {},
-                  "choose a number by it: `condition ? 1 : 0`");
+  messages_.error(Code::WrongType, where, "a condition cannot be used as a number", {},
+                  "use `condition ? 1 : 0`");
   return false;
 }
 
@@ -138,15 +138,15 @@ Value Arithmetic::combine_ints(TokenKind op, const Value& a, const Value& b, Con
   if (op == TokenKind::Star && b.constant) return times_constant(a, b.integer, where);
   messages_.error(
       Code::WrongType, where,
-      op == TokenKind::Star ? "ints are multiplied by constants only" : "ints are not divided", {},
-      "make numbers of them: short(n) or long(n)");
+      op == TokenKind::Star ? "ints can only be multiplied by constants" : "ints cannot be divided",
+      {}, "convert them to numbers: short(n) or long(n)");
   return {};
 }
 
-/// n times a constant, by doubling and adding: the machine has no product of integers.
+/// n times a constant, by doubling and adding: the machine has no integer multiplication.
 Value Arithmetic::times_constant(const Value& a, std::int64_t factor, const SourceRange& where) {
   if (factor < -int_limit || factor > int_limit) {
-    messages_.error(Code::NoValue, where, "the product has more than the 36 bits of an int");
+    messages_.error(Code::NoValue, where, "the product exceeds the 36 bits of an int");
     return {};
   }
   if (factor == 0) return constant_int(0);
@@ -184,7 +184,7 @@ Value Arithmetic::round1(Fn fn, const Value& a, Context ctx, const SourceRange& 
   return node_value(Kind::Number, nodes_.make(fn, type, where, number_node(a, type, where)), wide);
 }
 
-/// Abs, Min, Max and Select of numbers: the type of the operands, so that nothing is rounded.
+/// Abs, Min, Max and Select of numbers: keep the type of the operands, so that nothing is rounded.
 Value Arithmetic::exact(Fn fn, const Value& condition, const Value& a, const Value& b, bool wide,
                         const SourceRange& where) {
   const bool unary = b.poison();
@@ -195,7 +195,7 @@ Value Arithmetic::exact(Fn fn, const Value& condition, const Value& a, const Val
   const Type type = is_any_long ? Type::Long : Type::Short;
   if (fn != Fn::Select && unary)
     return node_value(Kind::Number, nodes_.make(fn, type, where, x), wide);
-  // One constant in both places stays known to what uses it.
+  // Equal constant alternatives remain a constant.
   if (x == y && a.constant) return constant_number(a.number, wide);
   if (x == y) return node_value(Kind::Number, x, wide);
   const NodeId made = fn == Fn::Select ? nodes_.make(fn, type, where, condition.node, x, y)
@@ -236,8 +236,8 @@ Value Arithmetic::convert(Type type, const Value& a, const SourceRange& where) {
     v.fixed_int = true;
     if (v.constant_int() && !check_int(v, where)) return {};
     if (v.kind == Kind::Int) return v;
-    messages_.error(Code::IntegerNeeded, where, "a number does not become an int", {},
-                    "ints come from int inputs, integer literals, and + and - of them");
+    messages_.error(Code::IntegerNeeded, where, "a number cannot be converted to an int", {},
+                    "ints are int inputs, integer literals, and their sums and differences");
     return {};
   }
   v.wide = type == Type::Long;

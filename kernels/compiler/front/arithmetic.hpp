@@ -1,9 +1,9 @@
-// Operations on values: the rule of precision, ints and numbers, constants.
+// Operations on values: type rules and constant folding.
 //
-// An operation that rounds gives a long if the context asks for one or an operand is wide, else a
-// short. Long inputs are not wide: their difference is exact and rounds once, to a short. What only
-// chooses or changes a sign (abs, min, max, ? :, -) never rounds, and keeps the type of its
-// operands.
+// An operation that rounds gives a long if the context requires one or an operand is wide, else a
+// short. Long inputs are not wide: their difference is computed exactly and rounded once, to a
+// short. Operations that only select or change a sign (abs, min, max, ? :, -) never round and keep
+// the type of their operands.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ class Arithmetic {
  public:
   Arithmetic(NodeTable& nodes, Messages& messages) : nodes_(nodes), messages_(messages) {}
 
-  /// + - * / of numbers and ints. A poisoned operand gives poison, here and below.
+  /// + - * / of numbers and ints. Here and below a poisoned operand gives poison.
   Value combine(TokenKind op, const Value& a, const Value& b, Context ctx,
                 const SourceRange& where);
   Value negate(const Value& a, const SourceRange& where);
@@ -30,10 +30,10 @@ class Arithmetic {
   Value absolute(const Value& a, const SourceRange& where);
   /// Min, Max.
   Value extreme(Fn fn, const Value& a, const Value& b, Context ctx, const SourceRange& where);
-  /// base^exponent for a constant exponent that is an integer or half of one.
+  /// base^exponent for a constant exponent that is a multiple of 1/2.
   Value power(const Value& base, const Value& exponent, Context ctx, const SourceRange& where);
 
-  /// < <= > >= == !=. A comparison with NaN is false, but != is true.
+  /// < <= > >= == !=. Comparisons with NaN are false, except !=.
   Value compare(TokenKind op, const Value& a, const Value& b, const SourceRange& where);
   Value both(const Value& a, const Value& b, const SourceRange& where);
   Value either(const Value& a, const Value& b, const SourceRange& where);
@@ -42,12 +42,12 @@ class Arithmetic {
   Value choose(const Value& condition, const Value& yes, const Value& no, Context ctx,
                const SourceRange& where);
 
-  /// The value as one of a declared type; Short rounds, Int and Bool must be what they are.
+  /// The value converted to a declared type; Short rounds, Int and Bool require the same kind.
   Value convert(Type type, const Value& a, const SourceRange& where);
-  /// Poison, after an error, where it is no condition.
+  /// Reports an error and returns poison if the value is not a condition.
   Value condition(const Value& a, const SourceRange& where);
 
-  /// A node for a number, in `type` where something has to be made; `a` may be an Int.
+  /// A node for a number, of `type` if one has to be created; `a` may be an Int.
   NodeId number_node(const Value& a, Type type, const SourceRange& where);
   NodeId int_node(const Value& a, const SourceRange& where);
   NodeId bool_node(const Value& a) const { return a.node; }
@@ -69,12 +69,12 @@ class Arithmetic {
 
   NodeTable& nodes_;
   Messages& messages_;
-  std::map<int, std::vector<std::pair<int, int>>> chains_;  ///< found before
+  std::map<int, std::vector<std::pair<int, int>>> chains_;  ///< cache by exponent
 };
 
-/// A shortest addition chain for n >= 1: each step adds two numbers made before (index 0 is 1).
+/// A shortest addition chain for n >= 1: each step adds two previous numbers (index 0 is 1).
 std::vector<std::pair<int, int>> addition_chain(int n);
-/// The largest n that power() takes, and half of it for halves.
-constexpr int largest_exponent = 64;
+/// Largest exponent of power().
+constexpr int max_exponent = 64;
 
 }  // namespace gdr::kc::front

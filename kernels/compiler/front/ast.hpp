@@ -1,4 +1,4 @@
-// What the parser makes of a text: statements and expressions as plain data, without meaning.
+// Abstract syntax tree: statements and expressions as plain data.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +18,22 @@ using BlockId = std::int32_t;
 constexpr std::int32_t none = -1;
 
 enum class ExprKind : std::uint8_t {
-  Bad,      ///< reported already
+  Bad,      ///< error, already reported
   Literal,  ///< `literal`
-  Name,     ///< `name`, with an operand for each index
-  Call,     ///< `name`, with an operand for each argument
+  Name,     ///< `name`, with one operand per index
+  Call,     ///< `name`, with one operand per argument
   Unary,    ///< `op` and one operand
-  Chain,    ///< operands of one level of precedence, joined from the left by their operators
+  Chain,    ///< operands of one precedence level, left-associative
   Power,    ///< base and exponent
-  Choice,   ///< condition ? one : other
+  Choice,   ///< condition ? yes : no
 };
 
 struct ExprOperand {
   ExprId expr = none;
-  TokenKind op = TokenKind::End;  ///< Chain: what joins it to what stands left of it
+  TokenKind op = TokenKind::End;  ///< Chain: operator before this operand
 };
 
-/// Chains are flat, so that no text makes a deep tree out of a long sum.
+/// Chains are flat, so that a long sum is not a deep tree.
 struct Expr {
   ExprKind kind = ExprKind::Bad;
   TokenKind op = TokenKind::End;
@@ -43,8 +43,8 @@ struct Expr {
   std::vector<ExprOperand> operands;
 };
 
-/// A name, perhaps with indices: what is declared or assigned to.
-struct Place {
+/// A name with optional indices: the operand of a declaration or assignment.
+struct LValue {
   std::string_view name;
   SourceRange where;
   std::vector<ExprId> indices;  ///< in a declaration the sizes
@@ -53,30 +53,30 @@ struct Place {
 enum class StatementKind : std::uint8_t {
   Declare,    ///< CONST, VARI, VARJ, VARF: `variable_kind`, `type`, `table`, `list`, `items`
   Local,      ///< long, short, int, bool: `type`, `items`
-  Assign,     ///< `place` `op` `value`
-  Reduce,     ///< `place` min= `value`, perhaps with `payload_place` and `payload`; append=
-  If,         ///< `value`, `body`, perhaps `other`
-  For,        ///< `place` = `value` .. `last` step `step`, `body`
+  Assign,     ///< `lvalue` `op` `value`
+  Reduce,     ///< `lvalue` min= `value` with optional `payload_lvalue` and `payload`; append=
+  If,         ///< `value`, `body`, optional `other`
+  For,        ///< `lvalue` = `value` .. `last` step `step`, `body`
   Skip,       ///< skip if `value`
   Return,     ///< `value`
-  Kernel,     ///< `place` is the name
+  Kernel,     ///< `lvalue` with the name
   Flops,      ///< `value`
   Precision,  ///< `type`
 };
 
 struct DeclaredItem {
-  Place place;
+  LValue lvalue;
   ExprId value = none;
 };
 
 struct Statement {
   StatementKind kind = StatementKind::Assign;
   SourceRange where;
-  Place place;
+  LValue lvalue;
   TokenKind op = TokenKind::Equals;
   ExprId value = none, last = none, step = none, payload = none;
-  Place payload_place;
-  Join join = Join::Min;
+  LValue payload_lvalue;
+  Reduction reduction = Reduction::Min;
   BlockId body = none, other = none;
   VarKind variable_kind = VarKind::Target;
   std::optional<Type> type;
@@ -101,7 +101,7 @@ struct Function {
   BlockId body = none;
 };
 
-/// A whole kernel with its includes. Names are views of the source texts.
+/// A whole kernel with its includes. Names are views into the source texts.
 struct Program {
   std::vector<Expr> exprs;
   std::vector<Statement> statements;

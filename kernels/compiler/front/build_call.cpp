@@ -1,4 +1,4 @@
-// Functions: those of the language, and the kernel's own, which are put in place of their call.
+// Functions: built-in ones, and the kernel's own, which are inlined.
 #include <algorithm>
 #include <utility>
 
@@ -69,14 +69,13 @@ std::string count_text(std::size_t count) {
 void Builder::check_functions() {
   for (const Function& f : program_.functions) {
     if (find_builtin(f.name) != nullptr) {
-      messages_.error(Code::NameReserved, f.where,
-                      in_quotes(f.name) + " is a function of the language");
+      messages_.error(Code::NameReserved, f.where, in_quotes(f.name) + " is a built-in function");
       continue;
     }
     const auto [it, is_new] = functions_.try_emplace(f.name, &f);
     if (!is_new) {
       Diagnostic& d = messages_.error(Code::NameTaken, f.where,
-                                      "there is a function " + in_quotes(f.name) + " already");
+                                      "the function " + in_quotes(f.name) + " is already defined");
       d.notes.push_back({it->second->where, "defined here"});
     }
     if (f.body == none) continue;
@@ -84,15 +83,16 @@ void Builder::check_functions() {
     for (std::size_t i = 0; i < body.size(); ++i) {
       const Statement& s = program_.statements[static_cast<std::size_t>(body[i])];
       if (s.kind == StatementKind::Return && i + 1 < body.size())
-        messages_.error(Code::Misplaced, s.where, "a function returns with its last statement");
+        messages_.error(Code::Misplaced, s.where,
+                        "`return` must be the last statement of a function");
     }
     const bool returns =
         !body.empty() &&
         program_.statements[static_cast<std::size_t>(body.back())].kind == StatementKind::Return;
     if (!returns)
       messages_.error(Code::ReturnMissing, f.where,
-                      "the function " + in_quotes(f.name) + " returns nothing", {},
-                      "its last statement is `return expression;`");
+                      "the function " + in_quotes(f.name) + " has no return statement", {},
+                      "end it with `return expression;`");
   }
 }
 
@@ -102,10 +102,10 @@ Value Builder::call(const Expr& e, Context ctx) {
   if (it != functions_.end()) return call_function(*it->second, e, ctx);
   assembly::Suggestion suggestion(e.name);
   for (const Builtin& b : builtins) suggestion.consider(b.name);
-  if (messages_.keeps()) {
+  if (messages_.below_limit()) {
     for (const auto& [name, f] : functions_) suggestion.consider(name);
   }
-  messages_.error(Code::UnknownFunction, e.where, "there is no function " + in_quotes(e.name), {},
+  messages_.error(Code::UnknownFunction, e.where, in_quotes(e.name) + " is not a function", {},
                   suggestion.help());
   for (const ExprOperand& o : e.operands) evaluate(o.expr, ctx);
   return {};
@@ -132,7 +132,7 @@ Value Builder::call_builtin(const Expr& e, Context ctx) {
   return b.apply(arithmetic_, values, ctx, e.where);
 }
 
-/// False, with a message, where a function cannot be called like this.
+/// Reports an error and returns false if the call is invalid.
 bool Builder::can_call(const Function& f, const Expr& e) {
   if (e.operands.size() != f.parameters.size()) {
     Diagnostic& d = messages_.error(Code::ArgumentCount, e.where,
@@ -143,15 +143,15 @@ bool Builder::can_call(const Function& f, const Expr& e) {
   }
   if (std::ranges::find(calls_, &f) != calls_.end()) {
     messages_.error(Code::Recursion, e.where, in_quotes(f.name) + " calls itself",
-                    "it is being evaluated already");
+                    "recursion is not supported");
     return false;
   }
-  if (calls_.size() < static_cast<std::size_t>(deepest_calls)) return true;
-  messages_.error(Code::NestedTooDeeply, e.where, "functions call each other too deeply");
+  if (calls_.size() < static_cast<std::size_t>(max_call_depth)) return true;
+  messages_.error(Code::NestedTooDeeply, e.where, "calls are nested too deeply");
   return false;
 }
 
-/// Parameters are temporaries that have a value from the beginning.
+/// Parameters are temporaries with an initial value.
 void Builder::bind(const Function& f, const Expr& e, const Arguments& values, Context ctx) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Parameter& p = f.parameters[i];
@@ -174,7 +174,7 @@ Value Builder::call_function(const Function& f, const Expr& e, Context ctx) {
   Scope scope;
   Scope* const outer = std::exchange(local_, &scope);
   const std::size_t names = names_.size();
-  const std::size_t slots = slots_.size();
+  const std::size_t slots = row_of_time_.size();
   const std::size_t trail = trail_.size();
   calls_.push_back(&f);
   messages_.frames.push_back({e.where, "in " + in_quotes(f.name) + ", called here"});
@@ -190,9 +190,9 @@ Value Builder::call_function(const Function& f, const Expr& e, Context ctx) {
   messages_.frames.pop_back();
   calls_.pop_back();
   local_ = outer;
-  // Whatever the call remembered for conditions around it was about its own slots.
+  // Trail entries of the call concern its own slots only.
   trail_.erase(trail_.begin() + static_cast<std::ptrdiff_t>(trail), trail_.end());
-  slots_.resize(slots);
+  row_of_time_.resize(slots);
   names_.resize(names);
   return result;
 }

@@ -1,4 +1,4 @@
-// Conditions: both branches are run, and what they assigned is chosen from.
+// Conditions: both branches are evaluated, and their assignments are merged by selections.
 #include "emulator/assembler/front/report.hpp"
 #include "kernels/compiler/front/builder.hpp"
 
@@ -9,11 +9,11 @@ void Builder::skip(const Statement& s) {
   const SourceRange& where = expr(s.value).where;
   const Value c = arithmetic_.condition(evaluate(s.value, {wide_, false}), where);
   if (c.poison()) return;
-  alive_ =
-      arithmetic_.both(alive_, arithmetic_.invert(arithmetic_.both(path_, c, where), where), where);
+  not_skipped_ = arithmetic_.both(
+      not_skipped_, arithmetic_.invert(arithmetic_.both(path_, c, where), where), where);
 }
 
-/// Give the slots back what they held before the trail grew beyond `mark`; what they held since.
+/// Restore the slots assigned since the trail had size `mark`; returns their later values.
 std::map<std::int32_t, Slot> Builder::undo(std::size_t mark) {
   std::map<std::int32_t, Slot> since;
   while (trail_.size() > mark) {
@@ -36,21 +36,22 @@ void Builder::branch(const Statement& s) {
       run(s.other);
     return;
   }
-  // A condition that is wrong does not keep the errors in the branches from being found.
-  const Value outside = path_;
+  // After an invalid condition the branches are still checked for errors.
+  const Value range_violation = path_;
   const std::size_t mark = trail_.size();
   ++branches_;
-  path_ = c.poison() ? outside : arithmetic_.both(outside, c, where);
+  path_ = c.poison() ? range_violation : arithmetic_.both(range_violation, c, where);
   run(s.body);
   const auto yes = undo(mark);
   std::map<std::int32_t, Slot> no;
   if (s.other != none) {
-    path_ = c.poison() ? outside : arithmetic_.both(outside, arithmetic_.invert(c, where), where);
+    path_ = c.poison() ? range_violation
+                       : arithmetic_.both(range_violation, arithmetic_.invert(c, where), where);
     run(s.other);
     no = undo(mark);
   }
   --branches_;
-  path_ = outside;
+  path_ = range_violation;
   merge(c, yes, no, where);
 }
 
@@ -63,7 +64,7 @@ void Builder::merge(const Value& condition, const std::map<std::int32_t, Slot>& 
     const auto in_no = no.find(index);
     Slot a = in_yes != yes.end() ? in_yes->second : slot(index);
     Slot b = in_no != no.end() ? in_no->second : slot(index);
-    // What is only ever added to is zero where nothing was added.
+    // A slot that only accumulates is zero where nothing was added.
     for (Slot* s : {&a, &b}) {
       const Slot& other = s == &a ? b : a;
       if (s->state != SlotState::Unassigned || !other.accumulates) continue;

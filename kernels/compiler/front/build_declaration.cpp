@@ -1,4 +1,4 @@
-// Declarations: variables of the interface, constants, typed temporaries, settings.
+// Declarations: interface variables, constants, typed temporaries, settings.
 #include <algorithm>
 
 #include "emulator/assembler/front/report.hpp"
@@ -8,15 +8,15 @@ namespace gdr::kc::front {
 
 using assembly::in_quotes;
 
-std::optional<std::vector<std::int64_t>> Builder::sizes_of(const Place& place) {
+std::optional<std::vector<std::int64_t>> Builder::sizes_of(const LValue& lvalue) {
   std::vector<std::int64_t> sizes;
   std::int64_t count = 1;
-  for (const ExprId id : place.indices) {
+  for (const ExprId id : lvalue.indices) {
     const auto size = constant_integer(id, "the size of an array");
     if (!size) return std::nullopt;
-    if (*size < 1 || *size > static_cast<std::int64_t>(most_elements) ||
-        (count *= *size) > static_cast<std::int64_t>(most_elements)) {
-      messages_.error(Code::BadSize, expr(id).where, "an array has 1 to 65536 elements",
+    if (*size < 1 || *size > static_cast<std::int64_t>(max_array_elements) ||
+        (count *= *size) > static_cast<std::int64_t>(max_array_elements)) {
+      messages_.error(Code::BadSize, expr(id).where, "the size of an array must be 1 to 65536",
                       std::to_string(*size) + " is given");
       return std::nullopt;
     }
@@ -29,63 +29,63 @@ void Builder::declare(const Statement& s) {
   const bool is_const = s.variable_kind == VarKind::Param;
   if (s.type == Type::Bool || (s.table && !is_const)) {
     messages_.error(Code::TypeNotPossible, s.where,
-                    s.table ? "only a CONST is a table" : "a condition is no input and no result",
-                    {}, s.table ? "" : "long, short and int are possible");
+                    s.table ? "only a CONST can be a table" : "inputs and results cannot be bool",
+                    {}, s.table ? "" : "use long, short or int");
     return;
   }
   if (s.list && (s.variable_kind != VarKind::Result || s.type.value_or(Type::Int) != Type::Int)) {
     const bool result = s.variable_kind == VarKind::Result;
     messages_.error(Code::TypeNotPossible, s.where,
-                    result ? "a list holds ints" : "only a VARF is a list", {},
-                    result ? "leave the type out, and append the number of the source" : "");
+                    result ? "a list must be of type int" : "only a VARF can be a list", {},
+                    result ? "omit the type, and append the index of the source" : "");
     return;
   }
   for (const DeclaredItem& item : s.items) declare_item(s, item);
 }
 
 void Builder::declare_item(const Statement& s, const DeclaredItem& item) {
-  if (!is_free(item.place.name, item.place.where)) return;
+  if (!is_free(item.lvalue.name, item.lvalue.where)) return;
   if (item.value != none) return declare_constant(s, item);
   const NameKind kind = s.table                              ? NameKind::Table
                         : s.list                             ? NameKind::List
                         : s.variable_kind == VarKind::Result ? NameKind::Result
                                                              : NameKind::Input;
-  const auto sizes = sizes_of(item.place);
-  Name& n = add_name(kind, item.place.name, item.place.where);
+  const auto sizes = sizes_of(item.lvalue);
+  Name& n = add_name(kind, item.lvalue.name, item.lvalue.where);
   n.type = s.list ? Type::Int : s.type;
   n.first = static_cast<std::int32_t>(graph_.variables.size());
   if (s.list && sizes && sizes->size() != 1) {
     messages_.error(Code::BadSize, n.where,
-                    sizes->empty() ? "a list has a capacity" : "a list has a single capacity", {},
-                    "as in `VARF list " + std::string(n.name) + "[32];`");
+                    sizes->empty() ? "a list needs a capacity" : "a list has only one capacity", {},
+                    "for example `VARF list " + std::string(n.name) + "[32];`");
     n.kind = NameKind::Constant;
     return;
   }
   if (!sizes || (s.table && sizes->empty())) {
     if (sizes)
-      messages_.error(Code::BadSize, n.where, "a table has a size", {},
-                      "as in `CONST table " + std::string(n.name) + "[16];`");
-    n.kind = NameKind::Constant;  // a poisoned one, so that its uses are not reported as well
+      messages_.error(Code::BadSize, n.where, "a table needs a size", {},
+                      "for example `CONST table " + std::string(n.name) + "[16];`");
+    n.kind = NameKind::Constant;  // poisoned, so that its uses are not reported
     return;
   }
   n.sizes = *sizes;
   declare_variables(s, item, n);
 }
 
-/// One variable for a scalar or a table, one for each element of an array.
+/// One variable for a scalar or a table, one per element of an array.
 void Builder::declare_variables(const Statement& s, const DeclaredItem& item, Name& n) {
   GraphVariable v;
   v.kind = s.variable_kind;
   v.type = s.list ? Type::Int : s.type.value_or(Type::Long);
   v.type_given = s.list || s.type.has_value();
-  v.where = item.place.where;
+  v.where = item.lvalue.where;
   std::int64_t count = 1;
   for (const std::int64_t size : n.sizes) count *= size;
   if (s.table) v.table_size = static_cast<std::uint32_t>(count);
   if (s.list) v.list_size = static_cast<std::uint32_t>(count);
   const bool single = s.table || s.list;
   if (single) count = 1;
-  if (graph_.variables.size() + static_cast<std::size_t>(count) > most_elements) {
+  if (graph_.variables.size() + static_cast<std::size_t>(count) > max_array_elements) {
     n.kind = NameKind::Constant;
     return too_large(n.where, "more than 65536 variables");
   }
@@ -99,25 +99,28 @@ void Builder::declare_variables(const Statement& s, const DeclaredItem& item, Na
       }
     }
     if (!variable_names_.insert(v.name).second)
-      messages_.error(Code::NameTaken, n.where, "the name " + in_quotes(v.name) + " is taken",
+      messages_.error(Code::NameTaken, n.where,
+                      "the name " + in_quotes(v.name) + " is already declared",
                       "an element of an array has this name");
     graph_.variables.push_back(v);
     results_.emplace_back();
     for (std::uint32_t k = 0; k < std::max(v.list_size, v.table_size); ++k)
       if (!variable_names_.insert(v.name + "_" + std::to_string(k)).second)
-        messages_.error(Code::NameTaken, n.where,
-                        "the name " + in_quotes(v.name + "_" + std::to_string(k)) + " is taken",
-                        s.list ? "an entry of the list has this name"
-                               : "an element of the table has this name");
+        messages_.error(
+            Code::NameTaken, n.where,
+            "the name " + in_quotes(v.name + "_" + std::to_string(k)) + " is already declared",
+            s.list ? "an entry of the list has this name"
+                   : "an element of the table has this name");
   }
 }
 
 void Builder::declare_constant(const Statement& s, const DeclaredItem& item) {
-  const Place& place = item.place;
-  Name& n = add_name(NameKind::Constant, place.name, place.where);
-  if (s.variable_kind != VarKind::Param || s.table || !place.indices.empty()) {
-    messages_.error(Code::CannotAssign, place.where, "only a single CONST is declared with a value",
-                    {}, "the host sets everything else");
+  const LValue& lvalue = item.lvalue;
+  Name& n = add_name(NameKind::Constant, lvalue.name, lvalue.where);
+  if (s.variable_kind != VarKind::Param || s.table || !lvalue.indices.empty()) {
+    messages_.error(Code::CannotAssign, lvalue.where,
+                    "only a single CONST can be declared with a value", {},
+                    "the host sets all other variables");
     return;
   }
   if (!constant_value(item.value, "the value of a CONST")) return;
@@ -125,29 +128,30 @@ void Builder::declare_constant(const Statement& s, const DeclaredItem& item) {
   if (s.type) n.value = arithmetic_.convert(*s.type, n.value, expr(item.value).where);
 }
 
-/// `long t = ...;` or `short d[3];`. A loop runs its declarations again and again.
+/// `long t = ...;` or `short d[3];`. Loops repeat their declarations.
 void Builder::local(const Statement& s) {
   any_statement_ = true;
   for (const DeclaredItem& item : s.items) {
-    const Place& place = item.place;
+    const LValue& lvalue = item.lvalue;
     const Scope& scope = local_ != nullptr ? *local_ : global_;
-    const auto it = scope.find(place.name);
+    const auto it = scope.find(lvalue.name);
     Name* n = it == scope.end() ? nullptr : it->second;
     const bool again = n != nullptr && n->kind == NameKind::Temporary &&
-                       n->where.file == place.where.file && n->where.line == place.where.line &&
-                       n->where.column == place.where.column;
+                       n->where.file == lvalue.where.file && n->where.line == lvalue.where.line &&
+                       n->where.column == lvalue.where.column;
     if (n != nullptr && !again) {
-      name_taken(*n, place.where);
+      name_taken(*n, lvalue.where);
       continue;
     }
-    const bool is_array = !place.indices.empty();
+    const bool is_array = !lvalue.indices.empty();
     if (is_array && item.value != none) {
-      messages_.error(Code::BadSize, place.where, "an array gets its values one by one");
+      messages_.error(Code::BadSize, lvalue.where,
+                      "an array cannot be initialised; assign its elements");
       continue;
     }
     if (!again) {
-      const auto sizes = sizes_of(place);
-      n = &add_name(NameKind::Temporary, place.name, place.where);
+      const auto sizes = sizes_of(lvalue);
+      n = &add_name(NameKind::Temporary, lvalue.name, lvalue.where);
       n->type = s.type;
       if (!sizes) {
         n->kind = NameKind::Constant;
@@ -156,12 +160,12 @@ void Builder::local(const Statement& s) {
       n->sizes = *sizes;
       std::int64_t count = 1;
       for (const std::int64_t size : n->sizes) count *= size;
-      n->first = static_cast<std::int32_t>(slots_.size());
-      if (slots_.size() + static_cast<std::size_t>(count) > most_nodes)
-        return too_large(place.where, "more than a million temporaries");
-      slots_.resize(slots_.size() + static_cast<std::size_t>(count));
+      n->first = static_cast<std::int32_t>(row_of_time_.size());
+      if (row_of_time_.size() + static_cast<std::size_t>(count) > max_nodes)
+        return too_large(lvalue.where, "more than a million temporaries");
+      row_of_time_.resize(row_of_time_.size() + static_cast<std::size_t>(count));
     }
-    if (item.value != none) assign_slot(n->first, place, TokenKind::Equals, item.value, n->type);
+    if (item.value != none) assign_slot(n->first, lvalue, TokenKind::Equals, item.value, n->type);
   }
 }
 
@@ -170,13 +174,13 @@ void Builder::setting(const Statement& s) {
                                        : s.kind == StatementKind::Flops ? flops_at_
                                                                         : precision_at_;
   if (before) {
-    Diagnostic& d = messages_.error(Code::SettingTwice, s.where, "this was said already");
-    d.notes.push_back({*before, "said here"});
+    Diagnostic& d = messages_.error(Code::SettingTwice, s.where, "this setting is already given");
+    d.notes.push_back({*before, "given here"});
     return;
   }
   before = s.where;
   if (s.kind == StatementKind::Kernel) {
-    graph_.name = std::string(s.place.name);
+    graph_.name = std::string(s.lvalue.name);
   } else if (s.kind == StatementKind::Flops) {
     const auto flops = constant_value(s.value, "the number of operations");
     if (flops && *flops >= 0)
@@ -184,7 +188,7 @@ void Builder::setting(const Statement& s) {
     else if (flops)
       messages_.error(Code::NoValue, expr(s.value).where, "the number of operations is negative");
   } else if (any_statement_) {
-    messages_.error(Code::SettingLate, s.where, "the precision is set before the first assignment");
+    messages_.error(Code::SettingLate, s.where, "the precision must precede the first assignment");
   } else {
     wide_ = s.type == Type::Long;
   }

@@ -1,16 +1,17 @@
-// Expressions: the operators, in the order in which they are written.
+// Evaluation of expressions.
 #include "kernels/compiler/front/builder.hpp"
 
 namespace gdr::kc::front {
 
 Value Builder::evaluate(ExprId id, Context ctx) {
   const Expr& e = expr(id);
-  if (!charge(operations_, most_operations, e.where, "its loops and functions do too much"))
+  if (!charge(operations_, max_operations, e.where,
+              "its loops and functions evaluate too many expressions"))
     return {};
-  if (nodes_.size() > most_nodes)
+  if (nodes_.size() > max_nodes)
     return too_large(e.where, "more than a million operations"), Value{};
-  if (depth_ >= deepest_evaluation) {
-    messages_.error(Code::NestedTooDeeply, e.where, "expressions and calls nest too deeply");
+  if (depth_ >= max_evaluation_depth) {
+    messages_.error(Code::NestedTooDeeply, e.where, "expressions and calls are nested too deeply");
     return {};
   }
   ++depth_;
@@ -32,7 +33,7 @@ Value Builder::evaluate_kind(const Expr& e, Context ctx) {
       const Value v = evaluate(e.operands[0].expr, ctx);
       if (e.op == TokenKind::Not) return arithmetic_.invert(v, e.where);
       if (e.op == TokenKind::Minus) return arithmetic_.negate(v, e.where);
-      // A plus only asks for a number: adding nothing says so in the usual words.
+      // A plus sign only requires a number; negate() reports conditions.
       return v.kind == Kind::Bool ? arithmetic_.negate(v, e.where) : v;
     }
     case ExprKind::Chain:
@@ -56,7 +57,7 @@ Value Builder::chain(const Expr& e, Context ctx) {
     const auto [operand, op] = e.operands[i];
     where = joined(where, expr(operand).where);
     const bool logic = op == TokenKind::AndAnd || op == TokenKind::OrOr;
-    // A constant decides: what stands right of it may not even have a value.
+    // A constant decides: the right operand may be invalid.
     if (logic && left.constant && left.kind == Kind::Bool && left.truth == (op == TokenKind::OrOr))
       continue;
     const Value right = evaluate(operand, ctx);

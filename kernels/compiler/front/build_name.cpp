@@ -1,4 +1,4 @@
-// What a name in an expression stands for: inputs, tables, temporaries, constants; and its indices.
+// Names in expressions: inputs, tables, temporaries, constants, and their indices.
 #include <cmath>
 
 #include "emulator/assembler/front/report.hpp"
@@ -31,8 +31,8 @@ Value Builder::read_name(const Expr& e) {
   Diagnostic& d = messages_.error(
       Code::ResultRead, e.where,
       std::string(list ? "the list " : "the result ") + in_quotes(n->name) + " cannot be read", {},
-      list ? "the host gets its entries and their number; keep a count of your own as a sum"
-           : "it sums over all sources; keep this pair's part in a temporary and add that");
+      list ? "only the host can read it; use a sum for a count"
+           : "it is a sum over all sources; use a temporary for the contribution of this pair");
   d.notes.push_back({n->where, "declared here"});
   return {};
 }
@@ -40,26 +40,26 @@ Value Builder::read_name(const Expr& e) {
 Value Builder::unknown_name(const Expr& e) {
   const auto later = assigned_somewhere_.find(e.name);
   if (later != assigned_somewhere_.end() && local_ == nullptr) {
-    Diagnostic& d =
-        messages_.error(Code::NotAssigned, e.where,
-                        in_quotes(e.name) + " is read before anything is assigned to it");
+    Diagnostic& d = messages_.error(Code::NotAssigned, e.where,
+                                    in_quotes(e.name) + " is read before it is assigned");
     d.notes.push_back({later->second, "assigned here"});
     return {};
   }
   assembly::Suggestion suggestion(e.name);
   for (const Scope* scope : {local_, &global_}) {
-    if (scope == nullptr || !messages_.keeps()) continue;
+    if (scope == nullptr || !messages_.below_limit()) continue;
     for (const auto& [name, n] : *scope) {
       const bool hidden = local_ != nullptr && scope == &global_ && n->kind == NameKind::Temporary;
       if (!hidden && n->kind != NameKind::Result && n->kind != NameKind::List)
         suggestion.consider(name);
     }
   }
-  messages_.error(Code::UnknownName, e.where, "there is no " + in_quotes(e.name), {},
-                  !suggestion.best().empty() ? suggestion.help()
-                  : local_ != nullptr
-                      ? "a function sees its parameters, inputs and constants, no temporaries"
-                      : "declare it, or assign something to it first");
+  messages_.error(
+      Code::UnknownName, e.where, in_quotes(e.name) + " is not declared", {},
+      !suggestion.best().empty() ? suggestion.help()
+      : local_ != nullptr
+          ? "a function sees its parameters, inputs and constants, but not the kernel's temporaries"
+          : "declare it, or assign it first");
   return {};
 }
 
@@ -68,8 +68,8 @@ std::optional<double> Builder::constant_value(ExprId id, const char* what) {
   if (v.poison()) return std::nullopt;
   if (v.constant && v.kind != Kind::Bool) return v.number;
   messages_.error(Code::ConstantNeeded, expr(id).where,
-                  std::string(what) + " is a number that the compiler knows", {},
-                  "it is made of literals, `CONST name = ...;`, and the names of loops");
+                  std::string(what) + " must be a compile-time constant", {},
+                  "constants consist of literals, `CONST name = ...;` and loop variables");
   return std::nullopt;
 }
 
@@ -77,7 +77,7 @@ std::optional<std::int64_t> Builder::constant_integer(ExprId id, const char* wha
   const std::optional<double> x = constant_value(id, what);
   if (!x) return std::nullopt;
   if (*x == std::trunc(*x) && std::fabs(*x) < 0x1p53) return static_cast<std::int64_t>(*x);
-  messages_.error(Code::IntegerNeeded, expr(id).where, std::string(what) + " is an integer");
+  messages_.error(Code::IntegerNeeded, expr(id).where, std::string(what) + " must be an integer");
   return std::nullopt;
 }
 
@@ -96,11 +96,11 @@ std::optional<std::int64_t> Builder::element(const Name& n, const std::vector<Ex
   for (std::size_t i = 0; i < indices.size(); ++i) {
     const auto index = constant_integer(indices[i], "the index of an array");
     if (!index) return std::nullopt;
-    const auto size = n.growing ? static_cast<std::int64_t>(most_elements) : n.sizes[i];
+    const auto size = n.growing ? static_cast<std::int64_t>(max_array_elements) : n.sizes[i];
     if (*index < 0 || *index >= size) {
       Diagnostic& d = messages_.error(
           Code::IndexRange, expr(indices[i]).where,
-          "the index " + std::to_string(*index) + " is outside of " + in_quotes(n.name),
+          "the index " + std::to_string(*index) + " is out of range for " + in_quotes(n.name),
           "from 0 to " + std::to_string(size - 1));
       d.notes.push_back({n.where, "declared here"});
       return std::nullopt;
@@ -127,7 +127,7 @@ Value Builder::read_input(Name& n, const Expr& e) {
   Node node;
   node.fn = Fn::Input;
   node.variable = n.first + static_cast<std::int32_t>(*number);
-  node.type = graph_.variables[static_cast<std::size_t>(node.variable)].type;
+  node.type = graph_.variable(node.variable).type;
   node.where = e.where;
   return node_value(node.type == Type::Int ? Kind::Int : Kind::Number, nodes_.node(node));
 }
@@ -146,10 +146,10 @@ Value Builder::read_table(Name& n, const Expr& e) {
         arithmetic_.convert(Type::Int, evaluate(e.operands[i].expr, {false, true}), where);
     if (index.poison()) return {};
     if (index.constant && (index.integer < 0 || index.integer >= n.sizes[i])) {
-      messages_.error(
-          Code::IndexRange, where,
-          "the index " + std::to_string(index.integer) + " is outside of " + in_quotes(n.name),
-          "from 0 to " + std::to_string(n.sizes[i] - 1));
+      messages_.error(Code::IndexRange, where,
+                      "the index " + std::to_string(index.integer) + " is out of range for " +
+                          in_quotes(n.name),
+                      "from 0 to " + std::to_string(n.sizes[i] - 1));
       return {};
     }
     if (i == 0) {
@@ -163,7 +163,7 @@ Value Builder::read_table(Name& n, const Expr& e) {
   Node node;
   node.fn = Fn::Lookup;
   node.variable = n.first;
-  node.type = graph_.variables[static_cast<std::size_t>(n.first)].type;
+  node.type = graph_.variable(n.first).type;
   node.a = arithmetic_.int_node(at, e.where);
   node.where = e.where;
   return node_value(node.type == Type::Int ? Kind::Int : Kind::Number, nodes_.node(node));
@@ -186,14 +186,13 @@ Value Builder::read_temporary(Name& n, const Expr& e) {
                                ? in_quotes(n.name)
                                : "element " + std::to_string(*number) + " of " + in_quotes(n.name);
   if (state == SlotState::Unassigned) {
-    messages_.error(Code::NotAssigned, e.where,
-                    what + " is read before anything is assigned to it");
+    messages_.error(Code::NotAssigned, e.where, what + " is read before it is assigned");
     return {};
   }
   mark_read(slot(at).definition);
-  Diagnostic& d = messages_.error(Code::PartlyAssigned, e.where,
-                                  what + " has a value only where a condition holds", {},
-                                  "assign something to it before the `if`, or in both branches");
+  Diagnostic& d =
+      messages_.error(Code::PartlyAssigned, e.where, what + " is assigned under a condition only",
+                      {}, "assign it before the `if`, or in both branches");
   d.notes.push_back({slot(at).where, "assigned here"});
   return {};
 }

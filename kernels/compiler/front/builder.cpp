@@ -10,7 +10,7 @@ Builder::Builder(const Program& program, Messages& messages)
     : program_(program), messages_(messages), arithmetic_(nodes_, messages) {
   for (const Statement& s : program.statements) {
     if (s.kind == StatementKind::Assign)
-      assigned_somewhere_.try_emplace(s.place.name, s.place.where);
+      assigned_somewhere_.try_emplace(s.lvalue.name, s.lvalue.where);
   }
 }
 
@@ -25,12 +25,12 @@ Graph Builder::build(std::string name) {
                     "declare one, `VARF ax;`, and add to it, `ax += ...;`");
   }
   warn_unused();
-  graph_.nodes = nodes_.take();
+  graph_.nodes = nodes_.release();
   drop_unused_nodes(graph_);
   return std::move(graph_);
 }
 
-/// A function sees its own names, and those of the kernel that are no temporaries.
+/// A function sees its own names, and those of the kernel except temporaries.
 Name* Builder::find(std::string_view name) {
   if (local_ != nullptr) {
     const auto it = local_->find(name);
@@ -53,8 +53,8 @@ Name& Builder::add_name(NameKind kind, std::string_view name, const SourceRange&
 }
 
 void Builder::name_taken(const Name& n, const SourceRange& where) {
-  Diagnostic& d =
-      messages_.error(Code::NameTaken, where, "the name " + in_quotes(n.name) + " is taken");
+  Diagnostic& d = messages_.error(Code::NameTaken, where,
+                                  "the name " + in_quotes(n.name) + " is already declared");
   d.notes.push_back({n.where, n.kind == NameKind::Temporary ? "used here first" : "declared here"});
 }
 
@@ -67,8 +67,8 @@ bool Builder::is_free(std::string_view name, const SourceRange& where) {
 }
 
 std::int32_t Builder::new_slot() {
-  slots_.emplace_back();
-  return static_cast<std::int32_t>(slots_.size() - 1);
+  row_of_time_.emplace_back();
+  return static_cast<std::int32_t>(row_of_time_.size() - 1);
 }
 
 void Builder::set(std::int32_t index, Slot to) {
@@ -76,12 +76,12 @@ void Builder::set(std::int32_t index, Slot to) {
   slot(index) = std::move(to);
 }
 
-/// A new value of what `place` names, for the warning where nothing reads it.
-std::int32_t Builder::definition_at(const Place& place) {
-  const SourceRange& where = place.where;
+/// A new value of `lvalue`, for warnings about unused values.
+std::int32_t Builder::definition_at(const LValue& lvalue) {
+  const SourceRange& where = lvalue.where;
   const auto [it, is_new] = site_at_.try_emplace({where.file, where.line, where.column},
                                                  static_cast<std::int32_t>(sites_.size()));
-  if (is_new) sites_.push_back({where, place.name, false, std::nullopt});
+  if (is_new) sites_.push_back({where, lvalue.name, false, std::nullopt});
   definitions_.push_back({it->second, -1, -1, false});
   return static_cast<std::int32_t>(definitions_.size() - 1);
 }
@@ -116,12 +116,12 @@ bool Builder::charge(std::size_t& used, std::size_t most, const SourceRange& whe
 }
 
 void Builder::warn_unused() {
-  if (messages_.errors() > 0) return;  // what could not be read may have used it
+  if (messages_.errors() > 0) return;  // an erroneous expression may have used it
   for (const Name& n : names_) {
     const bool input = n.kind == NameKind::Input || n.kind == NameKind::Table;
     if (input && !n.used)
       messages_.warning(Code::UnusedInput, n.where, in_quotes(n.name) + " is never used", {},
-                        "it is sent to the chip all the same; leave it out to save that");
+                        "it is still transferred to the chip; remove it");
     if (n.kind != NameKind::Result && n.kind != NameKind::List) continue;
     std::int64_t count = 1;
     if (n.kind == NameKind::Result)
@@ -130,11 +130,10 @@ void Builder::warn_unused() {
     for (std::int64_t i = 0; i < count; ++i)
       any |= results_[static_cast<std::size_t>(n.first + i)].used;
     if (!any)
-      messages_.warning(
-          Code::EmptyResult, n.where, "nothing contributes to " + in_quotes(n.name),
-          n.kind == NameKind::List ? "it stays empty" : "it stays as it begins: zero");
+      messages_.warning(Code::EmptyResult, n.where, in_quotes(n.name) + " has no contribution",
+                        n.kind == NameKind::List ? "it remains empty" : "it remains zero");
   }
-  for (const Site& s : sites_) {
+  for (const AssignmentSite& s : sites_) {
     if (s.read) continue;
     Diagnostic& d = messages_.warning(Code::UnusedValue, s.where,
                                       "this value of " + in_quotes(s.name) + " is never used");

@@ -1,5 +1,6 @@
-// Runs the statements of a program once, and so builds the graph: assignments rename, loops unroll,
-// functions are put in place, conditions become choices and gates.
+// Builds the graph by executing the statements of a program once: assignments create new values,
+// loops are unrolled, functions inlined, conditions turned into selections and conditions of
+// contributions.
 #pragma once
 
 #include <map>
@@ -13,13 +14,14 @@
 
 namespace gdr::kc::front {
 
-/// Limits that no sensible kernel meets, so that no text can make the compiler run away.
-constexpr std::size_t most_nodes = 1'000'000;
-constexpr std::size_t most_statements = 100'000;     ///< after unrolling
-constexpr std::size_t most_operations = 10'000'000;  ///< expressions evaluated
-constexpr std::size_t most_elements = 65'536;        ///< of one array, and variables in all
-constexpr int deepest_calls = 64;
-constexpr int deepest_evaluation = 1000;  ///< of expressions, through calls
+/// Limits far above sensible kernels, so that every compilation terminates soon.
+constexpr std::size_t max_nodes = 1'000'000;
+constexpr std::size_t max_statements = 100'000;     ///< statements executed, after unrolling
+constexpr std::size_t max_operations = 10'000'000;  ///< evaluated expressions
+constexpr std::size_t max_array_elements =
+    65'536;  ///< elements of an array, and total number of variables
+constexpr int max_call_depth = 64;
+constexpr int max_evaluation_depth = 1000;  ///< nesting of expressions, through calls
 
 using Arguments = std::vector<Value>;
 
@@ -27,7 +29,7 @@ class Builder {
  public:
   Builder(const Program& program, Messages& messages);
 
-  /// The graph; of no use if there were errors.
+  /// The graph; invalid if there were errors.
   Graph build(std::string name);
 
  private:
@@ -43,7 +45,7 @@ class Builder {
   Value unknown_name(const Expr& e);
   std::optional<std::int64_t> constant_integer(ExprId id, const char* what);
   std::optional<double> constant_value(ExprId id, const char* what);
-  /// Number of an element; nothing after an error.
+  /// Linear index of an element; nothing after an error.
   std::optional<std::int64_t> element(const Name& n, const std::vector<ExprId>& indices,
                                       const SourceRange& where);
 
@@ -63,19 +65,20 @@ class Builder {
   void declare_variables(const Statement& s, const DeclaredItem& item, Name& n);
   void local(const Statement& s);
   void setting(const Statement& s);
-  std::optional<std::vector<std::int64_t>> sizes_of(const Place& place);
+  std::optional<std::vector<std::int64_t>> sizes_of(const LValue& lvalue);
 
   // build_statement.cpp
   void run(BlockId block);
   void run(const Statement& s);
   void assign(const Statement& s);
   void assign_new(const Statement& s);
-  void assign_slot(std::int32_t slot, const Place& place, TokenKind op, ExprId value,
+  void assign_slot(std::int32_t slot, const LValue& lvalue, TokenKind op, ExprId value,
                    std::optional<Type> type);
-  std::int32_t slot_of(Name& n, const Place& place);
-  void cannot_assign(const Name& n, const Place& place, TokenKind op);
+  std::int32_t row_of(Name& n, const LValue& lvalue);
+  void cannot_assign(const Name& n, const LValue& lvalue, TokenKind op);
   void loop(const Statement& s);
-  void turns(const Statement& s, Name& n, std::int64_t first, std::int64_t last, std::int64_t step);
+  void unroll_loop(const Statement& s, Name& n, std::int64_t first, std::int64_t last,
+                   std::int64_t step);
 
   // build_condition.cpp
   void branch(const Statement& s);
@@ -85,11 +88,12 @@ class Builder {
              const std::map<std::int32_t, Slot>& no, const SourceRange& where);
 
   // build_result.cpp
-  void contribute(Name& n, const Place& place, Join join, bool negated, ExprId value,
-                  const Statement* reduction);
+  void contribute(Name& n, const LValue& lvalue, Reduction reduction, bool negated, ExprId value,
+                  const Statement* statement);
   void append(Name& n, const Statement& s);
   bool payload(const Statement& s, Contribution& c);
-  bool claim(std::int32_t result, Join join, std::int32_t payload_result, const SourceRange& where);
+  bool claim(std::int32_t result, Reduction reduction, std::int32_t payload_result,
+             const SourceRange& where);
 
   // Names and slots.
   Name* find(std::string_view name);
@@ -97,9 +101,9 @@ class Builder {
   bool is_free(std::string_view name, const SourceRange& where);
   void name_taken(const Name& n, const SourceRange& where);
   std::int32_t new_slot();
-  Slot& slot(std::int32_t index) { return slots_[static_cast<std::size_t>(index)]; }
+  Slot& slot(std::int32_t index) { return row_of_time_[static_cast<std::size_t>(index)]; }
   void set(std::int32_t index, Slot to);
-  std::int32_t definition_at(const Place& place);
+  std::int32_t definition_at(const LValue& lvalue);
   void mark_read(std::int32_t definition);
   bool charge(std::size_t& used, std::size_t most, const SourceRange& where, const char* what);
   bool charge_statement(const SourceRange& where);
@@ -116,33 +120,33 @@ class Builder {
 
   std::deque<Name> names_;
   Scope global_;
-  Scope* local_ = nullptr;  ///< of the function that is being called
+  Scope* local_ = nullptr;  ///< names of the called function
   std::map<std::string_view, const Function*> functions_;
   std::vector<const Function*> calls_;
   std::map<std::string_view, SourceRange> assigned_somewhere_;
   std::set<std::string> variable_names_;
 
-  std::vector<Slot> slots_;
-  /// What slots held before they were assigned inside conditions, to be undone.
+  std::vector<Slot> row_of_time_;
+  /// Previous values of slots assigned under conditions.
   std::vector<std::pair<std::int32_t, Slot>> trail_;
   std::vector<Definition> definitions_;
-  std::vector<Site> sites_;
+  std::vector<AssignmentSite> sites_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::int32_t> site_at_;
 
-  /// What is known of a result: how it is joined, and where that was first said.
+  /// Reduction of a result, and where it was first used.
   struct ResultUse {
     bool used = false;
-    Join join = Join::Sum;
+    Reduction reduction = Reduction::Sum;
     std::int32_t payload_result = -1;
     bool is_payload = false;
     SourceRange where;
   };
   std::vector<ResultUse> results_;
 
-  Value path_ = constant_bool(true);   ///< conditions around this statement
-  Value alive_ = constant_bool(true);  ///< what no `skip if` took away
-  int branches_ = 0;                   ///< conditions that are open
-  bool wide_ = false;                  ///< `precision long`
+  Value path_ = constant_bool(true);         ///< condition of the current statement
+  Value not_skipped_ = constant_bool(true);  ///< negated conditions of `skip if`
+  int branches_ = 0;                         ///< nesting of conditions
+  bool wide_ = false;                        ///< `precision long` is set
   std::optional<SourceRange> kernel_at_, flops_at_, precision_at_;
   bool any_statement_ = false;
 

@@ -10,7 +10,7 @@
 namespace gdr::kc {
 namespace {
 
-/// The file's name without folder and ending, made a name.
+/// The file's base name converted to an identifier.
 std::string kernel_name(const std::string& file_name) {
   std::string name = std::filesystem::path(file_name).stem().string();
   for (char& c : name) {
@@ -27,23 +27,23 @@ FrontResult read_kernel(std::string_view text, const std::string& file_name,
   using namespace front;
   FrontResult result;
   Messages messages(options.max_errors);
-  const bool too_long = text.size() > most_characters;
+  const bool too_long = text.size() > max_characters;
   Sources sources(too_long ? std::string_view{} : text, file_name, options.include_dirs);
   Program program;
   program.top = 0;
   program.blocks.emplace_back();
   if (too_long) {
-    // The text itself is not kept, so that there is no line to show.
+    // The text is not stored, so the message shows no line.
     messages.error(Code::TooLarge, {0, 0, 0, 0},
                    "the text is too long: " + std::to_string(text.size()) +
-                       " characters, and 1 MiB (1048576) is what the compiler takes");
+                       " characters; the limit is 1 MiB (1048576)");
   } else {
     Parser(program, sources, messages, 0).parse_file();
     Graph graph = Builder(program, messages).build(kernel_name(file_name));
     if (messages.errors() == 0) result.graph = std::move(graph);
   }
   result.diagnostics.error_count = messages.errors();
-  result.diagnostics.list = messages.take();
+  result.diagnostics.list = messages.release();
   result.diagnostics.sources.assign(std::make_move_iterator(sources.texts.begin()),
                                     std::make_move_iterator(sources.texts.end()));
   return result;

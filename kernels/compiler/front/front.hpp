@@ -1,4 +1,4 @@
-// The front end: from the text of a kernel to its graph.
+// Front end of the kernel compiler: from source text to graph.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,19 @@
 namespace gdr::kc {
 
 struct FrontOptions {
-  std::vector<std::string> include_dirs;  ///< where `include` looks, after the file's own folder
-  std::size_t max_errors = 100;           ///< errors kept, and warnings kept
+  std::vector<std::string>
+      include_dirs;              ///< directories of includes, searched after the file's own
+  std::size_t max_errors = 100;  ///< limit of errors, and of warnings
 };
 
 struct FrontResult {
-  std::optional<Graph> graph;  ///< there if, and only if, there was no error
-  Diagnostics diagnostics;     ///< errors and warnings, in the order of the text
+  std::optional<Graph> graph;  ///< present if and only if there are no errors
+  Diagnostics diagnostics;     ///< errors and warnings, in text order
 };
 
-/// Read a kernel from its text; `file_name` stands in messages, is the place from which includes
-/// are searched, and names the kernel that does not name itself. Throws nothing but std::bad_alloc:
-/// what is wrong with the text is in the diagnostics. The language: docs/kernel-language.md.
+/// Parse a kernel. `file_name` appears in messages, locates includes, and names a kernel without a
+/// name. Throws std::bad_alloc only: errors are in the diagnostics. The language:
+/// docs/kernel-language.md.
 FrontResult read_kernel(std::string_view text, const std::string& file_name,
                         const FrontOptions& options = {});
 

@@ -1,4 +1,4 @@
-// The lexer: one pass over the text, symbols from a table.
+// The lexer: one pass over the text, with a symbol table.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -34,7 +34,7 @@ constexpr Symbol symbols[] = {
     {"}", TokenKind::BraceClose},
 };
 
-/// The machine has no smaller number but zero.
+/// Smallest normal number of the machine; it has no subnormal numbers.
 constexpr double smallest = std::numeric_limits<double>::min();
 
 const Symbol* symbol_at(std::string_view text) noexcept {
@@ -51,7 +51,7 @@ class Lexer {
   std::vector<Token> run() {
     if (text_.starts_with("\xef\xbb\xbf")) at_ = line_start_ = 3;
     while (skip_spaces(), at_ < text_.size()) one();
-    // The end stands behind the last character, so that a message can point at it.
+    // The End token is behind the last character, so that messages can point at it.
     const std::size_t end = text_.size();
     token(TokenKind::End, end, end).where.column_end += 1;
     return std::move(tokens_);
@@ -140,12 +140,12 @@ class Lexer {
     if (scanned.problem == nullptr) {
       if (std::abs(t.literal.number) < smallest && t.literal.number != 0)
         messages_.warning(Code::TooSmall, t.where, in_quotes(t.text) + " is too small",
-                          "below 2^-1022: the machine takes it as 0", "write 0 if that is meant");
+                          "below 2^-1022: it becomes 0", "write 0 if this is intended");
       return;
     }
     t.kind = TokenKind::Bad;
     messages_.error(Code::BadNumber, t.where, in_quotes(t.text) + " is not a number",
-                    scanned.problem, "numbers are written as in C: 1.5e-3, .5, 0x1f, 0x1.8p-2");
+                    scanned.problem, "use the syntax of C: 1.5e-3, .5, 0x1f, 0x1.8p-2");
   }
 
   void string() {
@@ -162,7 +162,7 @@ class Lexer {
     messages_.error(Code::BadString, t.where, "the string is not closed", {}, "close it with `\"`");
   }
 
-  /// One message for a run of them.
+  /// One message for a sequence of unexpected characters.
   void unexpected() {
     std::size_t end = at_ + 1;
     while (end < text_.size() && text_[end] != '\n' && !is_blank(text_[end]) &&
@@ -173,7 +173,7 @@ class Lexer {
                            ? "comments begin with //; and, or and not are && || !"
                            : "";
     messages_.error(Code::UnexpectedCharacter, t.where,
-                    in_quotes(t.text) + " is no part of the language", {}, help);
+                    in_quotes(t.text) + " is not part of the language", {}, help);
   }
 
   std::string_view text_;

@@ -19,7 +19,7 @@ constexpr bool is_suffix(char c) noexcept {
   return c == 'f' || c == 'F' || c == 'l' || c == 'L' || c == 'u' || c == 'U';
 }
 
-/// Value of a digit in any base up to 16; 16 for no digit.
+/// Value of a digit in a base up to 16; 16 for other characters.
 unsigned digit_value(char c) noexcept {
   if (is_digit(c)) return static_cast<unsigned>(c - '0');
   if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
@@ -27,7 +27,7 @@ unsigned digit_value(char c) noexcept {
   return 16;
 }
 
-/// Walks over a literal; reading past the end gives a zero.
+/// Scanner of a literal; reading past the end gives a zero.
 struct Scan {
   std::string_view text;
   std::size_t at = 0;
@@ -40,13 +40,13 @@ struct Scan {
     while (digit_value(peek()) < base) ++at;
     return at - begin;
   }
-  /// A point that is not one of the two of a range.
+  /// A decimal point, but not the first character of a range `..`.
   bool point() noexcept {
     if (peek() != '.' || peek(1) == '.') return false;
     ++at;
     return true;
   }
-  /// An exponent behind `lower` or its capital, if there is one; false where it has no digits.
+  /// An exponent after `lower` or its capital, if present; false if it has no digits.
   bool exponent(char lower, bool& there) noexcept {
     there = (peek() | 0x20) == lower;
     if (!there) return true;
@@ -56,7 +56,7 @@ struct Scan {
   }
 };
 
-/// Digits of a base as an integer, or as a number where they are too many.
+/// Digits in a base as an integer, or as a float if they exceed it.
 const char* integer_of(std::string_view digits, unsigned base, Literal& out) {
   std::uint64_t value = 0;
   out.integral = true;
@@ -104,12 +104,12 @@ const char* scan_based(Scan& scan, unsigned base, Literal& out) {
   std::size_t count = scan.digits(base);
   const bool real = base == 16 && scan.point();
   if (real) count += scan.digits(16);
-  if (count == 0) return "no digits behind the 0x or 0b";
+  if (count == 0) return "no digits after 0x or 0b";
   bool exponent = false;
   if (base == 16 && !scan.exponent('p', exponent)) return "the exponent has no digits";
   const std::string_view digits = scan.text.substr(2, scan.at - 2);
   if (!real && !exponent) return integer_of(digits, base, out);
-  if (!exponent) return "a hexadecimal float has an exponent, as in 0x1.8p0";
+  if (!exponent) return "a hexadecimal float needs an exponent, as in 0x1.8p0";
   return hex_float_of(digits, out);
 }
 

@@ -1,4 +1,4 @@
-// Numbers of the source in every form of C.
+// Numeric literals with the syntax of C.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 namespace gdr::kc::front {
 
 struct ScannedLiteral {
-  std::size_t length = 0;  ///< characters that belong to it, right or wrong
+  std::size_t length = 0;  ///< length of the literal, valid or not
   Literal literal;
-  const char* problem = nullptr;  ///< why it is no number, or null
+  const char* problem = nullptr;  ///< error message, or null
 };
 
-/// The literal at the beginning of `text`, which starts with a digit, or a point and a digit:
+/// Scan the literal at the beginning of `text`, which starts with a digit, or a point and a digit:
 /// decimal, octal, hexadecimal and binary integers; decimal and hexadecimal floats; a point at
-/// either end; the suffixes f F l L u U, which change nothing. Rounded to double exactly once.
+/// either end; the suffixes f F l L u U without effect. Rounded to double exactly once.
 ScannedLiteral scan_literal(std::string_view text);
 
 }  // namespace gdr::kc::front

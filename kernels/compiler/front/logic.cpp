@@ -1,12 +1,12 @@
-// Comparisons, conditions and choices between values.
+// Comparisons, conditions and selections.
 #include "kernels/compiler/front/arithmetic.hpp"
 
 namespace gdr::kc::front {
 
 Value Arithmetic::condition(const Value& a, const SourceRange& where) {
   if (a.kind == Kind::Bool || a.poison()) return a;
-  messages_.error(Code::WrongType, where, "a condition is needed here, and this is a number", {},
-                  "compare it, as in `x != 0`");
+  messages_.error(Code::WrongType, where, "a condition is required, but this is a number", {},
+                  "use a comparison, for example `x != 0`");
   return {};
 }
 
@@ -15,7 +15,7 @@ Value Arithmetic::compare_nodes(Fn fn, const Value& a, const Value& b, const Sou
     const NodeId left = int_node(a, where);
     return node_value(Kind::Bool, nodes_.make(fn, Type::Bool, where, left, int_node(b, where)));
   }
-  // Nothing is rounded for a comparison: an Int becomes a long.
+  // Comparisons do not round: an Int becomes a long.
   const bool is_any_long =
       is_long(a) || is_long(b) || a.wide || b.wide || a.kind == Kind::Int || b.kind == Kind::Int;
   const Type type = is_any_long ? Type::Long : Type::Short;
@@ -39,8 +39,8 @@ Value Arithmetic::equal(const Value& a, const Value& b, const SourceRange& where
 Value Arithmetic::compare(TokenKind op, const Value& a, const Value& b, const SourceRange& where) {
   if (a.poison() || b.poison()) return {};
   if (a.kind == Kind::Bool || b.kind == Kind::Bool) {
-    messages_.error(Code::WrongType, where, "a condition is not compared", {},
-                    "join conditions by && and ||: `a < b && b < c`");
+    messages_.error(Code::WrongType, where, "conditions cannot be compared", {},
+                    "combine conditions with && and ||: `a < b && b < c`");
     return {};
   }
   const bool ints = a.kind == Kind::Int && b.kind == Kind::Int;
@@ -54,7 +54,7 @@ Value Arithmetic::compare(TokenKind op, const Value& a, const Value& b, const So
     case TokenKind::NotEqual:
       return invert(equal(a, b, where), where);
     case TokenKind::LessEqual:
-      // not (b < a) would be true for a NaN.
+      // not (b < a) is true for NaN.
       if (ints) return invert(less(b, a, where), where);
       return either(less(a, b, where), equal(a, b, where), where);
     default:
@@ -97,8 +97,7 @@ Value Arithmetic::choose(const Value& asked, const Value& yes, const Value& no, 
   if (c.poison() || yes.poison() || no.poison()) return {};
   if (c.constant) return c.truth ? yes : no;
   if ((yes.kind == Kind::Bool) != (no.kind == Kind::Bool)) {
-    messages_.error(Code::WrongType, where,
-                    "a number and a condition cannot take each other's place");
+    messages_.error(Code::WrongType, where, "one alternative is a number, the other a condition");
     return {};
   }
   if (yes.kind == Kind::Bool) {

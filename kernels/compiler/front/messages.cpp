@@ -15,8 +15,8 @@ Diagnostic& Messages::add(Code code, Severity severity, const SourceRange& where
   d.code = number;
   d.severity = severity;
   d.range = where;
-  constexpr std::size_t most_notes = 4;
-  const std::size_t shown = is_error ? std::min(frames.size(), most_notes) : 0;
+  constexpr std::size_t max_notes = 4;
+  const std::size_t shown = is_error ? std::min(frames.size(), max_notes) : 0;
   for (std::size_t i = 0; i < shown; ++i) {
     const Frame& frame = frames[frames.size() - 1 - i];
     d.notes.push_back({frame.where, frame.text});
@@ -42,7 +42,7 @@ Diagnostic& Messages::warning(Code code, const SourceRange& where, std::string m
   return d;
 }
 
-std::vector<Diagnostic> Messages::take() {
+std::vector<Diagnostic> Messages::release() {
   std::stable_sort(list_.begin(), list_.end(), [](const Diagnostic& a, const Diagnostic& b) {
     return std::tie(a.range.file, a.range.line, a.range.column) <
            std::tie(b.range.file, b.range.line, b.range.column);

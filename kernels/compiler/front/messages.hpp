@@ -1,4 +1,4 @@
-// Collects the diagnostics of one kernel: each once, also where a loop repeats its place.
+// Collects the diagnostics of a kernel, without duplicates from unrolled loops.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace gdr::kc::front {
 
-/// Text of two places as one range: what lies between on the line of the first.
+/// The range from `first` to `last`, on the line of the first.
 inline SourceRange joined(const SourceRange& first, const SourceRange& last) noexcept {
   SourceRange range = first;
   if (last.file == first.file && last.line == first.line && last.column_end > range.column_end)
@@ -24,7 +24,7 @@ class Messages {
  public:
   explicit Messages(std::size_t max_kept) : max_kept_(max_kept) {}
 
-  /// A function call or a turn of a loop that is being read, for the notes of errors inside it.
+  /// An active function call or loop iteration, for notes of errors inside it.
   struct Frame {
     SourceRange where;
     std::string text;  ///< "in `force`, called here"
@@ -37,11 +37,11 @@ class Messages {
   Diagnostic& warning(Code code, const SourceRange& where, std::string message,
                       std::string label = {}, std::string help = {});
 
-  /// True while errors are kept; where not, nobody needs a suggestion.
-  bool keeps() const noexcept { return errors_ < max_kept_; }
+  /// Whether errors are still stored; otherwise suggestions are not needed.
+  bool below_limit() const noexcept { return errors_ < max_kept_; }
   std::size_t errors() const noexcept { return errors_; }
-  /// All that was kept, sorted by place.
-  std::vector<Diagnostic> take();
+  /// All stored diagnostics, sorted by source range.
+  std::vector<Diagnostic> release();
 
  private:
   Diagnostic& add(Code code, Severity severity, const SourceRange& where);
@@ -51,7 +51,7 @@ class Messages {
   std::size_t warnings_ = 0;
   std::set<std::tuple<std::uint16_t, std::uint32_t, std::uint32_t, std::uint32_t>> seen_;
   std::vector<Diagnostic> list_;
-  Diagnostic spare_;  ///< takes what is not kept
+  Diagnostic spare_;  ///< receives diagnostics beyond the limit
 };
 
 }  // namespace gdr::kc::front

@@ -1,4 +1,4 @@
-// What names stand for while a kernel is built.
+// Symbol table of the front end.
 #pragma once
 
 #include <deque>
@@ -13,39 +13,39 @@
 namespace gdr::kc::front {
 
 enum class NameKind : std::uint8_t {
-  Input,     ///< VARI, VARJ or CONST: read only
+  Input,     ///< VARI, VARJ or CONST: read-only
   Table,     ///< CONST table
   Result,    ///< VARF: contributions only
-  List,      ///< VARF list: what is appended only
-  Constant,  ///< CONST with a value, or the name of a loop
+  List,      ///< VARF list: append only
+  Constant,  ///< CONST with a value, or loop variable
   Temporary,
 };
 
 struct Name {
   NameKind kind = NameKind::Temporary;
   std::string_view name;
-  SourceRange where;                ///< of the declaration, or of the first assignment
-  std::optional<Type> type;         ///< as declared
-  std::vector<std::int64_t> sizes;  ///< of an array or table
-  std::int32_t first = 0;           ///< variable, or slot, of the first element
-  Value value;                      ///< Constant
-  bool used = false;                ///< Input, Table
-  bool growing = false;             ///< Temporary: an array whose size nobody declared
-  std::map<std::int64_t, std::int32_t> elements;  ///< its slots by index
+  SourceRange where;                              ///< declaration, or first assignment
+  std::optional<Type> type;                       ///< declared type
+  std::vector<std::int64_t> sizes;                ///< dimensions of an array or table
+  std::int32_t first = 0;                         ///< variable or slot of the first element
+  Value value;                                    ///< Constant
+  bool used = false;                              ///< Input, Table
+  bool growing = false;                           ///< Temporary: array without declared size
+  std::map<std::int64_t, std::int32_t> elements;  ///< slots by index
 };
 
-/// Names of one level: the whole kernel, or one call of a function.
+/// The names of one scope: the kernel, or one function call.
 using Scope = std::unordered_map<std::string_view, Name*>;
 
-/// A place in the text that assigns; warned of if nothing that it ever assigned was read.
-struct Site {
+/// An assignment in the text; reported if none of its values is read.
+struct AssignmentSite {
   SourceRange where;
   std::string_view name;
   bool read = false;
   std::optional<SourceRange> overwritten;
 };
 
-/// One value of a temporary: assigned at a site, or chosen from two others by a condition.
+/// A value of a temporary: assigned at a site, or selected from two others by a condition.
 struct Definition {
   std::int32_t site = -1;
   std::int32_t first = -1, second = -1;
@@ -58,9 +58,9 @@ enum class SlotState : std::uint8_t { Unassigned, Partial, Assigned };
 struct Slot {
   SlotState state = SlotState::Unassigned;
   Value value;
-  bool accumulates = false;  ///< began as zero, with += or -=
+  bool accumulates = false;  ///< started as zero, by += or -=
   std::int32_t definition = -1;
-  SourceRange where;  ///< of the last assignment
+  SourceRange where;  ///< last assignment
 };
 
 }  // namespace gdr::kc::front

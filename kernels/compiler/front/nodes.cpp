@@ -3,6 +3,8 @@
 #include <bit>
 #include <utility>
 
+#include "emulator/host/hash.hpp"
+
 namespace gdr::kc::front {
 namespace {
 
@@ -12,22 +14,19 @@ constexpr bool commutes(Fn fn) noexcept {
 }
 
 std::uint64_t hash_of(const Node& n) noexcept {
-  std::uint64_t h = 0x9e3779b97f4a7c15ULL;
-  const auto mix = [&h](std::uint64_t x) {
-    h = (h ^ x) * 0xff51afd7ed558ccdULL;
-    h ^= h >> 32;
-  };
-  mix((static_cast<std::uint64_t>(n.fn) << 8) | static_cast<std::uint64_t>(n.type));
-  mix((static_cast<std::uint64_t>(static_cast<std::uint32_t>(n.a)) << 32) |
-      static_cast<std::uint32_t>(n.b));
-  mix((static_cast<std::uint64_t>(static_cast<std::uint32_t>(n.c)) << 32) |
-      static_cast<std::uint32_t>(n.variable));
-  mix(std::bit_cast<std::uint64_t>(n.number));
-  mix(static_cast<std::uint64_t>(n.integer));
-  return h;
+  return Hash()
+      .add(n.fn)
+      .add(n.type)
+      .add(n.a)
+      .add(n.b)
+      .add(n.c)
+      .add(n.variable)
+      .add(n.number)
+      .add(n.integer)
+      .value();
 }
 
-/// Zeros of different sign differ.
+/// Zeros of different signs differ.
 bool same(const Node& x, const Node& y) noexcept {
   return x.fn == y.fn && x.type == y.type && x.a == y.a && x.b == y.b && x.c == y.c &&
          x.variable == y.variable && x.integer == y.integer &&
@@ -61,32 +60,22 @@ NodeId NodeTable::make(Fn fn, Type type, const SourceRange& where, NodeId a, Nod
 }
 
 void drop_unused_nodes(Graph& graph) {
+  const std::vector<bool> needed = needed_nodes(graph);
   std::vector<NodeId> moved(graph.nodes.size(), no_node);
-  const auto need = [&](NodeId id) {
-    if (id != no_node) moved[static_cast<std::size_t>(id)] = 0;
-  };
-  for (const Contribution& c : graph.contributions) {
-    for (const NodeId id : {c.value, c.payload, c.gate}) need(id);
-  }
-  for (std::size_t i = graph.nodes.size(); i-- > 0;) {
-    if (moved[i] == no_node) continue;
-    for (const NodeId id : {graph.nodes[i].a, graph.nodes[i].b, graph.nodes[i].c}) need(id);
-  }
   const auto renumber = [&](NodeId& id) {
     if (id != no_node) id = moved[static_cast<std::size_t>(id)];
   };
   std::size_t kept = 0;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    if (moved[i] == no_node) continue;
+    if (!needed[i]) continue;
     moved[i] = static_cast<NodeId>(kept);
     Node n = graph.nodes[i];
     for (NodeId* id : {&n.a, &n.b, &n.c}) renumber(*id);
     graph.nodes[kept++] = n;
   }
   graph.nodes.resize(kept);
-  for (Contribution& c : graph.contributions) {
-    for (NodeId* id : {&c.value, &c.payload, &c.gate}) renumber(*id);
-  }
+  for (Contribution& c : graph.contributions)
+    for (NodeId* id : {&c.value, &c.payload, &c.condition}) renumber(*id);
 }
 
 }  // namespace gdr::kc::front

@@ -1,30 +1,30 @@
-// Blocks in braces, and the statements that have them.
+// Blocks in braces, and statements that contain them.
 #include "kernels/compiler/front/parser.hpp"
 
 namespace gdr::kc::front {
 
 std::optional<Statement> Parser::if_statement() {
   Statement s = make(StatementKind::If);
-  take();
+  advance();
   if (expect(TokenKind::ParenOpen, "(", "before the condition")) {
     s.value = expression();
-    expect(TokenKind::ParenClose, ")", "behind the condition");
+    expect(TokenKind::ParenClose, ")", "after the condition");
   }
   if (failed_) {
-    make_bad(s.value);
-    if (!find_block()) return std::nullopt;
+    replace_by_bad(s.value);
+    if (!skip_to_block()) return std::nullopt;
   }
   s.body = block();
   if (s.body == none) return std::nullopt;
   if (!at_word("else")) return s;
-  take();
+  advance();
   if (!at_word("if")) {
     s.other = block();
     return s.other == none ? std::nullopt : std::optional(std::move(s));
   }
-  // `else if` is an if alone in the block behind else.
-  if (nesting_ >= deepest_nesting) {
-    messages_.error(Code::NestedTooDeeply, peek().where, "conditions stand too deep in each other");
+  // `else if` is an if statement as the only one of the else block.
+  if (nesting_ >= max_nesting) {
+    messages_.error(Code::NestedTooDeeply, peek().where, "conditions are nested too deeply");
     return std::nullopt;
   }
   ++nesting_;
@@ -40,20 +40,20 @@ std::optional<Statement> Parser::if_statement() {
 
 std::optional<Statement> Parser::for_statement() {
   Statement s = make(StatementKind::For);
-  take();
-  s.place = {peek().text, peek().where, {}};
-  take();
-  take();
+  advance();
+  s.lvalue = {peek().text, peek().where, {}};
+  advance();
+  advance();
   s.value = expression();
   expect(TokenKind::Dots, "..", "between the first and the last value");
   s.last = expression();
   if (at_word("step")) {
-    take();
+    advance();
     s.step = expression();
   }
   if (failed_) {
-    make_bad(s.value);
-    if (!find_block()) return std::nullopt;
+    replace_by_bad(s.value);
+    if (!skip_to_block()) return std::nullopt;
   }
   s.body = block();
   return s.body == none ? std::nullopt : std::optional(std::move(s));
@@ -64,9 +64,9 @@ BlockId Parser::block() {
   const SourceRange open = peek().where;
   if (failed_ || !expect(TokenKind::BraceOpen, "{", "before the statements of the block"))
     return none;
-  if (nesting_ >= deepest_nesting) {
-    messages_.error(Code::NestedTooDeeply, open, "blocks stand too deep in each other", {},
-                    "at most " + std::to_string(deepest_nesting) + " are possible");
+  if (nesting_ >= max_nesting) {
+    messages_.error(Code::NestedTooDeeply, open, "blocks are nested too deeply", {},
+                    "the limit is " + std::to_string(max_nesting));
     --at_;  // so that the whole block is skipped
     return none;
   }

@@ -1,4 +1,4 @@
-// Declarations in both surface forms, typed temporaries, functions and includes.
+// Declarations in both forms, typed temporaries, functions and includes.
 #include <algorithm>
 #include <array>
 
@@ -40,12 +40,12 @@ std::optional<Type> type_word(const Token& t) noexcept {
 
 }  // namespace
 
-/// `VARI`, or `/VARI`. These four words are the only ones that are no names.
+/// `VARI`, or `/VARI`. These four words are the only reserved ones.
 bool Parser::starts_declaration() const {
   return declaration_word(peek(at(TokenKind::Slash) ? 1 : 0)) != nullptr;
 }
 
-/// A type in front of a name. The words are free for names everywhere else.
+/// A type before a name. Elsewhere the words are ordinary names.
 bool Parser::starts_local() const {
   return type_word(peek()).has_value() && peek(1).kind == TokenKind::Word;
 }
@@ -54,7 +54,7 @@ std::optional<Statement> Parser::declaration() {
   Statement s = make(StatementKind::Declare);
   const bool slash = accept(TokenKind::Slash);
   s.where = joined(s.where, peek().where);
-  s.variable_kind = declaration_word(take())->kind;
+  s.variable_kind = declaration_word(advance())->kind;
   while (peek(1).kind == TokenKind::Word && !(slash && peek(1).first_on_line)) {
     const std::optional<Type> type = type_word(peek());
     if (at_word("table") && !s.table)
@@ -65,9 +65,9 @@ std::optional<Statement> Parser::declaration() {
       s.type = type;
     else
       break;
-    take();
+    advance();
   }
-  // What could be read is declared.
+  // The names read so far are declared.
   if (!items(s, slash, true)) return skip_statement(), s;
   if (slash && (peek().first_on_line || at(TokenKind::End))) return s;
   if (accept(TokenKind::Semicolon)) return s;
@@ -77,15 +77,15 @@ std::optional<Statement> Parser::declaration() {
 
 std::optional<Statement> Parser::local() {
   Statement s = make(StatementKind::Local);
-  s.type = type_word(take());
+  s.type = type_word(advance());
   if (!items(s, false, false) && s.items.empty()) return std::nullopt;
   return s;
 }
 
-/// Names with their sizes and values, commas between. In the slash form a line end is an end.
+/// Names with sizes and values, separated by commas. In the slash form a line end terminates them.
 bool Parser::items(Statement& s, bool until_line_end, bool commas_may_miss) {
   while (true) {
-    auto declared = place();
+    auto declared = lvalue();
     if (!declared) return false;
     DeclaredItem item{std::move(*declared), none};
     const bool goes_on = !until_line_end || !peek().first_on_line;
@@ -97,19 +97,19 @@ bool Parser::items(Statement& s, bool until_line_end, bool commas_may_miss) {
         commas_may_miss && at(TokenKind::Word) && !peek().first_on_line && !starts_declaration();
     if (!comma_missing) return true;
     fail(Code::SymbolExpected, peek().where, "`,` is expected here, between two names");
-    failed_ = false;  // the rest of the names can be read
+    failed_ = false;  // continue with the remaining names
   }
 }
 
 void Parser::function() {
   Function f;
-  if (!only_outermost("a function")) return take(), skip_statement();
-  take();
+  if (!require_outermost("a function")) return advance(), skip_statement();
+  advance();
   f.name = peek().text;
-  f.where = take().where;
-  take();
+  f.where = advance().where;
+  advance();
   const bool known = parameters(f);
-  if (known || find_block()) {
+  if (known || skip_to_block()) {
     in_function_ = true;
     const BlockId body = block();
     in_function_ = false;
@@ -118,7 +118,7 @@ void Parser::function() {
   } else {
     skip_statement();
   }
-  // Without a body it is known all the same, so that its calls are no errors.
+  // A function with an invalid body is still declared, so that its calls are not reported.
   program_.functions.push_back(std::move(f));
 }
 
@@ -128,45 +128,45 @@ bool Parser::parameters(Function& f) {
     Parameter p;
     if (peek(1).kind == TokenKind::Word) {
       p.type = type_word(peek());
-      if (p.type) take();
+      if (p.type) advance();
     }
-    auto name = place();
+    auto name = lvalue();
     if (!name || failed_) return false;
     if (!name->indices.empty()) {
-      fail(Code::NameExpected, name->where, "a parameter is a single value", {},
-           "pass the elements one by one");
+      fail(Code::NameExpected, name->where, "a parameter must be a single value", {},
+           "pass the elements separately");
       return false;
     }
     p.name = name->name;
     p.where = name->where;
     f.parameters.push_back(p);
   } while (accept(TokenKind::Comma));
-  return expect(TokenKind::ParenClose, ")", "behind the parameters");
+  return expect(TokenKind::ParenClose, ")", "after the parameters");
 }
 
 void Parser::include() {
-  if (!only_outermost("an include")) return skip_statement();
-  take();
-  const Token name = take();
+  if (!require_outermost("an include")) return skip_statement();
+  advance();
+  const Token name = advance();
   if (!end_statement()) skip_statement();
-  if (sources_.open.size() > static_cast<std::size_t>(deepest_nesting)) {
-    messages_.error(Code::NestedTooDeeply, name.where, "includes stand too deep in each other");
+  if (sources_.open.size() > static_cast<std::size_t>(max_nesting)) {
+    messages_.error(Code::NestedTooDeeply, name.where, "includes are nested too deeply");
     return;
   }
   const auto found = sources_.find(std::string(name.text), file_);
   if (!found) {
     messages_.error(Code::IncludeUnreadable, name.where,
                     "the file " + assembly::in_quotes(name.text) + " cannot be read", {},
-                    "it is searched beside this file, then in the include folders (-I)");
+                    "it is searched in this file's directory and the include directories (-I)");
     return;
   }
   if (std::ranges::find(sources_.open, found->file) != sources_.open.end()) {
     messages_.error(Code::IncludeCycle, name.where,
                     assembly::in_quotes(name.text) + " includes itself",
-                    "it is being read already");
+                    "the file is already being read");
     return;
   }
-  // A file counts once: a library of functions may be included by several others.
+  // A file is read once, even if several others include it.
   if (found->is_new) Parser(program_, sources_, messages_, found->file).parse_file();
 }
 

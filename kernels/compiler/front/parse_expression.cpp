@@ -1,4 +1,4 @@
-// Expressions. Loosest first: ?:, ||, &&, == !=, < <= > >=, + -, * /, signs and !, ^.
+// Expressions, by increasing precedence: ?:, ||, &&, == !=, < <= > >=, + -, * /, signs and !, ^.
 #include <array>
 
 #include "emulator/assembler/front/report.hpp"
@@ -24,7 +24,7 @@ bool belongs_to(TokenKind kind, std::size_t level) noexcept {
   return false;
 }
 
-/// Counts a level of depth for as long as it lives.
+/// Increments a depth during its lifetime.
 struct Deeper {
   int& depth;
   explicit Deeper(int& d) : depth(d) { ++depth; }
@@ -46,17 +46,17 @@ ExprId Parser::bad(const SourceRange& where) {
   return add(std::move(e));
 }
 
-/// What was read of an expression means nothing; it keeps its place.
-void Parser::make_bad(ExprId& id) {
-  id = bad(id == none ? behind_last() : program_.exprs[static_cast<std::size_t>(id)].where);
+/// Replace an invalid expression, keeping its source range.
+void Parser::replace_by_bad(ExprId& id) {
+  id = bad(id == none ? after_last_token() : program_.exprs[static_cast<std::size_t>(id)].where);
 }
 
-/// False, with a message, where parentheses and signs stand too deep inside each other.
+/// Reports an error and returns false if expressions are nested too deeply.
 bool Parser::enter() {
-  if (depth_ < deepest_expression) return true;
+  if (depth_ < max_expression_depth) return true;
   fail(Code::NestedTooDeeply, peek().where,
-       "the expression is nested more than " + std::to_string(deepest_expression) + " deep", {},
-       "give parts of it a name");
+       "the expression is nested more than " + std::to_string(max_expression_depth) + " deep", {},
+       "assign parts of it to temporaries");
   return false;
 }
 
@@ -86,7 +86,7 @@ ExprId Parser::level(int precedence) {
   chain.where = program_.exprs[static_cast<std::size_t>(first)].where;
   chain.operands.push_back({first, TokenKind::End});
   while (belongs_to(peek().kind, row)) {
-    const TokenKind op = take().kind;
+    const TokenKind op = advance().kind;
     const ExprId next = level(precedence + 1);
     chain.operands.push_back({next, op});
     chain.where = joined(chain.where, program_.exprs[static_cast<std::size_t>(next)].where);
@@ -104,20 +104,20 @@ ExprId Parser::unary() {
   e.kind = ExprKind::Unary;
   e.op = sign.kind;
   e.where = sign.where;
-  take();
+  advance();
   const ExprId operand = unary();
   e.operands = {{operand, {}}};
   e.where = joined(e.where, program_.exprs[static_cast<std::size_t>(operand)].where);
   return add(std::move(e));
 }
 
-/// The exponent may have a sign, and `^` joins from the right.
+/// The exponent may have a sign; `^` is right-associative.
 ExprId Parser::power() {
   const ExprId base = primary();
   if (!at(TokenKind::Caret)) return base;
   if (!enter()) return bad(peek().where);
   const Deeper deeper(depth_);
-  take();
+  advance();
   const ExprId exponent = unary();
   Expr e;
   e.kind = ExprKind::Power;
@@ -130,7 +130,7 @@ ExprId Parser::power() {
 ExprId Parser::primary() {
   const Token& t = peek();
   if (t.kind == TokenKind::Number) {
-    take();
+    advance();
     Expr e;
     e.kind = ExprKind::Literal;
     e.where = t.where;
@@ -138,43 +138,43 @@ ExprId Parser::primary() {
     return add(std::move(e));
   }
   if (t.kind == TokenKind::ParenOpen) {
-    take();
+    advance();
     const ExprId inner = expression();
     expect(TokenKind::ParenClose, ")", "to close the parenthesis");
-    // A pair of parentheses adds nothing but its place.
+    // A pair of parentheses only extends the source range.
     Expr& e = program_.exprs[static_cast<std::size_t>(inner)];
     e.where = joined(t.where, joined(e.where, tokens_[at_ > 0 ? at_ - 1 : 0].where));
     return inner;
   }
   if (t.kind == TokenKind::Word) return name_or_call();
   if (t.kind == TokenKind::Bad) {
-    take();
+    advance();
     return bad(t.where);
   }
   const bool stops = t.kind == TokenKind::Semicolon || t.kind == TokenKind::End ||
                      t.kind == TokenKind::BraceClose || t.first_on_line;
-  const SourceRange where = stops ? behind_last() : t.where;
+  const SourceRange where = stops ? after_last_token() : t.where;
   fail(Code::ExpressionExpected, where,
        "a number, a name, a function or a parenthesis is expected here");
   return bad(where);
 }
 
 ExprId Parser::name_or_call() {
-  const Token& word = take();
+  const Token& word = advance();
   Expr e;
   e.kind = ExprKind::Name;
   e.where = word.where;
   e.name = word.text;
   if (at(TokenKind::ParenOpen)) {
     e.kind = ExprKind::Call;
-    take();
+    advance();
     if (!operands_in(TokenKind::ParenClose, ")", e.operands)) e.kind = ExprKind::Bad;
     e.where = joined(e.where, tokens_[at_ - 1].where);
     return add(std::move(e));
   }
   while (accept(TokenKind::BracketOpen)) {
     e.operands.push_back({expression(), {}});
-    if (!expect(TokenKind::BracketClose, "]", "behind the index")) {
+    if (!expect(TokenKind::BracketClose, "]", "after the index")) {
       e.kind = ExprKind::Bad;
       break;
     }
@@ -183,13 +183,13 @@ ExprId Parser::name_or_call() {
   return add(std::move(e));
 }
 
-/// Expressions with commas between, up to `close`, which is taken.
+/// Expressions separated by commas, up to and including `close`.
 bool Parser::operands_in(TokenKind close, const char* text, std::vector<ExprOperand>& operands) {
   if (accept(close)) return true;
   do {
     operands.push_back({expression(), {}});
   } while (accept(TokenKind::Comma));
-  return expect(close, text, "behind the arguments");
+  return expect(close, text, "after the arguments");
 }
 
 }  // namespace gdr::kc::front

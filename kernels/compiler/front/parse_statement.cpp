@@ -1,4 +1,4 @@
-// Statements of one line: assignments, settings, skip and return.
+// Simple statements: assignments, settings, skip and return.
 #include <algorithm>
 #include <iterator>
 
@@ -9,7 +9,7 @@ namespace gdr::kc::front {
 
 using assembly::in_quotes;
 
-/// Statements that end with a block, and those that only the outermost level has.
+/// Statements with a block, and those of the outermost level.
 bool Parser::compound(std::vector<std::int32_t>& block) {
   const TokenKind next = peek(1).kind;
   if (at_word("if") && !assigns(1)) {
@@ -56,11 +56,11 @@ std::optional<Statement> Parser::simple() {
 std::optional<Statement> Parser::skip() {
   Statement s = make(StatementKind::Skip);
   if (in_function_) {
-    fail(Code::Misplaced, s.where, "a function only gives a value: it skips nothing");
+    fail(Code::Misplaced, s.where, "`skip if` is not allowed in a function");
     return std::nullopt;
   }
-  take();
-  take();
+  advance();
+  advance();
   s.value = expression();
   return s;
 }
@@ -69,48 +69,48 @@ std::optional<Statement> Parser::return_statement() {
   Statement s = make(StatementKind::Return);
   if (!in_function_ || nesting_ != 1) {
     fail(Code::Misplaced, s.where,
-         in_function_ ? "a function returns with its last statement, outside of braces"
-                      : "only a function returns a value");
+         in_function_ ? "`return` must be the last statement of a function, outside of inner blocks"
+                      : "`return` is only allowed in a function");
     return std::nullopt;
   }
-  take();
+  advance();
   s.value = expression();
   return s;
 }
 
 std::optional<Statement> Parser::setting() {
-  if (!only_outermost("a setting")) return std::nullopt;
+  if (!require_outermost("a setting")) return std::nullopt;
   Statement s = make(StatementKind::Flops);
   if (at_word("flops")) {
-    take();
+    advance();
     s.value = expression();
     return s;
   }
   const bool kernel = at_word("kernel");
-  take();
-  const Token& word = take();
+  advance();
+  const Token& word = advance();
   s.kind = kernel ? StatementKind::Kernel : StatementKind::Precision;
-  s.place = {word.text, word.where, {}};
+  s.lvalue = {word.text, word.where, {}};
   if (kernel) return s;
   if (word.text != "long" && word.text != "short") {
-    fail(Code::StatementExpected, word.where, "the precision is long or short");
+    fail(Code::StatementExpected, word.where, "the precision must be long or short");
     return std::nullopt;
   }
   s.type = word.text == "long" ? Type::Long : Type::Short;
   return s;
 }
 
-std::optional<Place> Parser::place() {
+std::optional<LValue> Parser::lvalue() {
   if (!at(TokenKind::Word) || starts_declaration()) {
-    fail(Code::NameExpected, peek().first_on_line ? behind_last() : peek().where,
+    fail(Code::NameExpected, peek().first_on_line ? after_last_token() : peek().where,
          "a name is expected here");
     return std::nullopt;
   }
-  const Token& word = take();
-  Place p{word.text, word.where, {}};
+  const Token& word = advance();
+  LValue p{word.text, word.where, {}};
   while (accept(TokenKind::BracketOpen)) {
     p.indices.push_back(expression());
-    if (!expect(TokenKind::BracketClose, "]", "behind the index")) return std::nullopt;
+    if (!expect(TokenKind::BracketClose, "]", "after the index")) return std::nullopt;
     p.where = joined(p.where, tokens_[at_ - 1].where);
   }
   return p;
@@ -118,38 +118,38 @@ std::optional<Place> Parser::place() {
 
 std::optional<Statement> Parser::assignment() {
   Statement s = make(StatementKind::Assign);
-  auto target = place();
+  auto target = lvalue();
   if (!target) return std::nullopt;
-  s.place = std::move(*target);
+  s.lvalue = std::move(*target);
   const bool minimum = at_word("min");
   if ((minimum || at_word("max")) && peek(1).kind == TokenKind::Equals) {
     s.kind = StatementKind::Reduce;
-    s.join = minimum ? Join::Min : Join::Max;
-    take();
-    take();
+    s.reduction = minimum ? Reduction::Min : Reduction::Max;
+    advance();
+    advance();
     if (!reduction_value(s)) return std::nullopt;
     return s;
   }
   if (at_word("append") && peek(1).kind == TokenKind::Equals) {
     s.kind = StatementKind::Reduce;
-    s.join = Join::Append;
-    take();
-    take();
+    s.reduction = Reduction::Append;
+    advance();
+    advance();
     s.value = expression();
     return s;
   }
   s.op = peek().kind;
   if (s.op != TokenKind::Equals && s.op != TokenKind::PlusEquals &&
       s.op != TokenKind::MinusEquals) {
-    no_statement(s.place.name, s.where);
+    report_invalid_statement(s.lvalue.name, s.where);
     return std::nullopt;
   }
-  take();
+  advance();
   s.value = expression();
   return s;
 }
 
-void Parser::no_statement(std::string_view word, const SourceRange& where) {
+void Parser::report_invalid_statement(std::string_view word, const SourceRange& where) {
   struct Usage {
     std::string_view word;
     const char* text;
@@ -173,7 +173,7 @@ void Parser::no_statement(std::string_view word, const SourceRange& where) {
       {"bool", "`bool name = condition;`"},
       {"else", "`if (condition) { statements } else { statements }`"},
   };
-  // No keyword has an operator behind it: that is an expression, and its first word a name.
+  // No keyword is followed by an operator: the statement is an expression that starts with a name.
   static constexpr TokenKind operators[] = {TokenKind::Plus,  TokenKind::Minus,
                                             TokenKind::Star,  TokenKind::Slash,
                                             TokenKind::Caret, TokenKind::Semicolon};
@@ -182,26 +182,25 @@ void Parser::no_statement(std::string_view word, const SourceRange& where) {
   std::string help;
   for (const Usage& u : usages) {
     if (!is_name) suggestion.consider(u.word);
-    if (u.word == word) help = std::string("it is used like this: ") + u.text;
+    if (u.word == word) help = std::string("usage: ") + u.text;
   }
   if (help.empty()) help = suggestion.help();
   if (help.empty() && at(TokenKind::ParenOpen))
     help = "the value of a function must be assigned to something";
   if (help.empty()) {
-    help = "an assignment reads `name = expression;`, a contribution `result += expression;`";
+    help = "an assignment is `name = expression;`, a contribution is `result += expression;`";
   }
-  fail(Code::StatementExpected, where, in_quotes(word) + " begins no statement", {}, help);
+  fail(Code::StatementExpected, where, in_quotes(word) + " is not a statement", {}, help);
 }
 
-/// What stands behind min= or max=: the key, and perhaps `: name = index`.
+/// The operand of min= or max=: the key, optionally followed by `: name = index`.
 bool Parser::reduction_value(Statement& s) {
   s.value = expression();
   if (!accept(TokenKind::Colon)) return true;
-  auto target = place();
+  auto target = lvalue();
   if (!target) return false;
-  s.payload_place = std::move(*target);
-  if (!expect(TokenKind::Equals, "=", "between the result and the index that it receives"))
-    return false;
+  s.payload_lvalue = std::move(*target);
+  if (!expect(TokenKind::Equals, "=", "between the result and its index")) return false;
   s.payload = expression();
   return true;
 }

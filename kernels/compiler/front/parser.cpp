@@ -1,4 +1,4 @@
-// Tokens, messages, and how the parser finds its way again after an error.
+// Tokens, messages and error recovery of the parser.
 #include "kernels/compiler/front/parser.hpp"
 
 #include "emulator/assembler/front/report.hpp"
@@ -22,7 +22,7 @@ bool Parser::at_word(std::string_view text, std::size_t ahead) const {
   return peek(ahead).kind == TokenKind::Word && peek(ahead).text == text;
 }
 
-const Token& Parser::take() {
+const Token& Parser::advance() {
   const Token& t = peek();
   if (at_ + 1 < tokens_.size()) ++at_;
   return t;
@@ -30,11 +30,11 @@ const Token& Parser::take() {
 
 bool Parser::accept(TokenKind kind) {
   if (!at(kind)) return false;
-  take();
+  advance();
   return true;
 }
 
-SourceRange Parser::behind_last() const {
+SourceRange Parser::after_last_token() const {
   if (at_ == 0) return peek().where;
   SourceRange where = tokens_[at_ - 1].where;
   where.column = where.column_end;
@@ -52,31 +52,31 @@ void Parser::fail(Code code, const SourceRange& where, std::string message, std:
 bool Parser::expect(TokenKind kind, const char* text, const char* after) {
   if (accept(kind)) return true;
   const bool next_line = peek().first_on_line || at(TokenKind::End);
-  fail(Code::SymbolExpected, next_line ? behind_last() : peek().where,
+  fail(Code::SymbolExpected, next_line ? after_last_token() : peek().where,
        in_quotes(text) + " is expected here, " + after);
   return false;
 }
 
-/// The `;` of a statement. Where only that is missing at the end of a line, nothing is skipped.
+/// The `;` of a statement. If only that is missing at a line end, nothing is skipped.
 bool Parser::end_statement() {
   if (failed_) return false;
   if (accept(TokenKind::Semicolon)) return true;
   const bool only_that = peek().first_on_line || at(TokenKind::BraceClose) || at(TokenKind::End) ||
                          starts_declaration();
-  fail(Code::SymbolExpected, only_that ? behind_last() : peek().where,
-       "`;` is expected here, behind the statement");
+  fail(Code::SymbolExpected, only_that ? after_last_token() : peek().where,
+       "`;` is expected here, after the statement");
   return only_that;
 }
 
-/// To the end of a statement that cannot be understood: behind its `;` or block, before a `}`.
+/// Skip an invalid statement: to its `;` or the end of its block, or to a `}`.
 void Parser::skip_statement() {
   int open = 0;
   while (!at(TokenKind::End)) {
     if (open == 0 && (at(TokenKind::BraceClose) || (peek().first_on_line && starts_declaration())))
       return;
-    const Token& t = take();
+    const Token& t = advance();
     const TokenKind kind = t.kind;
-    // A string that is not closed has swallowed the `;`.
+    // An unterminated string contains the `;`.
     if (kind == TokenKind::Bad && t.text.starts_with('"') && open == 0) return;
     if (kind == TokenKind::BraceOpen) ++open;
     if (kind == TokenKind::BraceClose && --open == 0) return;
@@ -84,11 +84,11 @@ void Parser::skip_statement() {
   }
 }
 
-/// To the `{` behind the head of a block that cannot be understood; false if there is none.
-bool Parser::find_block() {
+/// Skip to the `{` after an invalid block header; false if there is none.
+bool Parser::skip_to_block() {
   while (!at(TokenKind::End) && !at(TokenKind::BraceOpen)) {
     if (at(TokenKind::BraceClose) || at(TokenKind::Semicolon)) return false;
-    take();
+    advance();
   }
   failed_ = false;
   return at(TokenKind::BraceOpen);
@@ -106,10 +106,10 @@ void Parser::append(std::vector<std::int32_t>& block, Statement statement) {
   program_.statements.push_back(std::move(statement));
 }
 
-bool Parser::only_outermost(const char* what) {
+bool Parser::require_outermost(const char* what) {
   if (nesting_ == 0) return true;
   messages_.error(Code::Misplaced, peek().where,
-                  std::string(what) + " stands outside of all braces");
+                  std::string(what) + " is only allowed at the outermost level");
   return false;
 }
 
@@ -118,10 +118,10 @@ void Parser::parse_file() {
   std::vector<std::int32_t> block;
   while (!at(TokenKind::End)) {
     if (at(TokenKind::BraceClose)) {
-      messages_.error(Code::StatementExpected, take().where, "there is no block to close here");
+      messages_.error(Code::StatementExpected, advance().where, "there is no block to close here");
       continue;
     }
-    // Includes append to the outermost block themselves, in their place.
+    // Includes append to the outermost block themselves.
     statement(block);
     auto& top = program_.blocks[static_cast<std::size_t>(program_.top)].statements;
     top.insert(top.end(), block.begin(), block.end());
@@ -135,21 +135,21 @@ void Parser::statement(std::vector<std::int32_t>& block) {
   depth_ = 0;
   if (accept(TokenKind::Semicolon)) return;
   if (starts_declaration()) {
-    if (!only_outermost("a declaration")) return take(), skip_statement();
+    if (!require_outermost("a declaration")) return advance(), skip_statement();
     if (auto s = declaration()) return append(block, std::move(*s));
     return skip_statement();
   }
   if (compound(block)) return;
   auto s = simple();
   if (!s) return skip_statement();
-  if (failed_ && s->kind == StatementKind::Local) make_bad(s->items.back().value);
-  // What is assigned is known, even if nobody knows what.
-  if (failed_) make_bad(s->value);
+  if (failed_ && s->kind == StatementKind::Local) replace_by_bad(s->items.back().value);
+  // The assigned name is declared, with an unknown value.
+  if (failed_) replace_by_bad(s->value);
   append(block, std::move(*s));
   if (!end_statement()) skip_statement();
 }
 
-/// True if what follows can only stand behind the name of what is assigned.
+/// Whether the next tokens can only follow the left side of an assignment.
 bool Parser::assigns(std::size_t ahead) const {
   const TokenKind kind = peek(ahead).kind;
   return kind == TokenKind::Equals || kind == TokenKind::PlusEquals ||

@@ -1,4 +1,4 @@
-// The parser: tokens to statements, by recursive descent.
+// Recursive descent parser: from tokens to statements.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace gdr::kc::front {
 
-constexpr int deepest_expression = 200;
-constexpr int deepest_nesting = 64;  ///< of blocks, includes and calls
+constexpr int max_expression_depth = 200;
+constexpr int max_nesting = 64;  ///< nesting of blocks, includes and calls
 
-/// Parses one file; includes make parsers of their own for the same program. After an error it goes
-/// on behind the statement.
+/// Parses one file; included files have their own parser for the same program. After an error the
+/// parser continues with the next statement.
 class Parser {
  public:
   Parser(Program& program, Sources& sources, Messages& messages, std::uint32_t file);
@@ -34,7 +34,7 @@ class Parser {
   ExprId add(Expr expr);
   ExprId bad(const SourceRange& where);
   bool enter();
-  void make_bad(ExprId& id);
+  void replace_by_bad(ExprId& id);
 
   // parser.cpp, parse_statement.cpp, parse_block.cpp
   void statement(std::vector<std::int32_t>& block);
@@ -46,11 +46,11 @@ class Parser {
   std::optional<Statement> assignment();
   bool reduction_value(Statement& s);
   bool assigns(std::size_t ahead) const;
-  void no_statement(std::string_view word, const SourceRange& where);
+  void report_invalid_statement(std::string_view word, const SourceRange& where);
   std::optional<Statement> if_statement();
   std::optional<Statement> for_statement();
   BlockId block();
-  std::optional<Place> place();
+  std::optional<LValue> lvalue();
 
   // parse_declaration.cpp
   bool starts_declaration() const;
@@ -62,24 +62,24 @@ class Parser {
   bool parameters(Function& f);
   void include();
 
-  // The tokens.
+  // Tokens and error recovery.
   const Token& peek(std::size_t ahead = 0) const;
   bool at(TokenKind kind) const { return peek().kind == kind; }
   bool at_word(std::string_view text, std::size_t ahead = 0) const;
-  const Token& take();
+  const Token& advance();
   bool accept(TokenKind kind);
   bool expect(TokenKind kind, const char* text, const char* after);
   bool end_statement();
-  SourceRange behind_last() const;
+  SourceRange after_last_token() const;
   void skip_statement();
-  bool find_block();
-  /// Report an error of the syntax: one for each statement, and none about what the lexer reported.
+  bool skip_to_block();
+  /// Report a syntax error: at most one per statement, and none for tokens that the lexer reported.
   void fail(Code code, const SourceRange& where, std::string message, std::string label = {},
             std::string help = {});
 
   Statement make(StatementKind kind) const;
   void append(std::vector<std::int32_t>& block, Statement statement);
-  bool only_outermost(const char* what);
+  bool require_outermost(const char* what);
 
   Program& program_;
   Sources& sources_;
@@ -87,10 +87,10 @@ class Parser {
   std::uint32_t file_;
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
-  int depth_ = 0;    ///< of the expression
-  int nesting_ = 0;  ///< of blocks
+  int depth_ = 0;    ///< nesting of the expression
+  int nesting_ = 0;  ///< nesting of blocks
   bool in_function_ = false;
-  bool failed_ = false;  ///< an error of the syntax was reported in this statement
+  bool failed_ = false;  ///< a syntax error was reported in this statement
 };
 
 }  // namespace gdr::kc::front

@@ -1,4 +1,4 @@
-// Powers by as few multiplications as there can be.
+// Powers with the minimum number of multiplications.
 #include <cmath>
 
 #include "kernels/compiler/front/arithmetic.hpp"
@@ -6,8 +6,8 @@
 namespace gdr::kc::front {
 namespace {
 
-/// Depth-first search for a chain of at most `limit` steps in which every step uses the one before.
-/// Such chains are the shortest there are for all n that are asked for here.
+/// Depth-first search for a star chain (every step uses the previous number) of at most `limit`
+/// steps. For all exponents up to the limit a shortest addition chain is of this form.
 bool extend(std::vector<int>& chain, std::vector<std::pair<int, int>>& steps, std::size_t limit,
             int n) {
   const int last = chain.back();
@@ -51,14 +51,13 @@ Value Arithmetic::power(const Value& base, const Value& exponent, Context ctx,
   if (base.poison() || exponent.poison()) return {};
   const double doubled = 2 * exponent.number;
   if (!exponent.constant || exponent.kind == Kind::Bool) {
-    messages_.error(Code::ConstantNeeded, where, "an exponent is a constant", {},
-                    "x^y is exp(y*l) with l = log(x), computed by the host");
+    messages_.error(Code::ConstantNeeded, where, "an exponent must be a constant", {},
+                    "x^y is exp(y*l), with l = log(x) computed by the host");
     return {};
   }
-  if (doubled != std::trunc(doubled) || std::fabs(exponent.number) > largest_exponent) {
-    messages_.error(
-        Code::BadExponent, where,
-        "an exponent is an integer or half of one, at most " + std::to_string(largest_exponent));
+  if (doubled != std::trunc(doubled) || std::fabs(exponent.number) > max_exponent) {
+    messages_.error(Code::BadExponent, where,
+                    "an exponent must be a multiple of 1/2 from -64 to 64");
     return {};
   }
   if (!arithmetic_operand(base, where)) return {};

@@ -24,7 +24,7 @@ std::optional<Sources::Included> Sources::read(const std::string& path) {
   if (const auto known = numbers_.find(path); known != numbers_.end())
     return Included{known->second, false};
   std::optional<std::string> text = assembly::read_text(path);
-  if (!text || text->size() > most_characters - characters_) return std::nullopt;
+  if (!text || text->size() > max_characters - characters_) return std::nullopt;
   characters_ += text->size();
   const auto number = static_cast<std::uint32_t>(texts.size());
   texts.push_back({path, std::move(*text)});

@@ -1,4 +1,4 @@
-// The texts that a kernel is made of: the file itself and what it includes.
+// Source texts of a kernel: the file and its includes.
 #pragma once
 
 #include <deque>
@@ -12,31 +12,31 @@
 
 namespace gdr::kc::front {
 
-/// More characters than this, in all texts together, are refused.
-constexpr std::size_t most_characters = std::size_t{1} << 20;
+/// Limit of the total size of all texts in characters.
+constexpr std::size_t max_characters = std::size_t{1} << 20;
 
 class Sources {
  public:
   Sources(std::string_view text, const std::string& name, std::vector<std::string> include_dirs);
 
-  /// A deque: texts do not move when more are read.
+  /// A deque: references stay valid when texts are added.
   std::deque<SourceText> texts;
-  /// Files that are being read, the innermost last.
+  /// Files being read, the innermost last.
   std::vector<std::uint32_t> open;
 
   struct Included {
     std::uint32_t file = 0;
-    bool is_new = false;  ///< read just now, for the first time
+    bool is_new = false;  ///< read for the first time
   };
-  /// The file that `name` means in an include of the file `from`: searched beside it, then in the
-  /// include folders. Nothing if it cannot be read, or if all texts together became too long.
+  /// The file `name` of an include in the file `from`: searched in that file's directory, then in
+  /// the include directories. Nothing if it cannot be read, or if the total size exceeds the limit.
   std::optional<Included> find(const std::string& name, std::uint32_t from);
 
  private:
   std::optional<Included> read(const std::string& path);
 
   std::vector<std::string> include_dirs_;
-  std::unordered_map<std::string, std::uint32_t> numbers_;  ///< of the texts, by normalised path
+  std::unordered_map<std::string, std::uint32_t> numbers_;  ///< text index by normalised path
   std::size_t characters_ = 0;
 };
 

@@ -11,10 +11,10 @@
 
 namespace gdr::kc::front {
 
-/// Symbols are named by their text; Dots is `..`.
+/// Symbols are named after their text; Dots is `..`.
 enum class TokenKind : std::uint8_t {
   End,
-  Bad,  ///< what is no part of the language, and was reported
+  Bad,  ///< not part of the language, already reported
   Word,
   Number,
   String,
@@ -48,23 +48,23 @@ enum class TokenKind : std::uint8_t {
   BraceClose,
 };
 
-/// A literal: an integer where it is written like one and fits, else a number.
+/// A literal: an integer if it is written as one and fits, else a float.
 struct Literal {
   bool integral = false;
   std::int64_t integer = 0;
-  double number = 0;  ///< also of an integer
+  double number = 0;  ///< also set for integers
 };
 
 struct Token {
   TokenKind kind = TokenKind::End;
   bool first_on_line = false;
   SourceRange where;
-  std::string_view text;  ///< as in the source; of a string without its quotes
-  Literal literal;        ///< of a Number
+  std::string_view text;  ///< source text; of a string without quotes
+  Literal literal;        ///< value of a Number
 };
 
-/// The tokens of a source text, the last one an End. What is no part of the
-/// language is reported and becomes a Bad.
+/// The tokens of a source text, terminated by an End. Invalid text is reported and becomes a Bad
+/// token.
 std::vector<Token> tokens_of(std::string_view text, std::uint32_t file, Messages& messages);
 
 }  // namespace gdr::kc::front

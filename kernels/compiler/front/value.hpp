@@ -1,4 +1,4 @@
-// What an expression is while the graph is built: a node, or a number that is known already.
+// Value of an expression during graph construction: a node or a constant.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace gdr::kc::front {
 
 enum class Kind : std::uint8_t {
-  Poison,  ///< something is wrong with it, and was reported
+  Poison,  ///< invalid, already reported
   Number,
   Int,
   Bool,
@@ -17,11 +17,11 @@ enum class Kind : std::uint8_t {
 struct Value {
   Kind kind = Kind::Poison;
   bool constant = false;
-  bool wide = false;       ///< makes the operations that use it long
-  bool fixed_int = false;  ///< a constant that was declared an int: no number
+  bool wide = false;       ///< operations that use it give longs
+  bool fixed_int = false;  ///< constant declared as int: not converted to a number
   bool truth = false;      ///< constant Bool
-  NodeId node = no_node;   ///< where not constant
-  double number = 0;       ///< constant Number, and constant Int as a number
+  NodeId node = no_node;   ///< node of a variable value
+  double number = 0;       ///< constant Number, or constant Int as a number
   std::int64_t integer = 0;
 
   bool poison() const noexcept { return kind == Kind::Poison; }
@@ -59,10 +59,10 @@ inline Value node_value(Kind kind, NodeId node, bool wide = false) noexcept {
   return v;
 }
 
-/// What an expression is wanted for.
+/// Requirements of the context of an expression.
 struct Context {
-  bool wide = false;      ///< its operations give longs
-  bool want_int = false;  ///< constants in it are ints, not numbers
+  bool wide = false;      ///< operations give longs
+  bool want_int = false;  ///< constants are ints
 };
 
 }  // namespace gdr::kc::front

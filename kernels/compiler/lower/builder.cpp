@@ -46,34 +46,25 @@ Builder::Builder(const Graph& graph, const LowerOptions& options)
   integers_.resize(n);
   have_integer_.assign(n, false);
   inputs_.assign(graph.variables.size(), none);
-  // Only what a contribution needs counts as a use.
-  std::vector<bool> needed(n, false);
-  for (const Contribution& c : graph.contributions) {
-    for (const NodeId id : {c.value, c.payload, c.gate}) {
-      if (id == no_node) continue;
-      needed[static_cast<std::size_t>(id)] = true;
-      ++node_uses_[static_cast<std::size_t>(id)];
-    }
-  }
-  for (std::size_t i = n; i-- > 0;) {
-    if (!needed[i]) continue;
-    const Node& node = graph.nodes[i];
-    for (const NodeId id : {node.a, node.b, node.c}) {
-      if (id == no_node) continue;
-      needed[static_cast<std::size_t>(id)] = true;
-      ++node_uses_[static_cast<std::size_t>(id)];
-    }
-  }
+  // Only nodes that a contribution needs count as readers.
+  const auto count_use = [&](NodeId id) {
+    if (id != no_node) ++node_uses_[static_cast<std::size_t>(id)];
+  };
+  for (const Contribution& c : graph.contributions)
+    for (const NodeId id : {c.value, c.payload, c.condition}) count_use(id);
+  const std::vector<bool> needed = needed_nodes(graph);
+  for (std::size_t i = 0; i < n; ++i)
+    if (needed[i])
+      for (const NodeId id : {graph.nodes[i].a, graph.nodes[i].b, graph.nodes[i].c}) count_use(id);
 }
 
 Width Builder::width_of(const Ref& ref) const {
-  if (ref.kind == Ref::Kind::Value) return loop_.values[static_cast<std::size_t>(ref.value)].width;
+  if (ref.kind == Ref::Kind::Value) return loop_.value(ref.value).width;
   return ref.width;
 }
 
 bool Builder::invariant(const Ref& ref) const {
-  return ref.kind != Ref::Kind::Value ||
-         loop_.values[static_cast<std::size_t>(ref.value)].origin == Origin::Resident;
+  return ref.kind != Ref::Kind::Value || loop_.value(ref.value).origin == Origin::Invariant;
 }
 
 Ref Builder::immediate(double number) { return constant_ref(number); }
@@ -82,10 +73,10 @@ Ref Builder::bits(std::uint64_t short_bits) {
   return {Ref::Kind::Immediate, none, Width::Short, short_bits};
 }
 
-/// An operation, or the value of the same one made before. What depends on targets and parameters
-/// alone is done once, before the loop.
+/// Emit an operation, or reuse the value of an equal one (value numbering). Operations on loop
+/// invariants are hoisted out of the loop.
 Ref Builder::emit(Op op, Width width, Ref a, Ref b) {
-  // An operation holds one immediate: another goes to a place of its own first.
+  // An operation holds one immediate: a second one needs a value of its own.
   if (a.kind == Ref::Kind::Immediate && b.kind == Ref::Kind::Immediate &&
       (a.bits != b.bits || a.width != b.width))
     a = emit(Op::Upass, a.width, a);
@@ -99,35 +90,66 @@ Ref Builder::emit(Op op, Width width, Ref a, Ref b) {
   const auto ka = side(a);
   const auto kb = b.kind == Ref::Kind::None ? std::array<std::int64_t, 2>{0, 0} : side(b);
   const Key key{op, width, {ka[0], ka[1], kb[0], kb[1]}};
-  if (const auto found = known_.find(key); found != known_.end()) return Ref::of(found->second);
+  if (const auto found = value_numbers_.find(key); found != value_numbers_.end())
+    return Ref::of(found->second);
 
-  const bool setup = invariant(a) && invariant(b);
-  MachineValue value;
-  value.origin = setup ? Origin::Resident : Origin::Computed;
-  value.width = width;
-  const auto id = static_cast<ValueId>(loop_.values.size());
-  value.name = "t" + std::to_string(id);
   MachineOp made;
   made.op = op;
   made.width = width;
   made.in = {a, b};
-  made.out = id;
   made.where = where_;
-  if (setup) {
+  if (invariant(a) && invariant(b)) {
+    MachineValue value;
+    value.origin = Origin::Invariant;
+    value.width = width;
+    made.out = static_cast<ValueId>(loop_.values.size());
+    value.name = "t" + std::to_string(made.out);
     loop_.setup.push_back(made);
+    loop_.values.push_back(std::move(value));
   } else {
-    value.defs.push_back(static_cast<OpId>(loop_.ops.size()));
-    loop_.ops.push_back(made);
+    made.out = append_op(made).value;
   }
-  loop_.values.push_back(std::move(value));
-  known_.emplace(key, id);
-  return Ref::of(id);
+  value_numbers_.emplace(key, made.out);
+  return Ref::of(made.out);
 }
 
-/// The operation that writes a computed value, if it is the only one.
+/// Append an operation of the loop; its result is a new value.
+Ref Builder::append_op(MachineOp op) {
+  MachineValue value;
+  value.width = op.width;
+  op.out = static_cast<ValueId>(loop_.values.size());
+  value.name = "t" + std::to_string(op.out);
+  value.defs.push_back(static_cast<OpId>(loop_.ops.size()));
+  loop_.values.push_back(std::move(value));
+  loop_.ops.push_back(op);
+  return Ref::of(op.out);
+}
+
+ValueId Builder::new_accumulator(std::int32_t variable, Width width, bool integer) {
+  MachineValue value;
+  value.name = graph_.variable(variable).name;
+  value.origin = Origin::Accumulator;
+  value.width = width;
+  value.integer = integer;
+  value.variable = variable;
+  loop_.values.push_back(std::move(value));
+  return static_cast<ValueId>(loop_.values.size() - 1);
+}
+
+/// Predicate an operation on a condition, after the operations that set its mask.
+void Builder::predicate(OpId id, Condition condition) {
+  MachineOp& op = loop_.op(id);
+  op.predicate = condition.mask;
+  op.predicate_value = condition.value;
+  MachineMask& mask = loop_.mask(condition.mask);
+  mask.uses.push_back(id);
+  loop_.dependences.push_back({mask.defs.back(), id, loop_.latency()});
+}
+
+/// The only operation that writes a computed value, else null.
 MachineOp* Builder::writer(const Ref& ref) {
   if (ref.kind != Ref::Kind::Value) return nullptr;
-  const MachineValue& v = loop_.values[static_cast<std::size_t>(ref.value)];
+  const MachineValue& v = loop_.value(ref.value);
   if (v.origin != Origin::Computed || v.defs.size() != 1) return nullptr;
   return &loop_.ops[static_cast<std::size_t>(v.defs[0])];
 }
@@ -135,7 +157,7 @@ MachineOp* Builder::writer(const Ref& ref) {
 Ref Builder::input(std::int32_t variable) {
   ValueId& known = inputs_[static_cast<std::size_t>(variable)];
   if (known != none) return Ref::of(known);
-  const GraphVariable& v = graph_.variables[static_cast<std::size_t>(variable)];
+  const GraphVariable& v = graph_.variable(variable);
   MachineValue value;
   value.name = v.name;
   value.width = width_for(v.type);
@@ -153,7 +175,7 @@ Ref Builder::input(std::int32_t variable) {
     value.defs.push_back(static_cast<OpId>(loop_.ops.size()));
     loop_.ops.push_back(load);
   } else {
-    value.origin = Origin::Resident;
+    value.origin = Origin::Invariant;
     value.scalar = v.kind == VarKind::Param;
   }
   loop_.values.push_back(std::move(value));
@@ -171,22 +193,20 @@ const Term& Builder::term(NodeId id) {
   return terms_[at];
 }
 
-/// Whether `operand` is a square root that the node divides by: then one function does both.
+/// Whether the node divides by the square root `operand`: one function computes both.
 bool Builder::inverse_root(const Node& node, NodeId operand) const {
   const bool divides =
       (node.fn == Fn::Div && operand == node.b && node.a != node.b) || node.fn == Fn::Reciprocal;
-  return divides && graph_.nodes[static_cast<std::size_t>(operand)].fn == Fn::Sqrt;
+  return divides && graph_.node(operand).fn == Fn::Sqrt;
 }
-Term Builder::under_root(NodeId root) {
-  return term(graph_.nodes[static_cast<std::size_t>(root)].a);
-}
+Term Builder::root_operand(NodeId root) { return term(graph_.node(root).a); }
 
 Term Builder::make_term(const Node& node) {
   const Width width = width_for(node.type);
-  // Operands first, so that operations are marked with the text that they come from.
+  // Operands first, so that each operation carries its own source range.
   for (const NodeId id : {node.a, node.b, node.c}) {
     if (id == no_node || inverse_root(node, id)) continue;
-    const Type type = graph_.nodes[static_cast<std::size_t>(id)].type;
+    const Type type = graph_.node(id).type;
     if (type == Type::Short || type == Type::Long) term(id);
   }
   where_ = node.where;
@@ -228,11 +248,11 @@ Term Builder::make_term(const Node& node) {
     }
     case Fn::Div: {
       const Term a = term(node.a);
-      if (inverse_root(node, node.b)) return multiply(a, rsqrt(under_root(node.b), width), width);
+      if (inverse_root(node, node.b)) return multiply(a, rsqrt(root_operand(node.b), width), width);
       return multiply(a, reciprocal(term(node.b), width), width);
     }
     case Fn::Reciprocal:
-      if (inverse_root(node, node.a)) return rsqrt(under_root(node.a), width);
+      if (inverse_root(node, node.a)) return rsqrt(root_operand(node.a), width);
       return reciprocal(term(node.a), width);
     case Fn::Rsqrt:
       return rsqrt(term(node.a), width);
@@ -248,7 +268,7 @@ Term Builder::make_term(const Node& node) {
       return extreme(node.fn == Fn::Min ? Op::Fmin : Op::Fmax, a, term(node.b), width);
     }
     case Fn::Convert: {
-      const Node& a = graph_.nodes[static_cast<std::size_t>(node.a)];
+      const Node& a = graph_.node(node.a);
       if (a.fn == Fn::Constant && a.type == Type::Int)
         return {{}, 1, true, static_cast<double>(a.integer)};
       if (a.type == Type::Int) return {number_of(integer(node.a), width), 1, false, 0};
@@ -258,7 +278,7 @@ Term Builder::make_term(const Node& node) {
       return t;
     }
     case Fn::Lookup:
-      return {look_up(node), 1, false, 0};
+      return {table_lookup(node), 1, false, 0};
     case Fn::Select:
       return choose(node);
     default:
@@ -267,14 +287,14 @@ Term Builder::make_term(const Node& node) {
   throw Error(ErrorCategory::Internal, "an integer or a table cannot be used as a number here");
 }
 
-/// A short copy of a long number: rounded where it was made, or on its own.
+/// A long number as a short: rounded by its own operation.
 Ref Builder::short_of(const Ref& ref) {
   if (width_of(ref) == Width::Short) return ref;
   return emit(Op::Fcvt, Width::Short, ref);
 }
 
-/// The product. Scales multiply; a constant power of two, or one that meets a scale that has to be
-/// carried anyway, goes into the scale.
+/// The product. Scales multiply; a constant power of two is absorbed by the scale, as is any
+/// constant if the scale is not trivial.
 Term Builder::multiply(Term a, Term b, Width width) {
   if (a.constant && b.constant) return {{}, 1, true, a.number * b.number};
   if (a.constant) std::swap(a, b);
@@ -289,7 +309,7 @@ Term Builder::multiply(Term a, Term b, Width width) {
         width == Width::Long && width_of(a.ref) == Width::Long && factor.width == Width::Long
             ? Op::Dmul
             : Op::Fmul;
-    // The constant is cut to 25 bits as second operand, so a long one goes first.
+    // The multiplier truncates its second operand to 25 bits, so a long goes first.
     if (factor.width == Width::Long && width_of(a.ref) == Width::Short)
       return {emit(op, width, factor, a.ref), a.scale, false, 0};
     if (factor.width == Width::Long && op == Op::Fmul)
@@ -301,8 +321,8 @@ Term Builder::multiply(Term a, Term b, Width width) {
   if (width_of(y) == Width::Long && width_of(x) == Width::Short) std::swap(x, y);
   const bool two_longs = width_of(x) == Width::Long && width_of(y) == Width::Long;
   if (two_longs && width == Width::Short) {
-    // One pass would cut the second operand, not round it: hold it as a short if that costs
-    // nothing in the loop, else take two passes.
+    // One pass of the multiplier would truncate the second operand: round an invariant to a short
+    // outside the loop, else take two passes.
     if (invariant(x) && !invariant(y)) std::swap(x, y);
     if (invariant(y)) return {emit(Op::Fmul, width, x, short_of(y)), scale, false, 0};
     return {emit(Op::Dmul, width, x, y), scale, false, 0};
@@ -341,7 +361,7 @@ Ref Builder::plain(const Term& t, Width width) {
 Term Builder::add(Term a, Term b, Width width) {
   if (a.constant && b.constant) return {{}, 1, true, a.number + b.number};
   if (a.constant) {
-    // c + b: the constant takes b's scale, and the sum its sign.
+    // c + b: the constant takes the scale of b, and the sum its sign.
     const Ref c = immediate(a.number * std::abs(b.scale));
     if (b.scale < 0) return {emit(Op::Fsub, width, c, b.ref), -b.scale, false, 0};
     return {emit(Op::Fadd, width, b.ref, c), b.scale, false, 0};
@@ -354,7 +374,8 @@ Term Builder::add(Term a, Term b, Width width) {
     return {emit(Op::Fadd, width, a.ref, immediate(c)), a.scale, false, 0};
   }
   if (std::abs(a.scale) != std::abs(b.scale)) {
-    // Rescale the side where it costs nothing in the loop, else the one whose scale is no one.
+    // Rescale an invariant operand, which is free in the loop, else the one with a nontrivial
+    // scale.
     const bool second = invariant(b.ref) || (!invariant(a.ref) && std::abs(a.scale) == 1);
     if (second) {
       b = with_scale(b, std::copysign(std::abs(a.scale), b.scale), width);
@@ -372,7 +393,7 @@ Term Builder::add(Term a, Term b, Width width) {
   return {emit(Op::Fadd, width, a.ref, b.ref), -scale, false, 0};
 }
 
-/// An integer as a number: in the low bits of 1.5 * 2^60, from which that is then subtracted.
+/// An integer as a number: added to the low bits of 1.5 * 2^60, which is then subtracted.
 Ref Builder::number_of(const Ref& integer, Width width) {
   const Ref magic = immediate(1.5 * 1152921504606846976.0);
   Ref wide = magic;
@@ -384,9 +405,9 @@ Ref Builder::number_of(const Ref& integer, Width width) {
   return emit(Op::Fsub, width, shifted, magic);
 }
 
-/// An element of a table: the index goes to T, and local memory is read where T says.
-Ref Builder::look_up(const Node& node) {
-  const GraphVariable& v = graph_.variables[static_cast<std::size_t>(node.variable)];
+/// An element of a table: the index goes to T, and local memory is read at T.
+Ref Builder::table_lookup(const Node& node) {
+  const GraphVariable& v = graph_.variable(node.variable);
   std::int32_t table = 0;
   while (table < static_cast<std::int32_t>(loop_.tables.size()) &&
          loop_.tables[static_cast<std::size_t>(table)].variable != node.variable)
@@ -402,38 +423,34 @@ Ref Builder::look_up(const Node& node) {
     loop_.tables.push_back(made);
   }
   const MachineTable& t = loop_.tables[static_cast<std::size_t>(table)];
-  // Unlike other operations these are never shared: T is needed for one reader at a time.
-  auto push = [&](Op op, Width width, const Ref& a, const Ref& b, bool to_t, std::int32_t reads) {
-    MachineValue value;
-    value.width = width;
-    value.in_t = to_t;
-    const auto id = static_cast<ValueId>(loop_.values.size());
-    value.name = "t" + std::to_string(id);
-    value.defs.push_back(static_cast<OpId>(loop_.ops.size()));
-    loop_.values.push_back(std::move(value));
-    MachineOp made;
+  // These operations are never shared: T serves one reader at a time.
+  MachineOp made;
+  made.where = node.where;
+  const auto index_in_t = [&](Op op, const Ref& a, const Ref& b) {
     made.op = op;
-    made.width = width;
+    made.width = Width::Long;
     made.in = {a, b};
-    made.out = id;
-    made.where = node.where;
-    made.table = reads;
-    loop_.ops.push_back(made);
-    return Ref::of(id);
+    const Ref at = append_op(made);
+    loop_.value(at.value).in_t = true;
+    return at;
   };
   const Ref index = integer(node.a);
   const std::uint64_t base = t.address / shorts_in(t.width);
   Ref at;
   if (index.kind == Ref::Kind::Immediate) {
     const Ref known = bits((static_cast<std::uint64_t>(index.bits) & (t.padded - 1)) | base);
-    at = push(Op::Ior, Width::Long, known, known, true, none);
+    at = index_in_t(Op::Ior, known, known);
   } else if (base == 0) {
-    at = push(Op::Iand, Width::Long, index, bits(t.padded - 1), true, none);
+    at = index_in_t(Op::Iand, index, bits(t.padded - 1));
   } else {
     const Ref inside = emit(Op::Iand, Width::Short, index, bits(t.padded - 1));
-    at = push(Op::Ior, Width::Long, inside, bits(base), true, none);
+    at = index_in_t(Op::Ior, inside, bits(base));
   }
-  return push(Op::Upass, t.width, at, {}, false, table);
+  made.op = Op::Upass;
+  made.width = t.width;
+  made.in = {at, {}};
+  made.table = table;
+  return append_op(made);
 }
 
 Ref Builder::integer(NodeId id) {
@@ -452,7 +469,7 @@ Ref Builder::make_integer(const Node& node) {
     case Fn::Input:
       return input(node.variable);
     case Fn::Lookup:
-      return look_up(node);
+      return table_lookup(node);
     case Fn::Abs: {
       const Ref a = integer(node.a);
       return emit(Op::Imax, Width::Short, a, emit(Op::Isub, Width::Short, bits(0), a));
@@ -482,27 +499,10 @@ Ref Builder::make_integer(const Node& node) {
   throw Error(ErrorCategory::Internal, "this operation is not possible on integers");
 }
 
-std::vector<bool> needed_nodes(const Graph& graph) {
-  const std::size_t n = graph.nodes.size();
-  std::vector<bool> needed(n, false);
-  const auto need = [&](NodeId id) {
-    if (id != no_node) needed[static_cast<std::size_t>(id)] = true;
-  };
-  for (const Contribution& c : graph.contributions) {
-    need(c.value);
-    need(c.payload);
-    need(c.gate);
-  }
-  for (std::size_t i = n; i-- > 0;)
-    if (needed[i])
-      for (const NodeId in : {graph.nodes[i].a, graph.nodes[i].b, graph.nodes[i].c}) need(in);
-  return needed;
-}
-
-/// Nodes are made from the results back, by recursion. A chain of many thousand is begun at its
-/// front, a stretch at a time, so that no stack is too small for it.
-void Builder::begin_long_chains() {
-  constexpr unsigned stretch = 500;
+/// Lowering recurses from the results to the inputs. A deep graph is lowered in steps of limited
+/// depth, so that the stack suffices.
+void Builder::lower_deep_chains() {
+  constexpr unsigned depth_step = 500;
   const std::size_t n = graph_.nodes.size();
   const std::vector<bool> needed = needed_nodes(graph_);
   std::vector<unsigned> depth(n, 0);
@@ -510,28 +510,27 @@ void Builder::begin_long_chains() {
     const Node& node = graph_.nodes[i];
     for (const NodeId in : {node.a, node.b, node.c})
       if (in != no_node) depth[i] = std::max(depth[i], depth[static_cast<std::size_t>(in)] + 1);
-    if (!needed[i] || depth[i] == 0 || depth[i] % stretch != 0) continue;
+    if (!needed[i] || depth[i] == 0 || depth[i] % depth_step != 0) continue;
     if (node.type == Type::Int) (void)integer(static_cast<NodeId>(i));
     if (node.type == Type::Short || node.type == Type::Long) (void)term(static_cast<NodeId>(i));
   }
 }
 
 MachineLoop Builder::build() {
-  begin_long_chains();
+  lower_deep_chains();
   for (std::size_t v = 0; v < graph_.variables.size(); ++v)
     if (graph_.variables[v].kind == VarKind::Result) contribute(v);
   collect_uses();
-  find_tolerances();
+  find_compatible_predicates();
   return std::move(loop_);
 }
 
-/// Fill in who reads what. Loads of item variables that nothing reads are dropped by the caller's
-/// not finding them: only inputs that a contribution needs were made at all.
+/// Record the readers of each value. Only inputs that a contribution needs have loads.
 void Builder::collect_uses() {
   for (std::size_t i = 0; i < loop_.ops.size(); ++i) {
     for (const Ref& r : loop_.ops[i].in) {
       if (r.kind != Ref::Kind::Value) continue;
-      MachineValue& v = loop_.values[static_cast<std::size_t>(r.value)];
+      MachineValue& v = loop_.value(r.value);
       if (v.origin == Origin::Accumulator && r.value == loop_.ops[i].out) continue;
       if (v.uses.empty() || v.uses.back() != static_cast<OpId>(i))
         v.uses.push_back(static_cast<OpId>(i));

@@ -1,4 +1,4 @@
-// Makes the operations of a MachineLoop from the nodes of a Graph.
+// Lowers the nodes of a Graph to the operations of a MachineLoop.
 #pragma once
 
 #include <map>
@@ -8,13 +8,13 @@
 
 namespace gdr::kc {
 
-/// A number as it lies in the machine: the stored value is `scale` times the meant one. Constant
-/// factors and signs travel in the scale and cost nothing until something else has to be added.
+/// A number in the machine: the stored value is `scale` times the true one. Constant factors and
+/// signs accumulate in the scale and cost nothing until an addition.
 struct Term {
   Ref ref;
   double scale = 1;
   bool constant = false;
-  double number = 0;  ///< constant: the meant number (its ref is made when it is used)
+  double number = 0;  ///< constant: true value (materialized on use)
 };
 
 /// A condition: it holds where the mask's bit equals `value`.
@@ -29,17 +29,20 @@ class Builder {
   MachineLoop build();
 
  private:
-  // builder.cpp: operands and plain arithmetic
+  // builder.cpp: operands and arithmetic
   const Term& term(NodeId node);
   Term make_term(const Node& node);
   bool inverse_root(const Node& node, NodeId operand) const;
-  Term under_root(NodeId root);
+  Term root_operand(NodeId root);
   Ref integer(NodeId node);
   Ref make_integer(const Node& node);
   Ref input(std::int32_t variable);
   Ref number_of(const Ref& integer, Width width);
-  Ref look_up(const Node& node);
+  Ref table_lookup(const Node& node);
   Ref emit(Op op, Width width, Ref a, Ref b = {});
+  ValueId new_accumulator(std::int32_t variable, Width width, bool integer);
+  Ref append_op(MachineOp op);
+  void predicate(OpId op, Condition condition);
   Ref immediate(double number);
   Ref bits(std::uint64_t short_bits);
   bool invariant(const Ref& ref) const;
@@ -51,7 +54,7 @@ class Builder {
   Ref short_of(const Ref& ref);
   MachineOp* writer(const Ref& ref);
 
-  // functions.cpp: functions made of several operations
+  // functions.cpp: functions of several operations
   Term rsqrt(Term x, Width width);
   Term reciprocal(Term x, Width width);
   Term square_root(Term x, Width width);
@@ -62,7 +65,7 @@ class Builder {
   // conditions.cpp: masks and selections
   Condition condition(NodeId node);
   Condition compare(const Node& node, MaskId into, MaskId predicate, bool predicate_value);
-  Condition join(const Node& node, bool conjunction);
+  Condition combine_conditions(const Node& node, bool conjunction);
   bool is_comparison(NodeId node) const;
   bool is_shared(NodeId node) const;
   MaskId new_mask();
@@ -78,22 +81,22 @@ class Builder {
   void contribute(std::size_t result);
   void contribute_with_index(const std::vector<const Contribution*>& mine);
   Ref upper_key(const Term& key);
-  OpId accumulate(MachineOp op, NodeId gate);
+  OpId accumulate(MachineOp op, NodeId condition_node);
 
   // lists.cpp
   void make_list(std::size_t variable, const std::vector<const Contribution*>& mine);
   OpId append(std::int32_t list, const Contribution& c, OpId before);
   unsigned local_end() const;
 
-  void begin_long_chains();
-  void find_tolerances();
+  void lower_deep_chains();
+  void find_compatible_predicates();
   void collect_uses();
 
   const Graph& graph_;
   LowerOptions options_;
   MachineLoop loop_;
   std::vector<std::uint32_t> node_uses_;
-  std::map<ValueId, unsigned> nodes_of_value_;  ///< how many nodes' numbers a value stands for
+  std::map<ValueId, unsigned> nodes_of_value_;  ///< number of nodes that share a value
   std::vector<Term> terms_;
   std::vector<bool> have_term_;
   std::vector<Ref> integers_;
@@ -106,11 +109,11 @@ class Builder {
     std::array<std::int64_t, 4> in;
     auto operator<=>(const Key&) const = default;
   };
-  std::map<Key, ValueId> known_;
+  std::map<Key, ValueId> value_numbers_;
   SourceRange where_;
 };
 
-/// The machine's bits of a number: a short where that is exact, else a long.
+/// The machine word of a number: a short if that is exact, else a long.
 Ref constant_ref(double number);
 
 }  // namespace gdr::kc

@@ -1,5 +1,5 @@
-// Masks and selections. A comparison is one operation that sets a mask from its flag; conditions
-// are joined by predicating the next comparison on what the mask says so far.
+// Masks and selections. A comparison is one operation that sets a mask from its flag. A compound
+// condition predicates the second comparison on the mask of the first.
 #include <algorithm>
 #include <cmath>
 
@@ -24,7 +24,7 @@ MaskId Builder::new_mask() {
   return static_cast<MaskId>(loop_.masks.size() - 1);
 }
 
-/// An operation whose flag sets a mask, after those that set it before.
+/// Emit an operation whose flag sets a mask, after the previous ones that set it.
 OpId Builder::set_mask(MaskId mask, Op op, Ref a, Ref b, MaskFlag flag, MaskId predicate,
                        bool value) {
   MachineOp made;
@@ -37,12 +37,13 @@ OpId Builder::set_mask(MaskId mask, Op op, Ref a, Ref b, MaskFlag flag, MaskId p
   made.where = where_;
   made.predicate_value = value;
   const auto id = static_cast<OpId>(loop_.ops.size());
-  MachineMask& m = loop_.masks[static_cast<std::size_t>(mask)];
-  const int latency = static_cast<int>((3 + loop_.elements) / loop_.elements);
-  if (!m.defs.empty()) loop_.orders.push_back({m.defs.back(), id, predicate == mask ? latency : 1});
+  MachineMask& m = loop_.mask(mask);
+  const int latency = loop_.latency();
+  if (!m.defs.empty())
+    loop_.dependences.push_back({m.defs.back(), id, predicate == mask ? latency : 1});
   if (predicate != none) {
-    MachineMask& p = loop_.masks[static_cast<std::size_t>(predicate)];
-    if (predicate != mask) loop_.orders.push_back({p.defs.back(), id, latency});
+    MachineMask& p = loop_.mask(predicate);
+    if (predicate != mask) loop_.dependences.push_back({p.defs.back(), id, latency});
     p.uses.push_back(id);
   }
   m.defs.push_back(id);
@@ -51,15 +52,15 @@ OpId Builder::set_mask(MaskId mask, Op op, Ref a, Ref b, MaskFlag flag, MaskId p
 }
 
 bool Builder::is_comparison(NodeId id) const {
-  const Fn fn = graph_.nodes[static_cast<std::size_t>(id)].fn;
+  const Fn fn = graph_.node(id).fn;
   return fn == Fn::Less || fn == Fn::Equal;
 }
 
-/// a < b or a == b, into a mask; where possible with the flag of the operation that made a.
+/// a < b or a == b, into a mask; if possible by the flag of the operation that computed a.
 Condition Builder::compare(const Node& node, MaskId into, MaskId predicate, bool predicate_value) {
   const bool less = node.fn == Fn::Less;
   const MaskFlag flag = less ? MaskFlag::Negative : MaskFlag::Zero;
-  const Node& first = graph_.nodes[static_cast<std::size_t>(node.a)];
+  const Node& first = graph_.node(node.a);
   if (first.type == Type::Int) {
     const Ref a = integer(node.a);
     where_ = node.where;
@@ -71,15 +72,14 @@ Condition Builder::compare(const Node& node, MaskId into, MaskId predicate, bool
   where_ = node.where;
   if (a.constant && b.constant)
     throw Error(ErrorCategory::Internal, "a condition between two constants");
-  // A sum or difference against zero: its own flag tells.
+  // A sum or difference compared with zero: its own flag suffices.
   if (b.constant && b.number == 0 && (a.scale > 0 || !less) && predicate == none) {
     MachineOp* op = writer(a.ref);
     if (op != nullptr && info(op->op).unit == Unit::Adder && op->sets == none &&
         op->predicate == none) {
       op->sets = into;
       op->flag = flag;
-      loop_.masks[static_cast<std::size_t>(into)].defs.push_back(
-          loop_.values[static_cast<std::size_t>(a.ref.value)].defs[0]);
+      loop_.mask(into).defs.push_back(loop_.value(a.ref.value).defs[0]);
       return {into, true};
     }
   }
@@ -90,45 +90,44 @@ Condition Builder::compare(const Node& node, MaskId into, MaskId predicate, bool
     scale = second ? a.scale : b.scale;
     (second ? b : a) = with_scale(second ? b : a, scale, w);
   }
-  if (scale < 0 && less) std::swap(a, b);  // s a < s b with a negative s turns round
+  if (scale < 0 && less) std::swap(a, b);  // s a < s b with negative s: swap
   auto side = [&](const Term& t) { return t.constant ? immediate(t.number * scale) : t.ref; };
   set_mask(into, Op::Fsub, side(a), side(b), flag, predicate, predicate_value);
   return {into, true};
 }
 
-/// Whether others use a condition's mask: a complement has that of what it complements.
+/// Whether others use a condition's mask; a negation shares the mask of its operand.
 bool Builder::is_shared(NodeId id) const {
   while (node_uses_[static_cast<std::size_t>(id)] == 1) {
-    const Node& node = graph_.nodes[static_cast<std::size_t>(id)];
+    const Node& node = graph_.node(id);
     if (node.fn != Fn::Not) return false;
     id = node.a;
   }
   return true;
 }
 
-/// `a || b`, or `a && b`: the second condition is worked out where the first leaves it open.
-Condition Builder::join(const Node& node, bool conjunction) {
+/// `a || b` or `a && b`: the second condition is evaluated where the first does not decide.
+Condition Builder::combine_conditions(const Node& node, bool conjunction) {
   NodeId first = node.a, second = node.b;
   if (is_comparison(first) && !is_comparison(second)) std::swap(first, second);
   Condition a = condition(first);
-  // The mask will be changed: one that others use is copied.
+  // The mask is modified: copy a shared one.
   MaskId mask = a.mask;
   if (is_shared(first)) {
     mask = new_mask();
     set_mask(mask, Op::Ipass, bits(a.value ? 1 : 0), {}, MaskFlag::Zero, none, true);
-    // Where a holds, whatever its mask's bit is then.
+    // Set the copy where a holds.
     set_mask(mask, Op::Ipass, bits(a.value ? 0 : 1), {}, MaskFlag::Zero, a.mask, a.value);
     a.mask = mask;
   }
-  // Where the second one decides: a || b where a fails, a && b where a holds.
+  // Where b decides: a || b where a fails, a && b where a holds.
   const bool open = conjunction ? a.value : !a.value;
   if (is_comparison(second) && a.value) {
-    compare(graph_.nodes[static_cast<std::size_t>(second)], mask, mask, open);
+    compare(graph_.node(second), mask, mask, open);
     return {mask, true};
   }
   const Condition b = condition(second);
-  // Copy what b decides: (a || b): the mask gets "holds" where b holds; (a && b): "fails" where
-  // not.
+  // Copy what b decides. a || b: set the mask where b holds; a && b: clear it where b fails.
   const bool written = conjunction ? !a.value : a.value;
   set_mask(mask, Op::Ipass, bits(written ? 0 : 1), {}, MaskFlag::Zero, b.mask,
            conjunction ? !b.value : b.value);
@@ -137,7 +136,7 @@ Condition Builder::join(const Node& node, bool conjunction) {
 
 Condition Builder::condition(NodeId id) {
   if (const auto known = conditions_.find(id); known != conditions_.end()) return known->second;
-  const Node& node = graph_.nodes[static_cast<std::size_t>(id)];
+  const Node& node = graph_.node(id);
   where_ = node.where;
   Condition made;
   switch (node.fn) {
@@ -150,10 +149,10 @@ Condition Builder::condition(NodeId id) {
       made.value = !made.value;
       break;
     case Fn::And:
-      made = join(node, true);
+      made = combine_conditions(node, true);
       break;
     case Fn::Or:
-      made = join(node, false);
+      made = combine_conditions(node, false);
       break;
     default:
       throw Error(ErrorCategory::Internal, "this operation does not make a condition");
@@ -162,8 +161,8 @@ Condition Builder::condition(NodeId id) {
   return made;
 }
 
-/// Whether nobody but the one reader of a node reads the value that stands for it. A node with
-/// another sign or scale than its operand has the operand's value; equal operations have one, too.
+/// Whether the only reader of a node is the only reader of its value. A node with another sign or
+/// scale than its operand shares the operand's value; so do equal operations.
 bool Builder::owns_its_value(NodeId id) const {
   const auto value_of = [&](NodeId n) {
     const auto at = static_cast<std::size_t>(n);
@@ -184,7 +183,7 @@ bool Builder::owns_its_value(NodeId id) const {
   }
 }
 
-/// A value of its own that may be overwritten: the given one if nobody else reads it, else a copy.
+/// A value that may be overwritten: the given one if nothing else reads it, else a copy.
 Ref Builder::fresh_copy(const Ref& ref, bool own, Width width) {
   const MachineOp* op = writer(ref);
   if (own && op != nullptr && op->op != Op::Bget && op->sets == none && op->predicate == none &&
@@ -193,49 +192,32 @@ Ref Builder::fresh_copy(const Ref& ref, bool own, Width width) {
     for (const MachineOp& o : loop_.ops)
       for (const Ref& r : o.in) read = read || (r.kind == Ref::Kind::Value && r.value == ref.value);
     if (!read) {
-      for (auto it = known_.begin(); it != known_.end();)
-        it = it->second == ref.value ? known_.erase(it) : std::next(it);
+      for (auto it = value_numbers_.begin(); it != value_numbers_.end();)
+        it = it->second == ref.value ? value_numbers_.erase(it) : std::next(it);
       return ref;
     }
   }
-  MachineValue value;
-  value.width = width;
-  const auto id = static_cast<ValueId>(loop_.values.size());
-  value.name = "t" + std::to_string(id);
-  value.defs.push_back(static_cast<OpId>(loop_.ops.size()));
-  loop_.values.push_back(std::move(value));
   MachineOp copy;
-  const bool same = width_of(ref) == width;
-  copy.op = same ? Op::Upass : Op::Fcvt;
+  copy.op = width_of(ref) == width ? Op::Upass : Op::Fcvt;
   copy.width = width;
   copy.in = {ref, {}};
-  copy.out = id;
-  loop_.ops.push_back(copy);
-  return Ref::of(id);
+  return append_op(copy);
 }
 
-/// condition ? yes : no. Two operations write one place, the second under the mask.
+/// condition ? yes : no. Two operations write one value, the second under the mask.
 Ref Builder::select(Condition c, const Ref& yes, bool own_yes, const Ref& no, bool own_no,
                     Width width) {
   const Ref base = fresh_copy(no, own_no, width);
   const Ref over = fresh_copy(yes, own_yes, width);
-  const OpId write = loop_.values[static_cast<std::size_t>(over.value)].defs[0];
-  MachineValue& target = loop_.values[static_cast<std::size_t>(base.value)];
-  MachineValue& gone = loop_.values[static_cast<std::size_t>(over.value)];
-  MachineOp& op = loop_.ops[static_cast<std::size_t>(write)];
-  op.out = base.value;
-  op.predicate = c.mask;
-  op.predicate_value = c.value;
-  target.defs.push_back(write);
-  gone.defs.clear();
-  MachineMask& m = loop_.masks[static_cast<std::size_t>(c.mask)];
-  m.uses.push_back(write);
-  const int latency = static_cast<int>((3 + loop_.elements) / loop_.elements);
-  loop_.orders.push_back({m.defs.back(), write, latency});
+  const OpId write = loop_.value(over.value).defs[0];
+  loop_.op(write).out = base.value;
+  loop_.value(base.value).defs.push_back(write);
+  loop_.value(over.value).defs.clear();
+  predicate(write, c);
   return base;
 }
 
-/// The same with constant bits for `no`: a transfer from the broadcast memory puts them in place.
+/// The same with a constant `no`: a transfer from the broadcast memory writes it first.
 Ref Builder::select_constant(Condition c, const Ref& yes, bool own_yes, u128 no_bits, Width width) {
   const Ref over = fresh_copy(yes, own_yes, width);
   std::size_t word = 0;
@@ -250,16 +232,9 @@ Ref Builder::select_constant(Condition c, const Ref& yes, bool own_yes, u128 no_
   clear.word = static_cast<std::int32_t>(word);
   const auto id = static_cast<OpId>(loop_.ops.size());
   loop_.ops.push_back(clear);
-  MachineValue& target = loop_.values[static_cast<std::size_t>(over.value)];
-  const OpId write = target.defs[0];
-  MachineOp& op = loop_.ops[static_cast<std::size_t>(write)];
-  op.predicate = c.mask;
-  op.predicate_value = c.value;
-  target.defs = {id, write};
-  MachineMask& m = loop_.masks[static_cast<std::size_t>(c.mask)];
-  m.uses.push_back(write);
-  const int latency = static_cast<int>((3 + loop_.elements) / loop_.elements);
-  loop_.orders.push_back({m.defs.back(), write, latency});
+  std::vector<OpId>& defs = loop_.value(over.value).defs;
+  defs.insert(defs.begin(), id);
+  predicate(defs[1], c);
   return over;
 }
 
@@ -272,12 +247,11 @@ Term Builder::choose(const Node& node) {
     std::swap(yes, no);
     c.value = !c.value;
   }
-  const bool swapped =
-      node.b != no_node && graph_.nodes[static_cast<std::size_t>(node.b)].fn == Fn::Constant;
+  const bool swapped = node.b != no_node && graph_.node(node.b).fn == Fn::Constant;
   const NodeId yes_node = swapped ? node.c : node.b, no_node_id = swapped ? node.b : node.c;
   const bool own_yes = owns_its_value(yes_node);
   const bool own_no = owns_its_value(no_node_id);
-  if (yes.constant) {  // both are
+  if (yes.constant) {  // both are constant
     const Ref a = emit(Op::Fcvt, width, immediate(yes.number));
     return {select_constant(c, a, false, word_of(no.number, width), width), 1, false, 0};
   }

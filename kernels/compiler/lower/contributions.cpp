@@ -1,4 +1,4 @@
-// Results: accumulators, their scales, and which operations may stand beside a predicated one.
+// Results: accumulators and their scales, and the operations compatible with a predicate.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,20 +16,13 @@ void Builder::contribute(std::size_t variable) {
 
   if (!mine.empty() && mine.front()->payload != no_node) return contribute_with_index(mine);
   for (const Contribution& c : graph_.contributions)
-    if (c.payload_result == static_cast<std::int32_t>(variable)) return;  // with its key
+    if (c.payload_result == static_cast<std::int32_t>(variable)) return;  // stored with its key
 
   const GraphVariable& result = graph_.variables[variable];
   if (result.list_size > 0) return make_list(variable, mine);
-  MachineValue value;
-  value.name = result.name;
-  value.origin = Origin::Accumulator;
-  value.width = result.type == Type::Long ? Width::Long : Width::Short;
-  value.integer = result.type == Type::Int;
-  value.variable = static_cast<std::int32_t>(variable);
-  const auto acc = static_cast<ValueId>(loop_.values.size());
-  const Width width = value.width;
-  loop_.values.push_back(std::move(value));
-
+  const Width width = result.type == Type::Long ? Width::Long : Width::Short;
+  const ValueId acc =
+      new_accumulator(static_cast<std::int32_t>(variable), width, result.type == Type::Int);
   MachineResult made;
   made.accumulator = acc;
   made.variable = static_cast<std::int32_t>(variable);
@@ -40,14 +33,12 @@ void Builder::contribute(std::size_t variable) {
       t.ref = integer(c->value);
     } else {
       t = term(c->value);
-      const Width own = graph_.nodes[static_cast<std::size_t>(c->value)].type == Type::Long
-                            ? Width::Long
-                            : Width::Short;
-      if (c->join != Join::Sum && t.scale < 0) t = with_scale(t, -t.scale, own);
+      const Width own = graph_.node(c->value).type == Type::Long ? Width::Long : Width::Short;
+      if (c->reduction != Reduction::Sum && t.scale < 0) t = with_scale(t, -t.scale, own);
     }
     terms.push_back(t);
   }
-  // The accumulator takes the scale that most of its terms have.
+  // The accumulator takes the scale of most of its terms.
   std::map<double, std::size_t> with_scale_of;
   for (const Term& t : terms) ++with_scale_of[std::abs(t.scale)];
   double scale = 1;
@@ -63,9 +54,7 @@ void Builder::contribute(std::size_t variable) {
   for (std::size_t i = 0; i < terms.size(); ++i) {
     Term t = terms[i];
     const Contribution& c = *mine[i];
-    const Width own = graph_.nodes[static_cast<std::size_t>(c.value)].type == Type::Long
-                          ? Width::Long
-                          : Width::Short;
+    const Width own = graph_.node(c.value).type == Type::Long ? Width::Long : Width::Short;
     bool negative = c.negated;
     if (t.constant) {
       t.ref = immediate(t.number * scale);
@@ -78,54 +67,47 @@ void Builder::contribute(std::size_t variable) {
     op.in = {Ref::of(acc), t.ref};
     op.out = acc;
     const bool integer_sum = result.type == Type::Int;
-    switch (c.join) {
-      case Join::Sum:
+    switch (c.reduction) {
+      case Reduction::Sum:
         op.op = integer_sum ? (negative ? Op::Isub : Op::Iadd) : negative ? Op::Fsub : Op::Fadd;
-        made.join = integer_sum ? Op::Iadd : Op::Fadd;
+        made.reduction = integer_sum ? Op::Iadd : Op::Fadd;
         break;
-      case Join::Min:
-        op.op = made.join = integer_sum ? Op::Imin : Op::Fmin;
+      case Reduction::Min:
+        op.op = made.reduction = integer_sum ? Op::Imin : Op::Fmin;
         break;
-      case Join::Max:
-        op.op = made.join = integer_sum ? Op::Imax : Op::Fmax;
+      case Reduction::Max:
+        op.op = made.reduction = integer_sum ? Op::Imax : Op::Fmax;
         break;
-      case Join::Append:  // only lists, which are made above
+      case Reduction::Append:  // lists only, handled above
         break;
     }
     op.where = c.where;
-    accumulate(op, c.gate);
+    accumulate(op, c.condition);
   }
   loop_.results.push_back(made);
 }
 
-/// The least (or largest) key and the index that came with it, in one long: the key, a short that
-/// is not negative, orders longs as integers, and the index stands in the lower half.
+/// Minimum or maximum of a key with its index, in one long: the key, a nonnegative short, in the
+/// upper half orders longs as integers; the index is in the lower half.
 void Builder::contribute_with_index(const std::vector<const Contribution*>& mine) {
   const Contribution& first = *mine.front();
-  MachineValue value;
-  value.name = graph_.variables[static_cast<std::size_t>(first.result)].name;
-  value.origin = Origin::Accumulator;
-  value.width = Width::Long;
-  value.integer = true;
-  value.variable = first.result;
-  const auto acc = static_cast<ValueId>(loop_.values.size());
-  loop_.values.push_back(std::move(value));
-  const Op join = first.join == Join::Min ? Op::Imin : Op::Imax;
+  const ValueId acc = new_accumulator(first.result, Width::Long, true);
+  const Op reduction = first.reduction == Reduction::Min ? Op::Imin : Op::Imax;
   for (const Contribution* c : mine) {
     const Term key = term(c->value);
     const Ref index = integer(c->payload);
     const Ref both = emit(Op::Ior, Width::Long, upper_key(key), index);
     MachineOp op;
-    op.op = join;
+    op.op = reduction;
     op.width = Width::Long;
     op.in = {Ref::of(acc), both};
     op.out = acc;
     op.where = c->where;
-    accumulate(op, c->gate);
+    accumulate(op, c->condition);
   }
   MachineResult made;
   made.accumulator = acc;
-  made.join = join;
+  made.reduction = reduction;
   made.variable = first.result;
   loop_.results.push_back(made);
   made.variable = first.payload_result;
@@ -133,8 +115,8 @@ void Builder::contribute_with_index(const std::vector<const Contribution*>& mine
   loop_.results.push_back(made);
 }
 
-/// A key as the upper half of a long. A constant is put there now: the operation that would do it
-/// has no room for another immediate.
+/// A key as the upper half of a long. A constant is shifted at compile time: the shift has no
+/// second immediate.
 Ref Builder::upper_key(const Term& key) {
   if (!key.constant)
     return emit(Op::Ishl, Width::Long, short_of(plain(key, Width::Short)), bits(Short::bit_count));
@@ -145,51 +127,43 @@ Ref Builder::upper_key(const Term& key) {
   return made;
 }
 
-/// Add the operation on its accumulator (or list), under the condition if there is one.
-OpId Builder::accumulate(MachineOp op, NodeId gate) {
-  if (gate != no_node) {
-    const Condition c = condition(gate);
-    op.predicate = c.mask;
-    op.predicate_value = c.value;
-  }
+/// Emit an operation on an accumulator or list, under its condition.
+OpId Builder::accumulate(MachineOp op, NodeId condition_node) {
+  const bool conditional = condition_node != no_node;
+  const Condition c = conditional ? condition(condition_node) : Condition{};
   const auto id = static_cast<OpId>(loop_.ops.size());
-  if (op.predicate != none) {
-    MachineMask& m = loop_.masks[static_cast<std::size_t>(op.predicate)];
-    m.uses.push_back(id);
-    loop_.orders.push_back(
-        {m.defs.back(), id, static_cast<int>((3 + loop_.elements) / loop_.elements)});
-  }
-  if (op.out != none) loop_.values[static_cast<std::size_t>(op.out)].defs.push_back(id);
+  if (op.out != none) loop_.value(op.out).defs.push_back(id);
   loop_.ops.push_back(op);
+  if (conditional) predicate(id, c);
   return id;
 }
 
-/// An operation may issue beside one that is predicated if nothing needs its result where the mask
-/// says no: all its readers are predicated the same way, or may be.
-void Builder::find_tolerances() {
+/// An operation may share an instruction with a predicated one if its result is unused where the
+/// mask is off: all its readers have the same predicate or are compatible with it.
+void Builder::find_compatible_predicates() {
   for (std::size_t i = loop_.ops.size(); i-- > 0;) {
     MachineOp& op = loop_.ops[i];
     if (op.out == none || op.sets != none) continue;
-    const MachineValue& v = loop_.values[static_cast<std::size_t>(op.out)];
+    const MachineValue& v = loop_.value(op.out);
     if (v.origin == Origin::Accumulator || v.defs.size() != 1 || v.uses.empty()) continue;
     std::uint64_t set = ~std::uint64_t{0}, clear = ~std::uint64_t{0};
     for (const OpId u : v.uses) {
-      const MachineOp& reader = loop_.ops[static_cast<std::size_t>(u)];
-      std::uint64_t own_set = reader.tolerates_set, own_clear = reader.tolerates_clear;
-      if (reader.predicate != none && reader.predicate < tolerable_masks) {
+      const MachineOp& reader = loop_.op(u);
+      std::uint64_t own_set = reader.compatible_if_set, own_clear = reader.compatible_if_clear;
+      if (reader.predicate != none && reader.predicate < max_tracked_masks) {
         const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(reader.predicate);
         (reader.predicate_value ? own_set : own_clear) |= bit;
       }
       set &= own_set;
       clear &= own_clear;
     }
-    op.tolerates_set = set;
-    op.tolerates_clear = clear;
+    op.compatible_if_set = set;
+    op.compatible_if_clear = clear;
   }
   for (MachineMask& m : loop_.masks) {
-    // What keeps a contribution from happening: the other value than that of its last use.
+    // The mask value that suppresses the contribution: the opposite of its last use.
     for (const OpId u : m.uses) {
-      const MachineOp& op = loop_.ops[static_cast<std::size_t>(u)];
+      const MachineOp& op = loop_.op(u);
       if (op.sets == none) m.off = !op.predicate_value;
     }
   }

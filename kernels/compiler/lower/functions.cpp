@@ -1,5 +1,5 @@
-// Functions made of several operations: a seed from the number's bits, a correction by a
-// polynomial, and Newton steps as the precision asks for.
+// Functions of several operations: a seed from the number's bits, a polynomial correction, and
+// Newton steps.
 #include <cmath>
 
 #include "emulator/numeric/float.hpp"
@@ -23,7 +23,7 @@ constexpr double rsqrt_scale = 6.857869399714055;
 // a multiple of 1 / x, and a Newton step squares that. c is the sum of the ends of the range.
 constexpr std::uint64_t reciprocal_magic = (std::uint64_t{2045} << 24) | 6949350;
 constexpr double reciprocal_c = 1.435660183429718017578125;
-constexpr double reciprocal_mean = 0.51522254;  // x y1 is this, 1.1e-4 more or less
+constexpr double reciprocal_mean = 0.51522254;  // x y1, with a relative error of 1.1e-4
 constexpr double reciprocal_bias = 6e-9;        // the mean of the squared error
 
 }  // namespace
@@ -87,10 +87,10 @@ Term Builder::square_root(Term x, Width width) {
   const MaskId mask = new_mask();
   set_mask(mask, Op::Fsub, x.ref, immediate(0), MaskFlag::Zero, none, true);
   const Term root = rsqrt(x, width);
-  known_.clear();  // what follows is written under a mask: nobody else may take it
+  value_numbers_.clear();  // values computed under the mask must not be reused
   const Term product = multiply(x, root, width);
   const Ref made = select_constant({mask, false}, product.ref, true, 0, width);
-  known_.clear();
+  value_numbers_.clear();
   return {made, product.scale, false, 0};
 }
 
@@ -113,7 +113,7 @@ Term Builder::extreme(Op op, Term a, Term b, Width width) {
 }
 
 /// e^x = 2^n 2^f with n = round(x log2 e) and f in -1/2..1/2: a Taylor polynomial in f ln 2, and n
-/// added to the exponent. The argument is limited to what has a result: -700 to 700.
+/// added to the exponent. The argument is clamped to -700..700.
 Term Builder::exponential(Term x, Width width) {
   if (x.constant) return {{}, 1, true, std::exp(x.number)};
   const Width wide = Width::Long;
@@ -123,7 +123,7 @@ Term Builder::exponential(Term x, Width width) {
   const Ref arg = emit(Op::Fmin, width_of(given), low, immediate(700));
   const Ref scaled = width_of(arg) == wide ? emit(Op::Dmul, wide, arg, immediate(M_LOG2E))
                                            : emit(Op::Fmul, wide, immediate(M_LOG2E), arg);
-  // Adding 1.5 * 2^24 rounds to an integer, which then stands in the low bits of a short.
+  // Adding 1.5 * 2^24 rounds to an integer in the low bits of a short.
   const double magic = 1.5 * 16777216.0;
   const Ref shifted = emit(Op::Fadd, Width::Short, scaled, immediate(magic));
   const Ref whole = emit(Op::Fsub, Width::Short, shifted, immediate(magic));
@@ -151,7 +151,7 @@ Term Builder::exponential(Term x, Width width) {
   }
   const Ref exponent = emit(Op::Ishl, Width::Short, shifted, bits(24));
   if (!is_long) return {emit(Op::Iadd, Width::Short, p, exponent), 1, false, 0};
-  // 2^n as a short of its own: the bits of one with n added to the exponent.
+  // 2^n as a short: the bits of 1 with n added to the exponent.
   const Ref power = emit(Op::Iadd, Width::Short, exponent, bits(std::uint64_t{1023} << 24));
   return {emit(Op::Fmul, Width::Long, p, power), 1, false, 0};
 }

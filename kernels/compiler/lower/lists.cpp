@@ -1,4 +1,4 @@
-// Lists: what is appended goes to local memory, at an address that T holds.
+// Lists: an append stores to local memory at the address in T.
 #include <algorithm>
 #include <bit>
 
@@ -6,7 +6,7 @@
 
 namespace gdr::kc {
 
-/// Where tables and lists in local memory end, in shorts.
+/// End of tables and lists in local memory, in shorts.
 unsigned Builder::local_end() const {
   unsigned end = 0;
   for (const MachineTable& t : loop_.tables)
@@ -17,33 +17,25 @@ unsigned Builder::local_end() const {
 
 void Builder::make_list(std::size_t variable, const std::vector<const Contribution*>& mine) {
   const GraphVariable& result = graph_.variables[variable];
-  MachineValue value;
-  value.name = result.name;
-  value.origin = Origin::Accumulator;
-  value.width = Width::Short;
-  value.integer = true;
-  value.variable = static_cast<std::int32_t>(variable);
   MachineList list;
-  list.variable = value.variable;
-  list.accumulator = static_cast<ValueId>(loop_.values.size());
+  list.variable = static_cast<std::int32_t>(variable);
+  list.address = local_end();
+  list.accumulator = new_accumulator(list.variable, Width::Short, true);
   list.capacity = result.list_size;
   list.stride = std::bit_ceil(loop_.elements);
-  list.address = local_end();
-  loop_.values.push_back(std::move(value));
   const auto index = static_cast<std::int32_t>(loop_.lists.size());
   loop_.lists.push_back(list);
   OpId before = none;
   for (const Contribution* c : mine) before = append(index, *c, before);
 }
 
-/// The next entry's place is the last one's and a stride; where the list is full, what is written
-/// goes to the spare short behind it, of whatever element. `before` wrote the entry before, if this
-/// source has one already; returns what writes this one.
+/// The next entry is one stride after the last one. Appends to a full list store to the overflow
+/// slot behind it, shared by all elements. `before` stored the previous entry of this source, if
+/// any; returns the store.
 OpId Builder::append(std::int32_t index, const Contribution& c, OpId before) {
   const MachineList list = loop_.lists[static_cast<std::size_t>(index)];
   const Ref entry = integer(c.value);
   const Ref last = Ref::of(list.accumulator);
-  const auto latency = static_cast<int>((3 + loop_.elements) / loop_.elements);
 
   MachineOp advance;
   advance.op = Op::Iadd;
@@ -51,36 +43,29 @@ OpId Builder::append(std::int32_t index, const Contribution& c, OpId before) {
   advance.in = {last, bits(list.stride)};
   advance.out = list.accumulator;
   advance.where = c.where;
-  const OpId advanced = accumulate(advance, c.gate);
+  const OpId advanced = accumulate(advance, c.condition);
 
-  MachineValue place;
-  place.width = Width::Long;
-  place.integer = true;
-  place.in_t = true;
-  const auto at = static_cast<ValueId>(loop_.values.size());
-  place.name = "t" + std::to_string(at);
-  const auto placed = static_cast<OpId>(loop_.ops.size());
-  place.defs.push_back(placed);
-  loop_.values.push_back(std::move(place));
   MachineOp limit;
   limit.op = Op::Imin;
   limit.width = Width::Long;
-  limit.in = {last, bits(list.spare())};
-  limit.out = at;
+  limit.in = {last, bits(list.overflow_slot())};
   limit.where = c.where;
-  loop_.ops.push_back(limit);
+  const Ref at = append_op(limit);
+  MachineValue& address = loop_.value(at.value);
+  address.integer = address.in_t = true;
+  const OpId limited = address.defs.front();
 
   MachineOp store;
   store.op = Op::Upass;
   store.width = Width::Short;
-  store.in = {Ref::of(at), entry};
+  store.in = {at, entry};
   store.list = index;
   store.where = c.where;
-  const OpId stored = accumulate(store, c.gate);
+  const OpId stored = accumulate(store, c.condition);
 
-  // The place is read between this advance and the next one, of this source or of the next.
-  loop_.orders.push_back({advanced, placed, latency});
-  if (before != none) loop_.orders.push_back({before, advanced, 0});
+  // The address is read between this advance and the next one, of this source or the next.
+  loop_.dependences.push_back({advanced, limited, loop_.latency()});
+  if (before != none) loop_.dependences.push_back({before, advanced, 0});
   return stored;
 }
 

@@ -1,31 +1,28 @@
-// From the pair law to operations of the machine.
+// Lowering: from the pair law to machine IR.
 #pragma once
 
 #include "emulator/assembler/diagnostic.hpp"
 #include "kernels/compiler/graph.hpp"
-#include "kernels/compiler/machine.hpp"
+#include "kernels/compiler/machine_ir.hpp"
 
 namespace gdr::kc {
 
 struct LowerOptions {
   unsigned elements = 4;
-  /// Also what changes roundings: constant factors are moved out of the loop.
+  /// Allow optimisations that change rounding: constant factors move out of the loop.
   bool relaxed = false;
 };
 
-/// Narrow inputs whose type was not declared to short where every use multiplies in short
-/// precision, as the original kernels hold masses.
+/// Narrow inputs without declared type to short if all uses multiply in short precision, as the
+/// original kernels hold masses.
 void infer_types(Graph& graph);
 
-/// Put conditions on contributions where they cost least: as a zero in a common factor if there is
-/// one, else they stay with the contributions.
-void place_gates(Graph& graph);
+/// Replace conditions on contributions by a zero in a common factor where there is one; the others
+/// stay with their contributions.
+void factor_masks(Graph& graph);
 
-/// Of each node, whether a contribution needs it.
-std::vector<bool> needed_nodes(const Graph& graph);
-
-/// The operations of one item, in an order in which operands come first, unscheduled. Throws
-/// Refusal where there are more conditions than the compiler can tell apart.
+/// The operations of one item, unscheduled, operands first. Throws CompileError if there are more
+/// conditions than masks can be tracked.
 MachineLoop lower(const Graph& graph, const LowerOptions& options);
 
 }  // namespace gdr::kc

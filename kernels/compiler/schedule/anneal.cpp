@@ -1,15 +1,15 @@
-// The search for a schedule: simulated annealing (Kirkpatrick, Gelatt and Vecchi, 1983) over the
-// times of operations and the places of values.
+// The schedule search: simulated annealing (Kirkpatrick, Gelatt and Vecchi, 1983) over issue times
+// and storage classes.
 #include <algorithm>
 
 #include "emulator/isa/table.hpp"
+#include "kernels/compiler/cancellation.hpp"
 #include "kernels/compiler/schedule/cost.hpp"
-#include "kernels/compiler/stop.hpp"
 
 namespace gdr::kc {
 namespace {
 
-/// xorshift64*: the same numbers on any host.
+/// xorshift64*: reproducible on all hosts.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15ULL + 0x1234567) {
@@ -28,7 +28,7 @@ class Random {
   std::uint64_t state_;
 };
 
-/// e^-x to a few per cent. Not the library's: every host has to draw the same path.
+/// e^-x to a few per cent; reproducible on all hosts, unlike std::exp.
 double decay(double x) noexcept {
   if (x > 30) return 0;
   const double part = 1 + x / 32 + x * x / 2048;
@@ -38,22 +38,19 @@ double decay(double x) noexcept {
 
 class Search {
  public:
-  Search(const Problem& problem, unsigned interval, std::uint64_t seed)
-      : cost_(problem, interval),
-        loop_(*problem.loop),
-        random_(seed),
-        interval_(static_cast<int>(interval)) {
+  Search(const Problem& problem, unsigned ii, std::uint64_t seed)
+      : cost_(problem, ii), loop_(*problem.loop), random_(seed), ii_(static_cast<int>(ii)) {
     for (std::size_t v = 0; v < loop_.values.size(); ++v) {
       if (cost_.choosable(static_cast<ValueId>(v)) && !loop_.values[v].uses.empty())
-        places_.push_back(static_cast<ValueId>(v));
+        placeable_values_.push_back(static_cast<ValueId>(v));
     }
   }
 
-  /// Cools down over `steps` moves. A schedule without violations that the caller does not like is
-  /// shaken, and the search goes on from there.
-  bool run(std::uint64_t steps, const std::function<bool(const Schedule&)>& good) {
-    // A long loop begins with a schedule that is nearly right: heat would only undo it.
-    const double hot = interval_ > long_interval ? 1.0 : 2.2;
+  /// Anneal for `steps` steps. If `accept_schedule` rejects a schedule without violations, the
+  /// search is reheated and continues.
+  bool run(std::uint64_t steps, const std::function<bool(const Schedule&)>& accept_schedule) {
+    // The initial schedule of a long loop is nearly right: a high temperature would destroy it.
+    const double hot = ii_ > long_loop_ii ? 1.0 : 2.2;
     constexpr double cold = 0.6, reheated = 1.2;
     constexpr int shakes = 24;
     double warmest = 0;
@@ -61,7 +58,7 @@ class Search {
     for (std::uint64_t i = 0; i < steps; ++i) {
       if (i % 1024 == 0) throw_if_stopped(cost_.problem().stop);
       if (cost_.cost() == 0 && shaken == 0) {
-        if (good(cost_.schedule())) return true;
+        if (accept_schedule(cost_.schedule())) return true;
         warmest = reheated;
         shaken = shakes;
       }
@@ -77,7 +74,7 @@ class Search {
         swap_ops();
       }
     }
-    return cost_.cost() == 0 && good(cost_.schedule());
+    return cost_.cost() == 0 && accept_schedule(cost_.schedule());
   }
   const Schedule& schedule() const { return cost_.schedule(); }
   int cost() const { return cost_.cost(); }
@@ -88,11 +85,11 @@ class Search {
     return worse <= 0 || random_.unit() < decay(worse / temperature_);
   }
 
-  /// How far behind its operands an operation goes: further away a value would only wait. In a long
-  /// loop, though, many operations may have their operands from the beginning, and must spread.
+  /// Range of new issue times after the operands are ready: a later result would only extend
+  /// lifetimes. In a long loop many operations are ready at the start and must spread.
   int reach() const {
     constexpr int near = 24;
-    return interval_ > long_interval ? interval_ : std::min(interval_, near);
+    return ii_ > long_loop_ii ? ii_ : std::min(ii_, near);
   }
 
   void move_op() {
@@ -113,46 +110,51 @@ class Search {
     if (!accept(before)) cost_.set_time(op, old);
   }
 
-  Placement draw(const MachineValue& value, ValueId v) {
+  Placement random_placement(const MachineValue& value, ValueId v) {
     Placement p;
     switch (value.origin) {
-      case Origin::Resident:
-        p.home = random_.below(2) == 0 ? Home::Register : Home::Local;
+      case Origin::Invariant:
+        p.storage = random_.below(2) == 0 ? StorageClass::Register : StorageClass::Local;
         return p;
       case Origin::Field: {
-        constexpr Home homes[] = {Home::Block,    Home::TUpper, Home::TLower,
-                                  Home::Register, Home::Local,  Home::Scalar};
-        p.home = homes[random_.below(6)];
-        if (value.width == Width::Long && p.home == Home::TLower) p.home = Home::TUpper;
-        if (p.home == Home::Block && !has_block(v)) p.home = Home::Scalar;
+        constexpr StorageClass classes[] = {StorageClass::Block,  StorageClass::TUpper,
+                                            StorageClass::TLower, StorageClass::Register,
+                                            StorageClass::Local,  StorageClass::Scalar};
+        p.storage = classes[random_.below(6)];
+        if (value.width == Width::Long && p.storage == StorageClass::TLower)
+          p.storage = StorageClass::TUpper;
+        if (p.storage == StorageClass::Block && !has_block(v)) p.storage = StorageClass::Scalar;
         return p;
       }
       default:
         break;
     }
-    constexpr Home homes[] = {Home::Register, Home::Local, Home::TUpper, Home::TLower};
-    p.home = homes[random_.below(4)];
+    constexpr StorageClass classes[] = {StorageClass::Register, StorageClass::Local,
+                                        StorageClass::TUpper, StorageClass::TLower};
+    p.storage = classes[random_.below(4)];
     const bool is_long = value.width == Width::Long;
-    if (is_long && p.home == Home::TLower) p.home = Home::TUpper;
+    if (is_long && p.storage == StorageClass::TLower) p.storage = StorageClass::TUpper;
     const bool may_copy = value.defs.size() == 1 && value.uses.size() > 1 &&
                           loop_.ops[static_cast<std::size_t>(value.defs[0])].op != Op::Bget;
-    if (may_copy && (p.home == Home::Register || p.home == Home::Local) && random_.below(2) == 0) {
-      p.copy = true;
-      p.copy_home = is_long || random_.below(2) == 0 ? Home::TUpper : Home::TLower;
-      p.copy_reads = static_cast<std::uint8_t>(1 + random_.below(value.uses.size() - 1));
+    if (may_copy && (p.storage == StorageClass::Register || p.storage == StorageClass::Local) &&
+        random_.below(2) == 0) {
+      p.has_t_copy = true;
+      p.t_copy_storage =
+          is_long || random_.below(2) == 0 ? StorageClass::TUpper : StorageClass::TLower;
+      p.t_copy_readers = static_cast<std::uint32_t>(1 + random_.below(value.uses.size() - 1));
     }
     return p;
   }
 
   void move_value() {
-    if (places_.empty()) return;
-    const ValueId v = places_[random_.below(places_.size())];
-    const Placement old = cost_.schedule().place[static_cast<std::size_t>(v)];
-    const Placement next = draw(loop_.values[static_cast<std::size_t>(v)], v);
+    if (placeable_values_.empty()) return;
+    const ValueId v = placeable_values_[random_.below(placeable_values_.size())];
+    const Placement old = cost_.schedule().placement_of(v);
+    const Placement next = random_placement(loop_.value(v), v);
     if (next == old) return;
     const int before = cost_.cost();
-    cost_.set_place(v, next);
-    if (!accept(before)) cost_.set_place(v, old);
+    cost_.set_placement(v, next);
+    if (!accept(before)) cost_.set_placement(v, old);
   }
 
   void swap_ops() {
@@ -177,14 +179,14 @@ class Search {
   ScheduleCost cost_;
   const MachineLoop& loop_;
   Random random_;
-  int interval_;
+  int ii_;
   double temperature_ = 1;
-  std::vector<ValueId> places_;
+  std::vector<ValueId> placeable_values_;
 };
 
 }  // namespace
 
-unsigned least_interval(const Problem& problem) {
+unsigned min_ii(const Problem& problem) {
   unsigned units[3] = {0, 0, 0};
   for (const MachineOp& op : problem.loop->ops) {
     const Unit unit = info(op.op).unit;
@@ -194,11 +196,11 @@ unsigned least_interval(const Problem& problem) {
   return std::max({units[0], units[1], 1U});
 }
 
-std::optional<Schedule> find_schedule(const Problem& problem, unsigned interval, std::uint64_t seed,
+std::optional<Schedule> find_schedule(const Problem& problem, unsigned ii, std::uint64_t seed,
                                       std::uint64_t steps,
-                                      const std::function<bool(const Schedule&)>& good) {
-  Search search(problem, interval, seed);
-  if (!search.run(steps, good)) return std::nullopt;
+                                      const std::function<bool(const Schedule&)>& accept_schedule) {
+  Search search(problem, ii, seed);
+  if (!search.run(steps, accept_schedule)) return std::nullopt;
   return search.schedule();
 }
 

@@ -1,9 +1,9 @@
-// When each operation of the loop issues, and what kind of place each value lives in.
+// Modulo schedules: issue times of operations and storage classes of values.
 //
-// The loop is software-pipelined: a new item starts every `interval` instructions, and every item
-// does the same thing at the same times after its start (modulo scheduling; B. R. Rau, "Iterative
-// modulo scheduling", 1996). An instruction takes one clock an element, so with four elements a
-// result can be read by the next instruction.
+// The loop is software-pipelined: a new item starts every II instructions (initiation interval),
+// and every item executes the same operations at the same times after its start (B. R. Rau,
+// "Iterative modulo scheduling", 1996). An instruction takes one clock per element, so with four
+// elements the next instruction can read a result.
 #pragma once
 
 #include <cstdint>
@@ -13,69 +13,78 @@
 #include <vector>
 
 #include "emulator/isa/geometry.hpp"
-#include "kernels/compiler/machine.hpp"
+#include "kernels/compiler/machine_ir.hpp"
 
 namespace gdr::kc {
 
-/// The kinds of places. A long in T takes both halves.
-enum class Home : std::uint8_t {
-  Register,  ///< a vector in the register file
-  Local,     ///< a vector in local memory
+/// Storage classes. A long in T occupies both halves.
+enum class StorageClass : std::uint8_t {
+  Register,  ///< vector in the register file
+  Local,     ///< vector in local memory
   TUpper,    ///< T, or its upper half
-  TLower,    ///< the lower half of T
-  Block,     ///< Field: a scalar register of its block, loaded with its neighbours
-  Scalar,    ///< Field: a scalar register, loaded on its own
+  TLower,    ///< lower half of T
+  Block,     ///< Field: scalar register of its block, loaded with its neighbours
+  Scalar,    ///< Field: scalar register, loaded separately
 };
 
-/// Is it T, or a half of it?
-constexpr bool in_t(Home home) noexcept { return home == Home::TUpper || home == Home::TLower; }
+/// Whether the storage is T or a half of it.
+constexpr bool in_t(StorageClass storage) noexcept {
+  return storage == StorageClass::TUpper || storage == StorageClass::TLower;
+}
 
-/// Where a value lives. A computed value may also be written to T, for its first readers.
+/// Storage of a value. A computed value may also be written to T, for its first readers.
 struct Placement {
-  Home home = Home::Register;
-  bool copy = false;  ///< also in T
-  Home copy_home = Home::TUpper;
-  std::uint8_t copy_reads = 0;  ///< how many of its readers, from the first on, read the copy
+  StorageClass storage = StorageClass::Register;
+  bool has_t_copy = false;  ///< also stored in T
+  StorageClass t_copy_storage = StorageClass::TUpper;
+  std::uint32_t t_copy_readers = 0;  ///< number of readers of the copy in T, the first ones
   friend bool operator==(const Placement&, const Placement&) = default;
 };
 
-/// A group of neighbouring long words of the item that one transfer brings into registers.
+/// A group of neighbouring long words of the item that one transfer loads into registers.
 struct Block {
-  unsigned first_word = 0;      ///< in the item, in long words
-  std::vector<ValueId> fields;  ///< those that lie in it
+  unsigned first_word = 0;      ///< first long word in the item
+  std::vector<ValueId> fields;  ///< fields in these words
 };
 
-/// What the search looks for a schedule of.
+/// A scheduling problem.
 struct Problem {
   const MachineLoop* loop = nullptr;
   unsigned latency = 1;           ///< instructions from a result to its reader
   unsigned register_shorts = 64;  ///< size of the register file
-  unsigned copies = 2;            ///< items in a body at most: a value may live `copies` intervals
-  unsigned stages = 3;            ///< intervals that an item may take at most
+  unsigned unroll = 2;            ///< maximum unroll factor: a value may live `unroll` times the II
+  unsigned max_stages = 3;        ///< maximum duration of an item, in multiples of the II
   std::vector<Block> blocks;
-  std::vector<std::uint32_t> field_word;  ///< of each value: its long word in the item
-  std::vector<int> field_half;            ///< of each value: 1 for the lower half of that word
-  /// Operations that need an instruction of their own kind because the first passes must not do
-  /// them for an item that does not exist (see pipeline.hpp).
-  std::vector<bool> guarded;
-  std::stop_token stop;  ///< cancels the search (stop.hpp)
+  std::vector<std::uint32_t> field_word;  ///< long word of each field in the item
+  std::vector<int> field_half;            ///< 1 for fields in the lower half of that word
+  /// Operations that cannot share an instruction with others, because the prologue suppresses them
+  /// for nonexistent items (see pipeline.hpp).
+  std::vector<bool> prologue_predicated;
+  std::stop_token stop;  ///< cancellation
 };
 
 struct Schedule {
-  unsigned interval = 0;         ///< instructions between two items
-  std::vector<int> time;         ///< of each operation, from the item's start; then of each block
-  std::vector<bool> active;      ///< loads that the placements make needless are not
-  std::vector<Placement> place;  ///< of each value
+  unsigned ii = 0;  ///< initiation interval in instructions
+  std::vector<int>
+      time;  ///< issue time of each operation after its item's start, then of each block load
+  std::vector<bool> active;          ///< false for loads that the storage classes make redundant
+  std::vector<Placement> placement;  ///< by value
+
+  const int& time_of(OpId op) const { return time[static_cast<std::size_t>(op)]; }
+  const Placement& placement_of(ValueId value) const {
+    return placement[static_cast<std::size_t>(value)];
+  }
 };
 
-/// The least interval that units and ports could allow: no schedule is shorter.
-unsigned least_interval(const Problem& problem);
+/// Lower bound of the II from the number of operations per unit (resource-constrained MII).
+unsigned min_ii(const Problem& problem);
 
-/// Look for a schedule of this interval: simulated annealing over times and places, for `steps`
-/// moves. The same seed gives the same schedule on any host. A schedule that `good` refuses (there
-/// is no room for its values, say) is not taken, and the search goes on. Nothing if none was found.
-std::optional<Schedule> find_schedule(const Problem& problem, unsigned interval, std::uint64_t seed,
+/// Searches for a schedule with this II by simulated annealing over issue times and storage
+/// classes, for `steps` steps. The same seed gives the same schedule on any host. Schedules that
+/// `accept_schedule` rejects (for example because values do not fit) are skipped. Returns nothing
+/// if none was found.
+std::optional<Schedule> find_schedule(const Problem& problem, unsigned ii, std::uint64_t seed,
                                       std::uint64_t steps,
-                                      const std::function<bool(const Schedule&)>& good);
+                                      const std::function<bool(const Schedule&)>& accept_schedule);
 
 }  // namespace gdr::kc

@@ -1,0 +1,361 @@
+#include "kernels/compiler/regalloc/allocation.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "kernels/compiler/compile_error.hpp"
+#include "kernels/compiler/regalloc/live_ranges.hpp"
+#include "kernels/compiler/schedule/pipeline.hpp"
+
+namespace gdr::kc {
+namespace {
+
+/// Lifetime of a value from first write to last read, in instructions after the start of its item.
+struct Lifetime {
+  int from = 0, to = 0;
+};
+
+Lifetime lifetime_of(const Problem& problem, const Schedule& s, ValueId id) {
+  const MachineLoop& loop = *problem.loop;
+  const MachineValue& v = loop.value(id);
+  Lifetime lifetime;
+  if (v.origin == Origin::Field && s.placement_of(id).storage == StorageClass::Block) {
+    for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
+      const auto& fields = problem.blocks[b].fields;
+      if (std::find(fields.begin(), fields.end(), id) != fields.end())
+        lifetime.from = s.time[loop.ops.size() + b];
+    }
+    lifetime.to = lifetime.from + 1;
+  } else {
+    lifetime.from = s.time_of(v.defs.front());
+    lifetime.to = lifetime.from + 1;
+    for (const OpId d : v.defs) {
+      lifetime.from = std::min(lifetime.from, s.time_of(d));
+      lifetime.to = std::max(lifetime.to, s.time_of(d) + 1);
+    }
+  }
+  for (const OpId u : v.uses) lifetime.to = std::max(lifetime.to, s.time_of(u));
+  return lifetime;
+}
+
+Lifetime lifetime_of_mask(const Schedule& s, const MachineMask& m) {
+  Lifetime lifetime{s.time_of(m.defs.front()), 0};
+  lifetime.to = lifetime.from + 1;
+  for (const OpId d : m.defs) lifetime.to = std::max(lifetime.to, s.time_of(d) + 1);
+  for (const OpId u : m.uses) lifetime.to = std::max(lifetime.to, s.time_of(u));
+  return lifetime;
+}
+
+/// The value (or block) and the copy of the body that a live range belongs to.
+struct Owner {
+  ValueId value = none;
+  int block = none, copy = 0;
+};
+
+/// The live ranges of one memory.
+struct MemoryRanges {
+  std::vector<LiveRange> ranges;
+  std::vector<Owner> owners;
+};
+
+class Allocator {
+ public:
+  Allocator(const Problem& problem, const Schedule& schedule, const Geometry& geometry,
+            unsigned unroll, const Graph& graph)
+      : problem_(problem),
+        loop_(*problem.loop),
+        s_(schedule),
+        geometry_(geometry),
+        graph_(graph),
+        unroll_(static_cast<int>(unroll)),
+        body_length_(static_cast<int>(schedule.ii * unroll)) {}
+
+  std::optional<Allocation> run(Diagnostic& why) {
+    const auto per_copy = std::vector<int>(static_cast<std::size_t>(unroll_), none);
+    out_.unroll = static_cast<unsigned>(unroll_);
+    out_.address.assign(loop_.values.size(), per_copy);
+    out_.block_address.assign(problem_.blocks.size(), per_copy);
+    out_.mask.assign(loop_.masks.size(), per_copy);
+    out_.mask_before.assign(loop_.masks.size(),
+                            std::vector<bool>(static_cast<std::size_t>(unroll_), false));
+    constexpr unsigned steps = 3000;
+    MemoryRanges registers, local, masks;
+    for (std::size_t t = 0; t < loop_.tables.size(); ++t) {
+      const MachineTable& table = loop_.tables[t];
+      LiveRange range;
+      range.span = static_cast<int>(table.padded * shorts_in(table.width));
+      range.segments.push_back(segment({0, body_length_}, 0, range.span, 0));
+      range.address = static_cast<int>(table.address);
+      local.ranges.push_back(std::move(range));
+      local.owners.push_back({});
+    }
+    for (const MachineList& list : loop_.lists) {
+      LiveRange range;
+      range.span = static_cast<int>(list.end() - list.address);
+      range.segments.push_back(segment({0, body_length_}, 0, range.span, 0));
+      range.address = static_cast<int>(list.address);
+      local.ranges.push_back(std::move(range));
+      local.owners.push_back({});
+      if (list.end() > 2 * geometry_.local_words) {
+        why = capacity_error(
+            Code::NoLocalMemory, graph_.variable(list.variable).where, "the local memory is full",
+            fmt::format("the lists up to this one need {} shorts, {} are available", list.end(),
+                        2 * geometry_.local_words));
+        return std::nullopt;
+      }
+    }
+    const std::size_t first_unread = local.ranges.size();
+    add_unread(local);
+    add_values(registers, local);
+    add_blocks(registers);
+    add_masks(masks);
+    if (!assign_addresses(registers.ranges, body_length_,
+                          static_cast<int>(2 * geometry_.register_words), steps)) {
+      why = too_much(Code::NoRegisters, registers, "register file is", "shorts",
+                     2 * geometry_.register_words);
+      return std::nullopt;
+    }
+    if (!assign_first_fit(local.ranges, body_length_,
+                          static_cast<int>(2 * geometry_.local_words))) {
+      why = too_much(Code::NoLocalMemory, local, "local memory is", "shorts",
+                     2 * geometry_.local_words);
+      return std::nullopt;
+    }
+    // One mask register stays free for the prologue predicate.
+    if (!assign_addresses(masks.ranges, body_length_, static_cast<int>(mask_registers) - 1,
+                          steps)) {
+      why = too_much(Code::NoMasks, masks, "mask registers are", "conditions", mask_registers - 1);
+      return std::nullopt;
+    }
+    for (std::size_t i = 0, t = first_unread; i < out_.unread.size(); ++i)
+      if (out_.unread[i] != none) out_.unread[i] = local.ranges[t++].address;
+    out_.registers_used = store(registers, out_.address);
+    out_.local_used = store(local, out_.address);
+    out_.masks_used = store(masks, out_.mask);
+    out_.free_mask = static_cast<int>(mask_registers) - 1;
+    return std::move(out_);
+  }
+
+ private:
+  /// Error for a memory that is too small or too fragmented.
+  Diagnostic too_much(Code code, const MemoryRanges& memory, const char* name, const char* unit,
+                      unsigned have) const {
+    const Pressure most = max_pressure(memory.ranges, body_length_);
+    const bool over = most.shorts > static_cast<int>(have);
+    return capacity_error(code, text_at(most.at), fmt::format("the {} full", name),
+                          fmt::format("{} {} are live here, {} are available{}", most.shorts, unit,
+                                      have, over ? "" : ", but fragmented"));
+  }
+
+  /// Source range of the operation at or before an instruction of the body.
+  SourceRange text_at(int instruction) const {
+    SourceRange where;
+    int nearest = body_length_;
+    for (std::size_t i = 0; i < loop_.ops.size(); ++i) {
+      if (loop_.ops[i].where.line == 0) continue;
+      const int before = ((instruction - s_.time[i]) % body_length_ + body_length_) % body_length_;
+      if (before < nearest) {
+        nearest = before;
+        where = loop_.ops[i].where;
+      }
+    }
+    return where;
+  }
+
+  Segment segment(const Lifetime& lifetime, int copy, int shorts, int shape) const {
+    Segment p;
+    p.from = ((lifetime.from + copy * static_cast<int>(s_.ii)) % body_length_ + body_length_) %
+             body_length_;
+    p.length = lifetime.to - lifetime.from;
+    p.shorts = shorts;
+    p.shape = shape;
+    return p;
+  }
+
+  void add(MemoryRanges& memory, const Segment& p, int align, const Owner& owner) const {
+    memory.ranges.push_back({{p}, p.shorts, align, none});
+    memory.owners.push_back(owner);
+  }
+
+  /// Vectors of four elements are aligned to their size, so that they can reuse each other's space.
+  int alignment(int width, bool scalar) const {
+    if (scalar || loop_.elements == 3) return width;
+    return width * static_cast<int>(loop_.elements);
+  }
+
+  /// Unread targets: written before the first item, so their space can be reused later.
+  void add_unread(MemoryRanges& local) {
+    out_.unread.assign(graph_.variables.size(), none);
+    for (std::size_t i = 0; i < graph_.variables.size(); ++i) {
+      if (graph_.variables[i].kind != VarKind::Target) continue;
+      const bool read = std::any_of(
+          loop_.values.begin(), loop_.values.end(),
+          [i](const MachineValue& v) { return v.variable == static_cast<std::int32_t>(i); });
+      if (read) continue;
+      const int width = graph_.variables[i].type == Type::Long ? 2 : 1;
+      out_.unread[i] = 0;
+      add(local, segment({0, 1}, 0, width * static_cast<int>(loop_.elements), 0),
+          alignment(width, false), {});
+    }
+  }
+
+  void add_values(MemoryRanges& registers, MemoryRanges& local) const {
+    const int elements = static_cast<int>(loop_.elements);
+    for (std::size_t i = 0; i < loop_.values.size(); ++i) {
+      const auto id = static_cast<ValueId>(i);
+      const MachineValue& v = loop_.values[i];
+      const int width = static_cast<int>(shorts_in(v.width));
+      const StorageClass storage = s_.placement[i].storage;
+      MemoryRanges& memory = storage == StorageClass::Local ? local : registers;
+      if (v.origin == Origin::Invariant || v.origin == Origin::Accumulator) {
+        const int shorts = width * (v.scalar ? 1 : elements);
+        add(v.origin == Origin::Accumulator ? registers : memory,
+            segment({0, body_length_}, 0, shorts, 0), alignment(width, v.scalar), {id, none, 0});
+        continue;
+      }
+      if (in_t(storage) || storage == StorageClass::Block || v.defs.empty()) continue;
+      const bool scalar = storage == StorageClass::Scalar;
+      for (int c = 0; c < unroll_; ++c) {
+        add(memory,
+            segment(lifetime_of(problem_, s_, id), c, width * (scalar ? 1 : elements),
+                    scalar ? 0 : width),
+            alignment(width, scalar), {id, none, c});
+      }
+    }
+  }
+
+  /// The transfer writes the whole block at once; its words are released one by one.
+  void add_blocks(MemoryRanges& registers) const {
+    for (std::size_t b = 0; b < problem_.blocks.size(); ++b) {
+      if (!s_.active[loop_.ops.size() + b]) continue;
+      const int t = s_.time[loop_.ops.size() + b];
+      for (int c = 0; c < unroll_; ++c) {
+        LiveRange range;
+        range.span = 2 * static_cast<int>(loop_.elements);
+        range.align = 2;
+        range.segments.push_back(segment({t, t + 1}, c, range.span, 0));
+        for (const ValueId f : problem_.blocks[b].fields) {
+          const auto at = static_cast<std::size_t>(f);
+          if (s_.placement[at].storage != StorageClass::Block) continue;
+          Segment p = segment(lifetime_of(problem_, s_, f), c,
+                              static_cast<int>(shorts_in(loop_.values[at].width)), 0);
+          p.offset = offset_in_block(f, problem_.blocks[b]);
+          range.segments.push_back(p);
+        }
+        registers.ranges.push_back(std::move(range));
+        registers.owners.push_back({none, static_cast<int>(b), c});
+      }
+    }
+  }
+
+  int offset_in_block(ValueId field, const Block& block) const {
+    const auto at = static_cast<std::size_t>(field);
+    return static_cast<int>(2 * (problem_.field_word[at] - block.first_word)) +
+           problem_.field_half[at];
+  }
+
+  void add_masks(MemoryRanges& masks) {
+    for (std::size_t m = 0; m < loop_.masks.size(); ++m) {
+      if (loop_.masks[m].defs.empty()) continue;
+      for (int c = 0; c < unroll_; ++c) {
+        const MaskLifetime mask = mask_lifetime(loop_.masks[m], c);
+        out_.mask_before[m][static_cast<std::size_t>(c)] = mask.before;
+        add(masks, segment(mask.lifetime, c, 1, 1), 1, {static_cast<ValueId>(m), none, c});
+      }
+    }
+  }
+
+  /// The lifetime of a mask of one copy, extended over the part of the first iteration in which it
+  /// must keep its initial value.
+  struct MaskLifetime {
+    Lifetime lifetime;
+    bool before = false;
+  };
+  MaskLifetime mask_lifetime(const MachineMask& m, int copy) const {
+    Lifetime lifetime = lifetime_of_mask(s_, m);
+    const BodyTimes times{body_length_, static_cast<int>(s_.ii)};
+    int last = lifetime.from;
+    for (const auto* ops : {&m.defs, &m.uses})
+      for (const OpId i : *ops) last = std::max(last, s_.time_of(i));
+    const int first_pass = times.stage(lifetime.from, copy);
+    const bool before = first_pass != times.stage(last, copy);
+    if (problem_.prologue_predicated.empty()) return {lifetime, before};
+    // A mask read in the first row would share its register with one that is live from there.
+    if (times.position(lifetime.to, copy) == 0) ++lifetime.to;
+    if (first_pass == 0) return {lifetime, before};
+    // The prologue predicate suppresses its first write: the initial value is live from the start.
+    lifetime.from = first_pass * times.body_length - copy * times.ii;
+    return {lifetime, true};
+  }
+
+  /// Store the addresses in the allocation; returns the used size of the memory.
+  unsigned store(const MemoryRanges& memory, std::vector<std::vector<int>>& where) {
+    int used = 0;
+    for (std::size_t i = 0; i < memory.ranges.size(); ++i) {
+      const LiveRange& t = memory.ranges[i];
+      const Owner& o = memory.owners[i];
+      const auto copy = static_cast<std::size_t>(o.copy);
+      used = std::max(used, t.address + t.span);
+      if (o.value == none && o.block == none) continue;  // a table, a list or an unread target
+      if (o.block != none) {
+        const Block& block = problem_.blocks[static_cast<std::size_t>(o.block)];
+        out_.block_address[static_cast<std::size_t>(o.block)][copy] = t.address;
+        for (const ValueId f : block.fields)
+          if (s_.placement_of(f).storage == StorageClass::Block)
+            where[static_cast<std::size_t>(f)][copy] = t.address + offset_in_block(f, block);
+        continue;
+      }
+      std::vector<int>& mine = where[static_cast<std::size_t>(o.value)];
+      const bool shared = &where == &out_.address && permanent(o.value);
+      if (shared) {
+        std::fill(mine.begin(), mine.end(), t.address);
+      } else {
+        mine[copy] = t.address;
+      }
+    }
+    return static_cast<unsigned>(used);
+  }
+
+  bool permanent(ValueId id) const {
+    const Origin origin = loop_.value(id).origin;
+    return origin == Origin::Invariant || origin == Origin::Accumulator;
+  }
+
+  const Problem& problem_;
+  const MachineLoop& loop_;
+  const Schedule& s_;
+  const Geometry& geometry_;
+  const Graph& graph_;
+  int unroll_, body_length_;
+  Allocation out_;
+};
+
+}  // namespace
+
+unsigned required_unroll(const Problem& problem, const Schedule& s) {
+  const MachineLoop& loop = *problem.loop;
+  int longest = 1;
+  for (std::size_t i = 0; i < loop.values.size(); ++i) {
+    const MachineValue& v = loop.values[i];
+    if (v.origin != Origin::Computed && v.origin != Origin::Field) continue;
+    if (v.defs.empty() || in_t(s.placement[i].storage)) continue;
+    const Lifetime lifetime = lifetime_of(problem, s, static_cast<ValueId>(i));
+    longest = std::max(longest, lifetime.to - lifetime.from);
+  }
+  for (const MachineMask& m : loop.masks) {
+    if (m.defs.empty()) continue;
+    const Lifetime lifetime = lifetime_of_mask(s, m);
+    longest = std::max(longest, lifetime.to - lifetime.from);
+  }
+  const int ii = static_cast<int>(s.ii);
+  return static_cast<unsigned>((longest + ii - 1) / ii);
+}
+
+std::optional<Allocation> allocate(const Problem& problem, const Schedule& schedule,
+                                   const Geometry& geometry, unsigned unroll, const Graph& graph,
+                                   Diagnostic& why) {
+  return Allocator(problem, schedule, geometry, unroll, graph).run(why);
+}
+
+}  // namespace gdr::kc

@@ -1,0 +1,346 @@
+#include "kernels/compiler/schedule/list_scheduler.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "emulator/isa/ports.hpp"
+#include "emulator/isa/table.hpp"
+
+namespace gdr::kc {
+namespace {
+
+/// Choose the values that stay in registers: those with the shortest lifetimes, up to the capacity.
+std::vector<StorageClass> choose_storage(const MachineLoop& loop,
+                                         const std::vector<std::size_t>& order,
+                                         int register_shorts) {
+  std::vector<int> when(loop.ops.size(), 0);
+  for (std::size_t k = 0; k < order.size(); ++k) when[order[k]] = static_cast<int>(k);
+  std::vector<StorageClass> classes(loop.values.size(), StorageClass::Local);
+  // A value appended to a list cannot come from local memory in the same instruction.
+  std::vector<bool> appended(loop.values.size(), false);
+  for (const MachineOp& op : loop.ops)
+    if (op.list != none && op.in[1].kind == Ref::Kind::Value)
+      appended[static_cast<std::size_t>(op.in[1].value)] = true;
+  struct Lifetime {
+    std::size_t value;
+    int from, to, shorts;
+  };
+  std::vector<Lifetime> lifetimes;
+  int capacity = register_shorts;
+  for (std::size_t v = 0; v < loop.values.size(); ++v) {
+    const MachineValue& value = loop.values[v];
+    const int shorts = static_cast<int>(shorts_in(value.width) * loop.elements);
+    if (value.origin == Origin::Accumulator) {
+      classes[v] = StorageClass::Register;
+      capacity -= shorts;
+    }
+    if (value.in_t) classes[v] = StorageClass::TUpper;
+    if (appended[v]) {
+      classes[v] = StorageClass::Register;
+      capacity -= value.scalar && value.origin != Origin::Field ? 1 : shorts;
+      continue;
+    }
+    if (value.origin != Origin::Computed || value.defs.empty() || value.in_t) continue;
+    Lifetime lifetime{v, when[static_cast<std::size_t>(value.defs.front())], 0, shorts};
+    for (const OpId d : value.defs)
+      lifetime.from = std::min(lifetime.from, when[static_cast<std::size_t>(d)]);
+    for (const OpId d : value.defs)
+      lifetime.to = std::max(lifetime.to, when[static_cast<std::size_t>(d)]);
+    for (const OpId u : value.uses)
+      lifetime.to = std::max(lifetime.to, when[static_cast<std::size_t>(u)]);
+    lifetimes.push_back(lifetime);
+  }
+  // Vectors of two widths fragment the file: a quarter is left free.
+  capacity -= capacity / 4;
+  std::stable_sort(lifetimes.begin(), lifetimes.end(), [](const Lifetime& a, const Lifetime& b) {
+    return a.to - a.from < b.to - b.from;
+  });
+  std::vector<int> used(order.size() + 1, 0);
+  for (const Lifetime& lifetime : lifetimes) {
+    const auto begin = used.begin() + lifetime.from, end = used.begin() + lifetime.to + 1;
+    if (*std::max_element(begin, end) + lifetime.shorts > capacity) continue;
+    std::for_each(begin, end, [&](int& n) { n += lifetime.shorts; });
+    classes[lifetime.value] = StorageClass::Register;
+  }
+  return classes;
+}
+
+class ListScheduler {
+ public:
+  ListScheduler(MachineLoop& loop, int register_shorts)
+      : loop_(loop), new_(loop), order_(topological_order(loop)) {
+    storage_ = choose_storage(loop, order_, register_shorts);
+    new_.ops.clear();
+    new_.dependences.clear();
+    for (MachineValue& v : new_.values) {
+      v.defs.clear();
+      v.uses.clear();
+    }
+    for (MachineMask& m : new_.masks) {
+      m.defs.clear();
+      m.uses.clear();
+    }
+  }
+
+  Schedule run() {
+    for (const std::size_t i : order_) rewrite(loop_.ops[i]);
+    Schedule s;
+    pack(s);
+    s.active.assign(new_.ops.size(), true);
+    for (const StorageClass h : storage_) {
+      Placement p;
+      p.storage = h;
+      s.placement.push_back(p);
+    }
+    loop_ = std::move(new_);
+    return s;
+  }
+
+ private:
+  bool local(const Ref& r) const {
+    return r.kind == Ref::Kind::Value &&
+           storage_[static_cast<std::size_t>(r.value)] == StorageClass::Local;
+  }
+
+  void push(const MachineOp& op, bool with_next) {
+    const auto id = static_cast<OpId>(new_.ops.size());
+    for (const Ref& r : op.in) {
+      if (r.kind != Ref::Kind::Value) continue;
+      MachineValue& v = new_.value(r.value);
+      if (v.origin == Origin::Accumulator) continue;
+      if (v.uses.empty() || v.uses.back() != id) v.uses.push_back(id);
+    }
+    if (op.out != none) new_.value(op.out).defs.push_back(id);
+    if (op.sets != none) new_.mask(op.sets).defs.push_back(id);
+    if (op.predicate != none) new_.mask(op.predicate).uses.push_back(id);
+    new_.ops.push_back(op);
+    with_next_.push_back(with_next);
+  }
+
+  ValueId in_t(Width width, StorageClass half) {
+    MachineValue v;
+    v.name = "t" + std::to_string(new_.values.size());
+    v.width = width;
+    new_.values.push_back(v);
+    storage_.push_back(width == Width::Long ? StorageClass::TUpper : half);
+    return static_cast<ValueId>(new_.values.size() - 1);
+  }
+
+  /// Rewrite an operation so that operands and result go through T where an instruction would
+  /// access local memory twice.
+  void rewrite(MachineOp op) {
+    const bool to_local =
+        op.out != none && storage_[static_cast<std::size_t>(op.out)] == StorageClass::Local;
+    if (op.op == Op::Bget) {
+      push(op, false);
+      return;
+    }
+    // The index is moved to T directly before the table is read.
+    if (op.out != none && new_.value(op.out).in_t) {
+      indices_[op.out] = op;
+      return;
+    }
+    if (op.list != none) {
+      push(indices_.at(op.in[0].value), true);
+      push(op, false);
+      return;
+    }
+    if (op.table != none) {
+      push(indices_.at(op.in[0].value), true);
+      MachineOp read = op;
+      if (to_local) read.out = in_t(op.width, StorageClass::TLower);
+      push(read, to_local);
+      if (!to_local) return;
+      MachineOp store;
+      store.op = Op::Upass;
+      store.width = op.width;
+      store.out = op.out;
+      store.in = {Ref::of(read.out), {}};
+      push(store, false);
+      return;
+    }
+    const bool same = op.in[1].kind == Ref::Kind::Value && op.in[0].value == op.in[1].value;
+    const int locals = (local(op.in[0]) ? 1 : 0) + (local(op.in[1]) && !same ? 1 : 0);
+    if (locals == 2) {
+      MachineOp copy;
+      copy.op = Op::Upass;
+      copy.width = new_.values[static_cast<std::size_t>(op.in[1].value)].width;
+      copy.in = {op.in[1], {}};
+      copy.out = in_t(copy.width, StorageClass::TUpper);
+      push(copy, true);
+      op.in[1] = Ref::of(copy.out);
+    }
+    if (!to_local || locals == 0) {
+      push(op, false);
+      return;
+    }
+    // The result leaves T in a separate instruction, under the operation's predicate.
+    MachineOp store;
+    store.op = Op::Upass;
+    store.width = op.width;
+    store.out = op.out;
+    store.predicate = op.predicate;
+    store.predicate_value = op.predicate_value;
+    op.predicate = none;
+    op.out = in_t(op.width, StorageClass::TLower);
+    store.in = {Ref::of(op.out), {}};
+    push(op, true);
+    push(store, false);
+  }
+
+  // Resources used in an instruction.
+  struct InstructionSlot {
+    std::array<int, 3> units{};
+    std::array<int, port_count> ports{};
+    bool alone = false;  ///< predicated, or contains a dmul: no other operation may join
+    bool t = false;      ///< T is live across it
+  };
+
+  std::array<int, port_count> ports_of(const MachineOp& op) const {
+    std::array<int, port_count> used{};
+    if (op.table != none || op.list != none) ++used[static_cast<std::size_t>(Port::LocalAccess)];
+    auto count = [&](Port p) { ++used[static_cast<std::size_t>(p)]; };
+    const bool same = op.in[1].kind == Ref::Kind::Value && op.in[0].value == op.in[1].value;
+    for (std::size_t k = 0; k < (same ? 1U : 2U); ++k) {
+      if (op.in[k].kind != Ref::Kind::Value) continue;
+      switch (storage_[static_cast<std::size_t>(op.in[k].value)]) {
+        case StorageClass::Local:
+          count(Port::LocalAccess);
+          break;
+        case StorageClass::Register:
+          count(Port::RegisterRead);
+          break;
+        default:
+          count(Port::TRead);
+      }
+    }
+    if (op.out != none) {
+      switch (storage_[static_cast<std::size_t>(op.out)]) {
+        case StorageClass::Local:
+          count(Port::LocalAccess);
+          break;
+        case StorageClass::Register:
+          count(Port::RegisterWrite);
+          break;
+        default:
+          count(Port::TWrite);
+      }
+    }
+    return used;
+  }
+
+  /// Assign issue times: each chain of operations linked through T issues as soon as its operands
+  /// are ready and ports are free.
+  void pack(Schedule& s) {
+    const auto n = new_.ops.size();
+    s.time.assign(n, 0);
+    std::vector<InstructionSlot> rows;
+    std::vector<int> ready(new_.values.size(), 0), mask_ready(new_.masks.size(), 0);
+    std::vector<int> written(new_.values.size(), -1), last_read(new_.values.size(), -1);
+    std::vector<int> mask_used(new_.masks.size(), -1);
+    const int latency = new_.latency();
+    int floor = 0;
+    for (std::size_t i = 0; i < n;) {
+      std::size_t end = i;
+      while (with_next_[end]) ++end;
+      ++end;
+      int at = floor;
+      for (std::size_t k = i; k < end; ++k) {
+        const MachineOp& op = new_.ops[k];
+        const int offset = static_cast<int>(k - i) * latency;
+        auto after = [&](int time) { at = std::max(at, time - offset); };
+        for (const Ref& r : op.in)
+          if (r.kind == Ref::Kind::Value && !chained(r.value))
+            after(ready[static_cast<std::size_t>(r.value)]);
+        if (op.out != none && !chained(op.out)) {
+          after(written[static_cast<std::size_t>(op.out)] + 1);
+          if (accumulator(op.out)) after(last_read[static_cast<std::size_t>(op.out)]);
+        }
+        if (op.predicate != none) after(mask_ready[static_cast<std::size_t>(op.predicate)]);
+        if (op.sets != none) {
+          after(mask_used[static_cast<std::size_t>(op.sets)] + 1);
+          after(mask_ready[static_cast<std::size_t>(op.sets)] - latency + 1);
+        }
+      }
+      while (!fits(rows, i, end, at, latency)) ++at;
+      for (std::size_t k = i; k < end; ++k) {
+        const MachineOp& op = new_.ops[k];
+        const int time = at + static_cast<int>(k - i) * latency;
+        s.time[k] = time;
+        InstructionSlot& row = rows[static_cast<std::size_t>(time)];
+        const std::array<int, port_count> used = ports_of(op);
+        for (std::size_t p = 0; p < port_count; ++p) row.ports[p] += used[p];
+        ++row.units[unit(op)];
+        row.alone = row.alone || alone(op);
+        // The address of a list's next entry is read before a later operation advances it.
+        for (const Ref& r : op.in)
+          if (r.kind == Ref::Kind::Value && r.value != op.out)
+            last_read[static_cast<std::size_t>(r.value)] =
+                std::max(last_read[static_cast<std::size_t>(r.value)], time);
+        if (op.out != none) {
+          ready[static_cast<std::size_t>(op.out)] = time + latency;
+          written[static_cast<std::size_t>(op.out)] = time;
+        }
+        if (op.sets != none) mask_ready[static_cast<std::size_t>(op.sets)] = time + latency;
+        if (op.predicate != none)
+          mask_used[static_cast<std::size_t>(op.predicate)] =
+              std::max(mask_used[static_cast<std::size_t>(op.predicate)], time);
+      }
+      if (end - i > 1)
+        for (int t = at; t <= at + static_cast<int>(end - i - 1) * latency; ++t)
+          rows[static_cast<std::size_t>(t)].t = true;
+      ready.resize(new_.values.size(), 0);
+      // Lifetimes must not grow much beyond the order for which storage was chosen.
+      floor = std::max(floor, at - 8);
+      i = end;
+    }
+    s.ii = static_cast<unsigned>(std::max<std::size_t>(rows.size(), 1));
+  }
+
+  bool accumulator(ValueId v) const { return new_.value(v).origin == Origin::Accumulator; }
+  bool chained(ValueId v) const {
+    return kc::in_t(storage_[static_cast<std::size_t>(v)]);  // the free function, not the member
+  }
+  static std::size_t unit(const MachineOp& op) {
+    const Unit u = info(op.op).unit;
+    return u == Unit::Multiplier ? 0 : u == Unit::Transfer ? 2 : 1;
+  }
+  static bool alone(const MachineOp& op) { return op.predicate != none || op.dmul(); }
+
+  bool fits(std::vector<InstructionSlot>& rows, std::size_t i, std::size_t end, int at,
+            int latency) const {
+    const int last = at + static_cast<int>(end - i - 1) * latency;
+    if (rows.size() <= static_cast<std::size_t>(last))
+      rows.resize(static_cast<std::size_t>(last) + 1);
+    if (end - i > 1)
+      for (int t = at; t <= last; ++t)
+        if (rows[static_cast<std::size_t>(t)].t) return false;
+    for (std::size_t k = i; k < end; ++k) {
+      const MachineOp& op = new_.ops[k];
+      const InstructionSlot& row =
+          rows[static_cast<std::size_t>(at + static_cast<int>(k - i) * latency)];
+      const bool occupancy = row.units[0] + row.units[1] + row.units[2] > 0;
+      if (row.alone || (occupancy && alone(op)) || row.units[unit(op)] > 0) return false;
+      const std::array<int, port_count> used = ports_of(op);
+      for (std::size_t p = 0; p < port_count; ++p)
+        if (row.ports[p] + used[p] > port_limits[p]) return false;
+    }
+    return true;
+  }
+
+  MachineLoop& loop_;
+  MachineLoop new_;
+  std::vector<std::size_t> order_;
+  std::vector<StorageClass> storage_;
+  std::vector<bool> with_next_;
+  std::map<ValueId, MachineOp> indices_;  ///< index computation of each table access
+};
+
+}  // namespace
+
+Schedule list_schedule(MachineLoop& loop, unsigned register_shorts) {
+  return ListScheduler(loop, static_cast<int>(register_shorts)).run();
+}
+
+}  // namespace gdr::kc

@@ -1,0 +1,210 @@
+#include "kernels/compiler/schedule/pipeline.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "emulator/isa/table.hpp"
+#include "emulator/numeric/float.hpp"
+
+namespace gdr::kc {
+namespace {
+
+/// Abstract value of a word: exact bits, a finite number, or unknown.
+struct AbstractValue {
+  enum class Kind : std::uint8_t { Exact, Finite, Anything } kind = Kind::Anything;
+  Long word;                   ///< Exact: the word (a short as widened float)
+  bool may_be_zeroed = false;  ///< Finite: may be zero because of a mask or a limit
+  bool from_missing = false;   ///< Exact: zero of a missing item
+  /// Exact: computed from the bits of such a zero, as in 1/0. Only its finiteness is portable.
+  bool arbitrary = false;
+  bool zero() const noexcept { return kind == Kind::Exact && is_zero(word); }
+  static AbstractValue exact(Long w) { return {Kind::Exact, w}; }
+  static AbstractValue missing() {
+    AbstractValue k = exact({});
+    k.from_missing = true;
+    return k;
+  }
+  static AbstractValue finite(bool may_be_zeroed = false) {
+    return {Kind::Finite, {}, may_be_zeroed};
+  }
+  bool may_be_zero() const noexcept { return may_be_zeroed || zero(); }
+};
+
+/// Executes operations on abstract values.
+class AbstractInterpreter {
+ public:
+  AbstractInterpreter(const MachineLoop& loop, bool trust_seeds)
+      : loop_(loop), trust_seeds_(trust_seeds) {
+    values.resize(loop.values.size());
+    for (std::size_t v = 0; v < loop.values.size(); ++v)
+      if (loop.values[v].origin == Origin::Invariant) values[v] = AbstractValue::finite();
+    masks.assign(loop.masks.size(), -1);
+  }
+
+  std::vector<AbstractValue> values;
+  std::vector<int> masks;  ///< 0, 1, or -1 for unknown
+
+  /// False if a result would change.
+  bool run(const MachineOp& op) {
+    int allowed = 1;
+    if (op.predicate != none) {
+      const int m = masks[static_cast<std::size_t>(op.predicate)];
+      allowed = m < 0 ? -1 : (m == 1) == op.predicate_value ? 1 : 0;
+    }
+    if (allowed == 0) return true;
+    if (op.list != none) return false;
+    const AbstractValue a = operand(op.in[0]), b = operand(op.in[1]);
+    if (op.out != none && loop_.value(op.out).origin == Origin::Accumulator)
+      return (op.op == Op::Fadd || op.op == Op::Fsub) && b.zero();
+    const AbstractValue result = op.op == Op::Bget  ? load(op)
+                                 : op.table != none ? AbstractValue::finite()
+                                                    : compute(op, a, b);
+    if (op.sets != none) {
+      int& mask = masks[static_cast<std::size_t>(op.sets)];
+      int now = -1;
+      if (result.kind == AbstractValue::Kind::Exact && !result.arbitrary)
+        now = op.flag == MaskFlag::Zero ? flag_zero(op, result) : flag_negative(op, result);
+      mask = allowed == 1 || mask == now ? now : -1;
+    }
+    if (op.out == none) return true;
+    AbstractValue& out = values[static_cast<std::size_t>(op.out)];
+    if (allowed == 1) {
+      out = result;
+    } else if (!(out.kind == AbstractValue::Kind::Exact &&
+                 result.kind == AbstractValue::Kind::Exact && out.word == result.word)) {
+      const bool finite = is_finite(out) && is_finite(result);
+      out = out.zero() && result.zero() ? out
+            : finite ? AbstractValue::finite(out.may_be_zero() || result.may_be_zero())
+                     : AbstractValue{};
+    }
+    return true;
+  }
+
+ private:
+  static bool is_finite(const AbstractValue& k) {
+    return k.kind == AbstractValue::Kind::Finite ||
+           (k.kind == AbstractValue::Kind::Exact && ((k.word.bits >> 60) & 2047) != 2047);
+  }
+  static int flag_zero(const MachineOp& op, const AbstractValue& k) {
+    return info(op.op).unit == Unit::Integer ? upper_half(k.word).bits == 0 : is_zero(k.word);
+  }
+  static int flag_negative(const MachineOp& op, const AbstractValue& k) {
+    return info(op.op).unit == Unit::Integer ? (k.word.bits >> 71) != 0 : is_negative(k.word);
+  }
+
+  AbstractValue operand(const Ref& r) const {
+    if (r.kind == Ref::Kind::None) return AbstractValue::exact({});
+    if (r.kind == Ref::Kind::Immediate)
+      return AbstractValue::exact(r.width == Width::Long
+                                      ? Long{r.bits}
+                                      : widen_float(Short{static_cast<std::uint64_t>(r.bits)}));
+    return values[static_cast<std::size_t>(r.value)];
+  }
+
+  AbstractValue load(const MachineOp& op) const {
+    if (op.word == none) return values[static_cast<std::size_t>(op.out)];
+    const ConstantWord& w = loop_.words[static_cast<std::size_t>(op.word)];
+    return AbstractValue::exact(w.width == Width::Long
+                                    ? Long{w.bits}
+                                    : widen_float(Short{static_cast<std::uint64_t>(w.bits)}));
+  }
+
+  /// Words are kept as widened floats, so a short integer is in the upper half.
+  AbstractValue compute(const MachineOp& op, const AbstractValue& a, const AbstractValue& b) const {
+    const OpInfo& row = info(op.op);
+    if (op.op == Op::Upass && op.width == Width::Long) return a;
+    const bool exact = a.kind == AbstractValue::Kind::Exact && b.kind == AbstractValue::Kind::Exact;
+    if (row.unit == Unit::Integer) {
+      if (exact && op.width == Width::Short) {
+        const auto word = [](const AbstractValue& k) { return IntWord{upper_half(k.word).bits}; };
+        const IntResult r = row.compute_int(word(a), word(b), Width::Short);
+        AbstractValue k =
+            combined(widen_float(Short{static_cast<std::uint64_t>(r.value) & Short::mask}), a, b);
+        k.arbitrary = !k.zero() && (k.arbitrary || a.from_missing || b.from_missing);
+        return k;
+      }
+      // The seed of a function, of a nonzero number if it can be trusted.
+      const bool trusted = trust_seeds_ && !a.may_be_zeroed && !b.may_be_zeroed;
+      return trusted && is_finite(a) && is_finite(b) ? AbstractValue::finite() : AbstractValue{};
+    }
+    if (exact) {
+      Flags flags = no_flags;
+      return combined(row.compute_float(a.word, b.word, op.width, flags), a, b);
+    }
+    const bool product = op.op == Op::Fmul || op.op == Op::Dmul;
+    if (!is_finite(a) || !is_finite(b)) return {};
+    if (product && (a.zero() || b.zero())) return AbstractValue::missing();
+    // The product may overflow.
+    if (product && (a.arbitrary || b.arbitrary)) return {};
+    const bool limit = op.op == Op::Fmax || op.op == Op::Fmin;
+    if (product || limit) return AbstractValue::finite(a.may_be_zero() || b.may_be_zero());
+    return AbstractValue::finite(a.may_be_zero() && b.may_be_zero());
+  }
+
+  /// Result of two exact words.
+  static AbstractValue combined(Long result, const AbstractValue& a, const AbstractValue& b) {
+    AbstractValue k = AbstractValue::exact(result);
+    k.from_missing = k.zero() && (a.from_missing || b.from_missing);
+    k.arbitrary = !k.zero() && (a.arbitrary || b.arbitrary);
+    return k;
+  }
+
+  const MachineLoop& loop_;
+  bool trust_seeds_;
+};
+
+std::vector<std::size_t> by_time(const MachineLoop& loop, const Schedule& s) {
+  std::vector<std::size_t> order(loop.ops.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return s.time[a] < s.time[b]; });
+  return order;
+}
+
+}  // namespace
+
+int stage_count(const MachineLoop& loop, const Schedule& s, const BodyTimes& times) {
+  int most = 0;
+  const int unroll = times.body_length / times.ii;
+  for (std::size_t i = 0; i < loop.ops.size(); ++i)
+    if (s.active[i]) most = std::max(most, times.stage(s.time[i], unroll - 1));
+  return most + 1;
+}
+
+bool prologue_is_neutral(const MachineLoop& loop, const Schedule& s, const BodyTimes& times,
+                         unsigned unroll) {
+  const std::vector<std::size_t> order = by_time(loop, s);
+  const int stages = stage_count(loop, s, times);
+  for (int copy = 0; copy < static_cast<int>(unroll); ++copy) {
+    for (int stage = 1; stage < stages; ++stage) {
+      AbstractInterpreter machine(loop, false);
+      for (std::size_t v = 0; v < loop.values.size(); ++v)
+        if (loop.values[v].origin != Origin::Invariant)
+          machine.values[v] = AbstractValue::missing();
+      for (std::size_t m = 0; m < loop.masks.size(); ++m)
+        machine.masks[m] = loop.masks[m].off ? 1 : 0;
+      for (const std::size_t i : order) {
+        if (!s.active[i] || times.stage(s.time[i], copy) < stage) continue;
+        if (!machine.run(loop.ops[i])) return false;
+      }
+    }
+  }
+  return true;
+}
+
+std::vector<ValueId> neutral_fields(const MachineLoop& loop) {
+  std::vector<ValueId> found;
+  for (std::size_t f = 0; f < loop.values.size(); ++f) {
+    if (loop.values[f].origin != Origin::Field || loop.values[f].integer) continue;
+    AbstractInterpreter machine(loop, true);
+    for (std::size_t v = 0; v < loop.values.size(); ++v)
+      if (loop.values[v].origin == Origin::Field)
+        machine.values[v] = v == f ? AbstractValue::missing() : AbstractValue::finite();
+    bool clean = true;
+    for (const std::size_t i : topological_order(loop)) clean = clean && machine.run(loop.ops[i]);
+    if (clean) found.push_back(static_cast<ValueId>(f));
+  }
+  return found;
+}
+
+}  // namespace gdr::kc

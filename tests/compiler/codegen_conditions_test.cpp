@@ -1,0 +1,145 @@
+// Random kernels that are little but conditions, on few sources: where a pipelined loop begins and
+// ends, masks are in the hands of items that do not exist.
+#include <cstdlib>
+#include <random>
+
+#include "compiler/codegen_support.hpp"
+#include "support/iterations.hpp"
+
+namespace gdr::test {
+namespace {
+
+class Author {
+ public:
+  explicit Author(std::uint64_t seed) : random_(seed) {}
+
+  std::string write() {
+    return "VARI x; VARI int id; VARJ y; VARJ int jd; VARF f; VARF int n;\n" + statements(2) +
+           "n += 1;\nf += y;\n";
+  }
+
+ private:
+  int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
+
+  std::string integer() {
+    static const char* const all[] = {"id", "jd", "min(jd, id)", "2*jd", "16", "3", "0"};
+    return all[below(7)];
+  }
+  std::string condition(int depth) {
+    static const char* const less[] = {" < ", " <= ", " > ", " >= ", " == ", " != "};
+    const std::string relation = less[below(6)];
+    switch (below(depth > 0 ? 8 : 5)) {
+      case 0:
+        return (below(2) == 0 ? "x" : "y") + relation + "y";
+      case 1:
+        return (below(2) == 0 ? "x" : "0.25") + relation + "y";
+      case 2:
+        return "x" + relation + "0.25";
+      case 3:
+      case 4:
+        return (below(2) == 0 ? "id" : "jd") + relation + integer();
+      case 5:
+        return "id" + relation + "(" + condition(0) + " ? 3 : " + integer() + ")";
+      case 6:
+        return "!(" + condition(depth - 1) + ")";
+      default:
+        return "(" + condition(depth - 1) + (below(2) == 0 ? " && " : " || ") +
+               condition(depth - 1) + ")";
+    }
+  }
+  std::string statements(int depth) {
+    std::string text;
+    for (int lines = 1 + below(3); lines > 0; --lines) {
+      if (depth > 0 && below(3) == 0) {
+        text += "if (" + condition(1) + ") {\n" + statements(depth - 1) + "}";
+        text += below(3) == 0 ? " else {\n" + statements(depth - 1) + "}\n" : "\n";
+      } else if (below(3) == 0) {
+        text += below(2) == 0 ? "n += 1;\n" : "f -= y;\n";
+      } else {
+        text += "skip if (" + condition(2) + ");\n";
+      }
+    }
+    return text;
+  }
+
+  std::mt19937_64 random_;
+};
+
+Data some_data(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  static constexpr double ids[] = {0, 1, 2, 3, 5, 16, -4, -1, 7};
+  Data data;
+  for (int k = 0; k < 7; ++k) {
+    for (const char* name : {"x", "y"})
+      data[name].push_back(static_cast<double>(random() % 33) / 8 - 2);
+    for (const char* name : {"id", "jd"}) data[name].push_back(ids[random() % 9]);
+  }
+  return data;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "random conditions are evaluated correctly for all sources, including the first and the last") {
+  const std::uint64_t cases = test::test_iterations(9);
+  for (std::uint64_t seed = 1; seed <= cases; ++seed) {
+    const std::string text = Author(seed).write();
+    CompileOptions options;
+    options.effort = seed % 4 == 0 ? 2 : 0;
+    options.seed = seed;
+    const CompileResult r = compile_kernel(text, "test.gdk", options);
+    if (lacks_masks(r)) continue;
+    CAPTURE(seed);
+    INFO(text << r.diagnostics.render());
+    REQUIRE(r.ok());
+    for (const std::size_t sources : {1, 2, 5})
+      check(text, *r.program, some_data(seed), 7, sources, 1e-6);
+  }
+}
+
+TEST_CASE("a condition selects between constants that need a long") {
+  const Data data = {{"x", {0.5, -2}}, {"y", {0.5, -0.25, 1}}};
+  const std::string head = "VARI x; VARJ y; VARF f;\n";
+  check(head + "f += x*(y < 0 ? 0.1 : -1.41421356237309505);", data, 2, 3, 1e-6);
+  check("precision long;\n" + head + "f += x*(y < 0 ? 0.1 : -0.75);", data, 2, 3, 1e-13);
+  check("precision long;\n" + head + "f += x*(y < 0 ? 1.5 : 1/3);", data, 2, 3, 1e-13);
+}
+
+TEST_CASE("selecting a multiple of a value does not change the value") {
+  const Data data = {{"x", {0.5, -2}}, {"p", {0.5, -3, 2, -0.25}}, {"q", {1, 0.5, -2, 3}}};
+  const std::string head = "VARI x; VARJ p, q; VARF f;\nt = 1/abs(p);\n";
+  for (const std::string precision : {"", "precision long;\n"}) {
+    const double tolerance = precision.empty() ? 1e-6 : 1e-13;
+    for (const std::string law :
+         {"f += abs(p) > 1.5 ? t*-2 : 0.5; f += q*rsqrt(abs(t))*x;",
+          "f += abs(p) > 1.5 ? -t : q; f += q*t*x;", "f += p > x ? 0.25*t : q*0.5; f += q*exp(t);",
+          "s = p*q; f += p > x ? 2*s : x; u = p*q; f += u*rsqrt(abs(u));"})
+      check(precision + head + law, data, 2, 4, tolerance);
+  }
+}
+
+TEST_CASE("padding items contribute nothing where a condition makes the argument of a root zero") {
+  const Data data = {{"x", {0.5, -3}}, {"y", {2, 0.25}}, {"p", {0.5}}, {"q", {-2}}};
+  const std::string head = "VARI x, y; VARJ p, q; VARF f;\n";
+  check(head + "f += q*sqrt(pow(rsqrt(abs(abs(x) > 2.5 ? q : y)), -2));", data, 2, 1, 1e-6);
+  check(head + "f += q*rsqrt(x > 0 ? q*q : y);", data, 2, 1, 1e-6);
+  check(head + "f += q*rsqrt(y + max(0.75 - p, 0) - y);", data, 2, 1, 1e-5);
+}
+
+TEST_CASE("skipped sources contribute nothing where conditions share a mask") {
+  const std::string text =
+      "VARI int id; VARJ y; VARJ int jd; VARF f;\nbool other = id != 16;\n"
+      "skip if ((y == y || id <= min(jd, id)));\nskip if (id < (2*jd > 0x10 ? 3 : 1));\n"
+      "if (other) { skip if (other); }\nf += 1;\n";
+  const Data data = {{"id", {0, 0, 0}}, {"y", {0.5, 0.25, 1}}, {"jd", {3, 4, 5}}};
+  for (const unsigned effort : {0U, 2U})
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      const CompileResult r = compiled(text, effort, seed);
+      for (const std::size_t sources : {1, 2, 3}) {
+        CAPTURE(effort, seed, sources);
+        check(text, *r.program, data, 3, sources, 0);
+      }
+    }
+}
+
+}  // namespace gdr::test

@@ -1,0 +1,343 @@
+// Code generation for particular kernels, its limits and decisions.
+#include <chrono>
+#include <stop_token>
+#include <thread>
+
+#include "compiler/codegen_support.hpp"
+#include "emulator/assembler/assembler.hpp"
+#include "gdr/error.hpp"
+#include "kernels/compiler/lower/lower.hpp"
+#include "kernels/compiler/schedule/cost.hpp"
+
+namespace gdr::test {
+namespace {
+
+Data numbers(const std::vector<std::string>& targets, const std::vector<std::string>& sources) {
+  Data data;
+  for (const std::string& name : targets)
+    for (int i = 0; i < 6; ++i)
+      data[name].push_back(0.25 * i - 0.5 + 0.1 * static_cast<double>(name.size()));
+  for (const std::string& name : sources)
+    for (int i = 0; i < 9; ++i)
+      data[name].push_back(1.5 - 0.375 * i + 0.2 * static_cast<double>(name.back() % 5));
+  return data;
+}
+
+std::string many_live(unsigned n) {
+  std::string text = "VARI x, y; VARJ u, v; VARF f, g;\nd = u - x; e = v - y;\n", f, g;
+  for (unsigned i = 0; i < n; ++i) {
+    const std::string t = "t" + std::to_string(i);
+    text +=
+        t + " = d*" + std::to_string(i + 1) + ".5 + e*" + std::to_string(i * 7 % 13 + 1) + ";\n";
+    f += (i == 0 ? "" : " + ") + t + "*t" + std::to_string((i * 37 + 11) % n);
+    g += (i == 0 ? "" : " + ") + t + "*t" + std::to_string((n - i) % n);
+  }
+  return text + "f += " + f + ";\ng += " + g + ";\n";
+}
+
+}  // namespace
+
+TEST_CASE("compilation is deterministic") {
+  const std::string text = "VARI x; VARJ u, m; VARF f;\nd = u - x;\nf += m*d*powm32(d*d + 0.01);\n";
+  const CompileResult a = compiled(text, 1), b = compiled(text, 1);
+  CHECK(a.assembly == b.assembly);
+  CHECK(a.report == b.report);
+  CHECK(a.report.find("clocks per interaction") != std::string::npos);
+}
+
+TEST_CASE("a saved schedule reproduces the program, and an invalid one is ignored with a remark") {
+  const std::string text = "VARI x; VARJ u, m; VARF f;\nd = u - x;\nf += m*d*powm32(d*d + 0.01);\n";
+  const CompileResult first = compiled(text, 1);
+  const std::size_t at = first.assembly.find("schedule: ");
+  REQUIRE(at != std::string::npos);
+  const std::string comment =
+      "// " + first.assembly.substr(at, first.assembly.find('\n', at) - at) + "\n";
+  const CompileResult again = compiled(text + comment);
+  CHECK(again.remarks.empty());
+  CHECK(again.program->sections == first.program->sections);
+  const CompileResult wrong = compiled(
+      text + "// schedule: elements 4 ii 5 unroll 1 prologue_predicate 0 seed 3 steps 100\n");
+  CHECK(wrong.remarks.size() == 1);
+}
+
+TEST_CASE("a compilation can be cancelled during the schedule search") {
+  const std::string text = many_live(16);
+  std::stop_source stop;
+  CompileOptions options;
+  options.effort = 9;  // for minutes
+  options.stop = stop.get_token();
+  const std::jthread other([&stop] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    stop.request_stop();
+  });
+  try {
+    compile_kernel(text, "many", options);
+    FAIL("compilation was not cancelled");
+  } catch (const Error& e) {
+    CHECK(e.category() == ErrorCategory::Device);
+  }
+  options.stop = {};
+  options.effort = 0;
+  CHECK(compile_kernel("VARI x; VARJ y; VARF f;\nf += x*y;\n", "one", options).ok());
+}
+
+TEST_CASE("minima and maxima return key and index") {
+  const std::string text =
+      "VARI x; VARI int id; VARJ u; VARJ int idj; VARF r, far; VARF int n, m;\nd = u - x;\n"
+      "skip if (id == idj);\nr min= d*d : n = idj;\nfar max= abs(d) : m = idj;\n";
+  Data data = numbers({"x"}, {"u"});
+  data["id"] = {0, 1, 2, 3, 4, 5};
+  data["idj"] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+  check(text, data, 6, 9, 3e-7);
+  check(text, data, 6, 1, 3e-7);
+}
+
+TEST_CASE("without sources a minimum is infinite and its index is -1") {
+  const Kernel kernel(*compiled("VARI x; VARJ u; VARJ int i; VARF r; VARF int n;\n"
+                                "r min= (u - x)*(u - x) : n = i;\n")
+                           .program);
+  const Data got = run(kernel, {{"x", {1, 2}}, {"u", {}}, {"i", {}}}, 2, 0, "vector");
+  CHECK(got.at("n")[0] == -1);
+  CHECK(std::isinf(got.at("r")[1]));
+}
+
+TEST_CASE("tables are read at computed indices") {
+  const std::string text =
+      "CONST table s[2][3], e[4]; VARI int a; VARI x; VARJ int b; VARJ u; VARF f;\n"
+      "f += s[a][b]*(u - x) + e[b];\n";
+  Data data = numbers({"x"}, {"u"});
+  data["a"] = {0, 1, 0, 1, 1, 0};
+  data["b"] = {0, 1, 2, 2, 1, 0, 0, 1, 2};
+  for (int k = 0; k < 6; ++k) data["s_" + std::to_string(k)] = {1.0 + k * k};
+  for (int k = 0; k < 4; ++k) data["e_" + std::to_string(k)] = {0.5 - k};
+  check(text, data, 6, 9, 3e-7);
+}
+
+TEST_CASE("integer arithmetic, comparisons and conversions are exact") {
+  const std::string text =
+      "VARI int a; VARJ int b; VARF f; VARF int n;\nskip if (a > b);\nn += b - a;\nf += long(b) + "
+      "0.5;\n";
+  Data data;
+  data["a"] = {-3, 4000000000.0, 0, 17, -4000000000.0, 2};
+  data["b"] = {5, 4000000001.0, -7, 1, 16, 17, 18, -4000000000.0, 0};
+  check(text, data, 6, 9, 1e-15);
+}
+
+TEST_CASE("conditions can be combined, nested and used in selections") {
+  check(
+      "VARI x, y; VARJ u, v; VARF f, g;\nd = u - x; e = v - y;\n"
+      "if (d < 0 && (e > 0.25 || !(d < -1))) { f += d*e; w = 2*d; } else { w = e; }\n"
+      "skip if (d*d > 4 || e == 0);\ng += w;\nf -= d <= e ? w : sqrt(abs(e));\n",
+      numbers({"x", "y"}, {"u", "v"}), 6, 9, 1e-6);
+}
+
+TEST_CASE("a selection between equal constants can be compared with a constant") {
+  check(
+      "VARI x; VARJ u; VARF f, g;\nt = 3;\nif (x > 3) { t = 3; }\nf += t < 1 ? u : 2*u;\n"
+      "if (1.5 < (u < x ? 0.75 : 0.75)) { f += 1; }\ng += u + (x < u ? 2 : 2);\n",
+      numbers({"x"}, {"u"}), 6, 9, 1e-6);
+}
+
+TEST_CASE("a condition used in several compound conditions is not modified") {
+  const Data data = numbers({"x"}, {"u"});
+  check(
+      "VARI x; VARJ u; VARF a; VARF int n, m;\nd = u - x;\nskip if (d < -1);\na += d;\n"
+      "if (d < 0.5) { n += 1; }\nif (d > 0) { m += 1; }\n",
+      data, 6, 9, 1e-6);
+  check(
+      "VARI x; VARJ u; VARF a, b, c;\nd = u - x;\nskip if (d < -1);\na += d;\n"
+      "skip if (d > 1);\nb += d;\nskip if (d*d < 0.1);\nc += d;\n",
+      data, 6, 9, 1e-6);
+}
+
+TEST_CASE("excluded pairs contribute nothing, even if their value is NaN") {
+  check(
+      "VARI x; VARJ u, m; VARF a, p;\nd = u - x;\nskip if (d == 0);\n"
+      "r = rsqrt(d*d);\na += m*r*r*r*d;\np -= m*r;\n",
+      {{"x", {1, 2, 3}}, {"u", {1, 2, 4, 3}}, {"m", {1, 2, 3, 4}}}, 3, 4, 1e-6);
+}
+
+TEST_CASE("relative errors in long precision are below 1e-13") {
+  check(
+      "precision long;\nVARI x, y; VARJ u, v, m; CONST e2; VARF a, p;\ndx = u - x; dy = v - y;\n"
+      "r = rsqrt(dx*dx + dy*dy + e2);\na += m*r*r*r*dx;\np += m/sqrt(dx*dx + e2) + exp(dx);\n",
+      [] {
+        Data d = numbers({"x", "y"}, {"u", "v", "m"});
+        d["e2"] = {0.01};
+        return d;
+      }(),
+      6, 9, 1e-13);
+}
+
+// A schedule may leave a root half done when the loop ends: its short approximation and what a
+// Newton step has made of that. Both have to be of the same number.
+TEST_CASE(
+    "long roots that the last pass leaves unnormalised are as accurate on the native engine") {
+  Data data = numbers({"x"}, {"u", "m"});
+  data["e2"] = {0.01};
+  const std::string begin =
+      "precision long;\nVARI x; VARJ u, m; CONST e2; VARF f;\n"
+      "d = u - x; r2 = d*d + e2;\n";
+  for (const std::string law : {"f += m/sqrt(r2);", "f += m/d;", "r = rsqrt(r2); f += m*r*r*r*d;",
+                                "f += m*sqrt(r2);", "f += rsqrt(r2)*m/(r2 + 1);"}) {
+    for (const std::uint64_t seed : {1, 2, 3}) check(begin + law + "\n", data, 6, 9, 1e-13, seed);
+  }
+}
+
+TEST_CASE("variables may have the names of assembly keywords and generated symbols") {
+  const std::string law =
+      "CONST bm; VARI long, word0, vlen; VARJ pass, fadd, word1;\nVARF nop, f64to72;\n"
+      "d = pass - long;\nskip if (d*d > 1);\n"
+      "nop += fadd*(d > 0 ? 1.5 : -1)*bm + word1;\nf64to72 min= word0*vlen*fadd;\n";
+  Data data = numbers({"long", "word0", "vlen"}, {"pass", "fadd", "word1"});
+  data["bm"] = {0.75};
+  check(law, data, 6, 9, 2e-7);
+  // The assembly that is shown is as good as the object.
+  const CompileResult made = compiled(law);
+  const AssembleResult again = assemble(made.assembly, "test.gds");
+  INFO(again.diagnostics.render());
+  REQUIRE(again.ok());
+  CHECK(again.program->variables == made.program->variables);
+  const AssembleResult taken_apart = assemble(disassemble(*made.program), "test.gds");
+  REQUIRE(taken_apart.ok());
+  CHECK(*taken_apart.program == *made.program);
+}
+
+TEST_CASE("minima and maxima accept constant keys with constant or variable indices") {
+  Data data = numbers({"x"}, {"u"});
+  data["j"] = {3, 5, 1, 9, 2, 6, 8, 4, 7};
+  const auto one = [&data](std::size_t sources, const std::string& statement) {
+    check("VARI x; VARJ u; VARJ int j; VARF r; VARF int n;\nskip if (u > 9);\n" + statement, data,
+          2, sources, 3e-8);  // a key counts as a short
+  };
+  one(1, "r min= 0.5 : n = j;\n");
+  one(1, "r max= 0.1 : n = j;\n");
+  one(9, "r min= 0.5 : n = 7;\n");
+  one(9, "r max= 2 : n = -1;\n");
+}
+
+TEST_CASE("tables can be read at constant indices") {
+  Data data = numbers({"x"}, {"u"});
+  for (int k = 0; k < 5; ++k) {
+    data["t_" + std::to_string(k)] = {k + 0.25};
+    data["s_" + std::to_string(k)] = {k - 0.5};
+  }
+  check("CONST table t[5], s[5]; VARI x; VARJ u; VARF f;\nf += x*u*t[2] + s[4]*s[0]*u;\n", data, 2,
+        9, 2e-7);
+}
+
+TEST_CASE("a value can have any number of uses") {
+  const auto text = [](int uses) {
+    return "VARI x; VARJ u; VARF f;\nd = u - x;\nfor k = 1 .. " + std::to_string(uses) +
+           " { f += d*(k + 0.3); }\n";
+  };
+  check(text(100), numbers({"x"}, {"u"}), 3, 5, 3e-6);
+
+  // The cost of a schedule in which the value is one instruction later, so that every use is.
+  const auto cost_of_delay = [&](int uses) {
+    const kc::MachineLoop loop = kc::lower(graph_of(text(uses)), {});
+    kc::Problem problem;
+    problem.loop = &loop;
+    problem.field_word.assign(loop.values.size(), 0);
+    problem.field_half.assign(loop.values.size(), 0);
+    const auto value = std::ranges::find_if(loop.values, [&](const kc::MachineValue& v) {
+      return v.uses.size() == static_cast<std::size_t>(uses);
+    });
+    REQUIRE(value != loop.values.end());
+    kc::ScheduleCost cost(problem, 2000);
+    const auto definition = static_cast<std::size_t>(value->defs.front());
+    cost.set_time(definition, 1500);
+    const int before = cost.cost();
+    cost.set_time(definition, 1501);
+    return cost.cost() - before;
+  };
+  const int one = cost_of_delay(10) / 10;
+  CHECK(one > 0);
+  for (const int uses : {63, 64, 65, 100, 300}) CHECK(cost_of_delay(uses) == uses * one);
+}
+
+TEST_CASE("a kernel with two hundred roots compiles") {
+  std::string text = "VARI y; VARJ x; VARF f;\n", sum;
+  for (int k = 0; k < 200; ++k) {
+    const std::string t = "t" + std::to_string(k);
+    text += t + " = sqrt(y*y*x*x + " + std::to_string(k) + ".5);\n";
+    sum += (k == 0 ? "" : " + ") + t;
+  }
+  check(text + "f += " + sum + ";\n", numbers({"y"}, {"x"}), 2, 2, 1e-6);
+}
+
+TEST_CASE("a long loop of simple terms is pipelined") {
+  std::string text = "VARI a[130]; VARJ u; VARF f;\nfor k = 0 .. 129 { f += a[k]*u; }\n";
+  const CompileResult r = compiled(text, 2);
+  CHECK(r.program->elements == 4);
+  CHECK(r.program->clocks_per_interaction() < 200);  // unpipelined: 500
+}
+
+TEST_CASE("two hundred live temporaries are spilled") {
+  const CompileResult r = compiled(many_live(200));
+  CHECK(r.remarks.size() >= 1);
+  check(many_live(200), numbers({"x", "y"}, {"u", "v"}), 2, 3, 2e-5);
+}
+
+TEST_CASE("values are rematerialized where four targets would not fit, and a remark reports it") {
+  const CompileResult r = compiled(many_live(150));
+  CHECK(r.program->elements == 4);
+  REQUIRE(r.remarks.size() >= 1);
+  const std::string& remark = r.remarks.back();
+  CHECK(remark.find("values are rematerialized: the ") != std::string::npos);
+  CHECK(remark.ends_with(" is full"));
+  check(many_live(150), *r.program, numbers({"x", "y"}, {"u", "v"}), 2, 3, 2e-5);
+}
+
+TEST_CASE("a PE takes fewer targets where four do not fit, and a remark gives the reason") {
+  std::string text = "VARI x; VARJ u; VARF f[9];\nd = u - x; w = d*d;\n";
+  for (int k = 0; k < 9; ++k)
+    text += "f[" + std::to_string(k) + "] += w*" + std::to_string(k + 1) + ".25;\n";
+  const CompileResult r = compiled(text);
+  CHECK(r.program->elements < 4);
+  REQUIRE(r.remarks.size() >= 1);
+  CHECK(r.remarks.back() ==
+        "3 targets per PE instead of 4: the register file is full for 4 (the results need 72 "
+        "shorts, 64 are available)");
+  check(text, numbers({"x"}, {"u"}), 6, 9, 1e-6);
+}
+
+namespace {
+
+/// The same results with one to four targets in a PE.
+void check_elements(const std::string& text, const Data& data) {
+  const kc::Graph graph = graph_of(text);
+  for (unsigned elements = 1; elements <= 4; ++elements) {
+    CompileOptions options;
+    options.elements = elements;
+    options.effort = 0;
+    const CompileResult r = compile_kernel(text, "test.gdk", options);
+    REQUIRE(r.ok());
+    CHECK(r.program->elements == elements);
+    const Data got = run(Kernel(*r.program), data, 6, 9, "vector");
+    for (std::size_t t = 0; t < 6; ++t) {
+      const Expected e = expected(graph, data, t, 9);
+      for (std::size_t v = 0; v < graph.variables.size(); ++v)
+        if (graph.variables[v].kind == VarKind::Result)
+          CHECK(std::fabs(got.at(graph.variables[v].name)[t] - e.value[v]) <= 1e-6L * e.size[v]);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("results do not depend on the number of targets per PE") {
+  check_elements(
+      "VARI x, y; VARJ u, v, m; VARF f, g;\ndx = u - x; dy = v - y;\n"
+      "r = rsqrt(dx*dx + dy*dy + 0.5);\nf += m*r*dx;\ng += m*r*dy;\n",
+      numbers({"x", "y"}, {"u", "v", "m"}));
+}
+
+TEST_CASE("an else branch does not contribute in the prologue") {
+  check_elements(
+      "VARI x; VARJ u; VARF f, g;\nd = u - x; r2 = d*d;\n"
+      "if (r2 < 1) { f += 2; } else { g += r2 + x; }\n",
+      numbers({"x"}, {"u"}));
+}
+
+}  // namespace gdr::test
