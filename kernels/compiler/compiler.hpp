@@ -38,7 +38,7 @@ struct CompileResult {
 };
 
 /// Compile a text; `file_name` is used in messages, to find includes, and as the kernel's name
-/// where the text gives none. The language: docs/kernel-language.md.
+/// where the text gives none. The language: docs/reference/kernel-language.md.
 CompileResult compile_kernel(std::string_view text, const std::string& file_name,
                              const CompileOptions& options = {});
 /// Read and compile a file. Throws Error (Io) if it cannot be read.

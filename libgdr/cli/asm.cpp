@@ -99,7 +99,7 @@ const Registration registration{
      .details =
          "Errors go to standard error with their place in the source, as many as there are;\n"
          "then nothing is written and the exit status is 1. The language is described in\n"
-         "docs/assembler.md."}};
+         "docs/reference/assembler.md."}};
 
 }  // namespace
 }  // namespace gdr::cli

@@ -111,10 +111,10 @@ const Registration registration{
          "gdr force cluster.hdf5 --eps 0.01 -o f.hdf5 --device board:unix:/tmp/boards.socket",
      .group = Group::Machine,
      .prepare = prepare,
-     .details = "Serves until it is interrupted. A board belongs to one process at a time; others\n"
-                "wait in a queue. Every owner finds a board that nobody has used, in a process of\n"
-                "its own, which ends with its owner. docs/board.md describes what passes between\n"
-                "them."}};
+     .details =
+         "Serves until it is interrupted. A board belongs to one process at a time; others\n"
+         "wait in a queue. Every owner finds a board that nobody has used, in a process of\n"
+         "its own, which ends with its owner. docs/internals/driver.md describes the protocol."}};
 
 }  // namespace
 }  // namespace gdr::cli

@@ -601,7 +601,7 @@ contains
   end subroutine gdr_device_open
 
   ! Open a device on all ranks of a communicator: that of mpif.h or of the module mpi, or
-  ! comm%MPI_VAL of mpi_f08. All calls on it are collective (docs/mpi.md).
+  ! comm%MPI_VAL of mpi_f08. All calls on it are collective (docs/guides/mpi.md).
   subroutine gdr_device_open_mpi(communicator, name, device, status)
     integer, intent(in) :: communicator
     character(len=*), intent(in) :: name

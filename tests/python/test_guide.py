@@ -1,4 +1,4 @@
-"""The Python of the guide runs: every block of docs/python.md, from the first to the last."""
+"""Every Python block of docs/guides/python.md runs, from the first to the last."""
 
 import os
 import re
@@ -34,7 +34,7 @@ AGAIN = "if device.closed: device = gdr.open('emulator', chips=1)\n"
 
 
 def blocks():
-    text = (ROOT / "docs" / "python.md").read_text()
+    text = (ROOT / "docs" / "guides" / "python.md").read_text()
     found = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
     assert len(found) >= 12
     return found

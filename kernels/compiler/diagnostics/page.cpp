@@ -25,9 +25,10 @@ Diagnostics diagnostics_of_example(const DiagnosticInfo& info) {
 
 std::string kernel_diagnostics_page() {
   return "# Diagnostics of the kernel language\n\n"
-         "Made from the table in `kernels/compiler/diagnostics/`; the tests compile every "
-         "example.\n"
-         "The form is that of the [assembler's](diagnostics.md). Codes are stable.\n" +
+         "Generated from the table in `kernels/compiler/diagnostics/`; do not edit. The tests "
+         "compile every\nexample. "
+         "The form is that of the [assembler's messages](assembler-diagnostics.md). Codes are "
+         "stable.\n" +
          diagnostics_chapters(groups, kernel_diagnostic_table(), diagnostics_of_example);
 }
 

@@ -24,7 +24,8 @@ struct FrontResult {
 
 /// Read a kernel from its text; `file_name` stands in messages, is the place from which includes
 /// are searched, and names the kernel that does not name itself. Throws nothing but std::bad_alloc:
-/// what is wrong with the text is in the diagnostics. The language: docs/kernel-language.md.
+/// what is wrong with the text is in the diagnostics. The language:
+/// docs/reference/kernel-language.md.
 FrontResult read_kernel(std::string_view text, const std::string& file_name,
                         const FrontOptions& options = {});
 

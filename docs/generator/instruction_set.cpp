@@ -4,35 +4,37 @@
 #include <array>
 #include <vector>
 
+#include "docs/generator/pages.hpp"
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/isa/encoding.hpp"
 #include "emulator/isa/ports.hpp"
 #include "emulator/isa/table.hpp"
 #include "gdr/error.hpp"
-#include "libgdr/cli/reference.hpp"
 
-namespace gdr::cli {
+namespace gdr::docs {
 namespace {
 
-constexpr std::string_view introduction = R"(# Instruction reference
+constexpr std::string_view introduction = R"(# Instruction set
 
-Made by `gdr docs isa` from the instruction table (`emulator/isa/table.cpp`); do not edit.
+Generated from the instruction table (`emulator/isa/table.cpp`) and the field table
+(`emulator/isa/encoding.cpp`); do not edit.
 
-The operations, and what each computes, follow what is published of the original chip; names and
-encodings are this project's own, as no bit-level description of the original is public.
-[assembler.md](assembler.md) describes the language around them, [arithmetic.md](arithmetic.md) the
-formats and their rounding, [encoding.md](encoding.md) the instruction word.
+The operations and their results follow what is published about the original chip. Their names and
+encodings are this project's own, because no bit-level description of the original is public.
+[assembler.md](assembler.md) describes the assembly language, [arithmetic.md](arithmetic.md) the
+number formats and their rounding.
 
-In the syntax DST is up to one location, T and (not of the multiplier) a mask flag, joined by `:`; A
-and B are locations, fixed inputs or immediates. In the meaning, `round` is one rounding to nearest
-even into the destination's format, below 2^-1022 to a zero and from 2^1024 on to an infinity;
-`leading(x, n)` is x cut to its leading n significant bits. Integer operands arrive at the width of
-the result: a short one widens to the low half, of a long one the low 36 bits count.
+Syntax: DST is at most one location, T and (not for the multiplier) a mask flag, joined by `:`. A
+and B are locations, fixed inputs or immediates. Meaning: `round` is one rounding to nearest even
+into the format of the destination, to zero below 2^-1022 and to infinity from 2^1024 upwards;
+`leading(x, n)` is x truncated to its leading n significant bits. Integer operands are converted to
+the width of the result: a short operand widens to the low half, a long operand contributes its low
+36 bits.
 
-An instruction takes as many clocks as it has elements (`vlen`, 1 to 4), twice that with a `dmul` in
-it. An element can use in a clock: two reads and one write of the register file, one access of the
-local memory, one read and one write of T, one access of the broadcast memory. The ports of an
-example are those of one element.
+An instruction takes one clock for each element (`vlen`, 1 to 4), or two if it contains a `dmul`. In
+one clock an element can use two reads and one write of the register file, one access of the local
+memory, one read and one write of T, and one access of the broadcast memory. The ports listed with
+an example are those of one element.
 
 )";
 
@@ -106,14 +108,14 @@ std::string section_text(const OpInfo& op) {
   }
   text += fmt::format("| clocks | {} an element |\n", op.passes);
   text += fmt::format("| example | `{}` |\n", op.example);
-  text += fmt::format("| its ports | {} |\n", ports_text(example));
-  text += fmt::format("| its words | {} |\n\n", encoding_text(example));
+  text += fmt::format("| ports | {} |\n", ports_text(example));
+  text += fmt::format("| encoded words | {} |\n\n", encoding_text(example));
   return text;
 }
 
 }  // namespace
 
-std::string isa_page() {
+std::string instruction_set_page() {
   std::string text(introduction);
   text += "| operation | unit | clocks an element | |\n|---|---|---|---|\n";
   for (const OpInfo& op : instruction_table())
@@ -121,8 +123,7 @@ std::string isa_page() {
                         op.op == Op::None ? "none" : unit_name(op.unit), op.passes, op.summary);
   text += '\n';
   for (const OpInfo& op : instruction_table()) text += section_text(op);
-  text.pop_back();
-  return text;
+  return text + encoding_section();
 }
 
-}  // namespace gdr::cli
+}  // namespace gdr::docs

@@ -1,29 +1,27 @@
-// The page about the instruction word, and the list of generated pages.
+// The section about the encoding: the fields of the instruction word and of an operand.
+#include "emulator/isa/encoding.hpp"
+
 #include <fmt/format.h>
 
-#include "emulator/assembler/diagnostics/page.hpp"
-#include "emulator/isa/encoding.hpp"
-#include "kernels/compiler/diagnostics/page.hpp"
-#include "libgdr/cli/reference.hpp"
+#include "docs/generator/pages.hpp"
 
-namespace gdr::cli {
+namespace gdr::docs {
 namespace {
 
-constexpr std::string_view introduction = R"(# Encoding
+constexpr std::string_view introduction = R"(
+## Encoding
 
-Made by `gdr docs encoding` from the field table (`emulator/isa/encoding.cpp`); do not edit.
-
-An instruction is 512 bits, held as eight 64-bit words. **The layout is this project's own**: no
-bit-level encoding of the original chip is public. It is roomy on purpose, so that a field means the
-same in every instruction and another geometry fits. Bits that no field in use owns are zero; a word
-with any of them set is refused.
+An instruction has 512 bits, stored as eight 64-bit words. **The layout is this project's own**: no
+bit-level encoding of the original chip is public. It leaves space, so that a field has the same
+meaning in every instruction and larger geometries fit. Bits that belong to no field in use are
+zero; a word with any of them set is rejected.
 
 | field | word | bits | meaning |
 |---|---|---|---|
 )";
 
 constexpr std::string_view operands = R"(
-## Operands
+### Operand fields
 
 An operand is 22 bits; all are zero where there is none.
 
@@ -34,7 +32,7 @@ An operand is 22 bits; all are zero where there is none.
 | 5 | 1: vector, the address advances by the width from element to element |
 | 21:6 | address in shorts |
 
-| space | what |
+| space | location |
 |---|---|
 | 0 | no operand |
 | 1 | register file |
@@ -48,12 +46,12 @@ An operand is 22 bits; all are zero where there is none.
 | 9 | broadcast memory, relative to the group of j-items |
 | 10 | broadcast memory, relative to the group of output items |
 
-Opcodes stand with the operations in [isa.md](isa.md).
+Each operation above lists its opcode.
 )";
 
 }  // namespace
 
-std::string encoding_page() {
+std::string encoding_section() {
   std::string text(introduction);
   for (const EncodingField& f : encoding_fields()) {
     const std::string bits = f.bits == 1 ? fmt::format("{}", f.low_bit)
@@ -63,14 +61,4 @@ std::string encoding_page() {
   return text + std::string(operands);
 }
 
-std::span<const ReferencePage> reference_pages() noexcept {
-  static constexpr ReferencePage pages[] = {
-      {"isa", isa_page},
-      {"encoding", encoding_page},
-      {"diagnostics", diagnostics_page},
-      {"kernel-diagnostics", kc::kernel_diagnostics_page},
-  };
-  return pages;
-}
-
-}  // namespace gdr::cli
+}  // namespace gdr::docs
