@@ -40,8 +40,10 @@ def blocks(page):
 
 @pytest.mark.parametrize("page", ["README.md", "docs/tutorial/getting-started.md"])
 def test_every_block_of_an_introduction_runs(page, tmp_path):
+    program = tmp_path / "page.py"
+    program.write_text("\n".join(blocks(page)))
     done = subprocess.run(
-        [sys.executable, "-c", "\n".join(blocks(page))],
+        [sys.executable, program],
         capture_output=True,
         text=True,
         cwd=tmp_path,
