@@ -129,7 +129,6 @@ PENDING: set[str] = {
     "What goes",
     "check_seconds",
     "comes of it",
-    "deals out",
     "dealt out",
     "despite_losses",
     "far_away",
