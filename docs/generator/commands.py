@@ -57,7 +57,7 @@ def rows(lines: list[str]) -> list[tuple[str, str]]:
 
 def table(title: str, lines: list[str]) -> str:
     def cell(text: str) -> str:
-        return re.sub(r"([|*_<])", r"\\\1", text)
+        return re.sub(r"([|*<])", r"\\\1", text)
 
     head = f"| {title} | meaning |\n|---|---|\n"
     return head + "".join(f"| `{left}` | {cell(right)} |\n" for left, right in rows(lines))
@@ -83,7 +83,7 @@ def command_section(program: str, name: str) -> str:
     text += f"```text\n{usage.removeprefix('Usage: ')}\n```\n\n"
     paragraphs = "\n".join(details).strip("\n")
     if paragraphs:
-        text += re.sub(r"([*_<])", r"\\\1", paragraphs) + "\n\n"
+        text += re.sub(r"([*<])", r"\\\1", paragraphs) + "\n\n"
     if "Arguments" in parts:
         text += table("argument", parts["Arguments"]) + "\n"
     text += table("option", parts["Options"]) + "\n"
