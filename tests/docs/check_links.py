@@ -9,8 +9,9 @@ usage: check_links.py SOURCE_DIR
 
 import pathlib
 import re
-import subprocess
 import sys
+
+import tree
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"")
 MENTION = re.compile(r"(?<![\w/.])docs/[\w/.-]*\.(?:md|svg|gds|json)\b")
@@ -48,20 +49,10 @@ def problems_of_page(source: pathlib.Path, path: pathlib.Path) -> list[str]:
 
 def main() -> int:
     source = pathlib.Path(sys.argv[1]).resolve()
-    names = subprocess.run(
-        ["git", "-C", source, "ls-files", "-z"], check=False, capture_output=True, text=True
-    ).stdout.split("\0")
     problems = []
-    for name in filter(None, names):
-        path = source / name
-        if not path.is_file():
-            continue
-        if path.suffix == ".md":
-            problems += problems_of_page(source, path)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            continue
+    for name, text in tree.texts(source):
+        if name.endswith(".md"):
+            problems += problems_of_page(source, source / name)
         for mention in MENTION.findall(text):
             if not (source / mention).exists():
                 problems.append(f"{name}: {mention}: no such file")

@@ -2,15 +2,17 @@
 """Rejects private terms, for which numerical computing, compilers or operating systems have a name.
 
 Every tracked text file is searched for the whole words of TERMS; a hit is printed as file:line with
-the standard term. Only unambiguous words are listed: most private terms are ordinary words, too.
+the standard term. Only unambiguous words are listed: most private terms are ordinary words, too. With
+--all, pending terms are reported as well.
 
-usage: check_terms.py SOURCE_DIR
+usage: check_terms.py [--all] SOURCE_DIR
 """
 
 import pathlib
 import re
-import subprocess
 import sys
+
+import tree
 
 # (private term, standard term). A term is matched as a whole word, case-sensitive.
 TERMS = [
@@ -209,19 +211,9 @@ def main() -> int:
     everything = "--all" in sys.argv
     standard = {old: new for old, new in TERMS if everything or old not in PENDING}
     find = pattern(list(standard))
-    names = subprocess.run(
-        ["git", "-C", source, "ls-files", "-z"], check=False, capture_output=True, text=True
-    ).stdout.split("\0")
     hits = 0
-    for name in filter(None, names):
-        path = source / name
-        if name in EXCEPTIONS or not path.is_file():
-            continue
-        try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            continue
-        if not find.search(text):
+    for name, text in tree.texts(source):
+        if name in EXCEPTIONS or not find.search(text):
             continue
         for number, line in enumerate(text.splitlines(), 1):
             for hit in find.findall(line):
