@@ -16,7 +16,7 @@ help:
 	@echo "make install PREFIX=DIR install program, library, headers and package files"
 	@echo "make format             format the sources"
 	@echo "make sanitize           tests under the address, undefined and thread sanitizers (long)"
-	@echo "make docs               write the generated pages of docs/ anew"
+	@echo "make docs               write the generated pages of docs/reference"
 	@echo "PRESET=developer        as above with warnings as errors; also debug, asan, tsan"
 
 # The thread sanitizer needs an OpenMP that tells it of barriers: LLVM's (see HACKING.md).

@@ -1,6 +1,6 @@
 // A pair law of your own in assembly, from a string: every target counts its neighbours within a
 // radius, and sums their masses. The kernel runs on the emulated chip bit for bit; see
-// docs/assembler.md.
+// docs/reference/assembler.md.
 //   c++ -std=c++20 own_assembly.cpp -lgdr
 #include <cstdio>
 #include <gdr/gdr.hpp>

@@ -1,6 +1,6 @@
 // A pair law of your own, from a string: every target counts its neighbours within a radius, sums
 // their masses, and finds how far the nearest one is. The compiler makes microcode of it, which
-// runs on the emulated chip bit for bit; the language is in docs/kernel-language.md.
+// runs on the emulated chip bit for bit; the language is in docs/reference/kernel-language.md.
 //   c++ -std=c++20 own_kernel.cpp -lgdr
 #include <cstdio>
 #include <gdr/gdr.hpp>

@@ -1,4 +1,5 @@
-// Text to program: the assembler's interface. The language is described in docs/assembler.md.
+// Text to program: the assembler's interface. The language is described in
+// docs/reference/assembler.md.
 #pragma once
 
 #include <cstdint>

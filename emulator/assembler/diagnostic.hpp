@@ -52,8 +52,8 @@ struct Diagnostics {
   std::string render(const Diagnostic& diagnostic, bool colour = false) const;
 };
 
-/// One entry of the list of all diagnostics, from which docs/diagnostics.md is generated: what it
-/// means, and a text that provokes it (which the tests assemble).
+/// One entry of the list of all diagnostics, from which docs/reference/assembler-diagnostics.md is
+/// generated: what it means, and a text that provokes it (which the tests assemble).
 struct DiagnosticInfo {
   std::uint16_t code;
   std::string_view title;

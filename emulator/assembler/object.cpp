@@ -13,8 +13,8 @@
 #include "emulator/isa/encoding.hpp"
 #include "gdr/error.hpp"
 
-// Layout: docs/object-file.md. A reader accepts only what a writer writes, to the last byte: one
-// program, one object file.
+// Layout: docs/reference/object-file.md. A reader accepts only what a writer writes, to the last
+// byte: one program, one object file.
 
 namespace gdr {
 namespace {

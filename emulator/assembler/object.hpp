@@ -10,7 +10,7 @@
 
 namespace gdr {
 
-/// The bytes of an object file. Layout: docs/object-file.md.
+/// The bytes of an object file. Layout: docs/reference/object-file.md.
 std::vector<std::uint8_t> write_object(const Program& program);
 
 /// The program in an object file. Throws gdr::Error (Program), naming what is wrong: not an object

@@ -1,5 +1,6 @@
 // Instruction words: 512 bits as eight 64-bit words. The layout is this project's own (no public
-// bit-level encoding of the original exists); docs/encoding.md is generated from `encoding_fields`.
+// bit-level encoding of the original exists); docs/reference/instruction-set.md is generated from
+// `encoding_fields`.
 #pragma once
 
 #include <array>

@@ -39,7 +39,7 @@ struct CompileResult {
 };
 
 /// Compile a text. `file_name` appears in messages, locates includes, and names a kernel that has
-/// no name. The language: docs/kernel-language.md.
+/// no name. The language: docs/reference/kernel-language.md.
 CompileResult compile_kernel(std::string_view text, const std::string& file_name,
                              const CompileOptions& options = {});
 /// Read and compile a file. Throws Error (Io) if it cannot be read.

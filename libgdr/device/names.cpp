@@ -4,38 +4,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <numeric>
 
-#include "emulator/engine/engine.hpp"
 #include "gdr/error.hpp"
+#include "libgdr/device/option_table.hpp"
 
 namespace gdr {
 namespace {
-
-constexpr std::string_view geometry_options[] = {
-    "chips", "blocks", "pes", "registers", "local", "bm", "dram", "instructions", "clock"};
-constexpr std::string_view device_options[] = {"engine",  "isa",       "boards",
-                                               "threads", "partition", "queue_timeout",
-                                               "timeout", "self_test", "health_check"};
-
-struct DeviceKind {
-  std::string_view name;
-  bool has_place;  ///< what follows the colon is a place first, then options
-};
-constexpr DeviceKind device_kinds[] = {
-    {"emulator", false}, {"board", true}, {"mpi", false}, {"auto", false}};
-constexpr unsigned most_boards = 64, most_threads = 4096;
-constexpr double most_seconds = 1e6;
-
-struct PartitionName {
-  std::string_view name;
-  Partition partition;
-};
-constexpr PartitionName partition_names[] = {{"auto", Partition::Auto},
-                                             {"targets", Partition::TargetsOverBlocks},
-                                             {"sources", Partition::SourcesOverBlocks}};
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -56,80 +32,16 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string quoted(std::string_view text) { return fmt::format("\"{}\"", text); }
 
-unsigned parse_count(std::string_view option, std::string_view value, unsigned least,
-                     unsigned most) {
-  unsigned number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc{} || end != value.data() + value.size() || number < least || number > most)
-    usage("device option " + std::string(option) + "=" + std::string(value) +
-          ": give a number from " + std::to_string(least) + " to " + std::to_string(most));
-  return number;
-}
-
-double parse_seconds(std::string_view option, std::string_view value) {
-  double seconds = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
-  if (error != std::errc{} || end != value.data() + value.size() || !(seconds >= 0) ||
-      seconds > most_seconds)
-    usage("device option " + std::string(option) + "=" + std::string(value) +
-          ": give seconds from 0 to 1e6");
-  return seconds;
-}
-
-Partition parse_partition(std::string_view value) {
-  std::vector<std::string_view> known;
-  for (const PartitionName& s : partition_names) {
-    if (s.name == value) return s.partition;
-    known.push_back(s.name);
-  }
-  usage(unknown_name("value of the device option partition", value, known));
-}
-
-void require_known(std::string_view what, std::string_view value,
-                   const std::vector<std::string_view>& known) {
-  if (std::find(known.begin(), known.end(), value) == known.end())
-    usage(unknown_name(what, value, known));
-}
-
 const DeviceKind& find_kind(std::string_view name) {
-  std::vector<std::string_view> known;
-  for (const DeviceKind& kind : device_kinds) {
+  for (const DeviceKind& kind : device_kinds())
     if (kind.name == name) return kind;
-    known.push_back(kind.name);
-  }
-  usage(unknown_name("device", name, known));
+  usage(unknown_name("device", name, device_kind_names()));
 }
 
-void set_option(DeviceName& device, std::string_view option, std::string_view value) {
-  if (option == "engine") {
-    const auto names = engine_names();
-    require_known("engine", value, {names.begin(), names.end()});
-    device.options.engine = value;
-  } else if (option == "isa") {
-    require_known("instruction set", value, {"portable", "avx2", "avx512"});
-    device.options.isa = value;
-  } else if (option == "boards") {
-    device.options.boards = parse_count(option, value, 1, most_boards);
-  } else if (option == "threads") {
-    device.options.threads = parse_count(option, value, 0, most_threads);
-  } else if (option == "partition") {
-    device.options.partition = parse_partition(value);
-  } else if (option == "queue_timeout") {
-    device.options.queue_seconds = parse_seconds(option, value);
-  } else if (option == "timeout") {
-    device.options.timeout_seconds = parse_seconds(option, value);
-  } else if (option == "health_check") {
-    device.options.check_seconds = parse_seconds(option, value);
-  } else if (option == "self_test") {
-    device.options.self_test = parse_count(option, value, 0, 1) != 0;
-  } else if (std::find(std::begin(geometry_options), std::end(geometry_options), option) !=
-             std::end(geometry_options)) {
-    const std::string wrong = set_geometry_field(device.geometry, option, value);
-    if (!wrong.empty()) usage("device option " + wrong);
-    device.given.emplace_back(option);
-  } else {
-    usage(unknown_name("device option", option, device_option_names()));
-  }
+void set_option(DeviceName& device, std::string_view name, std::string_view value) {
+  for (const DeviceOption& option : device_options())
+    if (option.name == name) return option.set(device, name, value);
+  usage(unknown_name("device option", name, device_option_names()));
 }
 
 }  // namespace
@@ -160,13 +72,13 @@ std::string unknown_name(std::string_view what, std::string_view name,
 
 std::vector<std::string_view> device_kind_names() {
   std::vector<std::string_view> names;
-  for (const DeviceKind& kind : device_kinds) names.push_back(kind.name);
+  for (const DeviceKind& kind : device_kinds()) names.push_back(kind.name);
   return names;
 }
 
 std::vector<std::string_view> device_option_names() {
-  std::vector<std::string_view> names(std::begin(device_options), std::end(device_options));
-  names.insert(names.end(), std::begin(geometry_options), std::end(geometry_options));
+  std::vector<std::string_view> names;
+  for (const DeviceOption& option : device_options()) names.push_back(option.name);
   return names;
 }
 

@@ -164,7 +164,7 @@ gdr_status gdr_device_open(const char* name, gdr_device** device);
 /* Open a device on all ranks of a communicator, given by its Fortran handle: MPI_Comm_c2f(comm) in
  * C, the communicator itself in Fortran's mpif.h, comm%MPI_VAL of mpi_f08, comm.py2f() of mpi4py.
  * `name` is "mpi" with options, as "mpi:engine=native,threads=4"; null or "" means "mpi". All calls
- * on it are collective (docs/mpi.md). */
+ * on it are collective (docs/guides/mpi.md). */
 gdr_status gdr_device_open_mpi(int communicator, const char* name, gdr_device** device);
 /* This process among those that share the device, and how many they are: 0 of 1 but for devices of
  * kind "mpi". */

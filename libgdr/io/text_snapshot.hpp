@@ -9,8 +9,9 @@
 namespace gdr {
 
 /// Understand a text snapshot. `#` starts a comment; empty lines are skipped. Comment lines of the
-/// form `#gdr: name = number` carry the time and the state of the run (see docs/nbody.md).
-/// Particles get type 1 and the ids 1, 2, .... Throws Error (Input): `name:line:column: ...`.
+/// form `#gdr: name = number` carry the time and the state of the run (see
+/// docs/guides/simulations.md). Particles get type 1 and the ids 1, 2, .... Throws Error (Input):
+/// `name:line:column: ...`.
 Snapshot parse_text_snapshot(std::string_view text, const std::string& name);
 
 /// The text that parse_text_snapshot understands, with numbers that come back with the same bits.

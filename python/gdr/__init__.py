@@ -4,7 +4,7 @@
     acc, pot = gdr.gravity(pos, mass, eps=0.01)
 
 Functions take NumPy arrays and, if you like, a device: ``gdr.open("emulator", engine="native")``.
-Without one they share ``gdr.default_device()``. docs/python.md is the guide.
+Without one they share ``gdr.default_device()``. docs/guides/python.md is the guide.
 """
 
 import atexit

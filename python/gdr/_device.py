@@ -141,7 +141,7 @@ class Device:
 
         Collective among those that are left, which are numbered anew in their old order; jobs keep
         this rank's own sources and targets, distributed matrices must be made anew. Raises
-        UnsupportedError where the MPI cannot do that (docs/mpi.md), and DeviceError if none is
+        UnsupportedError if the MPI cannot do that (docs/guides/mpi.md), and DeviceError if none is
         lost.
         """
         return self._core.recover()
@@ -214,11 +214,11 @@ def open(name: str = "", *, comm: Any = None, **options: Union[str, int, float])
     the background), and the geometry: chips, blocks, pes, registers, local, bm, instructions, dram,
     clock. Boards elsewhere ("board:0", "board:unix:/path/to/socket", "auto" for the best that
     works) also know queue_timeout (seconds to wait for one that is taken), timeout (seconds without
-    a heartbeat) and self_test (False: none when it is opened); docs/library.md has them all.
+    a heartbeat) and self_test (False: none when it is opened); docs/reference/device-options.md lists all.
 
     ``gdr.open("mpi", comm=MPI.COMM_WORLD)`` opens one device on all ranks of a communicator of
     mpi4py, which is duplicated; without ``comm`` on all processes. Calls on it are collective, and
-    every rank gives and gets its own particles (docs/mpi.md). ``comm`` may also be a communicator's
+    every rank gives and gets its own particles (docs/guides/mpi.md). ``comm`` may be a communicator's
     Fortran handle (``comm.py2f()``).
 
     Raises UsageError for an unknown name, option or value, with the nearest known one, and

@@ -220,7 +220,7 @@ class ParticleKernel:
     def _text(self) -> str:
         fields = ", ".join(f"{field} ({self._shape_text(field)})" for field in self._results)
         return (
-            f"The kernel {self.__name__!r} of the library (docs/kernels.md has its formula).\n\n"
+            f"The kernel {self.__name__!r} of the library (docs/reference/kernels.md).\n\n"
             f"{self.__name__}{self.__signature__}\n\n"
             "Vectors have shape (n, 3), everything else (n,) or one number for all particles. eps\n"
             "and rc are lengths. Without targets the particles act on one another, and none on\n"

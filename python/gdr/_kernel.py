@@ -177,7 +177,7 @@ def _variables(side: str, data: Mapping[str, Any], table: Mapping[str, str]) -> 
 
 
 def compile(text: str, name: str = "kernel", *, effort: int = 2) -> Kernel:
-    """Compile a text of the kernel language (docs/kernel-language.md). While the compiler looks
+    """Compile a text of the kernel language (docs/reference/kernel-language.md). While it looks
     for a short loop other Python threads run, and Ctrl-C is heard.
 
     ``effort`` from 0 to 9 is how hard the compiler looks for a shorter loop on the chip, as in
@@ -192,7 +192,7 @@ def compile(text: str, name: str = "kernel", *, effort: int = 2) -> Kernel:
 
 
 def assemble(text: str, name: str = "kernel") -> Kernel:
-    """Assemble a text (docs/assembler.md). Raises ProgramError like ``compile``."""
+    """Assemble a text (docs/reference/assembler.md). Raises ProgramError like ``compile``."""
     return Kernel(_core.Kernel.assemble(text_of("text", text), text_of("name", name)))
 
 

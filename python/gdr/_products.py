@@ -47,8 +47,8 @@ class MatrixProduct:
         ``out`` is filled where it lies, and must overlap neither ``a`` nor ``b``; with ``beta`` it
         must be given. ``unchanged``: "a", "b" or "both": these are the arrays of the last call with
         the same elements, and what of them the boards still hold is not sent again. Where they are
-        kept, and when they do not fit, is in docs/library.md; place, layout and shape are compared,
-        elements are taken on your word (``forget`` takes it back).
+        kept, and when they do not fit, is in docs/guides/linear-algebra.md; place, layout and shape
+        are compared, elements are taken on your word (``forget`` takes it back).
         """
         same = "" if unchanged is None else choice("unchanged", unchanged, ("a", "b", "both"))
         x, y, result, factor, keep = self._arrange(a, b, out, alpha, beta)

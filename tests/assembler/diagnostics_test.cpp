@@ -1,8 +1,7 @@
-// Diagnostics of the assembler: examples, the generated page, and their text.
+// Diagnostics of the assembler: examples and rendering.
 #include <set>
 
 #include "assembler/support.hpp"
-#include "emulator/assembler/diagnostics/page.hpp"
 #include "emulator/assembler/printable.hpp"
 #include "support/expected_diagnostics.hpp"
 
@@ -25,10 +24,6 @@ TEST_CASE("the example of each diagnostic raises this diagnostic first") {
     CHECK(!info.explanation.empty());
   }
   CHECK(seen.size() > 60);
-}
-
-TEST_CASE("docs/diagnostics.md matches the table") {
-  CHECK(read_file(std::string(GDR_SOURCE_DIR) + "/docs/diagnostics.md") == diagnostics_page());
 }
 
 TEST_CASE("a rendered diagnostic has position, source line, caret range, note and help") {

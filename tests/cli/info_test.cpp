@@ -65,15 +65,4 @@ TEST_CASE("gdr bench says where data are missing") {
   CHECK(result.err.find("nowhere/plummer_4096.hdf5") != std::string::npos);
 }
 
-TEST_CASE("the generated pages of docs/ are what the tables say") {
-  const Shell shell;
-  for (const std::string page : {"isa", "encoding"}) {
-    const Outcome generated = shell.run("gdr docs " + page);
-    INFO(page << generated.err);
-    CHECK(generated.status == 0);
-    CHECK(generated.out == file_text(std::string(GDR_SOURCE_DIR) + "/docs/" + page + ".md"));
-  }
-  CHECK(shell.run("gdr docs isaa").status == 2);
-}
-
 }  // namespace gdr::test

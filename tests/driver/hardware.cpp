@@ -13,8 +13,8 @@
 using namespace driver_test;
 using namespace gdr;
 
-TEST_CASE("docs/board.md has the table of registers that the board has") {
-  std::ifstream file(std::string(GDR_SOURCE_DIR) + "/docs/board.md");
+TEST_CASE("docs/internals/driver.md lists all registers of the board") {
+  std::ifstream file(std::string(GDR_SOURCE_DIR) + "/docs/internals/driver.md");
   const std::string page{std::istreambuf_iterator<char>(file), {}};
   INFO(register_page());
   CHECK(says(page, register_page()));

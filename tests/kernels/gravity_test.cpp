@@ -13,7 +13,7 @@ namespace {
 const std::string small = "emulator:threads=1,chips=2,blocks=3,pes=4,";
 const std::string engines[] = {"engine=reference", "engine=vector"};
 
-// One interaction is good to about 2e-7 at worst (docs/gravity-kernel.md).
+// One interaction is good to about 2e-7 at worst (docs/internals/gravity-kernel.md).
 constexpr double one_pair = 3e-7;
 
 void check_close(const Forces& got, const Forces& expected, double rms, double largest) {

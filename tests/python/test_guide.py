@@ -1,4 +1,4 @@
-"""The Python of the guide runs: every block of docs/python.md, from the first to the last."""
+"""Every Python block of README, tutorial and guide runs, from the first to the last."""
 
 import os
 import re
@@ -33,11 +33,24 @@ device = gdr.open("emulator", chips=1)
 AGAIN = "if device.closed: device = gdr.open('emulator', chips=1)\n"
 
 
-def blocks():
-    text = (ROOT / "docs" / "python.md").read_text()
-    found = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
-    assert len(found) >= 12
-    return found
+def blocks(page):
+    text = (ROOT / page).read_text()
+    return re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial/getting-started.md"])
+def test_every_block_of_an_introduction_runs(page, tmp_path):
+    program = tmp_path / "page.py"
+    program.write_text("\n".join(blocks(page)))
+    done = subprocess.run(
+        [sys.executable, program],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_every_block_of_the_guide_runs(tmp_path):
@@ -52,7 +65,9 @@ def test_every_block_of_the_guide_runs(tmp_path):
         mpi = False
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     program = [GIVEN]
-    for block in blocks():
+    guide = blocks("docs/guides/python.md")
+    assert len(guide) >= 12
+    for block in guide:
         if "MPI" in block and not mpi:
             continue
         # A shorter run, and right sides of one column where the guide's b is a vector.

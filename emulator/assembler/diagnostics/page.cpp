@@ -44,11 +44,11 @@ std::string diagnostics_chapters(std::span<const DiagnosticGroup> chapters,
 
 std::string diagnostics_page() {
   return "# Diagnostics of the assembler\n\n"
-         "Made from the table in `emulator/assembler/diagnostics/`; the tests assemble every "
-         "example.\n"
-         "A message reads `file:line:col: error[GDRnnnn]: what is wrong`, with the line, a caret "
-         "range, notes\n"
-         "that point at other places and, where there is one, what to do. Codes are stable.\n" +
+         "Generated from the table in `emulator/assembler/diagnostics/`; do not edit. The tests "
+         "assemble every\nexample. "
+         "A message has the form `file:line:col: error[GDRnnnn]: what is wrong`,\n"
+         "followed by the line with a caret range, notes about other places, and help. Codes are "
+         "stable.\n" +
          diagnostics_chapters(groups, diagnostic_table(), diagnostics_of);
 }
 

@@ -20,7 +20,8 @@ std::string diagnostics_chapters(std::span<const DiagnosticGroup> groups,
                                  std::span<const DiagnosticInfo> table,
                                  Diagnostics (*provoke)(const DiagnosticInfo& info));
 
-/// The text of docs/diagnostics.md: every code with its meaning, an example and what it prints.
+/// The text of docs/reference/assembler-diagnostics.md: every code with its meaning, an example and
+/// what it prints.
 std::string diagnostics_page();
 
 }  // namespace gdr

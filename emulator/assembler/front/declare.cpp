@@ -10,7 +10,7 @@
 namespace gdr::assembly {
 namespace {
 
-/// What a kind of variable is and may have: the table of docs/assembler.md.
+/// What a kind of variable is and may have: the table of docs/reference/assembler.md.
 struct KindInfo {
   DeclarationKind kind;
   const char* name;

@@ -37,8 +37,9 @@ constexpr Prefix prefixes[] = {
 bool bad_location(Assembly& a, const char* begin, Cursor& c, const char* why) {
   while (is_word(*c.p)) ++c.p;
   const Span span{begin, c.p};
-  a.report.error(Code::BadLocation, span, in_quotes(span.text()) + " is not a location", why,
-                 "locations are like $r5 $lr6v $lm8 $lm[$t] $t $lb10; see docs/assembler.md");
+  a.report.error(
+      Code::BadLocation, span, in_quotes(span.text()) + " is not a location", why,
+      "locations are like $r5 $lr6v $lm8 $lm[$t] $t $lb10; see docs/reference/assembler.md");
   return false;
 }
 

@@ -1,4 +1,4 @@
-// The one table of a board's registers; docs/board.md shows it, and a test keeps them together.
+// The one table of a board's registers; a test compares it with docs/internals/driver.md.
 #include "emulator/board/hardware/registers.hpp"
 
 #include <fmt/core.h>

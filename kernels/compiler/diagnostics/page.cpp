@@ -25,10 +25,10 @@ Diagnostics diagnostics_of_example(const DiagnosticInfo& info) {
 
 std::string kernel_diagnostics_page() {
   return "# Diagnostics of the kernel language\n\n"
-         "Generated from the table in `kernels/compiler/diagnostics/`; the tests compile every "
-         "example.\n"
-         "Messages have the same format as those of the [assembler](diagnostics.md). Codes are "
-         "stable.\n" +
+         "Generated from the table in `kernels/compiler/diagnostics/`; do not edit. The tests "
+         "compile every\nexample. "
+         "Messages have the same format as those of the [assembler](assembler-diagnostics.md). "
+         "Codes are stable.\n" +
          diagnostics_chapters(groups, kernel_diagnostic_table(), diagnostics_of_example);
 }
 

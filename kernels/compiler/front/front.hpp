@@ -25,7 +25,7 @@ struct FrontResult {
 
 /// Parse a kernel. `file_name` appears in messages, locates includes, and names a kernel without a
 /// name. Throws std::bad_alloc only: errors are in the diagnostics. The language:
-/// docs/kernel-language.md.
+/// docs/reference/kernel-language.md.
 FrontResult read_kernel(std::string_view text, const std::string& file_name,
                         const FrontOptions& options = {});
 

@@ -9,9 +9,9 @@
 namespace gdr::kc {
 namespace {
 
-// 1/sqrt(x), as docs/gravity-kernel.md derives it: y0 = magic - (x >> 1) leaves x y0^2 between 0.75
-// and 0.84375; the minimax parabola to rho / sqrt of that, (u + a)^2 + b, then one Newton step with
-// scaled constants. y is then 2 rho^3 / sqrt(x), with a relative error of 4e-10.
+// 1/sqrt(x), as docs/internals/gravity-kernel.md derives it: y0 = magic - (x >> 1) leaves x y0^2
+// between 0.75 and 0.84375; the minimax parabola to rho / sqrt of that, (u + a)^2 + b, then one
+// Newton step with scaled constants. y is then 2 rho^3 / sqrt(x), with a relative error of 4e-10.
 constexpr std::uint64_t rsqrt_magic = 0x5fe400000;
 constexpr double rsqrt_a = -1.32769405841827392578125;
 constexpr double rsqrt_b = 1.407470285892486572265625;

@@ -84,7 +84,7 @@ const Registration registration{
      .prepare = prepare,
      .details =
          "All errors go to standard error with their place in the source; then nothing is\n"
-         "written and the exit status is 1. The language is described in docs/assembler.md."}};
+         "written and the exit status is 1. The language is described in docs/reference/assembler.md."}};
 
 }  // namespace
 }  // namespace gdr::cli

@@ -95,7 +95,8 @@ const Registration registration{
      .details =
          "Errors and warnings go to standard error with their place in the source; with an error\n"
          "nothing is written and the exit status is 1. The same text, options and seed give the\n"
-         "same program on every host. The language is described in docs/kernel-language.md."}};
+         "same program on every host. The language is described in "
+         "docs/reference/kernel-language.md."}};
 
 }  // namespace
 }  // namespace gdr::cli

@@ -109,7 +109,7 @@ const Registration registration{
      .prepare = prepare,
      .details = "Serves until it is interrupted. A board belongs to one client at a time; others\n"
                 "wait in a queue. Every client gets a fresh board in a process of its own, which\n"
-                "ends with the client. docs/board.md describes the protocol."}};
+                "ends with the client. docs/internals/driver.md describes the protocol."}};
 
 }  // namespace
 }  // namespace gdr::cli

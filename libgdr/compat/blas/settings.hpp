@@ -8,7 +8,7 @@
 namespace gdr::blas {
 
 /// Products with fewer operations than this go to the host's BLAS unless GDR_BLAS_THRESHOLD says
-/// otherwise: docs/blas.md says where it comes from.
+/// otherwise: docs/guides/linear-algebra.md says where it comes from.
 constexpr double default_threshold = 2.0 * 256 * 256 * 256;
 
 struct Settings {

@@ -69,9 +69,9 @@ struct NamedResult {
   MutableArray array;
 };
 
-/// How the PEs are shared out (see docs/library.md). Auto picks the one with the smaller predicted
-/// time from the numbers of targets and sources; results differ in the last bits, as the order of
-/// the sum does.
+/// How the PEs are shared out (see docs/guides/library.md). Auto picks the one with the smaller
+/// predicted time from the numbers of targets and sources; results differ in the last bits, as the
+/// order of the sum does.
 enum class Partition { Auto, TargetsOverBlocks, SourcesOverBlocks };
 
 /// How a device is opened. Every field may also be given in the name: "emulator:engine=vector,
@@ -105,12 +105,13 @@ class Job;
 /// do not depend on who comes first. Work that was submitted runs in the background.
 class Device {
  public:
-  /// Open "emulator", "board:NUMBER" or "board:unix:SOCKET" (docs/library.md), or "auto", which
-  /// takes the best that works; options follow as in "emulator:boards=2,engine=vector". An empty
-  /// name means what GDR_DEVICE says, else "emulator". What the name says counts more than
-  /// `options`. Throws Error (Usage) for an unknown name, option or value, with the nearest known
-  /// one, Error (Unsupported) for an instruction set that this host lacks, and Error (Device) for a
-  /// board that does not answer, is taken, or fails its test.
+  /// Open "emulator", "board:NUMBER" or "board:unix:SOCKET" (docs/reference/device-options.md), or
+  /// "auto", which takes the best that works; options follow as in
+  /// "emulator:boards=2,engine=vector". An empty name means what GDR_DEVICE says, else "emulator".
+  /// What the name says counts more than `options`. Throws Error (Usage) for an unknown name,
+  /// option or value, with the nearest known one, Error (Unsupported) for an instruction set that
+  /// this host lacks, and Error (Device) for a board that does not answer, is taken, or fails its
+  /// test.
   static Device open(std::string_view name = {}, const DeviceOptions& options = {});
   /// Open a device "mpi" on the ranks of a communicator, given by its Fortran handle
   /// (MPI_Comm_c2f); `gdr::open_mpi` of <gdr/mpi.hpp> takes it as it is. Collective.
@@ -139,7 +140,7 @@ class Device {
   /// What was recorded so far, in the order of the lists; no work may be running meanwhile.
   std::vector<TimelineEvent> timeline() const;
   /// This process among those that share the device, and how many they are: 0 of 1 but for devices
-  /// of kind "mpi", on which all calls are collective (docs/mpi.md).
+  /// of kind "mpi", on which all calls are collective (docs/guides/mpi.md).
   unsigned rank() const noexcept;
   unsigned ranks() const noexcept;
   /// What every rank did; collective. Empty but for devices of kind "mpi".

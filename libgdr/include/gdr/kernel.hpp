@@ -34,9 +34,10 @@ class Kernel {
  public:
   /// Assemble a text. Throws Error (Program) whose message holds every diagnostic, rendered.
   static Kernel assemble(std::string_view text, const std::string& name = "kernel");
-  /// Compile a text of the kernel language (docs/kernel-language.md), which takes from a tenth of a
-  /// second to some seconds. Throws Error (Program) whose message holds every diagnostic, rendered,
-  /// or says which resource of the chip does not suffice. Warnings are not reported.
+  /// Compile a text of the kernel language (docs/reference/kernel-language.md), which takes from a
+  /// tenth of a second to some seconds. Throws Error (Program) whose message holds every
+  /// diagnostic, rendered, or says which resource of the chip does not suffice. Warnings are not
+  /// reported.
   static Kernel compile(std::string_view text, const std::string& name = "kernel");
   /// Read an object file (.gdo), compile a file of the kernel language (.gdk), or assemble a source
   /// file (any other name).

@@ -14,7 +14,7 @@ from .._device import Device, Statistics, TimelineEvent
 from .._optional import need
 from .diagnostics import History, Stars, centre_of_mass
 
-#: One board at 500 MHz (docs/board.md has the sources): its link and its chips.
+#: One board at 500 MHz (docs/internals/board.md has the sources): its link and its chips.
 LINK_BYTES_PER_SECOND = 2.5e9
 CHIP_FLOPS_PER_CLOCK = 1024  #: 512 PEs, an addition and a multiplication each, in single precision
 CLOCK_HZ = 500e6
