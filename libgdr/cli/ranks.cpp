@@ -91,9 +91,9 @@ std::vector<RankReport> reports_of(Device& device) {
   return reports;
 }
 
-SnapshotPlace shared_place(const std::string& folder, SnapshotFormat format) {
-  SnapshotPlace place{folder, format, is_first_rank, {}};
-  if (ranks()) place.together = together_on_ranks;
+SnapshotOutput shared_place(const std::string& folder, SnapshotFormat format) {
+  SnapshotOutput place{folder, format, is_first_rank, {}};
+  if (ranks()) place.collectively = together_on_ranks;
   return place;
 }
 

@@ -32,7 +32,7 @@ bool is_first_rank() noexcept;
 /// What every rank that is left did.
 std::vector<RankReport> reports_of(Device& device);
 /// A place for snapshots that the first rank writes to.
-SnapshotPlace shared_place(const std::string& folder, SnapshotFormat format);
+SnapshotOutput shared_place(const std::string& folder, SnapshotFormat format);
 
 /// Statistics with the pairs and bytes of all ranks; clocks and predictions stay this rank's.
 Statistics of_all_ranks(Statistics own, const std::vector<RankReport>& reports);
