@@ -1,5 +1,5 @@
-// Computing in the background: the host works on one half of the targets while the board computes
-// the other, and only what changed of the sources is sent again.
+// A run in the background: the host computes while the board does. An update transfers only the
+// sources that changed.
 //   c++ -std=c++20 background.cpp -lgdr
 #include <cmath>
 #include <cstdio>
@@ -27,16 +27,16 @@ int main() {
       const double *tx = x.data() + first, *ty = y.data() + first, *tz = z.data() + first;
       job.targets(half, {{"xi", tx}, {"yi", ty}, {"zi", tz}, {"idi", id.data() + first}});
       job.start({{"ax", ax.data() + first}, {"pot", pot.data() + first}});
-      for (std::size_t i = first; i < first + half; ++i) centre += m[i] * x[i];  // meanwhile
-      job.wait();  // an error would be thrown here
+      for (std::size_t i = first; i < first + half; ++i) centre += m[i] * x[i];  // overlaps
+      job.wait();  // throws the error of the run
     }
     const double before = pot[0];
     const double heavier = 2 * m[7];
-    job.update_sources(7, 1, {{"mj", &heavier}});  // one source of 512 is sent
+    job.update_sources(7, 1, {{"mj", &heavier}});  // transfers one source
     job.run({{"pot", pot.data() + half}});
-    std::printf("%s, a kernel of %.1f clocks an interaction\n", device.description().c_str(),
+    std::printf("%s, a kernel with %.1f clocks per interaction\n", device.description().c_str(),
                 kernel.clocks_per_interaction());
-    std::printf("potential of the first %.9f, centre of mass at %.6f\n", before, centre);
+    std::printf("potential of particle 0: %.9f, centre of mass at x = %.6f\n", before, centre);
     return before < 0 ? 0 : 1;
   } catch (const gdr::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());

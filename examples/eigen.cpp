@@ -1,4 +1,4 @@
-// Eigen matrices as they are: positions in the columns of a 3 x n matrix, no copies.
+// Gravity on Eigen matrices without copies: positions are the columns of a 3 x n matrix.
 //   c++ -std=c++20 $(pkg-config --cflags eigen3 gdr) eigen.cpp -lgdr
 #include <Eigen/Core>
 #include <Eigen/Eigenvalues>
@@ -22,8 +22,8 @@ int main() {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;
   }
-  // The virial tensor W = sum m x a^T: symmetric, its trace is the potential energy (but for the
-  // softening), and its axes are those of the flattening.
+  // The virial tensor W = sum m x a^T is symmetric; its trace is the potential energy (without
+  // softening), and its principal axes are those of the flattened cube.
   const Eigen::Matrix3d virial = position * mass.asDiagonal() * acceleration.transpose();
   const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> axes(0.5 * (virial + virial.transpose()));
   const Eigen::Vector3d w = axes.eigenvalues();

@@ -1,4 +1,4 @@
-/* Gravity from C: positions as triples, masses, and every error with its message.
+/* Gravity from C, with error handling.
  *   cc -std=c99 forces.c -lgdr -lm
  */
 #include <gdr.h>
@@ -24,7 +24,7 @@ int main(void) {
     for (k = 0; k < 3; ++k) x[3 * i + k] = sin(1.7 * i + 2.0 * k) * cos(0.3 * i);
     m[i] = 1.0 / n;
   }
-  check(gdr_device_open(NULL, &device)); /* what GDR_DEVICE says, else an emulated board */
+  check(gdr_device_open(NULL, &device)); /* GDR_DEVICE, or an emulated board by default */
   check(gdr_gravity_create(device, &gravity));
   check(gdr_gravity_compute(gravity, n, x, m, 0.05, acc, pot));
   for (i = 0; i < n; ++i)
@@ -33,7 +33,7 @@ int main(void) {
       size += m[i] * fabs(acc[3 * i + k]);
     }
   printf("%s\n", gdr_device_description(device));
-  printf("forces of size %.6f, that add up to (%.1e, %.1e, %.1e)\n", size, sum[0], sum[1], sum[2]);
+  printf("sum of magnitudes of forces %.6f, sum of forces (%.1e, %.1e, %.1e)\n", size, sum[0], sum[1], sum[2]);
   gdr_gravity_free(gravity);
   gdr_device_close(device);
   return fabs(sum[0]) + fabs(sum[1]) + fabs(sum[2]) < 1e-6 * size ? 0 : 1;

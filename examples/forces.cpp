@@ -1,4 +1,4 @@
-// Gravity of 1000 particles in 30 lines: open a device, compute, print what it did.
+// Gravity of 1000 particles: open a device, compute forces, print statistics.
 //   c++ -std=c++20 forces.cpp -lgdr
 #include <cmath>
 #include <cstdio>
@@ -8,7 +8,7 @@
 int main() {
   const std::size_t n = 1000;
   std::vector<double> x(3 * n), m(n, 1.0 / n), acc(3 * n), pot(n);
-  for (std::size_t i = 0; i < n; ++i) {  // a spiral; take your own particles here
+  for (std::size_t i = 0; i < n; ++i) {  // a spiral; replace with your particles
     const double turn = 0.1 * static_cast<double>(i);
     const double radius = static_cast<double>(i + 1) / n;
     x[3 * i] = radius * std::cos(turn);
@@ -16,7 +16,7 @@ int main() {
     x[3 * i + 2] = 0.1 * std::sin(3 * turn);
   }
   try {
-    gdr::Device device = gdr::Device::open();  // what GDR_DEVICE says, else an emulated board
+    gdr::Device device = gdr::Device::open();  // GDR_DEVICE, or an emulated board by default
     gdr::Gravity gravity(device);
     gravity.compute(n, x.data(), m.data(), 0.01, acc.data(), pot.data());
     double energy = 0;

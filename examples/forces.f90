@@ -1,5 +1,5 @@
-! Gravity from Fortran: positions x(3,n), masses m(n); accelerations and potentials come back.
-!   gfortran forces.f90 -lgdr_fortran -lgdr   (with -I to the folder of gdr.mod)
+! Gravity from Fortran: positions x(3,n) and masses m(n); returns accelerations and potentials.
+!   gfortran forces.f90 -lgdr_fortran -lgdr   (with -I for the directory of gdr.mod)
 program forces
   use, intrinsic :: iso_c_binding
   use gdr

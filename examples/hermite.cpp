@@ -1,5 +1,5 @@
-// A direct N-body code: the Hermite scheme of fourth order (Makino & Aarseth 1992) with a shared,
-// variable step; accelerations and jerks come from the kernel "gravity_jerk".
+// A direct N-body code: the fourth-order Hermite scheme (Makino & Aarseth 1992) with a shared,
+// variable step; the kernel "gravity_jerk" computes accelerations and jerks.
 //   c++ -std=c++20 hermite.cpp -lgdr
 #include <cmath>
 #include <cstdio>
@@ -15,7 +15,7 @@ struct Body {
 };
 
 int main() {
-  std::mt19937 random(1);  // a cold gaussian cloud; put your own particles here
+  std::mt19937 random(1);  // a cold Gaussian cloud; replace with your particles
   std::normal_distribution<double> g;
   const auto draw = [&] { return Vector{g(random), g(random), g(random)}; };
   std::vector<Body> bodies(128);

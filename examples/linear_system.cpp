@@ -1,5 +1,5 @@
-// A system of linear equations, and a thousand small ones: factorised with partial pivoting,
-// solved, and put back into the equations.
+// Solves a linear system and a batch of a thousand small ones by LU with partial pivoting, and
+// checks the residuals.
 //   c++ -std=c++20 linear_system.cpp -lgdr
 #include <cmath>
 #include <cstdio>
@@ -8,7 +8,7 @@
 
 namespace {
 
-/// Some well-conditioned matrix by columns, and right-hand sides of ones.
+/// A well-conditioned, column-major matrix and a right-hand side of ones.
 double element(std::size_t row, std::size_t column) {
   return (row == column ? 4.0 : 0.0) + std::sin(static_cast<double>(7 * row + 3 * column * column));
 }
@@ -37,7 +37,7 @@ int main() {
   std::vector<std::int64_t> pivots(n);
   gdr::LinearOptions options;
   options.precision = gdr::MatrixPrecision::Chip;
-  options.device_flops = 0;  // products as small as these would stay on the host otherwise
+  options.device_flops = 0;  // runs also small products on the device
   gdr::LinearSolver solver(device, options);
   if (const auto zero = solver.lu(n, n, {lu.data(), n}, pivots)) {
     std::printf("the matrix is singular: pivot %zu is zero\n", *zero);

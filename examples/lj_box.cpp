@@ -1,7 +1,7 @@
-// A box of argon in reduced units: Lennard-Jones, periodic, velocity Verlet at constant energy. The
-// kernel knows no box: particles near a wall are given again as sources behind the other one. While
-// the lattice melts each particle gets ten neighbours more within the cut-off, of energy -0.0055
-// each, which is what the total energy changes by.
+// A periodic box of argon in reduced units: Lennard-Jones, velocity Verlet at constant energy. The
+// kernel has no periodic boundary: images of particles near a wall are added as sources. While the
+// lattice melts each particle gains ten neighbours within the cut-off, with an energy of -0.0055
+// each, which explains the change of the total energy.
 //   c++ -std=c++20 lj_box.cpp -lgdr
 #include <cmath>
 #include <cstdio>
@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::size_t side = 6, n = side * side * side;
 constexpr double density = 0.8, cut = 3, dt = 0.004;
-using Triples = std::vector<double>;  // x y z of the first, of the second, ...
+using Triples = std::vector<double>;  // x y z of each particle
 constexpr std::ptrdiff_t step = 3 * sizeof(double);
 
-/// The particles, and the images of those that are within the cut-off of the box.
+/// The particles, and their images within the cut-off of the box.
 Triples with_images(const Triples& x, double box) {
   Triples all = x;
   for (int image = 0; image < 27; ++image) {

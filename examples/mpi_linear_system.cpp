@@ -1,6 +1,6 @@
-// A system of equations on a grid of ranks, as HPL solves it: with look-ahead and without.
+// A linear system on a process grid, like HPL: with and without look-ahead.
 //
-//   mpirun -n 4 example_mpi_linear_system_cpp [unknowns] [turns] [block] [device]
+//   mpirun -n 4 example_mpi_linear_system_cpp [unknowns] [repetitions] [block] [device]
 #include <mpi.h>
 
 #include <algorithm>
@@ -36,18 +36,18 @@ double sum(double own) {
   return all;
 }
 
-/// The best of some turns; all ranks' times together say what was hidden.
-void solve(gdr::Device& device, std::size_t n, int turns, std::size_t block, bool look_ahead,
+/// The fastest of several repetitions, with times summed over the ranks.
+void solve(gdr::Device& device, std::size_t n, int repetitions, std::size_t block, bool look_ahead,
            std::vector<double>& x) {
   gdr::DistributedMatrices grid(device, {.block = block, .look_ahead = look_ahead});
   const std::vector<double> a = matrix(grid, n);
   double best = 0;
-  for (int turn = 0; turn < turns; ++turn) {
+  for (int k = 0; k < repetitions; ++k) {
     std::vector<double> factors = a;
     const double begin = MPI_Wtime();
     x = grid.solve(n, factors.data());
     const double seconds = MPI_Wtime() - begin;
-    best = turn == 0 ? seconds : std::min(best, seconds);
+    best = k == 0 ? seconds : std::min(best, seconds);
   }
   const gdr::GridTimes times = grid.times();
   const double panel = sum(times.panel), hidden = sum(times.hidden);
@@ -55,7 +55,7 @@ void solve(gdr::Device& device, std::size_t n, int turns, std::size_t block, boo
   if (device.rank() == 0)
     std::printf("%-16s %u x %u ranks: %.4f s, %.3f Gflops; panels %.4f s, %.0f %% of it hidden\n",
                 look_ahead ? "look-ahead" : "no look-ahead", grid.grid_rows(), grid.grid_columns(),
-                best, operations / best * 1e-9, panel / device.ranks() / turns,
+                best, operations / best * 1e-9, panel / device.ranks() / repetitions,
                 panel > 0 ? 100 * hidden / panel : 0);
 }
 
@@ -66,17 +66,17 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   try {
     const std::size_t n = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 1024;
-    const int turns = argc > 2 ? std::atoi(argv[2]) : 2;
+    const int repetitions = argc > 2 ? std::atoi(argv[2]) : 2;
     const std::size_t block = argc > 3 ? std::strtoul(argv[3], nullptr, 10) : 64;
     gdr::Device device = gdr::open_mpi(MPI_COMM_WORLD, argc > 4 ? argv[4] : "mpi:engine=native");
     std::vector<double> with, without;
-    solve(device, n, turns, block, true, with);
-    solve(device, n, turns, block, false, without);
+    solve(device, n, repetitions, block, true, with);
+    solve(device, n, repetitions, block, false, without);
     if (with != without) throw gdr::Error(gdr::ErrorCategory::Internal, "the solutions differ");
-  } catch (const gdr::RanksLost& e) {  // data went with them: start again
+  } catch (const gdr::RanksLost& e) {  // the matrices are lost: start again
     std::fprintf(stderr, "%s\n", e.what());
     MPI_Abort(MPI_COMM_WORLD, 1);
-  } catch (const gdr::Error& e) {  // the same on all ranks
+  } catch (const gdr::Error& e) {  // collective error
     std::fprintf(stderr, "%s\n", e.what());
     status = 1;
   }

@@ -1,4 +1,4 @@
-// A star cluster on many ranks: every rank has its own particles, and the device all of them.
+// A star cluster on many ranks: every rank owns some particles, the device combines all of them.
 //
 //   mpirun -n 4 example_mpi_nbody_cpp [particles] [steps] [device]
 #include <mpi.h>
@@ -18,7 +18,7 @@ struct Cluster {
   std::vector<double> position, velocity, mass, acceleration, potential;
 };
 
-/// This rank's part of n particles in a unit sphere: particle i is the same on any number of ranks.
+/// This rank's part of n particles in a unit sphere, independent of the number of ranks.
 Cluster sphere(std::size_t n, std::size_t rank, std::size_t ranks) {
   Cluster c;
   for (std::size_t i = n * rank / ranks; i < n * (rank + 1) / ranks; ++i) {
@@ -83,10 +83,10 @@ int main(int argc, char** argv) {
   try {
     run(argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 1024, argc > 2 ? std::atoi(argv[2]) : 8,
         argc > 3 ? argv[3] : "mpi:engine=native");
-  } catch (const gdr::RanksLost& e) {  // data went with them: start again
+  } catch (const gdr::RanksLost& e) {  // the particles are lost: start again
     std::fprintf(stderr, "%s\n", e.what());
     MPI_Abort(MPI_COMM_WORLD, 1);
-  } catch (const gdr::Error& e) {  // the same on all ranks
+  } catch (const gdr::Error& e) {  // collective error
     std::fprintf(stderr, "%s\n", e.what());
     status = 1;
   }

@@ -1,6 +1,5 @@
-// A pair law of your own in assembly, from a string: every target counts its neighbours within a
-// radius, and sums their masses. The kernel runs on the emulated chip bit for bit; see
-// docs/reference/assembler.md.
+// A user-defined pair law in assembly: every target counts its neighbours within a radius and sums
+// their masses. The emulated chip executes the kernel bit-exactly; see docs/reference/assembler.md.
 //   c++ -std=c++20 own_assembly.cpp -lgdr
 #include <cstdio>
 #include <gdr/gdr.hpp>
@@ -12,34 +11,34 @@ constexpr const char* neighbours = R"(
 .kernel neighbours
 .flops 7
 
-ivar  long xi yi      f64to72         # one of each for every target
-jvar  long xj yj mj   f64to72         # one of each for every source
-param long radius2    f64to72         # one for all
-fvar  long mass       f64to72 fadd at $lr24v    # results live in registers 24 to 31 ...
-fvar  long count      i64int  iadd at $lr32v    # ... and 32 to 39
+ivar  long xi yi      f64to72         # one value per target
+jvar  long xj yj mj   f64to72         # one value per source
+param long radius2    f64to72         # one value for all pairs
+fvar  long mass       f64to72 fadd at $lr24v    # results in registers 24 to 31
+fvar  long count      i64int  iadd at $lr32v    # results in registers 32 to 39
 
-.start                                # once before the loop
+.start                                # runs once before the loop
     upass mass 0
     upass count 0
     vlen 1
     bget $lr6 radius2
-.body                                 # once for every source
-    vlen 1                            # one word each, for all PEs of a block
+.body                                 # runs once per source
+    vlen 1                            # one word, for all PEs of a block
     bget $lr0 xj
     bget $lr2 yj
     bget $lr4 mj
-    vlen 4                            # four targets in every PE
+    vlen 4                            # four targets per PE
     fsub $lr8v $lr0 xi
     fsub $lr16v $lr2 yi
     dmul $lr8v $lr8v $lr8v
     dmul $lr16v $lr16v $lr16v
     fadd $lr8v $lr8v $lr16v
-    fsub m0.neg $lr8v $lr6            # mask 0: where distance^2 - radius^2 is negative
+    fsub m0.neg $lr8v $lr6            # mask 0: distance^2 - radius^2 < 0
     [m0] fadd mass mass $lr4
     [m0] iadd count count 1
 )";
 
-struct Star {  // arrays are taken as they lie, here as members of a structure
+struct Star {  // arrays are read in place, here as members of a structure
   double x, y, mass;
 };
 
@@ -47,7 +46,7 @@ struct Star {  // arrays are taken as they lie, here as members of a structure
 
 int main() {
   std::vector<Star> stars;
-  for (int k = 0; k < 900; ++k)  // a grid of 30 by 30, one apart
+  for (int k = 0; k < 900; ++k)  // a grid of 30 x 30 with spacing 1
     stars.push_back({static_cast<double>(k % 30), static_cast<double>(k / 30), 0.5});
   const std::size_t n = stars.size();
   std::vector<double> mass(n);
@@ -69,6 +68,6 @@ int main() {
   std::printf("corner: %lld stars of mass %g; edge: %lld; inside: %lld\n",
               static_cast<long long>(count[0]), mass[0], static_cast<long long>(count[1]),
               static_cast<long long>(count[31]));
-  // A corner has itself and three around it, an edge five, the inside eight.
+  // Neighbours, plus the particle itself: three at a corner, five at an edge, eight inside.
   return count[0] == 4 && mass[0] == 2 && count[1] == 6 && count[31] == 9 ? 0 : 1;
 }

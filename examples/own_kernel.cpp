@@ -1,6 +1,6 @@
-// A pair law of your own, from a string: every target counts its neighbours within a radius, sums
-// their masses, and finds how far the nearest one is. The compiler makes microcode of it, which
-// runs on the emulated chip bit for bit; the language is in docs/reference/kernel-language.md.
+// A user-defined pair law in the kernel language (docs/reference/kernel-language.md): every target
+// counts its neighbours within a radius, sums their masses, and finds the distance of the nearest
+// one. The kernel is compiled to microcode, which the emulated chip executes bit-exactly.
 //   c++ -std=c++20 own_kernel.cpp -lgdr
 #include <cstdio>
 #include <gdr/gdr.hpp>
@@ -10,22 +10,22 @@ namespace {
 
 constexpr const char* neighbours = R"(
 kernel neighbours; flops 8;
-CONST radius2;                   // one for all
-VARI xi, yi;                     // one of each for every target
-VARJ xj, yj, mj;                 // one of each for every source
-VARF mass, nearest;              // results, one of each for every target
+CONST radius2;                   // one value for all pairs
+VARI xi, yi;                     // one value per target
+VARJ xj, yj, mj;                 // one value per source
+VARF mass, nearest;              // results, one value per target
 VARF int count;
 
 dx = xj - xi;
 dy = yj - yi;
 r2 = dx*dx + dy*dy;
-skip if (r2 == 0);               // not the target itself
+skip if (r2 == 0);               // excludes the target itself
 nearest min= r2;
 mass += r2 < radius2 ? mj : 0;
 count += r2 < radius2 ? 1 : 0;
 )";
 
-struct Star {  // arrays are taken as they lie, here as members of a structure
+struct Star {  // arrays are read in place, here as members of a structure
   double x, y, mass;
 };
 
@@ -33,7 +33,7 @@ struct Star {  // arrays are taken as they lie, here as members of a structure
 
 int main() {
   std::vector<Star> stars;
-  for (int k = 0; k < 900; ++k)  // a grid of 30 by 30, one apart
+  for (int k = 0; k < 900; ++k)  // a grid of 30 x 30 with spacing 1
     stars.push_back({static_cast<double>(k % 30), static_cast<double>(k / 30), 0.5});
   const std::size_t n = stars.size();
   std::vector<double> mass(n), nearest(n);
@@ -58,7 +58,7 @@ int main() {
   std::printf("corner: %lld stars of mass %g; edge: %lld; inside: %lld; nearest at distance^2 %g\n",
               static_cast<long long>(count[0]), mass[0], static_cast<long long>(count[1]),
               static_cast<long long>(count[31]), nearest[31]);
-  // A corner has three around it, an edge five, the inside eight.
+  // Neighbours: three at a corner, five at an edge, eight inside.
   return count[0] == 3 && mass[0] == 1.5 && count[1] == 5 && count[31] == 8 && nearest[31] == 1 ? 0
                                                                                                 : 1;
 }

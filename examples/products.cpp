@@ -1,5 +1,5 @@
-// Products of Eigen's matrices on the device: the correlations of four hundred samples, and the
-// same samples in two other frames, for which they are sent to the boards once.
+// Products of Eigen matrices on the device: the correlation matrix of four hundred samples, and the
+// samples in two other bases, for which they are transferred once.
 //   c++ -std=c++20 $(pkg-config --cflags eigen3 gdr) products.cpp -lgdr
 #include <cstdio>
 #include <gdr/eigen.hpp>
@@ -8,7 +8,7 @@
 int main() {
   const Eigen::Index samples = 400, values = 64;
   std::srand(1);
-  const Eigen::MatrixXd x = Eigen::MatrixXd::Random(values, samples);  // a sample is a column
+  const Eigen::MatrixXd x = Eigen::MatrixXd::Random(values, samples);  // one sample per column
   const Eigen::MatrixXd frame = Eigen::MatrixXd::Random(values, values);
   Eigen::MatrixXd correlations(values, values), turned(values, samples), back(values, samples);
   try {

@@ -1,5 +1,4 @@
-// One chip by hand: a sum over sources, instruction by instruction, and what stands in a PE
-// meanwhile.
+// Single-stepping a chip: a sum over sources, with the registers of a PE after every instruction.
 //   c++ -std=c++20 stepping.cpp -lgdr
 #include <cstdio>
 #include <gdr/gdr.hpp>
@@ -20,7 +19,7 @@ moment += m*(x - p);
     std::vector<double> moments(places.size());
     const std::vector<gdr::NamedResult> results{{"moment", moments}};
 
-    gdr::Machine machine("emulator:blocks=1,pes=2");  // one chip with one block of two PEs
+    gdr::Machine machine("emulator:blocks=1,pes=2");  // a chip with one block of two PEs
     machine.load(kernel);
     machine.sources(x.size(), sources);
     machine.targets(places.size(), targets);

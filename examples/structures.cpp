@@ -1,6 +1,6 @@
-// A kernel of the library in one line, with structures that match its declarations: the forces of
-// Lennard-Jones particles in a row. Every kernel has such a header, <gdr/kernels/NAME.hpp>; for one
-// of your own, `gdr header --cpp` writes it.
+// A built-in kernel on structures that match its declarations: forces of Lennard-Jones particles on
+// a line. Every built-in kernel has a header <gdr/kernels/NAME.hpp>; for other kernels `gdr header
+// --cpp` writes it.
 //   c++ -std=c++20 structures.cpp -lgdr
 #include <cmath>
 #include <cstdio>
@@ -20,7 +20,7 @@ int main() {
     gdr::Device device = gdr::Device::open();
     const std::vector<lj::Result> forces = lj::compute(device, {.rc2 = 6.25}, sources, targets);
 
-    // More runs on the same sources: a job keeps them. Lists are spans: a pointer and a number do.
+    // A job keeps its sources for several runs. Lists are spans.
     lj::Job job(device);
     job.set({.rc2 = 6.25});
     job.sources(sources);
@@ -30,7 +30,7 @@ int main() {
 
     std::printf("at the end: force %.6f, energy %.6f; inside: force %.6f, energy %.6f\n",
                 forces[0].fx, forces[0].u, forces[50].fx, forces[50].u);
-    // Inside, what is left and what is right cancel.
+    // For inner particles the forces from both sides cancel.
     return std::abs(forces[50].fx) < 1e-4 && std::abs(ten[0].fx - forces[0].fx) < 1e-5 ? 0 : 1;
   } catch (const gdr::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());

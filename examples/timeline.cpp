@@ -1,4 +1,4 @@
-// When the link and the chips of a board are busy, and how to stop work that takes too long.
+// The timeline of the link and the chips of a board, and cancellation of a run.
 //   c++ -std=c++20 timeline.cpp -lgdr
 #include <atomic>
 #include <chrono>
@@ -27,12 +27,12 @@ int main() {
     device.record_timeline(false);
     std::printf("chip 0 computes in %.0f %% of the time\n", 100 * running / end);
 
-    // Somebody loses patience: the call ends early, with an error, and the device stays usable.
+    // Another thread interrupts the run: the call throws an error, and the device stays usable.
     const std::size_t many = 200'000;
     std::vector<double> large(3 * many, 0.5), masses(many, 1), none(3 * many), unused(many);
     std::atomic<bool> done = false;
     std::thread impatient([&] {
-      while (!done) {  // what has not begun yet is not interrupted
+      while (!done) {  // interrupt only affects work in progress
         std::this_thread::sleep_for(std::chrono::milliseconds(200));
         device.interrupt();
       }

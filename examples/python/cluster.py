@@ -1,4 +1,4 @@
-"""A star cluster for a while: forces by the emulated chip, energies at the end.
+"""A star cluster with forces from the emulated chip; prints the final energies.
 
     python examples/python/cluster.py
 """

@@ -1,4 +1,4 @@
-"""A star cluster on the ranks of an MPI job, each of which has some of the stars.
+"""A star cluster on the ranks of an MPI job; every rank owns a part of the stars.
 
     mpirun -n 2 python examples/python/mpi_cluster.py [stars] [steps]
 
@@ -17,13 +17,13 @@ from gdr import nbody
 
 
 def part_of(stars: nbody.Snapshot, rank: int, ranks: int) -> nbody.Snapshot:
-    """The stars of one rank."""
+    """This rank's stars."""
     first, end = (len(stars.mass) * r // ranks for r in (rank, rank + 1))
     return nbody.Snapshot(stars.pos[first:end], stars.vel[first:end], stars.mass[first:end])
 
 
 def energy(state: nbody.State) -> float:
-    """Of all stars; each rank gives what its own have, and the same sum comes out everywhere."""
+    """Total energy of the stars of all ranks."""
     own = state.mass * (0.5 * (state.vel**2).sum(1) + 0.5 * state.pot)
     return float(np.concatenate(MPI.COMM_WORLD.allgather(own)).sum())
 

@@ -1,4 +1,4 @@
-"""A pair law of one's own, written in Python.
+"""A user-defined pair law, written in Python.
 
     python examples/python/spring.py
 """
@@ -13,7 +13,7 @@ from gdr.functions import rsqrt
 
 @gdr.kernel(flops=12)
 def spring(i, j, stiffness, length):  # type: ignore[no-untyped-def]
-    """Springs between all pairs of points in a plane, of one length at rest."""
+    """Springs between all pairs of points in a plane, with one rest length."""
     dx, dy = j.x - i.x, j.y - i.y
     r2 = dx**2 + dy**2
     if r2 == 0:

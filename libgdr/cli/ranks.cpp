@@ -99,9 +99,9 @@ std::vector<RankReport> rank_reports(Device& device) {
   return reports;
 }
 
-SnapshotPlace snapshot_place(const std::string& folder, SnapshotFormat format) {
-  SnapshotPlace place{folder, format, is_first_rank, {}};
-  if (ranks()) place.together = on_all_ranks;
+SnapshotOutput snapshot_place(const std::string& folder, SnapshotFormat format) {
+  SnapshotOutput place{folder, format, is_first_rank, {}};
+  if (ranks()) place.collectively = on_all_ranks;
   return place;
 }
 

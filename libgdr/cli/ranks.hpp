@@ -37,7 +37,7 @@ std::vector<std::uint64_t> gather_from_ranks(const std::vector<std::uint64_t>& o
 std::vector<RankReport> rank_reports(Device& device);
 
 /// Where snapshots are written: the first rank writes.
-SnapshotPlace snapshot_place(const std::string& folder, SnapshotFormat format);
+SnapshotOutput snapshot_place(const std::string& folder, SnapshotFormat format);
 
 /// Statistics with the pairs and bytes of all ranks; clocks and predictions stay those of this
 /// rank.

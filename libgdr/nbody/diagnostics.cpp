@@ -1,4 +1,3 @@
-// Conserved quantities of a set of particles: what tells whether an integration can be trusted.
 #include "libgdr/nbody/diagnostics.hpp"
 
 #include <algorithm>
@@ -9,7 +8,7 @@
 namespace gdr {
 namespace {
 
-/// Neumaier's sum: the error of every addition is kept and added at the end.
+/// Neumaier summation: the rounding errors are summed and added at the end.
 class CompensatedSum {
  public:
   void add(double value) noexcept {
@@ -34,7 +33,7 @@ class VectorSum {
   std::array<CompensatedSum, 3> sums_;
 };
 
-Vector3 triple(const std::vector<double>& all, std::size_t i) {
+Vector3 vector_of(const std::vector<double>& all, std::size_t i) {
   return {all[3 * i], all[3 * i + 1], all[3 * i + 2]};
 }
 
@@ -48,7 +47,7 @@ double squared(const Vector3& v) { return v[0] * v[0] + v[1] * v[1] + v[2] * v[2
 double half_mass_radius(const Particles& particles, const Vector3& centre, double mass) {
   std::vector<std::pair<double, double>> shells(particles.size());
   for (std::size_t i = 0; i < shells.size(); ++i)
-    shells[i] = {squared(difference(triple(particles.position, i), centre)), particles.mass[i]};
+    shells[i] = {squared(difference(vector_of(particles.position, i), centre)), particles.mass[i]};
   std::sort(shells.begin(), shells.end());
   double inside = 0;
   for (const auto& [r2, m] : shells) {
@@ -65,7 +64,7 @@ Diagnostics diagnose(const Particles& particles) {
   VectorSum momentum, angular, moment;
   for (std::size_t i = 0; i < particles.size(); ++i) {
     const double m = particles.mass[i];
-    const Vector3 x = triple(particles.position, i), v = triple(particles.velocity, i);
+    const Vector3 x = vector_of(particles.position, i), v = vector_of(particles.velocity, i);
     kinetic.add(0.5 * m * squared(v));
     potential.add(0.5 * m * particles.potential[i]);
     mass.add(m);

@@ -1,4 +1,3 @@
-// Where an integrator gets its forces from: a device, or the host itself.
 #include "libgdr/nbody/forces.hpp"
 
 #include <fmt/format.h>
@@ -15,28 +14,27 @@
 namespace gdr {
 namespace {
 
-/// Masses times the constant of gravity: the kernels know G = 1 only.
+/// Masses times the gravitational constant; the kernels assume G = 1.
 std::vector<double> scaled(std::span<const double> mass, double gravity) {
   std::vector<double> result(mass.begin(), mass.end());
   for (double& m : result) m *= gravity;
   return result;
 }
 
-/// Every rank has all particles, and asks for the forces on its part of them; a part is larger when
-/// ranks were lost.
-class SharedForces {
+/// Forces on a device of many ranks. Every rank has all particles and computes the forces on a part
+/// of them, which grows when ranks fail.
+class RankForces {
  public:
-  SharedForces(Device& device, RankGroup& ranks)
-      : device_(device), gravity_(device), ranks_(ranks) {}
+  RankForces(Device& device, RankGroup& ranks) : device_(device), gravity_(device), ranks_(ranks) {}
 
   void compute(std::span<const double> position, std::span<const double> mass, double eps,
                std::span<double> acceleration, std::span<double> potential) {
-    device_.despite_losses([&] { share(position, mass, eps, acceleration, potential); });
+    device_.despite_losses([&] { compute_part(position, mass, eps, acceleration, potential); });
   }
 
  private:
-  void share(std::span<const double> position, std::span<const double> mass, double eps,
-             std::span<double> acceleration, std::span<double> potential) {
+  void compute_part(std::span<const double> position, std::span<const double> mass, double eps,
+                    std::span<double> acceleration, std::span<double> potential) {
     const std::size_t n = mass.size(), first = part_begin(n, ranks_.rank(), ranks_.size());
     const std::size_t count = part_begin(n, ranks_.rank() + 1, ranks_.size()) - first;
     gravity_.compute(count, position.data() + 3 * first, mass.data() + first, eps,
@@ -51,9 +49,9 @@ class SharedForces {
   RankGroup& ranks_;
 };
 
-/// What a device of many ranks gives: the same on all of them.
-ForceLaw shared_forces(Device& device, RankGroup& ranks, double eps, double gravity) {
-  auto forces = std::make_shared<SharedForces>(device, ranks);
+/// Forces of all particles, identical on all ranks.
+ForceLaw rank_forces(Device& device, RankGroup& ranks, double eps, double gravity) {
+  auto forces = std::make_shared<RankForces>(device, ranks);
   return [forces, eps, gravity](std::span<const double> position, std::span<const double> mass,
                                 std::span<double> acceleration, std::span<double> potential) {
     forces->compute(position, scaled(mass, gravity), eps, acceleration, potential);
@@ -64,7 +62,7 @@ ForceLaw shared_forces(Device& device, RankGroup& ranks, double eps, double grav
 
 ForceLaw device_forces(Device& device, double eps, double gravity) {
   if (RankGroup* const ranks = DeviceRanks::group(device))
-    return shared_forces(device, *ranks, eps, gravity);
+    return rank_forces(device, *ranks, eps, gravity);
   auto kernel = std::make_shared<Gravity>(device);
   return [kernel, eps, gravity](std::span<const double> position, std::span<const double> mass,
                                 std::span<double> acceleration, std::span<double> potential) {
@@ -94,8 +92,8 @@ void check_forces(std::span<const double> position, std::span<const double> acce
       throw Error(ErrorCategory::Input, "the forces are not finite: " + far);
     throw Error(
         ErrorCategory::Input,
-        fmt::format("the force on particle {} is not finite ({} {} {}, potential {}): numbers "
-                    "too large, or particles too close for this softening; choose units in "
+        fmt::format("the force on particle {} is not finite ({} {} {}, potential {}): values "
+                    "out of range, or particles too close for this softening; use units in "
                     "which positions and masses are near 1, or a larger eps",
                     i, a[0], a[1], a[2], potential[i]));
   }

@@ -1,4 +1,3 @@
-// Ctrl-C and kill as a wish to stop at the next good place, not as an end in the middle.
 #include "libgdr/nbody/interrupt.hpp"
 
 namespace gdr {
@@ -6,13 +5,13 @@ namespace {
 
 volatile std::sig_atomic_t signal_received = 0;
 
-extern "C" void remember_signal(int number) { signal_received = number; }
+extern "C" void record_signal(int number) { signal_received = number; }
 
-/// Handle a signal unless it is ignored, as nohup and background jobs of a script have it.
+/// Handles a signal unless it is ignored, as with nohup and in background jobs of a script.
 void install(int number, struct sigaction& old) {
   struct sigaction action {};
-  action.sa_handler = remember_signal;
-  // The second signal finds the usual handling; interrupted system calls go on.
+  action.sa_handler = record_signal;
+  // A second signal has the default action; interrupted system calls are restarted.
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
   ::sigemptyset(&action.sa_mask);
   ::sigaction(number, nullptr, &old);

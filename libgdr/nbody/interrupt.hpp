@@ -1,13 +1,12 @@
-// Ctrl-C, kill and a lost terminal as a wish to stop at the next good place, not as an end in the
-// middle.
+// Handling of SIGINT, SIGTERM and SIGHUP: a run stops after the current step.
 #pragma once
 
 #include <csignal>
 
 namespace gdr {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP are remembered instead of ending the process. A
-/// second one of the same kind ends it at once, as usual. Only one may live at a time.
+/// During its lifetime SIGINT, SIGTERM and SIGHUP are recorded and do not terminate the process. A
+/// second signal of the same kind terminates it. Only one guard may exist at a time.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -15,7 +14,7 @@ class InterruptGuard {
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-  /// The signal that came, or 0.
+  /// The last signal received, or 0.
   static int received() noexcept;
 
  private:

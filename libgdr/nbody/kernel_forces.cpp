@@ -1,4 +1,3 @@
-// Results of any kernel on the particles of a snapshot, its variables found by their names.
 #include "libgdr/nbody/kernel_forces.hpp"
 
 #include <fmt/format.h>
@@ -17,14 +16,14 @@ namespace {
 
 constexpr std::ptrdiff_t triple = 3 * sizeof(double);
 
-/// Results that belong together: the beginning of their names, before x, y, z, and the dataset.
+/// Results that form a vector: the common prefix of their names, and the dataset.
 struct VectorName {
-  std::string_view stem, dataset;
+  std::string_view prefix, dataset;
 };
 constexpr VectorName vectors[] = {
     {"a", "Acceleration"}, {"j", "Jerk"}, {"s", "Snap"}, {"pn", "PostNewtonian"}};
 
-/// The name without the i or j that says whose it is.
+/// The name without the final i or j.
 std::string_view property(const KernelVariable& v) {
   std::string_view name = v.name;
   if (name.ends_with(v.role == Role::Target ? 'i' : 'j')) name.remove_suffix(1);
@@ -37,11 +36,11 @@ bool is_velocity(const KernelVariable& v) {
          (p == "vx" || p == "vy" || p == "vz");
 }
 
-/// The arrays that a kernel's variables are fed from.
-class Feed {
+/// The input arrays of a kernel's variables.
+class Inputs {
  public:
-  Feed(Device& device, const Kernel& kernel, const Snapshot& snapshot,
-       const KernelSettings& settings)
+  Inputs(Device& device, const Kernel& kernel, const Snapshot& snapshot,
+         const KernelSettings& settings)
       : n_(snapshot.size()), masses_(snapshot.mass), ids_(n_) {
     for (double& m : masses_) m *= settings.gravity;
     std::iota(ids_.begin(), ids_.end(), std::int64_t{0});
@@ -63,9 +62,9 @@ class Feed {
     for (const auto& [name, value] : settings.values) constants_[name].assign(n_, value);
   }
 
-  /// Arrays for all variables of a role; what cannot be fed is added to `missing`.
-  std::vector<NamedInput> inputs(const Kernel& kernel, Role role,
-                                 std::vector<std::string>& missing) const {
+  /// Arrays of all variables of a role; names without an array are appended to `missing`.
+  std::vector<NamedInput> of_role(const Kernel& kernel, Role role,
+                                  std::vector<std::string>& missing) const {
     std::vector<NamedInput> list;
     for (const KernelVariable& v : kernel.variables()) {
       if (v.role != role) continue;
@@ -124,14 +123,14 @@ void set_parameters(Job& job, const Kernel& kernel, const KernelSettings& settin
   }
 }
 
-/// A result that is one of several: which, how many there are, and their common name.
+/// An element of an array result: index, number of elements, and name of the array.
 struct Element {
   std::string base;
-  std::size_t number = 0, count = 0;
+  std::size_t index = 0, count = 0;
 };
 
-/// `near_5` of near_0, near_1, ...: an array or a list of the kernel language. Elsewhere count is
-/// 0.
+/// The element for a name like `near_5` if near_0, near_1, ... exist, as for arrays and lists of
+/// the kernel language; otherwise count is 0.
 Element element_of(const Kernel& kernel, const KernelVariable& v) {
   const auto has = [&](const std::string& name) {
     return std::any_of(
@@ -142,15 +141,15 @@ Element element_of(const Kernel& kernel, const KernelVariable& v) {
   if (cut == std::string::npos || v.name[cut] != '_' || cut + 1 == v.name.size()) return {};
   Element e{v.name.substr(0, cut), 0, 0};
   while (has(fmt::format("{}_{}", e.base, e.count))) {
-    if (fmt::format("{}_{}", e.base, e.count) == v.name) e.number = e.count;
+    if (fmt::format("{}_{}", e.base, e.count) == v.name) e.index = e.count;
     ++e.count;
   }
-  if (e.count < 2 || fmt::format("{}_{}", e.base, e.number) != v.name) return {};
-  if (has(e.base)) e.base += "_list";  // the name itself is the number of entries
+  if (e.count < 2 || fmt::format("{}_{}", e.base, e.index) != v.name) return {};
+  if (has(e.base)) e.base += "_list";  // the base name is the number of entries
   return e;
 }
 
-/// The dataset of a result, and which of its columns.
+/// The dataset of a result, created on first use, and the column in it.
 ForceDataset& dataset_of(std::vector<ForceDataset>& list, const Kernel& kernel,
                          const KernelVariable& v, std::size_t n, std::size_t& column) {
   const auto has = [&](const std::string& name) {
@@ -163,7 +162,7 @@ ForceDataset& dataset_of(std::vector<ForceDataset>& list, const Kernel& kernel,
   std::size_t width = 1;
   column = 0;
   for (const VectorName& vector : vectors) {
-    const std::string stem(vector.stem);
+    const std::string stem(vector.prefix);
     const std::string_view rest =
         std::string_view(v.name).substr(std::min(stem.size(), v.name.size()));
     if (!v.name.starts_with(stem) || rest.size() != 1 || rest[0] < 'x' || rest[0] > 'z') continue;
@@ -175,7 +174,7 @@ ForceDataset& dataset_of(std::vector<ForceDataset>& list, const Kernel& kernel,
   if (const Element e = element_of(kernel, v); e.count > 0) {
     name = e.base;
     width = e.count;
-    column = e.number;
+    column = e.index;
   }
   for (ForceDataset& d : list)
     if (d.name == name) return d;
@@ -188,7 +187,7 @@ ForceDataset& dataset_of(std::vector<ForceDataset>& list, const Kernel& kernel,
   return list.back();
 }
 
-/// Extremes may be infinite (of no pair); sums may not.
+/// Sums must be finite; minima and maxima over no pairs are infinite.
 void check_finite_sums(const Kernel& kernel, const std::vector<ForceDataset>& list) {
   for (const ForceDataset& d : list) {
     const bool extreme = std::any_of(
@@ -200,7 +199,7 @@ void check_finite_sums(const Kernel& kernel, const std::vector<ForceDataset>& li
       if (!std::isfinite(d.numbers[k]))
         throw Error(
             ErrorCategory::Input,
-            fmt::format("{} of particle {} is not finite: numbers too large, or particles "
+            fmt::format("{} of particle {} is not finite: values out of range, or particles "
                         "too close for this softening; scale the units, or use a larger eps",
                         d.name, k / d.width));
   }
@@ -212,7 +211,7 @@ struct JobArrays {
   std::vector<NamedResult> results;
 };
 
-/// Run the job; of many ranks each gives its part of the arrays, and gets all results.
+/// Runs the job. On many ranks each passes its part of the arrays and gets all results.
 void run_part(Device& device, Job& job, std::size_t n, JobArrays arrays,
               std::vector<ForceDataset>& list) {
   RankGroup* const ranks = DeviceRanks::group(device);
@@ -245,17 +244,17 @@ std::vector<ForceDataset> kernel_forces(Device& device, const Kernel& kernel,
                                         const Snapshot& snapshot, const KernelSettings& settings) {
   check_settings(kernel, settings);
   const std::size_t n = snapshot.size();
-  const Feed feed(device, kernel, snapshot, settings);
+  const Inputs inputs(device, kernel, snapshot, settings);
   std::vector<std::string> missing;
-  const std::vector<NamedInput> sources = feed.inputs(kernel, Role::Source, missing);
-  const std::vector<NamedInput> targets = feed.inputs(kernel, Role::Target, missing);
+  const std::vector<NamedInput> sources = inputs.of_role(kernel, Role::Source, missing);
+  const std::vector<NamedInput> targets = inputs.of_role(kernel, Role::Target, missing);
   Job job = device.job(kernel);
   set_parameters(job, kernel, settings, missing);
   if (!missing.empty())
     throw Error(
         ErrorCategory::Usage,
-        fmt::format("the kernel {} wants {}, which a snapshot does not have; give a value for "
-                    "all particles with --set NAME=VALUE",
+        fmt::format("the kernel {} requires {}, which a snapshot does not contain; set a value "
+                    "for all particles with --set NAME=VALUE",
                     kernel.name(), fmt::join(missing, ", ")));
   std::vector<ForceDataset> list;
   std::vector<NamedResult> results;

@@ -1,4 +1,3 @@
-// The leapfrog integrator (kick, drift, kick): second order, time-symmetric, symplectic.
 #include "libgdr/nbody/leapfrog.hpp"
 
 #include <utility>
@@ -6,7 +5,7 @@
 namespace gdr {
 namespace {
 
-/// to += from * factor, number by number.
+/// to += from * factor, element-wise.
 void advance(std::vector<double>& to, const std::vector<double>& from, double factor) {
   for (std::size_t k = 0; k < to.size(); ++k) to[k] += from[k] * factor;
 }
@@ -29,7 +28,7 @@ Leapfrog::Leapfrog(Particles& particles, ForceLaw forces)
 }
 
 void Leapfrog::step(double dt) {
-  before_ = particles_;  // four copies of O(n) beside forces of O(n^2)
+  before_ = particles_;  // O(n) copies, negligible beside O(n^2) forces
   try {
     advance(particles_.velocity, particles_.acceleration, dt / 2);
     advance(particles_.position, particles_.velocity, dt);

@@ -1,4 +1,4 @@
-// The leapfrog integrator (kick, drift, kick): second order, time-symmetric, symplectic.
+// The leapfrog integrator (kick-drift-kick): second order, time-symmetric, symplectic.
 #pragma once
 
 #include <cstddef>
@@ -9,26 +9,26 @@
 
 namespace gdr {
 
-/// The state that is integrated, as plain arrays: n triples, or n values.
+/// The state of an integration: arrays of n three-vectors or n values.
 struct Particles {
   std::vector<double> position, velocity, mass;
-  std::vector<double> acceleration, potential;  ///< at `position`, once forces were computed
+  std::vector<double> acceleration, potential;  ///< at `position`, after the forces were computed
 
   std::size_t size() const noexcept { return mass.size(); }
 };
 
-/// The particles of a snapshot, with no forces yet.
+/// The particles of a snapshot, without forces.
 Particles particles_of(const Snapshot& snapshot);
 
-/// Integrates particles under a force law. Nothing but position and velocity goes from one step to
-/// the next, and forces depend on positions alone: so a run from a snapshot has the same bits as
-/// one that was never interrupted.
+/// Integrates particles under a force law. The state between steps is position and velocity, and
+/// forces depend only on positions: a run restarted from a snapshot is bit-identical to an
+/// uninterrupted one.
 class Leapfrog {
  public:
-  /// Computes the forces at the start.
+  /// Computes the initial forces.
   Leapfrog(Particles& particles, ForceLaw forces);
-  /// One step of length dt: v += a dt/2; x += v dt; a = f(x); v += a dt/2. If the forces throw,
-  /// the particles are as they were before the step.
+  /// One step of length dt: v += a dt/2; x += v dt; a = f(x); v += a dt/2. If the force law
+  /// throws, the particles are restored.
   void step(double dt);
 
  private:

@@ -1,4 +1,3 @@
-// What a run will do: the grid of times that it steps over, and where it reports and saves.
 #include "libgdr/nbody/plan.hpp"
 
 #include <fmt/format.h>
@@ -12,39 +11,41 @@
 namespace gdr {
 namespace {
 
-constexpr double most_steps = 9007199254740992.0;  // 2^53: integers that a double holds
-constexpr std::int64_t usual_reports = 16;
+constexpr double max_steps = 9007199254740992.0;  // 2^53: integers up to here are exact
+constexpr std::int64_t default_reports = 16;
 
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
+[[noreturn]] void usage_error(const std::string& message) {
+  throw Error(ErrorCategory::Usage, message);
+}
 
-/// The value that was asked for, else the one of the earlier run, else an error.
-double needed(const std::optional<double>& given, const std::optional<RunState>& earlier,
-              double RunState::*number, const char* option, const char* meaning) {
+/// The requested value, else that of the earlier run, else an error.
+double required(const std::optional<double>& given, const std::optional<RunState>& earlier,
+                double RunState::*number, const char* option, const char* meaning) {
   if (given) return *given;
   if (earlier) return (*earlier).*number;
-  refuse(fmt::format("{} is needed: {} (the file is not of an earlier run, which would tell)",
-                     option, meaning));
+  usage_error(fmt::format("{} is required: {} (the file is not a snapshot of an earlier run)",
+                          option, meaning));
 }
 
 void check_finite_above(const char* option, double value, bool zero_allowed) {
   if (std::isfinite(value) && (value > 0 || (zero_allowed && value == 0))) return;
-  refuse(fmt::format("{} {}: a finite number {} is wanted", option, value,
-                     zero_allowed ? "of at least 0" : "above 0"));
+  usage_error(fmt::format("{}: expected a finite number {}, got {}", option,
+                          zero_allowed ? "of at least 0" : "above 0", value));
 }
 
-/// Steps until `time` is reached, where a thousandth of a step too little counts as reached.
+/// Number of steps until `time` is reached within a thousandth of a step.
 std::int64_t steps_until(double time, const RunState& run) {
   const double steps = std::ceil((time - run.start_time) / run.time_step - 1e-3);
-  if (!(steps <= most_steps))
-    refuse(fmt::format("{} steps of {} until {} are too many; choose a larger --dt", steps,
-                       run.time_step, time));
+  if (!(steps <= max_steps))
+    usage_error(fmt::format("{} steps of {} until {} are too many; use a larger --dt", steps,
+                            run.time_step, time));
   return static_cast<std::int64_t>(steps);
 }
 
 /// An interval in whole steps, at least one.
 std::int64_t in_steps(const Interval& interval, double time_step) {
   const double steps = interval.in_steps ? interval.value : interval.value / time_step;
-  return static_cast<std::int64_t>(std::clamp(std::round(steps), 1.0, most_steps));
+  return static_cast<std::int64_t>(std::clamp(std::round(steps), 1.0, max_steps));
 }
 
 }  // namespace
@@ -69,9 +70,9 @@ Interval parse_interval(const std::string& option, const std::string& text) {
   if (error == std::errc() && end == number.data() + number.size() && interval.value > 0 &&
       std::isfinite(interval.value) && whole)
     return interval;
-  refuse(
-      fmt::format("{} '{}': a time above 0 is wanted, such as 0.25, or a number of steps, such "
-                  "as 64steps",
+  usage_error(
+      fmt::format("{}: expected a time above 0, such as 0.25, or a number of steps, such as "
+                  "64steps, got '{}'",
                   option, text));
 }
 
@@ -79,18 +80,18 @@ RunPlan plan_run(const Snapshot& snapshot, const RunRequest& request) {
   const std::optional<RunState>& earlier = snapshot.run;
   RunPlan plan;
   RunState& run = plan.start;
-  run.softening = needed(request.softening, earlier, &RunState::softening, "--eps",
-                         "the softening length, for example --eps 0.015625");
-  run.time_step = needed(request.time_step, earlier, &RunState::time_step, "--dt",
-                         "the time step, for example --dt 0.0009765625");
+  run.softening = required(request.softening, earlier, &RunState::softening, "--eps",
+                           "the softening length, for example --eps 0.015625");
+  run.time_step = required(request.time_step, earlier, &RunState::time_step, "--dt",
+                           "the time step, for example --dt 0.0009765625");
   run.gravity = request.gravity.value_or(earlier ? earlier->gravity : 1.0);
   check_finite_above("--eps", run.softening, true);
   check_finite_above("--dt", run.time_step, false);
   check_finite_above("--G", run.gravity, false);
-  if (!request.end_time) refuse("--t-end is needed: the time until which to integrate");
-  if (!std::isfinite(*request.end_time)) refuse("--t-end: a finite time is wanted");
+  if (!request.end_time) usage_error("--t-end is required: the end time of the integration");
+  if (!std::isfinite(*request.end_time)) usage_error("--t-end: expected a finite time");
 
-  // With the same physics it is the same run going on; otherwise a new one begins here.
+  // With the same parameters the earlier run continues; otherwise a new run starts here.
   plan.restarted = earlier && earlier->softening == run.softening &&
                    earlier->time_step == run.time_step && earlier->gravity == run.gravity;
   if (plan.restarted) {
@@ -99,14 +100,14 @@ RunPlan plan_run(const Snapshot& snapshot, const RunRequest& request) {
     run.start_time = snapshot.time;
   }
   if (*request.end_time < snapshot.time)
-    refuse(fmt::format("--t-end {} is before the time of the snapshot, {}", *request.end_time,
-                       snapshot.time));
+    usage_error(fmt::format("--t-end {} is before the time of the snapshot, {}", *request.end_time,
+                            snapshot.time));
   plan.last_step = std::max(steps_until(*request.end_time, run), run.step);
   if (request.snapshot_every)
     plan.snapshot_every = in_steps(*request.snapshot_every, run.time_step);
   plan.energy_every = request.energy_every
                           ? in_steps(*request.energy_every, run.time_step)
-                          : std::max<std::int64_t>(1, plan.steps() / usual_reports);
+                          : std::max<std::int64_t>(1, plan.steps() / default_reports);
   return plan;
 }
 

@@ -1,4 +1,3 @@
-// What one force calculation would take on a machine of another size than the one at work.
 #include "libgdr/nbody/prediction.hpp"
 
 #include <cstdlib>
@@ -9,7 +8,7 @@
 namespace gdr {
 namespace {
 
-/// The name that Device::open understands an empty one as.
+/// The name that Device::open uses for an empty one.
 std::string full_name(const std::string& device_name) {
   if (!device_name.empty()) return device_name;
   const char* variable = std::getenv("GDR_DEVICE");
@@ -25,7 +24,7 @@ ForceCost force_cost(const Statistics& statistics) {
           statistics.flops / runs};
 }
 
-bool is_usual_board(const std::string& device_name) {
+bool is_default_board(const std::string& device_name) {
   const std::string name = full_name(device_name);
   return name.starts_with("emulator") && name.find("chips=") == std::string::npos &&
          name.find("boards=") == std::string::npos;
@@ -34,12 +33,13 @@ bool is_usual_board(const std::string& device_name) {
 ForceCost predict_force_cost(const std::string& device_name, const DeviceOptions& options,
                              unsigned chips, std::span<const double> position,
                              std::span<const double> mass, double eps) {
-  // Of an option that is given twice the later one holds.
-  // Boards that are elsewhere cannot be made smaller: the emulator knows the same clocks.
+  // The geometry of remote boards is fixed; the emulator has the same clocks. The last value of a
+  // repeated option counts.
   std::string name = full_name(device_name);
   if (!name.starts_with("emulator")) name = "emulator";
-  const char joint = name.find(':') == std::string::npos ? ':' : ',';
-  Device device = Device::open(name + joint + "boards=1,chips=" + std::to_string(chips), options);
+  const char separator = name.find(':') == std::string::npos ? ':' : ',';
+  Device device =
+      Device::open(name + separator + "boards=1,chips=" + std::to_string(chips), options);
   Gravity gravity(device);
   std::vector<double> acceleration(3 * mass.size()), potential(mass.size());
   gravity.compute(mass.size(), position.data(), mass.data(), eps, acceleration.data(),

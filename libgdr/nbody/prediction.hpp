@@ -1,4 +1,4 @@
-// What one force calculation would take on a machine of another size than the one at work.
+// Predicted cost of a force calculation on a board of another size.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,23 @@
 
 namespace gdr {
 
-/// Cost of one force calculation of all particles on one another, on the real machine.
+/// Predicted cost, on the real board, of one force calculation of all particles on each other.
 struct ForceCost {
-  std::uint64_t clocks = 0;  ///< of a chip, ports included
-  double seconds = 0;        ///< transfers over the host link included
+  std::uint64_t clocks = 0;  ///< clocks of a chip, including ports
+  double seconds = 0;        ///< including transfers over the host link
   double flops = 0;
 
   double gflops() const noexcept { return seconds > 0 ? flops / seconds * 1e-9 : 0.0; }
 };
 
-/// Cost of one force calculation by the statistics of equal ones, one run each.
+/// Cost of one force calculation, from the statistics of runs with one calculation each.
 ForceCost force_cost(const Statistics& statistics);
 
-/// True if the name is of the usual machine: one board of four chips.
-bool is_usual_board(const std::string& device_name);
+/// True if the name is that of the default device: one board of four chips.
+bool is_default_board(const std::string& device_name);
 
-/// Cost on one board with `chips` chips, otherwise the machine that `device_name` names: computes
-/// the forces once on an emulated one. Throws what Device::open does.
+/// Cost on one board with `chips` chips and otherwise the geometry of `device_name`, from one force
+/// calculation on an emulated board. Throws the errors of Device::open.
 ForceCost predict_force_cost(const std::string& device_name, const DeviceOptions& options,
                              unsigned chips, std::span<const double> position,
                              std::span<const double> mass, double eps);

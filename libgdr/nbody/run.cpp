@@ -1,4 +1,3 @@
-// A run: steps over a plan, with energies and snapshots on the way and the state safe in the end.
 #include "libgdr/nbody/run.hpp"
 
 #include <fmt/format.h>
@@ -16,11 +15,11 @@ namespace {
 
 class Run {
  public:
-  Run(Snapshot& snapshot, const RunPlan& plan, const ForceLaw& forces, const SnapshotPlace& place,
+  Run(Snapshot& snapshot, const RunPlan& plan, const ForceLaw& forces, const SnapshotOutput& output,
       const RunObserver& observer)
       : snapshot_(snapshot),
         plan_(plan),
-        place_(place),
+        output_(output),
         observer_(observer),
         particles_(particles_of(snapshot)),
         leapfrog_(particles_, forces) {
@@ -33,10 +32,10 @@ class Run {
     try {
       all_steps();
     } catch (...) {
-      // Also when the observer threw (nobody reads the output any more, say), nothing is lost.
-      if (!kept_) {
+      // Save the state also if the observer threw, for example because the output is closed.
+      if (!saved_on_error_) {
         update_snapshot();
-        save_anywhere(true);
+        save_after_error(true);
       }
       throw;
     }
@@ -68,7 +67,7 @@ class Run {
     try {
       leapfrog_.step(plan_.start.time_step);
     } catch (const Error& error) {
-      give_up(error, fmt::format("in step {}", result_.end.step + 1));
+      fail(error, fmt::format("in step {}", result_.end.step + 1));
     }
     ++result_.end.step;
     ++result_.force_calls;
@@ -82,7 +81,7 @@ class Run {
     if (observer_.energies) observer_.energies(result_.records.back());
   }
 
-  /// The state of the particles, as the user's snapshot.
+  /// Copies the state of the particles to the snapshot.
   void update_snapshot() {
     snapshot_.position = particles_.position;
     snapshot_.velocity = particles_.velocity;
@@ -92,57 +91,58 @@ class Run {
 
   void save() {
     update_snapshot();
-    if (place_.folder.empty()) return;
-    const std::string path = place_.path(result_.end.step);
+    if (output_.directory.empty()) return;
+    const std::string path = output_.path(result_.end.step);
     if (!result_.snapshots.empty() && result_.snapshots.back() == path) return;
     try {
       const auto write = [&] {
-        if (place_.writes()) write_snapshot(path, snapshot_, place_.format);
+        if (output_.writes()) write_snapshot(path, snapshot_, output_.format);
       };
-      place_.together ? place_.together(write) : write();
+      output_.collectively ? output_.collectively(write) : write();
     } catch (const Error& error) {
-      give_up(error, fmt::format("at step {}", result_.end.step), false);
+      fail(error, fmt::format("at step {}", result_.end.step), false);
     }
     result_.snapshots.push_back(path);
     if (observer_.saved) observer_.saved(path);
   }
 
   /// Save what there is, and throw with the place of it.
-  [[noreturn]] void give_up(const Error& error, const std::string& where, bool try_folder = true) {
+  [[noreturn]] void fail(const Error& error, const std::string& where, bool try_directory = true) {
     update_snapshot();
     std::string message = fmt::format("{} ({})", error.what(), where);
-    const std::string kept = save_anywhere(try_folder);
-    kept_ = true;
-    if (!kept.empty())
-      message += fmt::format("\n  the state after step {} is kept in '{}'", result_.end.step, kept);
+    const std::string path = save_after_error(try_directory);
+    saved_on_error_ = true;
+    if (!path.empty())
+      message +=
+          fmt::format("\n  the state after step {} was saved to '{}'", result_.end.step, path);
     else if (!result_.snapshots.empty())
       message += fmt::format("\n  the last snapshot written is '{}'", result_.snapshots.back());
-    // What all ranks threw alike stays that.
+    // Keep the type of a collective error.
     if (dynamic_cast<const AgreedError*>(&error) != nullptr)
       throw AgreedError(error.category(), message);
     throw Error(error.category(), message);
   }
 
-  /// Where the state was saved; empty if nowhere.
-  std::string save_anywhere(bool try_folder) const {
-    if (place_.folder.empty() || !place_.writes()) return {};
-    // The first error is the one to report: one here only leads to the next place.
-    if (try_folder) {
+  /// Saves the state and returns the path; empty if that fails.
+  std::string save_after_error(bool try_directory) const {
+    if (output_.directory.empty() || !output_.writes()) return {};
+    // The original error is reported; an error here leads to the next directory.
+    if (try_directory) {
       try {
-        const std::string path = place_.path(result_.end.step);
-        write_snapshot(path, snapshot_, place_.format);
+        const std::string path = output_.path(result_.end.step);
+        write_snapshot(path, snapshot_, output_.format);
         return path;
       } catch (const Error&) {
       }
     }
     try {
-      std::error_code no_folder;
-      const std::string folder = std::filesystem::temp_directory_path(no_folder).string();
-      // Other users can write to this folder, too.
-      if (!no_folder)
-        return write_private_snapshot(folder,
+      std::error_code failed;
+      const std::string directory = std::filesystem::temp_directory_path(failed).string();
+      // Other users may write to this directory: the file is created exclusively.
+      if (!failed)
+        return write_private_snapshot(directory,
                                       fmt::format("gdr-nbody-snapshot_{:08}-", result_.end.step),
-                                      snapshot_, place_.format);
+                                      snapshot_, output_.format);
     } catch (const Error&) {
     }
     return {};
@@ -150,24 +150,25 @@ class Run {
 
   Snapshot& snapshot_;
   const RunPlan& plan_;
-  const SnapshotPlace& place_;
+  const SnapshotOutput& output_;
   const RunObserver& observer_;
   Particles particles_;
   Leapfrog leapfrog_;
   RunResult result_;
-  bool kept_ = false;  ///< what could be saved after a failure has been
+  bool saved_on_error_ = false;  ///< whether fail() has saved the state
 };
 
 }  // namespace
 
-std::string SnapshotPlace::path(std::int64_t step) const {
-  const char* ending = format == SnapshotFormat::Hdf5 ? "hdf5" : "txt";
-  return (std::filesystem::path(folder) / fmt::format("snapshot_{:08}.{}", step, ending)).string();
+std::string SnapshotOutput::path(std::int64_t step) const {
+  const char* extension = format == SnapshotFormat::Hdf5 ? "hdf5" : "txt";
+  return (std::filesystem::path(directory) / fmt::format("snapshot_{:08}.{}", step, extension))
+      .string();
 }
 
 RunResult run_simulation(Snapshot& snapshot, const RunPlan& plan, const ForceLaw& forces,
-                         const SnapshotPlace& place, const RunObserver& observer) {
-  return Run(snapshot, plan, forces, place, observer).go();
+                         const SnapshotOutput& output, const RunObserver& observer) {
+  return Run(snapshot, plan, forces, output, observer).go();
 }
 
 }  // namespace gdr

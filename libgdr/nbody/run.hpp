@@ -1,4 +1,4 @@
-// A run: steps over a plan, with energies and snapshots on the way and the state safe in the end.
+// A run: integrates a plan with reports of energies and snapshots, and saves the state on errors.
 #pragma once
 
 #include <cstdint>
@@ -17,48 +17,48 @@ namespace gdr {
 struct EnergyRecord {
   std::int64_t step = 0;
   double time = 0;
-  double energy_error = 0;  ///< (E - E0) / |E0|, E0 that of step 0
+  double energy_error = 0;  ///< (E - E0) / |E0| with E0 at step 0
   Diagnostics values;
 };
 
-/// What the caller wants to see and to say while a run goes on. Empty functions are left out.
+/// Callbacks during a run. Empty functions are not called.
 struct RunObserver {
   std::function<void(const EnergyRecord&)> energies;
   std::function<void(const std::string& path)> saved;
   std::function<void(std::int64_t step)> progress;
-  std::function<bool()> stop;  ///< asked after every step; true ends the run with a snapshot
+  std::function<bool()> stop;  ///< called after every step; true ends the run with a snapshot
 };
 
 struct RunResult {
-  RunState end;                        ///< where the run stands
-  bool stopped = false;                ///< by RunObserver::stop, before its end
-  std::vector<EnergyRecord> records;   ///< at the first step, those of the plan, and the last
-  double largest_error = 0;            ///< of the energy, over all steps (a magnitude)
-  std::vector<std::string> snapshots;  ///< written, in order
-  double seconds = 0;                  ///< wall time of the steps, forces included
+  RunState end;                        ///< final state of the run
+  bool stopped = false;                ///< whether RunObserver::stop ended the run early
+  std::vector<EnergyRecord> records;   ///< at the first, the planned and the last step
+  double largest_error = 0;            ///< maximum of |energy error| over all steps
+  std::vector<std::string> snapshots;  ///< paths of snapshots, in order
+  double seconds = 0;                  ///< wall time of the steps, including forces
   std::uint64_t force_calls = 0;
 };
 
-/// Where snapshots go. No folder: none are written.
-struct SnapshotPlace {
-  std::string folder;
+/// The destination of snapshots. Without a directory none are written.
+struct SnapshotOutput {
+  std::string directory;
   SnapshotFormat format = SnapshotFormat::Hdf5;
 
-  /// Of processes that run the same, one writes, and all must know what became of it: `together`
-  /// runs what may fail on one of them, and throws on all of them then. Empty: there is one. Who
-  /// writes may change, when processes are lost.
+  /// On many ranks one rank writes; which one may change after a rank failure. `collectively` runs
+  /// an operation that may fail on one rank and throws on all ranks if it does; empty for one
+  /// process.
   std::function<bool()> writes = [] { return true; };
-  std::function<void(const std::function<void()>&)> together = {};
+  std::function<void(const std::function<void()>&)> collectively = {};
 
-  /// FOLDER/snapshot_00000512.hdf5
+  /// DIRECTORY/snapshot_00000512.hdf5
   std::string path(std::int64_t step) const;
 };
 
-/// Integrate the particles of `snapshot` over the plan; at return it holds the end of the run.
-/// Writes snapshots at the plan's steps, at the end, and where the run is stopped. When forces fail
-/// or a snapshot cannot be written, the last complete step is saved (where needed in the folder for
-/// temporary files), and the Error says where.
+/// Integrates the particles of `snapshot`, which holds the final state on return. Writes snapshots
+/// at the planned steps, at the end, and when the run is stopped. If the forces fail or a snapshot
+/// cannot be written, the state after the last complete step is saved, if necessary in the
+/// directory for temporary files, and the Error names the file.
 RunResult run_simulation(Snapshot& snapshot, const RunPlan& plan, const ForceLaw& forces,
-                         const SnapshotPlace& place, const RunObserver& observer = {});
+                         const SnapshotOutput& output, const RunObserver& observer = {});
 
 }  // namespace gdr

@@ -1,10 +1,10 @@
-"""gdr: kernels, forces and matrices on a GRAPE-DR-style accelerator, emulated or real.
+"""gdr: kernels, forces and dense linear algebra on a GRAPE-DR-style accelerator, emulated or real.
 
     import gdr
     acc, pot = gdr.gravity(pos, mass, eps=0.01)
 
-Functions take NumPy arrays and, if you like, a device: ``gdr.open("emulator", engine="native")``.
-Without one they share ``gdr.default_device()``. docs/guides/python.md is the guide.
+Functions take NumPy arrays and an optional device: ``gdr.open("emulator", engine="native")``. The
+default is ``gdr.default_device()``. The guide is docs/guides/python.md.
 """
 
 import atexit
@@ -16,7 +16,6 @@ from . import functions as functions
 from . import linalg as linalg
 from . import nbody as nbody
 from ._decorator import FunctionKernel, kernel
-from ._device import Device, default_device, open, set_default_device
 from ._forces import (
     Gravity,
     ParticleKernel,
@@ -39,10 +38,10 @@ from ._forces import (
     sph_density,
     sph_force,
 )
+from ._interface import Variable
 from ._job import Job
 from ._kernel import (
     Kernel,
-    Variable,
     assemble,
     builtin,
     builtin_names,
@@ -51,6 +50,7 @@ from ._kernel import (
     load,
 )
 from ._machine import Machine
+from ._open import Device, default_device, open, set_default_device
 from ._records import BoardTest, RankReport, Statistics, TimelineEvent
 from .errors import (
     DeviceError,
@@ -66,8 +66,8 @@ from .errors import (
 )
 
 __version__ = _core.version()
-_mpi.watch()
-atexit.register(_core.wait_for_abandoned)
+_mpi.warn_on_mismatch()
+atexit.register(_core.wait_for_detached)
 
 __all__ = [
     "BoardTest",
@@ -128,7 +128,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> ParticleKernel:
-    """Kernels of the library that this file does not name yet."""
+    """Built-in kernels that are not listed above."""
     if not name.startswith("_") and name in builtin_names():
         return ParticleKernel(name)
     raise AttributeError(f"module 'gdr' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""``python -m gdr demo``: two clusters meet, in pictures; ``show`` draws snapshots."""
+"""``python -m gdr demo`` draws a merger of two clusters; ``show`` draws snapshots."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from .demo import demo, draw_snapshots
 
 
 def main() -> int:
-    """The command line; 0 when all went well, 1 for an error, 2 for wrong usage."""
+    """Run the command line; returns 0 for success, 1 for an error, 2 for wrong usage."""
     parser = argparse.ArgumentParser(prog="python -m gdr", description=__doc__)
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
-    one = commands.add_parser("demo", help="two clusters of stars meet: a picture and an animation")
+    one = commands.add_parser("demo", help="merger of two star clusters: picture and animation")
     one.add_argument("--stars", type=int, default=1024, help="number of stars (default 1024)")
-    one.add_argument("--t-end", type=float, default=14.0, help="time to end at (default 14)")
-    one.add_argument("--out", default="out/demo", help="folder of the pictures (default out/demo)")
-    one.add_argument("--device", default="", help="device, as gdr.open takes it")
+    one.add_argument("--t-end", type=float, default=14.0, help="end time (default 14)")
+    one.add_argument("--out", default="out/demo", help="output directory (default out/demo)")
+    one.add_argument("--device", default="", help="device name, as for gdr.open")
     one.add_argument("--quiet", action="store_true", help="no progress bar")
     show = commands.add_parser("show", help="draw snapshots side by side")
     show.add_argument("files", nargs="+", metavar="FILE", help="snapshots: GADGET HDF5 or text")
@@ -40,7 +40,7 @@ def main() -> int:
         print(f"python -m gdr: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
+        print("interrupted", file=sys.stderr)
         return 130
     return 0
 

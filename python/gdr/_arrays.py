@@ -1,4 +1,4 @@
-"""Arguments as arrays: what is wrong is named by argument, and nothing is copied without need."""
+"""Argument checks and conversions to arrays, without unnecessary copies."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ AnyArray = npt.NDArray[Any]
 
 
 def shape_text(shape: Sequence[Union[int, str]]) -> str:
-    """``(n, 3)`` for people."""
+    """A shape as text: ``(n, 3)``."""
     return "(" + ", ".join(str(s) for s in shape) + ("," if len(shape) == 1 else "") + ")"
 
 
 def as_array(name: str, value: Any) -> AnyArray:
-    """Whatever NumPy makes an array of numbers of; TypeError or ValueError name the argument.
+    """Convert an argument to an array of numbers; TypeError or ValueError name the argument.
 
-    Lists, scalars and objects with ``__array__`` or a buffer are taken; a masked array only where
-    nothing is masked, as what lies under a mask is no value.
+    Accepts lists, scalars and objects with ``__array__`` or a buffer, and masked arrays without
+    masked elements.
     """
     if value is None:
-        raise TypeError(f"{name}: an array is wanted, not None")
+        raise TypeError(f"{name}: expected an array, got None")
     mask = getattr(value, "mask", None) if isinstance(value, np.ma.MaskedArray) else None
     if mask is not None and np.any(mask):
         place = ", ".join(str(i) for i in np.argwhere(mask)[0])
-        raise ValueError(f"{name}[{place}] is masked; fill in values, or leave it out")
+        raise ValueError(f"{name}[{place}] is masked; fill in a value or remove the element")
     try:
         array = np.asarray(value)
     except Exception as error:
-        raise TypeError(f"{name}: this is no array of numbers ({error})") from None
+        raise TypeError(f"{name}: not an array of numbers ({error})") from None
     if array.dtype.kind == "c":
-        raise TypeError(f"{name}: real numbers are wanted, not {array.dtype}")
+        raise TypeError(f"{name}: expected real numbers, got {array.dtype}")
     if array.dtype.kind not in "iuf":
-        raise TypeError(f"{name}: an array of numbers is wanted, not of {array.dtype}")
+        raise TypeError(f"{name}: expected an array of numbers, got {array.dtype}")
     return array
 
 
@@ -45,70 +45,70 @@ def check_finite(name: str, array: AnyArray) -> None:
     """Raise ValueError naming the first element that is a NaN or an infinity."""
     finite = np.isfinite(array)
     if not finite.all():
-        index = tuple(int(i) for i in np.argwhere(~finite)[0])
-        what = "not a number" if np.isnan(array[index]) else "infinite"
-        place = ", ".join(str(i) for i in index)
+        first = tuple(int(i) for i in np.argwhere(~finite)[0])
+        what = "not a number" if np.isnan(array[first]) else "infinite"
+        place = ", ".join(str(i) for i in first)
         raise ValueError(f"{name}[{place}] is {what}")
 
 
 def floats(name: str, value: Any, shape: Sequence[Union[int, str]]) -> Floats:
-    """An array of float64 with that shape, as it is if it has that type already.
+    """Convert to an array of float64 with this shape, without a copy if it has that type.
 
-    A letter in ``shape`` stands for any length. Integers and smaller floats become float64; what
-    would lose bits (longdouble, complex) is a TypeError, a wrong shape a ValueError.
+    A letter in ``shape`` matches any length. Integers and smaller floats become float64; a type
+    that float64 cannot represent (longdouble, complex) is a TypeError, a wrong shape a ValueError.
     """
     array = as_array(name, value)
     if not np.can_cast(array.dtype, np.float64, "safe"):
-        raise TypeError(f"{name}: float64 cannot hold {array.dtype}; convert it yourself")
+        raise TypeError(f"{name}: float64 cannot represent {array.dtype}; convert the array first")
     check_shape(name, array, shape)
-    return doubles(name, array)
+    return to_float64(name, array)
 
 
-def doubles(name: str, array: AnyArray) -> Floats:
-    """An array of numbers as float64; ValueError for an integer that float64 does not hold."""
+def to_float64(name: str, array: AnyArray) -> Floats:
+    """Convert to float64; ValueError for an integer that float64 cannot represent."""
     converted: Floats = array.astype(np.float64, copy=False)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         for place in np.argwhere(np.abs(converted) >= 2.0**53):
             value = int(array[tuple(place)])
             if int(converted[tuple(place)]) != value:
                 where = ", ".join(str(i) for i in place)
-                raise ValueError(f"{name}[{where}] is {value}, which float64 does not hold")
+                raise ValueError(f"{name}[{where}] is {value}, which float64 cannot represent")
     return converted
 
 
 def ints(name: str, value: Any, shape: Sequence[Union[int, str]]) -> Ints:
-    """An array of int64 with that shape; floats are a TypeError."""
+    """Convert to an array of int64 with this shape; floats are a TypeError."""
     array = as_array(name, value)
     if not np.can_cast(array.dtype, np.int64, "safe"):
-        raise TypeError(f"{name}: integers are wanted, not {array.dtype}")
+        raise TypeError(f"{name}: expected integers, got {array.dtype}")
     check_shape(name, array, shape)
     return array.astype(np.int64, copy=False)
 
 
 def check_shape(name: str, array: AnyArray, shape: Sequence[Union[int, str]]) -> None:
-    """Raise ValueError naming the argument, what is wanted and what was given."""
+    """Raise ValueError with the argument, its shape and the expected shape."""
     good = array.ndim == len(shape) and all(
         isinstance(want, str) or have == want for have, want in zip(array.shape, shape)
     )
     if not good:
         raise ValueError(
-            f"{name}: shape {shape_text(shape)} is wanted, not {shape_text(array.shape)}"
+            f"{name}: expected shape {shape_text(shape)}, got {shape_text(array.shape)}"
         )
 
 
-def result(
+def output_array(
     name: str,
     out: Optional[AnyArray],
     shape: Sequence[int],
     dtype: npt.DTypeLike = np.float64,
 ) -> AnyArray:
-    """The array a result goes to: a new one, or the caller's, which must fit as it is."""
+    """The array for a result: a new one, or the caller's, which must have this shape and type."""
     if out is None:
         return np.empty(tuple(shape), dtype)
     if not isinstance(out, np.ndarray):
-        raise TypeError(f"{name}: a NumPy array is wanted, not {type(out).__name__}")
+        raise TypeError(f"{name}: expected a NumPy array, got {type(out).__name__}")
     if out.dtype != np.dtype(dtype):
-        raise TypeError(f"{name}: {np.dtype(dtype)} is wanted, not {out.dtype}")
+        raise TypeError(f"{name}: expected {np.dtype(dtype)}, got {out.dtype}")
     check_shape(name, out, shape)
     if not out.flags.writeable:
         raise ValueError(f"{name}: the array is read-only")
@@ -117,11 +117,11 @@ def result(
     return out
 
 
-def check_apart(name: str, out: AnyArray, others: Mapping[str, AnyArray]) -> None:
-    """Raise ValueError where a result lies in the memory of another argument."""
+def check_no_overlap(name: str, out: AnyArray, others: Mapping[str, AnyArray]) -> None:
+    """Raise ValueError if a result shares memory with another argument."""
     for other, array in others.items():
         if np.may_share_memory(out, array) and np.shares_memory(out, array):
-            raise ValueError(f"{name}: it overlaps {other}")
+            raise ValueError(f"{name}: overlaps {other}")
 
 
 def number(name: str, value: Any) -> float:
@@ -131,40 +131,40 @@ def number(name: str, value: Any) -> float:
             raise TypeError
         one = float(value)
     except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{name}: a number is wanted, not {type(value).__name__}") from None
+        raise TypeError(f"{name}: expected a number, got {type(value).__name__}") from None
     if not np.isfinite(one):
-        raise ValueError(f"{name}: the number must be finite, it is {one}")
+        raise ValueError(f"{name}: expected a finite number, got {one}")
     return one
 
 
-def index(name: str, value: Any, least: int = 0, most: int = 2**63 - 1) -> int:
-    """One integer of a range: of Python or NumPy, but no bool."""
+def integer(name: str, value: Any, least: int = 0, most: int = 2**63 - 1) -> int:
+    """One integer in a range; a bool is a TypeError."""
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
         one = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name}: an integer is wanted, not {type(value).__name__}") from None
+        raise TypeError(f"{name}: expected an integer, got {type(value).__name__}") from None
     if one < least:
-        raise ValueError(f"{name}: at least {least} is wanted, not {one}")
+        raise ValueError(f"{name}: expected at least {least}, got {one}")
     if one > most:
-        raise ValueError(f"{name}: at most {most} is wanted, not {one}")
+        raise ValueError(f"{name}: expected at most {most}, got {one}")
     return one
 
 
 def choice(name: str, value: Any, known: Sequence[str]) -> str:
-    """One of some words; ValueError lists them."""
+    """One of the known strings; ValueError lists them."""
     if not isinstance(value, str) or value not in known:
-        raise ValueError(f"{name}: one of {', '.join(map(repr, known))} is wanted, not {value!r}")
+        raise ValueError(f"{name}: expected one of {', '.join(map(repr, known))}, got {value!r}")
     return value
 
 
-def text_of(name: str, value: Any) -> str:
-    """A string that is text, not bytes of a file name that have no letters."""
+def check_text(name: str, value: Any) -> str:
+    """A string without surrogates, which encode bytes of file names that are not UTF-8."""
     if not isinstance(value, str):
-        raise TypeError(f"{name}: a string is wanted, not {type(value).__name__}")
+        raise TypeError(f"{name}: expected a string, got {type(value).__name__}")
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise ValueError(f"{name}: this is no text ({error.reason})") from None
+        raise ValueError(f"{name}: not valid text ({error.reason})") from None
     return value

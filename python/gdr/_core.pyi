@@ -1,4 +1,4 @@
-"""Types of the binary half of the package. The tests compare this file with the module."""
+"""Types of the extension module. The tests compare this file with the module."""
 
 from typing import Any, Callable, Dict, List, Optional, Tuple, Union, final
 
@@ -8,7 +8,7 @@ _Array = NDArray[Any]
 
 def version() -> str: ...
 def library_folder() -> str: ...
-def wait_for_abandoned() -> None: ...
+def wait_for_detached() -> None: ...
 def raise_error(category: int, message: str, /) -> None: ...
 
 class Kernel:
@@ -39,7 +39,7 @@ class Kernel:
 
 class Device:
     def __init__(
-        self, name: str, communicator: Optional[int], may_wait: bool, /
+        self, name: str, communicator: Optional[int], interruptible: bool, /
     ) -> None: ...
     def close(self) -> None: ...
     @property

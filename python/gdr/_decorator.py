@@ -1,7 +1,7 @@
-"""``@gdr.kernel``: a plain Python function, read as a kernel.
+"""``@gdr.kernel``: translation of a plain Python function to a kernel.
 
 The function is never called: its source is translated to the kernel language, statement by
-statement. What has no counterpart there is an error that shows the Python line.
+statement. A statement that cannot be translated is an error that shows the Python line.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from types import FunctionType
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union, overload
 
 from . import _core
-from ._arrays import AnyArray, index
-from ._kernel import Kernel, Names, from_object
+from ._arrays import AnyArray, integer
+from ._codegen import TranslationUnit
+from ._kernel import Kernel, VariableNames, from_object
 from ._source import Source
-from ._writer import Program
 from .errors import ProgramError
 
 _TYPES = ("long", "short", "int")
@@ -22,11 +22,11 @@ Function = Callable[..., Any]
 
 
 class FunctionKernel(Kernel):
-    """A kernel made of a Python function. ``text`` is the kernel language that it was read as,
-    ``function`` the function itself (None in a copy that came from another process).
+    """A kernel translated from a Python function. ``text`` is the translation to the kernel
+    language, ``function`` the Python function (None in a copy from another process).
 
-    Calls take and give what the function calls attributes of its target and source; parameters
-    with a default may be left out.
+    Arguments and results of a call have the names of the function's attributes of its target and
+    source; parameters with a default value are optional.
     """
 
     def __init__(
@@ -34,16 +34,16 @@ class FunctionKernel(Kernel):
         core: Any,
         text: str,
         function: Optional[Function],
-        names: Names,
+        names: VariableNames,
         params: Mapping[str, str],
         defaults: Mapping[str, float],
     ) -> None:
         super().__init__(core, names)
         self.text = text
         self.function = function
-        #: What parameters have where a call does not give them.
+        #: Values of optional parameters.
         self.defaults = dict(defaults)
-        self._spelled = dict(params)
+        self._param_variables = dict(params)
         self.__doc__ = getattr(function, "__doc__", None)
 
     def __call__(
@@ -56,38 +56,39 @@ class FunctionKernel(Kernel):
         device: Any = None,
         **more: float,
     ) -> Dict[str, AnyArray]:
-        """Run it once: arrays by the names of attributes in, arrays by the names of results out.
+        """Run the kernel once, on arrays by attribute name; returns arrays by result name.
 
-        ``targets`` and ``sources`` map every attribute that is read to an array (a number stands
-        for all); all others as for every kernel.
+        ``targets`` and ``sources`` map every attribute that the function reads to an array (a
+        number applies to all items); other arguments as in ``Kernel.__call__``.
         """
         if particles or targets is None or sources is None:
             raise TypeError(
-                f"{self.name}: a kernel takes all particles at once: "
+                f"{self.name}: a kernel takes all particles in one call: "
                 f"{self.name}(targets={{...}}, sources={{...}}, ...)"
             )
         given = {**self.defaults, **dict(params or {}), **more}
-        spelled = {self._spelled.get(name, name): value for name, value in given.items()}
+        variables = self._param_variables
+        by_variable = {variables.get(name, name): value for name, value in given.items()}
         return super().__call__(
-            targets=targets, sources=sources, params=spelled, results=results, device=device
+            targets=targets, sources=sources, params=by_variable, results=results, device=device
         )
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        parts = (self.text, self._called, self._spelled, self.defaults, self.__doc__)
-        return _copy, (self.object, *parts)
+        parts = (self.text, self._caller_names, self._param_variables, self.defaults, self.__doc__)
+        return _unpickle, (self.object, *parts)
 
 
-def _copy(
+def _unpickle(
     data: bytes,
     text: str,
-    names: Names,
+    names: VariableNames,
     params: Mapping[str, str],
     defaults: Mapping[str, float],
     doc: Optional[str],
 ) -> FunctionKernel:
-    made = FunctionKernel(from_object(data).core, text, None, names, params, defaults)
-    made.__doc__ = doc
-    return made
+    kernel = FunctionKernel(from_object(data).core, text, None, names, params, defaults)
+    kernel.__doc__ = doc
+    return kernel
 
 
 @overload
@@ -123,29 +124,29 @@ def kernel(
 
         forces = spring(targets={"x": x}, sources={"x": x, "q": q}, k=2.0)["f"]
 
-    The first argument is the target: attributes that are read are its inputs, those that are added
-    to (``+=``, ``-=``) its results, zero at the start; ``i.r = min(i.r, expression)`` (or max)
-    keeps the smallest (largest) contribution. The second argument is the source, all others are
-    parameters. ``if``, ``and``, ``or``, ``not``, comparisons, ``a if c else b`` are taken, and
-    loops over constants (``for k in range(3)``); ``return`` leaves out the rest for this pair. Functions:
-    those of ``gdr.functions``, abs, min, max, where, hypot, square, and ``**`` with constants in
-    halves, under the names that Python and NumPy have for them; and functions of numbers that are
-    written with ``def`` in turn.
+    The first argument is the target: attributes that are read are its inputs, attributes that are
+    accumulated (``+=``, ``-=``) are its results, which start at zero; ``i.r = min(i.r, x)`` (or
+    max) is a minimum (maximum) over the sources. The second argument is the source, all others are
+    parameters. Supported: ``if``, ``and``, ``or``, ``not``, comparisons, ``a if c else b``, loops
+    over constants (``for k in range(3)``), and ``return``, which ends the computation of this pair.
+    Functions: those of ``gdr.functions``, abs, min, max, where, hypot, square, and ``**`` with a
+    constant multiple of 1/2, under their names in Python and NumPy; and functions of numbers
+    defined with ``def``.
 
-    What depends on no pair, Python computes when the function is decorated: names from around the
-    function are constants with the values that they have then.
+    Expressions that do not depend on a pair are evaluated when the function is decorated: global
+    and enclosing names are constants with the value that they have then.
 
-    ``types`` names the type of attributes, parameters and temporaries: ``{"id": "int", "dx":
-    "long"}``; ``precision="long"`` makes long the default; ``flops`` is the number of operations
-    that one pair counts; ``effort``, from 0 to 9, how hard to look for a short loop
-    (``gdr.compile``): the search takes long where there are many operations.
+    ``types`` gives the type of attributes, parameters and temporaries: ``{"id": "int", "dx":
+    "long"}``; ``precision="long"`` makes long the default; ``flops`` is the number of operations of
+    one interaction; ``effort``, from 0 to 9, is the effort of the search for a shorter loop
+    (``gdr.compile``), which takes long for kernels with many operations.
 
-    Raises ProgramError with the line of the function where something cannot be translated,
-    TypeError and ValueError for arguments of the decorator.
+    Raises ProgramError with the line of the function that cannot be translated, and TypeError or
+    ValueError for the arguments of the decorator.
     """
 
     def make(f: Function) -> FunctionKernel:
-        return _translate(f, dict(types or {}), precision, flops, index("effort", effort, 0, 9))
+        return _translate(f, dict(types or {}), precision, flops, integer("effort", effort, 0, 9))
 
     return make if function is None else make(function)
 
@@ -159,43 +160,43 @@ def _translate(
 ) -> FunctionKernel:
     if hasattr(function, "__wrapped__") and not isinstance(function, staticmethod):
         raise TypeError(
-            "function: another decorator has changed this one; put gdr.kernel below it"
+            "function: it is wrapped by another decorator; put gdr.kernel below that one"
         )
     if not isinstance(function, FunctionType):
         kind = type(function).__name__
         more = "; put @staticmethod above @gdr.kernel" if kind in ("method", "staticmethod") else ""
         raise TypeError(f"function: gdr.kernel decorates a plain function, not {kind}{more}")
     if precision not in ("short", "long"):
-        raise ValueError(f"precision: 'short' or 'long' is wanted, not {precision!r}")
+        raise ValueError(f"precision: expected 'short' or 'long', got {precision!r}")
     for name, type_name in types.items():
         if type_name not in _TYPES:
             raise ValueError(
-                f"types: {name!r}: 'long', 'short' or 'int' is wanted, not {type_name!r}"
+                f"types: {name!r}: expected 'long', 'short' or 'int', got {type_name!r}"
             )
-    program = Program(function, types)
-    writer = program.kernel
-    text = program.text(precision, flops)
+    unit = TranslationUnit(function, types)
+    kernel = unit.kernel
+    text = unit.text(precision, flops)
     try:
-        core = _core.Kernel.compile(text, writer.name, effort)
+        core = _core.Kernel.compile(text, kernel.name, effort)
     except ProgramError as error:
-        raise ProgramError(_explain(str(error), writer.name, program.lines)) from None
-    params = {name: writer.spelling[name] for name in writer.params}
-    return FunctionKernel(core, text, function, writer.names, params, writer.defaults)
+        raise ProgramError(_with_python_lines(str(error), kernel.name, unit.lines)) from None
+    params = {name: kernel.symbols[name] for name in kernel.params}
+    return FunctionKernel(core, text, function, kernel.names, params, kernel.defaults)
 
 
-def _explain(message: str, name: str, lines: Mapping[int, Tuple[Source, int]]) -> str:
-    """The compiler's message, with the lines of Python that its lines were made of before them."""
-    told: List[str] = []
+def _with_python_lines(message: str, name: str, lines: Mapping[int, Tuple[Source, int]]) -> str:
+    """The compiler's message, with the Python line before each line of the translation."""
+    out: List[str] = []
     for text in message.splitlines():
         place = re.match(rf"{re.escape(name)}:(\d+):\d+: (.*)", text)
         if place is None or int(place.group(1)) not in lines:
-            told.append(text)
+            out.append(text)
             continue
         source, line = lines[int(place.group(1))]
-        told.append(f"{source.file}:{source.first + line - 1}: {place.group(2)}")
+        out.append(f"{source.file}:{source.first + line - 1}: {place.group(2)}")
         if not place.group(2).startswith("note"):
-            shown = source.lines[line - 1]
-            begin = len(shown) - len(shown.lstrip())
-            told.append(source.shown(line, begin, len(shown)))
-            told.append("  which was read as")
-    return "\n".join(told).rstrip("\n")
+            text = source.lines[line - 1]
+            begin = len(text) - len(text.lstrip())
+            out.append(source.excerpt(line, begin, len(text)))
+            out.append("  which was translated to")
+    return "\n".join(out).rstrip("\n")

@@ -1,4 +1,4 @@
-"""Matrices dealt out over the ranks of a device "mpi": products, LU, and systems of equations."""
+"""Block-cyclically distributed matrices on the ranks of a device "mpi"."""
 
 from __future__ import annotations
 
@@ -8,64 +8,64 @@ from typing import Any, Callable, NamedTuple, Optional, Tuple
 import numpy as np
 
 from . import _core
-from ._arrays import AnyArray, Floats, Ints, as_array, check_apart, check_finite, floats
-from ._arrays import index, number
-from ._device import Device, on_all_ranks, pick
-from ._matrices import LinAlgError, is_full
+from ._arrays import AnyArray, Floats, Ints, as_array, check_finite, check_no_overlap, floats
+from ._arrays import integer, number
+from ._open import Device, device_or_default
+from ._ranks import mark_collective
+from ._matrices import LinAlgError, full_precision
 from .errors import InputError
 
 
 @dataclasses.dataclass(frozen=True)
 class GridTimes:
-    """Where the time of ``DistributedMatrices.lu`` went on this rank, over all calls, in
-    seconds."""
+    """Time of ``DistributedMatrices.lu`` on this rank, summed over all calls, in seconds."""
 
-    seconds: float  #: in all
-    update: float  #: products on the boards
-    panel: float  #: factorising panels, or waiting for who does
-    hidden: float  #: of ``panel``, while the update of the same step went on
+    seconds: float  #: total
+    update: float  #: updates with products on the boards
+    panel: float  #: panel factorisations, and waiting for other ranks' panels
+    hidden: float  #: part of ``panel`` that overlapped the update of the same step
 
 
 class DistributedMatrix:
-    """This rank's part of a matrix that is dealt out; ``DistributedMatrices`` makes it.
+    """This rank's part of a distributed matrix, created by ``DistributedMatrices``.
 
-    ``local[i, j]`` is element ``rows[i], columns[j]`` of the whole.
+    ``local[i, j]`` is element ``rows[i], columns[j]`` of the global matrix.
     """
 
     def __init__(
         self, grid: "DistributedMatrices", shape: Tuple[int, int], local: Optional[Floats] = None
     ) -> None:
-        self.grid = grid  #: which made it
-        self.shape = shape  #: of the whole matrix
-        self.rows: Ints = grid.rows(shape[0])  #: this rank's rows
-        self.columns: Ints = grid.columns(shape[1])  #: and columns
+        self.grid = grid  #: the process grid
+        self.shape = shape  #: shape of the global matrix
+        self.rows: Ints = grid.rows(shape[0])  #: global indices of this rank's rows
+        self.columns: Ints = grid.columns(shape[1])  #: global indices of this rank's columns
         own = (len(self.rows), len(self.columns))
-        #: This rank's elements, float64, Fortran-contiguous. Fill it, or change it, in place.
+        #: This rank's elements, float64, Fortran-contiguous; to be modified in place only.
         self.local: Floats = np.zeros(own, order="F") if local is None else local
 
     def copy(self) -> "DistributedMatrix":
-        """Another one with the same elements."""
+        """A copy of the matrix."""
         return DistributedMatrix(self.grid, self.shape, np.array(self.local, order="F", copy=True))
 
     def to_array(self) -> Floats:
-        """The whole matrix, on every rank; collective."""
-        return self.grid._whole(self)
+        """The global matrix, on every rank; collective."""
+        return self.grid._gather(self)
 
     def __repr__(self) -> str:
-        return f"<gdr.linalg.DistributedMatrix {self.shape}, {self.local.shape} of it here>"
+        return f"<gdr.linalg.DistributedMatrix {self.shape}, local {self.local.shape}>"
 
 
 class DistributedLU(NamedTuple):
     """``P A = L U``."""
 
-    factors: DistributedMatrix  #: L below the diagonal without its ones, U on and above it
-    pivots: Ints  #: on every rank: row i was exchanged with row pivots[i], in this order
+    factors: DistributedMatrix  #: L below the diagonal (unit diagonal not stored), U on and above
+    pivots: Ints  #: row i was swapped with row pivots[i], in order of i; the same on every rank
     singular: Optional[int]  #: index of the first pivot that is exactly zero, or None
 
 
 class DistributedMatrices:
-    """A grid of ranks over which matrices are dealt out as ScaLAPACK and HPL do: in blocks of
-    ``block`` x ``block``, cyclically, ranks standing in the grid row by row.
+    """A process grid with the block-cyclic distribution of ScaLAPACK and HPL: blocks of ``block`` x
+    ``block`` elements, ranks in row-major order.
 
     ::
 
@@ -74,12 +74,12 @@ class DistributedMatrices:
             a = grid.from_function((n, n), lambda i, j: 1 / (i + j + 1) + n * (i == j))
             x = grid.solve(a, b)
 
-    ``rows`` of the grid must divide the ranks; 0: as square as it can be, wide.
-    ``look_ahead=False`` factorises panels and updates in turns, to the same bits. All methods that
-    compute are collective, products run on each rank's boards, panels on the hosts. In exact
-    numerics every element has the same bits for any number of ranks and any grid; they depend on
-    the block. After ``Device.recover`` grids and matrices must be made anew. On other devices the
-    grid is one rank.
+    ``rows`` of the grid must divide the number of ranks; 0: as square as possible, and wide.
+    ``look_ahead=False`` does not overlap panels with updates; results are bit-identical. Methods
+    that compute are collective; products run on each rank's boards, panels on the hosts. With exact
+    numerics every element is bit-identical for any number of ranks and any grid, but depends on the
+    block. After ``Device.recover`` grids and matrices must be created again. On other devices the
+    grid has one rank.
     """
 
     def __init__(
@@ -91,10 +91,10 @@ class DistributedMatrices:
         precision: str = "full",
         look_ahead: bool = True,
     ) -> None:
-        self.device = pick(device)
-        with self.device._together():
-            grid_rows = index("rows", rows, 0, 2**32 - 1)
-            options = grid_rows, index("block", block, 1), is_full(precision)
+        self.device = device_or_default(device)
+        with self.device._ranks.argument_checks():
+            grid_rows = integer("rows", rows, 0, 2**32 - 1)
+            options = grid_rows, integer("block", block, 1), full_precision(precision)
         self._core = _core.DistributedMatrices(self.device._core, *options, bool(look_ahead))
         self.block = options[1]
 
@@ -104,16 +104,16 @@ class DistributedMatrices:
         return self._core.grid
 
     def rows(self, m: int) -> Ints:
-        """Which rows of a matrix with m of them this rank has."""
-        return np.array(self._core.rows(index("m", m)), np.int64)
+        """Global indices of this rank's rows of a matrix with m rows."""
+        return np.array(self._core.rows(integer("m", m)), np.int64)
 
     def columns(self, n: int) -> Ints:
-        """Which columns of a matrix with n of them this rank has."""
-        return np.array(self._core.columns(index("n", n)), np.int64)
+        """Global indices of this rank's columns of a matrix with n columns."""
+        return np.array(self._core.columns(integer("n", n)), np.int64)
 
     @property
     def times(self) -> GridTimes:
-        """Where the time of ``lu`` and ``solve`` went on this rank."""
+        """Times of ``lu`` and ``solve`` on this rank."""
         return GridTimes(*self._core.times)
 
     # -- matrices ------------------------------------------------------------------------------
@@ -123,28 +123,29 @@ class DistributedMatrices:
         return DistributedMatrix(self, _shape(shape))
 
     def from_array(self, a: Any) -> DistributedMatrix:
-        """Every rank gives the whole matrix, and keeps its part."""
-        with self.device._together():
+        """Distribute a global matrix that every rank passes."""
+        with self.device._ranks.argument_checks():
             whole = floats("a", a, ("m", "n"))
-        made = self.zeros((whole.shape[0], whole.shape[1]))
-        made.local[...] = whole[np.ix_(made.rows, made.columns)]
-        return made
+        matrix = self.zeros((whole.shape[0], whole.shape[1]))
+        matrix.local[...] = whole[np.ix_(matrix.rows, matrix.columns)]
+        return matrix
 
     def from_function(
         self, shape: Tuple[int, int], function: Callable[[Ints, Ints], Any]
     ) -> DistributedMatrix:
-        """Elements from their places: ``function(i, j)`` is called once, with this rank's rows as a
-        column (r, 1) and its columns as a row (1, c), and gives what broadcasts to (r, c)."""
-        with self.device._together():
-            made = self.zeros(shape)
-            values = as_array("function", function(made.rows[:, None], made.columns[None, :]))
+        """Elements as a function of their indices: ``function(i, j)`` is called once, with this
+        rank's rows as a column (r, 1) and its columns as a row (1, c), and returns an array that
+        broadcasts to (r, c)."""
+        with self.device._ranks.argument_checks():
+            matrix = self.zeros(shape)
+            values = as_array("function", function(matrix.rows[:, None], matrix.columns[None, :]))
             try:
-                made.local[...] = values
+                matrix.local[...] = values
             except ValueError:
                 raise ValueError(
-                    f"function: shape {made.local.shape} is wanted, not {values.shape}"
+                    f"function: expected shape {matrix.local.shape}, got {values.shape}"
                 ) from None
-        return made
+        return matrix
 
     # -- computing -----------------------------------------------------------------------------
 
@@ -157,49 +158,50 @@ class DistributedMatrices:
         alpha: float = 1.0,
         beta: float = 0.0,
     ) -> DistributedMatrix:
-        """``alpha a b + beta out``, a matrix of this grid; collective."""
-        with self.device._together():
+        """``alpha a b + beta out``, as a matrix of this grid; collective."""
+        with self.device._ranks.argument_checks():
             x, y = self._check("a", a), self._check("b", b)
             (m, k), (rows, n) = a.shape, b.shape
             if rows != k:
-                raise ValueError(f"b: {k} rows are wanted, as a has columns, not {rows}")
+                raise ValueError(f"b: expected {k} rows, the columns of a, got {rows}")
             factor, keep = number("alpha", alpha), number("beta", beta)
             if out is None and keep != 0:
-                raise ValueError("out: beta is not 0, so the matrix that it multiplies is wanted")
+                raise ValueError("out: required because beta is not 0")
             result = self.zeros((m, n)) if out is None else out
             to = self._check("out", result)
             if result.shape != (m, n):
-                raise ValueError(f"out: shape {(m, n)} is wanted, not {result.shape}")
+                raise ValueError(f"out: expected shape {(m, n)}, got {result.shape}")
             if not to.flags.writeable:
                 raise ValueError("out: the array is read-only")
-            check_apart("out", to, {"a": x, "b": y})
+            check_no_overlap("out", to, {"a": x, "b": y})
         self._core.multiply(m, n, k, factor, x, y, keep, to)
         return result
 
     def lu(self, a: DistributedMatrix, *, overwrite_a: bool = False) -> DistributedLU:
-        """Factorise the first n columns of a matrix (n, n) or wider, with partial pivoting; further
-        columns become L^-1 P times what they were. Collective."""
-        with self.device._together():
+        """LU factorisation, with partial pivoting, of the first n columns of a matrix with n rows
+        and at least n columns; further columns are multiplied by L^-1 P. Collective."""
+        with self.device._ranks.argument_checks():
             check_finite("a", self._check("a", a))
             n, extra = a.shape[0], a.shape[1] - a.shape[0]
             if extra < 0:
-                raise ValueError(f"a: at least {n} columns are wanted, not {a.shape[1]}")
+                raise ValueError(f"a: expected at least {n} columns, got {a.shape[1]}")
             factors = a if overwrite_a and a.local.flags.writeable else a.copy()
         pivots = np.zeros(n, np.int64)
         singular = self._core.lu(n, extra, factors.local, pivots)
         return DistributedLU(factors, pivots, singular)
 
     def solve(self, a: DistributedMatrix, b: Any) -> Floats:
-        """x with ``a x = b``, on every rank; a of shape (n, n), b of shape (n,), the same on all.
+        """Solve ``a x = b``; a of shape (n, n), b of shape (n,) and equal on all ranks. Every rank
+        returns the whole x.
 
         Collective. Raises LinAlgError for a singular matrix.
         """
-        with self.device._together():
+        with self.device._ranks.argument_checks():
             local = self._check("a", a)
             check_finite("a", local)
             n = a.shape[0]
             if a.shape != (n, n):
-                raise ValueError(f"a: a square matrix is wanted, not one of shape {a.shape}")
+                raise ValueError(f"a: expected a square matrix, got shape {a.shape}")
             right = floats("b", b, (n,))
             check_finite("b", right)
             both = self.zeros((n, n + 1))
@@ -208,30 +210,30 @@ class DistributedMatrices:
         try:
             return self._core.solve(n, both.local)
         except InputError as error:
-            raise on_all_ranks(LinAlgError(str(error)), error) from None
+            raise mark_collective(LinAlgError(str(error)), error) from None
 
     # -- internals -----------------------------------------------------------------------------
 
     def _check(self, name: str, matrix: DistributedMatrix) -> Floats:
-        """This rank's part, as the library takes it."""
+        """This rank's elements, checked."""
         if not isinstance(matrix, DistributedMatrix):
             what = type(matrix).__name__
-            raise TypeError(f"{name}: a DistributedMatrix is wanted, not {what}")
+            raise TypeError(f"{name}: expected a DistributedMatrix, got {what}")
         if matrix.grid is not self:
-            raise ValueError(f"{name}: it is a matrix of another grid")
+            raise ValueError(f"{name}: belongs to another grid")
         own = (len(matrix.rows), len(matrix.columns))
         local = floats(f"{name}.local", matrix.local, own)
         if not local.flags.f_contiguous or local is not matrix.local:
-            what = "float64, Fortran-contiguous, is wanted; fill it in place"
+            what = "expected a Fortran-contiguous float64 array; modify it in place"
             raise ValueError(f"{name}.local: {what}")
         return local
 
-    def _whole(self, matrix: DistributedMatrix) -> Floats:
-        with self.device._together():
+    def _gather(self, matrix: DistributedMatrix) -> Floats:
+        with self.device._ranks.argument_checks():
             local = self._check("matrix", matrix)
         (m, n), (grid_rows, grid_columns) = matrix.shape, self.grid
         places = [
-            (_dealt(m, self.block, r, grid_rows), _dealt(n, self.block, c, grid_columns))
+            (_cyclic(m, self.block, r, grid_rows), _cyclic(n, self.block, c, grid_columns))
             for r in range(grid_rows)
             for c in range(grid_columns)
         ]
@@ -248,13 +250,13 @@ class DistributedMatrices:
 
     def __repr__(self) -> str:
         rows, columns = self.grid
-        return f"<gdr.linalg.DistributedMatrices on {rows} x {columns} ranks, block {self.block}>"
+        return f"<gdr.linalg.DistributedMatrices: {rows} x {columns} ranks, block {self.block}>"
 
 
-def _dealt(n: int, block: int, place: int, places: int) -> Ints:
-    """Of n rows or columns those that a row or column of the grid has."""
+def _cyclic(n: int, block: int, position: int, size: int) -> Ints:
+    """The indices below n that belong to one row or column of the grid."""
     every = np.arange(n)
-    own: Ints = every[every // block % places == place]
+    own: Ints = every[every // block % size == position]
     return own
 
 
@@ -262,5 +264,5 @@ def _shape(shape: Any) -> Tuple[int, int]:
     try:
         rows, columns = shape
     except (TypeError, ValueError):
-        raise TypeError(f"shape: two numbers are wanted, not {shape!r}") from None
-    return index("shape[0]", rows), index("shape[1]", columns)
+        raise TypeError(f"shape: expected two numbers, got {shape!r}") from None
+    return integer("shape[0]", rows), integer("shape[1]", columns)

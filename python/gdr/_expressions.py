@@ -1,4 +1,4 @@
-"""Expressions of Python in the kernel language."""
+"""Translation of Python expressions to the kernel language."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import inspect
 from types import FunctionType
 from typing import Any, Dict, List, NoReturn, Optional, Protocol, Set
 
-from ._meanings import WORDS, Meaning, known, meaning_of
-from ._scope import NotConstant, Scope, number_text, plain
+from ._intrinsics import LANGUAGE_FUNCTIONS, Intrinsic, intrinsic_of, supported
+from ._scope import NotConstant, Scope, literal, to_python
 from ._source import Source
 
 _BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
@@ -20,56 +20,54 @@ _COMPARE = {
     ast.Gt: ">",
     ast.GtE: ">=",
 }
-
-
-_NAMES = {
-    ast.JoinedStr: "text",
-    ast.Lambda: "a lambda; write def outside of the kernel",
-    ast.NamedExpr: ":=; assign before",
-    ast.Subscript: "an index into what is no constant",
+_NODE_NAMES = {
+    ast.JoinedStr: "f-string",
+    ast.Lambda: "lambda; define the function with def outside of the kernel",
+    ast.NamedExpr: ":=; use a separate assignment",
+    ast.Subscript: "index into a value that is not constant",
     ast.Yield: "yield",
 }
 
 
-class Helpers(Protocol):
-    """Where functions that a kernel calls are written."""
+class FunctionTable(Protocol):
+    """The functions that a kernel calls."""
 
-    def helper(self, function: FunctionType, source: Source, node: ast.AST) -> str:
-        """The name of a function in the kernel language."""
+    def translated(self, function: FunctionType, source: Source, node: ast.AST) -> str:
+        """The name of a function in the kernel language, translated on first use."""
 
 
 class Expressions:
-    """Writes the expressions of one function."""
+    """Translates the expressions of one function."""
 
     def __init__(
-        self, source: Source, function: FunctionType, own: Set[str], helpers: Helpers
+        self, source: Source, function: FunctionType, local_names: Set[str], table: FunctionTable
     ) -> None:
         self.source = source
-        self.scope = Scope(source, function, own)
-        self.helpers = helpers
-        #: The function's names for numbers, and what the kernel language calls them.
-        self.spelling: Dict[str, str] = {}
+        self.scope = Scope(source, function, local_names)
+        self.functions = table
+        #: Names in the kernel language of the function's variables.
+        self.symbols: Dict[str, str] = {}
 
     def attribute(self, node: ast.Attribute) -> Optional[str]:
-        """An attribute of a particle; None if it is one of something else."""
+        """The variable of a particle's attribute; None for attributes of other objects."""
         return None
 
-    def particle(self, name: str) -> bool:
-        """Whether a name stands for a particle."""
+    def is_particle(self, name: str) -> bool:
+        """Whether a name is the target or the source."""
         return False
 
     def constant(self, node: ast.expr) -> Any:
-        """Python's value of an expression without pairs, or NotConstant itself."""
+        """The value of an expression, or NotConstant if it depends on a pair."""
         try:
-            return plain(self.scope.value(node))
+            return to_python(self.scope.value(node))
         except NotConstant:
             return NotConstant
 
     def expression(self, node: ast.expr) -> str:
-        """Any expression that gives a number or a condition."""
+        """Translate an expression whose value is a number or a condition."""
         value = self.constant(node)
         if value is not NotConstant:
-            return number_text(self.source, node, value)
+            return literal(self.source, node, value)
         if isinstance(node, ast.Name):
             return self._name(node)
         if isinstance(node, ast.Attribute):
@@ -90,38 +88,39 @@ class Expressions:
             return self._choice(node)
         if isinstance(node, ast.Call):
             return self._call(node)
-        what = _NAMES.get(type(node), type(node).__name__.lower())
-        self.source.fail(node, f"a kernel has no counterpart of this expression ({what})")
+        what = _NODE_NAMES.get(type(node), type(node).__name__.lower())
+        self.source.fail(node, f"this expression is not supported in a kernel ({what})")
 
     def _name(self, node: ast.Name) -> str:
-        if node.id in self.spelling:
-            return self.spelling[node.id]
-        if self.particle(node.id):
+        if node.id in self.symbols:
+            return self.symbols[node.id]
+        if self.is_particle(node.id):
             self.source.fail(
-                node, f"{node.id!r} stands for a particle; take one of its attributes"
+                node, f"{node.id!r} is a particle; use one of its attributes"
             )
-        self.source.fail(node, f"{node.id!r} is not known here")
+        self.source.fail(node, f"{node.id!r} is not defined")
 
     def _fail_attribute(self, node: ast.Attribute) -> NoReturn:
         for part in ast.walk(node):
             if isinstance(part, ast.Name) and not self.scope.defines(part.id):
                 self._name(part)
-        self.source.fail(node, f"{ast.unparse(node)}: only particles have attributes, of one name")
+        text = ast.unparse(node)
+        self.source.fail(node, f"{text}: only particles have attributes, without nesting")
 
     def _binary(self, node: ast.BinOp) -> str:
         left = self.expression(node.left)
         if isinstance(node.op, ast.Pow):
             return f"pow({left}, {self._power(node.right)})"
         if type(node.op) not in _BINARY:
-            self.source.fail(node, "of operators a kernel has + - * / and **")
+            self.source.fail(node, "a kernel supports the operators + - * / and **")
         return f"({left} {_BINARY[type(node.op)]} {self.expression(node.right)})"
 
     def _power(self, node: ast.expr) -> str:
         value = self.constant(node)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            self.source.fail(node, "a power is a constant number")
+            self.source.fail(node, "the exponent must be a constant number")
         if not -64 <= value <= 64 or 2 * value != int(2 * value):
-            self.source.fail(node, "a power is an integer or half of one, from -64 to 64")
+            self.source.fail(node, "the exponent must be a multiple of 1/2 from -64 to 64")
         return repr(value)
 
     def _compare(self, node: ast.Compare) -> str:
@@ -129,7 +128,7 @@ class Expressions:
         left = node.left
         for op, right in zip(node.ops, node.comparators):
             if type(op) not in _COMPARE:
-                self.source.fail(node, "of comparisons a kernel has == != < <= > >=")
+                self.source.fail(node, "a kernel supports the comparisons == != < <= > >=")
             parts.append(f"({self.expression(left)} {_COMPARE[type(op)]} {self.expression(right)})")
             left = right
         return parts[0] if len(parts) == 1 else "(" + " && ".join(parts) + ")"
@@ -146,58 +145,60 @@ class Expressions:
     def _call(self, node: ast.Call) -> str:
         function = self._function(node.func)
         if isinstance(function, FunctionType):
-            return self._helper(node, function)
+            return self._call_function(node, function)
         if any(isinstance(a, ast.Starred) for a in node.args) or node.keywords:
-            self.source.fail(node, "functions of a kernel take plain arguments")
+            self.source.fail(node, "intrinsic functions take positional arguments only")
         return self.apply(node, function, node.args)
 
-    def apply(self, node: ast.AST, function: Meaning, arguments: List[ast.expr]) -> str:
-        """A function of the kernel language of its arguments."""
+    def apply(self, node: ast.AST, function: Intrinsic, arguments: List[ast.expr]) -> str:
+        """Translate a call of an intrinsic function."""
         if function.name in ("min", "max") and len(arguments) > 2:
             rest = self.apply(node, function, arguments[1:])
             return f"{function.name}({self.expression(arguments[0])}, {rest})"
-        wanted = function.arguments
-        if len(arguments) != wanted:
-            plural = "s" if wanted > 1 else ""
-            self.source.fail(node, f"{function.name} takes {wanted} argument{plural}")
+        count = function.arguments
+        if len(arguments) != count:
+            plural = "s" if count > 1 else ""
+            self.source.fail(node, f"{function.name} takes {count} argument{plural}")
         if function.name == "pow":
             return f"pow({self.expression(arguments[0])}, {self._power(arguments[1])})"
         return function.text.format(*(self.expression(a) for a in arguments))
 
-    def meaning(self, node: ast.AST) -> Optional[Meaning]:
-        """The function of the kernel language that a name of Python stands for."""
+    def intrinsic(self, node: ast.AST) -> Optional[Intrinsic]:
+        """The intrinsic function that a Python name refers to, or None."""
         if not isinstance(node, (ast.Name, ast.Attribute)):
             return None
         if isinstance(node, ast.Name) and not self.scope.defines(node.id):
-            return WORDS.get(node.id)
+            return LANGUAGE_FUNCTIONS.get(node.id)
         try:
-            return meaning_of(self.scope.value(node))
+            return intrinsic_of(self.scope.value(node))
         except NotConstant:
             return None
 
     def _function(self, node: ast.expr) -> Any:
-        """What is called: a Meaning, or a function of Python to write out."""
-        found = self.meaning(node)
+        """The callee: an Intrinsic, or a Python function to translate."""
+        found = self.intrinsic(node)
         if found is not None:
             return found
         value = self.constant(node)
         if isinstance(value, FunctionType):
             return value
-        if isinstance(node, ast.Name) and node.id in self.scope.own:
-            self.source.fail(node, f"{node.id!r} is no function here")
+        if isinstance(node, ast.Name) and node.id in self.scope.local_names:
+            self.source.fail(node, f"{node.id!r} is a variable, not a function")
         if isinstance(node, ast.Name) and not self.scope.defines(node.id):
             self.source.fail(
-                node, f"{node.id!r} is not known here; of functions a kernel has {known()}"
+                node, f"{node.id!r} is not defined; a kernel supports the functions {supported()}"
             )
-        self.source.fail(node, f"of functions a kernel has {known()}, and those written with def")
+        self.source.fail(
+            node, f"a kernel supports the functions {supported()}, and functions defined with def"
+        )
 
-    def _helper(self, node: ast.Call, function: FunctionType) -> str:
+    def _call_function(self, node: ast.Call, function: FunctionType) -> str:
         keywords: Dict[str, ast.expr] = {}
         for keyword in node.keywords:
             if keyword.arg is None:
-                self.source.fail(keyword.value, "arguments are given one by one")
+                self.source.fail(keyword.value, "** arguments are not supported")
             keywords[keyword.arg] = keyword.value
-        name = self.helpers.helper(function, self.source, node)
+        name = self.functions.translated(function, self.source, node)
         try:
             bound = inspect.signature(function).bind(*node.args, **keywords)
         except TypeError as error:
@@ -206,6 +207,6 @@ class Expressions:
         arguments = []
         for value in bound.arguments.values():
             given = isinstance(value, ast.expr)
-            text = self.expression(value) if given else number_text(self.source, node, plain(value))
+            text = self.expression(value) if given else literal(self.source, node, to_python(value))
             arguments.append(text)
         return f"{name}({', '.join(arguments)})"

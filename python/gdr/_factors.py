@@ -1,4 +1,4 @@
-"""LU, Cholesky and triangular equations."""
+"""LU and Cholesky factorisations, and triangular systems."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _core
-from ._arrays import AnyArray, Floats, Ints, check_finite, choice, floats, index, number
-from ._device import Device, pick
+from ._arrays import AnyArray, Floats, Ints, check_finite, choice, floats, integer, number
+from ._open import Device, device_or_default
 from ._matrices import (
     LinAlgError,
-    PerDevice,
+    DeviceCache,
     check_triangle,
-    is_full,
-    packed,
-    right_sides,
+    full_precision,
+    is_packed,
+    right_hand_sides,
     square,
-    to_work_on,
+    workspace,
 )
 
-#: Products of fewer operations are done on the host: a board takes no less time for them.
+#: Products with fewer operations run on the host, where they are as fast as on a board.
 DEVICE_FLOPS = 2.0**24
 
-_solvers = PerDevice()
+_solvers = DeviceCache()
 
 
 def _solver(
@@ -33,28 +33,28 @@ def _solver(
     device_flops: float = DEVICE_FLOPS,
     overlap: bool = True,
 ) -> _core.LinearSolver:
-    chosen = pick(device)
+    chosen = device_or_default(device)
     least = number("device_flops", device_flops)
     if least < 0:
-        raise ValueError(f"device_flops: at least 0 is wanted, not {least}")
-    options = is_full(precision), index("block", block), least, bool(overlap)
+        raise ValueError(f"device_flops: expected at least 0, got {least}")
+    options = full_precision(precision), integer("block", block), least, bool(overlap)
     return _solvers.get(chosen, options, lambda: _core.LinearSolver(chosen._core, *options))
 
 
 class LU:
-    """``P A = L U`` with partial pivoting; ``lu`` makes it."""
+    """``P A = L U`` with partial pivoting, from ``lu``."""
 
     def __init__(
         self, factors: Floats, pivots: Ints, singular: Optional[int], solver: _core.LinearSolver
     ) -> None:
-        self.factors = factors  #: L below the diagonal without its ones, U on and above it
-        self.pivots = pivots  #: row i was exchanged with row pivots[i], in this order
+        self.factors = factors  #: L below the diagonal (unit diagonal not stored), U on and above
+        self.pivots = pivots  #: row i was swapped with row pivots[i], in order of i
         self.singular = singular  #: index of the first pivot that is exactly zero, or None
         self._solver = solver
 
     @property
     def lower(self) -> Floats:
-        """L, with its ones."""
+        """L, with its unit diagonal."""
         m, n = self.factors.shape
         return np.tril(self.factors[:, : min(m, n)], -1) + np.eye(m, min(m, n))
 
@@ -65,19 +65,19 @@ class LU:
 
     @property
     def permutation(self) -> Ints:
-        """Rows of A in the order of P A: ``A[permutation] = L U``."""
+        """Row permutation: ``A[permutation] = L U``."""
         order = np.arange(self.factors.shape[0])
         for i, p in enumerate(self.pivots):
             order[[i, p]] = order[[p, i]]
         return order
 
     def solve(self, b: Any, *, transposed: bool = False, overwrite_b: bool = False) -> Floats:
-        """x with ``A x = b`` (or ``A^T x = b``); b of shape (n,) or (n, k). Raises LinAlgError.
+        """Solve ``A x = b`` (or ``A^T x = b``); b of shape (n,) or (n, k). Raises LinAlgError.
 
-        ``overwrite_b``: x may take the place of b, where that is float64 and Fortran-contiguous.
+        ``overwrite_b``: x may overwrite b, if b is float64 and Fortran-contiguous.
         """
         self._check_square()
-        x, vector = right_sides(b, self.factors.shape[0], overwrite_b)
+        x, vector = right_hand_sides(b, self.factors.shape[0], overwrite_b)
         if self.singular is not None:
             raise LinAlgError(f"the matrix is singular: pivot {self.singular} is zero")
         if x.size:
@@ -85,14 +85,14 @@ class LU:
         return x[:, 0] if vector else x
 
     def det(self) -> float:
-        """The determinant (which may overflow) of a square matrix."""
+        """Determinant of a square matrix; it may overflow."""
         self._check_square()
         odd = np.count_nonzero(self.pivots != np.arange(len(self.pivots))) % 2
         return float(np.prod(np.diag(self.factors)) * (-1 if odd else 1))
 
     def inverse_operator(self) -> Any:
-        """SciPy's LinearOperator that solves with A: ``M=`` of ``cg`` and ``gmres``, ``OPinv=`` of
-        ``eigs``. Needs SciPy; raises LinAlgError."""
+        """The inverse as SciPy's LinearOperator: ``M=`` of ``cg`` and ``gmres``, ``OPinv=`` of
+        ``eigs``. Requires SciPy; raises LinAlgError."""
         if self.singular is not None:
             raise LinAlgError(f"the matrix is singular: pivot {self.singular} is zero")
         self._check_square()
@@ -101,7 +101,7 @@ class LU:
     def _check_square(self) -> None:
         m, n = self.factors.shape
         if m != n:
-            raise ValueError(f"a square matrix is wanted, and this one is {m} x {n}")
+            raise ValueError(f"expected a square matrix, got {m} x {n}")
 
 
 def _inverse(shape: Any, solve: Any, solve_transposed: Any) -> Any:
@@ -127,18 +127,18 @@ def lu(
     overwrite_a: bool = False,
     device: Optional[Device] = None,
 ) -> LU:
-    """Factorise a matrix (m, n) of finite numbers, in float64.
+    """LU factorisation, in float64, of a matrix (m, n) of finite numbers.
 
-    ``block``: columns of a panel, which the host factorises while the device updates what is right
-    of it (with ``overlap=False`` one after the other, to the same bits); 0 lets the library choose.
-    ``device_flops``: products of fewer operations are done on the host. ``overwrite_a``: the
-    factors may take the place of ``a``, where that is float64 and Fortran-contiguous; otherwise it
-    is copied.
+    ``block``: columns of a panel; 0 lets the library choose. The host factorises a panel while the
+    device updates the trailing matrix (one after the other with ``overlap=False``; the results are
+    bit-identical). ``device_flops``: products with fewer operations run on the host.
+    ``overwrite_a``: the factors may overwrite ``a``, if it is float64 and Fortran-contiguous;
+    otherwise it is copied.
     """
     array = floats("a", a, ("m", "n"))
     check_finite("a", array)
     solver = _solver(device, precision, block, device_flops, overlap)
-    factors = to_work_on(array, overwrite_a)
+    factors = workspace(array, overwrite_a)
     pivots = np.zeros(min(array.shape), np.int64)
     singular = solver.lu(factors, pivots) if factors.size else None
     return LU(factors, pivots, singular, solver)
@@ -153,39 +153,39 @@ def solve(
     overwrite_b: bool = False,
     device: Optional[Device] = None,
 ) -> Floats:
-    """x with ``a x = b``; b of shape (n,) or (n, k). Raises LinAlgError for a singular matrix."""
+    """Solve ``a x = b``; b of shape (n,) or (n, k). Raises LinAlgError for a singular matrix."""
     array = square("a", a)
-    x, vector = right_sides(b, array.shape[0], overwrite_b)
+    x, vector = right_hand_sides(b, array.shape[0], overwrite_b)
     factors = lu(array, precision=precision, overwrite_a=overwrite_a, device=device)
     x = factors.solve(x, overwrite_b=True)
     return x[:, 0] if vector else x
 
 
 class Cholesky:
-    """``A = L L^T``; ``cholesky`` makes it."""
+    """``A = L L^T``, from ``cholesky``."""
 
     def __init__(
         self, stored: Floats, by_rows: bool, lower: bool, solver: _core.LinearSolver
     ) -> None:
-        # `stored` is by columns: of a matrix by rows it is the transpose.
+        # `stored` is Fortran-ordered: the transpose of a C-ordered matrix.
         self._stored, self._by_rows, self._lower, self._solver = stored, by_rows, lower, solver
 
     @property
     def factor(self) -> Floats:
-        """L, or U = L^T where the upper triangle was asked for; zero in the other triangle."""
+        """L, or U = L^T with ``lower=False``; the other triangle is zero."""
         whole = self._stored.T if self._by_rows else self._stored
         return np.tril(whole) if self._lower else np.triu(whole)
 
     def solve(self, b: Any, *, overwrite_b: bool = False) -> Floats:
-        """x with ``A x = b``; b of shape (n,) or (n, k); ``overwrite_b`` as in ``LU.solve``."""
-        x, vector = right_sides(b, self._stored.shape[0], overwrite_b)
+        """Solve ``A x = b``; b of shape (n,) or (n, k); ``overwrite_b`` as in ``LU.solve``."""
+        x, vector = right_hand_sides(b, self._stored.shape[0], overwrite_b)
         if x.size:
             self._solver.solve_cholesky(self._lower != self._by_rows, self._stored, x)
         return x[:, 0] if vector else x
 
     def inverse_operator(self) -> Any:
-        """SciPy's LinearOperator that solves with A: ``M=`` of ``cg``, ``OPinv=`` of ``eigsh``.
-        Needs SciPy."""
+        """The inverse as SciPy's LinearOperator: ``M=`` of ``cg``, ``OPinv=`` of ``eigsh``.
+        Requires SciPy."""
         return _inverse(self._stored.shape, self.solve, self.solve)
 
 
@@ -200,17 +200,17 @@ def cholesky(
     overwrite_a: bool = False,
     device: Optional[Device] = None,
 ) -> Cholesky:
-    """Factorise a symmetric, positive definite matrix, of which one triangle is read.
+    """Cholesky factorisation of a symmetric positive definite matrix; one triangle is read.
 
-    Options as in ``lu``; ``a`` may be overwritten by rows, too. Raises LinAlgError naming the pivot
-    where the matrix is not positive definite.
+    Options as in ``lu``; a C-contiguous ``a`` can be overwritten, too. Raises LinAlgError with the
+    first pivot that is not positive.
     """
     array = square("a", a)
     lower = bool(lower)
     check_triangle("a", array, lower)
     solver = _solver(device, precision, block, device_flops, overlap)
     by_rows = bool(overwrite_a) and not array.flags.f_contiguous and array.flags.c_contiguous
-    stored = to_work_on(array.T if by_rows else array, overwrite_a)
+    stored = workspace(array.T if by_rows else array, overwrite_a)
     bad = solver.cholesky(lower != by_rows, stored) if stored.size else None
     if bad is not None:
         raise LinAlgError(f"the matrix is not positive definite: pivot {bad} is not positive")
@@ -232,23 +232,23 @@ def solve_triangular(
     overwrite_b: bool = False,
     device: Optional[Device] = None,
 ) -> Floats:
-    """x with ``a x = alpha b`` (or ``a^T x = alpha b``) for a triangular matrix (n, n), of which
-    one triangle is read; b of shape (n,) or (n, k).
+    """Solve ``a x = alpha b`` (or ``a^T x = alpha b``) for a triangular matrix (n, n), of which one
+    triangle is read; b of shape (n,) or (n, k).
 
-    ``side="right"``: x with ``x a = alpha b`` (or ``x a^T``), b of shape (n,) or (k, n).
-    ``unit_diagonal``: the diagonal is ones, and not read. Other options as in ``lu``. Raises
-    LinAlgError where an element of the diagonal is zero.
+    ``side="right"``: solve ``x a = alpha b`` (or ``x a^T``), b of shape (n,) or (k, n).
+    ``unit_diagonal``: the diagonal is one and is not read. Other options as in ``lu``. Raises
+    LinAlgError if a diagonal element is zero.
     """
     array: AnyArray = square("a", a)
     right = choice("side", side, ("left", "right")) == "right"
     lower, unit = bool(lower), bool(unit_diagonal)
     check_triangle("a", array, lower, unit)
     factor = number("alpha", alpha)
-    x, vector = right_sides(b, array.shape[0], overwrite_b, row=right)
+    x, vector = right_hand_sides(b, array.shape[0], overwrite_b, row=right)
     solver = _solver(device, precision, block, device_flops)
     if not unit and (np.diag(array) == 0).any():
         raise LinAlgError(f"the matrix is singular: a[{np.argmin(np.abs(np.diag(array)))}] is zero")
-    if not packed(array):
+    if not is_packed(array):
         array = np.asfortranarray(array)
     if x.size:
         solver.solve_triangular(right, lower, unit, bool(transposed), factor, array, x)

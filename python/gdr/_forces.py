@@ -1,8 +1,8 @@
-"""The library's kernels as functions on arrays: particles in rows, vectors in columns.
+"""The library's kernels as functions on arrays with one row per particle.
 
 A kernel declares scalars, ``xi yi zi`` and ``xj yj zj``; a function takes ``pos`` of shape (n, 3).
-The tables below say which scalars are the columns of one argument, and what arguments are called;
-everything else comes from the kernel's declarations.
+The tables below map the scalars to vector arguments and give the names of arguments; everything
+else is derived from the kernel's declarations.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from ._arrays import (
     AnyArray,
     Floats,
     as_array,
-    check_apart,
+    check_no_overlap,
     check_finite,
     floats,
     number,
-    result,
+    output_array,
 )
-from ._device import Device, on_all_ranks, pick
+from ._open import Device, device_or_default
+from ._ranks import mark_collective
 from .errors import InputError
 
-#: Inputs that are vectors, by their columns' names without the i or j at the end.
+#: Vector inputs, with the names of their components without the final i or j.
 INPUT_VECTORS = {"pos": ("x", "y", "z"), "vel": ("vx", "vy", "vz"), "acc": ("ax", "ay", "az")}
-#: Inputs with other names than the kernel's.
+#: Argument names of inputs whose variable has another name.
 INPUT_NAMES = {
     "m": "mass",
     "q": "charge",
@@ -42,7 +43,7 @@ INPUT_NAMES = {
     "hi2": "radius",
 }
 _ORDER = {"pos": 0, "mass": 1, "charge": 1}
-#: Results that are vectors.
+#: Vector results, with the names of their components.
 RESULT_VECTORS = {
     "acc": ("ax", "ay", "az"),
     "jerk": ("jx", "jy", "jz"),
@@ -51,19 +52,19 @@ RESULT_VECTORS = {
     "force": ("fx", "fy", "fz"),
     "field": ("ex", "ey", "ez"),
 }
-#: Parameters and inputs that are given by their roots.
+#: Variables that hold the square of an argument.
 SQUARED = {"eps2": "eps", "rc2": "rc", "hi2": "radius"}
 
 
 class Gravity(NamedTuple):
-    """What ``gdr.gravity`` gives."""
+    """Result of ``gdr.gravity``."""
 
     acc: Floats  #: accelerations, (n, 3)
     pot: Floats  #: potentials, (n,)
 
 
-def masses(name: str, value: Any, n: int) -> Floats:
-    """One value for each particle, or a number for all of them."""
+def per_particle(name: str, value: Any, n: int) -> Floats:
+    """An array with one value per particle, or one number for all particles."""
     if as_array(name, value).ndim == 0:
         return np.full(n, number(name, value))
     return np.ascontiguousarray(floats(name, value, (n,)))
@@ -79,47 +80,47 @@ def gravity(
     pot: Optional[Floats] = None,
     device: Optional[Device] = None,
 ) -> Gravity:
-    """Softened gravity of particles on one another, or on other places; G = 1.
+    """Softened gravity of particles on each other, or at target positions; G = 1.
 
-    ``acc_i = sum m_j (x_j - x_i) / (r^2 + eps^2)^(3/2)``, ``pot_i = -sum m_j / (r^2 + eps^2)^(1/2)``
+    ``acc_i = sum m_j (x_j - x_i) / (r^2 + eps^2)^(3/2)``, ``pot_i = -sum m_j / sqrt(r^2 + eps^2)``
 
     Parameters: ``pos`` (n, 3) and ``mass`` (n,), or one number for all; the softening ``eps`` >= 0
-    in the units of ``pos``; ``targets`` (m, 3), other places. ``acc`` and ``pot``: arrays to fill,
-    C-contiguous float64 of shapes (n, 3) and (n,) (or m of them); new ones by default. C-contiguous
-    float64 arrays are read where they lie, others are copied.
+    in the units of ``pos``; ``targets`` (m, 3), target positions. ``acc`` and ``pot``: arrays to
+    fill, C-contiguous float64 of shapes (n, 3) and (n,) (m instead of n with ``targets``); new
+    arrays by default. C-contiguous float64 arrays are read in place, others are copied.
 
-    Without ``targets`` a particle does not act on itself. With them every pair counts; a pair at one
-    place at zero softening contributes nothing. Signs: ``acc`` points to the masses, ``pot`` is
-    negative.
+    Without ``targets`` a particle does not act on itself. With ``targets`` every pair counts, but a
+    pair at distance zero without softening contributes nothing. Signs: ``acc`` points to the
+    masses, ``pot`` is negative.
 
-    Raises TypeError or ValueError naming the argument, InputError (a ValueError) for results that
-    are not finite, naming the particle (the other results have been written then), and where there
-    are neither particles nor ``targets``.
+    Raises TypeError or ValueError naming the argument, and InputError (a ValueError) if a result is
+    not finite, naming the particle (the other results have been written), or if there are neither
+    particles nor ``targets``.
     """
-    chosen = pick(device)
+    chosen = device_or_default(device)
     core = chosen._get_gravity()
-    with chosen._together():
+    with chosen._ranks.argument_checks():
         x = np.ascontiguousarray(floats("pos", pos, ("n", 3)))
-        m = masses("mass", mass, len(x))
+        m = per_particle("mass", mass, len(x))
         soft = number("eps", eps)
-        places = x
+        positions = x
         if targets is not None:
-            places = np.ascontiguousarray(floats("targets", targets, ("m", 3)))
-        a = result("acc", acc, places.shape)
-        p = result("pot", pot, (len(places),))
-        check_apart("acc", a, {"pos": x, "mass": m, "targets": places, "pot": p})
-        check_apart("pot", p, {"pos": x, "mass": m, "targets": places})
+            positions = np.ascontiguousarray(floats("targets", targets, ("m", 3)))
+        a = output_array("acc", acc, positions.shape)
+        p = output_array("pot", pot, (len(positions),))
+        check_no_overlap("acc", a, {"pos": x, "mass": m, "targets": positions, "pot": p})
+        check_no_overlap("pot", p, {"pos": x, "mass": m, "targets": positions})
     try:
         if targets is None:
             core.compute(x, m, soft, a, p)
         else:
-            core.compute_on(places, x, m, soft, a, p)
+            core.compute_on(positions, x, m, soft, a, p)
     except InputError as error:
         try:
-            for name, array in (("pos", x), ("mass", m), ("targets", places)):
+            for name, array in (("pos", x), ("mass", m), ("targets", positions)):
                 check_finite(name, array)
-        except ValueError as named:
-            raise on_all_ranks(named, error) from None
+        except ValueError as cause:
+            raise mark_collective(cause, error) from None
         raise
     return Gravity(a, p)
 
@@ -129,14 +130,14 @@ def _stem(name: str) -> str:
 
 
 class _Doc:
-    """The docstring of the class, and of each kernel its own."""
+    """Docstring of the class, and of each instance."""
 
     def __get__(self, kernel: Optional["ParticleKernel"], owner: type) -> str:
         if kernel is not None:
-            return kernel._text()
+            return kernel._docstring()
         return (
-            "A kernel of pairs of particles as a function on arrays. ``help`` of one shows its\n"
-            "arguments, and what it returns."
+            "A pair kernel as a function on arrays. ``help`` of an instance shows its arguments\n"
+            "and results."
         )
 
 
@@ -148,26 +149,26 @@ class ParticleKernel:
 
     @functools.cached_property
     def kernel(self) -> _kernel.Kernel:
-        """The kernel itself."""
+        """The kernel as a ``gdr.Kernel``."""
         return _kernel.builtin(self.__name__)
 
     @property
     def assembly(self) -> str:
-        """Its program as assembly text."""
+        """Assembly text of the kernel."""
         return self.kernel.assembly
 
     @property
     def clocks(self) -> float:
-        """Clocks of the loop for one interaction and PE."""
+        """Clocks of the loop body for one interaction on one PE."""
         return self.kernel.clocks
 
     @property
     def flops(self) -> float:
-        """Floating-point operations counted for one interaction."""
+        """Floating-point operations of one interaction."""
         return self.kernel.flops
 
     def _arguments(self, role: str) -> Dict[str, Tuple[str, ...]]:
-        """Arguments of one side (but ids), each with the variables that it feeds."""
+        """Arguments of a role, without ids, and the variables of each."""
         stems = {_stem(name): name for name in self.kernel.names(role)}
         out: Dict[str, Tuple[str, ...]] = {}
         for argument, columns in INPUT_VECTORS.items():
@@ -176,7 +177,7 @@ class ParticleKernel:
         for stem, name in stems.items():
             if stem != "id":
                 out[INPUT_NAMES.get(stem, stem)] = (name,)
-        # As in gravity: places, what acts, and then the rest.
+        # The order of gdr.gravity: position, mass or charge, then the others.
         return dict(sorted(out.items(), key=lambda item: _ORDER.get(item[0], len(_ORDER))))
 
     @functools.cached_property
@@ -185,7 +186,7 @@ class ParticleKernel:
 
     @functools.cached_property
     def _results(self) -> Dict[str, Tuple[str, ...]]:
-        """Fields of the result, each with its variables; the entries of a list are ``name[]``."""
+        """Result fields and the variables of each; ``name[]`` for the elements of a list."""
         left = list(self.kernel.names("result"))
         out: Dict[str, Tuple[str, ...]] = {}
         for field, columns in RESULT_VECTORS.items():
@@ -217,15 +218,15 @@ class ParticleKernel:
 
     __doc__ = _Doc()  # type: ignore[assignment]
 
-    def _text(self) -> str:
+    def _docstring(self) -> str:
         fields = ", ".join(f"{field} ({self._shape_text(field)})" for field in self._results)
         return (
-            f"The kernel {self.__name__!r} of the library (docs/reference/kernels.md).\n\n"
+            f"The built-in kernel {self.__name__!r} (formula in docs/reference/kernels.md).\n\n"
             f"{self.__name__}{self.__signature__}\n\n"
-            "Vectors have shape (n, 3), everything else (n,) or one number for all particles. eps\n"
-            "and rc are lengths. Without targets the particles act on one another, and none on\n"
-            "itself where the kernel has ids or leaves out pairs at one place. targets: places\n"
-            "(m, 3), or a dictionary of all arguments that belong to a target.\n\n"
+            "Vectors have shape (n, 3), other arguments (n,) or one number for all particles. eps\n"
+            "and rc are lengths. Without targets the particles act on each other; a particle does\n"
+            "not act on itself if the kernel has ids or skips pairs at distance zero. targets:\n"
+            "positions (m, 3), or a dictionary of all arguments of a target.\n\n"
             f"Returns a named tuple of {fields}.\n\n"
             "Raises TypeError or ValueError naming the argument."
         )
@@ -240,36 +241,36 @@ class ParticleKernel:
         device: Optional[Device] = None,
         **arguments: Any,
     ) -> Any:
-        chosen = pick(device)
+        chosen = device_or_default(device)
         job = chosen.job(self.kernel)
-        with chosen._together():
-            params, sources, places = self._arrange(values, arguments, targets)
-        n, m = len(sources["xj"]), len(places["xi"])
+        with chosen._ranks.argument_checks():
+            params, sources, target_arrays = self._bind(values, arguments, targets)
+        n, m = len(sources["xj"]), len(target_arrays["xi"])
         if "idj" in self.kernel.names("source"):
-            before = chosen._numbers_before(n)
-            sources["idj"] = ids = np.arange(before, before + n)
-            places["idi"] = ids if targets is None else np.full(m, -1)
+            first = chosen._ranks.offset(n)
+            sources["idj"] = ids = np.arange(first, first + n)
+            target_arrays["idi"] = ids if targets is None else np.full(m, -1)
         job.set(**params)
         job.sources(n, **sources)
-        job.targets(m, **places)
-        out, bound_results = self._allocate(m)
-        job.run(bound_results)
+        job.targets(m, **target_arrays)
+        out, columns = self._allocate(m)
+        job.run(columns)
         return self._tuple(**out)
 
-    def _arrange(
+    def _bind(
         self, values: Tuple[Any, ...], arguments: Mapping[str, Any], targets: Any
     ) -> Tuple[Dict[str, float], Dict[str, AnyArray], Dict[str, AnyArray]]:
-        """The kernel's params, and the variables of sources and targets, from the arguments."""
+        """Values of the kernel's params, sources and targets by variable."""
         try:
             bound = self.__signature__.bind_partial(*values, **arguments)
         except TypeError as error:
             raise TypeError(f"{self.__name__}: {error}") from None
         given = dict(bound.arguments)
         of_sources, of_targets = self._arguments("source"), self._arguments("target")
-        wanted: List[str] = [*of_sources, *self._parameters]
+        required: List[str] = [*of_sources, *self._parameters]
         if targets is None:
-            wanted += [name for name in of_targets if name not in wanted]
-        missing = [name for name in wanted if name not in given]
+            required += [name for name in of_targets if name not in required]
+        missing = [name for name in required if name not in given]
         if missing:
             raise TypeError(f"{self.__name__}: missing: {', '.join(missing)}")
         n = _count("pos", given["pos"])
@@ -282,39 +283,39 @@ class ParticleKernel:
             return params, sources, _columns(of_targets, given, n, "")
         extra = [name for name in given if name in of_targets and name not in of_sources]
         if extra:
-            raise TypeError(f"{self.__name__}: give {', '.join(extra)} with the targets")
-        places, m = self._targets(targets, of_targets)
-        return params, sources, _columns(of_targets, places, m, "targets: ")
+            raise TypeError(f"{self.__name__}: pass {', '.join(extra)} in targets")
+        values_of_targets, m = self._targets(targets, of_targets)
+        return params, sources, _columns(of_targets, values_of_targets, m, "targets: ")
 
     def _targets(
         self, targets: Any, of_targets: Mapping[str, Tuple[str, ...]]
     ) -> Tuple[Dict[str, Any], int]:
-        places = dict(targets) if isinstance(targets, Mapping) else {"pos": targets}
-        unknown = [name for name in places if name not in of_targets]
-        missing = [name for name in of_targets if name not in places]
+        values = dict(targets) if isinstance(targets, Mapping) else {"pos": targets}
+        unknown = [name for name in values if name not in of_targets]
+        missing = [name for name in of_targets if name not in values]
         if unknown:
             raise TypeError(f"targets: unknown: {', '.join(map(str, unknown))}")
         if missing:
-            raise TypeError(f"targets: missing: {', '.join(missing)}; give a dictionary")
-        return places, _count("targets", places["pos"])
+            raise TypeError(f"targets: missing: {', '.join(missing)}; pass a dictionary")
+        return values, _count("targets", values["pos"])
 
     def _allocate(self, m: int) -> Tuple[Dict[str, AnyArray], Dict[str, AnyArray]]:
-        """Fields of the result, and the columns of them that the variables fill."""
+        """Arrays of the result fields, and their columns by variable."""
         out: Dict[str, AnyArray] = {}
-        bound: Dict[str, AnyArray] = {}
+        by_variable: Dict[str, AnyArray] = {}
         types = {v.name: v.type for v in self.kernel.variables}
         for field, names in self._results.items():
             if names[0].endswith("[]"):
                 elements = [v for v in types if v.startswith(names[0][:-2] + "_")]
-                out[field] = bound[names[0]] = np.empty((m, len(elements)), np.int64)
+                out[field] = by_variable[names[0]] = np.empty((m, len(elements)), np.int64)
             elif len(names) == 1:
                 dtype = np.int64 if types[names[0]] == "int64" else np.float64
-                out[field] = bound[names[0]] = np.empty(m, dtype)
+                out[field] = by_variable[names[0]] = np.empty(m, dtype)
             else:
                 out[field] = np.empty((m, len(names)))
                 for k, name in enumerate(names):
-                    bound[name] = out[field][:, k]
-        return out, bound
+                    by_variable[name] = out[field][:, k]
+        return out, by_variable
 
     def __repr__(self) -> str:
         return f"<gdr.{self.__name__}{self.__signature__}>"
@@ -329,31 +330,31 @@ def _parameter(argument: str, name: str, value: Any) -> float:
     if argument == name:
         return one
     if one < 0:
-        raise ValueError(f"{argument}: a length of at least 0 is wanted, not {one}")
+        raise ValueError(f"{argument}: expected a length of at least 0, got {one}")
     square = one * one
     if not np.isfinite(square) or (one > 0 and square < np.finfo(float).tiny):
-        raise ValueError(f"{argument}: its square leaves the range of a double; scale the units")
+        raise ValueError(f"{argument}: its square is out of range of a double; scale the units")
     return square
 
 
 def _squares(name: str, lengths: Floats) -> Floats:
     if (lengths < 0).any():
-        raise ValueError(f"{name}: lengths of at least 0 are wanted")
+        raise ValueError(f"{name}: expected lengths of at least 0")
     squares = lengths * lengths
     if not np.isfinite(squares).all():
-        raise ValueError(f"{name}: a square leaves the range of a double; scale the units")
+        raise ValueError(f"{name}: a square is out of range of a double; scale the units")
     return squares
 
 
 def _columns(
     arguments: Mapping[str, Tuple[str, ...]], given: Mapping[str, Any], n: int, where: str
 ) -> Dict[str, AnyArray]:
-    """The variables' arrays: columns of the arguments, where they lie."""
+    """Arrays by variable: views of the columns of the arguments."""
     out: Dict[str, AnyArray] = {}
     for argument, names in arguments.items():
         value = given[argument]
         if len(names) == 1:
-            array = masses(where + argument, value, n)
+            array = per_particle(where + argument, value, n)
             check_finite(where + argument, array)
             if names[0] in SQUARED:
                 array = _squares(where + argument, array)

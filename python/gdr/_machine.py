@@ -1,22 +1,22 @@
-"""One chip by hand: step through a program, and look at every memory in any number format.
+"""A chip stepper: execute a program instruction by instruction and read every memory.
 
-Words of the machine have 72 bits (longs) or 36 (shorts): floats with a sign, 11 bits of exponent
-(bias 1023) and 60 or 24 of fraction, or integers.
+Machine words have 72 bits (longs) or 36 bits (shorts): floats with a sign, 11 bits of exponent
+(bias 1023) and 60 or 24 bits of fraction, or integers.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Union
 
 import numpy as np
 
 from . import _core
-from ._arrays import AnyArray, choice, index, number
-from ._device import device_name
-from ._job import Job, Results
+from ._arrays import AnyArray, choice, integer, number
+from ._interface import Results, check_kernel, input_arrays, result_arrays
 from ._kernel import Kernel
+from ._open import device_name
 from .errors import UsageError
 
 MEMORIES = ("registers", "local", "t", "masks", "broadcast")
@@ -24,23 +24,23 @@ MEMORIES = ("registers", "local", "t", "masks", "broadcast")
 
 @dataclasses.dataclass(frozen=True)
 class Position:
-    """What the next step does; ``section`` is empty at the end of the program."""
+    """The next instruction; ``section`` is empty at the end of the program."""
 
     section: str  #: "start", "body" or "end"
-    iteration: int  #: of the body: which group of sources
-    instruction: int  #: number in the section
-    text: str  #: as assembly
-    file: str  #: of the source
-    line: int  #: of the source, 0 where it is not known
-    clock: int  #: clocks of what was done since ``restart``
+    iteration: int  #: iteration of the body: the group of sources
+    instruction: int  #: index in the section
+    text: str  #: assembly text
+    file: str  #: source file
+    line: int  #: line in the source file; 0 if unknown
+    clock: int  #: clocks executed since ``restart``
 
 
 class Flags(NamedTuple):
     """Sticky flags of floating-point operations."""
 
-    invalid: bool  #: an infinity minus itself, or zero times infinity
-    overflow: bool  #: a result was too large
-    underflow: bool  #: a result was too small, and became zero
+    invalid: bool  #: infinity minus infinity, or zero times infinity
+    overflow: bool  #: result out of range
+    underflow: bool  #: result flushed to zero
 
 
 class Machine:
@@ -57,8 +57,8 @@ class Machine:
             print(at.clock, at.text, machine.read("registers", "float")[0, :4, 0])
 
     Options are those of ``gdr.open``: the geometry (blocks, pes, registers, local, bm) and the
-    engine, "vector" or "reference"; engines with fast numerics are refused (UnsupportedError), as
-    they keep no machine words.
+    engine, "vector" or "reference". Engines with fast numerics have no machine words and raise
+    UnsupportedError.
     """
 
     def __init__(self, name: str = "", **options: Union[str, int, float]) -> None:
@@ -66,37 +66,36 @@ class Machine:
         self._kernel: Optional[Kernel] = None
 
     def load(self, kernel: Kernel) -> None:
-        """Clear all memories, load a program and run its section Init."""
-        if not isinstance(kernel, Kernel):
-            raise TypeError(f"kernel: a gdr.Kernel is wanted, not {type(kernel).__name__}")
+        """Clear all memories, load a kernel and run its section Init."""
+        check_kernel(kernel)
         self._core.load(kernel.core)
         self._kernel = kernel
 
     @property
     def kernel(self) -> Kernel:
-        """What is loaded. Raises UsageError where nothing is."""
+        """The loaded kernel. Raises UsageError if none is loaded."""
         if self._kernel is None:
-            raise UsageError("no program is loaded")
+            raise UsageError("no program is loaded; call load first")
         return self._kernel
 
     @property
     def blocks(self) -> int:
-        """Broadcast blocks of the chip."""
+        """Number of broadcast blocks of the chip."""
         return self._core.blocks
 
     @property
     def pes(self) -> int:
-        """PEs of a block."""
+        """Number of PEs of a block."""
         return self._core.pes
 
     @property
     def target_slots(self) -> int:
-        """Targets that the chip holds."""
+        """Number of targets that the chip holds."""
         return self._core.target_slots
 
     @property
     def target_count(self) -> int:
-        """Targets that were given last."""
+        """Number of targets of the last ``targets``."""
         return self._core.target_count
 
     def set(self, **params: float) -> None:
@@ -106,23 +105,23 @@ class Machine:
             self._core.set(name, value)
 
     def sources(self, n: Optional[int] = None, /, **arrays: Any) -> None:
-        """Give all ``jvar``s, as ``Job.sources`` does; the next step is the program's first."""
-        self._core.sources(*self._inputs("source", n, arrays))
+        """Set all ``jvar``s, like ``Job.sources``, and restart the program."""
+        self._core.sources(*input_arrays(self.kernel.variables, "source", n, arrays))
 
     def targets(self, n: Optional[int] = None, /, **arrays: Any) -> None:
-        """Give all ``ivar``s to the PEs, as ``Job.targets`` does."""
-        self._core.targets(*self._inputs("target", n, arrays))
+        """Set all ``ivar``s in the PEs, like ``Job.targets``."""
+        self._core.targets(*input_arrays(self.kernel.variables, "target", n, arrays))
 
     def restart(self) -> None:
-        """Go to the first instruction of section Start; memories stay as they are."""
+        """Go to the first instruction of section Start; memories keep their contents."""
         self._core.restart()
 
     def step(self) -> bool:
-        """Do one instruction in all PEs; False, and nothing happens, at the end of the program."""
+        """Execute one instruction on all PEs; returns False at the end of the program."""
         return self._core.step()
 
     def steps(self) -> Iterator[Position]:
-        """Do the rest instruction by instruction; gives what was done, after it was done."""
+        """Execute the remaining instructions one by one; yields each one after its execution."""
         while True:
             at = self.position
             if not self._core.step():
@@ -130,41 +129,40 @@ class Machine:
             yield at
 
     def run(self, instructions: Optional[int] = None) -> int:
-        """Do as many instructions (None: all that are left); returns how many were done."""
-        most = 2**63 - 1 if instructions is None else index("instructions", instructions)
+        """Execute up to this many instructions (None: all); returns how many were executed."""
+        most = 2**63 - 1 if instructions is None else integer("instructions", instructions)
         return self._core.run(most)
 
     @property
     def position(self) -> Position:
-        """What the next step does."""
+        """The next instruction."""
         return Position(*self._core.position())
 
     def instructions(self, section: str) -> List[str]:
-        """All instructions of "init", "start", "body" or "end", as assembly."""
+        """Assembly text of all instructions of section "init", "start", "body" or "end"."""
         if not isinstance(section, str):
-            raise TypeError(f"section: a string is wanted, not {type(section).__name__}")
+            raise TypeError(f"section: expected a string, got {type(section).__name__}")
         return self._core.instructions(section)
 
     def results(self, names: Results = None) -> Dict[str, AnyArray]:
-        """Results of the targets as they stand in the PEs now, converted as declared."""
+        """Current results of the targets in the PEs, converted as declared."""
         if names is None:
             names = list(self.kernel.names("result"))
-        arrays = self._job()._outputs(names)
+        arrays = result_arrays(self.kernel.variables, names, self.target_count, 0)
         self._core.results(arrays)
         return arrays
 
     # -- memories ------------------------------------------------------------------------------
 
     def read(self, memory: str, format: str = "raw", *, long: bool = True) -> AnyArray:
-        """A memory of all blocks: (blocks, words, PEs), of the broadcast memory (blocks, words).
+        """Read a memory of all blocks: (blocks, words, PEs), or (blocks, words) for "broadcast".
 
-        ``memory``: "registers", "local", "t" (a long for each element), "masks" (bits, [8 * 4]) or
-        "broadcast". ``long``: the words are longs, at even addresses; with False they are shorts.
+        ``memory``: "registers", "local", "t" (one long per element), "masks" (bits, [8 * 4]) or
+        "broadcast". ``long``: read longs, at even addresses; with False shorts.
 
         ``format``: "raw" (Python integers of 72 bits; shorts as uint64), "float" (float64, rounded
-        once), "longdouble" (np.longdouble, which holds all 61 bits on x86), "int" (Python integers
-        with their sign; shorts as int64) or "fixed.N", an integer with N bits below the binary
-        point, as longdouble.
+        once), "longdouble" (np.longdouble, exact on x86), "int" (signed Python integers; shorts as
+        int64) or "fixed.N" (an integer with N fraction bits, as longdouble).
         """
         shorts = self._core.memory(choice("memory", memory, MEMORIES))
         if memory == "masks":
@@ -183,14 +181,14 @@ class Machine:
         format: str = "raw",
         long: bool = True,
     ) -> None:
-        """Set one word; ``address`` counts longs, or with ``long=False`` shorts.
+        """Write one word; ``address`` counts longs, or shorts with ``long=False``.
 
-        ``format``: "raw" or "int" (an integer), or "float": a number, rounded once to the word.
+        ``format``: "raw" or "int" (an integer), or "float": a number, rounded once.
         """
         choice("memory", memory, MEMORIES)
-        block, address, pe = index("block", block), index("address", address), index("pe", pe)
+        block, address, pe = integer("block", block), integer("address", address), integer("pe", pe)
         if memory == "masks":
-            bit = index("value", int(value) if isinstance(value, (bool, np.bool_)) else value)
+            bit = integer("value", int(value) if isinstance(value, (bool, np.bool_)) else value)
             self._core.set_memory(memory, block, address, pe, bit)
             return
         bits = 72 if long else 36
@@ -202,39 +200,24 @@ class Machine:
         self._core.set_memory(memory, block, 2 * address + 1, pe, word & (2**36 - 1))
 
     def reduce(self, memory: str, operation: str = "fadd", format: str = "float") -> AnyArray:
-        """What the reduction network makes of a memory as it stands: each long of all blocks goes
-        through the tree, (words, PEs), of the broadcast memory (words,).
+        """Reduce a memory over the blocks with the reduction network: (words, PEs), or (words,) for
+        "broadcast".
 
         ``operation``: "fadd", "fmax", "fmin", "iadd", "imax", "imin", "iand", "ior", "ixor" or
-        "pass" (block 0). ``memory`` and ``format`` as in ``read``; masks do not pass the network.
+        "pass" (block 0). ``memory`` and ``format`` as in ``read``; masks cannot be reduced.
         """
         if not isinstance(operation, str):
-            raise TypeError(f"operation: a string is wanted, not {type(operation).__name__}")
+            raise TypeError(f"operation: expected a string, got {type(operation).__name__}")
         shorts = self._core.reduced(choice("memory", memory, MEMORIES), operation)
         return decode(shorts[0::2], shorts[1::2], format)
 
     def flags(self, block: Optional[int] = None) -> Flags:
-        """Sticky flags that floating-point operations raised since ``load`` or ``restart``: of a
-        block, or of any block."""
+        """Sticky floating-point flags since ``load`` or ``restart``, of one block or of all blocks
+        combined."""
         if block is not None:
-            return Flags(*self._core.flags(index("block", block)))
+            return Flags(*self._core.flags(integer("block", block)))
         every = [self._core.flags(b) for b in range(self.blocks)]
         return Flags(*(any(kind) for kind in zip(*every)))
-
-    # -- internals -----------------------------------------------------------------------------
-
-    def _job(self) -> Job:
-        """Checks of a job, without a device."""
-        job = Job.__new__(Job)
-        job.kernel = self.kernel
-        job._types = {v.name: v for v in self.kernel.variables}
-        job._core = self._core  # type: ignore[assignment]
-        return job
-
-    def _inputs(
-        self, role: str, n: Optional[int], arrays: Mapping[str, Any]
-    ) -> Tuple[int, Dict[str, AnyArray]]:
-        return self._job()._inputs(role, n, arrays)
 
     def __repr__(self) -> str:
         loaded = "nothing loaded" if self._kernel is None else self._kernel.name
@@ -245,9 +228,9 @@ _FIXED = re.compile(r"fixed\.(\d+)$")
 
 
 def decode(upper: AnyArray, lower: Optional[AnyArray], format: str) -> AnyArray:
-    """Words as numbers: longs as their upper and lower shorts, or shorts alone (lower None)."""
+    """Convert words to numbers: longs as upper and lower shorts, or shorts (lower is None)."""
     if not isinstance(format, str):
-        raise TypeError(f"format: a string is wanted, not {type(format).__name__}")
+        raise TypeError(f"format: expected a string, got {type(format).__name__}")
     if format == "raw":
         if lower is None:
             return upper
@@ -258,7 +241,7 @@ def decode(upper: AnyArray, lower: Optional[AnyArray], format: str) -> AnyArray:
         return wide if format == "longdouble" else wide.astype(np.float64)
     fixed = _FIXED.match(format)
     if format != "int" and not fixed:
-        raise ValueError(f"format: raw, float, longdouble, int or fixed.N, not {format!r}")
+        raise ValueError(f"format: expected raw, float, longdouble, int or fixed.N, got {format!r}")
     if lower is None:
         whole = upper.astype(np.int64)
         whole = whole - ((whole >> 35) << 36)
@@ -269,13 +252,13 @@ def decode(upper: AnyArray, lower: Optional[AnyArray], format: str) -> AnyArray:
         return whole
     point = int(fixed.group(1))
     if point > 71:
-        raise ValueError(f"format: fixed.N goes up to 71, not {point}")
+        raise ValueError(f"format: expected fixed.N with N at most 71, got {point}")
     if lower is None:
         return np.ldexp(whole.astype(np.longdouble), -point)
-    # An object array of integers beyond 64 bits goes to longdouble in two exact halves.
+    # Integers with more than 64 bits are converted to longdouble in two exact halves.
     high, low = whole >> 36, whole & (2**36 - 1)
-    sum_ = np.ldexp(high.astype(np.int64).astype(np.longdouble), 36)
-    scaled: AnyArray = np.ldexp(sum_ + low.astype(np.int64).astype(np.longdouble), -point)
+    upper_part = np.ldexp(high.astype(np.int64).astype(np.longdouble), 36)
+    scaled: AnyArray = np.ldexp(upper_part + low.astype(np.int64).astype(np.longdouble), -point)
     return scaled
 
 
@@ -295,18 +278,18 @@ def _as_longdouble(upper: AnyArray, lower: Optional[AnyArray]) -> AnyArray:
 
 
 def encode(value: Union[int, float], format: str, bits: int) -> int:
-    """One number as a word of that many bits."""
+    """Convert a number to a word of 36 or 72 bits."""
     if format in ("raw", "int"):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-            raise TypeError(f"value: an integer is wanted, not {type(value).__name__}")
+            raise TypeError(f"value: expected an integer, got {type(value).__name__}")
         least, most = (0, 2**bits) if format == "raw" else (-(2 ** (bits - 1)), 2 ** (bits - 1))
         if not least <= value < most:
-            raise ValueError(f"value: {value} does not fit {bits} bits")
+            raise ValueError(f"value: {value} does not fit into {bits} bits")
         return int(int(value) % 2**bits)
     if format != "float":
-        raise ValueError(f"format: raw, int or float, not {format!r}")
+        raise ValueError(f"format: expected raw, int or float, got {format!r}")
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise TypeError(f"value: a number is wanted, not {type(value).__name__}")
+        raise TypeError(f"value: expected a number, got {type(value).__name__}")
     real = float(value)
     digits = bits - 12
     sign = 1 if np.signbit(real) else 0

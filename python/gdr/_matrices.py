@@ -1,4 +1,4 @@
-"""What the functions of gdr.linalg share: matrices as the library takes them, and their errors."""
+"""Shared helpers of gdr.linalg: checks and layouts of matrices, errors, objects per device."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from typing import Any, Callable, Dict, Hashable, List, Tuple, TypeVar, Union
 
 import numpy as np
 
-from ._arrays import AnyArray, Floats, as_array, check_apart, check_finite, check_shape
+from ._arrays import AnyArray, Floats, as_array, check_finite, check_no_overlap, check_shape
 from ._arrays import choice, floats
-from ._device import Device
+from ._open import Device
 from .errors import InputError
 
 
 class LinAlgError(InputError, np.linalg.LinAlgError):
-    """A matrix that is singular, or not positive definite.
+    """A matrix is singular or not positive definite.
 
-    It is NumPy's ``LinAlgError``, an ``InputError`` and with that a ``ValueError``.
+    Also NumPy's ``LinAlgError``, an ``InputError`` and a ``ValueError``.
     """
 
 
 Made = TypeVar("Made")
 
 
-class PerDevice:
-    """What is made once for a device and some options, and goes with the device."""
+class DeviceCache:
+    """A cache of objects by device and options; entries live as long as their device."""
 
     def __init__(self) -> None:
         self._made: "weakref.WeakKeyDictionary[Device, Dict[Hashable, Any]]"
         self._made = weakref.WeakKeyDictionary()
 
     def get(self, device: Device, options: Hashable, make: Callable[[], Made]) -> Made:
-        """The one with these options; made now if there is none."""
+        """The cached object, created by ``make`` on first use."""
         known = self._made.setdefault(device, {})
         if options not in known:
             known[options] = make()
@@ -39,13 +39,13 @@ class PerDevice:
         return made
 
 
-def is_full(precision: str) -> bool:
-    """Whether all 53 bits of factors count: "full", or "chip" for the leading 50."""
+def full_precision(precision: str) -> bool:
+    """Whether all 53 bits of factors are used ("full") or the leading 50 ("chip")."""
     return choice("precision", precision, ("chip", "full")) == "full"
 
 
-def packed(array: AnyArray) -> bool:
-    """Whether rows or columns are packed, with positive strides and no overlaps."""
+def is_packed(array: AnyArray) -> bool:
+    """Whether rows or columns are contiguous, with positive strides and without overlap."""
     rows, columns = array.shape
     down, across = array.strides
     one = array.itemsize
@@ -59,13 +59,13 @@ def packed(array: AnyArray) -> bool:
 
 
 def is_single(array: AnyArray) -> bool:
-    """float32, in any order of bytes."""
+    """Whether the type is float32, in any byte order."""
     return array.dtype.kind == "f" and array.dtype.itemsize == 4
 
 
 def matrix(name: str, value: Any, single: bool = False) -> AnyArray:
-    """A matrix of float64 (or float32) as the library takes it, without a copy where it lies
-    well."""
+    """Convert to a float64 (or float32) matrix with contiguous rows or columns; copies only if
+    necessary."""
     array: AnyArray
     if single:
         array = as_array(name, value)
@@ -73,19 +73,19 @@ def matrix(name: str, value: Any, single: bool = False) -> AnyArray:
         array = array.astype(np.float32, copy=False)
     else:
         array = floats(name, value, ("m", "n"))
-    return array if packed(array) else np.ascontiguousarray(array)
+    return array if is_packed(array) else np.ascontiguousarray(array)
 
 
 def square(name: str, value: Any) -> Floats:
-    """A square matrix of float64."""
+    """Convert to a square float64 matrix."""
     array = floats(name, value, ("n", "n"))
     if array.shape[0] != array.shape[1]:
-        raise ValueError(f"{name}: a square matrix is wanted, not one of shape {array.shape}")
+        raise ValueError(f"{name}: expected a square matrix, got shape {array.shape}")
     return array
 
 
 def check_triangle(name: str, array: Floats, lower: bool, unit: bool = False) -> None:
-    """Raise ValueError for a NaN or an infinity in the triangle that is read."""
+    """Raise ValueError for a NaN or an infinity in the selected triangle."""
     finite = np.isfinite(array)
     if finite.all():
         return
@@ -93,10 +93,11 @@ def check_triangle(name: str, array: Floats, lower: bool, unit: bool = False) ->
     check_finite(name, np.where(keep, array, 0.0))
 
 
-def right_sides(b: Any, n: int, overwrite: bool, row: bool = False) -> Tuple[Floats, bool]:
-    """Right sides to work on, by columns, and whether b is a vector.
+def right_hand_sides(b: Any, n: int, overwrite: bool, row: bool = False) -> Tuple[Floats, bool]:
+    """Right-hand sides as a Fortran-ordered workspace, and whether b is a vector.
 
-    They are b itself where that is allowed and possible. ``row``: a vector is a matrix of one row.
+    The workspace is b itself if ``overwrite`` and its layout allow. ``row``: treat a vector as a
+    matrix of one row.
     """
     vector = as_array("b", b).ndim == 1
     shape: List[Union[int, str]] = [n] if vector else (["k", n] if row else [n, "k"])
@@ -104,25 +105,25 @@ def right_sides(b: Any, n: int, overwrite: bool, row: bool = False) -> Tuple[Flo
     check_finite("b", array)
     if vector:
         array = array[None, :] if row else array[:, None]
-    return to_work_on(array, overwrite), vector
+    return workspace(array, overwrite), vector
 
 
-def to_work_on(array: Floats, overwrite: bool) -> Floats:
-    """A copy by columns; the array itself where it may be overwritten and is by columns."""
+def workspace(array: Floats, overwrite: bool) -> Floats:
+    """A Fortran-ordered copy, or the array itself if it has that order and may be overwritten."""
     if overwrite and array.flags.f_contiguous and array.flags.writeable:
         return array
     return np.array(array, order="F", copy=True)
 
 
 def check_out(out: Any, shape: Tuple[int, ...], dtype: Any, factors: Tuple[AnyArray, ...]) -> None:
-    """Raise TypeError or ValueError where a result cannot go where the caller wants it."""
+    """Raise TypeError or ValueError for an output array of wrong type, shape or layout."""
     if not isinstance(out, np.ndarray):
-        raise TypeError(f"out: a NumPy array is wanted, not {type(out).__name__}")
+        raise TypeError(f"out: expected a NumPy array, got {type(out).__name__}")
     if out.dtype != dtype:
-        raise TypeError(f"out: {np.dtype(dtype)} is wanted, not {out.dtype}")
+        raise TypeError(f"out: expected {np.dtype(dtype)}, got {out.dtype}")
     check_shape("out", out, shape)
     if not out.flags.writeable:
         raise ValueError("out: the array is read-only")
-    if not packed(out):
+    if not is_packed(out):
         raise ValueError("out: neither its rows nor its columns are contiguous")
-    check_apart("out", out, dict(zip("ab", factors)))
+    check_no_overlap("out", out, dict(zip("ab", factors)))

@@ -1,4 +1,4 @@
-"""Packages that parts of this one use, and what to say where they are missing."""
+"""Imports of optional packages."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import importlib
 from typing import Any
 
 
-def need(module: str, what: str) -> Any:
-    """Import a module; an ImportError says what it is needed for and how to get it."""
+def require(module: str, feature: str) -> Any:
+    """Import a module; an ImportError says which feature needs it and how to install it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
         package = {"PIL": "pillow"}.get(module.split(".")[0], module.split(".")[0])
         raise ImportError(
-            f"{what} needs {package}, which cannot be imported ({error}): pip install {package}"
+            f"{feature} needs {package}, which cannot be imported ({error}): pip install {package}"
         ) from None

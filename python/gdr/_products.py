@@ -1,4 +1,4 @@
-"""Products of matrices, vectors and stacks, and matrices as SciPy's LinearOperator."""
+"""Products of matrices, vectors and stacks of matrices; SciPy's LinearOperator."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ import numpy as np
 from . import _core
 from ._arrays import AnyArray, as_array, check_finite, choice, number
 from ._batches import batch_matmul, fits_a_pe
-from ._device import Device, pick
-from ._matrices import PerDevice, check_out, is_full, is_single, matrix
+from ._open import Device, device_or_default
+from ._matrices import DeviceCache, check_out, full_precision, is_single, matrix
 
-_products = PerDevice()
+_products = DeviceCache()
 
 
 class MatrixProduct:
-    """Products on one device; keeps factors on the boards where the caller says they are unchanged.
+    """Matrix products on one device; factors that the caller declares unchanged stay on the boards.
 
-    ``precision``: "full" (all 53 bits of the factors) or "chip" (the leading 50, in one pass). Two
-    matrices of float32 are multiplied in float32: every product exact, sums as in double, rounded
-    once. Raises UnsupportedError on a device whose blocks have fewer than 32 PEs.
+    ``precision``: "full" (all 53 bits of the factors) or "chip" (the leading 50, in one pass). The
+    product of two float32 matrices is float32: exact products, double-precision sums, one rounding.
+    Raises UnsupportedError on a device whose blocks have fewer than 32 PEs.
     """
 
     def __init__(self, device: Optional[Device] = None, precision: str = "full") -> None:
-        self.device = pick(device)
-        self._core = _core.MatrixProduct(self.device._core, is_full(precision))
+        self.device = device_or_default(device)
+        self._core = _core.MatrixProduct(self.device._core, full_precision(precision))
 
     @property
     def depth(self) -> int:
-        """Inner indices that a board takes in one pass: 2048 with 16 blocks and four chips."""
+        """Length of the inner dimension in one pass of a board: 2048 with 16 blocks and 4 chips."""
         return self._core.depth
 
     def __call__(
@@ -44,14 +44,14 @@ class MatrixProduct:
     ) -> AnyArray:
         """``alpha a b + beta out``: (m, k) times (k, n).
 
-        ``out`` is filled where it lies, and must overlap neither ``a`` nor ``b``; with ``beta`` it
-        must be given. ``unchanged``: "a", "b" or "both": these are the arrays of the last call with
-        the same elements, and what of them the boards still hold is not sent again. Where they are
-        kept, and when they do not fit, is in docs/guides/linear-algebra.md; place, layout and shape
-        are compared, elements are taken on your word (``forget`` takes it back).
+        ``out`` is filled in place and must overlap neither ``a`` nor ``b``; it is required if
+        ``beta`` is not 0. ``unchanged``: "a", "b" or "both" declares that these arrays and their
+        elements are those of the previous call, so that parts resident on the boards are not sent
+        again (docs/guides/linear-algebra.md describes the cache). Address, layout and shape are compared,
+        elements are not; ``forget`` invalidates the cache.
         """
         same = "" if unchanged is None else choice("unchanged", unchanged, ("a", "b", "both"))
-        x, y, result, factor, keep = self._arrange(a, b, out, alpha, beta)
+        x, y, result, factor, keep = self._operands(a, b, out, alpha, beta)
         self._core.compute(factor, x, y, keep, result, same)
         return result
 
@@ -64,24 +64,24 @@ class MatrixProduct:
         alpha: float = 1.0,
         beta: float = 0.0,
     ) -> AnyArray:
-        """The same in the background, in float64: ``wait`` says when the result is there.
+        """Like ``__call__``, in the background and in float64; ``wait`` waits for the result.
 
-        Until then the returned array must be left alone, and ``a`` and ``b`` must stay as they are.
-        What fails is raised by ``wait``, or by the next call.
+        Until then the result must not be accessed, and ``a`` and ``b`` must not change. Errors are
+        raised by ``wait`` or by the next call.
         """
-        x, y, result, factor, keep = self._arrange(a, b, out, alpha, beta, background=True)
+        x, y, result, factor, keep = self._operands(a, b, out, alpha, beta, background=True)
         self._core.start(factor, x, y, keep, result)
         return result
 
     def wait(self) -> None:
-        """Return when nothing is under way any more."""
+        """Wait for the products that ``start`` began."""
         self._core.wait()
 
     def forget(self) -> None:
-        """The next call sends all, whatever it says is unchanged."""
+        """Invalidate the factors on the boards: the next call sends them again."""
         self._core.forget()
 
-    def _arrange(
+    def _operands(
         self,
         a: Any,
         b: Any,
@@ -90,18 +90,18 @@ class MatrixProduct:
         beta: float,
         background: bool = False,
     ) -> Tuple[AnyArray, AnyArray, AnyArray, float, float]:
-        """The matrices as the library takes them, the result's, alpha and beta."""
+        """Checked operands: a, b, out, alpha and beta."""
         left, right = as_array("a", a), as_array("b", b)
         single = is_single(left) and is_single(right) and not background
         dtype = np.dtype(np.float32 if single else np.float64)
         x, y = matrix("a", left, single), matrix("b", right, single)
         if x.shape[1] != y.shape[0]:
-            raise ValueError(f"b: {x.shape[1]} rows are wanted, as a has columns, not {y.shape[0]}")
+            raise ValueError(f"b: expected {x.shape[1]} rows, the columns of a, got {y.shape[0]}")
         shape = (x.shape[0], y.shape[1])
         factor, keep = number("alpha", alpha), number("beta", beta)
         if out is None:
             if keep != 0:
-                raise ValueError("out: beta is not 0, so the matrix that it multiplies is wanted")
+                raise ValueError("out: required because beta is not 0")
             out = np.empty(shape, dtype)
         else:
             check_out(out, shape, dtype, (x, y))
@@ -118,24 +118,24 @@ def matmul(
     precision: str = "full",
     device: Optional[Device] = None,
 ) -> AnyArray:
-    """``alpha a b + beta out`` as ``a @ b`` has it: (m, k) times (k, n), vectors (k,) on either
-    side, stacks (..., m, k) times (..., k, n).
+    """``alpha a b + beta out`` with the shapes of ``a @ b``: (m, k) times (k, n), vectors (k,) on
+    either side, stacks (..., m, k) times (..., k, n).
 
-    ``out`` is filled where it lies; it has the shape of the result (not for stacks and for two
-    vectors, which give new arrays and a number). Two arrays of float32 give float32, all others
-    float64; complex ones are a TypeError. Stacks of small matrices are multiplied side by side
-    (``batch_matmul``), larger ones one by one. See ``MatrixProduct``, which keeps factors.
+    ``out`` has the shape of the result and is filled in place; it is not supported for stacks and
+    for two vectors. Two float32 arrays give float32, all other types float64; complex arrays are a
+    TypeError. Stacks of small matrices are multiplied as a batch (``batch_matmul``), larger ones
+    one by one. ``MatrixProduct`` also keeps factors on the boards.
     """
     x, y = as_array("a", a), as_array("b", b)
-    chosen = pick(device)
+    chosen = device_or_default(device)
     for name, array in (("a", x), ("b", y)):
         if array.ndim == 0:
-            raise ValueError(f"{name}: a matrix or a vector is wanted, not a number")
+            raise ValueError(f"{name}: expected a matrix or a vector, got a number")
     if x.ndim > 2 or y.ndim > 2:
         if out is not None or beta != 0 or alpha != 1:
-            raise ValueError("out, alpha, beta: stacks are multiplied without them")
+            raise ValueError("out, alpha, beta: not supported for stacks")
         return _stacked(x, y, precision, chosen)
-    full = is_full(precision)
+    full = full_precision(precision)
     product = MatrixProduct.__new__(MatrixProduct)
     product.device = chosen
     product._core = _products.get(chosen, full, lambda: _core.MatrixProduct(chosen._core, full))
@@ -152,19 +152,19 @@ def _with_vectors(
     alpha: float,
     beta: float,
 ) -> AnyArray:
-    """Vectors as a matrix of one row or one column."""
+    """A product with one or two vectors, as matrices of one row or column."""
     row, column = x.ndim == 1, y.ndim == 1
     if row and column and out is not None:
-        raise ValueError("out: two vectors give a number")
+        raise ValueError("out: not supported for two vectors, whose product is a number")
     if out is not None:
         if not isinstance(out, np.ndarray):
-            raise TypeError(f"out: a NumPy array is wanted, not {type(out).__name__}")
-        wanted = (y.shape[1],) if row else (x.shape[0],)
-        if out.shape != wanted:
-            raise ValueError(f"out: shape {wanted} is wanted, not {out.shape}")
+            raise TypeError(f"out: expected a NumPy array, got {type(out).__name__}")
+        shape = (y.shape[1],) if row else (x.shape[0],)
+        if out.shape != shape:
+            raise ValueError(f"out: expected shape {shape}, got {out.shape}")
         out = out[None, :] if row else out[:, None]
     if column and x.shape[-1] != y.shape[0]:
-        raise ValueError(f"b: {x.shape[-1]} elements are wanted, not {y.shape[0]}")
+        raise ValueError(f"b: expected {x.shape[-1]} elements, got {y.shape[0]}")
     result = product(
         x[None, :] if row else x, y[:, None] if column else y, out=out, alpha=alpha, beta=beta
     )
@@ -174,16 +174,17 @@ def _with_vectors(
 
 
 def _stacked(x: AnyArray, y: AnyArray, precision: str, device: Device) -> AnyArray:
-    full = is_full(precision)
+    full = full_precision(precision)
     for name, array in (("a", x), ("b", y)):
         if array.ndim < 2:
             raise ValueError(f"{name}: a stack of matrices has at least two dimensions")
     if x.shape[-1] != y.shape[-2]:
-        raise ValueError(f"b: {x.shape[-1]} rows are wanted, not {y.shape[-2]}")
+        raise ValueError(f"b: expected {x.shape[-1]} rows, got {y.shape[-2]}")
     try:
         lead = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
     except ValueError:
-        raise ValueError(f"b: stacks {x.shape[:-2]} and {y.shape[:-2]} do not agree") from None
+        shapes = f"{x.shape[:-2]} and {y.shape[:-2]}"
+        raise ValueError(f"b: stack shapes {shapes} do not broadcast") from None
     count = int(np.prod(lead))
     x = np.broadcast_to(x, lead + x.shape[-2:]).reshape((count,) + x.shape[-2:])
     y = np.broadcast_to(y, lead + y.shape[-2:]).reshape((count,) + y.shape[-2:])
@@ -204,11 +205,11 @@ def _stacked(x: AnyArray, y: AnyArray, precision: str, device: Device) -> AnyArr
 def operator(
     a: Any, *, precision: str = "full", unchanged: bool = False, device: Optional[Device] = None
 ) -> Any:
-    """A matrix as SciPy's LinearOperator, whose products run on the device: for
-    ``scipy.sparse.linalg`` (cg, gmres, eigsh, ...). Needs SciPy.
+    """A matrix as SciPy's LinearOperator with products on the device, for ``scipy.sparse.linalg``
+    (cg, gmres, eigsh, ...). Requires SciPy.
 
-    ``unchanged``: the elements of ``a`` stay as they are as long as the operator is used, so that
-    the boards keep them, and only vectors travel. A matrix of float32 gives products in float32.
+    ``unchanged``: the elements of ``a`` do not change while the operator is used; the matrix then
+    stays on the boards and only vectors are transferred. A float32 matrix gives float32 products.
     """
     from scipy.sparse.linalg import LinearOperator
 
@@ -216,7 +217,7 @@ def operator(
     single = is_single(given)
     array = matrix("a", given, single)
     check_finite("a", array)
-    # A matrix and its transpose each: a product remembers one pair of factors.
+    # One product for the matrix and one for its transpose: each caches one pair of factors.
     forward, backward = (MatrixProduct(device, precision) for _ in range(2))
     same = "a" if unchanged else None
 

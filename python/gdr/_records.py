@@ -1,4 +1,4 @@
-"""What a device tells about itself: counts, events, tests, and the reports of its ranks."""
+"""Records of a device: statistics, timeline events, board tests and rank reports."""
 
 from __future__ import annotations
 
@@ -8,56 +8,56 @@ from typing import Tuple
 
 @dataclasses.dataclass(frozen=True)
 class Statistics:
-    """What a device did since it was opened or reset.
+    """Counts and times of a device since it was opened or reset.
 
-    Clocks, bytes and predicted seconds depend on the program and the volumes alone: they are the
-    same in every engine and for every number of threads.
+    Clocks, bytes and predicted seconds depend only on the program and the amounts of data: they are
+    equal for all engines and numbers of threads.
     """
 
-    runs: int  #: loops started
-    interactions: int  #: pairs asked for: targets times sources
-    flops: float  #: interactions times the kernel's count
-    compute_clocks: int  #: clocks of the PEs (chips work side by side)
-    chip_clocks: int  #: with the ports
+    runs: int  #: started loops
+    interactions: int  #: computed pairs: targets times sources
+    flops: float  #: interactions times the kernel's operations per interaction
+    compute_clocks: int  #: clocks of the PEs; chips run in parallel
+    chip_clocks: int  #: clocks of the PEs and ports
     bytes_to_board: int
     bytes_from_board: int
-    predicted_seconds: float  #: on the real board, transfers included
-    host_seconds: float  #: measured: wall time inside the emulator
+    predicted_seconds: float  #: predicted time on the real board, including transfers
+    host_seconds: float  #: measured wall time in the emulator
     engine: str
     isa: str
     threads: int
-    fast_runs: int  #: sections run on a block in host numbers
-    slow_runs: int  #: the slow way instead
-    slow_reason: str  #: why the kernel now loaded took the slow way: instruction, line, what
-    compile_seconds: float  #: spent making machine code
-    lost_boards: int  #: that failed and were taken out since the device was opened
-    checks: int  #: tests of all boards in the background (option check)
-    #: Ranks that ended while others went on, by the numbers they had when the device was opened.
+    fast_runs: int  #: section runs on a block in host arithmetic
+    slow_runs: int  #: section runs on a block in the fallback arithmetic
+    slow_reason: str  #: why the loaded kernel needs the fallback: instruction, line, reason
+    compile_seconds: float  #: time of JIT compilation
+    lost_boards: int  #: boards removed after a failure since the device was opened
+    checks: int  #: background tests of all boards (option health_check)
+    #: Failed ranks, by their numbers when the device was opened.
     lost_ranks: Tuple[int, ...]
-    # Measured, of runs: together they are more than host_seconds where they overlapped.
-    conversion_seconds: float  #: the host converting arrays of jobs, also between runs
-    transfer_seconds: float  #: the host copying to and from memory that boards reach
-    board_seconds: float  #: boards at work on command lists, all boards together
-    overlap_seconds: float  #: that the parts of runs took less together than in turns
+    # Measured times of runs; their sum exceeds host_seconds by the overlap.
+    conversion_seconds: float  #: conversion of job arrays on the host, including between runs
+    transfer_seconds: float  #: copies by the host to and from the boards' memory
+    board_seconds: float  #: execution of command lists, summed over boards
+    overlap_seconds: float  #: time saved by overlapping the phases of runs
 
     @property
     def predicted_gflops(self) -> float:
-        """Gflops on the real board (0 before any run)."""
+        """Predicted Gflops of the real board; 0 before the first run."""
         return self.flops / self.predicted_seconds * 1e-9 if self.predicted_seconds > 0 else 0.0
 
     @property
     def host_gflops(self) -> float:
-        """Gflops of this emulation (0 before any run)."""
+        """Measured Gflops of the emulation; 0 before the first run."""
         return self.flops / self.host_seconds * 1e-9 if self.host_seconds > 0 else 0.0
 
 
 @dataclasses.dataclass(frozen=True)
 class TimelineEvent:
-    """Something that was busy, in seconds on the real board since the record began.
+    """A busy interval, in seconds on the real board since the timeline was started.
 
-    ``part`` is "link write", "link read", "chip N", or "host": the time measured here between the
-    end of one command list and the beginning of the next. Of a board elsewhere it is "board": the
-    driver knows when a list began and what it takes by the model, one event for each.
+    ``part`` is "link write", "link read", "chip N", or "host": the measured time between the end of
+    one command list and the beginning of the next. For a board of another process it is "board",
+    with one event for each command list: its measured start and its modelled duration.
     """
 
     board: int
@@ -69,33 +69,33 @@ class TimelineEvent:
 
 @dataclasses.dataclass(frozen=True)
 class RankReport:
-    """What one rank of a device "mpi" did since the device was opened."""
+    """Work of one rank of a device "mpi" since the device was opened."""
 
     rank: int
-    host: str  #: name of its machine
-    boards: int  #: emulated in its process
+    host: str  #: host name
+    boards: int  #: emulated boards in its process
     threads: int
-    pairs: int  #: targets times sources that its boards worked on
-    bytes_to_board: int  #: over its boards' links
+    pairs: int  #: interactions computed by its boards
+    bytes_to_board: int  #: bytes over its boards' links
     bytes_from_board: int
-    bytes_received: int  #: from other ranks, for runs
-    sources_bytes: int  #: of sources that it held for its last run
-    seconds: float  #: wall time in runs
-    waiting_seconds: float  #: of these, for other ranks: what no computing hid
-    memory_bytes: int  #: of everything that it held of others and for others in its last run
-    sources_seconds: float  #: from the beginning of transfers of sources to their end
-    sources_waiting: float  #: of these, boards stood still for them
+    bytes_received: int  #: bytes from other ranks during runs
+    sources_bytes: int  #: memory of sources in its last run
+    seconds: float  #: wall time of runs
+    waiting_seconds: float  #: part of ``seconds`` spent waiting for other ranks
+    memory_bytes: int  #: memory for communication with other ranks in its last run
+    sources_seconds: float  #: duration of source transfers
+    sources_waiting: float  #: part of ``sources_seconds`` during which boards were idle
 
 
 @dataclasses.dataclass(frozen=True)
 class BoardTest:
-    """What a test of one board found."""
+    """Result of the test of one board."""
 
-    board: str  #: which one
-    failure: str  #: what went wrong; empty: nothing
-    seconds: float  #: that the test took
+    board: str  #: name of the board
+    failure: str  #: description of the failure; empty if the board passed
+    seconds: float  #: duration of the test
 
     @property
     def passed(self) -> bool:
-        """Whether nothing went wrong."""
+        """Whether the board passed."""
         return not self.failure

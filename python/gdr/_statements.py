@@ -1,81 +1,82 @@
-"""Statements of Python in the kernel language."""
+"""Translation of Python statements to the kernel language."""
 
 from __future__ import annotations
 
 import ast
+import itertools
 from types import FunctionType
 from typing import Any, Dict, Iterable, List, Optional, Set, Tuple, Type
 
-from ._expressions import Expressions, Helpers
-from ._scope import NotConstant, plain
+from ._expressions import Expressions, FunctionTable
+from ._scope import NotConstant, to_python
 from ._source import Source
 
-MOST_PASSES = 10000
+MAX_ITERATIONS = 10000
 _ADDITION: Dict[Type[ast.operator], str] = {ast.Add: "+=", ast.Sub: "-="}
 _OPERATION: Dict[Type[ast.operator], str] = {ast.Mult: "*", ast.Div: "/"}
-_INSTEAD: Dict[Type[ast.stmt], str] = {
-    ast.While: "a loop runs over numbers known beforehand, as in: for k in range(3)",
-    ast.Break: "a loop runs to its end; put what shall not count under an if",
-    ast.Continue: "put what shall not count under an if",
-    ast.Raise: "leave out pairs with: if ...: return",
-    ast.Assert: "leave out pairs with: if ...: return",
-    ast.FunctionDef: "define it outside of the kernel, and call it here",
-    ast.Expr: "nothing is called for its effects; results are added to, as in: i.f += ...",
+_HINTS: Dict[Type[ast.stmt], str] = {
+    ast.While: "use a loop over constants: for k in range(3)",
+    ast.Break: "loops are unrolled; use an if in the loop body",
+    ast.Continue: "use an if in the loop body",
+    ast.Raise: "skip a pair with: if ...: return",
+    ast.Assert: "skip a pair with: if ...: return",
+    ast.FunctionDef: "define the function outside of the kernel",
+    ast.Expr: "a call must have a result; accumulate results with: i.f += ...",
 }
 
 
 def arguments_of(tree: ast.FunctionDef) -> List[ast.arg]:
-    """All arguments that have names of their own, in order."""
+    """All arguments with a name, in order; without *args and **kwargs."""
     return [*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs]
 
 
 class Statements(Expressions):
-    """Writes the statements of one function: ``body`` has their lines and where they come from."""
+    """Translates the statements of one function to ``body``: Python line numbers and text."""
 
-    def __init__(self, source: Source, function: FunctionType, helpers: Helpers) -> None:
+    def __init__(self, source: Source, function: FunctionType, table: FunctionTable) -> None:
         self.arguments = {a.arg for a in arguments_of(source.tree)}
         names = (n for n in ast.walk(source.tree) if isinstance(n, ast.Name))
         stored = {n.id for n in names if isinstance(n.ctx, ast.Store)}
-        super().__init__(source, function, stored | self.arguments, helpers)
-        #: Names that statements may assign, those of loops included.
+        super().__init__(source, function, stored | self.arguments, table)
+        #: Names that statements assign, including loop variables.
         self.temporaries = stored - self.arguments
         self.body: List[Tuple[int, str]] = []
-        self._running: List[str] = []  # names of the loops around
+        self._loop_variables: List[str] = []  # variables of the enclosing loops
 
-    # -- what kernels and functions differ in ------------------------------------------------
+    # -- differences between kernels and functions ---------------------------------------------
 
     def assign_attribute(self, node: ast.stmt, to: ast.expr, value: ast.expr, indent: str) -> None:
-        """``to = value`` where ``to`` is no name."""
-        self.source.fail(to, "a name is assigned here")
+        """Translate ``to = value`` where ``to`` is not a name."""
+        self.source.fail(to, "the target of an assignment must be a name")
 
     def result(self, to: ast.expr) -> str:
-        """The result that ``to`` stands for."""
-        self.source.fail(to, "a name is assigned here")
+        """The result variable of ``to``."""
+        self.source.fail(to, "the target of an assignment must be a name")
 
     def returned(self, node: ast.Return, indent: str) -> None:
-        """A return."""
+        """Translate a return."""
         raise NotImplementedError
 
     def typed(self, name: str, type_name: str) -> None:
-        """An annotation gives a temporary a type."""
+        """Record the type of an annotated temporary."""
 
-    def spare(self) -> str:
-        """A name for a temporary that the function has not."""
+    def new_temporary(self) -> str:
+        """A new name for a temporary."""
         raise NotImplementedError
 
     # -- statements --------------------------------------------------------------------------
 
-    def put(self, node: ast.AST, text: str) -> None:
-        """A line of the kernel language that was made of this statement."""
+    def emit(self, node: ast.AST, text: str) -> None:
+        """Append a line of the kernel language that translates this node."""
         self.body.append((self.source.line(node), text))
 
     def block(self, statements: Iterable[ast.stmt], indent: str) -> None:
-        """Statements one after another."""
+        """Translate a sequence of statements."""
         for statement in statements:
             self.statement(statement, indent)
 
     def statement(self, node: ast.stmt, indent: str) -> None:
-        """One statement with all that it holds."""
+        """Translate one statement and its nested statements."""
         if isinstance(node, ast.Pass):
             return
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
@@ -97,17 +98,17 @@ class Statements(Expressions):
         elif isinstance(node, ast.Return):
             self.returned(node, indent)
         else:
-            instead = _INSTEAD.get(type(node), "")
-            what = "a call or value on its own" if isinstance(node, ast.Expr) else _word(node)
-            more = f"; {instead}" if instead else ""
-            self.source.fail(node, f"a kernel has no counterpart of this statement ({what}){more}")
+            hint = _HINTS.get(type(node), "")
+            what = "expression statement" if isinstance(node, ast.Expr) else _node_name(node)
+            more = f"; {hint}" if hint else ""
+            self.source.fail(node, f"this statement is not supported in a kernel ({what}){more}")
 
     def _annotated(self, node: ast.AnnAssign, indent: str) -> None:
         word = ast.unparse(node.annotation).strip("'\"")
         if word not in ("float", "int", "bool") or not isinstance(node.target, ast.Name):
             self.source.fail(
                 node.annotation,
-                "a temporary is a float, an int or a bool; others are given to the decorator: "
+                "the annotation must be float, int or bool; other types are set in the decorator: "
                 'types={"dx": "long"}',
             )
         if word == "int":
@@ -120,7 +121,7 @@ class Statements(Expressions):
             self._assign_many(node, to.elts, value, indent)
         elif isinstance(to, ast.Name):
             text = self.expression(value)
-            self.put(node, f"{indent}{self._assigned(to)} = {text};")
+            self.emit(node, f"{indent}{self._assigned(to)} = {text};")
         else:
             self.assign_attribute(node, to, value, indent)
 
@@ -129,109 +130,107 @@ class Statements(Expressions):
     ) -> None:
         values = self._elements(value)
         if values is None or len(values) != len(to):
-            self.source.fail(node, "as many values as names are wanted")
+            self.source.fail(node, "the numbers of names and values differ")
         names = {n.id for e in to for n in ast.walk(e) if isinstance(n, ast.Name)}
         read = {n.id for e in values for n in ast.walk(e) if isinstance(n, ast.Name)}
         if not names & read or not all(isinstance(e, ast.Name) for e in to):
             for one, expression in zip(to, values):
                 self._assign(node, one, expression, indent)
             return
-        # All values are those before the statement.
-        kept = [self.spare() for _ in values]
-        for name, expression in zip(kept, values):
-            self.put(node, f"{indent}{name} = {self.expression(expression)};")
-        for name, one in zip(kept, to):
+        # All values are computed before the first assignment.
+        temporaries = [self.new_temporary() for _ in values]
+        for name, expression in zip(temporaries, values):
+            self.emit(node, f"{indent}{name} = {self.expression(expression)};")
+        for name, one in zip(temporaries, to):
             assert isinstance(one, ast.Name)
-            self.put(node, f"{indent}{self._assigned(one)} = {name};")
+            self.emit(node, f"{indent}{self._assigned(one)} = {name};")
 
     def _elements(self, value: ast.expr) -> Optional[List[ast.expr]]:
-        """The expressions of a tuple, or of constants that can be gone through."""
+        """The elements of a tuple, a list or an iterable constant; None for other expressions."""
         if isinstance(value, (ast.Tuple, ast.List)):
             return None if any(isinstance(e, ast.Starred) for e in value.elts) else value.elts
         constant = self.constant(value)
         if constant is NotConstant or not hasattr(constant, "__iter__"):
             return None
-        numbers = [plain(e) for e in constant]
+        numbers = [to_python(e) for e in constant]
         if not all(isinstance(e, (int, float)) for e in numbers):
             return None
         return [ast.copy_location(ast.Constant(e), value) for e in numbers]
 
     def _assigned(self, to: ast.Name) -> str:
-        """The spelling of a name that is assigned."""
-        if to.id in self._running:
-            self.source.fail(to, f"{to.id!r} is the number of a loop, which is not assigned")
+        """The variable of a name that is assigned."""
+        if to.id in self._loop_variables:
+            self.source.fail(to, f"{to.id!r} is a loop variable and cannot be assigned")
         if to.id not in self.temporaries:
-            self.source.fail(to, f"{to.id!r} is an argument, which is not assigned")
-        self.scope.loops.pop(to.id, None)
-        return self.spelling[to.id]
+            self.source.fail(to, f"{to.id!r} is an argument and cannot be assigned")
+        self.scope.loop_values.pop(to.id, None)
+        return self.symbols[to.id]
 
     def _update(self, node: ast.AugAssign, indent: str) -> None:
         kind, to = type(node.op), node.target
         if not isinstance(to, ast.Name):
             result = self.result(to)
             if kind not in _ADDITION:
-                self.source.fail(node, "a result is only added to: += and -=")
-            self.put(node, f"{indent}{result} {_ADDITION[kind]} {self.expression(node.value)};")
+                self.source.fail(node, "a result supports += and -= only")
+            self.emit(node, f"{indent}{result} {_ADDITION[kind]} {self.expression(node.value)};")
             return
         value = ast.BinOp(ast.Name(to.id, ast.Load()), node.op, node.value)
         for part in (value, value.left):
             ast.copy_location(part, node)
         if kind in _ADDITION and self.constant(value) is NotConstant:
             text = self.expression(node.value)
-            self.put(node, f"{indent}{self._assigned(to)} {_ADDITION[kind]} {text};")
+            self.emit(node, f"{indent}{self._assigned(to)} {_ADDITION[kind]} {text};")
         else:
             text = self.expression(value)
-            self.put(node, f"{indent}{self._assigned(to)} = {text};")
+            self.emit(node, f"{indent}{self._assigned(to)} = {text};")
 
     def _if(self, node: ast.If, indent: str) -> None:
         condition = self.constant(node.test)
-        if condition is not NotConstant:  # known before there is any pair
+        if condition is not NotConstant:
             self.block(node.body if condition else node.orelse, indent)
             return
         text = self.expression(node.test)
-        self.put(node, f"{indent}if ({text}) {{")
+        self.emit(node, f"{indent}if ({text}) {{")
         self.block(node.body, indent + "  ")
         if node.orelse:
-            self.put(node.orelse[0], f"{indent}}} else {{")
+            self.emit(node.orelse[0], f"{indent}}} else {{")
             self.block(node.orelse, indent + "  ")
-        self.put(node, f"{indent}}}")
+        self.emit(node, f"{indent}}}")
 
     # -- loops -------------------------------------------------------------------------------
 
     def _for(self, node: ast.For, indent: str) -> None:
-        """Written out pass by pass: Python's ranges may be empty or go down."""
+        """Unroll a loop over constants."""
         if node.orelse:
-            self.source.fail(node.orelse[0], "a loop of a kernel has no else")
-        passes = self._passes(node.iter)
+            self.source.fail(node.orelse[0], "else of a loop is not supported in a kernel")
+        values = self._loop_values(node.iter)
         names = [n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)]
-        self._running += names
-        for one in passes:
-            self._bind(node.target, one)
+        self._loop_variables += names
+        for value in values:
+            self._bind(node.target, value)
             self.block(node.body, indent)
-        del self._running[len(self._running) - len(names) :]
+        del self._loop_variables[len(self._loop_variables) - len(names) :]
 
-    def _passes(self, node: ast.expr) -> List[Any]:
-        known = self.constant(node)
-        if known is NotConstant or not hasattr(known, "__iter__"):
-            self.source.fail(node, "a loop runs over range(constant), or over other constants")
-        passes: List[Any] = []
-        for one in known:
-            passes.append(one)
-            if len(passes) > MOST_PASSES:
-                self.source.fail(node, f"a loop is unrolled, and over {MOST_PASSES} are too many")
-        return passes
+    def _loop_values(self, node: ast.expr) -> List[Any]:
+        iterable = self.constant(node)
+        if iterable is NotConstant or not hasattr(iterable, "__iter__"):
+            self.source.fail(node, "a loop must run over range(constant) or other constants")
+        values = list(itertools.islice(iterable, MAX_ITERATIONS + 1))
+        if len(values) > MAX_ITERATIONS:
+            self.source.fail(node, f"a loop is unrolled, with at most {MAX_ITERATIONS} iterations")
+        return values
 
     def _bind(self, to: ast.expr, value: Any) -> None:
         if isinstance(to, ast.Name):
             if to.id in self.arguments:
-                self.source.fail(to, f"{to.id!r} is an argument, which is not assigned")
-            self.scope.loops[to.id] = value
+                self.source.fail(to, f"{to.id!r} is an argument and cannot be assigned")
+            self.scope.loop_values[to.id] = value
         elif isinstance(to, (ast.Tuple, ast.List)) and len(to.elts) == len(tuple(value)):
             for one, part in zip(to.elts, value):
                 self._bind(one, part)
         else:
-            self.source.fail(to, "a loop is written: for name in ...")
+            self.source.fail(to, "write a loop as: for name in ...")
 
 
-def _word(node: ast.AST) -> str:
+def _node_name(node: ast.AST) -> str:
     return type(node).__name__.lower()

@@ -1,4 +1,4 @@
-"""The demonstration: two clusters meet, every force computed by the emulated chip."""
+"""The demonstration: a merger of two star clusters with forces from the emulated chip."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from . import nbody
 from ._arrays import number
-from ._device import Device, open
-from ._optional import need
+from ._open import Device, open
+from ._optional import require
 from .nbody import History, Snapshot
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -26,16 +26,16 @@ def demo(
     device_name: str = "",
     progress: bool = True,
 ) -> Iterator[pathlib.Path]:
-    """Integrate the merger of two Plummer spheres; write merger.png and merger.gif, and give their
-    paths. Needs matplotlib and pillow (and tqdm for the progress bar).
+    """Integrate the merger of two Plummer spheres; write merger.png and merger.gif, and yield their
+    paths. Requires matplotlib and pillow, and tqdm for the progress bar.
 
-    ``device_name``: as ``gdr.open`` takes it; by default the native engine, which is the fast one.
+    ``device_name``: a name for ``gdr.open``; the native engine by default.
     """
-    need("matplotlib", "the demonstration").use("Agg")
-    need("PIL", "the animation")
+    require("matplotlib", "the demonstration").use("Agg")
+    require("PIL", "the animation")
     end = number("t_end", t_end)
     if end <= 0:
-        raise ValueError(f"t_end: a time above 0 is wanted, not {end}")
+        raise ValueError(f"t_end: expected a time above 0, got {end}")
     folder = pathlib.Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     with open(device_name) if device_name else open(engine="native") as device:
@@ -89,7 +89,7 @@ def _animation(path: pathlib.Path, frames: List[Snapshot]) -> Any:
     import matplotlib.pyplot as plt
     from matplotlib.animation import FuncAnimation, PillowWriter
 
-    # Without a layout engine, which would work anew at every frame.
+    # A layout engine would run again for every frame.
     figure, ax = plt.subplots(figsize=(5.0, 5.0))
     figure.subplots_adjust(left=0.12, right=0.97, bottom=0.1, top=0.93)
     extent = _extent(frames)
@@ -106,8 +106,8 @@ def _animation(path: pathlib.Path, frames: List[Snapshot]) -> Any:
 
 
 def draw_snapshots(files: Sequence[PathLike], output: PathLike) -> pathlib.Path:
-    """Stars of some snapshots side by side, on one scale, as a picture."""
-    need("matplotlib", "a picture").use("Agg")
+    """Draw the stars of snapshots side by side, on one scale, to a picture."""
+    require("matplotlib", "a picture").use("Agg")
     import matplotlib.pyplot as plt
 
     snapshots = [nbody.read(name) for name in files]

@@ -1,7 +1,7 @@
 """The exceptions of the package: one class for each category of the library's errors.
 
-Every class is also the built-in exception that Python programs expect at such a place, so that both
-``except gdr.InputError`` and ``except ValueError`` catch a NaN among positions.
+Every class also derives from a built-in exception: both ``except gdr.InputError`` and
+``except ValueError`` catch a NaN among positions.
 """
 
 from __future__ import annotations
@@ -23,38 +23,38 @@ __all__ = [
 
 
 class Error(Exception):
-    """What all of the library's exceptions have in common.
+    """Base class of the package's exceptions.
 
-    ``str(error)`` is one sentence: place, what was wrong, what to do. ``category`` is the name of
-    the category in C++ (``gdr::ErrorCategory``).
+    ``str(error)`` says where the error occurred, what happened and what to do. ``category`` is the
+    name of the category in C++ (``gdr::ErrorCategory``).
     """
 
     category: ClassVar[str] = "Internal"
 
 
 class UsageError(Error, ValueError):
-    """A wrong option, name or argument."""
+    """An invalid option, name or argument."""
 
     category = "Usage"
 
 
 class InputError(Error, ValueError):
-    """Data that cannot be worked on: a NaN among positions, a damaged file."""
+    """Invalid data: a NaN among positions, a corrupt file."""
 
     category = "Input"
 
 
 class ProgramError(Error, ValueError):
-    """A program or kernel that does not assemble, compile, load or fit.
+    """A program or kernel cannot be assembled, compiled or loaded, or exceeds the chip's resources.
 
-    The message holds every diagnostic, each with its source line and a caret.
+    The message contains every diagnostic, with its source line and a caret.
     """
 
     category = "Program"
 
 
 class FileError(Error, OSError):
-    """A file that cannot be read or written, a full disk."""
+    """A file cannot be read or written."""
 
     category = "Io"
 
@@ -63,7 +63,7 @@ class FileError(Error, OSError):
 
 
 class DeviceError(Error, RuntimeError):
-    """A device that cannot be opened, that failed or was closed; work that was abandoned."""
+    """A device cannot be opened, failed or is closed, or its work was cancelled."""
 
     category = "Device"
 
@@ -74,7 +74,7 @@ class RanksLost(DeviceError):
 
 
 class UnsupportedError(Error, RuntimeError):
-    """What this build or host cannot do."""
+    """This build or host does not support the operation."""
 
     category = "Unsupported"
 
@@ -86,4 +86,4 @@ class InternalError(Error, RuntimeError):
 
 
 class MpiMismatchWarning(RuntimeWarning):
-    """mpi4py has brought another MPI than the one that gdr was built with."""
+    """mpi4py uses another MPI library than gdr."""

@@ -1,7 +1,7 @@
-"""Functions of the kernel language that Python's math has not, for use in ``@gdr.kernel``.
+"""Functions of the kernel language for use in ``@gdr.kernel``.
 
-A kernel is read, not called; with these, editors and linters know the names, and the function that
-a kernel was made of can be called to see what it does.
+A kernel is translated, not called; these definitions let editors and linters resolve the names, and
+let the Python function of a kernel be called for single pairs.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ def powm32(x: float) -> float:
 
 
 def short(x: float) -> float:
-    """x with the 25 significant bits of a short."""
+    """x rounded to the 25 significant bits of a short."""
     fraction, exponent = math.frexp(x)
     return math.ldexp(round(math.ldexp(fraction, 25)), exponent - 25)
 
 
 def long(x: float) -> float:
-    """x as a long, whose 61 significant bits hold more than Python's numbers do."""
+    """x as a long, which has 61 significant bits and represents every float exactly."""
     return float(x)

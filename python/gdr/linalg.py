@@ -1,11 +1,11 @@
-"""Dense matrices on a device: products, LU, Cholesky, solves, stacks of small matrices, and
-matrices dealt out over many ranks.
+"""Dense linear algebra on a device: products, LU, Cholesky, triangular solves, batches of small
+matrices, and distributed matrices.
 
-Matrices are NumPy arrays of real numbers, C- or Fortran-ordered: both are read where they lie; what
-has neither packed rows nor packed columns is copied. Products see the leading 50 bits of each
-factor (``precision="chip"``) or all 53 (``"full"``, the default); sums have 61. Two arrays of
-float32 are multiplied in float32; equations are solved in float64 whatever is given. What is
-singular, or not positive definite, is a ``LinAlgError``, which is NumPy's, too.
+Matrices are NumPy arrays of real numbers. C- and Fortran-ordered arrays are read in place; arrays
+with neither contiguous rows nor contiguous columns are copied. Products use the leading 50 bits of
+each factor (``precision="chip"``) or all 53 (``"full"``, the default); sums have 61 bits. Products
+of two float32 arrays are float32; linear systems are solved in float64. A matrix that is singular
+or not positive definite raises ``LinAlgError``, which is also NumPy's.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-// NumPy arrays as the library takes them, where they lie. The package has checked names, types and
-// shapes before; what is checked here again keeps memory safe whoever calls.
+// Views of NumPy arrays for the library, without copies. The Python package checks names, types and
+// shapes; the checks here guarantee memory safety for every caller.
 #pragma once
 
 #include <string>
@@ -15,21 +15,21 @@ namespace gdr::python {
 template <typename Named>
 struct NamedArrays {
   std::vector<std::string> names;
-  std::vector<py::array> kept;
+  std::vector<py::array> arrays;  // keeps the data alive
   std::vector<Named> list;
 };
 
 /// Inputs of n elements: float64, float32, int64, or raw 64-bit words, any stride. Throws
 /// TypeError or ValueError naming the array.
 NamedArrays<NamedInput> input_arrays(const py::dict& arrays, std::size_t n);
-/// Results, writable: of one dimension, or (n, elements) for `name[]`.
+/// Writable results: one-dimensional, or (n, elements) for `name[]`.
 NamedArrays<NamedResult> result_arrays(const py::dict& arrays);
 
-/// The data of a C-contiguous array of doubles with `size` elements.
+/// The data of a C-contiguous float64 array with `size` elements.
 const double* doubles(const py::array& array, std::size_t size, const char* name);
 double* result_doubles(py::array& array, std::size_t size, const char* name);
 
-/// A matrix of two dimensions whose rows or columns are packed, as the library has it.
+/// A view of a two-dimensional array with contiguous rows or columns.
 template <typename Number>
 MatrixView<const Number> matrix_view(const py::array& array, const char* name);
 template <typename Number>

@@ -1,4 +1,4 @@
-// Many small matrices at once.
+// Batches of small matrices.
 #include "gdr/batch.hpp"
 
 #include "matrices.hpp"
@@ -6,20 +6,20 @@
 namespace gdr::python {
 namespace {
 
-/// Stacks (count, rows, columns), C-contiguous: NumPy's matrices are by rows, the library's by
-/// columns, so every matrix arrives transposed.
+/// A C-contiguous array (count, rows, columns). NumPy's matrices are row-major, the library's are
+/// column-major, so that the library sees every matrix transposed.
 template <typename Number>
-MatrixBatch<Number> stack(Number* data, std::size_t r, std::size_t c) {
+MatrixBatch<Number> batch_of(Number* data, std::size_t r, std::size_t c) {
   return {data, std::max(r, std::size_t{1}), r * c};
 }
 
-class PySmall {
+class PySmallMatrices {
  public:
-  PySmall(DevicePointer device, bool full)
+  PySmallMatrices(DevicePointer device, bool full)
       : small_(std::move(device), [full](Device& d) { return SmallMatrices(d, precision(full)); }) {
   }
 
-  /// c = a b of each: c^T = b^T a^T.
+  /// c = a b for every matrix, as c^T = b^T a^T.
   void multiply(const py::array& a, const py::array& b, py::array c) {
     const std::size_t count = dimension(a, 0), m = dimension(a, 1), k = dimension(a, 2);
     const std::size_t n = dimension(b, 2);
@@ -27,19 +27,19 @@ class PySmall {
     const double* const pb = doubles(b, count * k * n, "b");
     double* const pc = result_doubles(c, count * m * n, "out");
     small_.run([&](SmallMatrices& x) {
-      x.multiply(count, n, m, k, stack(pb, n, k), stack(pa, k, m), stack(pc, n, m));
+      x.multiply(count, n, m, k, batch_of(pb, n, k), batch_of(pa, k, m), batch_of(pc, n, m));
     });
   }
-  /// In place; the matrices hold their transposes.
+  /// In place, on the transposed matrices.
   std::size_t lu(py::array transposed, py::array_t<std::int64_t> pivots) {
     const std::size_t count = dimension(transposed, 0), n = dimension(transposed, 1);
     double* const p = result_doubles(transposed, count * n * n, "a");
     const auto span = pivot_span(pivots, count * n);
     std::size_t singular = 0;
-    small_.run([&](SmallMatrices& x) { singular = x.lu(count, n, stack(p, n, n), span); });
+    small_.run([&](SmallMatrices& x) { singular = x.lu(count, n, batch_of(p, n, n), span); });
     return singular;
   }
-  /// b (count, columns, n), in place: the right sides by rows.
+  /// In place; b (count, columns, n) has one right-hand side per row.
   void solve(const py::array& transposed, py::array_t<std::int64_t> pivots, py::array b) {
     const std::size_t count = dimension(transposed, 0), n = dimension(transposed, 1);
     const std::size_t sides = dimension(b, 1);
@@ -47,27 +47,27 @@ class PySmall {
     double* const pb = result_doubles(b, count * sides * n, "b");
     const auto span = pivot_span(pivots, count * n);
     small_.run([&](SmallMatrices& x) {
-      x.solve(count, n, sides, stack(p, n, n), span, stack(pb, n, sides));
+      x.solve(count, n, sides, batch_of(p, n, n), span, batch_of(pb, n, sides));
     });
   }
 
  private:
   static std::size_t dimension(const py::array& a, py::ssize_t k) {
-    if (a.ndim() != 3) throw py::value_error("a stack of matrices has three dimensions");
+    if (a.ndim() != 3) throw py::value_error("expected a three-dimensional array");
     return static_cast<std::size_t>(a.shape(k));
   }
 
-  Held<SmallMatrices> small_;
+  DeviceObject<SmallMatrices> small_;
 };
 
 }  // namespace
 
 void bind_batch(py::module_& m) {
-  py::class_<PySmall>(m, "SmallMatrices")
+  py::class_<PySmallMatrices>(m, "SmallMatrices")
       .def(py::init<DevicePointer, bool>())
-      .def("multiply", &PySmall::multiply)
-      .def("lu", &PySmall::lu)
-      .def("solve", &PySmall::solve);
+      .def("multiply", &PySmallMatrices::multiply)
+      .def("lu", &PySmallMatrices::lu)
+      .def("solve", &PySmallMatrices::solve);
 }
 
 }  // namespace gdr::python

@@ -1,18 +1,39 @@
-// The parts of the module, each in a file of its own.
+// The functions that bind the classes of the module, and helpers of all bindings.
 #pragma once
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "handle.hpp"
+#include <array>
+#include <string>
+#include <vector>
+
+#include "device_handle.hpp"
 
 namespace gdr::python {
 
 namespace py = pybind11;
 
-/// Text that may hold bytes of a file's name which are no UTF-8.
-py::str readable(const std::string& text);
+/// Decodes text that may contain bytes of a file name that are not UTF-8.
+py::str decode_utf8(const std::string& text);
+
+/// The enumerator whose position is that of `name` in `names`; throws ValueError for other names.
+template <typename Enum, std::size_t Size>
+Enum enumerator(const std::array<const char*, Size>& names, const char* argument,
+                const std::string& name) {
+  for (std::size_t k = 0; k < Size; ++k)
+    if (names[k] == name) return static_cast<Enum>(k);
+  throw py::value_error(std::string(argument) + ": unknown value " + name);
+}
+
+/// A list of tuples with the fields of each record.
+template <typename Record, typename Fields>
+py::list tuples(const std::vector<Record>& records, const Fields& fields) {
+  py::list list;
+  for (const Record& record : records) list.append(fields(record));
+  return list;
+}
 
 void bind_errors(py::module_& m);
 void bind_kernel(py::module_& m);

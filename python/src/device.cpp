@@ -1,4 +1,4 @@
-// Devices, their ranks and their statistics.
+// Devices: lifetime, statistics, timeline, ranks and board tests.
 #include "gdr/device.hpp"
 
 #include <dlfcn.h>
@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <optional>
 
-#include "aside.hpp"
 #include "bind.hpp"
 #include "gdr/error.hpp"
 #include "gdr/timeline.hpp"
 #include "gdr/version.hpp"
 #include "ranks.hpp"
+#include "run_interruptible.hpp"
 
 namespace gdr::python {
 namespace {
@@ -48,30 +48,26 @@ py::dict statistics(DeviceHandle& handle) {
 py::list timeline(DeviceHandle& handle) {
   std::vector<TimelineEvent> events;
   handle.run([&](Device& d) { events = d.timeline(); });
-  py::list list;
-  for (const TimelineEvent& e : events)
-    list.append(py::make_tuple(e.board, e.part, e.what, e.begin, e.end));
-  return list;
+  return tuples(events, [](const TimelineEvent& e) {
+    return py::make_tuple(e.board, e.part, e.what, e.begin, e.end);
+  });
 }
 
 py::list rank_reports(DeviceHandle& handle) {
   std::vector<RankReport> reports;
   handle.run([&](Device& d) { reports = d.rank_reports(); });
-  py::list list;
-  for (const RankReport& r : reports)
-    list.append(py::make_tuple(r.rank, r.host, r.boards, r.threads, r.pairs, r.bytes_to_board,
-                               r.bytes_from_board, r.bytes_received, r.sources_bytes, r.seconds,
-                               r.waiting_seconds, r.memory_bytes, r.sources_seconds,
-                               r.sources_waiting));
-  return list;
+  return tuples(reports, [](const RankReport& r) {
+    return py::make_tuple(r.rank, r.host, r.boards, r.threads, r.pairs, r.bytes_to_board,
+                          r.bytes_from_board, r.bytes_received, r.sources_bytes, r.seconds,
+                          r.waiting_seconds, r.memory_bytes, r.sources_seconds, r.sources_waiting);
+  });
 }
 
 py::list board_tests(DeviceHandle& handle, unsigned rounds) {
   std::vector<BoardTest> tests;
   handle.run([&](Device& d) { tests = d.test(rounds); });
-  py::list list;
-  for (const BoardTest& t : tests) list.append(py::make_tuple(t.board, t.failure, t.seconds));
-  return list;
+  return tuples(tests,
+                [](const BoardTest& t) { return py::make_tuple(t.board, t.failure, t.seconds); });
 }
 
 std::vector<unsigned> recover(DeviceHandle& handle) {
@@ -80,53 +76,53 @@ std::vector<unsigned> recover(DeviceHandle& handle) {
   return lost;
 }
 
-/// Calls `work` as Device::despite_losses does. Exceptions of Python become what the library knows
-/// on their way through it, and are themselves again behind it.
+/// Calls `work` like Device::despite_losses. Python exceptions are converted to the library's
+/// errors while they pass through the library, and the original exception is rethrown.
 void despite_losses(DeviceHandle& handle, const py::function& work) {
   Device& device = handle.device();
-  std::optional<py::error_already_set> agreed;
+  std::optional<py::error_already_set> collective;
   const auto once = [&] {
     const py::gil_scoped_acquire acquired;
-    agreed.reset();
+    collective.reset();
     try {
       work();
     } catch (py::error_already_set& error) {
       if (error.matches(py::module_::import("gdr.errors").attr("RanksLost")))
         throw RanksLost(py::str(error.value()));
-      if (!py::hasattr(error.value(), "_on_all_ranks")) throw;
+      if (!py::hasattr(error.value(), "_collective")) throw;
       const std::string text = py::str(error.value());
-      agreed.emplace(error);
-      throw_agreed(text);
+      collective.emplace(error);
+      throw_collective(text);
     }
   };
   try {
     const py::gil_scoped_release released;
     device.despite_losses(once);
   } catch (const Error&) {
-    if (agreed) throw *agreed;
+    if (collective) throw *collective;
     throw;
   }
 }
 
-/// The bytes of every rank, in their order; collective. All give as many.
-py::bytes gather_bytes(DeviceHandle& handle, const py::bytes& mine) {
-  const std::string given = mine;
+/// The bytes of all ranks in rank order; collective. All ranks must pass the same number of bytes.
+py::bytes gather_bytes(DeviceHandle& handle, const py::bytes& own) {
+  const std::string text = own;
   std::string all;
-  handle.run([&](Device& d) { all = gather(d, given); });
+  handle.run([&](Device& d) { all = gather(d, text); });
   return all;
 }
 
-std::vector<double> gather_numbers(DeviceHandle& handle, double mine) {
+std::vector<double> gather_numbers(DeviceHandle& handle, double own) {
   std::vector<double> all;
-  handle.run([&](Device& d) { all = gather(d, mine); });
+  handle.run([&](Device& d) { all = gather(d, own); });
   return all;
 }
 
-void agree(DeviceHandle& handle, const std::optional<std::string>& wrong, bool type) {
-  handle.run([&](Device& d) { agree_on_arguments(d, wrong, type); });
+void agree(DeviceHandle& handle, const std::optional<std::string>& message, bool type_error) {
+  handle.run([&](Device& d) { check_collectively(d, message, type_error); });
 }
 
-/// The folder that libgdr lies in; its part for MPI lies beside it.
+/// The directory of libgdr and its MPI plugin.
 std::string library_folder() {
   Dl_info info{};
   const auto* const symbol = reinterpret_cast<const void*>(&gdr::version);
@@ -139,15 +135,15 @@ std::string library_folder() {
 
 void bind_device(py::module_& m) {
   py::class_<DeviceHandle, DevicePointer>(m, "Device")
-      .def(py::init(
-          [](const std::string& name, std::optional<std::int32_t> communicator, bool may_wait) {
-            if (may_wait)
-              return aside_for<DevicePointer>(
-                  [name](const std::stop_token&) { return std::make_shared<DeviceHandle>(name); },
-                  AtExit::Leave);
-            const py::gil_scoped_release released;
-            return std::make_shared<DeviceHandle>(name, communicator);
-          }))
+      .def(py::init([](const std::string& name, std::optional<std::int32_t> communicator,
+                       bool interruptible) {
+        if (interruptible)
+          return run_interruptible_for<DevicePointer>(
+              [name](const std::stop_token&) { return std::make_shared<DeviceHandle>(name); },
+              AtExit::Ignore);
+        const py::gil_scoped_release released;
+        return std::make_shared<DeviceHandle>(name, communicator);
+      }))
       .def("close", &DeviceHandle::close)
       .def_property_readonly("closed", &DeviceHandle::closed)
       .def("description", [](DeviceHandle& h) { return h.device().description(); })

@@ -1,4 +1,4 @@
-// Matrices dealt out over ranks.
+// Distributed matrices.
 #include "gdr/distributed.hpp"
 
 #include "matrices.hpp"
@@ -11,15 +11,15 @@ class PyDistributed {
   PyDistributed(DevicePointer device, unsigned grid_rows, std::size_t block, bool full,
                 bool look_ahead)
       : grid_(std::move(device), [&](Device& d) {
-          // Collective: without the GIL.
-          std::optional<DistributedMatrices> made;
+          // The constructor is collective: other ranks may wait for a thread that needs the GIL.
+          std::optional<DistributedMatrices> grid;
           const GridOptions options{grid_rows, block, precision(full), look_ahead};
-          DeviceHandle::without_gil([&] { made.emplace(d, options); });
-          return std::move(*made);
+          DeviceHandle::without_gil([&] { grid.emplace(d, options); });
+          return std::move(*grid);
         }) {}
 
   py::tuple grid() { return py::make_tuple(grid_->grid_rows(), grid_->grid_columns()); }
-  /// Which rows of m, or columns of n, are this rank's.
+  /// Global indices of this rank's rows (columns) of a matrix with m rows (n columns).
   std::vector<std::size_t> rows_of(std::size_t m) {
     std::vector<std::size_t> all(grid_->local_rows(m));
     for (std::size_t k = 0; k < all.size(); ++k) all[k] = grid_->global_row(k);
@@ -58,13 +58,13 @@ class PyDistributed {
   }
 
  private:
-  /// This rank's part of an m x n matrix.
+  /// This rank's elements of an m x n matrix.
   double* part(py::array& a, std::size_t m, std::size_t n, const char* name) {
     require_shape(a, grid_->local_rows(m), grid_->local_columns(n), name);
     return in_place(a, name).data;
   }
 
-  Held<DistributedMatrices> grid_;
+  DeviceObject<DistributedMatrices> grid_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// gdr::Error as the exceptions of gdr.errors, one class for each category.
+// Translates gdr::Error to the exceptions of gdr.errors, one class for each category.
 #include <array>
 
 #include "bind.hpp"
@@ -10,7 +10,7 @@
 namespace gdr::python {
 namespace {
 
-/// By ErrorCategory, which counts from 1.
+/// Indexed by ErrorCategory, whose values start at 1.
 constexpr std::array class_names{"Error",     "UsageError",  "InputError",       "ProgramError",
                                  "FileError", "DeviceError", "UnsupportedError", "InternalError"};
 
@@ -20,17 +20,17 @@ const char* class_of(const Error& error) {
   return class_names[category < class_names.size() ? category : 0];
 }
 
-/// What all ranks throw is marked, so that Device.despite_losses knows it again.
+/// Errors that all ranks throw are marked for Device.despite_losses.
 void raise(const Error& error) {
   const py::object type = py::module_::import("gdr.errors").attr(class_of(error));
-  const py::object exception = type(readable(printable(error.what())));
-  if (dynamic_cast<const AgreedError*>(&error) != nullptr) exception.attr("_on_all_ranks") = true;
+  const py::object exception = type(decode_utf8(printable(error.what())));
+  if (dynamic_cast<const AgreedError*>(&error) != nullptr) exception.attr("_collective") = true;
   PyErr_SetObject(type.ptr(), exception.ptr());
 }
 
 }  // namespace
 
-py::str readable(const std::string& text) {
+py::str decode_utf8(const std::string& text) {
   return py::reinterpret_steal<py::str>(
       PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), "replace"));
 }

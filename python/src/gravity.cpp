@@ -1,4 +1,4 @@
-// Gravity from triples.
+// Gravity on arrays of three-vectors.
 #include "gdr/gravity.hpp"
 
 #include "arrays.hpp"
@@ -12,7 +12,7 @@ class PyGravity {
   explicit PyGravity(DevicePointer device)
       : gravity_(std::move(device), [](Device& d) { return Gravity(d); }) {}
 
-  /// Without targets: n particles on one another.
+  /// Forces of n particles on each other.
   void compute(const py::array& position, const py::array& mass, double eps, py::array acceleration,
                py::array potential) {
     const auto n = static_cast<std::size_t>(mass.size());
@@ -25,17 +25,17 @@ class PyGravity {
   void compute_on(const py::array& target, const py::array& position, const py::array& mass,
                   double eps, py::array acceleration, py::array potential) {
     const auto n = static_cast<std::size_t>(mass.size());
-    const auto places = static_cast<std::size_t>(target.size()) / 3;
-    const double* const t = doubles(target, 3 * places, "targets");
+    const auto target_count = static_cast<std::size_t>(target.size()) / 3;
+    const double* const t = doubles(target, 3 * target_count, "targets");
     const double* const x = doubles(position, 3 * n, "pos");
     const double* const m = doubles(mass, n, "mass");
-    double* const a = result_doubles(acceleration, 3 * places, "acc");
-    double* const p = result_doubles(potential, places, "pot");
-    gravity_.run([&](Gravity& g) { g.compute_on(places, t, n, x, m, eps, a, p); });
+    double* const a = result_doubles(acceleration, 3 * target_count, "acc");
+    double* const p = result_doubles(potential, target_count, "pot");
+    gravity_.run([&](Gravity& g) { g.compute_on(target_count, t, n, x, m, eps, a, p); });
   }
 
  private:
-  Held<Gravity> gravity_;
+  DeviceObject<Gravity> gravity_;
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace gdr::python {
 namespace {
 
-/// Result arrays are kept until their run has ended, since the library fills them then.
+/// Keeps the result arrays of a background run alive until the run has ended.
 class PyJob {
  public:
   PyJob(DevicePointer device, const Kernel& kernel)
@@ -32,25 +32,24 @@ class PyJob {
   void run(const py::dict& arrays) {
     auto results = result_arrays(arrays);
     check_sizes(results);
-    settle();
+    finish();
     job_.run([&](Job& j) { j.run(results.list); });
   }
   void start(const py::dict& arrays) {
     auto results = result_arrays(arrays);
     check_sizes(results);
-    settle();
+    finish();
     job_.run([&](Job& j) { j.start(results.list); });
-    under_way_ = std::move(results);
+    pending_ = std::move(results);
   }
   bool ready() { return job_->ready(); }
-  void wait() { settle(); }
+  void wait() { finish(); }
   std::size_t target_count() { return job_->target_count(); }
   std::size_t source_count() { return job_->source_count(); }
 
  private:
-  void settle() {
-    // The turn of the device is free meanwhile, as the run in the background does not need it: only
-    // signals are looked at.
+  /// Waits for the background run and handles signals. The device stays available to other threads.
+  void finish() {
     while (!job_->ready()) {
       {
         const py::gil_scoped_release released;
@@ -61,11 +60,11 @@ class PyJob {
       stop();
       throw signal;
     }
-    under_way_ = {};
+    pending_ = {};
     job_.run([&](Job& j) { j.wait(); });
   }
 
-  /// Only this job: others of the device keep their places.
+  /// Interrupts this job only; queued work of other jobs is kept.
   void stop() {
     try {
       while (!job_->ready()) {
@@ -73,17 +72,17 @@ class PyJob {
         const py::gil_scoped_release released;
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
       }
-      job_->wait();           // at once
-    } catch (const Error&) {  // that it was abandoned is known
+      job_->wait();
+    } catch (const Error&) {  // the error of the interrupted run
     }
-    under_way_ = {};
+    pending_ = {};
   }
 
-  /// The library takes lengths on trust.
+  /// The library does not check the lengths of result arrays.
   void check_sizes(const NamedArrays<NamedResult>& results) {
     for (std::size_t k = 0; k < results.list.size(); ++k) {
       const std::string& name = results.names[k];
-      const py::array& a = results.kept[k];
+      const py::array& a = results.arrays[k];
       std::size_t count = 0, elements = 0;
       for (const KernelVariable& v : kernel_.variables()) {
         const bool output = v.role == Role::Output;
@@ -98,10 +97,10 @@ class PyJob {
         }
         count = output ? job_->source_count() : job_->target_count();
       }
-      if (elements == 0) continue;  // an unknown name, which the library refuses
+      if (elements == 0) continue;  // an unknown name, which the library rejects
       if (static_cast<std::size_t>(a.size()) != count * elements)
-        throw py::value_error(name + ": " + std::to_string(count * elements) +
-                              " values are wanted, the array has " + std::to_string(a.size()));
+        throw py::value_error(name + ": expected " + std::to_string(count * elements) +
+                              " values, got " + std::to_string(a.size()));
       if (elements > 1 && (a.flags() & py::array::c_style) == 0)
         throw py::value_error(name + ": the array must be C-contiguous");
     }
@@ -115,8 +114,8 @@ class PyJob {
   }
 
   Kernel kernel_;
-  NamedArrays<NamedResult> under_way_;
-  Held<Job> job_;  // goes first: it fills the arrays
+  NamedArrays<NamedResult> pending_;
+  DeviceObject<Job> job_;  // destroyed before the arrays that it fills
 };
 
 }  // namespace

@@ -1,16 +1,16 @@
-// Kernels: from text, file or the library; immutable.
+// Kernels, from text, from a file or built in.
 #include "gdr/kernel.hpp"
 
 #include <array>
 #include <filesystem>
 #include <stop_token>
 
-#include "aside.hpp"
 #include "bind.hpp"
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/isa/program.hpp"
 #include "gdr/error.hpp"
 #include "kernels/compiler/compiler.hpp"
+#include "run_interruptible.hpp"
 
 namespace gdr::python {
 namespace {
@@ -27,33 +27,33 @@ py::list variables(const Kernel& kernel) {
   return list;
 }
 
-/// What the compiler gave, as Kernel::compile has it.
-Kernel compiled(CompileResult result) {
+/// The kernel of a compilation, or its diagnostics as an Error (Program), like Kernel::compile.
+Kernel kernel_of(CompileResult result) {
   if (!result.ok()) throw Error(ErrorCategory::Program, result.diagnostics.render());
   return Kernel(std::move(*result.program));
 }
 
-/// The search for a schedule takes from a tenth of a second to a minute, as `effort` says.
+/// Scheduling takes between a tenth of a second and a minute, depending on `effort`.
 Kernel compile(const std::string& text, const std::string& name, unsigned effort) {
-  return aside_for<Kernel>([text, name, effort](const std::stop_token& stop) {
+  return run_interruptible_for<Kernel>([text, name, effort](const std::stop_token& stop) {
     CompileOptions options;
     options.effort = effort;
     options.stop = stop;
-    return compiled(compile_kernel(text, name, options));
+    return kernel_of(compile_kernel(text, name, options));
   });
 }
 
 Kernel load(const std::string& path) {
-  return aside_for<Kernel>([path](const std::stop_token& stop) {
+  return run_interruptible_for<Kernel>([path](const std::stop_token& stop) {
     if (std::filesystem::path(path).extension() != ".gdk") return Kernel::load(path);
     CompileOptions options;
     options.stop = stop;
-    return compiled(compile_kernel_file(path, options));
+    return kernel_of(compile_kernel_file(path, options));
   });
 }
 
 Kernel assemble(const std::string& text, const std::string& name) {
-  return aside_for<Kernel>(
+  return run_interruptible_for<Kernel>(
       [text, name](const std::stop_token&) { return Kernel::assemble(text, name); });
 }
 
@@ -72,7 +72,7 @@ void bind_kernel(py::module_& m) {
       .def_static("from_object", &from_object)
       .def_static("builtin", [](const std::string& name) { return Kernel::builtin(name); })
       .def_static("builtin_names", &Kernel::builtin_names)
-      .def_property_readonly("name", [](const Kernel& k) { return readable(k.name()); })
+      .def_property_readonly("name", [](const Kernel& k) { return decode_utf8(k.name()); })
       .def_property_readonly("variables", &variables)
       .def_property_readonly("clocks", &Kernel::clocks_per_interaction)
       .def_property_readonly("flops", &Kernel::flops_per_interaction)

@@ -1,4 +1,4 @@
-// One chip, instruction by instruction.
+// A chip that executes a program instruction by instruction.
 #include "gdr/machine.hpp"
 
 #include <algorithm>
@@ -11,14 +11,15 @@
 namespace gdr::python {
 namespace {
 
-/// A chip for one thread at a time: others wait while a piece of a run is done, without the GIL.
+/// A chip with a lock: other threads wait, without the GIL, while one executes instructions.
 class PyMachine {
  public:
   explicit PyMachine(const std::string& name) : machine_(name) {}
 
-  /// Not while Python's lock is waited for: who has that may wait for this one.
+  /// Runs `work` with the lock held. `work` must not acquire the GIL: a thread that has the GIL may
+  /// wait for the lock.
   template <typename Work>
-  auto alone(const Work& work) {
+  auto locked(const Work& work) {
     const std::scoped_lock lock(mutex_);
     return work(machine_);
   }
@@ -28,37 +29,35 @@ class PyMachine {
   Machine machine_;
 };
 
-/// A member function of the machine as one of the class.
+/// A member function of Machine as one of PyMachine.
 template <typename Result, typename... Arguments>
 auto member(Result (Machine::*function)(Arguments...)) {
   return [function](PyMachine& x, Arguments... arguments) {
-    return x.alone([&](Machine& m) { return (m.*function)(arguments...); });
+    return x.locked([&](Machine& m) { return (m.*function)(arguments...); });
   };
 }
 template <typename Result, typename... Arguments>
 auto member(Result (Machine::*function)(Arguments...) const) {
   return [function](PyMachine& x, Arguments... arguments) {
-    return x.alone([&](const Machine& m) { return (m.*function)(arguments...); });
+    return x.locked([&](const Machine& m) { return (m.*function)(arguments...); });
   };
 }
-/// A function of the machine as one of the class.
+/// A free function of a Machine as a member function of PyMachine.
 template <typename Result, typename Chip, typename... Arguments>
 auto member(Result (*function)(Chip&, Arguments...)) {
   return [function](PyMachine& x, Arguments... arguments) {
-    return x.alone([&](Machine& m) { return function(m, arguments...); });
+    return x.locked([&](Machine& m) { return function(m, arguments...); });
   };
 }
 
-/// By MachineMemory.
+/// In the order of MachineMemory.
 constexpr std::array memory_names{"registers", "local", "t", "masks", "broadcast"};
 
 MachineMemory memory_by_name(const std::string& name) {
-  for (std::size_t k = 0; k < memory_names.size(); ++k)
-    if (memory_names[k] == name) return static_cast<MachineMemory>(k);
-  throw py::value_error("memory: registers, local, t, masks and broadcast are known, not " + name);
+  return enumerator<MachineMemory>(memory_names, "memory", name);
 }
 
-/// Raw words of all blocks: (blocks, addresses, PEs), of the broadcast memory (blocks, addresses).
+/// Raw words of all blocks: (blocks, addresses, PEs), or (blocks, addresses) for "broadcast".
 py::array_t<std::uint64_t> memory(const Machine& machine, const std::string& name) {
   const MachineMemory which = memory_by_name(name);
   const std::size_t blocks = machine.blocks();
@@ -73,7 +72,7 @@ py::array_t<std::uint64_t> memory(const Machine& machine, const std::string& nam
   return out;
 }
 
-/// (addresses, PEs), of the broadcast memory (addresses).
+/// A memory reduced over the blocks: (addresses, PEs), or (addresses) for "broadcast".
 py::array_t<std::uint64_t> reduced(const Machine& machine, const std::string& name,
                                    const std::string& operation) {
   const MachineMemory which = memory_by_name(name);
@@ -98,19 +97,19 @@ py::tuple position(const Machine& machine) {
   return py::make_tuple(p.section, p.pass, p.instruction, p.text, p.file, p.line, p.clock);
 }
 
-/// Some at a time: Ctrl-C is heard, and other threads of Python run.
+/// Executes instructions in chunks, so that signals are handled and other Python threads run.
 std::uint64_t run(PyMachine& machine, std::uint64_t most) {
-  constexpr std::uint64_t at_once = 64;
+  constexpr std::uint64_t chunk = 64;
   std::uint64_t done = 0;
   while (done < most) {
-    const std::uint64_t some = std::min(at_once, most - done);
-    std::uint64_t now = 0;
+    const std::uint64_t requested = std::min(chunk, most - done);
+    std::uint64_t executed = 0;
     {
       const py::gil_scoped_release released;
-      now = machine.alone([some](Machine& m) { return m.run(some); });
+      executed = machine.locked([requested](Machine& m) { return m.run(requested); });
     }
-    done += now;
-    if (now < some) break;
+    done += executed;
+    if (executed < requested) break;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   }
   return done;
@@ -129,7 +128,7 @@ void targets(Machine& machine, std::size_t n, const py::dict& arrays) {
 void results(Machine& machine, const py::dict& arrays) {
   const auto results = result_arrays(arrays);
   for (std::size_t k = 0; k < results.list.size(); ++k)
-    if (static_cast<std::size_t>(results.kept[k].size()) < machine.target_count())
+    if (static_cast<std::size_t>(results.arrays[k].size()) < machine.target_count())
       throw py::value_error(results.names[k] + ": the array is too short");
   machine.results(results.list);
 }

@@ -1,4 +1,4 @@
-// What the bindings of matrices share: shapes that are looked at again, whoever calls.
+// Helpers of the matrix bindings: checks of shapes and layouts.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ inline std::size_t columns(const py::array& a) { return static_cast<std::size_t>
 
 inline void require_shape(const py::array& a, std::size_t r, std::size_t c, const char* name) {
   if (a.ndim() != 2 || rows(a) != r || columns(a) != c)
-    wrong_shape(name, "shape (" + std::to_string(r) + ", " + std::to_string(c) + ") is wanted");
+    wrong_shape(name, "expected shape (" + std::to_string(r) + ", " + std::to_string(c) + ")");
 }
 
 inline MatrixPrecision precision(bool full) {
@@ -29,14 +29,14 @@ inline MatrixPrecision precision(bool full) {
 
 inline std::span<std::int64_t> pivot_span(py::array_t<std::int64_t>& pivots, std::size_t n) {
   if (static_cast<std::size_t>(pivots.size()) != n)
-    wrong_shape("pivots", std::to_string(n) + " are wanted");
+    wrong_shape("pivots", "expected " + std::to_string(n) + " values");
   return {pivots.mutable_data(), n};
 }
 
-/// Matrices that are worked on in place have packed columns: LAPACK's layout.
+/// A matrix that is modified in place: Fortran-contiguous, as in LAPACK.
 inline MatrixView<double> in_place(py::array& a, const char* name) {
   if (a.ndim() != 2 || (a.flags() & py::array::f_style) == 0)
-    wrong_shape(name, "a Fortran-contiguous matrix is wanted");
+    wrong_shape(name, "expected a Fortran-contiguous matrix");
   const MatrixView<double> view = result_view<double>(a, name);
   return {view.data, std::max(rows(a), std::size_t{1}), Transpose::No};
 }

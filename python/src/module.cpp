@@ -1,13 +1,13 @@
-// gdr._core: the library for the package's Python code, which checks arguments and has the names
-// that users see. _core.pyi declares what is here.
-#include "aside.hpp"
+// gdr._core: the extension module. The package's Python code checks arguments and defines the
+// public names; _core.pyi declares the types of this module.
 #include "bind.hpp"
 #include "gdr/version.hpp"
+#include "run_interruptible.hpp"
 
 PYBIND11_MODULE(_core, m) {
-  m.doc() = "The binary half of the package gdr; use the package.";
+  m.doc() = "Extension module of the package gdr; import gdr instead.";
   m.def("version", [] { return gdr::version(); });
-  m.def("wait_for_abandoned", &gdr::python::wait_for_abandoned);
+  m.def("wait_for_detached", &gdr::python::wait_for_detached);
   gdr::python::bind_errors(m);
   gdr::python::bind_kernel(m);
   gdr::python::bind_device(m);

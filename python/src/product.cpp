@@ -8,14 +8,8 @@
 namespace gdr::python {
 namespace {
 
-/// By Unchanged.
+/// In the order of Unchanged.
 constexpr std::array unchanged_names{"", "b", "a", "both"};
-
-Unchanged unchanged_by_name(const std::string& name) {
-  for (std::size_t k = 0; k < unchanged_names.size(); ++k)
-    if (unchanged_names[k] == name) return static_cast<Unchanged>(k);
-  throw py::value_error("unchanged: a, b and both are known, not " + name);
-}
 
 /// The matrices of one product, c = alpha a b + beta c.
 template <typename Number>
@@ -42,10 +36,10 @@ class PyProduct {
       : product_(std::move(device),
                  [full](Device& d) { return MatrixProduct(d, precision(full)); }) {}
 
-  /// All float64 or all float32.
+  /// All arrays float64 or all float32.
   void compute(double alpha, const py::array& a, const py::array& b, double beta, py::array c,
                const std::string& unchanged) {
-    const Unchanged same = unchanged_by_name(unchanged);
+    const Unchanged same = enumerator<Unchanged>(unchanged_names, "unchanged", unchanged);
     wait();
     if (py::isinstance<py::array_t<float>>(c))
       compute_as<float>(static_cast<float>(alpha), a, b, static_cast<float>(beta), c, same);
@@ -55,14 +49,13 @@ class PyProduct {
   void start(double alpha, const py::array& a, const py::array& b, double beta, py::array c) {
     const Factors<double> f(a, b, c);
     wait();
-    under_way_ = {a, b, c};
+    pending_ = {a, b, c};
     product_.run([&](MatrixProduct& p) { p.start(f.m, f.n, f.k, alpha, f.a, f.b, beta, f.c); });
   }
-  /// The device's turn is taken: it is asked to stop when a signal comes.
   void wait() {
-    if (under_way_.empty()) return;
-    const auto kept = std::move(under_way_);
-    under_way_.clear();
+    if (pending_.empty()) return;
+    const auto arrays = std::move(pending_);  // alive until the product has ended
+    pending_.clear();
     product_.run([&](MatrixProduct& p) { p.wait(); });
   }
   void forget() {
@@ -79,8 +72,8 @@ class PyProduct {
         [&](MatrixProduct& p) { p.compute(f.m, f.n, f.k, alpha, f.a, f.b, beta, f.c, unchanged); });
   }
 
-  std::vector<py::array> under_way_;
-  Held<MatrixProduct> product_;  // goes first: it fills the arrays
+  std::vector<py::array> pending_;       // arrays of a product in the background
+  DeviceObject<MatrixProduct> product_;  // destroyed before the arrays that it fills
 };
 
 }  // namespace

@@ -4,35 +4,38 @@
 
 namespace gdr::python {
 
-bool works_in_any_thread(Device& device) {
+bool any_thread_allowed(Device& device) {
   const RankGroup* const ranks = DeviceRanks::group(device);
   return ranks == nullptr || ranks->any_thread();
 }
 
-std::vector<double> gather(Device& device, double mine) {
+std::vector<double> gather(Device& device, double own) {
   RankGroup* const ranks = DeviceRanks::group(device);
-  if (ranks == nullptr) return {mine};
+  if (ranks == nullptr) return {own};
   std::vector<double> all(ranks->size());
-  ranks->gather(&mine, sizeof mine, all.data());
+  ranks->gather(&own, sizeof own, all.data());
   return all;
 }
 
-std::string gather(Device& device, const std::string& mine) {
+std::string gather(Device& device, const std::string& own) {
   RankGroup* const ranks = DeviceRanks::group(device);
-  if (ranks == nullptr) return mine;
-  std::string all(mine.size() * ranks->size(), '\0');
-  ranks->gather(mine.data(), mine.size(), all.data());
+  if (ranks == nullptr) return own;
+  std::string all(own.size() * ranks->size(), '\0');
+  ranks->gather(own.data(), own.size(), all.data());
   return all;
 }
 
-void throw_agreed(const std::string& message) { throw AgreedError(ErrorCategory::Input, message); }
+void throw_collective(const std::string& message) {
+  throw AgreedError(ErrorCategory::Input, message);
+}
 
-void agree_on_arguments(Device& device, const std::optional<std::string>& wrong, bool type) {
+void check_collectively(Device& device, const std::optional<std::string>& message,
+                        bool type_error) {
   RankGroup* const ranks = DeviceRanks::group(device);
   if (ranks == nullptr) return;
-  std::optional<Error> here;
-  if (wrong) here.emplace(type ? ErrorCategory::Usage : ErrorCategory::Input, *wrong);
-  agree(*ranks, here);
+  std::optional<Error> error;
+  if (message) error.emplace(type_error ? ErrorCategory::Usage : ErrorCategory::Input, *message);
+  agree(*ranks, error);
 }
 
 }  // namespace gdr::python

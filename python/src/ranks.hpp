@@ -1,4 +1,4 @@
-// The ranks that share a device "mpi", for the package: what they tell one another besides runs.
+// Collective operations of the ranks that share a device "mpi", besides runs.
 #pragma once
 
 #include <optional>
@@ -9,21 +9,21 @@
 
 namespace gdr::python {
 
-/// Whether a run may be made by another thread than the one that opened the device: always, but
-/// where MPI gave less than MPI_THREAD_MULTIPLE.
-bool works_in_any_thread(Device& device);
+/// Whether any thread may use the device. False if MPI provides less than MPI_THREAD_MULTIPLE: only
+/// the thread that opened the device may use it.
+bool any_thread_allowed(Device& device);
 
-/// The number of every rank, in their order; collective. Without MPI the one that was given.
-std::vector<double> gather(Device& device, double mine);
+/// The values of all ranks in rank order; collective. Without MPI the own value only.
+std::vector<double> gather(Device& device, double own);
 
-/// The bytes of every rank, of which each gives as many, one behind the other; collective.
-std::string gather(Device& device, const std::string& mine);
+/// The concatenated bytes of all ranks; collective. All ranks must pass the same number of bytes.
+std::string gather(Device& device, const std::string& own);
 
-/// Throws what all ranks have agreed on: an AgreedError.
-[[noreturn]] void throw_agreed(const std::string& message);
+/// Throws an AgreedError: an error that all ranks throw.
+[[noreturn]] void throw_collective(const std::string& message);
 
-/// Whether the arguments of a call were good on all ranks; collective. Throws on every rank what
-/// the first says on which they were not: Error (Usage) for wrong types, else Error (Input).
-void agree_on_arguments(Device& device, const std::optional<std::string>& wrong, bool type);
+/// Throws on all ranks if a rank passes an error message; collective. The error is that of the
+/// first such rank: Error (Usage) if `type_error` is set, else Error (Input).
+void check_collectively(Device& device, const std::optional<std::string>& message, bool type_error);
 
 }  // namespace gdr::python

@@ -1,4 +1,4 @@
-// Factorisations and solves of dense matrices.
+// Factorisations and solutions of dense linear systems.
 #include "gdr/linear.hpp"
 #include "matrices.hpp"
 
@@ -51,7 +51,7 @@ class PySolver {
       x.solve_cholesky(triangle(lower), n, columns(b), {f.data, f.stride}, view);
     });
   }
-  /// `lower` is the triangle of a as it is given, by rows or by columns.
+  /// `lower` refers to a as stored, row-major or column-major.
   void solve_triangular(bool right, bool lower, bool unit, bool transposed, double alpha,
                         const py::array& a, py::array b) {
     const std::size_t n = right ? columns(b) : rows(b);
@@ -77,7 +77,7 @@ class PySolver {
     return o;
   }
 
-  Held<LinearSolver> solver_;
+  DeviceObject<LinearSolver> solver_;
 };
 
 }  // namespace

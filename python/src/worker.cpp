@@ -13,7 +13,7 @@ Worker::~Worker() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Worker::begin(std::function<void()> work) {
+void Worker::start(std::function<void()> work) {
   const std::scoped_lock lock(mutex_);
   if (!thread_.joinable()) thread_ = std::thread([this] { loop(); });
   work_ = std::move(work);
@@ -21,9 +21,9 @@ void Worker::begin(std::function<void()> work) {
   changed_.notify_all();
 }
 
-bool Worker::done_within(std::chrono::milliseconds at_most) {
+bool Worker::wait_for(std::chrono::milliseconds timeout) {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, at_most, [this] { return !busy_; });
+  return changed_.wait_for(lock, timeout, [this] { return !busy_; });
 }
 
 void Worker::finish() {

@@ -1,4 +1,4 @@
-// Work away from Python's threads: the caller waits without the GIL and looks at signals meanwhile.
+// A background thread; the caller waits without the GIL and handles signals.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace gdr::python {
 
-/// One background thread that does one thing at a time. It stays, so that OpenMP keeps its team.
+/// One persistent background thread for one task at a time; OpenMP keeps its team of threads.
 class Worker {
  public:
   Worker() = default;
@@ -18,11 +18,11 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
   ~Worker();
 
-  /// Begin `work`; nothing else may be under way.
-  void begin(std::function<void()> work);
-  /// True when it is done; false if that takes longer than `at_most`.
-  bool done_within(std::chrono::milliseconds at_most);
-  /// After it was done: throws what it threw.
+  /// Starts `work`; no other task may be running.
+  void start(std::function<void()> work);
+  /// Waits for the task; returns false on timeout.
+  bool wait_for(std::chrono::milliseconds timeout);
+  /// Rethrows the exception of the completed task.
   void finish();
 
  private:

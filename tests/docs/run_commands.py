@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Runs every command that README and the guides show.
+"""Runs every shell command in README and the guides.
 
-The fenced blocks marked `sh` of a page are run line by line in one scratch folder that looks like
-the top of the tree (its files are links), with the built `gdr` first in PATH. `make TARGET` is
-checked to be a target (running the tests inside the tests would not end); `git clone`, `cd` of a
-clone and `pip install` are taken as said. `python` is the one that GDR_DOCS_PYTHON names; without
-it such commands are left out. A block marked `console` shows output: its lines after `$ ` are run as well.
+Fenced blocks marked `sh` are run line by line in a scratch directory with links to the files of the
+source tree, with the built `gdr` first in PATH. In blocks marked `console` the lines after `$ ` are
+run. `make TARGET` is a dry run; `git clone`, `cd` and `pip install` are skipped. `python` is the
+interpreter in GDR_DOCS_PYTHON; without that variable its commands are skipped.
 
 usage: run_commands.py SOURCE_DIR GDR_PROGRAM PAGE...
 """
@@ -20,7 +19,7 @@ TIMEOUT_S = 300
 
 
 def commands(page: str) -> list[tuple[int, str]]:
-    """(line number, command) of every command line of a page, continuation lines joined."""
+    """Line number and text of every command of a page, with continuation lines joined."""
     found, language, pending, start = [], None, "", 0
     with open(page, encoding="utf-8") as text:
         for number, line in enumerate(text, 1):
@@ -48,8 +47,8 @@ def commands(page: str) -> list[tuple[int, str]]:
     return found
 
 
-def how_to_run(command: str, source: str) -> str | None:
-    """The command as the test runs it; None if there is nothing to run."""
+def runnable(command: str, source: str) -> str | None:
+    """The command in the form in which it is run, or None to skip it."""
     if re.match(r"(git clone|cd|pip install) ", command):
         return None
     if re.match(r"(.*\bmpirun .*)?\bpython3? ", command):
@@ -72,10 +71,10 @@ def main() -> int:
                 if not name.startswith(".git"):
                     os.symlink(os.path.join(source, name), os.path.join(scratch, name))
             for number, shown in commands(page):
-                command = how_to_run(shown, source)
+                command = runnable(shown, source)
                 if command is None:
                     continue
-                # Under a sanitizer tests/mpi tells leaks of the MPIs from others.
+                # tests/mpi checks for leaks, with suppressions for the MPI libraries.
                 more = {"ASAN_OPTIONS": "detect_leaks=0"} if "mpirun" in command else {}
                 run = subprocess.run(
                     ["bash", "-c", "set -o pipefail; " + command],

@@ -1,4 +1,4 @@
-// Running the built `gdr` program: outputs go to files, so that nothing can block.
+// Runs the built `gdr` program with output to files, so that no pipe can block.
 #include "command.hpp"
 
 #include <fcntl.h>
@@ -37,14 +37,14 @@ struct Conditions {
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{conditions.largest_file, conditions.largest_file};
     ::setrlimit(RLIMIT_FSIZE, &limit);
-    // The thread sanitizer would put a file there that the limit cuts short.
+    // The thread sanitizer would write a file there, which the limit truncates.
     ::setenv("TMPDIR", "/nonexistent", 1);
   }
   ::execv(GDR_COMMAND, arguments.data());
   ::_exit(127);
 }
 
-/// Wait until a file has so many lines; at most a minute, and not beyond the end of the process.
+/// Waits until a file has this many lines, at most a minute, or until the process ends.
 void wait_for_lines(const std::string& path, int lines, pid_t process) {
   for (int k = 0; k < 6000; ++k) {
     const std::string text = content_of(path);

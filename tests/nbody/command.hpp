@@ -1,4 +1,4 @@
-// Running the built `gdr` program.
+// Runs the built `gdr` program.
 #pragma once
 
 #include <string>
@@ -6,19 +6,19 @@
 
 namespace gdr::test {
 
-/// How a program ended.
+/// Exit status and output of a program.
 struct Outcome {
-  int status = -1;  ///< exit status, or minus the number of the signal that ended it
+  int status = -1;  ///< exit status, or minus the signal that terminated it
   std::string output, errors;
 };
 
-/// Run `gdr ARGUMENTS...`, without a terminal, and wait for it.
+/// Runs `gdr ARGUMENTS...` without a terminal and waits for it.
 Outcome run_gdr(const std::vector<std::string>& arguments);
 
-/// The same, with `signal` sent once the program has written `lines` lines to standard output.
+/// The same; sends `signal` after the program has written `lines` lines to standard output.
 Outcome interrupt_gdr(const std::vector<std::string>& arguments, int signal, int lines);
 
-/// The same with no file of its children larger than `bytes`: a disk that is full.
+/// The same with a limit on file sizes, which simulates a full disk.
 Outcome run_gdr_on_full_disk(const std::vector<std::string>& arguments, unsigned long bytes);
 
 /// A file of examples/data.

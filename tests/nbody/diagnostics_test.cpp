@@ -1,4 +1,4 @@
-// Conserved quantities of configurations whose values are known by hand.
+// Conserved quantities of configurations with known values.
 #include "libgdr/nbody/diagnostics.hpp"
 
 #include "support/catch.hpp"
@@ -6,7 +6,7 @@
 namespace gdr::test {
 namespace {
 
-TEST_CASE("two particles, by hand") {
+TEST_CASE("conserved quantities of two particles are correct") {
   Particles p;
   p.mass = {1, 3};
   p.position = {4, 0, 0, 0, 0, 0};
@@ -24,7 +24,7 @@ TEST_CASE("two particles, by hand") {
   CHECK(d.virial_ratio() == Approx(2 * 3.5 / 0.75));
 }
 
-TEST_CASE("small terms are not lost among large ones") {
+TEST_CASE("sums are compensated") {
   Particles p;
   p.mass.assign(3, 1);
   p.position.assign(9, 0);
@@ -33,7 +33,7 @@ TEST_CASE("small terms are not lost among large ones") {
   CHECK(diagnose(p).momentum[0] == 1);
 }
 
-TEST_CASE("particles without mass have no centre, and nothing is divided by zero") {
+TEST_CASE("massless particles give finite diagnostics") {
   Particles p;
   p.mass = {0};
   p.position = {1, 1, 1};

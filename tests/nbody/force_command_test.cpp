@@ -1,4 +1,4 @@
-// `gdr force` from outside: accuracy against the references, the file it writes, and its errors.
+// The command `gdr force`: accuracy against the references, output files, and errors.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ Errors errors_of(const std::vector<double>& found, const std::vector<double>& ex
   return errors;
 }
 
-TEST_CASE("forces of the Plummer spheres against REBOUND's") {
+TEST_CASE("forces of the Plummer spheres agree with REBOUND") {
   const TemporaryFolder folder;
   for (const std::string name : {"plummer_1024", "plummer_4096"}) {
     INFO(name);
@@ -80,7 +80,7 @@ std::string small_file(const TemporaryFolder& folder) {
   return path;
 }
 
-TEST_CASE("three particles by hand: order, signs, zero softening, and G") {
+TEST_CASE("three particles have the correct order, signs and gravitational constant") {
   const TemporaryFolder folder;
   const std::string out = folder.file("out.hdf5");
   const Outcome outcome =
@@ -110,7 +110,7 @@ TEST_CASE("three particles by hand: order, signs, zero softening, and G") {
   CHECK(json.at("chip_clocks") > 0);
 }
 
-TEST_CASE("two particles by hand with other kernels: jerk and snap, results of one's own") {
+TEST_CASE("jerk, snap and user-defined results of two particles are correct") {
   const TemporaryFolder folder;
   const std::string out = folder.file("out.hdf5");
   // A circular orbit: radius 1 each, speed 1/2, acceleration 1/4.
@@ -140,7 +140,7 @@ TEST_CASE("two particles by hand with other kernels: jerk and snap, results of o
   CHECK(nlohmann::json::parse(outcome.output).at("kernel") == "spring");
 }
 
-TEST_CASE("lists and arrays of a kernel are datasets with a row for each particle") {
+TEST_CASE("lists and arrays of a kernel are written as datasets with one row per particle") {
   const TemporaryFolder folder;
   const std::string out = folder.file("out.hdf5");
   const std::string line =
@@ -177,7 +177,7 @@ TEST_CASE("lists and arrays of a kernel are datasets with a row for each particl
   CHECK(found.doubles("least")[1] == 0);
 }
 
-TEST_CASE("every engine and number of threads gives the same file") {
+TEST_CASE("output files are independent of engine and number of threads") {
   const TemporaryFolder folder;
   const std::string first = folder.file("a.hdf5"), second = folder.file("b.hdf5");
   const auto force = [&](const std::string& out, const std::vector<std::string>& more) {
@@ -194,7 +194,7 @@ TEST_CASE("every engine and number of threads gives the same file") {
   CHECK(force(second, {"--threads", "1"}) == bytes);
 }
 
-TEST_CASE("errors of gdr force: status, message, and no file") {
+TEST_CASE("errors of gdr force set status and message and write no file") {
   const TemporaryFolder folder;
   const std::string out = folder.file("out.hdf5"), input = example("plummer_1024.hdf5");
   const auto fails = [&](int status, const std::string& word,
@@ -223,8 +223,8 @@ TEST_CASE("errors of gdr force: status, message, and no file") {
   };
   fails(2, "did you mean \"gravity_jerk\"", with("gravity_jrk", "a=1"));
   fails(2, "has no parameter, target or source variable 'a'", with("gravity_jerk", "a=1"));
-  fails(2, "wants cinv2, which a snapshot does not have", with("gravity_1pn", "eps2=1"));
-  fails(2, "wants qj", with("coulomb", "xi=1"));
+  fails(2, "requires cinv2, which a snapshot does not contain", with("gravity_1pn", "eps2=1"));
+  fails(2, "requires qj", with("coulomb", "xi=1"));
   fails(1, "own.gdk", with(folder.make("own.gdk", "VARI x"), "x=1"));
   const std::string copy = folder.file("copy.hdf5");
   std::filesystem::copy_file(input, copy);

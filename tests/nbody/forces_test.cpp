@@ -1,4 +1,4 @@
-// The host's direct sum against a naive one in long double, and forces out of range.
+// The host's direct sum against long double arithmetic, and forces out of range.
 #include "libgdr/nbody/forces.hpp"
 
 #include <cmath>
@@ -26,7 +26,7 @@ Sample random_sample(std::size_t n) {
   return s;
 }
 
-/// Acceleration and potential on particle i, word for word as the definition.
+/// Acceleration and potential of particle i, directly from the definition.
 std::vector<long double> definition(const Sample& s, std::size_t i, long double eps) {
   std::vector<long double> result(4, 0);
   for (std::size_t j = 0; j < s.mass.size(); ++j) {
@@ -43,9 +43,10 @@ std::vector<long double> definition(const Sample& s, std::size_t i, long double 
   return result;
 }
 
-TEST_CASE("the direct sum has the definition's value") {
+TEST_CASE("the direct sum agrees with long double arithmetic") {
   Sample s = random_sample(100);
-  for (std::size_t k = 0; k < 3; ++k) s.position[3 + k] = s.position[k];  // two at the same place
+  for (std::size_t k = 0; k < 3; ++k)
+    s.position[3 + k] = s.position[k];  // two at the same position
   for (const double eps : {0.0, 0.01, 10.0}) {
     std::vector<double> acceleration(300), potential(100);
     direct_sum(s.position, s.mass, eps, acceleration, potential);
@@ -59,7 +60,7 @@ TEST_CASE("the direct sum has the definition's value") {
   }
 }
 
-TEST_CASE("one particle feels nothing") {
+TEST_CASE("a single particle has no force") {
   for (const double eps : {0.0, 0.5}) {
     std::vector<double> a(3, 9), phi(1, 9);
     direct_sum(std::vector<double>{1, 2, 3}, std::vector<double>{4}, eps, a, phi);
@@ -68,7 +69,7 @@ TEST_CASE("one particle feels nothing") {
   }
 }
 
-TEST_CASE("the constant of gravity multiplies forces and potentials") {
+TEST_CASE("the gravitational constant scales forces and potentials") {
   const Sample s = random_sample(10);
   std::vector<double> a1(30), p1(10), a4(30), p4(10);
   host_forces(0.1, 1)(s.position, s.mass, a1, p1);
@@ -77,7 +78,7 @@ TEST_CASE("the constant of gravity multiplies forces and potentials") {
   for (std::size_t k = 0; k < 10; ++k) CHECK(p4[k] == 4 * p1[k]);
 }
 
-TEST_CASE("a force that is not finite names the particle") {
+TEST_CASE("a non-finite force raises an error with the particle") {
   const std::vector<double> fine = {0, 0, 0, 0, 0, 0}, potential = {0, 0};
   CHECK_NOTHROW(check_forces(fine, fine, potential));
   expect_error(ErrorCategory::Input, {"particle 1", "larger eps"}, [&] {
@@ -88,7 +89,7 @@ TEST_CASE("a force that is not finite names the particle") {
   });
 }
 
-TEST_CASE("forces that overflow name the particle far out, not the first that feels it") {
+TEST_CASE("overflowing forces raise an error with the distant particle") {
   const std::vector<double> position = {0, 0, 0, 1, 0, 0, 0, -1e200, 0};
   const std::vector<double> mass = {1, 1, 1};
   std::vector<double> a(9), phi(3);

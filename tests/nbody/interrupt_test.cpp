@@ -1,4 +1,4 @@
-// Signals that are remembered, and the old handling that comes back.
+// Recorded signals, and restoration of the previous handlers.
 #include "libgdr/nbody/interrupt.hpp"
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 namespace gdr::test {
 namespace {
 
-TEST_CASE("a signal is remembered while a guard lives") {
+TEST_CASE("a guard records a signal") {
   struct sigaction before {
   }, after{};
   ::sigaction(SIGTERM, nullptr, &before);
@@ -19,7 +19,7 @@ TEST_CASE("a signal is remembered while a guard lives") {
     CHECK(InterruptGuard::received() == SIGTERM);
     struct sigaction now {};
     ::sigaction(SIGTERM, nullptr, &now);
-    CHECK(now.sa_handler == SIG_DFL);  // a second one ends the process
+    CHECK(now.sa_handler == SIG_DFL);  // a second signal terminates the process
   }
   ::sigaction(SIGTERM, nullptr, &after);
   CHECK(after.sa_handler == before.sa_handler);
@@ -27,13 +27,13 @@ TEST_CASE("a signal is remembered while a guard lives") {
   CHECK(InterruptGuard::received() == 0);
 }
 
-TEST_CASE("a lost terminal is remembered like a signal to end") {
+TEST_CASE("a guard records SIGHUP") {
   const InterruptGuard guard;
   ::raise(SIGHUP);
   CHECK(InterruptGuard::received() == SIGHUP);
 }
 
-TEST_CASE("a signal that was ignored stays ignored") {
+TEST_CASE("an ignored signal stays ignored") {
   void (*const old)(int) = std::signal(SIGINT, SIG_IGN);
   {
     const InterruptGuard guard;

@@ -1,4 +1,4 @@
-// The integrator against what is known of its method: orbits, order, time symmetry.
+// Leapfrog: orbits, order of convergence, time symmetry.
 #include "libgdr/nbody/leapfrog.hpp"
 
 #include <cmath>
@@ -24,7 +24,7 @@ Particles ellipse(double e) {
   return p;
 }
 
-/// Distance of the first body from where it began, after one period in `steps` steps.
+/// Distance of the first body from its initial position after one period in `steps` steps.
 double error_after_period(double e, int steps) {
   Particles p = ellipse(e);
   const Particles begin = p;
@@ -33,13 +33,13 @@ double error_after_period(double e, int steps) {
   return std::hypot(p.position[0] - begin.position[0], p.position[1] - begin.position[1]);
 }
 
-TEST_CASE("a Kepler ellipse closes, to second order in the step") {
+TEST_CASE("a Kepler orbit closes to second order in the step") {
   const double coarse = error_after_period(0.5, 1000), fine = error_after_period(0.5, 2000);
   CHECK(fine < 1e-4);
   CHECK(coarse / fine == Approx(4).epsilon(0.01));
 }
 
-TEST_CASE("energy and angular momentum of a Kepler orbit are what theory says") {
+TEST_CASE("energy and angular momentum of a Kepler orbit are correct") {
   Particles p = ellipse(0.5);
   Leapfrog leapfrog(p, host_forces(0));
   const Diagnostics begin = diagnose(p);
@@ -59,7 +59,7 @@ TEST_CASE("energy and angular momentum of a Kepler orbit are what theory says") 
   CHECK(std::abs(relative_change(diagnose(p).total(), begin.total())) < 1e-5);
 }
 
-TEST_CASE("steps backward undo steps forward") {
+TEST_CASE("backward steps undo forward steps") {
   Particles p = ellipse(0.3);
   const Particles begin = p;
   Leapfrog leapfrog(p, host_forces(0.1));
@@ -72,7 +72,7 @@ TEST_CASE("steps backward undo steps forward") {
   }
 }
 
-TEST_CASE("a step whose forces fail leaves the particles where they were") {
+TEST_CASE("a step with failing forces leaves the particles unchanged") {
   Particles p = ellipse(0.3);
   int calls = 0;
   const ForceLaw host = host_forces(0.1);
@@ -88,7 +88,7 @@ TEST_CASE("a step whose forces fail leaves the particles where they were") {
   CHECK(p.velocity == before.velocity);
   CHECK(p.acceleration == before.acceleration);
   Particles again = before;
-  leapfrog.step(0.01);  // and can be repeated
+  leapfrog.step(0.01);  // the step can be repeated
   Leapfrog other(again, host);
   other.step(0.01);
   CHECK(p.position == again.position);

@@ -1,4 +1,4 @@
-// `gdr nbody` from outside: restarts, interruption, reports, energies, and its errors.
+// The command `gdr nbody`: restarts, interruption, reports, energies, and errors.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// `gdr nbody FILE` with the physics that the issue's figures are for, and more words.
+/// `gdr nbody FILE` with the softening and step of the reference figures, and more arguments.
 Words nbody(const std::string& file, const Words& more) {
   Words words = {"nbody", file};
   words.insert(words.end(), more.begin(), more.end());
@@ -34,7 +34,7 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST_CASE("a run that is interrupted and restarted has the bytes of one that is not") {
+TEST_CASE("an interrupted and restarted run is bit-identical to an uninterrupted one") {
   const TemporaryFolder folder;
   const std::string whole = folder.file("whole"), parts = folder.file("parts");
   const Outcome straight = run_gdr(plummer({"--t-end", "0.03125", "--out", whole}));
@@ -55,7 +55,7 @@ TEST_CASE("a run that is interrupted and restarted has the bytes of one that is 
   CHECK(std::filesystem::exists(parts + "/snapshot_00000024.hdf5"));
 }
 
-TEST_CASE("Ctrl-C and kill end a run cleanly, with a snapshot to go on from") {
+TEST_CASE("SIGINT and SIGTERM end a run with a snapshot for a restart") {
   for (const int signal : {SIGINT, SIGTERM}) {
     const TemporaryFolder folder;
     const Outcome outcome = interrupt_gdr(
@@ -70,7 +70,7 @@ TEST_CASE("Ctrl-C and kill end a run cleanly, with a snapshot to go on from") {
     const Snapshot state = read_snapshot(folder.file(names[0]));
     REQUIRE(state.run.has_value());
     CHECK(state.run->step > 0);
-    // All digits of the time: a rounded one may lie before the snapshot, which is an error.
+    // All digits of the time: a rounded value may be before the snapshot, which is an error.
     const std::string end = fmt::format("{}", state.time);
     const Outcome rest =
         run_gdr({"nbody", folder.file(names[0]), "--t-end", end, "--out", folder.path()});
@@ -79,7 +79,7 @@ TEST_CASE("Ctrl-C and kill end a run cleanly, with a snapshot to go on from") {
   }
 }
 
-TEST_CASE("the report for machines, with the energies that leapfrog in double has") {
+TEST_CASE("the JSON report contains the energies of leapfrog in double precision") {
   const TemporaryFolder folder;
   const Outcome outcome = run_gdr(plummer({"--t-end", "0.0625", "--out", folder.path(), "--json",
                                            "--compare", "--energy-every", "0.015625"}));
@@ -112,10 +112,10 @@ TEST_CASE("the report for machines, with the energies that leapfrog in double ha
   CHECK(std::filesystem::exists(std::string(json.at("snapshots")[0])));
 }
 
-TEST_CASE("text in, text out") {
+TEST_CASE("text snapshots are read and written") {
   const TemporaryFolder folder;
   const std::string file = folder.make("two.txt", "0.5 0.5 0 0 0 0.5 0\n0.5 -0.5 0 0 0 -0.5 0\n");
-  // A circular orbit: half a turn later the two have changed places.
+  // A circular orbit: after half a period the particles have swapped positions.
   const Outcome outcome = run_gdr({"nbody", file, "--eps", "0", "--dt", "0.001", "--t-end",
                                    "3.141592653589793", "--out", folder.file("run")});
   INFO(outcome.errors);
@@ -129,7 +129,7 @@ TEST_CASE("text in, text out") {
   CHECK(read_snapshot(folder.file("other/snapshot_00000002.hdf5")).size() == 2);
 }
 
-TEST_CASE("one particle moves on a straight line") {
+TEST_CASE("a single particle moves on a straight line") {
   const TemporaryFolder folder;
   const std::string file = folder.make("one.txt", "1 0 0 0 1 2 3\n");
   const Outcome outcome = run_gdr(
@@ -140,7 +140,7 @@ TEST_CASE("one particle moves on a straight line") {
         std::vector<double>{1, 2, 3});
 }
 
-TEST_CASE("errors of gdr nbody: status, message, and nothing written") {
+TEST_CASE("errors of gdr nbody set status and message and write no file") {
   const TemporaryFolder folder;
   const std::string input = example("plummer_1024.hdf5"), out = folder.file("out");
   const auto fails = [&](int status, const std::string& word, const Words& words) {
@@ -156,9 +156,9 @@ TEST_CASE("errors of gdr nbody: status, message, and nothing written") {
     more.insert(more.end(), where.begin(), where.end());
     return nbody(file, more);
   };
-  fails(2, "--eps is needed", with(input, {"--dt", "0.1", "--t-end", "1"}));
-  fails(2, "--dt is needed", with(input, {"--eps", "0.1", "--t-end", "1"}));
-  fails(2, "--t-end is needed", with(input, {"--eps", "0.1", "--dt", "0.1"}));
+  fails(2, "--eps is required", with(input, {"--dt", "0.1", "--t-end", "1"}));
+  fails(2, "--dt is required", with(input, {"--eps", "0.1", "--t-end", "1"}));
+  fails(2, "--t-end is required", with(input, {"--eps", "0.1", "--dt", "0.1"}));
   fails(2, "--dt", with(input, {"--eps", "0.1", "--dt", "-0.1", "--t-end", "1"}));
   fails(2, "--dt", with(input, {"--eps", "0.1", "--dt", "soon", "--t-end", "1"}));
   fails(2, "before the time", with(input, {"--eps", "0.1", "--dt", "0.1", "--t-end", "-1"}));
@@ -177,7 +177,7 @@ TEST_CASE("errors of gdr nbody: status, message, and nothing written") {
         nbody(input, {"--eps", "0.1", "--dt", "0.1", "--t-end", "1", "--out", file + "/out"}));
 }
 
-TEST_CASE("a disk that fills up ends the run with an error, and leaves no half file") {
+TEST_CASE("a full disk ends the run with an error and leaves no partial file") {
   const TemporaryFolder folder;
   const Outcome outcome = run_gdr_on_full_disk(
       plummer({"--t-end", "0.01", "--snapshot-every", "4steps", "--out", folder.path()}), 30000);
@@ -186,7 +186,7 @@ TEST_CASE("a disk that fills up ends the run with an error, and leaves no half f
   CHECK(folder.names().empty());
 }
 
-TEST_CASE("a state that leaves the range of the numbers is kept as it was before") {
+TEST_CASE("after an overflow the state before the step is saved") {
   const TemporaryFolder folder;
   const std::string file = folder.make("far.txt", "1e300 1e300 0 0 0 0 0\n1e300 0 0 0 1e300 0 0\n");
   const Outcome outcome = run_gdr({"nbody", file, "--eps", "0", "--dt", "1e10", "--t-end", "1e11",

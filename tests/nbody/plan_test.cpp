@@ -1,4 +1,4 @@
-// The grid of times: whole steps, restarts on the same grid, and what is refused.
+// Plans of runs: the time grid, restarts on the same grid, and invalid options.
 #include "libgdr/nbody/plan.hpp"
 
 #include <cmath>
@@ -27,19 +27,19 @@ void refused(const Snapshot& s, const RunRequest& r, const std::string& word) {
   expect_error(ErrorCategory::Usage, {word}, [&] { plan_run(s, r); });
 }
 
-TEST_CASE("steps until the end") {
+TEST_CASE("the number of steps reaches the end time") {
   CHECK(plan_run(at_time(0), request(0, 1.0 / 1024, 1)).last_step == 1024);
   CHECK(plan_run(at_time(0), request(0, 0.1, 1)).last_step == 10);
   CHECK(plan_run(at_time(0.3), request(0, 0.1, 0.9)).last_step == 6);
   CHECK(plan_run(at_time(0), request(0, 1e-3, 10)).last_step == 10000);
-  // Where dt does not divide, the first step that reaches the end.
+  // If dt does not divide the interval: the first step that reaches the end.
   const RunPlan over = plan_run(at_time(0), request(0, 0.3, 1));
   CHECK(over.last_step == 4);
   CHECK(over.end_time() == Approx(1.2));
   CHECK(plan_run(at_time(2), request(0, 0.3, 2)).steps() == 0);
 }
 
-TEST_CASE("a restart goes on with grid, softening and energy of the run") {
+TEST_CASE("a restart continues grid, softening and energy of the run") {
   Snapshot s = at_time(0);
   s.run = RunState{0, 0.1, 7, 0.01, 2, -0.25};
   s.time = s.run->time();
@@ -49,7 +49,7 @@ TEST_CASE("a restart goes on with grid, softening and energy of the run") {
   CHECK(plan.restarted);
   CHECK(plan.start == *s.run);
   CHECK(plan.last_step == 20);
-  r.time_step = 0.1;  // the same again is no change
+  r.time_step = 0.1;  // an equal value is no change
   CHECK(plan_run(s, r).restarted);
   r.time_step = 0.05;
   const RunPlan other = plan_run(s, r);
@@ -61,13 +61,13 @@ TEST_CASE("a restart goes on with grid, softening and energy of the run") {
   CHECK(other.last_step == 26);
 }
 
-TEST_CASE("times do not add up errors") {
+TEST_CASE("times do not accumulate rounding errors") {
   RunState run{0.1, 0.1, 0, 0, 1, 0};
   run.step = 1000000;
   CHECK(run.time() == 0.1 + 1000000 * 0.1);
 }
 
-TEST_CASE("what is missing or out of range is refused by name") {
+TEST_CASE("missing and invalid options raise an error with their name") {
   refused(at_time(0), request(-1, 0.1, 1), "--eps");
   refused(at_time(0), request(NAN, 0.1, 1), "--eps");
   refused(at_time(0), request(0, 0, 1), "--dt");
@@ -81,23 +81,23 @@ TEST_CASE("what is missing or out of range is refused by name") {
   refused(at_time(0), r, "--G");
   r = request(0, 0.1, 1);
   r.softening.reset();
-  refused(at_time(0), r, "--eps is needed");
+  refused(at_time(0), r, "--eps is required");
   r = request(0, 0.1, 1);
   r.time_step.reset();
-  refused(at_time(0), r, "--dt is needed");
+  refused(at_time(0), r, "--dt is required");
   r = request(0, 0.1, 1);
   r.end_time.reset();
-  refused(at_time(0), r, "--t-end is needed");
+  refused(at_time(0), r, "--t-end is required");
 }
 
-TEST_CASE("intervals are times or steps") {
+TEST_CASE("intervals are parsed as times or steps") {
   RunRequest r = request(0, 0.25, 10);
   CHECK(plan_run(at_time(0), r).snapshot_every == 0);
   r.snapshot_every = parse_interval("--snapshot-every", "0.5");
   r.energy_every = parse_interval("--energy-every", "3steps");
   CHECK(plan_run(at_time(0), r).snapshot_every == 2);
   CHECK(plan_run(at_time(0), r).energy_every == 3);
-  r.snapshot_every = parse_interval("--snapshot-every", "1e-9");  // shorter than a step: each one
+  r.snapshot_every = parse_interval("--snapshot-every", "1e-9");  // shorter than a step: every step
   CHECK(plan_run(at_time(0), r).snapshot_every == 1);
   for (const char* bad :
        {"", "0", "-1", "nan", "inf", "x", "1.5steps", "steps", "0steps", "1 steps"}) {

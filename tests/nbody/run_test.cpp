@@ -1,4 +1,4 @@
-// Whole runs with the host's forces: restarts, snapshots, stopping, and failures on the way.
+// Runs with forces of the host: restarts, snapshots, stopping, and failures.
 #include "libgdr/nbody/run.hpp"
 
 #include <sys/stat.h>
@@ -39,7 +39,7 @@ RunPlan plan(const Snapshot& s, double t_end, const char* snapshot_every = nullp
   return plan_run(s, r);
 }
 
-TEST_CASE("a run in pieces has the bytes of a run in one, in either format") {
+TEST_CASE("a restarted run is bit-identical to a single run, in either format") {
   for (const SnapshotFormat format : {SnapshotFormat::Hdf5, SnapshotFormat::Text}) {
     const TemporaryFolder one, pieces;
     Snapshot s = cloud();
@@ -49,7 +49,7 @@ TEST_CASE("a run in pieces has the bytes of a run in one, in either format") {
 
     Snapshot first = cloud();
     run_simulation(first, plan(first, 0.87), host_forces(0.05), {pieces.path(), format});
-    Snapshot second = read_snapshot(SnapshotPlace{pieces.path(), format}.path(37));
+    Snapshot second = read_snapshot(SnapshotOutput{pieces.path(), format}.path(37));
     RunRequest go_on;
     go_on.end_time = 1.5;
     go_on.snapshot_every = parse_interval("", "10steps");
@@ -59,18 +59,18 @@ TEST_CASE("a run in pieces has the bytes of a run in one, in either format") {
         run_simulation(second, rest, host_forces(0.05), {pieces.path(), format});
     for (const std::int64_t step : {40, 50, 90, 100}) {
       INFO("step " << step);
-      CHECK(content_of(SnapshotPlace{one.path(), format}.path(step)) ==
-            content_of(SnapshotPlace{pieces.path(), format}.path(step)));
+      CHECK(content_of(SnapshotOutput{one.path(), format}.path(step)) ==
+            content_of(SnapshotOutput{pieces.path(), format}.path(step)));
     }
     CHECK(result.records.back().energy_error == whole.records.back().energy_error);
   }
 }
 
-TEST_CASE("types and ids go through a run") {
+TEST_CASE("a run preserves types and ids") {
   const TemporaryFolder folder;
   Snapshot s = cloud();
   run_simulation(s, plan(s, 0.52), host_forces(0.05), {folder.path()});
-  const Snapshot end = read_snapshot(SnapshotPlace{folder.path()}.path(2));
+  const Snapshot end = read_snapshot(SnapshotOutput{folder.path()}.path(2));
   CHECK(end.type_counts == cloud().type_counts);
   CHECK(end.id == cloud().id);
   CHECK(end.mass == cloud().mass);
@@ -78,7 +78,7 @@ TEST_CASE("types and ids go through a run") {
   CHECK(end.position != cloud().position);
 }
 
-TEST_CASE("energies are those of the steps, relative to the first") {
+TEST_CASE("energies are recorded with errors relative to the first step") {
   Snapshot s = cloud();
   RunPlan p = plan(s, 0.6);
   p.energy_every = 4;
@@ -93,7 +93,7 @@ TEST_CASE("energies are those of the steps, relative to the first") {
   CHECK(result.force_calls == 11);
 }
 
-TEST_CASE("a stopped run leaves a snapshot from which it goes on") {
+TEST_CASE("a stopped run writes a snapshot for a restart") {
   const TemporaryFolder folder, other;
   Snapshot s = cloud();
   RunObserver observer;
@@ -105,17 +105,17 @@ TEST_CASE("a stopped run leaves a snapshot from which it goes on") {
   CHECK(result.stopped);
   CHECK(result.end.step == 13);
   CHECK(result.records.back().step == 13);
-  Snapshot again = read_snapshot(SnapshotPlace{folder.path()}.path(13));
+  Snapshot again = read_snapshot(SnapshotOutput{folder.path()}.path(13));
   RunRequest go_on;
   go_on.end_time = 0.7;
   run_simulation(again, plan_run(again, go_on), host_forces(0.05), {folder.path()});
   Snapshot straight = cloud();
   run_simulation(straight, plan(straight, 0.7), host_forces(0.05), {other.path()});
-  CHECK(content_of(SnapshotPlace{folder.path()}.path(20)) ==
-        content_of(SnapshotPlace{other.path()}.path(20)));
+  CHECK(content_of(SnapshotOutput{folder.path()}.path(20)) ==
+        content_of(SnapshotOutput{other.path()}.path(20)));
 }
 
-/// Forces that work `good` times.
+/// Forces that fail after `good` calls.
 ForceLaw failing_forces(int good) {
   return [good, host = host_forces(0.05)](auto x, auto m, auto a, auto phi) mutable {
     if (good-- <= 0) throw Error(ErrorCategory::Device, "the board is gone");
@@ -123,25 +123,26 @@ ForceLaw failing_forces(int good) {
   };
 }
 
-TEST_CASE("forces that fail leave the last complete step in a snapshot") {
+TEST_CASE("after failing forces the last complete step is saved") {
   const TemporaryFolder folder, other;
   Snapshot s = cloud();
   expect_error(ErrorCategory::Device, {"the board is gone", "in step 5", "snapshot_00000004"},
                [&] { run_simulation(s, plan(s, 1.5), failing_forces(5), {folder.path()}); });
   Snapshot straight = cloud();
   run_simulation(straight, plan(straight, 0.54), host_forces(0.05), {other.path()});
-  CHECK(content_of(SnapshotPlace{folder.path()}.path(4)) ==
-        content_of(SnapshotPlace{other.path()}.path(4)));
+  CHECK(content_of(SnapshotOutput{folder.path()}.path(4)) ==
+        content_of(SnapshotOutput{other.path()}.path(4)));
 }
 
-/// The path in "... is kept in 'PATH'"; empty if there is none.
-std::string kept_path(const std::string& message) {
-  const std::size_t begin = message.find("kept in '");
+/// The path in "... was saved to 'PATH'"; empty if there is none.
+std::string saved_path(const std::string& message) {
+  const std::size_t begin = message.find("was saved to '");
   if (begin == std::string::npos) return {};
-  return message.substr(begin + 9, message.find('\'', begin + 9) - begin - 9);
+  return message.substr(begin + 14, message.find('\'', begin + 14) - begin - 14);
 }
 
-TEST_CASE("a folder that goes away: the state is kept elsewhere, and the error says where") {
+TEST_CASE(
+    "if the directory is removed, the state is saved elsewhere and the error names the file") {
   const TemporaryFolder folder;
   const std::string place = folder.file("run");
   std::filesystem::create_directory(place);
@@ -158,14 +159,14 @@ TEST_CASE("a folder that goes away: the state is kept elsewhere, and the error s
   }
   INFO(message);
   CHECK(message.find("at step 10") != std::string::npos);
-  const std::string kept = kept_path(message);
+  const std::string kept = saved_path(message);
   const Snapshot state = read_snapshot(kept);
   REQUIRE(state.run.has_value());
   CHECK(state.run->step == 10);
   std::filesystem::remove(kept);
 }
 
-/// While it lives, temporary files of this process go to `folder`.
+/// During its lifetime `folder` is the directory for temporary files.
 class TemporaryFilesIn {
  public:
   explicit TemporaryFilesIn(const std::string& folder) {
@@ -180,12 +181,12 @@ class TemporaryFilesIn {
   std::optional<std::string> old_;
 };
 
-TEST_CASE("a state kept in the temporary folder overwrites no file through another user's link") {
+TEST_CASE("saving to the temporary directory does not follow symbolic links") {
   for (const SnapshotFormat format : {SnapshotFormat::Hdf5, SnapshotFormat::Text}) {
     const TemporaryFolder folder, shared;
     const TemporaryFilesIn temporary(shared.path());
     const std::string target = folder.make("private", "secret"), place = folder.file("run");
-    // The name that was once used, which everybody could guess.
+    // A predictable name, which an earlier version used.
     const std::string ending = format == SnapshotFormat::Hdf5 ? ".hdf5" : ".txt";
     const std::string guess = "gdr-nbody-" + std::to_string(::getpid()) + "-snapshot_00000010";
     std::filesystem::create_symlink(target, shared.file(guess + ending));
@@ -199,7 +200,7 @@ TEST_CASE("a state kept in the temporary folder overwrites no file through anoth
         run_simulation(s, plan(s, 1.5, "10steps"), host_forces(0.05), {place, format}, observer);
         FAIL("no error");
       } catch (const Error& error) {
-        kept.push_back(kept_path(error.what()));
+        kept.push_back(saved_path(error.what()));
       }
       struct stat status {};
       REQUIRE(::lstat(kept.back().c_str(), &status) == 0);
@@ -212,7 +213,7 @@ TEST_CASE("a state kept in the temporary folder overwrites no file through anoth
   }
 }
 
-TEST_CASE("an observer that throws ends the run, with a snapshot") {
+TEST_CASE("an exception in an observer ends the run with a snapshot") {
   const TemporaryFolder folder;
   struct Closed {};
   Snapshot s = cloud();
@@ -223,7 +224,7 @@ TEST_CASE("an observer that throws ends the run, with a snapshot") {
     if (record.step == 12) throw Closed{};
   };
   CHECK_THROWS_AS(run_simulation(s, p, host_forces(0.05), {folder.path()}, observer), Closed);
-  CHECK(read_snapshot(SnapshotPlace{folder.path()}.path(12)).run->step == 12);
+  CHECK(read_snapshot(SnapshotOutput{folder.path()}.path(12)).run->step == 12);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-"""Every public name of the C++ and C headers, and what Python has for it.
+"""Python equivalents of every public name of the C++ and C headers.
 
-test_api_table.py compares this with the headers. A name stands for what it is in the module gdr
-("linalg.lu"), with a parameter in round brackets ("linalg.lu(block)") and an option of devices in
-square ones ("open[engine]"). WITHOUT has a reason for each name that Python does without.
+test_api_table.py compares this table with the headers. A Python name is relative to the module gdr
+("linalg.lu"), with a parameter in parentheses ("linalg.lu(block)") or a device option in brackets
+("open[engine]"). WITHOUT gives the reason for each name without a Python equivalent.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Dict
 
 
 def same(cpp: str, python: str, names: str) -> Dict[str, str]:
-    """Members that are called the same."""
+    """Members with the same name in C++ and Python."""
     return {f"{cpp}.{name}": f"{python}.{name}" for name in names.split()}
 
 
@@ -153,7 +153,7 @@ PYTHON: Dict[str, str] = {
     },
     "GridTimes": "linalg.GridTimes",
     **same("GridTimes", "linalg.GridTimes", "seconds update panel hidden"),
-    # a chip by hand
+    # chip stepper
     "Machine": "Machine",
     **same(
         "Machine",
@@ -176,18 +176,18 @@ PYTHON: Dict[str, str] = {
     **same("MachineFlags", "_machine.Flags", "invalid overflow underflow"),
 }
 
-ARRAYS = "a NumPy array knows its memory, type and strides"
+ARRAYS = "a NumPy array has address, type and strides"
 KEYWORDS = "its members are keyword arguments"
-EIGEN = "for Eigen's matrices; NumPy's are taken by linalg"
-TYPED = "for structures of C++; a field of a structured array is an array with a stride, and taken"
+EIGEN = "for Eigen's matrices; linalg takes NumPy arrays"
+TYPED = "for C++ structures; fields of a NumPy structured array are arrays with a stride"
 
 WITHOUT: Dict[str, str] = {
-    "ErrorCategory": "every category is a class of exceptions",
+    "ErrorCategory": "every category is an exception class",
     "DeviceOptions": KEYWORDS,
     "Partition": "a string, as in a device's name",
     "LinearOptions": KEYWORDS,
     "GridOptions": KEYWORDS,
-    "Kernel.program": "a type of the emulator; Kernel.assembly and Kernel.object show it",
+    "Kernel.program": "a type of the emulator; Kernel.assembly and Kernel.object give its contents",
     **{
         name: ARRAYS
         for name in "ConstArray ConstArray.data ConstArray.type ConstArray.stride MutableArray"
@@ -210,7 +210,7 @@ WITHOUT: Dict[str, str] = {
     },
 }
 
-#: Functions of gdr.h, by the C++ name that they stand for: what Python has is above.
+#: Functions of gdr.h and their C++ equivalents, which map to Python above.
 C_FUNCTIONS: Dict[str, str] = {
     "gdr_version": "version",
     "gdr_last_error": "Error",
@@ -266,7 +266,7 @@ C_FUNCTIONS: Dict[str, str] = {
     "gdr_small_multiply": "SmallMatrices.multiply",
     "gdr_small_lu": "SmallMatrices.lu",
     "gdr_small_solve": "SmallMatrices.solve",
-    # Python's own: `with`, and objects that nobody holds any more.
+    # Context managers and garbage collection.
     "gdr_device_close": "Device",
     "gdr_kernel_free": "Kernel",
     "gdr_job_free": "Job",

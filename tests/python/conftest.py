@@ -1,9 +1,10 @@
-"""What the tests of the package share: devices, star clusters and their references."""
+"""Shared fixtures and helpers: devices, star clusters with reference forces, MPI environment."""
 
 from __future__ import annotations
 
+import os
 import pathlib
-from typing import Iterator, NamedTuple
+from typing import Dict, Iterator, NamedTuple
 
 import numpy as np
 import pytest
@@ -12,10 +13,12 @@ import gdr
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "examples" / "data"
+#: The command gdr of the same build.
+COMMAND = pathlib.Path(gdr._core.library_folder()) / "gdr"
 
 
 class Cluster(NamedTuple):
-    """A snapshot with REBOUND's accelerations and potentials summed in double."""
+    """A snapshot with REBOUND's accelerations and potentials, summed in double precision."""
 
     pos: np.ndarray
     mass: np.ndarray
@@ -45,15 +48,22 @@ def device() -> Iterator[gdr.Device]:
         yield opened
 
 
+@pytest.fixture(scope="module")
+def native() -> Iterator[gdr.Device]:
+    """A device with the fastest engine."""
+    with gdr.open(engine="native") as opened:
+        yield opened
+
+
 @pytest.fixture(scope="session")
 def rng() -> np.random.Generator:
     return np.random.default_rng(20240817)
 
 
 def direct_gravity(pos, mass, eps, targets=None):
-    """The sum itself, in double: what every device is measured against."""
-    places = pos if targets is None else targets
-    d = pos[None] - places[:, None]
+    """Direct summation in double precision: the reference of all devices."""
+    positions = pos if targets is None else targets
+    d = pos[None] - positions[:, None]
     r2 = (d**2).sum(-1) + eps**2
     with np.errstate(divide="ignore"):
         inverse = np.where(r2 > 0, 1 / np.sqrt(r2), 0.0)
@@ -64,5 +74,17 @@ def direct_gravity(pos, mass, eps, targets=None):
 
 
 def error(got, want) -> float:
-    """rms of the difference over rms of what is right."""
+    """Relative error: rms of the difference over rms of the reference."""
     return float(np.sqrt(((got - want) ** 2).sum() / (want**2).sum()))
+
+
+def read_only(array):
+    """The same array, made read-only."""
+    array.flags.writeable = False
+    return array
+
+
+def mpi_environment() -> Dict[str, str]:
+    """The environment of a program under mpirun, without variables of an enclosing MPI job."""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_COMM", "PMIX_"))}
+    return {**clean, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}

@@ -1,7 +1,6 @@
-"""Names of everything public in the C++ and C headers, read from their text.
+"""The public names of the C++ and C headers, extracted from their text.
 
-No compiler: headers of one style are looked at, one declaration after the other. What it makes of a
-small header is tested in test_api_table.py, so that it cannot overlook things unnoticed.
+A simple parser for headers in this project's style; test_api_table.py tests it on a small header.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ def without_comments(text: str) -> str:
 
 
 def symbols_of_cpp(text: str) -> Set[str]:
-    """"Device", "Device.open", "Role.Target", ... of namespace gdr; `gdr::kernels` counts, too."""
+    """"Device", "Device.open", "Role.Target", ... in namespace gdr, including `gdr::kernels`."""
     found: Set[str] = set()
     scopes: List[Scope] = []
     statement = ""

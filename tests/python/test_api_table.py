@@ -1,4 +1,4 @@
-"""Everything that C++ has, Python has: api_table.py against the headers and the package."""
+"""Every public C++ name has a Python equivalent or a reason: api_table.py is up to date."""
 
 import dataclasses
 import functools
@@ -15,15 +15,15 @@ import gdr
 SYMBOLS = public_symbols(ROOT)
 
 
-def test_every_public_name_of_cpp_stands_in_the_table_and_no_other():
+def test_table_lists_exactly_the_public_cpp_names():
     table = set(PYTHON) | set(WITHOUT)
     assert not set(PYTHON) & set(WITHOUT)
-    assert sorted(SYMBOLS - table) == [], "new in the headers: give them to Python, and say where"
+    assert sorted(SYMBOLS - table) == [], "new in the headers: add them to api_table.py"
     assert sorted(table - SYMBOLS) == [], "no longer in the headers"
     assert all(len(reason) > 10 for reason in WITHOUT.values())
 
 
-def test_every_function_of_c_stands_for_one_of_cpp():
+def test_every_c_function_maps_to_a_cpp_name():
     functions = public_functions_of_c(ROOT)
     assert len(functions) > 50
     assert functions == set(C_FUNCTIONS)
@@ -31,14 +31,14 @@ def test_every_function_of_c_stands_for_one_of_cpp():
 
 
 def attribute(where, name):
-    """An attribute, or a field that instances have."""
+    """An attribute, or None for a dataclass field without a class attribute."""
     if dataclasses.is_dataclass(where) and name in {f.name for f in dataclasses.fields(where)}:
         return None
     return getattr(where, name)
 
 
 @pytest.mark.parametrize("python", sorted(set(PYTHON.values())))
-def test_what_the_table_names_is_there(python):
+def test_every_python_name_in_the_table_exists(python):
     place, parameter, option = re.fullmatch(
         r"([\w.]+)(?:\((\w+)\))?(?:\[([\w=]+)\])?", python
     ).groups()
@@ -55,7 +55,7 @@ def test_what_the_table_names_is_there(python):
             assert "unknown device option" not in str(refused.value)
 
 
-def test_everything_public_has_a_docstring():
+def test_every_public_name_has_a_docstring():
     without = []
     for module in (gdr, gdr.linalg, gdr.errors, gdr.functions):
         for name in module.__all__:
@@ -107,7 +107,7 @@ int outside();
 """
 
 
-def test_the_reader_of_headers_sees_what_is_public():
+def test_header_parser_finds_public_names_only():
     assert symbols_of_cpp(HEADER) == {
         *("Colour", "Colour.Red", "Colour.Green", "Pair", "Pair.first", "Pair.second"),
         *("Thing", "Thing.make", "Thing.half", "Thing.list", "helper", "Short", "twice"),

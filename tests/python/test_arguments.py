@@ -1,5 +1,5 @@
-"""Every public function, with every kind of array: what can be taken gives the same results, what
-cannot is a TypeError or a ValueError that names the argument."""
+"""Every public function with every kind of array: supported kinds give equal results, others raise
+a TypeError or ValueError that names the argument."""
 
 import inspect
 import re
@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, NamedTuple, Tuple
 
 import numpy as np
 import pytest
+from conftest import read_only
 
 import gdr
 from gdr import linalg
@@ -16,7 +17,7 @@ N = 6
 
 
 class Carrier:
-    """Somebody else's array: all that NumPy knows of it is `__array__`."""
+    """An array type that NumPy can only convert through `__array__`."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -28,16 +29,16 @@ class Carrier:
 
 
 def sixteenths(*shape: int) -> np.ndarray:
-    """Positive numbers that float32 holds, too."""
+    """Positive numbers that float32 represents exactly."""
     return RNG.integers(8, 64, shape) / 16.0
 
 
 class Case(NamedTuple):
     call: Callable[..., Any]
-    arrays: Dict[str, np.ndarray]  # by the names that messages give them
-    finite: bool = True  # NaN and infinities are refused
-    stacks: bool = False  # more dimensions mean something else
-    double: bool = True  # float32 is converted, not a type of its own
+    arrays: Dict[str, np.ndarray]  # by argument name in messages
+    finite: bool = True  # NaN and infinities raise ValueError
+    stacks: bool = False  # further dimensions are stacks
+    double: bool = True  # float32 is converted to float64
 
 
 MATRIX = sixteenths(4, 4) + 8 * np.eye(4)
@@ -132,7 +133,7 @@ def particle_case(name: str) -> Case:
 
 CASES.update({name: particle_case(name) for name in gdr.builtin_names() if name != "gravity"})
 
-#: Of __all__: no arrays go in. Those of nbody, and what is written to, have tests of their own.
+#: Public names without array arguments.
 WITHOUT_ARRAYS = {
     *("Device", "ParticleKernel", "FunctionKernel", "Variable", "Statistics", "RankReport"),
     *("TimelineEvent", "BoardTest", "Gravity", "assemble", "builtin", "builtin_names", "compile"),
@@ -142,7 +143,7 @@ WITHOUT_ARRAYS = {
 }
 
 
-def test_every_public_function_is_here():
+def test_every_public_function_has_a_case():
     for module in (gdr, linalg):
         for name in module.__all__:
             thing = getattr(module, name)
@@ -161,23 +162,18 @@ GOOD = {
     "a list": lambda a: a.tolist(),
     "an object with __array__": Carrier,
     "a memoryview": lambda a: memoryview(np.ascontiguousarray(a)),
-    "Fortran's order": np.asfortranarray,
-    "strides of more": lambda a: np.repeat(a, 3, axis=0)[::3],
-    "strides of less than nothing": lambda a: a[::-1].copy()[::-1],
-    "the other order of bytes": lambda a: a.astype(a.dtype.newbyteorder()),
-    "read-only": lambda a: frozen(a.copy()),
-    "a mask that hides nothing": lambda a: np.ma.masked_array(a, mask=np.zeros(a.shape, bool)),
+    "Fortran order": np.asfortranarray,
+    "a larger stride": lambda a: np.repeat(a, 3, axis=0)[::3],
+    "a negative stride": lambda a: a[::-1].copy()[::-1],
+    "swapped bytes": lambda a: a.astype(a.dtype.newbyteorder()),
+    "read-only": lambda a: read_only(a.copy()),
+    "an empty mask": lambda a: np.ma.masked_array(a, mask=np.zeros(a.shape, bool)),
     "a subclass": lambda a: a.view(np.recarray),
 }
 
 
-def frozen(a):
-    a.flags.writeable = False
-    return a
-
-
 @pytest.mark.parametrize("name", CASES)
-def test_arrays_of_any_kind_give_the_same_results(name):
+def test_supported_array_kinds_give_equal_results(name):
     case = CASES[name]
     want = flat(case.call(**case.arrays))
     kinds = dict(GOOD)
@@ -200,11 +196,11 @@ def broken(value):
 
 BAD = {
     "None": (TypeError, lambda a: None),
-    "a text": (TypeError, lambda a: "three"),
-    "texts": (TypeError, lambda a: a.astype(str)),
+    "a string": (TypeError, lambda a: "three"),
+    "strings": (TypeError, lambda a: a.astype(str)),
     "objects": (TypeError, lambda a: a.astype(object)),
     "complex numbers": (TypeError, lambda a: a + 1j),
-    "truths": (TypeError, lambda a: a > 1),
+    "booleans": (TypeError, lambda a: a > 1),
     "dates": (TypeError, lambda a: a.astype("datetime64[s]")),
     "structures": (TypeError, lambda a: a.astype([("x", float)])),
     "long doubles": (TypeError, lambda a: a.astype(np.longdouble)),
@@ -214,42 +210,44 @@ BAD = {
     "a function": (TypeError, lambda a: len),
     "objects in __array__": (TypeError, lambda a: Carrier(a.astype(object))),
     "an __array__ that fails": (TypeError, lambda a: Carrier(RuntimeError("on another device"))),
-    "something masked": (ValueError, lambda a: np.ma.masked_array(a, mask=a == a.flat[0])),
+    "a masked element": (ValueError, lambda a: np.ma.masked_array(a, mask=a == a.flat[0])),
 }
 NOT_FINITE = {
     "a NaN": (ValueError, broken(np.nan)),
     "an infinity": (ValueError, broken(-np.inf)),
 }
+
+
 @pytest.mark.parametrize("name", CASES)
-def test_what_is_no_good_is_named(name):
+def test_invalid_arrays_raise_an_error_with_the_argument(name):
     case = CASES[name]
     bad = {**BAD, **(NOT_FINITE if case.finite else {})}
     if not case.stacks:
-        bad["dimensions more"] = (ValueError, lambda a: a[None, None, None])
+        bad["too many dimensions"] = (ValueError, lambda a: a[None, None, None])
     for argument, array in case.arrays.items():
         for what, (kind, change) in bad.items():
             if (argument, what) == ("targets", "None"):
-                continue  # the particles themselves
+                continue  # None is valid: no targets
             try:
                 case.call(**{**case.arrays, argument: change(array)})
             except kind as error:
                 shown = "x" if name == "kernel" else argument
                 assert re.search(rf"(^|\W){shown}\w?(\W|$)", str(error)), f"{what}: {error}"
             else:
-                pytest.fail(f"{argument}: {what} was taken")
+                pytest.fail(f"{argument}: {what} was accepted")
 
 
-def test_integers_that_float64_does_not_hold_are_named():
+def test_integers_not_representable_in_float64_raise_value_error():
     pos = np.zeros((3, 3), np.int64)
     pos[1, 2] = 2**60
     gdr.gravity(pos, 1.0, 1.0)
     pos[2, 0] = 2**53 + 1
-    with pytest.raises(ValueError, match=r"pos\[2, 0\] is 9007199254740993, which float64"):
+    with pytest.raises(ValueError, match=r"pos\[2, 0\] is 9007199254740993, which float64 cannot"):
         gdr.gravity(pos, 1.0, 1.0)
     with pytest.raises(ValueError, match=r"xj\[0\] is -9007199254740993"):
         one_source().update_sources(0, xj=[-(2**53) - 1])
     ids = gdr.compile("kernel k; VARI int i; VARJ int j; VARF int f; f += i - j;")
-    far = 2**33 + 1  # a short of the chip has 36 bits
+    far = 2**33 + 1  # within the 36 bits of a short
     assert ids(targets={"i": [far]}, sources={"j": [far - 3]})["f"][0] == 3
 
 
@@ -266,12 +264,12 @@ NUMBERS: Dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", NUMBERS)
-def test_a_number_that_is_none_is_named(name):
+def test_invalid_numbers_raise_an_error_with_the_argument(name):
     for value in (None, "1", b"1", True, 1j, [1.0, 2.0], np.ones(2), object()):
-        with pytest.raises(TypeError, match=rf"^{name}: a number is wanted"):
+        with pytest.raises(TypeError, match=rf"^{name}: expected a number"):
             NUMBERS[name](value)
     for value in (np.nan, np.inf, -np.inf, np.float64("nan")):
-        with pytest.raises(ValueError, match=rf"^{name}: the number must be finite"):
+        with pytest.raises(ValueError, match=rf"^{name}: expected a finite number"):
             NUMBERS[name](value)
     for value in (1, np.float32(1), np.int64(1), np.array(1.0)):
         NUMBERS[name](value)
@@ -301,15 +299,15 @@ def one_source():
 
 
 @pytest.mark.parametrize("name", INTEGERS)
-def test_an_integer_that_is_none_is_named(name):
+def test_invalid_integers_raise_an_error_with_the_argument(name):
     for value in (None, "1", 1.0, True, [1], np.ones(2)):
         if name == "instructions" and value is None:
-            continue  # all that are left
-        with pytest.raises(TypeError, match=rf"^{name}: an integer is wanted"):
+            continue  # None is valid: all instructions
+        with pytest.raises(TypeError, match=rf"^{name}: expected an integer"):
             INTEGERS[name](value)
-    with pytest.raises(ValueError, match=rf"^{name}: at least \d is wanted, not -"):
+    with pytest.raises(ValueError, match=rf"^{name}: expected at least \d, got -"):
         INTEGERS[name](-2)
-    with pytest.raises(ValueError, match=rf"^{name}: at most \d+ is wanted, not "):
+    with pytest.raises(ValueError, match=rf"^{name}: expected at most \d+, got "):
         INTEGERS[name](2**70)
     INTEGERS[name](0)
 
@@ -331,7 +329,7 @@ def lennard_jones_job():
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_an_array_for_results_that_is_none_is_named(name):
+def test_invalid_output_arrays_raise_an_error_with_the_argument(name):
     call, fits = RESULTS[name]
     call(fits)
     for kind, out in (
@@ -341,7 +339,7 @@ def test_an_array_for_results_that_is_none_is_named(name):
         (TypeError, fits.astype(complex)),
         (TypeError, fits.astype(object)),
         (TypeError, fits.astype(fits.dtype.newbyteorder())),
-        (ValueError, frozen(fits.copy())),
+        (ValueError, read_only(fits.copy())),
         (ValueError, np.broadcast_to(np.float64(0), fits.shape)),
         (ValueError, np.empty((7, *fits.shape[1:]))),
         (ValueError, np.empty((*fits.shape, 1))),
@@ -350,7 +348,7 @@ def test_an_array_for_results_that_is_none_is_named(name):
             call(out)
 
 
-def test_results_must_not_lie_where_something_else_is_read():
+def test_output_arrays_overlapping_inputs_raise_value_error():
     buffer = np.zeros((N + 1, 3))
     for arguments in (
         {"pos": buffer[1:], "mass": 1.0, "acc": buffer[:-1]},
@@ -358,17 +356,18 @@ def test_results_must_not_lie_where_something_else_is_read():
         {"pos": P, "mass": 1.0, "acc": buffer[:N], "pot": buffer.ravel()[:N]},
         {"pos": P, "mass": 1.0, "targets": buffer[:2], "pot": buffer.ravel()[:2]},
     ):
-        with pytest.raises(ValueError, match="(acc|pot): it overlaps (pos|mass|pot|targets)"):
+        with pytest.raises(ValueError, match="(acc|pot): overlaps (pos|mass|pot|targets)"):
             gdr.gravity(**arguments)
 
 
-def test_sides_that_are_no_dictionaries_are_named():
+def test_sources_and_targets_of_wrong_type_raise_type_error():
     kernel = gdr.builtin("lennard_jones")
+    expected = "expected a dictionary of arrays, or a number"
     side = {"xi": [0.0], "yi": 0, "zi": 0}
     for wrong in ([1.0], "three", None, 2.5, True):
-        with pytest.raises(TypeError, match="sources: a dictionary of arrays, or a number"):
+        with pytest.raises(TypeError, match=f"sources: {expected}"):
             kernel(sources=wrong, targets=side, rc2=1.0)
-        with pytest.raises(TypeError, match="targets: a dictionary of arrays, or a number"):
+        with pytest.raises(TypeError, match=f"targets: {expected}"):
             kernel(sources=3, targets=wrong, rc2=1.0)
-    with pytest.raises(TypeError, match="params: a dictionary"):
+    with pytest.raises(TypeError, match="params: expected a dictionary"):
         kernel(sources=3, targets=side, params=[1.0])

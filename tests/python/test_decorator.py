@@ -1,4 +1,4 @@
-"""Python functions as kernels: what they compute, and what is said of those that cannot be."""
+"""Python functions as kernels: results, and errors for code that cannot be translated."""
 
 import copy
 import functools
@@ -21,7 +21,7 @@ SOFTENING2 = 0.01
 
 @gdr.kernel(types={"id": "int"}, flops=38)
 def gravity(i, j):
-    """Gravity, with a constant from outside of the function."""
+    """Gravity, with a global constant."""
     if i.id == j.id:
         return
     dx, dy, dz = j.x - i.x, j.y - i.y, j.z - i.z
@@ -33,7 +33,7 @@ def gravity(i, j):
     i.pot -= j.m * rinv
 
 
-def test_it_computes_what_the_function_says(rng):
+def test_decorated_function_computes_gravity(rng):
     x, m, ids = rng.normal(size=(100, 3)), rng.uniform(1, 2, 100), np.arange(100)
     stars = {"id": ids, "x": x[:, 0], "y": x[:, 1], "z": x[:, 2]}
     r = gravity(targets=stars, sources={**stars, "m": m})
@@ -64,7 +64,7 @@ def everything(i, j, a, b):
     i.mixed += (d if -a < d <= b else 1.0) + s
 
 
-def test_conditions_loops_and_extremes(rng):
+def test_conditions_loops_and_extremes_are_translated(rng):
     x, y = rng.normal(size=40), rng.normal(size=50)
     a, b = 0.5, 0.8
     r = everything(targets={"x": x}, sources={"x": y}, a=a, b=b)
@@ -87,7 +87,7 @@ def refuse(function, message, marked):
     assert lines[1][begin : lines[2].rindex("^") + 1] == marked
 
 
-def test_what_cannot_be_translated_is_shown():
+def test_unsupported_code_raises_an_error_with_the_source_line():
     def loops(i, j):
         while j.x > 0:
             i.f += 1
@@ -164,27 +164,27 @@ def test_what_cannot_be_translated_is_shown():
     def deep(i, j):
         i.f += j.pos.x
 
-    refuse(returns, "returns nothing", "return j.x, i.x")
-    refuse(text, "no counterpart .*text", 'f"{j.x}"')
-    refuse(prints, "nothing is called for its effects", "print(j.x)")
-    refuse(breaks, "under an if", "break")
+    refuse(returns, "cannot return a value", "return j.x, i.x")
+    refuse(text, "not supported .*f-string", 'f"{j.x}"')
+    refuse(prints, "a call must have a result", "print(j.x)")
+    refuse(breaks, "loops are unrolled", "break")
     refuse(method, "@staticmethod above", "self")
-    refuse(any_number, "plain arguments", "rest")
+    refuse(any_number, "named arguments only", "rest")
     refuse(divides, "ZeroDivisionError", "1 / (3 - 3)")
-    refuse(local, "define it outside", "def twice(q):")
+    refuse(local, "define the function outside", "def twice(q):")
     refuse(inlined, "calls itself", "endless(q - 1)")
     refuse(module, "No module named", "import no_such_module")
     refuse(mean, "default of a parameter", '"a"')
-    refuse(deep, "of one name", "j.pos.x")
-    refuse(loops, "no counterpart", "while j.x > 0:")
-    refuse(calls, "of functions a kernel has", "math.sin")
-    refuse(reads, "results are not read", "i.f")
-    refuse(assigns, "a result is added to", "i.f = j.x")
-    refuse(source, "only reads", "j.x")
-    refuse(unknown, "not known here", "undefined_name")
-    refuse(power, "halves|half of one", "0.3")
-    refuse(strings, "a number is wanted", '"text"')
-    refuse(whole, "stands for a particle", "j")
+    refuse(deep, "without nesting", "j.pos.x")
+    refuse(loops, "not supported .*while", "while j.x > 0:")
+    refuse(calls, "a kernel supports the functions", "math.sin")
+    refuse(reads, "results cannot be read", "i.f")
+    refuse(assigns, "a result supports", "i.f = j.x")
+    refuse(source, "read-only", "j.x")
+    refuse(unknown, "is not defined", "undefined_name")
+    refuse(power, "multiple of 1/2", "0.3")
+    refuse(strings, "expected a number", '"text"')
+    refuse(whole, "is a particle", "j")
     refuse(parameter, "is an argument", "k")
 
 
@@ -192,8 +192,8 @@ def endless(q):
     return endless(q - 1)
 
 
-def test_functions_without_a_text_of_their_own_are_refused_with_a_reason():
-    with pytest.raises(gdr.ProgramError, match="a lambda cannot be read"):
+def test_functions_without_source_raise_an_error():
+    with pytest.raises(gdr.ProgramError, match="a lambda cannot be translated"):
         gdr.kernel(lambda i, j: None)
     names = {}
     exec("def made(i, j):\n    i.f += j.x\n", {}, names)
@@ -205,14 +205,14 @@ def test_functions_without_a_text_of_their_own_are_refused_with_a_reason():
         i.f += j.x
 
     for changed in (wrapper, functools.lru_cache(cubic)):
-        with pytest.raises(TypeError, match="put gdr.kernel below it"):
+        with pytest.raises(TypeError, match="put gdr.kernel below that one"):
             gdr.kernel(changed)
     with pytest.raises(TypeError, match="@staticmethod above @gdr.kernel"):
         gdr.kernel(Laws().method)
 
 
 class Laws:
-    """A kernel may live in a class, as long as it is no method."""
+    """A kernel may be a static method."""
 
     def method(self, i, j):
         i.f += j.x
@@ -220,19 +220,19 @@ class Laws:
     @staticmethod
     @gdr.kernel(precision="long")
     def difference(i, j):
-        """Text over lines that stand
-    further left than the function."""
+        """A docstring with lines that are
+    indented less than the function."""
         i.f += j.x - i.x
 
 
-def test_a_function_changed_in_its_file_is_not_taken_for_another(tmp_path):
+def test_a_function_changed_on_disk_raises_an_error(tmp_path):
     module = load(tmp_path, "def first(i, j):\n    i.f += j.x\n")
     (tmp_path / "laws.py").write_text("def other(i, j):\n    i.f -= j.x\n")
     with pytest.raises(gdr.ProgramError, match="changed after it was imported"):
         gdr.kernel(module.first)
 
 
-def test_errors_of_the_compiler_name_the_line_of_the_function():
+def test_compiler_errors_show_the_python_line():
     def wrong(i, j):
         i.f += j.x + t  # noqa: F821
         t = j.x
@@ -241,34 +241,34 @@ def test_errors_of_the_compiler_name_the_line_of_the_function():
         gdr.kernel(wrong)
     lines = str(raised.value).splitlines()
     assert re.match(r".*test_decorator.py:\d+: error\[GDR7003\]", lines[0])
-    assert lines[1].endswith("i.f += j.x + t  # noqa: F821") and "  which was read as" in lines
+    assert lines[1].endswith("i.f += j.x + t  # noqa: F821") and "  which was translated to" in lines
 
 
-def test_arguments_of_the_decorator_and_of_the_call():
+def test_invalid_arguments_of_decorator_and_call_raise_errors():
     stars = {"id": [1], "x": [0.0], "y": [0.0], "z": [0.0]}
     for keywords, message in (({"precision": "double"}, "precision"), ({"types": {"x": "f8"}}, "x")):
         with pytest.raises(ValueError, match=message):
             gdr.kernel(**keywords)(lambda i, j: None)
     with pytest.raises(TypeError, match="plain function"):
         gdr.kernel(3)
-    with pytest.raises(ValueError, match="types: the kernel has no 'idd'"):
+    with pytest.raises(ValueError, match="types: the kernel has no variable 'idd'"):
         gdr.kernel(types={"idd": "int"})(Laws.difference.function)
-    with pytest.raises(TypeError, match="takes all particles at once"):
+    with pytest.raises(TypeError, match="takes all particles in one call"):
         gravity(stars, stars)
     with pytest.raises(TypeError, match="sources: missing: m"):
         gravity(targets=stars, sources=stars)
-    with pytest.raises(gdr.UsageError, match="params are missing: b"):
+    with pytest.raises(gdr.UsageError, match="missing params: b"):
         everything(targets={"x": [0.0]}, sources={"x": [0.0]}, a=1.0)
 
 
-# -- what people write -----------------------------------------------------------------------
+# -- typical code ------------------------------------------------------------------------------
 
 COEFFICIENTS = np.array([1.0, 2.5, -3.0])
 SETTINGS = SimpleNamespace(debug=False, scale=2.0)
 
 
 def cubic(q, h=2.0):
-    """A function of numbers, with returns on the way."""
+    """A function of numbers with several returns."""
     if q < 0.5:
         return 1 - 6 * q**2 + 6 * q**3
     elif q < 1:
@@ -285,7 +285,7 @@ def scaled(q, *, scale):
 
 
 def shapes(i, j, eps=0.5, *, weight=2.0):
-    """Everything at once that a kernel of numbers is likely to have."""
+    """Most supported statements and expressions in one kernel."""
     import math as m
     from numpy import hypot, pi, where
 
@@ -317,7 +317,7 @@ def shapes(i, j, eps=0.5, *, weight=2.0):
 
 
 class Target:
-    """A target that keeps what a function does to it: results begin as zero."""
+    """A target that records assignments; results start at zero."""
 
     def __init__(self, **inputs):
         self.__dict__.update(inputs)
@@ -327,7 +327,7 @@ class Target:
 
 
 def by_python(function, targets, sources, *results, **params):
-    """The sums, by calling the function for every pair."""
+    """Results by calling the function for every pair."""
     kept = []
     for k in range(len(next(iter(targets.values())))):
         i = Target(**{name: float(array[k]) for name, array in targets.items()})
@@ -340,7 +340,7 @@ def by_python(function, targets, sources, *results, **params):
     return np.array(kept).T
 
 
-def test_a_kernel_gives_what_calling_the_function_gives(rng):
+def test_a_kernel_agrees_with_calling_its_function(rng):
     x, y = rng.normal(size=7), rng.normal(size=9)
     made = gdr.kernel(precision="long")(shapes)
     got = made(targets={"x": x}, sources={"x": y}, weight=1.5)
@@ -351,7 +351,7 @@ def test_a_kernel_gives_what_calling_the_function_gives(rng):
     assert error(r["f"], (y[None] - x[:, None]).sum(1)) < 1e-13
 
 
-def test_names_beyond_ascii_and_a_copy_keep_the_names_of_the_call(rng):
+def test_non_ascii_names_survive_pickling_and_copying(rng):
     @gdr.kernel(precision="long")
     def ünïcode(i, j, ε=2.0):
         δx = j.x - i.x
@@ -373,7 +373,7 @@ def load(folder, text):
 
 
 def random_expression(draw, depth, names):
-    """An expression that stays between small bounds and has no poles."""
+    """A random expression with bounded values and without poles."""
     if depth == 0 or draw.random() < 0.15:
         return draw.choice([*names, "i.x", "j.x", "j.q", repr(round(draw.uniform(-2, 2), 3)), "C"])
     a, b, c, e = (random_expression(draw, depth - 1, names) for _ in range(4))
@@ -406,8 +406,8 @@ def random_function(draw, name):
     return "\n".join(lines) + "\n"
 
 
-def test_random_functions_give_what_calling_them_gives(tmp_path, rng):
-    """More of them: GDR_TEST_ITERATIONS=200 GDR_TEST_SEED=7 (seconds each, to find a schedule)."""
+def test_random_kernels_agree_with_calling_their_functions(tmp_path, rng):
+    """Longer runs: GDR_TEST_ITERATIONS=200 GDR_TEST_SEED=7 (some seconds per kernel)."""
     draw = random.Random(int(os.environ.get("GDR_TEST_SEED", "3")))
     head = "import math\nC = 0.75\n\ndef half(q):\n    if q > 0:\n        return q / 2\n    return q\n"
     count = int(os.environ.get("GDR_TEST_ITERATIONS", "8"))
@@ -416,8 +416,8 @@ def test_random_functions_give_what_calling_them_gives(tmp_path, rng):
     for k in range(count):
         function = getattr(module, f"f{k}")
         made = gdr.kernel(precision="long")(function)
-        targets = {name: x for name in made._called.targets}
-        sources = {name: {"x": y, "q": q}[name] for name in made._called.sources}
+        targets = {name: x for name in made._caller_names.targets}
+        sources = {name: {"x": y, "q": q}[name] for name in made._caller_names.sources}
         got = made(targets=targets or 6, sources=sources or 6, p=0.3)["f"]
         want = by_python(function, targets or {"x": x}, {"x": y, "q": q}, "f", p=0.3)[0]
         assert np.abs(got - want).max() <= 1e-9 * (1 + np.abs(want).max()), made.text

@@ -1,4 +1,4 @@
-"""Errors: every category of C++ is the right class, wherever it comes from."""
+"""Errors: every C++ category raises the corresponding exception class."""
 
 import re
 
@@ -25,7 +25,7 @@ def numbers_of_cpp():
     return {name: int(value) for name, value in re.findall(r"^\s*(\w+) = (\d+),", body, re.M)}
 
 
-def test_every_category_of_cpp_is_thrown_as_its_class():
+def test_every_error_category_raises_its_class():
     numbers = numbers_of_cpp()
     assert set(numbers) == set(CATEGORIES)
     for name, number in numbers.items():
@@ -65,13 +65,13 @@ NATURAL = {
     "no folder": ("Io", lambda: gdr.builtin("morse").save("/nowhere/k.gdo")),
     "a closed device": ("Device", lambda: gdr.gravity(np.eye(3), 1.0, device=closed_device())),
     "no server": ("Device", lambda: gdr.open("board:unix:/nowhere/socket", queue_timeout=0)),
-    "an engine to step": ("Unsupported", lambda: gdr.Machine(engine="native")),
-    "losses where none can be": ("Unsupported", lambda: gdr.default_device().recover()),
+    "an engine that cannot be stepped": ("Unsupported", lambda: gdr.Machine(engine="native")),
+    "recovery without MPI": ("Unsupported", lambda: gdr.default_device().recover()),
 }
 
 
 @pytest.mark.parametrize("what", NATURAL)
-def test_errors_from_where_they_come(what):
+def test_library_errors_raise_the_class_of_their_category(what):
     name, provoke = NATURAL[what]
     with pytest.raises(gdr.Error) as caught:
         provoke()
@@ -79,7 +79,7 @@ def test_errors_from_where_they_come(what):
     assert len(str(caught.value)) > 10
 
 
-def test_a_file_that_cannot_be_written_leaves_the_one_that_was_there(tmp_path):
+def test_a_failed_save_keeps_the_existing_file(tmp_path):
     path = tmp_path / "k.gdo"
     gdr.builtin("morse").save(path)
     before = path.read_bytes()

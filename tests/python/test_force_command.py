@@ -1,28 +1,27 @@
-"""Functions of kernels have the signs, the units and the rules of `gdr force`: its very bits."""
+"""Kernel functions and `gdr force` give bit-identical forces."""
 
 import inspect
-import pathlib
 import subprocess
 
 import numpy as np
 import pytest
+from conftest import COMMAND
 
 import gdr
 
 h5py = pytest.importorskip("h5py")
-COMMAND = pathlib.Path(gdr._core.library_folder()) / "gdr"
 pytestmark = pytest.mark.skipif(not COMMAND.exists(), reason="the command gdr was not built")
 
 DATASETS = {"acc": "Acceleration", "pot": "Potential", "jerk": "Jerk", "snap": "Snap"}
 DATASETS["pn"] = "PostNewtonian"
 COLUMNS = {"force": ("fx", "fy", "fz"), "field": ("ex", "ey", "ez")}
-#: Lengths that are given as such in Python, and as squares to the command; `eps` is --eps.
+#: Lengths, which the command takes as squares; `eps` is --eps.
 EPS, LENGTHS = 0.25, {"rc": 2.5, "radius": 0.75}
 
 
 @pytest.fixture(scope="module")
 def snapshot(tmp_path_factory):
-    """Stars of which two are at one place, and one has the mass of none."""
+    """Stars; two have the same position, one has no mass."""
     random = np.random.default_rng(4)
     pos = random.integers(-40, 40, (60, 3)) / 16.0
     pos[7] = pos[3]
@@ -36,7 +35,7 @@ def snapshot(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", gdr.builtin_names())
-def test_it_has_the_bits_of_the_command(name, snapshot, tmp_path):
+def test_python_forces_are_bit_identical_to_the_command(name, snapshot, tmp_path):
     path, stars = snapshot
     kernel = gdr.builtin(name)
     given, sets = dict(stars), []

@@ -1,18 +1,17 @@
-"""Every Python block of README, tutorial and guide runs, from the first to the last."""
+"""The Python code blocks of docs/guides/python.md run, in their order."""
 
-import os
 import re
 import shutil
 import subprocess
 import sys
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, mpi_environment
 
 from gdr import _mpi
 
-#: What the guide takes for granted.
-GIVEN = """
+#: Definitions that the guide assumes.
+PRELUDE = """
 import numpy as np, gdr
 from gdr import linalg
 random = np.random.default_rng(3)
@@ -30,7 +29,7 @@ t = np.tril(a)
 stack, sides = random.normal(size=(5, 7, 7)) + 4 * np.eye(7), random.normal(size=(5, 7))
 device = gdr.open("emulator", chips=1)
 """
-AGAIN = "if device.closed: device = gdr.open('emulator', chips=1)\n"
+REOPEN = "if device.closed: device = gdr.open('emulator', chips=1)\n"
 
 
 def blocks(page):
@@ -53,31 +52,29 @@ def test_every_block_of_an_introduction_runs(page, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_every_block_of_the_guide_runs(tmp_path):
+def test_every_code_block_of_the_guide_runs(tmp_path):
     pytest.importorskip("scipy")
     pytest.importorskip("h5py")
     pytest.importorskip("matplotlib")
     try:
         import mpi4py  # noqa: F401
 
-        mpi = bool(_mpi.parts())
+        mpi = bool(_mpi.plugins())
     except ImportError:
         mpi = False
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    program = [GIVEN]
+    program = [PRELUDE]
     guide = blocks("docs/guides/python.md")
     assert len(guide) >= 12
     for block in guide:
         if "MPI" in block and not mpi:
             continue
-        # A shorter run, and right sides of one column where the guide's b is a vector.
+        # A shorter run; b is a vector in the block about distributed matrices.
         block = block.replace("dt=1/1024", "dt=1/16")
         names = "b = b[:, 0]\n" if "DistributedMatrices" in block else ""
-        program.append(AGAIN + names + block)
+        program.append(REOPEN + names + block)
     path = tmp_path / "guide.py"
     path.write_text("\n".join(program))
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_COMM", "PMIX_"))}
-    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     launch = [shutil.which("mpirun"), "-n", "1"] if mpi and shutil.which("mpirun") else []
     done = subprocess.run(
         [*launch, sys.executable, path],
@@ -86,7 +83,7 @@ def test_every_block_of_the_guide_runs(tmp_path):
         cwd=tmp_path,
         timeout=240,
         check=False,
-        env={**clean, **root, "MPLBACKEND": "Agg"},
+        env={**mpi_environment(), "MPLBACKEND": "Agg"},
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "end.hdf5").exists()

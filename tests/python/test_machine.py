@@ -1,4 +1,4 @@
-"""Stepping through a chip: against runs of the device, and memories in every format."""
+"""The chip stepper: comparison with device runs, memories in every format, reduction, flags."""
 
 import threading
 from fractions import Fraction
@@ -17,8 +17,8 @@ def arrays(rng, n):
 
 @pytest.mark.parametrize("engine", ["vector", "reference"])
 @pytest.mark.parametrize("n", [1, 7, 200])
-def test_stepping_has_the_bits_of_a_run(rng, engine, n):
-    """Also with more sources than the broadcast memory holds at once."""
+def test_stepping_is_bit_identical_to_a_run(rng, engine, n):
+    """Includes more sources than fit into the broadcast memory."""
     x, m, ids = arrays(rng, n)
     machine = gdr.Machine(blocks=2, pes=2, bm=128, engine=engine)
     machine.load(gdr.builtin("gravity"))
@@ -37,13 +37,13 @@ def test_stepping_has_the_bits_of_a_run(rng, engine, n):
         want = job.run()
     for name in want:
         assert np.array_equal(got[name], want[name]), name
-    # A second run from the start gives the same: nothing was left over.
+    # A second run gives the same results: no state remains from the first.
     machine.restart()
     assert machine.run() == len(seen)
     assert np.array_equal(machine.results()["ax"], want["ax"])
 
 
-def test_position_says_what_comes_next():
+def test_position_describes_the_next_instruction():
     kernel = gdr.builtin("lennard_jones")
     machine = gdr.Machine(blocks=1, pes=1)
     with pytest.raises(gdr.UsageError, match="no program"):
@@ -64,7 +64,7 @@ def test_position_says_what_comes_next():
     assert machine.results(["u"])["u"][0] == pytest.approx(4 * (r6 * r6 - r6), rel=1e-6)
 
 
-def test_memories_have_the_shape_of_the_geometry():
+def test_memory_shapes_follow_the_geometry():
     machine = gdr.Machine(blocks=3, pes=5, registers=16, local=32, bm=64)
     assert machine.read("registers").shape == (3, 16, 5)
     assert machine.read("registers", long=False).shape == (3, 32, 5)
@@ -75,7 +75,7 @@ def test_memories_have_the_shape_of_the_geometry():
 
 
 def exact(word, bits):
-    """A word's value by the definition, in fractions: the oracle of the formats."""
+    """The value of a word by definition, as a fraction: the reference of the formats."""
     digits = bits - 12
     sign, exponent = word >> (bits - 1), word >> digits & 2047
     fraction = Fraction(word & (2**digits - 1), 2**digits)
@@ -84,7 +84,7 @@ def exact(word, bits):
     return (-1) ** sign * (1 + fraction) * Fraction(2) ** (exponent - 1023)
 
 
-def test_words_of_any_format(rng):
+def test_word_formats_agree_with_exact_fractions(rng):
     machine = gdr.Machine(blocks=1, pes=2)
     for _ in range(200):
         exponent = int(rng.integers(1, 2047))
@@ -108,7 +108,7 @@ def test_words_of_any_format(rng):
         )
 
 
-def test_special_words():
+def test_special_values_survive_encoding_and_decoding():
     for bits in (36, 72):
         for value in (0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, 1e300, np.nan):
             word = encode(value, "float", bits)
@@ -120,8 +120,8 @@ def test_special_words():
             assert np.signbit(back) == np.signbit(value) or np.isnan(value)
 
 
-def test_a_value_written_is_what_the_chip_converts(rng):
-    """The chip's port is the oracle: a short and a long input, and what stands in the PEs."""
+def test_encoding_agrees_with_the_conversion_of_the_port(rng):
+    """The reference is the port, which converts a short and a long input to words in the PEs."""
     kernel = gdr.compile("VARI long x; VARI short y; VARJ z; VARF f; f += x*z + y;")
     machine = gdr.Machine(blocks=1, pes=1)
     for value in np.concatenate(
@@ -152,12 +152,12 @@ def test_a_value_written_is_what_the_chip_converts(rng):
         (lambda m: gdr.Machine(blcks=2), gdr.UsageError, "blocks"),
     ],
 )
-def test_bad_arguments_are_named(call, kind, message):
+def test_invalid_arguments_raise_an_error_with_the_argument(call, kind, message):
     with pytest.raises(kind, match=message):
         call(gdr.Machine(blocks=1, pes=2))
 
 
-def test_too_many_targets_and_too_large_programs():
+def test_exceeding_the_chip_raises_an_error():
     machine = gdr.Machine(blocks=1, pes=1)
     machine.load(gdr.builtin("lennard_jones"))
     x = np.zeros(machine.target_slots + 1)
@@ -167,8 +167,8 @@ def test_too_many_targets_and_too_large_programs():
         gdr.Machine(blocks=1, pes=1, local=2).load(gdr.builtin("gravity_jerk"))
 
 
-def test_the_reduction_network_adds_in_the_order_of_its_tree(rng):
-    """Five blocks: (0 + 1) + (2 + 3), then the last one, each rounded to 61 bits."""
+def test_reduction_adds_in_tree_order(rng):
+    """Five blocks: ((0 + 1) + (2 + 3)) + 4, each sum rounded to 61 bits."""
     machine = gdr.Machine(blocks=5, pes=2)
     values = rng.normal(size=(5, 2)) * 10.0 ** rng.integers(-8, 8, (5, 2))
     for block in range(5):
@@ -193,7 +193,7 @@ def test_the_reduction_network_adds_in_the_order_of_its_tree(rng):
 
 
 @pytest.mark.parametrize("engine", ["vector", "reference"])
-def test_flags_stay_until_the_next_start(engine):
+def test_flags_are_sticky_until_restart(engine):
     kernel = gdr.compile("kernel big; VARI x; VARJ y; VARF f; f += x*y;")
     machine = gdr.Machine(blocks=2, pes=1, engine=engine)
     machine.load(kernel)
@@ -215,8 +215,7 @@ def test_flags_stay_until_the_next_start(engine):
         machine.flags(2)
 
 
-def test_steps_show_source_lines_and_what_they_change():
-    """Every step changes what its instruction writes, and a word that was set is used."""
+def test_steps_have_source_lines_and_change_memories():
     text = "VARI x;\nVARJ y;\nVARF f;\nf += x*y;\n"
     machine = gdr.Machine(blocks=1, pes=1)
     machine.load(gdr.compile(text, "twice"))
@@ -235,8 +234,8 @@ def test_steps_show_source_lines_and_what_they_change():
     assert machine.results()["f"][0] == 6.0
 
 
-def test_threads_may_look_at_a_chip_while_it_runs(rng):
-    """Others see it between two pieces of the run, and a kernel may even be loaded then."""
+def test_threads_may_read_and_load_a_running_chip(rng):
+    """Other threads use the chip between two chunks of a run."""
     machine = gdr.Machine(blocks=4, pes=8)
     x = rng.normal(size=3000)
 

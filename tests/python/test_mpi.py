@@ -1,4 +1,4 @@
-"""Devices on many ranks: the bits of one process, errors that reach all, and MPIs that do not match."""
+"""Devices on many ranks: bit-identical results, collective errors, rank failures, MPI mismatch."""
 
 import os
 import pathlib
@@ -9,34 +9,32 @@ import textwrap
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import ROOT, mpi_environment
 
 import gdr
 from gdr import _mpi
 
-BUILT = bool(_mpi.parts())
+BUILT = bool(_mpi.plugins())
 MPIRUN = shutil.which("mpirun")
 
 
 def python(*arguments, ranks=0, environment=()):
-    """Runs Python, under mpirun if ranks are given, and gives what it printed."""
+    """Run Python, under mpirun if ranks are given, and return the completed process."""
     try:
-        import mpi4py  # noqa: F401  (its part MPI is left alone: it would start MPI here)
+        import mpi4py  # noqa: F401  (importing mpi4py.MPI would initialise MPI in this process)
     except ImportError:
         if ranks:
-            pytest.skip("mpi4py is not there (python3-mpi4py)")
+            pytest.skip("mpi4py is not installed (python3-mpi4py)")
     if ranks and not (BUILT and MPIRUN):
-        pytest.skip("gdr was built without MPI, or there is no mpirun")
+        pytest.skip("gdr was built without MPI, or mpirun is not installed")
     launch = [MPIRUN, "--oversubscribe", "-n", str(ranks)] if ranks else []
-    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_COMM", "PMIX_"))}
     done = subprocess.run(
         [*launch, sys.executable, *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=180,
         check=False,
-        env={**clean, "OMP_NUM_THREADS": "1", **root, **dict(environment)},
+        env={**mpi_environment(), "OMP_NUM_THREADS": "1", **dict(environment)},
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done
@@ -48,7 +46,7 @@ def script(tmp_path, text):
     return path
 
 
-def test_two_ranks_give_the_bits_of_none(tmp_path):
+def test_two_ranks_are_bit_identical_to_one_process(tmp_path):
     program = script(
         tmp_path,
         """
@@ -88,8 +86,8 @@ def test_two_ranks_give_the_bits_of_none(tmp_path):
     assert np.array_equal(got["tacc"], gdr.gravity(pos, mass, 0.1, pos[:5]).acc)
 
 
-def test_what_is_wrong_on_one_rank_is_raised_on_all(tmp_path):
-    """Nobody waits for the rank whose arguments were refused, and the device goes on."""
+def test_an_invalid_argument_on_one_rank_raises_on_all_ranks(tmp_path):
+    """No rank waits for the rank whose arguments are invalid, and the device stays usable."""
     program = script(
         tmp_path,
         """
@@ -106,7 +104,7 @@ def test_what_is_wrong_on_one_rank_is_raised_on_all(tmp_path):
                     except (TypeError, ValueError) as error:
                         told = comm.allgather((type(error).__name__, str(error)))
                     else:
-                        raise SystemExit("nothing was refused")
+                        raise SystemExit("no error was raised")
                     assert "pos" in told[1][1] or "rank 1" in told[1][1], told
                     assert told[0][1].startswith("rank 1: "), told
             job = device.job(gdr.builtin("lennard_jones"))
@@ -115,14 +113,14 @@ def test_what_is_wrong_on_one_rank_is_raised_on_all(tmp_path):
             except (TypeError, gdr.UsageError) as error:
                 assert "rc2" in str(error), error
             else:
-                raise SystemExit("nothing was refused")
+                raise SystemExit("no error was raised")
             assert np.isfinite(gdr.gravity(good, 1.0, 0.1, device=device).acc).all()
         """,
     )
     python(program, ranks=2)
 
 
-def test_an_interrupted_rank_stops_the_call_on_all(tmp_path):
+def test_interrupting_one_rank_stops_the_call_on_all_ranks(tmp_path):
     program = script(
         tmp_path,
         """
@@ -153,7 +151,7 @@ def test_an_interrupted_rank_stops_the_call_on_all(tmp_path):
     python(program, ranks=2)
 
 
-def test_hermite_takes_the_same_steps_on_all_ranks(tmp_path):
+def test_hermite_steps_are_equal_on_all_ranks(tmp_path):
     program = script(
         tmp_path,
         """
@@ -178,7 +176,7 @@ def test_hermite_takes_the_same_steps_on_all_ranks(tmp_path):
 
 
 @pytest.mark.parametrize("level", ["single", "serialized"])
-def test_an_mpi_for_one_thread_works_in_that_thread(tmp_path, level):
+def test_mpi_without_thread_multiple_works_in_the_calling_thread(tmp_path, level):
     program = script(
         tmp_path,
         f"""
@@ -202,8 +200,8 @@ def test_an_mpi_for_one_thread_works_in_that_thread(tmp_path, level):
     python(program, ranks=2)
 
 
-def test_distributed_matrices_have_the_same_bits_on_any_grid(tmp_path):
-    """Of one rank and of four, of any grid; what is wrong on one rank is raised on all."""
+def test_distributed_matrices_are_bit_identical_on_any_grid(tmp_path):
+    """On one rank and on four, for any grid; invalid arguments of one rank raise on all."""
     program = script(
         tmp_path,
         """
@@ -242,7 +240,7 @@ def test_distributed_matrices_have_the_same_bits_on_any_grid(tmp_path):
                 except (TypeError, ValueError) as error:
                     pass
                 else:
-                    assert comm.size == 1 and wrong is not None, "nothing was refused"
+                    assert comm.size == 1 and wrong is not None, "no error was raised"
             try:
                 grid.solve(grid.zeros((9, 9)), np.ones(9))
             except linalg.LinAlgError as error:
@@ -299,7 +297,7 @@ with gdr.open("mpi", threads=1) as device:
         except gdr.RanksLost as error:
             assert "rank" in str(error)
         else:
-            sys.exit("nobody was lost")
+            sys.exit("no rank failed")
         assert device.recover() == [1]
         acc = forces()
     assert (ranks, device.ranks) == (3, 2) and calls == [3, 2], calls
@@ -308,7 +306,7 @@ with gdr.open("mpi", threads=1) as device:
     want = gdr.gravity(pos, mass, 0.1).acc
     assert np.array_equal(acc, want)
 
-    # What all agree on comes out as it was, on all of them, and losses are not mistaken for it.
+    # A collective error is raised unchanged on all ranks and does not trigger a retry.
     def wrong():
         gdr.gravity(pos if device.rank == 0 else pos * np.nan, mass, 0.1, device=device)
 
@@ -322,10 +320,10 @@ with gdr.open("mpi", threads=1) as device:
 """
 
 
-@pytest.mark.skipif(not ULFM.exists(), reason="there is no MPI with ULFM (cmake/ulfm.sh)")
+@pytest.mark.skipif(not ULFM.exists(), reason="no MPI with ULFM is installed (cmake/ulfm.sh)")
 @pytest.mark.parametrize("how", ["by itself", "by hand"])
-def test_ranks_that_are_left_go_on(tmp_path, how):
-    part = pathlib.Path(gdr._core.library_folder()) / "libgdr_mpi_ulfm.so"
+def test_remaining_ranks_continue_after_a_rank_failure(tmp_path, how):
+    plugin = pathlib.Path(gdr._core.library_folder()) / "libgdr_mpi_ulfm.so"
     done = subprocess.run(
         [ULFM, "--with-ft", "ulfm", "--oversubscribe", "--bind-to", "none", "-n", "3"]
         + [sys.executable, script(tmp_path, LOSSES), how],
@@ -334,25 +332,24 @@ def test_ranks_that_are_left_go_on(tmp_path, how):
         timeout=180,
         check=False,
         env={
-            **{k: v for k, v in os.environ.items() if not k.startswith(("OMPI_COMM", "PMIX_"))},
-            **{"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
-            **{"OMP_NUM_THREADS": "1", "GDR_MPI_LIBRARY": str(part)},
+            **mpi_environment(),
+            **{"OMP_NUM_THREADS": "1", "GDR_MPI_LIBRARY": str(plugin)},
         },
     )
     survived = [line for line in done.stdout.splitlines() if line.startswith("survived")]
     assert sorted(survived) == ["survived 0", "survived 1"], done.stdout + done.stderr
 
 
-def test_the_example_prints_the_same_for_any_number_of_ranks():
+def test_the_example_output_is_independent_of_the_number_of_ranks():
     example = ROOT / "examples" / "python" / "mpi_cluster.py"
     one, two = (python(example, 96, 8, ranks=n).stdout for n in (1, 2))
     assert one == two and one.startswith("energy -0.")
 
 
-def test_a_handle_is_taken_and_what_is_none_is_refused(monkeypatch):
+def test_invalid_communicators_raise_an_error(monkeypatch):
     monkeypatch.setattr(_mpi, "prepare", lambda: None)
     for wrong in ("world", object(), True, 1.5):
-        with pytest.raises(TypeError, match="comm: a communicator of mpi4py"):
+        with pytest.raises(TypeError, match="comm: expected an mpi4py communicator"):
             gdr.open("mpi", comm=wrong)
     with pytest.raises(gdr.UsageError, match='makes a device of kind "mpi", not "emulator"'):
         gdr.open("emulator", comm=0)
@@ -381,7 +378,7 @@ with warnings.catch_warnings(record=True) as caught:
         from mpi4py import MPI
 assert [w.category for w in caught] == [gdr.MpiMismatchWarning], caught
 text = str(caught[0].message)
-assert text.startswith("mpi4py works with MPICH 4.0.2, and gdr was built with another MPI (lib")
+assert text.startswith("mpi4py uses MPICH 4.0.2, but gdr was built with another MPI (lib")
 assert "pip install" in text
 assert type(MPI.__spec__.loader).__module__.endswith(("importlib_external", "importlib"))
 assert not any(type(f).__module__ == "gdr._mpi" for f in sys.meta_path)
@@ -390,14 +387,14 @@ try:
 except gdr.UnsupportedError as error:
     assert str(error) == text
 else:
-    sys.exit("it was opened")
+    sys.exit("no error was raised")
 gdr.open("emulator").close()
 """
 
 
 @pytest.mark.skipif(not BUILT, reason="gdr was built without MPI")
 @pytest.mark.parametrize("first", ["mpi4py first", "gdr first"])
-def test_another_mpi_is_told_as_soon_as_both_are_imported(tmp_path, first):
+def test_a_different_mpi_warns_as_soon_as_both_are_imported(tmp_path, first):
     package = tmp_path / "mpi4py"
     package.mkdir()
     (package / "__init__.py").touch()
@@ -405,8 +402,8 @@ def test_another_mpi_is_told_as_soon_as_both_are_imported(tmp_path, first):
     python("-c", MISMATCH, tmp_path, first)
 
 
-def test_a_gdr_without_its_part_for_mpi_says_what_to_do(monkeypatch):
-    monkeypatch.setattr(_mpi, "parts", lambda: [])
+def test_opening_mpi_without_the_plugin_raises_an_error_with_the_remedy(monkeypatch):
+    monkeypatch.setattr(_mpi, "plugins", lambda: [])
     with pytest.raises(gdr.UnsupportedError, match="built without MPI.*pip install"):
         gdr.open("mpi")
     monkeypatch.undo()
@@ -415,12 +412,12 @@ def test_a_gdr_without_its_part_for_mpi_says_what_to_do(monkeypatch):
         gdr.open("mpi")
 
 
-def test_names_are_read_from_elf_files(tmp_path):
+def test_mpi_sonames_are_read_from_elf_files(tmp_path):
     module = pathlib.Path(gdr._core.__file__)
     names = _mpi._needed(module.read_bytes())
     assert any(name.startswith("libgdr.so") for name in names)
     if BUILT:
-        assert all(_mpi.needed_mpi(part).startswith("lib") for part in _mpi.parts())
+        assert all(_mpi.needed_mpi(plugin).startswith("lib") for plugin in _mpi.plugins())
     text = tmp_path / "text.so"
     for content in (b"", b"\x7fELF\x02\x01", b"no library at all", module.read_bytes()[:100]):
         text.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Stellar systems: files, models, orders of the integrators, what is conserved, pictures."""
+"""Stellar systems: snapshots, models, integrators, conserved quantities, plots."""
 
 import numpy as np
 import pytest
@@ -10,13 +10,7 @@ from gdr import nbody
 h5py = pytest.importorskip("h5py")
 
 
-@pytest.fixture(scope="module")
-def fast():
-    with gdr.open(engine="native") as device:
-        yield device
-
-
-def test_the_snapshot_of_the_examples():
+def test_the_example_snapshot_is_read():
     s = nbody.read(DATA / "plummer_1024.hdf5")
     c = read_cluster(1024)
     assert np.array_equal(s.pos, c.pos) and np.array_equal(s.mass, c.mass)
@@ -24,7 +18,7 @@ def test_the_snapshot_of_the_examples():
 
 
 @pytest.mark.parametrize("name", ["s.hdf5", "s.txt"])
-def test_snapshots_come_back_with_the_same_bits(tmp_path, name, rng):
+def test_snapshots_round_trip_bit_exactly(tmp_path, name, rng):
     s = nbody.merger(50, seed=2)
     s.time = 0.1 + 0.2
     nbody.write(tmp_path / name, s)
@@ -39,19 +33,19 @@ def test_snapshots_come_back_with_the_same_bits(tmp_path, name, rng):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1 0 0 0 0 0\n", r"bad.txt:1: seven numbers"),
+        ("1 0 0 0 0 0\n", r"bad.txt:1: expected seven numbers"),
         ("# nothing\n", "no particles"),
         ("1 0 0 0 0 0 x\n", "bad.txt:1"),
         ("1 0 0 0 0 0 0\n1 0 nan 0 0 0 0\n", "particle 1"),
     ],
 )
-def test_damaged_text_is_named(tmp_path, text, message):
+def test_corrupt_text_raises_input_error_with_the_line(tmp_path, text, message):
     (tmp_path / "bad.txt").write_text(text)
     with pytest.raises(gdr.InputError, match=message):
         nbody.read(tmp_path / "bad.txt")
 
 
-def test_damaged_hdf5_is_named(tmp_path):
+def test_corrupt_hdf5_raises_an_error_with_the_dataset(tmp_path):
     with h5py.File(tmp_path / "a.hdf5", "w") as file:
         file["PartType1/Coordinates"] = np.zeros((3, 3))
     with pytest.raises(gdr.InputError, match="PartType1 has no dataset Velocities"):
@@ -63,7 +57,7 @@ def test_damaged_hdf5_is_named(tmp_path):
         nbody.read(tmp_path / "none.hdf5")
 
 
-def test_a_failed_write_leaves_what_was_there(tmp_path, monkeypatch):
+def test_a_failed_write_keeps_the_existing_file(tmp_path, monkeypatch):
     s = nbody.plummer(5)
     nbody.write(tmp_path / "s.txt", s)
     before = (tmp_path / "s.txt").read_bytes()
@@ -78,7 +72,7 @@ def test_a_failed_write_leaves_what_was_there(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["s.txt"]
 
 
-def test_a_plummer_sphere_is_one():
+def test_plummer_spheres_have_the_profile_and_energy_of_the_model():
     s = nbody.plummer(20000, seed=4)
     radii = nbody.lagrangian_radii(s, (0.25, 0.5, 0.75))
     a = 3 * np.pi / 16
@@ -89,17 +83,17 @@ def test_a_plummer_sphere_is_one():
     assert abs(nbody.centre_of_mass(s)).max() < 1e-12
 
 
-def final(scheme, dt, fast):
-    """A circular orbit of two stars, without softening, after a quarter turn."""
+def final(scheme, dt, native):
+    """Position error of a circular orbit of two stars, without softening, after a quarter turn."""
     pos, vel = np.array([[0.5, 0, 0], [-0.5, 0, 0]]), np.array([[0, 0.5, 0], [0, -0.5, 0.0]])
     s = nbody.Snapshot(pos, vel, np.array([0.5, 0.5]))
     end = np.pi / 2
     if scheme is nbody.leapfrog:
         law = None
-        for state in scheme(s, eps=0, dt=end / dt, t_end=end * (1 - 1e-9), forces=law, device=fast):
+        for state in scheme(s, eps=0, dt=end / dt, t_end=end * (1 - 1e-9), forces=law, device=native):
             pass
     else:
-        for state in scheme(s, eps=0, t_end=end, dt_max=end / dt, eta=100.0, device=fast):
+        for state in scheme(s, eps=0, t_end=end, dt_max=end / dt, eta=100.0, device=native):
             pass
     assert np.array_equal(s.pos, [[0.5, 0, 0], [-0.5, 0, 0]])
     assert state.time == pytest.approx(end)
@@ -109,17 +103,17 @@ def final(scheme, dt, fast):
 @pytest.mark.parametrize(
     ("scheme", "order", "steps"), [(nbody.leapfrog, 2, 16), (nbody.hermite, 4, 8)]
 )
-def test_orders_of_the_integrators(scheme, order, steps, fast):
-    """Errors fall with the square or the fourth power of the step."""
-    coarse, fine = final(scheme, steps, fast), final(scheme, 2 * steps, fast)
+def test_integration_errors_scale_with_the_order(scheme, order, steps, native):
+    """Errors scale with the second or fourth power of the step."""
+    coarse, fine = final(scheme, steps, native), final(scheme, 2 * steps, native)
     assert coarse / fine == pytest.approx(2**order, rel=0.3)
 
 
-def test_a_run_conserves_what_it_should(fast):
+def test_leapfrog_conserves_energy_and_angular_momentum(native):
     s = nbody.plummer(200, seed=1)
     history = nbody.History()
     before = nbody.angular_momentum(s)
-    for state in nbody.leapfrog(s, eps=1 / 16, dt=1 / 256, t_end=0.25, device=fast):
+    for state in nbody.leapfrog(s, eps=1 / 16, dt=1 / 256, t_end=0.25, device=native):
         history.add(state)
     assert len(history.time) == 65 and history.time[-1] == 0.25
     assert abs(history.energy_error).max() < 1e-4
@@ -128,8 +122,8 @@ def test_a_run_conserves_what_it_should(fast):
     assert e.total == e.kinetic + e.potential and 0.5 < e.virial_ratio < 1.5
 
 
-def test_a_law_of_ones_own():
-    """Particles on springs to the origin: the forces are Python's."""
+def test_leapfrog_accepts_user_defined_forces():
+    """Harmonic oscillators, with forces computed by NumPy."""
     s = nbody.Snapshot(np.eye(3), np.zeros((3, 3)), np.ones(3))
     states = nbody.leapfrog(
         s, eps=0, dt=0.01, t_end=np.pi, forces=lambda x, v: (-x, 0.5 * (x**2).sum(1))
@@ -149,22 +143,22 @@ def test_a_law_of_ones_own():
         (lambda s: nbody.plummer(0), "n: "),
         (lambda s: nbody.merger(10, mass_ratio=2), "mass_ratio"),
         (lambda s: nbody.lagrangian_radii(s, (0.0,)), "fractions"),
-        (lambda s: nbody.Snapshot(s.pos, s.vel[:2], s.mass), "vel: shape"),
+        (lambda s: nbody.Snapshot(s.pos, s.vel[:2], s.mass), "vel: expected shape"),
         (lambda s: nbody.Snapshot(s.pos * np.nan, s.vel, s.mass), r"pos\[0, 0\]"),
         (lambda s: nbody.plots.projection(s, plane="xx"), "plane"),
         (lambda s: nbody.plots.timeline([]), "record_timeline"),
     ],
 )
-def test_bad_arguments_are_named(call, message):
+def test_invalid_arguments_raise_an_error_with_the_argument(call, message):
     with pytest.raises(ValueError, match=message):
         call(nbody.plummer(4))
 
 
-def test_pictures_show_what_they_are_given(fast):
+def test_plots_show_their_data(native):
     plt = pytest.importorskip("matplotlib.pyplot")
     history = nbody.History()
-    fast.reset_statistics()
-    for state in nbody.leapfrog(nbody.merger(64), eps=0.1, dt=0.1, t_end=0.5, device=fast):
+    native.reset_statistics()
+    for state in nbody.leapfrog(nbody.merger(64), eps=0.1, dt=0.1, t_end=0.5, device=native):
         history.add(state)
     drawn = nbody.plots.projection(state)
     assert sum(len(c.get_offsets()) for c in drawn.collections) == 64
@@ -172,14 +166,14 @@ def test_pictures_show_what_they_are_given(fast):
     assert np.array_equal(ax.lines[0].get_ydata(), history.energy_error)
     ax = nbody.plots.lagrangian_radii(history)
     assert len(ax.lines) == 3
-    s = fast.statistics
+    s = native.statistics
     ax = nbody.plots.roofline(s)
     x, y = ax.lines[1].get_xydata()[0]
     assert x == pytest.approx(s.flops / (s.bytes_to_board + s.bytes_from_board))
     assert y == pytest.approx(s.predicted_gflops)
-    # Below its roof: a prediction above what link or chips can do would be wrong.
+    # A predicted rate must not exceed the roofline.
     assert y <= min(2048, 2.5 * x) * 1.7
-    # Of a device the roof is its own: two boards of one chip.
+    # The roofline of a device follows its geometry: two boards of one chip.
     with gdr.open(boards=2, chips=1) as device:
         gdr.gravity(state.pos, state.mass, 0.1, device=device)
         ax = nbody.plots.roofline({"small": device})
@@ -196,11 +190,11 @@ def test_pictures_show_what_they_are_given(fast):
     plt.close("all")
 
 
-def test_the_clusters_of_the_demo_merge(fast):
-    """Their middles end closer than a tenth of the way that they began with."""
+def test_the_clusters_of_the_demo_merge(native):
+    """The distance of their centres decreases to less than an eighth."""
     from gdr import demo
 
-    frames = demo._run(fast, 200, 14.0, False)[1]
+    frames = demo._run(native, 200, 14.0, False)[1]
 
     def apart(s):
         return np.linalg.norm(np.subtract(*(np.median(s.pos[s.types == k], 0) for k in (1, 2))))
@@ -208,7 +202,7 @@ def test_the_clusters_of_the_demo_merge(fast):
     assert apart(frames[0]) > 2.5 and apart(frames[-1]) < 0.3
 
 
-def test_the_demo_draws(tmp_path):
+def test_the_demo_writes_a_picture_and_an_animation(tmp_path):
     pytest.importorskip("PIL")
     from gdr.demo import demo
 
@@ -217,14 +211,14 @@ def test_the_demo_draws(tmp_path):
     assert paths[0].read_bytes()[:4] == b"\x89PNG" and paths[1].read_bytes()[:4] == b"GIF8"
 
 
-# -- runs as people have them ----------------------------------------------------------------
+# -- typical runs ------------------------------------------------------------------------------
 
 
-def test_states_of_earlier_steps_stay_what_they_were(fast):
+def test_earlier_states_are_not_modified(native):
     s = nbody.plummer(8, seed=1)
     for steps in (
-        nbody.leapfrog(s, eps=0.1, dt=0.1, t_end=0.5, device=fast),
-        nbody.hermite(s, eps=0.1, t_end=0.5, dt_max=0.1, eta=1.0, device=fast),
+        nbody.leapfrog(s, eps=0.1, dt=0.1, t_end=0.5, device=native),
+        nbody.hermite(s, eps=0.1, t_end=0.5, dt_max=0.1, eta=1.0, device=native),
     ):
         kept = list(steps)
         assert len(kept) == 6 and np.array_equal(kept[0].pos, s.pos)
@@ -234,40 +228,40 @@ def test_states_of_earlier_steps_stay_what_they_were(fast):
 
 
 @pytest.mark.parametrize("n", [49, 98, 103, 107])
-def test_a_step_that_divides_the_time_takes_no_step_too_many(n):
-    """n * (1 / n) is less than 1 for these numbers."""
+def test_a_step_that_divides_the_interval_takes_no_extra_step(n):
+    """Because of rounding n * (1 / n) is less than 1 for these numbers."""
     assert n * (1 / n) < 1
     s = nbody.Snapshot(np.eye(3), np.zeros((3, 3)), 1.0)
     steps = nbody.leapfrog(s, eps=0, dt=1 / n, t_end=1, forces=lambda x, v: (-x, -x[:, 0]))
     assert sum(1 for _ in steps) == n + 1
 
 
-def test_a_run_goes_on_from_a_state_with_the_same_bits(fast, tmp_path):
+def test_a_restarted_run_is_bit_identical(native, tmp_path):
     s = nbody.merger(12, seed=1)
-    whole = list(nbody.leapfrog(s, eps=0.1, dt=0.125, t_end=1, device=fast))
+    whole = list(nbody.leapfrog(s, eps=0.1, dt=0.125, t_end=1, device=native))
     half = whole[4]
     nbody.write(tmp_path / "half.hdf5", half)
     for start in (half, nbody.read(tmp_path / "half.hdf5")):
-        for state in nbody.leapfrog(start, eps=0.1, dt=0.125, t_end=1, device=fast):
+        for state in nbody.leapfrog(start, eps=0.1, dt=0.125, t_end=1, device=native):
             pass
         assert state.time == 1 and np.array_equal(state.pos, whole[-1].pos)
 
 
-def test_gravity_has_the_constant_of_the_units(fast):
-    """Twice the time where G is a quarter, with half the speed: the same orbit."""
+def test_gravitational_constant_scales_time_and_energy(native):
+    """With a quarter of G and half the velocities the same orbit takes twice the time."""
     s = nbody.plummer(6, seed=3)
     slow = nbody.Snapshot(s.pos, s.vel / 2, s.mass)
     for scheme, step in ((nbody.leapfrog, "dt"), (nbody.hermite, "dt_max")):
         more = {"eta": 100.0} if scheme is nbody.hermite else {}
-        for one in scheme(s, eps=0.1, t_end=0.5, device=fast, **{step: 1 / 16}, **more):
+        for one in scheme(s, eps=0.1, t_end=0.5, device=native, **{step: 1 / 16}, **more):
             pass
-        for two in scheme(slow, eps=0.1, t_end=1, G=0.25, device=fast, **{step: 1 / 8}, **more):
+        for two in scheme(slow, eps=0.1, t_end=1, G=0.25, device=native, **{step: 1 / 8}, **more):
             pass
         assert np.allclose(one.pos, two.pos, rtol=0, atol=1e-7)
         assert nbody.energies(two).total == pytest.approx(nbody.energies(one).total / 4, rel=1e-6)
 
 
-def test_energies_are_those_of_a_sum_in_double():
+def test_energies_agree_with_a_double_precision_sum():
     s = nbody.read(DATA / "plummer_1024.hdf5")
     eps = read_cluster(1024).eps
     r2 = ((s.pos[None] - s.pos[:, None]) ** 2).sum(-1) + eps**2
@@ -276,11 +270,11 @@ def test_energies_are_those_of_a_sum_in_double():
     assert e.potential == pytest.approx(-pairs, rel=1e-7)
     assert e.kinetic == pytest.approx(0.5 * (s.mass[:, None] * s.vel**2).sum(), rel=1e-14)
     assert nbody.energies(s, eps=eps, G=2).potential == pytest.approx(-2 * pairs, rel=1e-7)
-    with pytest.raises(TypeError, match="eps: a snapshot has no potentials"):
+    with pytest.raises(TypeError, match="eps: required for a snapshot"):
         nbody.energies(s)
 
 
-def test_lagrangian_radii_are_those_of_a_sort(rng):
+def test_lagrangian_radii_enclose_the_mass_fractions(rng):
     s = nbody.Snapshot(rng.normal(size=(200, 3)), np.zeros((200, 3)), rng.uniform(0.1, 2, 200))
     for fraction, radius in zip((0.05, 0.5, 1.0), nbody.lagrangian_radii(s, (0.05, 0.5, 1.0))):
         r = np.linalg.norm(s.pos - nbody.centre_of_mass(s), axis=1)
@@ -290,8 +284,8 @@ def test_lagrangian_radii_are_those_of_a_sort(rng):
         )
 
 
-def test_energy_drifts_with_the_order_of_the_scheme(fast):
-    """Over two orbits of two stars on an ellipse: a quarter, and a sixteenth, for half the step."""
+def test_energy_errors_scale_with_the_order(native):
+    """On an eccentric orbit half the step gives a quarter or a sixteenth of the error."""
     pos, vel = np.array([[1.0, 0, 0], [-1.0, 0, 0]]), np.array([[0, 0.4, 0], [0, -0.4, 0]])
     s = nbody.Snapshot(pos, vel, 1.0)
 
@@ -302,30 +296,30 @@ def test_energy_drifts_with_the_order_of_the_scheme(fast):
         return abs(history.energy_error).max()
 
     for order, steps in (
-        (2, lambda dt: nbody.leapfrog(s, eps=0.2, dt=dt, t_end=8, device=fast)),
-        (4, lambda dt: nbody.hermite(s, eps=0.2, dt_max=dt, eta=1e3, t_end=8, device=fast)),
+        (2, lambda dt: nbody.leapfrog(s, eps=0.2, dt=dt, t_end=8, device=native)),
+        (4, lambda dt: nbody.hermite(s, eps=0.2, dt_max=dt, eta=1e3, t_end=8, device=native)),
     ):
         assert worst(steps(1 / 32)) / worst(steps(1 / 64)) == pytest.approx(2**order, rel=0.25)
 
 
-def test_the_bar_shows_the_time_and_leaves_with_the_run(fast, capsys):
+def test_the_progress_bar_shows_the_time_and_closes(native, capsys):
     pytest.importorskip("tqdm")
     s = nbody.plummer(8, seed=1)
     s.time = 2.0
 
     def run(**more):
-        return nbody.leapfrog(s, eps=0.1, dt=2**-8, t_end=3, device=fast, progress=True, **more)
+        return nbody.leapfrog(s, eps=0.1, dt=2**-8, t_end=3, device=native, progress=True, **more)
 
     outer = 0
     for state in run():
         outer += 1
-        if state.step == 100:  # another run inside, left early
+        if state.step == 100:  # a nested run that ends early
             for inner in run():
                 if inner.step == 10:
                     break
     shown = capsys.readouterr().err
     assert outer == 257 and "t = 3 of 3" in shown and "100%" in shown
-    # Not a line for every step.
+    # The bar is updated less often than once per step.
     assert shown.count("\r") < 200
 
     def fails(pos, vel):
@@ -333,19 +327,19 @@ def test_the_bar_shows_the_time_and_leaves_with_the_run(fast, capsys):
 
     with pytest.raises(ArithmeticError, match="the law of this run"):
         list(run(forces=fails))
-    assert len(list(nbody.leapfrog(s, eps=1, dt=1, t_end=2, device=fast, progress=True))) == 1
+    assert len(list(nbody.leapfrog(s, eps=1, dt=1, t_end=2, device=native, progress=True))) == 1
 
 
-def test_stars_that_meet_are_told_of_and_do_not_stop_the_clock(fast):
+def test_a_vanishing_step_raises_floating_point_error(native):
     vel = np.array([[0, 1.0, 0], [0, -1.0, 0]])
     s = nbody.Snapshot(np.array([[1e-9, 0, 0], [-1e-9, 0, 0]]), vel, 1.0, time=1e6)
-    with pytest.raises(FloatingPointError, match="a larger eps keeps them apart"):
-        for _ in nbody.hermite(s, eps=0, t_end=1e6 + 1, device=fast):
+    with pytest.raises(FloatingPointError, match="use a larger eps"):
+        for _ in nbody.hermite(s, eps=0, t_end=1e6 + 1, device=native):
             pass
 
 
-def test_what_is_no_snapshot_is_named(tmp_path):
-    with pytest.raises(TypeError, match="snapshot: a Snapshot or a State"):
+def test_arguments_other_than_snapshots_raise_type_error(tmp_path):
+    with pytest.raises(TypeError, match="snapshot: expected a Snapshot or a State"):
         nbody.leapfrog(np.zeros((3, 3)), eps=1, dt=1, t_end=1)
-    with pytest.raises(TypeError, match="snapshot: a Snapshot or a State"):
+    with pytest.raises(TypeError, match="snapshot: expected a Snapshot or a State"):
         nbody.write(tmp_path / "a.txt", [1, 2])

@@ -1,4 +1,4 @@
-"""Every notebook runs from its first cell to its last."""
+"""The notebooks of examples/ run, and are stored without output."""
 
 import os
 import shutil
@@ -14,20 +14,20 @@ pytest.importorskip("ipykernel")
 NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
 
 
-def test_they_are_there():
+def test_all_notebooks_are_found():
     assert len(NOTEBOOKS) >= 7
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
-def test_it_runs(path, monkeypatch, tmp_path):
+def test_the_notebook_runs_from_the_first_to_the_last_cell(path, monkeypatch, tmp_path):
     if path.stem == "mpi":
         pytest.importorskip("mpi4py")
-        if not (_mpi.parts() and shutil.which("mpirun")):
+        if not (_mpi.plugins() and shutil.which("mpirun")):
             pytest.skip("gdr was built without MPI, or there is no mpirun")
     monkeypatch.setenv("MPLBACKEND", "Agg")
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", os.environ.get("PYTHONPATH", ""))
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
-        assert not cell.get("outputs"), "a notebook is kept without what it printed"
+        assert not cell.get("outputs"), "store notebooks without output"
     nbclient.NotebookClient(notebook, timeout=240, kernel_name="python3").execute()

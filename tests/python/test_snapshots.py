@@ -1,22 +1,20 @@
-"""Snapshots of other codes, in parts, and to and from the command ``gdr``."""
+"""Snapshots of other codes, in several files, and exchanged with the command ``gdr``."""
 
-import pathlib
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-from conftest import DATA, direct_gravity, error
+from conftest import COMMAND, DATA, direct_gravity, error
 
 import gdr
 from gdr import nbody
 
 h5py = pytest.importorskip("h5py")
-COMMAND = pathlib.Path(gdr.__file__).parent.absolute().parents[1] / "libgdr" / "gdr"
 
 
 def gadget(path, parts, **header):
-    """A file with these groups; ``parts``: type -> dictionary of datasets."""
+    """Write a file with these groups; ``parts`` maps a type to a dictionary of datasets."""
     with h5py.File(path, "w") as file:
         attributes = file.create_group("Header").attrs
         for name, value in header.items():
@@ -38,7 +36,7 @@ def stars(n, first=0, **more):
     }
 
 
-def test_types_of_other_codes_with_masses_in_the_header(tmp_path):
+def test_particle_types_and_header_masses_are_read(tmp_path):
     gas, halo, disk = stars(3), stars(4, 10), stars(2, 20, Masses=np.ones((2, 1), ">f4"))
     path = gadget(
         tmp_path / "a.hdf5",
@@ -57,7 +55,7 @@ def test_types_of_other_codes_with_masses_in_the_header(tmp_path):
     assert nbody.read(tmp_path / "b.hdf5").header == {"BoxSize": 100.0}
 
 
-def test_a_file_without_any_header_is_read(tmp_path):
+def test_a_file_without_a_header_is_read(tmp_path):
     with h5py.File(tmp_path / "a.hdf5", "w") as file:
         for name, value in stars(5, Masses=np.ones(5)).items():
             if name != "ParticleIDs":
@@ -66,7 +64,7 @@ def test_a_file_without_any_header_is_read(tmp_path):
     assert s.time == 0 and s.ids.tolist() == [1, 2, 3, 4, 5]
 
 
-def test_a_snapshot_in_several_files_is_read_whole_from_any_of_them(tmp_path):
+def test_a_multi_file_snapshot_is_read_from_any_of_its_files(tmp_path):
     for k in range(3):
         gadget(
             tmp_path / f"part.{k}.hdf5",
@@ -87,34 +85,34 @@ def test_a_snapshot_in_several_files_is_read_whole_from_any_of_them(tmp_path):
     with pytest.raises(gdr.FileError, match=r"part\.2\.hdf5"):
         nbody.read(tmp_path / "part.0.hdf5")
     (tmp_path / "part.1.hdf5").rename(tmp_path / "alone.hdf5")
-    with pytest.raises(gdr.InputError, match="tells of 3 files"):
+    with pytest.raises(gdr.InputError, match="is 3; the file name must"):
         nbody.read(tmp_path / "alone.hdf5")
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"Velocities": np.zeros((2, 3))}, r"PartType1/Velocities has the shape \(2, 3\)"),
-        ({"Masses": np.zeros(7)}, r"PartType1/Masses has the shape \(7,\)"),
-        ({"Masses": np.array([b"x"] * 3)}, "PartType1/Masses has no numbers"),
-        ({"Coordinates": np.zeros(3)}, "Coordinates has the shape"),
+        ({"Velocities": np.zeros((2, 3))}, r"PartType1/Velocities has shape \(2, 3\)"),
+        ({"Masses": np.zeros(7)}, r"PartType1/Masses has shape \(7,\)"),
+        ({"Masses": np.array([b"x"] * 3)}, "PartType1/Masses is not numeric"),
+        ({"Coordinates": np.zeros(3)}, "Coordinates has shape"),
         ({"Coordinates": np.full((3, 3), np.nan)}, "not a number"),
-        ({"ParticleIDs": np.zeros(3)}, "integers are wanted"),
+        ({"ParticleIDs": np.zeros(3)}, "expected integers"),
     ],
 )
-def test_odd_datasets_are_named(tmp_path, change, message):
+def test_invalid_datasets_raise_input_error_with_their_name(tmp_path, change, message):
     path = gadget(tmp_path / "a.hdf5", {1: stars(3, **{"Masses": np.ones(3), **change})})
     with pytest.raises(gdr.InputError, match=message):
         nbody.read(path)
 
 
-def test_a_header_that_disagrees_is_named(tmp_path):
+def test_inconsistent_headers_raise_input_error(tmp_path):
     wrong = {"NumPart_ThisFile": [0, 4, 0, 0, 0, 0]}
     path = gadget(tmp_path / "a.hdf5", {1: stars(3, Masses=np.ones(3))}, **wrong)
     with pytest.raises(gdr.InputError, match="gives 4 particles of type 1, but PartType1 has 3"):
         nbody.read(path)
     path = gadget(tmp_path / "b.hdf5", {1: stars(3)}, MassTable=[0.0] * 6)
-    with pytest.raises(gdr.InputError, match="no MassTable gives a mass"):
+    with pytest.raises(gdr.InputError, match="no mass in MassTable"):
         nbody.read(path)
     one = stars(3, Masses=np.ones(3))
     two = {k: v for k, v in one.items() if k != "ParticleIDs"}
@@ -122,20 +120,20 @@ def test_a_header_that_disagrees_is_named(tmp_path):
         nbody.read(gadget(tmp_path / "c.hdf5", {1: one, 2: two}))
 
 
-def test_ids_beyond_63_bits_stay(tmp_path):
+def test_ids_above_63_bits_are_preserved(tmp_path):
     ids = np.array([1, 2**64 - 1], np.uint64)
     s = nbody.Snapshot(np.eye(3)[:2], np.zeros((2, 3)), 1.0, ids=ids)
     nbody.write(tmp_path / "a.hdf5", s)
     assert nbody.read(tmp_path / "a.hdf5").ids.tolist() == ids.tolist()
 
 
-def test_a_time_that_is_none_is_named(tmp_path):
+def test_an_invalid_time_raises_input_error(tmp_path):
     (tmp_path / "a.txt").write_text("#gdr: time = soon\n1 0 0 0 0 0 0\n")
     with pytest.raises(gdr.InputError, match="a.txt:1: the time is 'soon'"):
         nbody.read(tmp_path / "a.txt")
 
 
-def test_a_missing_package_is_named_with_what_to_do(tmp_path, monkeypatch):
+def test_a_missing_package_raises_import_error_with_the_remedy(tmp_path, monkeypatch):
     s = nbody.plummer(4)
     for module in ("h5py", "tqdm.auto", "matplotlib.pyplot"):
         monkeypatch.setitem(sys.modules, module, None)
@@ -152,21 +150,21 @@ def test_a_missing_package_is_named_with_what_to_do(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(not COMMAND.exists(), reason="the command was not built")
 @pytest.mark.parametrize("end", ["hdf5", "txt"])
-def test_the_command_goes_on_with_what_python_wrote_and_back(tmp_path, end):
-    """Both integrate with the same bits, from one another's files."""
+def test_command_and_python_integrate_bit_identically_from_each_others_files(tmp_path, end):
     eps, dt, steps = 1 / 32, 1 / 128, 8
     start = nbody.merger(60, seed=4)
     nbody.write(tmp_path / f"start.{end}", start)
     arguments = ["--eps", str(eps), "--dt", str(dt), "--t-end", str(steps * dt)]
     run = ["nbody", tmp_path / f"start.{end}", *arguments, "--out", tmp_path]
     subprocess.run([COMMAND, *run], check=True, capture_output=True)
-    there = nbody.read(tmp_path / f"snapshot_{steps:08d}.{end}")
-    for here in nbody.leapfrog(start, eps=eps, dt=dt, t_end=steps * dt):
+    by_command = nbody.read(tmp_path / f"snapshot_{steps:08d}.{end}")
+    for state in nbody.leapfrog(start, eps=eps, dt=dt, t_end=steps * dt):
         pass
-    assert there.time == here.time == steps * dt
-    assert np.array_equal(there.pos, here.pos) and np.array_equal(there.vel, here.vel)
+    assert by_command.time == state.time == steps * dt
+    assert np.array_equal(by_command.pos, state.pos)
+    assert np.array_equal(by_command.vel, state.vel)
     if end == "hdf5":
-        assert np.array_equal(there.types, start.types)
+        assert np.array_equal(by_command.types, start.types)
         forces = tmp_path / "forces.hdf5"
         command = [COMMAND, "force", tmp_path / "start.hdf5", "--eps", str(eps), "-o", forces]
         subprocess.run(command, check=True, capture_output=True)

@@ -1,4 +1,4 @@
-"""mypy --strict on the package and the examples, and the stub against the module."""
+"""Types: mypy --strict on the package and the examples; the stub of the extension module."""
 
 import os
 import pathlib
@@ -16,13 +16,13 @@ PACKAGE = pathlib.Path(gdr.__file__).parent
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
-    """What mypy knows of NumPy is found out once."""
+    """A mypy cache for all tests, so that NumPy is analysed once."""
     return tmp_path_factory.mktemp("mypy")
 
 
 def run(arguments, tmp_path, cache):
     environment = dict(os.environ, MYPY_CACHE_DIR=str(cache))
-    if PACKAGE.parent.name != "site-packages":  # where mypy finds it by itself
+    if PACKAGE.parent.name != "site-packages":  # mypy finds installed packages
         environment["MYPYPATH"] = environment["PYTHONPATH"] = str(PACKAGE.parent)
     done = subprocess.run(
         [sys.executable, "-m", *arguments],
@@ -35,7 +35,7 @@ def run(arguments, tmp_path, cache):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_package_and_programs_that_use_it(tmp_path, cache):
+def test_package_and_examples_pass_strict_mypy(tmp_path, cache):
     config = str(ROOT / "pyproject.toml")
     examples = [str(p) for p in sorted((ROOT / "examples" / "python").glob("*.py"))]
     mypy = ["mypy", "--strict", "--config-file", config]
@@ -43,10 +43,10 @@ def test_the_package_and_programs_that_use_it(tmp_path, cache):
     run([*mypy, *examples], tmp_path, cache)
 
 
-def test_the_stub_says_what_the_module_has(tmp_path, cache):
-    """Signatures of pybind11 are not seen by Python: names, kinds and nesting are compared."""
+def test_the_stub_matches_the_extension_module(tmp_path, cache):
+    """Names, kinds and nesting are compared; pybind11 hides signatures."""
     allowed = tmp_path / "allowed"
-    # What pybind11's classes have of their own: a metaclass, and __init__ where none is bound.
+    # pybind11 adds a metaclass, and __init__ to classes without a constructor.
     allowed.write_text("gdr\\._core\\.[A-Z]\\w*\ngdr\\._core\\.\\w+\\.__(init|new)__\n")
     run(
         [
@@ -89,7 +89,7 @@ with gdr.open("emulator", engine="vector", boards=2, self_test=False) as device:
 """
 
 
-def test_what_a_program_is_told_of_types(tmp_path, cache):
+def test_user_programs_are_type_checked(tmp_path, cache):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     strict = ["mypy", "--strict", "--config-file", str(ROOT / "pyproject.toml"), str(program)]

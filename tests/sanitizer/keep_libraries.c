@@ -1,5 +1,5 @@
-/* Loaded before all others into processes whose leaks are looked for: libraries stay where they
- * are, so that what they left behind bears their names, by which leaks_of_mpi.txt knows it. */
+/* Preloaded in leak checks: replaces dlclose, so that libraries stay loaded and leak reports contain
+ * their names, which leaks_of_mpi.txt matches. */
 int dlclose(void* library);
 
 int dlclose(void* library) {

@@ -1,6 +1,6 @@
-// Does the thread sanitizer understand this build's OpenMP? Without an argument everything is kept
-// apart by barriers and by the end of the parallel region, and nothing may be reported; with the
-// argument `race` all threads count in one variable, which must be.
+// Checks that the thread sanitizer supports the OpenMP runtime of this build. Without an argument all
+// accesses are synchronised by barriers and the end of the parallel region, and the sanitizer must
+// not report a race; with the argument `race` all threads increment one variable, and it must.
 #include <cstdio>
 #include <string_view>
 #include <vector>

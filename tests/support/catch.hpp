@@ -1,4 +1,4 @@
-// Catch2 of either major version (Debian 12 has 2, later distributions 3).
+// Includes Catch2, version 2 (Debian 12) or 3 (later distributions).
 #pragma once
 
 #ifdef GDR_CATCH2_V3

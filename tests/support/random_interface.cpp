@@ -1,4 +1,4 @@
-// The parts of a random program that no engine looks at: names, places, lines, files.
+// The parts of a random program that engines do not use: names, locations, lines, files.
 #include <algorithm>
 #include <string>
 
@@ -16,7 +16,7 @@ Conversion random_conversion(Draw& draw) {
   return {row.host, row.machine, static_cast<std::uint8_t>(fixed ? draw.below(72) : 0)};
 }
 
-Operand somewhere(Draw& draw, Space space, bool vector, std::uint32_t shorts) {
+Operand random_location(Draw& draw, Space space, bool vector, std::uint32_t shorts) {
   Operand x;
   x.space = space;
   x.width = draw.chance(50) ? Width::Long : Width::Short;
@@ -34,22 +34,22 @@ Variable random_variable(Draw& draw, std::string name) {
   const Space in_pe = draw.pick({Space::Register, Space::Local});
   switch (v.kind) {
     case VarKind::Target:
-      v.location = somewhere(draw, in_pe, true, 48);
+      v.location = random_location(draw, in_pe, true, 48);
       break;
     case VarKind::Result:
-      v.location = somewhere(draw, in_pe, true, 48);
+      v.location = random_location(draw, in_pe, true, 48);
       v.reduce = static_cast<Reduce>(draw.below(10));
       break;
     case VarKind::Param:
-      v.location = draw.chance(50) ? somewhere(draw, Space::Bm, false, fixed_shorts)
-                                   : somewhere(draw, in_pe, false, 48);
+      v.location = draw.chance(50) ? random_location(draw, Space::Bm, false, fixed_shorts)
+                                   : random_location(draw, in_pe, false, 48);
       break;
     case VarKind::Source:
-      v.location = somewhere(draw, Space::BmSource, false, item_shorts);
+      v.location = random_location(draw, Space::BmSource, false, item_shorts);
       v.pad = draw.chance(50) ? draw.bits() : 0;
       break;
     case VarKind::Output:
-      v.location = somewhere(draw, Space::BmOutput, false, item_shorts);
+      v.location = random_location(draw, Space::BmOutput, false, item_shorts);
       v.reduce = static_cast<Reduce>(draw.below(10));
       break;
   }
@@ -77,7 +77,7 @@ Operand random_symbol(Draw& draw) {
       return x;
     }
     default:
-      return somewhere(
+      return random_location(
           draw,
           draw.pick({Space::Register, Space::Local, Space::Bm, Space::BmSource, Space::BmOutput}),
           draw.chance(50), 60);

@@ -1,4 +1,4 @@
-// Random programs for tests of other rooms, with all that a program can have.
+// Random programs with all parts of a program, for tests of other components.
 #pragma once
 
 #include "emulator/selftest/generators.hpp"
@@ -7,8 +7,8 @@ namespace gdr::test {
 
 using selftest::Draw;
 
-/// Adds sections, source lines, files, variables and symbols, so that nothing of a program is left
-/// out; for tests of object files and disassembly.
+/// Adds name, variables, symbols, source lines and files to a program, for tests of object files
+/// and disassembly.
 void add_interface(Program& program, Draw& draw);
 
 }  // namespace gdr::test

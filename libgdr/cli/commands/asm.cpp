@@ -82,9 +82,9 @@ const Registration registration{
      .example = "gdr asm gravity.gds -o gravity.gdo -l -",
      .group = Group::Kernels,
      .prepare = prepare,
-     .details =
-         "All errors go to standard error with their place in the source; then nothing is\n"
-         "written and the exit status is 1. The language is described in docs/reference/assembler.md."}};
+     .details = "All errors go to standard error with their place in the source; then nothing is\n"
+                "written and the exit status is 1. The language is described in "
+                "docs/reference/assembler.md."}};
 
 }  // namespace
 }  // namespace gdr::cli

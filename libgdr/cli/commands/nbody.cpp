@@ -106,7 +106,7 @@ int signal_on_ranks() {
 
 /// Integrate; `signal` becomes the signal that stopped the run, if there was one.
 RunResult integrate(const Options& options, Snapshot& snapshot, const RunPlan& plan, Device& device,
-                    const SnapshotPlace& place, int& signal) {
+                    const SnapshotOutput& place, int& signal) {
   Progress progress("gdr nbody", static_cast<double>(plan.steps()));
   RunObserver observer;
   // All ranks stop after the same step.
@@ -135,7 +135,7 @@ void predict(const Options& options, const Snapshot& snapshot, NbodyReport& repo
   const std::string& name = options.device.device;
   const double eps = report.plan.start.softening;
   report.one_chip = predict_force_cost(name, host, 1, snapshot.position, snapshot.mass, eps);
-  report.one_board = is_usual_board(name)
+  report.one_board = is_default_board(name)
                          ? force_cost(report.statistics)
                          : predict_force_cost(name, host, 4, snapshot.position, snapshot.mass, eps);
 }
@@ -159,7 +159,7 @@ int work(const Options& options) {
          {"has another --eps or --G", Hash().add(start.softening).add(start.gravity)},
          {"has another --dt, --t-end, --snapshot-every or --energy-every", times}});
   }
-  const SnapshotPlace place = snapshot_place(options.folder, format_from(options));
+  const SnapshotOutput place = snapshot_place(options.folder, format_from(options));
   on_all_ranks([&] {
     if (is_first_rank()) make_writable_folder(options.folder);
   });

@@ -1,4 +1,4 @@
-"""Stellar systems: snapshots, models, integrators, diagnostics and pictures.
+"""Stellar systems: snapshots, models, integrators, diagnostics and plots.
 
 ::
 

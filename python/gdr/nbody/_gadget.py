@@ -1,4 +1,4 @@
-"""GADGET-style HDF5 snapshots, as many codes write them."""
+"""Snapshots in GADGET's HDF5 format."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any, Dict, List, NoReturn, Optional
 import numpy as np
 
 from .._arrays import AnyArray
-from .._optional import need
+from .._optional import require
 from ..errors import FileError, InputError
-from .snapshot import KEPT, MOST_TYPES, Snapshot
+from .snapshot import KEPT_ATTRIBUTES, MAX_TYPES, Snapshot
 
-_USUAL_TYPES = 6  #: that every header has room for
+_DEFAULT_TYPES = 6  #: particle types in every header
 
 
 class _File:
-    """One file; what is wrong in it is said with its name and the place."""
+    """One file; error messages contain its name and the place of the error."""
 
     def __init__(self, name: str) -> None:
-        h5py = need("h5py", "a snapshot in HDF5")
+        h5py = require("h5py", "a snapshot in HDF5")
         self.name = name
         try:
             self.file = h5py.File(name, "r")
@@ -37,33 +37,33 @@ class _File:
             return None
         values = np.ravel(np.asarray(self.header[name]))
         if values.dtype.kind not in "iuf":
-            self.fail(f"Header/{name}", "is no number")
+            self.fail(f"Header/{name}", "is not a number")
         return values if len(values) else None
 
     def dataset(self, name: str, shape: Any) -> AnyArray:
-        """A dataset of numbers of this shape; of one column it may also be a matrix."""
+        """A dataset of numbers with this shape; one column may also be stored as a matrix."""
         try:
             values = np.asarray(self.file[name])
         except (OSError, RuntimeError) as error:
             raise FileError(f"{self.name}: {name} cannot be read: {error}") from None
         if values.dtype.kind not in "iuf":
-            self.fail(name, "has no numbers")
+            self.fail(name, "is not numeric")
         if len(shape) == 1 and values.shape == (*shape, 1):
             values = values[:, 0]
         if values.shape != shape:
-            self.fail(name, f"has the shape {values.shape}; {shape} is wanted")
+            self.fail(name, f"has shape {values.shape}; expected {shape}")
         return values
 
     def count(self, kind: int) -> int:
-        """Particles of a type."""
+        """Number of particles of a type."""
         group = f"PartType{kind}"
-        told = self.attribute("NumPart_ThisFile")
-        expected = None if told is None else int(told[kind]) if kind < len(told) else 0
+        counts = self.attribute("NumPart_ThisFile")
+        expected = None if counts is None else int(counts[kind]) if kind < len(counts) else 0
         found = 0
         if f"{group}/Coordinates" in self.file:
             shape = self.file[f"{group}/Coordinates"].shape
             if len(shape) != 2 or shape[1] != 3:
-                self.fail(f"{group}/Coordinates", f"has the shape {shape}; (n, 3) is wanted")
+                self.fail(f"{group}/Coordinates", f"has shape {shape}; expected (n, 3)")
             found = int(shape[0])
         elif group in self.file and (expected or (expected is None and len(self.file[group]))):
             self.fail(group, "has no dataset Coordinates")
@@ -75,13 +75,13 @@ class _File:
         return found
 
     def masses(self, kind: int, n: int) -> AnyArray:
-        """Those of the dataset, else that of the header."""
+        """Masses from the dataset, or from the header's MassTable."""
         name = f"PartType{kind}/Masses"
         if name in self.file:
             return self.dataset(name, (n,)).astype(np.float64)
         table = self.attribute("MassTable")
         if table is None or kind >= len(table) or table[kind] == 0:
-            self.fail(f"PartType{kind}", "has no dataset Masses, and no MassTable gives a mass")
+            self.fail(f"PartType{kind}", "has no dataset Masses and no mass in MassTable")
         return np.full(n, float(table[kind]))
 
     def part(self, kind: int, n: int) -> Dict[str, Any]:
@@ -93,7 +93,7 @@ class _File:
         if f"{group}/ParticleIDs" in self.file:
             ids = self.dataset(f"{group}/ParticleIDs", (n,))
             if ids.dtype.kind not in "iu":
-                self.fail(f"{group}/ParticleIDs", f"are {ids.dtype}, and integers are wanted")
+                self.fail(f"{group}/ParticleIDs", f"has type {ids.dtype}; expected integers")
         return {
             "pos": self.dataset(f"{group}/Coordinates", (n, 3)).astype(np.float64),
             "vel": self.dataset(f"{group}/Velocities", (n, 3)).astype(np.float64),
@@ -104,7 +104,7 @@ class _File:
 
 
 def _names(first: _File) -> List[str]:
-    """Names of all files of a snapshot, of which this is one."""
+    """Names of all files of the snapshot that this file belongs to."""
     files = first.attribute("NumFilesPerSnapshot")
     count = 1 if files is None else int(files[0])
     if count <= 1:
@@ -114,7 +114,7 @@ def _names(first: _File) -> List[str]:
     if numbered is None or int(numbered.group(2)) >= count:
         first.fail(
             "Header/NumFilesPerSnapshot",
-            f"tells of {count} files, which are found by names like snapshot.0.hdf5",
+            f"is {count}; the file name must have the form snapshot.0.hdf5",
         )
     stem, end = numbered.group(1), numbered.group(3)
     return [os.path.join(folder, f"{stem}{k}{end}") for k in range(count)]
@@ -125,7 +125,7 @@ def _check_total(first: _File, types: AnyArray) -> None:
     if total is None:
         return
     high = first.attribute("NumPart_Total_HighWord")
-    found = np.bincount(types, minlength=MOST_TYPES)
+    found = np.bincount(types, minlength=MAX_TYPES)
     for kind, low in enumerate(total):
         above = int(high[kind]) << 32 if high is not None and kind < len(high) else 0
         if int(low) + above != found[kind]:
@@ -137,19 +137,19 @@ def _check_total(first: _File, types: AnyArray) -> None:
 
 
 def read_gadget(name: str) -> Snapshot:
-    """The particles of all types, in their order: of all files of a snapshot."""
+    """Read the particles of all types and all files of a snapshot, ordered by type."""
     first = _File(name)
     with first.file:
         names = _names(first)
         parts: List[Dict[str, Any]] = []
         for each in names:
             one = first if os.path.basename(each) == os.path.basename(name) else _File(each)
-            counts = [one.count(kind) for kind in range(MOST_TYPES)]
+            counts = [one.count(kind) for kind in range(MAX_TYPES)]
             parts += [one.part(kind, n) for kind, n in enumerate(counts) if n]
             if one is not first:
                 one.file.close()
         if not parts:
-            first.fail("PartType0, PartType1, ...:", "there are no particles")
+            first.fail("PartType0, PartType1, ...:", "no particles")
         parts.sort(key=lambda part: int(part["types"][0]))
         columns = {key: [part[key] for part in parts] for key in parts[0]}
         known = [ids is not None for ids in columns["ids"]]
@@ -159,7 +159,7 @@ def read_gadget(name: str) -> Snapshot:
         if len(names) > 1:
             _check_total(first, types)
         time = first.attribute("Time")
-        kept = {key: first.attribute(key) for key in KEPT}
+        kept = {key: first.attribute(key) for key in KEPT_ATTRIBUTES}
         try:
             return Snapshot(
                 np.concatenate(columns["pos"]),
@@ -175,10 +175,10 @@ def read_gadget(name: str) -> Snapshot:
 
 
 def write_gadget(name: str, s: Snapshot) -> None:
-    """Everything of a snapshot, in one file."""
-    h5py = need("h5py", "a snapshot in HDF5")
+    """Write a snapshot to one file."""
+    h5py = require("h5py", "a snapshot in HDF5")
     assert s.types is not None and s.ids is not None
-    counts = np.bincount(s.types, minlength=_USUAL_TYPES)
+    counts = np.bincount(s.types, minlength=_DEFAULT_TYPES)
     with h5py.File(name, "w") as file:
         header = file.create_group("Header").attrs
         header["NumPart_ThisFile"] = counts.astype(np.int32)

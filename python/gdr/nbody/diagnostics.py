@@ -1,4 +1,4 @@
-"""What a run conserves, and how its stars are spread."""
+"""Conserved quantities and Lagrangian radii."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, List, NamedTuple, Optional, Sequence, Union
 import numpy as np
 
 from .._arrays import Floats, floats
-from .._device import Device
+from .._open import Device
 from .._forces import gravity
 from .integrate import State
 from .snapshot import Snapshot
@@ -17,7 +17,7 @@ Stars = Union[State, Snapshot]
 
 
 class Energies(NamedTuple):
-    """Of a whole system."""
+    """Energies of a system."""
 
     kinetic: float
     potential: float
@@ -25,7 +25,7 @@ class Energies(NamedTuple):
 
     @property
     def virial_ratio(self) -> float:
-        """Kinetic over half of -potential: 1 in equilibrium."""
+        """Twice the kinetic energy over minus the potential energy: 1 in equilibrium."""
         return -2 * self.kinetic / self.potential
 
 
@@ -34,14 +34,14 @@ def energies(
 ) -> Energies:
     """Kinetic, potential and total energy.
 
-    The potentials are those of a state's forces. A snapshot has none: they are computed, with the
-    softening ``eps`` and the constant of gravity ``G``, which count for nothing for a state.
+    A state contains the potentials. For a snapshot they are computed, with the softening ``eps``
+    and the gravitational constant ``G``, which are not used for a state.
     """
     kinetic = 0.5 * float((stars.mass * (stars.vel**2).sum(1)).sum())
     if isinstance(stars, State):
         pot = stars.pot
     elif eps is None:
-        raise TypeError("eps: a snapshot has no potentials; give the softening to compute them")
+        raise TypeError("eps: required for a snapshot, whose potentials must be computed")
     else:
         pot = G * gravity(stars.pos, stars.mass, eps, device=device).pot
     potential = 0.5 * float((stars.mass * pot).sum())
@@ -49,13 +49,13 @@ def energies(
 
 
 def angular_momentum(stars: Stars) -> Floats:
-    """Sum of m x times v."""
+    """Total angular momentum."""
     momentum: Floats = (stars.mass[:, None] * np.cross(stars.pos, stars.vel)).sum(0)
     return momentum
 
 
 def centre_of_mass(stars: Stars) -> Floats:
-    """The mean of the positions, weighed by mass."""
+    """Mass-weighted mean position."""
     centre: Floats = np.average(stars.pos, axis=0, weights=stars.mass)
     return centre
 
@@ -63,15 +63,15 @@ def centre_of_mass(stars: Stars) -> Floats:
 def lagrangian_radii(
     stars: Stars, fractions: Sequence[float] = (0.1, 0.5, 0.9), centre: Any = None
 ) -> Floats:
-    """Radii that hold these fractions of the mass, about the centre of mass or another place."""
+    """Radii that contain these fractions of the mass, about ``centre`` or the centre of mass."""
     parts = floats("fractions", fractions, ("k",))
     if ((parts <= 0) | (parts > 1)).any():
-        raise ValueError("fractions: numbers above 0 and up to 1 are wanted")
+        raise ValueError("fractions: expected numbers above 0 and at most 1")
     middle = centre_of_mass(stars) if centre is None else floats("centre", centre, (3,))
     r = np.linalg.norm(stars.pos - middle, axis=1)
     order = np.argsort(r)
     inside = np.cumsum(stars.mass[order])
-    # Sums of the same masses may end just below the whole.
+    # Rounding may leave the last sum just below the total.
     index = np.searchsorted(inside, parts * inside[-1] * (1 - 1e-12))
     radii: Floats = r[order][np.minimum(index, len(r) - 1)]
     return radii
@@ -79,7 +79,7 @@ def lagrangian_radii(
 
 @dataclasses.dataclass
 class History:
-    """What a run looked like as it went: ``history.add(state)`` at every step that counts."""
+    """Time series of energies and Lagrangian radii; ``history.add(state)`` appends a state."""
 
     fractions: Sequence[float] = (0.1, 0.5, 0.9)
     time: List[float] = dataclasses.field(default_factory=list)
@@ -88,7 +88,7 @@ class History:
     radii: List[Floats] = dataclasses.field(default_factory=list)
 
     def add(self, state: State) -> None:
-        """Note energies and Lagrangian radii."""
+        """Append the energies and Lagrangian radii of a state."""
         e = energies(state)
         self.time.append(state.time)
         self.kinetic.append(e.kinetic)
@@ -97,9 +97,9 @@ class History:
 
     @property
     def energy_error(self) -> Floats:
-        """Relative error of the total energy since the first note."""
+        """Relative error of the total energy since the first state."""
         if not self.time:
-            raise ValueError("nothing has been noted yet")
+            raise ValueError("the history is empty; call add first")
         total = np.array(self.kinetic) + np.array(self.potential)
         error: Floats = (total - total[0]) / abs(total[0])
         return error

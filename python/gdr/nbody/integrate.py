@@ -1,4 +1,4 @@
-"""Integrators as iterators: each step gives the state of the run after it."""
+"""Integrators as iterators over the states after each step."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any, Callable, Dict, Iterator, Optional, Tuple, Union
 import numpy as np
 
 from .._arrays import Floats, number
-from .._device import Device, pick
+from .._open import Device, device_or_default
 from .._forces import gravity, gravity_jerk
-from .._optional import need
+from .._optional import require
 from .snapshot import Snapshot
 
 
 @dataclasses.dataclass
 class State:
-    """Where a run stands. Its arrays are its own: states of earlier steps may be kept. What is done
-    to ``pos`` and ``vel`` of the newest one is done to the run."""
+    """The state of a run. Every state has its own arrays, so that earlier states may be kept.
+    Changes to ``pos`` and ``vel`` of the latest state change the run."""
 
     step: int
     time: float
@@ -36,27 +36,25 @@ class State:
         return len(self.mass)
 
     def snapshot(self) -> Snapshot:
-        """A copy of positions, velocities and masses, to begin another run with or to write."""
+        """A copy of positions, velocities and masses, to start another run or to write."""
         arrays = (self.pos.copy(), self.vel.copy(), self.mass.copy())
         return Snapshot(*arrays, self.time, self.ids, self.types, dict(self.header))
 
 
 Start = Union[Snapshot, State]
-
-
 Forces = Callable[[Floats, Floats], Tuple[Floats, Floats]]
 
 
-def _progress(steps: Iterator[State], start: float, end: float, wanted: Any) -> Iterator[State]:
-    """The same steps beside a bar of tqdm, which counts time."""
-    if not wanted:
+def _progress(steps: Iterator[State], start: float, end: float, shown: Any) -> Iterator[State]:
+    """The same steps with an optional tqdm progress bar over simulation time."""
+    if not shown:
         yield from steps
         return
     shape = "{percentage:3.0f}%|{bar}| {desc} [{elapsed}<{remaining}]"
     with warnings.catch_warnings():
-        # In a notebook without widgets the bar is one of text, which is good enough.
+        # A notebook without widgets shows a text bar, and tqdm warns about it.
         warnings.simplefilter("ignore")
-        bars = need("tqdm.auto", "progress=True")
+        bars = require("tqdm.auto", "progress=True")
         bar = bars.tqdm(total=max(end - start, 1e-300), bar_format=shape)
     with bar:
         for state in steps:
@@ -71,15 +69,15 @@ def _progress(steps: Iterator[State], start: float, end: float, wanted: Any) -> 
 def _check(t_end: Any, snapshot: Start, eps: Any, g: Any) -> Tuple[float, float, float]:
     if not isinstance(snapshot, (Snapshot, State)):
         what = type(snapshot).__name__
-        raise TypeError(f"snapshot: a Snapshot or a State is wanted, not {what}")
+        raise TypeError(f"snapshot: expected a Snapshot or a State, got {what}")
     end, soft, start = number("t_end", t_end), number("eps", eps), snapshot.time
     if end < start:
-        raise ValueError(f"t_end: {end} lies before the snapshot's time, {start}")
+        raise ValueError(f"t_end: {end} is before the snapshot's time, {start}")
     if soft < 0:
-        raise ValueError(f"eps: a length of at least 0 is wanted, not {soft}")
+        raise ValueError(f"eps: expected a length of at least 0, got {soft}")
     constant = number("G", g)
     if constant <= 0:
-        raise ValueError(f"G: a number above 0 is wanted, not {constant}")
+        raise ValueError(f"G: expected a number above 0, got {constant}")
     return end, soft, constant
 
 
@@ -94,23 +92,23 @@ def leapfrog(
     progress: bool = False,
     device: Optional[Device] = None,
 ) -> Iterator[State]:
-    """Kick, drift, kick: second order, symplectic, steps of one length.
+    """Leapfrog in kick-drift-kick form: second order, symplectic, constant time step.
 
-    Gives the state at the start, and after every step until the first that reaches ``t_end`` (a
-    thousandth of a step too little counts as reached): the time after step n is ``start + n dt``.
-    ``G`` is the constant of gravity in the units of the snapshot (43007.1 for GADGET's kpc, km/s
-    and 1e10 solar masses). ``forces(pos, vel) -> (acc, pot)`` takes the place of softened gravity
-    (``eps`` and ``G`` count for nothing then). ``progress`` shows a bar (needs tqdm).
+    Yields the initial state and the state after every step, up to the first that reaches ``t_end``
+    within a thousandth of a step: the time after step n is ``start + n dt``. ``G`` is the
+    gravitational constant in the units of the snapshot (43007.1 for GADGET's kpc, km/s and 1e10
+    solar masses). ``forces(pos, vel) -> (acc, pot)`` replaces softened gravity; ``eps`` and ``G``
+    are then not used. ``progress`` shows a progress bar (requires tqdm).
 
-    The snapshot is left as it is. Raises TypeError or ValueError naming the argument.
+    The snapshot is not modified. Raises TypeError or ValueError naming the argument.
     """
     step = number("dt", dt)
     if step <= 0:
-        raise ValueError(f"dt: a time above 0 is wanted, not {step}")
+        raise ValueError(f"dt: expected a time above 0, got {step}")
     end, soft, constant = _check(t_end, snapshot, eps, G)
     if forces is not None:
         return _progress(_leapfrog(snapshot, step, end, forces), snapshot.time, end, progress)
-    chosen, mass = pick(device), snapshot.mass * constant
+    chosen, mass = device_or_default(device), snapshot.mass * constant
 
     def law(pos: Floats, _: Floats) -> Tuple[Floats, Floats]:
         return gravity(pos, mass, soft, device=chosen)
@@ -151,28 +149,28 @@ def hermite(
     progress: bool = False,
     device: Optional[Device] = None,
 ) -> Iterator[State]:
-    """Hermite's scheme of fourth order (Makino & Aarseth 1992, PASJ 44, 141).
+    """Fourth-order Hermite scheme (Makino & Aarseth 1992, PASJ 44, 141).
 
-    All stars share a step, ``eta`` times the smallest of |acc| / |jerk|, at most ``dt_max``; the
-    last one ends at ``t_end``. On a device "mpi" every rank has stars of its own, and the smallest is
-    that of all of them. Accelerations and jerks come from the kernel ``gravity_jerk``.
-    Otherwise as ``leapfrog``. Raises FloatingPointError where steps have become too short to move
-    the time.
+    All stars share one step, ``eta`` times the minimum of |acc| / |jerk|, at most ``dt_max``; the
+    last step ends at ``t_end``. On a device "mpi" every rank integrates its own stars, with the
+    minimum over all ranks. The kernel ``gravity_jerk`` computes accelerations and jerks. Other
+    arguments as for ``leapfrog``. Raises FloatingPointError if a step is too short to change the
+    time.
     """
     accuracy, longest = number("eta", eta), number("dt_max", dt_max)
     if accuracy <= 0:
-        raise ValueError(f"eta: a number above 0 is wanted, not {accuracy}")
+        raise ValueError(f"eta: expected a number above 0, got {accuracy}")
     if longest <= 0:
-        raise ValueError(f"dt_max: a time above 0 is wanted, not {longest}")
+        raise ValueError(f"dt_max: expected a time above 0, got {longest}")
     end, soft, constant = _check(t_end, snapshot, eps, G)
-    steps = _hermite(snapshot, soft, end, (accuracy, longest, constant), pick(device))
+    steps = _hermite(snapshot, soft, end, (accuracy, longest, constant), device_or_default(device))
     return _progress(steps, snapshot.time, end, progress)
 
 
 def _hermite(
-    s: Start, eps: float, end: float, wanted: Tuple[float, float, float], device: Device
+    s: Start, eps: float, end: float, options: Tuple[float, float, float], device: Device
 ) -> Iterator[State]:
-    eta, longest, constant = wanted
+    eta, longest, constant = options
     mass = s.mass * constant
     rest = (s.mass, s.types, s.ids, s.header)
 
@@ -185,14 +183,14 @@ def _hermite(
     yield state
     while state.time < end:
         pos, vel, acc = state.pos, state.vel, state.acc
-        dt = min(device._least(_step(acc, jerk, eta)), longest)
+        dt = min(device._ranks.minimum(_step(acc, jerk, eta)), longest)
         last = state.time + dt >= end
         if last:
             dt = end - state.time
         elif state.time + dt == state.time:
             raise FloatingPointError(
-                f"at t = {state.time:.6g} steps of {dt:.3g} move the time no more: two stars meet; "
-                "a larger eps keeps them apart"
+                f"at t = {state.time:.6g} a step of {dt:.3g} does not change the time: "
+                "two stars are too close; use a larger eps"
             )
         ahead = pos + dt * (vel + dt / 2 * (acc + dt / 3 * jerk))
         speed = vel + dt * (acc + dt / 2 * jerk)

@@ -1,4 +1,4 @@
-"""Stellar systems to begin with, in N-body units (G = 1)."""
+"""Initial conditions, in N-body units (G = 1)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ def plummer(n: int, *, mass: float = 1.0, seed: int = 0) -> Snapshot:
     """A Plummer sphere of n stars of equal mass in virial equilibrium.
 
     Henon units: with ``mass`` 1 the total energy is about -1/4 (scale length 3 pi / 16). Positions
-    and velocities are drawn as in Aarseth, Henon & Wielen 1974 (A&A 37, 183); radii beyond 22.8
-    scale lengths (999 of 1000 stars are inside) are drawn again. Centre of mass at rest at 0.
+    and velocities are drawn as in Aarseth, Henon & Wielen 1974 (A&A 37, 183), with radii up to 22.8
+    scale lengths, which contain 99.9 % of the mass. The centre of mass is at rest at 0.
     """
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise ValueError(f"n: a number of stars of at least 1 is wanted, not {n!r}")
+        raise ValueError(f"n: expected at least 1 star, got {n!r}")
     total = number("mass", mass)
     if total <= 0:
-        raise ValueError(f"mass: a mass above 0 is wanted, not {total}")
+        raise ValueError(f"mass: expected a mass above 0, got {total}")
     random = np.random.default_rng(seed)
     enclosed = random.uniform(0, 0.999, n)
     radius = 1 / np.sqrt(np.maximum(enclosed, 1e-12) ** (-2 / 3) - 1)
@@ -56,19 +56,20 @@ def merger(
     mass_ratio: float = 1.0,
     seed: int = 0,
 ) -> Snapshot:
-    """Two Plummer spheres on their way to each other: n stars of equal mass in all.
+    """Two approaching Plummer spheres, with n stars of equal mass in total.
 
-    ``separation`` and ``velocity`` of the second relative to the first; ``mass_ratio`` is that of
-    the second to the first (at most 1). Stars of the first are of type 1, of the second of type 2.
+    ``separation`` and ``velocity`` are those of the second sphere relative to the first;
+    ``mass_ratio`` is the mass of the second over that of the first (at most 1). Stars have type 1
+    in the first sphere and type 2 in the second.
     """
     ratio = number("mass_ratio", mass_ratio)
     if not 0 < ratio <= 1:
-        raise ValueError(f"mass_ratio: above 0 and at most 1 is wanted, not {ratio}")
+        raise ValueError(f"mass_ratio: expected a number above 0 and at most 1, got {ratio}")
     if n < 2:
-        raise ValueError(f"n: at least 2 stars are wanted, not {n}")
+        raise ValueError(f"n: expected at least 2 stars, got {n}")
     second = max(1, round(n * ratio / (1 + ratio)))
     first = n - second
-    # The smaller one as dense as the larger: lengths go with the cube root of the mass.
+    # Equal densities: lengths scale with the cube root of the mass.
     a = plummer(first, mass=first / n, seed=seed)
     b = plummer(second, mass=second / n, seed=seed + 1)
     for part in (a, b):

@@ -1,4 +1,4 @@
-"""Pictures with matplotlib: stars, energies, radii; the roofline and the time line of a device.
+"""Plots with matplotlib: stars, energies, radii; the roofline and the timeline of a device.
 
 Every function draws into ``ax`` (a new figure by default) and returns it.
 """
@@ -10,24 +10,25 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from .._device import Device, Statistics, TimelineEvent
-from .._optional import need
+from .._open import Device
+from .._records import Statistics, TimelineEvent
+from .._optional import require
 from .diagnostics import History, Stars, centre_of_mass
 
-#: One board at 500 MHz (docs/internals/board.md has the sources): its link and its chips.
+#: Link and chips of one board at 500 MHz (sources in docs/internals/board.md).
 LINK_BYTES_PER_SECOND = 2.5e9
-CHIP_FLOPS_PER_CLOCK = 1024  #: 512 PEs, an addition and a multiplication each, in single precision
+CHIP_FLOPS_PER_CLOCK = 1024  #: one addition and one multiplication on 512 PEs, single precision
 CLOCK_HZ = 500e6
 CHIPS = 4
 
-#: Told apart by eyes of every kind (after Okabe & Ito 2008), dark enough for thin lines on white.
+#: Safe for colour blindness (after Okabe & Ito 2008), dark enough for thin lines on white.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#b8860b", "#333333", "#56b4e9")
 
 
 def _axes(ax: Any, size: Tuple[float, float]) -> Any:
     if ax is not None:
         return ax
-    plt = need("matplotlib.pyplot", "a picture")
+    plt = require("matplotlib.pyplot", "a picture")
     return plt.subplots(figsize=size, layout="constrained")[1]
 
 
@@ -40,7 +41,7 @@ def _time_label(unit: str) -> str:
 
 
 def _plain_ticks(axis: Any) -> None:
-    """1, 2, 5, 10 on a logarithmic axis, where matplotlib would name powers of ten alone."""
+    """Label 1, 2, 5, 10 on a logarithmic axis, not only powers of ten."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
@@ -65,7 +66,7 @@ def projection(
     """
     axes = ["xyz".find(c) for c in plane]
     if len(plane) != 2 or -1 in axes or axes[0] == axes[1]:
-        raise ValueError(f"plane: two of x, y, z are wanted, not {plane!r}")
+        raise ValueError(f"plane: expected two of x, y, z, got {plane!r}")
     ax = _axes(ax, (5.2, 5.0))
     pos = stars.pos - centre_of_mass(stars)
     width = extent or 1.1 * float(np.quantile(np.abs(pos[:, axes]), 0.98))
@@ -89,7 +90,7 @@ def projection(
 
 
 def energy_error(history: History, *, unit: str = "", ax: Any = None) -> Any:
-    """The relative error of the energy over time, whose ``unit`` stands at the axis."""
+    """Relative error of the energy over time; ``unit`` of time for the axis label."""
     ax = _axes(ax, (5.6, 3.2))
     ax.plot(history.time, history.energy_error, color=_COLOURS[0], lw=1.2)
     ax.axhline(0, color="0.7", lw=0.8, zorder=0)
@@ -102,7 +103,7 @@ def energy_error(history: History, *, unit: str = "", ax: Any = None) -> Any:
 def lagrangian_radii(
     history: History, *, unit: str = "", length_unit: str = "", ax: Any = None
 ) -> Any:
-    """Radii that hold fractions of the mass, over time; units stand at the axes."""
+    """Lagrangian radii over time; units for the axis labels."""
     ax = _axes(ax, (5.6, 3.2))
     radii = np.array(history.radii)
     for k, fraction in enumerate(history.fractions):
@@ -128,7 +129,7 @@ Runs = Union[Device, Statistics]
 
 
 def _boards_of(device: Device) -> Tuple[int, int]:
-    """Boards, and chips of each, as the device's description says."""
+    """Numbers of boards and of chips per board, from the device's description."""
     found = re.search(r"(\d+) boards? of (\d+) chips?", device.description)
     return (int(found.group(1)), int(found.group(2))) if found else (1, CHIPS)
 
@@ -141,11 +142,11 @@ def roofline(
     clock: float = CLOCK_HZ,
     ax: Any = None,
 ) -> Any:
-    """What boards can do at a number of operations for each byte over their links, and runs on them.
+    """Roofline of boards: attainable performance over operational intensity, with points for runs.
 
-    ``runs``: a device or its statistics, or some by name. Points are predicted rates on real boards,
-    over the bytes that crossed their links. ``boards``, and ``chips`` of each, are those of the first
-    device, or one board of four.
+    ``runs``: a device or its statistics, or a dictionary of them by name. Points are predicted
+    rates of real boards over the operations per byte on their links. ``boards`` and ``chips`` per
+    board default to those of the first device, or one board of four chips.
     """
     ax = _axes(ax, (5.6, 4.0))
     named = {"this run": runs} if isinstance(runs, (Device, Statistics)) else dict(runs)
@@ -169,7 +170,7 @@ def roofline(
     for k, (name, (intensity, rate)) in enumerate(points.items()):
         _mark(ax, name, intensity, rate / 1e9, _COLOURS[k % len(_COLOURS)])
     ax.set(
-        xlabel="operations for each byte over the link",
+        xlabel="operations per byte on the link",
         ylabel="Gflops (predicted)",
         title=f"Roofline of {_count(boards, 'board') if boards > 1 else 'a board'}",
         xlim=(least, most),
@@ -182,16 +183,16 @@ def roofline(
 
 
 def _point(name: str, run: Runs) -> Tuple[float, float]:
-    """Operations for each byte, and operations a second, of a run."""
+    """Operations per byte and operations per second of a run."""
     s = run.statistics if isinstance(run, Device) else run
     moved = s.bytes_to_board + s.bytes_from_board
     if s.flops <= 0 or moved <= 0 or s.predicted_seconds <= 0:
-        raise ValueError(f"runs: {name!r} did nothing that could be drawn")
+        raise ValueError(f"runs: {name!r} has no operations, transfers or predicted time")
     return s.flops / moved, s.flops / s.predicted_seconds
 
 
 def _mark(ax: Any, name: str, x: float, gflops: float, colour: str) -> None:
-    """A point with its name and rate beside it."""
+    """Draw a point labelled with its name and rate."""
     ax.plot(x, gflops, "o", color=colour, ms=7)
     ax.annotate(
         f"{name}:\n{gflops:,.0f} Gflops",
@@ -211,12 +212,12 @@ def _count(number: int, what: str) -> str:
 def timeline(
     events: Union[Device, Sequence[TimelineEvent]], *, board: int = 0, ax: Any = None
 ) -> Any:
-    """When host, link and chips are busy: a device that records, or its ``timeline()``."""
+    """Busy intervals of host, link and chips, from a device that records or its ``timeline()``."""
     listed = events.timeline() if isinstance(events, Device) else list(events)
     shown = [e for e in listed if e.board == board]
     if not shown:
         raise ValueError(
-            f"events: nothing was recorded for board {board}; call device.record_timeline() first"
+            f"events: none for board {board}; call device.record_timeline() before the run"
         )
     rows = ["host", "link write"]
     rows += sorted(
@@ -225,7 +226,7 @@ def timeline(
     rows.append("link read")
     ax = _axes(ax, (7.6, 0.42 * len(rows) + 1.4))
     unit, name = _time_unit(max(e.end for e in shown))
-    # In the order of the rows, from above.
+    # In the order of the rows, from the top.
     kinds: List[str] = list(dict.fromkeys(e.what for row in rows for e in shown if e.part == row))
     others = [w for w in kinds if w not in ("run", "between lists")]
     colours = {w: _COLOURS[1 + k % (len(_COLOURS) - 1)] for k, w in enumerate(others)}
@@ -242,7 +243,7 @@ def timeline(
         ax.plot([], [], color=colours[what], lw=6, label=what)
     ax.set_yticks(range(len(rows)), rows)
     ax.invert_yaxis()
-    ax.set(xlabel=f"time on the real board [{name}]", title="Time line of host, link and chips")
+    ax.set(xlabel=f"time on the real board [{name}]", title="Timeline of host, link and chips")
     ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
     ax.tick_params(axis="y", length=0)
     _open_frame(ax)

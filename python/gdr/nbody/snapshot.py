@@ -1,4 +1,4 @@
-"""Snapshots: GADGET-style HDF5 (needs h5py), and text with a line ``m x y z vx vy vz`` each."""
+"""Snapshots: GADGET's HDF5 format (requires h5py), or text with lines ``m x y z vx vy vz``."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from ..errors import FileError, InputError
 
 PathLike = Union[str, "os.PathLike[str]"]
 _HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
-MOST_TYPES = 16
-#: Attributes of a header that are handed on.
-KEPT = ("BoxSize", "Redshift", "Omega0", "OmegaLambda", "HubbleParam")
+MAX_TYPES = 16
+#: Header attributes that are preserved.
+KEPT_ATTRIBUTES = ("BoxSize", "Redshift", "Omega0", "OmegaLambda", "HubbleParam")
 
 
 @dataclasses.dataclass
 class Snapshot:
     """The particles of a simulation at one time, in the units of the user.
 
-    ``pos`` and ``vel`` have shape (n, 3), ``mass`` and ``ids`` (n,). ``types`` are GADGET's particle
-    types. ``header`` has what files say of the whole and nothing here uses (BoxSize, Redshift,
-    Omega0, OmegaLambda, HubbleParam); it is written again. Arrays are checked when a snapshot is
-    made: TypeError or ValueError names the argument.
+    ``pos`` and ``vel`` have shape (n, 3), ``mass`` and ``ids`` (n,). ``types`` are GADGET's
+    particle types. ``header`` preserves attributes of files that are not used here (BoxSize,
+    Redshift, Omega0, OmegaLambda, HubbleParam). The constructor checks the arrays: TypeError or ValueError
+    names the argument.
     """
 
     pos: Floats
@@ -42,7 +42,7 @@ class Snapshot:
         self.pos = floats("pos", self.pos, ("n", 3))
         n = len(self.pos)
         if n == 0:
-            raise ValueError("pos: there are no particles")
+            raise ValueError("pos: no particles")
         self.vel = floats("vel", self.vel, (n, 3))
         if np.ndim(self.mass) == 0:
             self.mass = np.full(n, number("mass", self.mass))
@@ -52,15 +52,15 @@ class Snapshot:
         self.time = number("time", self.time)
         self.ids = np.arange(1, n + 1) if self.ids is None else _ids(self.ids, n)
         self.types = np.ones(n, np.int64) if self.types is None else ints("types", self.types, (n,))
-        if ((self.types < 0) | (self.types >= MOST_TYPES)).any():
-            raise ValueError(f"types: 0 to {MOST_TYPES - 1} are known")
+        if ((self.types < 0) | (self.types >= MAX_TYPES)).any():
+            raise ValueError(f"types: expected 0 to {MAX_TYPES - 1}")
 
     def __len__(self) -> int:
         return len(self.mass)
 
 
 def _ids(given: Any, n: int) -> Any:
-    """Ids as int64, or as uint64 where they are larger."""
+    """Ids as int64, or as uint64 if int64 cannot represent them."""
     array = np.asarray(given)
     if array.dtype != np.uint64:
         return ints("ids", array, (n,))
@@ -69,13 +69,14 @@ def _ids(given: Any, n: int) -> Any:
 
 
 def read(path: PathLike) -> Snapshot:
-    """Read a snapshot of either format, told by its content.
+    """Read a snapshot; the format is detected from the content.
 
-    Of GADGET's files nothing in the header is required; masses may stand in its MassTable. One of
-    several files of a snapshot (``name.0.hdf5``, ``name.1.hdf5``, ...) stands for all of them.
+    GADGET files may have no header; masses may be in its MassTable. The name of one file of a
+    multi-file snapshot (``name.0.hdf5``, ``name.1.hdf5``, ...) selects all files.
 
-    Raises FileError for a file that cannot be read, InputError for one that is no snapshot or holds
-    a NaN, ImportError where h5py is wanted and is not there; the message names file, dataset or line.
+    Raises FileError for a file that cannot be read, InputError for one that is not a snapshot or
+    contains a NaN, ImportError if h5py is required and missing; the message names file, dataset or
+    line.
     """
     from ._gadget import read_gadget
 
@@ -95,7 +96,7 @@ def _read_text(name: str) -> Snapshot:
         with open(name, encoding="utf-8") as file:
             lines = file.read().splitlines()
     except UnicodeDecodeError:
-        raise InputError(f"{name}: this is neither an HDF5 file nor text") from None
+        raise InputError(f"{name}: neither an HDF5 file nor text") from None
     for k, line in enumerate(lines, 1):
         words = line.split("#")
         if line.startswith("#gdr:") and "=" in line:
@@ -106,13 +107,13 @@ def _read_text(name: str) -> Snapshot:
         if not fields:
             continue
         if len(fields) != 7:
-            raise InputError(f"{name}:{k}: seven numbers are wanted (m x y z vx vy vz)")
+            raise InputError(f"{name}:{k}: expected seven numbers (m x y z vx vy vz)")
         try:
             rows.append([float(f) for f in fields])
         except ValueError as error:
             raise InputError(f"{name}:{k}: {error}") from None
     if not rows:
-        raise InputError(f"{name}: there are no particles")
+        raise InputError(f"{name}: no particles")
     table = np.array(rows)
     bad = np.argwhere(~np.isfinite(table))
     if len(bad):
@@ -124,19 +125,19 @@ def _time(name: str, line: int, text: str) -> float:
     try:
         return number("time", float(text))
     except ValueError:
-        raise InputError(f"{name}:{line}: the time is {text.strip()!r}, and no number") from None
+        raise InputError(f"{name}:{line}: the time is {text.strip()!r}, not a number") from None
 
 
 def write(path: PathLike, snapshot: Any) -> None:
-    """Write a snapshot, or the state of a run: ``.hdf5`` and ``.h5`` in GADGET's layout, anything
-    else as text (without types and ids).
+    """Write a snapshot or the state of a run: ``.hdf5`` and ``.h5`` in GADGET's format, other
+    extensions as text (without types and ids).
 
-    The file appears when it is complete: a failure leaves what was there. Raises FileError.
+    The file is written atomically: after a failure an existing file is unchanged. Raises FileError.
     """
     if not isinstance(snapshot, Snapshot):
         if not callable(getattr(snapshot, "snapshot", None)):
             what = type(snapshot).__name__
-            raise TypeError(f"snapshot: a Snapshot or a State is wanted, not {what}")
+            raise TypeError(f"snapshot: expected a Snapshot or a State, got {what}")
         snapshot = snapshot.snapshot()
     from ._gadget import write_gadget
 

@@ -1,4 +1,4 @@
-#include "handle.hpp"
+#include "device_handle.hpp"
 
 #include <pybind11/pybind11.h>
 #include <unistd.h>
@@ -14,18 +14,18 @@ namespace gdr::python {
 namespace {
 
 constexpr std::chrono::milliseconds signal_interval{50};
-constexpr std::chrono::milliseconds stop_interval{10};
+constexpr std::chrono::milliseconds interrupt_interval{10};
 
 }  // namespace
 
 DeviceHandle::DeviceHandle(const std::string& name, std::optional<std::int32_t> communicator)
     : device_(communicator ? Device::open_on_ranks(*communicator, name) : Device::open(name)),
-      in_any_thread_(works_in_any_thread(*device_)),
+      any_thread_(any_thread_allowed(*device_)),
       process_(getpid()) {}
 
 DeviceHandle::~DeviceHandle() {
   if (getpid() == process_) return;
-  // A forked child has none of the threads that closing would wait for: leave everything as it is.
+  // A forked child lacks the threads that closing waits for: leak everything.
   static_cast<void>(worker_.release());
   if (device_) new Device(std::move(*device_));
 }
@@ -39,33 +39,33 @@ Device& DeviceHandle::device() {
   return *device_;
 }
 
-std::unique_lock<std::timed_mutex> DeviceHandle::take_turn() {
-  std::unique_lock turn(turn_, std::try_to_lock);
-  while (!turn.owns_lock()) {
+std::unique_lock<std::timed_mutex> DeviceHandle::acquire() {
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  while (!lock.owns_lock()) {
     {
       const py::gil_scoped_release released;
-      if (turn.try_lock_for(signal_interval)) break;
+      if (lock.try_lock_for(signal_interval)) break;
     }
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   }
-  return turn;
+  return lock;
 }
 
 void DeviceHandle::run(const std::function<void(Device&)>& work) {
-  const std::unique_lock turn = take_turn();
+  const std::unique_lock lock = acquire();
   Device& open = device();
-  if (!in_any_thread_) {
+  if (!any_thread_) {
     const py::gil_scoped_release released;
     return work(open);
   }
-  worker_->begin([&] { work(open); });
+  worker_->start([&] { work(open); });
   std::optional<py::error_already_set> signal;
   for (;;) {
     bool done = false;
     {
       const py::gil_scoped_release released;
-      done = worker_->done_within(signal ? stop_interval : signal_interval);
-      // What runs in pieces may begin another one: asked again until it has stopped.
+      done = worker_->wait_for(signal ? interrupt_interval : signal_interval);
+      // The work may consist of several runs: interrupt each until the work has ended.
       if (!done && signal) open.interrupt();
     }
     if (done) break;
@@ -74,7 +74,7 @@ void DeviceHandle::run(const std::function<void(Device&)>& work) {
   if (signal) {
     try {
       worker_->finish();
-    } catch (...) {  // that the work was abandoned is known
+    } catch (...) {  // the error of the interrupted work
     }
     throw *signal;
   }
@@ -82,18 +82,18 @@ void DeviceHandle::run(const std::function<void(Device&)>& work) {
 }
 
 void DeviceHandle::close() {
-  const std::unique_lock turn = take_turn();
+  const std::unique_lock lock = acquire();
   if (!device_) return;
   device();
-  // Closed at once for threads of Python that come meanwhile: they find none, not half of one.
+  // Other Python threads must see the device closed before the GIL is released.
   std::optional<Device> closing = std::move(device_);
   device_.reset();
   without_gil([&closing] { closing.reset(); });
-  // One at a time: meanwhile other threads may be done with some.
-  while (!parts_.empty()) {
-    Part* const part = *parts_.begin();
-    parts_.erase(part);
-    part->drop();
+  // Releasing one may let other threads detach others.
+  while (!dependents_.empty()) {
+    Dependent* const dependent = *dependents_.begin();
+    dependents_.erase(dependent);
+    dependent->release();
   }
 }
 

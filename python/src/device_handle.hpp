@@ -1,0 +1,113 @@
+// An open device of Python: shared by its jobs, closed once, used by one thread at a time.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "gdr/device.hpp"
+#include "worker.hpp"
+
+namespace gdr::python {
+
+class DeviceHandle {
+ public:
+  /// With a communicator's Fortran handle: a device on its ranks.
+  explicit DeviceHandle(const std::string& name, std::optional<std::int32_t> communicator = {});
+  DeviceHandle(const DeviceHandle&) = delete;
+  DeviceHandle& operator=(const DeviceHandle&) = delete;
+  ~DeviceHandle();
+
+  /// An object that is released when the device is closed.
+  class Dependent {
+   public:
+    virtual void release() = 0;
+
+   protected:
+    ~Dependent() = default;
+  };
+  void attach(Dependent& dependent) { dependents_.insert(&dependent); }
+  void detach(Dependent& dependent) { dependents_.erase(&dependent); }
+  static void without_gil(const std::function<void()>& work);
+
+  /// The device. Throws Error (Device) if it is closed, and in a child process forked after it was
+  /// opened, which lacks its threads.
+  Device& device();
+  bool closed() const noexcept { return !device_.has_value(); }
+
+  /// Runs `work` on the device without the GIL, after the work of other threads. To be called with
+  /// the GIL held. When a signal handler throws (Ctrl-C: KeyboardInterrupt), the device is
+  /// interrupted, and the handler's exception is thrown as soon as `work` has ended. If MPI allows
+  /// calls from one thread only, `work` runs in the calling thread and signals are handled after
+  /// it.
+  void run(const std::function<void(Device&)>& work);
+  /// Closes the device after the work of other threads. Closing it twice has no effect.
+  void close();
+
+ private:
+  /// Waits for exclusive use of the device, and handles signals meanwhile.
+  std::unique_lock<std::timed_mutex> acquire();
+
+  std::optional<Device> device_;
+  std::set<Dependent*> dependents_;
+  std::timed_mutex mutex_;
+  /// Leaked in a forked child, where its thread does not exist and cannot be joined.
+  std::unique_ptr<Worker> worker_ = std::make_unique<Worker>();
+  bool any_thread_;
+  pid_t process_;
+};
+
+using DevicePointer = std::shared_ptr<DeviceHandle>;
+
+/// An object of a device: a job, a product, a solver. Closing the device destroys it even if Python
+/// still refers to it, so that a board of another process is released. The GIL must be held.
+template <typename Object>
+class DeviceObject final : private DeviceHandle::Dependent {
+ public:
+  /// `make` creates the object from the device.
+  template <typename Make>
+  DeviceObject(DevicePointer device, const Make& make)
+      : device_(std::move(device)), object_(std::in_place, make(device_->device())) {
+    device_->attach(*this);
+  }
+  DeviceObject(const DeviceObject&) = delete;
+  DeviceObject& operator=(const DeviceObject&) = delete;
+  ~DeviceObject() {
+    device_->detach(*this);
+    release();
+  }
+
+  /// Throws Error (Device) if the device is closed.
+  Object& operator*() {
+    device_->device();
+    return *object_;
+  }
+  Object* operator->() { return &**this; }
+  /// Runs `work` on the object, like DeviceHandle::run.
+  template <typename Work>
+  void run(const Work& work) {
+    device_->run([&](Device&) { work(*object_); });
+  }
+  DeviceHandle& device() { return *device_; }
+
+ private:
+  /// Destroying the object cancels its work, which takes some time: the GIL is released.
+  void release() override {
+    // Another thread may destroy *this while the GIL is released: only the local is used then.
+    std::optional<Object> released = std::move(object_);
+    object_.reset();
+    DeviceHandle::without_gil([&released] { released.reset(); });
+  }
+
+  DevicePointer device_;
+  std::optional<Object> object_;
+};
+
+}  // namespace gdr::python
