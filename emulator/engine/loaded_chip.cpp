@@ -21,7 +21,7 @@ void LoadedChip::load(const LoadedProgram& program, const Executable& executable
   params_.clear();
   params_pending_.clear();
   work_ = nullptr;
-  ++looks_;
+  ++version_;
 }
 
 void LoadedChip::set_param(std::uint32_t variable, std::vector<std::uint64_t> words) {
@@ -48,7 +48,7 @@ ChipState& LoadedChip::state() {
   params_pending_.clear();
   if (work_) std::exchange(work_, nullptr)(*state_);
   clean_ = false;
-  ++looks_;
+  ++version_;
   return *state_;
 }
 

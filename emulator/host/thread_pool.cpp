@@ -177,10 +177,10 @@ Pool& pool() {
 
 }  // namespace
 
-bool inside_shared_task() noexcept { return inside; }
+bool inside_parallel_for() noexcept { return inside; }
 
-void share_tasks(std::size_t tasks, unsigned helpers,
-                 const std::function<void(unsigned, std::size_t)>& work) {
+void parallel_for(std::size_t tasks, unsigned helpers,
+                  const std::function<void(unsigned, std::size_t)>& work) {
   if (helpers == 0 || tasks < 2 || inside) {
     for (std::size_t task = 0; task < tasks; ++task) work(0, task);
     return;

@@ -41,7 +41,5 @@ struct OpInfo {
 /// All rows, indexed by opcode (row 0 is Op::None).
 std::span<const OpInfo> instruction_table() noexcept;
 const OpInfo& info(Op op) noexcept;
-/// Case-sensitive look-up by mnemonic; null if there is none.
-const OpInfo* find_op(std::string_view mnemonic) noexcept;
 
 }  // namespace gdr

@@ -68,14 +68,6 @@ std::int64_t int_from_long(Long word, Flags& flags) noexcept {
   return static_cast<std::int64_t>(value < 0 ? low : high);
 }
 
-Long fixed_from_double(double value, unsigned point, Flags& flags) noexcept {
-  return {to_fixed(value, point, Width::Long, flags)};
-}
-
-double double_from_fixed(Long word, unsigned point) noexcept {
-  return from_fixed(signed_value(word.bits, Width::Long), point);
-}
-
 Long long_from_float(float value) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const u128 sign = u128{bits >> 31} << 71;

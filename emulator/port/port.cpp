@@ -151,7 +151,7 @@ void port_load(const PortField& f, LinkIn from, std::size_t n,
   }
 }
 
-bool begins_with_words(std::span<const PortField> fields) noexcept {
+bool begins_with_adjacent_words(std::span<const PortField> fields) noexcept {
   if (fields.size() < adjacent_words || rows_of(fields[0]) == nullptr) return false;
   const PortField& first = fields[0];
   for (std::uint32_t k = 1; k < adjacent_words; ++k) {

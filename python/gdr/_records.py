@@ -27,8 +27,8 @@ class Statistics:
     isa: str
     threads: int
     fast_runs: int  #: sections run on a block in host numbers
-    slow_runs: int  #: the slow way instead
-    slow_reason: str  #: why the kernel now loaded took the slow way: instruction, line, what
+    fallback_runs: int  #: the slow way instead
+    fallback_reason: str  #: why the kernel now loaded took the slow way: instruction, line, what
     compile_seconds: float  #: spent making machine code
     lost_boards: int  #: that failed and were taken out since the device was opened
     checks: int  #: tests of all boards in the background (option check)

@@ -5,10 +5,10 @@
 
 namespace gdr::test {
 
-using selftest::Draw;
+using selftest::Rng;
 
 /// Adds sections, source lines, files, variables and symbols, so that nothing of a program is left
 /// out; for tests of object files and disassembly.
-void add_interface(Program& program, Draw& draw);
+void add_interface(Program& program, Rng& rng);
 
 }  // namespace gdr::test

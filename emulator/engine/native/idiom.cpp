@@ -8,8 +8,8 @@
 #include <mutex>
 #include <utility>
 
-#include "emulator/engine/native/float_mode.hpp"
 #include "emulator/engine/native/idiom_domain.hpp"
+#include "emulator/host/float_mode.hpp"
 
 namespace gdr::native {
 namespace {
@@ -249,7 +249,7 @@ std::vector<std::uint32_t> cone_of(const Graph& g, Ref x) {
 std::vector<std::optional<Idiom>> find_idioms(const Graph& graph,
                                               const std::vector<std::uint32_t>& cone) {
   std::vector<std::optional<Idiom>> found(cone.size());
-  const FloatMode mode;  // as where the program runs
+  const MachineFloatMode mode;  // as where the program runs
   std::vector<Trial> trials = first_look(graph, cone);
   if (trials.empty()) return found;
   std::vector<std::size_t> wanted;

@@ -11,7 +11,7 @@ namespace {
 
 class Splitter {
  public:
-  Splitter(const SectionModel& model, const Demand& demand)
+  Splitter(const SectionModel& model, const Liveness& demand)
       : g_(model.graph), d_(demand), size_(model.graph.size()) {}
 
   SplitSection run();
@@ -38,7 +38,7 @@ class Splitter {
   void gather(Ref r, std::vector<bool>& seen, std::vector<std::uint32_t>& nodes) const;
 
   const Graph& g_;
-  const Demand& d_;
+  const Liveness& d_;
   std::size_t size_;
   std::vector<bool> is_private_;  ///< by node: belongs to one part only
   /// By carried location: what it hands on is the same in all PEs, so that every part that reads it
@@ -163,7 +163,7 @@ void Splitter::find_owners() {
 void Splitter::find_left() {
   left_.assign(size_, false);
   for (const Root& root : d_.roots) {
-    if (root.handed_on && root.key.take == Take::Short) mark_left(root.value);
+    if (root.read_by_section && root.key.take == Take::Short) mark_left(root.value);
   }
 }
 
@@ -262,7 +262,7 @@ Kernel Splitter::build(const Part& part) {
   }
   for (const std::size_t r : part.roots) {
     const Root& root = d_.roots[r];
-    kernel.outputs.push_back({root.key.take, copy(root.value), root.handed_on});
+    kernel.outputs.push_back({root.key.take, copy(root.value), root.read_by_section});
     instance.outputs.push_back(root.key);
   }
   for (const std::size_t c : carried_here) {
@@ -300,7 +300,7 @@ SplitSection Splitter::run() {
 
 }  // namespace
 
-SplitSection split(const SectionModel& model, const Demand& demand) {
+SplitSection split(const SectionModel& model, const Liveness& demand) {
   return Splitter(model, demand).run();
 }
 
