@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t word_bytes = 8;
 
-/// Programs that are kept ready.
+/// Maximum number of cached programs.
 constexpr std::size_t max_ready = 8;
 
 using Payload = std::span<const std::uint64_t>;
@@ -72,15 +72,15 @@ struct Board::Impl {
 
   BoardState board;
   ListTimer timer;
-  /// Programs that chips hold or held, the last one first.
+  /// Cache of prepared programs, most recently loaded first.
   std::list<std::shared_ptr<ReadyProgram>> ready = {};
-  EngineStats earlier;                            ///< of programs that are not ready any more
+  EngineStats earlier;                            ///< statistics of evicted programs
   std::uint64_t max_results = ~std::uint64_t{0};  ///< words of a list
   std::size_t done = 0;                           ///< commands of the last list
   bool records = false;
   std::vector<ListRecord> recorded = {};
 
-  /// What executing one list needs: everything that ends with it.
+  /// State of the execution of one list.
   struct Execution {
     const CommandList& list;
     std::vector<std::uint64_t>& results;
@@ -88,7 +88,7 @@ struct Board::Impl {
     std::size_t words = 0;  ///< results so far
     std::uint64_t most_words = 0;
 
-    /// Place for more; what stands there is overwritten.
+    /// Extends the results; the new words are overwritten.
     std::size_t expect(std::size_t more) {
       const std::size_t offset = words;
       if (more > most_words - words)
@@ -141,7 +141,7 @@ void Board::Impl::end_list() noexcept {
   recorded.back().seconds = timer.list_seconds();
 }
 
-/// A program that was loaded before is ready still.
+/// Reuses a cached program with the same object.
 std::shared_ptr<ReadyProgram> Board::Impl::ready_program(std::vector<std::uint8_t> object) {
   const auto known = std::ranges::find_if(
       ready, [&](const std::shared_ptr<ReadyProgram>& p) { return p->object == object; });
@@ -163,7 +163,7 @@ std::shared_ptr<ReadyProgram> Board::Impl::ready_program(std::vector<std::uint8_
   return program;
 }
 
-/// Those that no chip holds and that were not used for long.
+/// Evicts the oldest programs that no chip holds.
 void Board::Impl::drop_old_programs() {
   for (auto p = ready.end(); ready.size() > max_ready && p != ready.begin();) {
     --p;
@@ -204,7 +204,7 @@ void Board::Impl::turn_to(Execution& x, const Command& c) {
   board.loaded = board.chips[first].loaded;
 }
 
-/// In pieces by several threads, where there is enough of it.
+/// Copies in parallel if there are enough words.
 void Board::Impl::write_words(BoardMemory& memory, std::uint64_t address, Payload payload) const {
   constexpr std::size_t piece = std::size_t{1} << 16;
   constexpr double ns_a_word = 1;
@@ -218,7 +218,7 @@ void Board::Impl::write_words(BoardMemory& memory, std::uint64_t address, Payloa
   run_phases({&phase, 1}, threads_for(estimate, board.threads));
 }
 
-/// Chips that held the same before hold the same afterwards, and share it: one copy for all.
+/// Chips with equal memories stay equal and share one copy.
 void Board::Impl::write_memory(Execution& x, const Command& c, Payload payload) {
   x.pass.flush_run();
   std::uint64_t written = 0;

@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, 8> kind_names{
     "",           "LoadProgram", "WriteMemory", "WriteTargets",
     "WriteParam", "Run",         "ReadTargets", "ReadMemory"};
 
-/// More j-items than any machine sees in a year; keeps all counts far from overflow.
+/// Limit of j-items, far from overflow of all counts.
 constexpr std::uint64_t max_items = std::uint64_t{1} << 40;
 
 class Checker {
@@ -133,7 +133,7 @@ void Checker::check_run() const {
   }
 }
 
-/// Words that are joined come from all blocks and chips alike.
+/// Joined words have the same partition in all blocks and chips.
 void Checker::check_return() const {
   if (command_.partition == ChipPartition::SourcesOverBlocks)
     refuse("output items of blocks that have items of their own cannot be joined on their way");
@@ -147,7 +147,7 @@ void Checker::check_return() const {
     refuse("more than 2^32 words of output items at once; divide the run");
 }
 
-/// Checks what the kind names, and returns the length of its payload.
+/// Checks the fields of the kind and returns the length of its payload.
 std::uint64_t Checker::check_kind() const {
   switch (command_.kind) {
     case CommandKind::LoadProgram:

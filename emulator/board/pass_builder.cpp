@@ -28,7 +28,7 @@ void PassBuilder::flush() {
   chips.reserve(board_.chips.size());
   for (std::size_t c = 0; c < board_.chips.size(); ++c)
     chips.push_back({board_.chips[c].chip, board_.chips[c].memory, targets_of(board_, run, c)});
-  // Whatever happens, these commands are done with: a list is never executed twice.
+  // Cleared also on exceptions: a list is never executed twice.
   struct Clear {
     PassBuilder& builder;
     ~Clear() {

@@ -14,7 +14,7 @@ namespace {
 
 thread_local const WorkMonitor* current_monitor = nullptr;
 
-/// Exceptions must not leave a task: the first one is kept, later tasks do nothing.
+/// Exceptions must not leave a task: the first one is stored, later tasks return immediately.
 class Guard {
  public:
   void operator()(const Phase& phase, std::size_t task) noexcept {

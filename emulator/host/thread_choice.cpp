@@ -7,9 +7,9 @@
 namespace gdr {
 namespace {
 
-/// Of what takes longer, a time slice of another program is a small part.
+/// For longer work, a time slice of another program is negligible.
 constexpr double long_work_ns = 20e6;
-/// A trial ends after so many calls, or when it has cost that much.
+/// Limits of a trial: number of calls and lost time.
 constexpr unsigned calls_of_trial = 8;
 constexpr double max_lost_ns = 500e3;
 /// Trials are rare where they find no change.
@@ -17,8 +17,7 @@ constexpr unsigned first_pause = 64, longest_pause = 1024;
 
 }  // namespace
 
-/// In a trial what it can be; after it the median, as one call in some takes far longer and says
-/// little about the others.
+/// The minimum in a trial; the median afterwards, to ignore outliers.
 void ThreadChoice::Timing::record(double ns_a_unit, bool trial) noexcept {
   constexpr double step = 1.25;
   if (!measured)
@@ -43,7 +42,7 @@ void ThreadChoice::record(double units, unsigned threads, double ns) noexcept {
   Timing& used = timing(several);
   if (trial_ && calls_ == 0) used.measured = false;
   used.record(ns / units, trial_);
-  // No more than a guess, and hardly too low.
+  // Initial estimate, rather too high.
   if (several && !alone_.measured) alone_.ns = together_.ns * threads;
   if (several != several_) return;  // There was no choice.
   ++calls_;

@@ -1,4 +1,4 @@
-// THE instruction table. Mnemonics, encoding, decoding, operands, flags, clocks and the reference
+// The instruction table. Mnemonics, encoding, decoding, operands, flags, clocks and the reference
 // pages in docs/ all come from these rows; an operation is added by adding one (and, for
 // arithmetic, the function that computes it).
 #pragma once

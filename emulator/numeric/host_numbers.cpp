@@ -1,4 +1,4 @@
-// Integers, fixed point and single floats, taken apart and put together bit by bit.
+// Conversions of integers, fixed point and single floats, bit by bit.
 #include "emulator/numeric/host_numbers.hpp"
 
 #include <bit>

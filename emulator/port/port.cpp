@@ -22,7 +22,7 @@ std::uint32_t half_at(const std::uint64_t* record, std::uint32_t half_word) noex
   return static_cast<std::uint32_t>(record[half_word / 2] >> (half_word % 2 * 32));
 }
 
-/// Numbers that are brought side by side, so that they are converted in vectors.
+/// Numbers per step of the vectorised conversion.
 constexpr std::size_t numbers_at_once = 64;
 
 void store_rows(RowsFromWords convert, const Lanes<const std::uint64_t>& from, std::size_t n,

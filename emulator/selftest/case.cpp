@@ -7,7 +7,7 @@
 namespace gdr::selftest {
 namespace {
 
-/// Start, Body and End in one go; false if the engine does not do that with this case.
+/// Fused run of Start, Body and End; false if the engine does not support it for this case.
 bool run_program(const Executable& any, const Case& test, BlockState& state) {
   const auto* const streamed = dynamic_cast<const StreamingExecutable*>(&any);
   if (streamed == nullptr) return false;

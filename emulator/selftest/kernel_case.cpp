@@ -9,14 +9,14 @@
 namespace gdr::selftest {
 namespace {
 
-/// What the values of one variable are drawn from.
+/// Distribution of the values of one variable.
 struct Values {
   const Variable* variable = nullptr;
   OperandDistribution distribution = OperandDistribution::Moderate;
   bool positive = false;
 };
 
-/// Host bits of a value: a number of the distribution, or a small integer, so that ids meet.
+/// Host bits of a value: a number of the distribution, or a small integer, so that ids coincide.
 u128 host_value(Rng& rng, const Values& values) {
   Long word = random_word(rng, values.distribution);
   if (values.positive) word.bits &= Long::mask >> 1;

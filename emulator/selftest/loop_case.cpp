@@ -1,4 +1,4 @@
-// Loops of the shape that kernels have, on numbers that mostly stay in range.
+// Random loops like those of kernels, on numbers that mostly stay in range.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,11 +9,11 @@
 namespace gdr::selftest {
 namespace {
 
-/// Numbers that come into a loop.
+/// Input numbers of a loop.
 struct Inputs {
   OperandDistribution distribution = OperandDistribution::Moderate;
-  bool hard_item = false;  ///< one item, somewhere, has hard words
-  unsigned edges = 0;      ///< words of PEs that are numbers at an edge
+  bool hard_item = false;  ///< one item has difficult words
+  unsigned edges = 0;      ///< number of boundary words in the PEs
 };
 
 LoopStyle random_style(Rng& rng) {

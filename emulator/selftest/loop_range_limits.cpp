@@ -1,4 +1,4 @@
-// Steps of loops that go to the ends of the range and come back, by way of constants.
+// Steps of loops that reach the ends of the range and return, by products with constants.
 #include "emulator/isa/table.hpp"
 #include "emulator/selftest/loop_builder.hpp"
 
@@ -40,7 +40,7 @@ LoopBuilder::Draft LoopBuilder::on_constant(Op op, Place& to, const Operand& a, 
   return draft;
 }
 
-/// Leaves a constant at an edge where nothing reads it but who looks at the state afterwards.
+/// Writes a boundary constant that only the final state shows.
 void LoopBuilder::edge_step() {
   Place& place = temporary();
   const Op op = rng_.pick({Op::Ipass, Op::Fcvt, Op::Fmax, Op::Fadd});
@@ -48,8 +48,8 @@ void LoopBuilder::edge_step() {
   place.written = false;
 }
 
-/// Numbers that nobody sees as they are near the ends of the range: only what comes back tells
-/// whether they were right there. They come from different numbers in all lanes, or from one.
+/// Intermediate numbers near the ends of the range, observable only through later results. They
+/// derive from different numbers in all lanes, or from one.
 void LoopBuilder::range_limit_step() {
   if (rng_.chance(30)) return edge_step();
   Place& place = temporary();

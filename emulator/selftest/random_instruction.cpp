@@ -42,7 +42,7 @@ void place(Rng& rng, Operand& x, unsigned vlen, const Geometry& g, const ItemSiz
   x.address = static_cast<std::uint16_t>(unit * rng.below(near));
 }
 
-/// What an instruction is being drawn from and for.
+/// Context of the generation of an instruction.
 struct Context {
   Rng& rng;
   const Geometry& geometry;

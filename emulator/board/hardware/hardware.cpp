@@ -1,6 +1,6 @@
 // The board's side of its registers and rings. Everything in shared memory may change at any time:
-// a descriptor is copied first, then checked, then used, and lengths are bounded by what the host
-// has lent.
+// a descriptor is copied first, then checked, then used, and lengths are bounded by the mapped
+// memory.
 #include "emulator/board/hardware/hardware.hpp"
 
 #include <algorithm>
@@ -63,7 +63,7 @@ void BoardHardware::put(Register r, std::uint64_t value) noexcept {
 
 void BoardHardware::increment(Register r, std::uint64_t by) noexcept { put(r, own(r) + by); }
 
-/// A sign of life. Several threads give them.
+/// Increments the heartbeat; called by several threads.
 void BoardHardware::send_heartbeat() const noexcept {
   reg(Register::Heartbeat).fetch_add(1, std::memory_order_relaxed);
 }
@@ -110,7 +110,7 @@ void BoardHardware::put_chip_status(unsigned chip) noexcept {
           (queues_[chip + 1].failed ? chip_failed : 0));
 }
 
-/// Everything anew: a board that nobody has used.
+/// Resets the board to its initial state.
 void BoardHardware::reset(std::uint64_t control) {
   board_.reset();
   list_ = {};
@@ -138,7 +138,8 @@ bool BoardHardware::has_work() const noexcept {
 void BoardHardware::set_asleep(bool asleep) noexcept {
   std::uint64_t& status = own_[static_cast<std::size_t>(Register::Status) / word_bytes];
   status = asleep ? status | status_asleep : status & ~status_asleep;
-  // In one order with the host's doorbells: either it sees this, or has_work() sees its doorbell.
+  // Sequentially consistent with the host's doorbells: either the host sees this, or has_work()
+  // sees its doorbell.
   reg(Register::Status).store(status, std::memory_order_seq_cst);
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }

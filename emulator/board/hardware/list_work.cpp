@@ -1,6 +1,5 @@
-// A list from the ring to the chips and back: fetched, checked, executed, its results sent, its
-// completion written, the registers that tell of it brought up to date. Commands and payload are
-// copied out of shared memory before anything is made of them.
+// Processing of a list: fetch, check, execution, results, completion and status registers. Commands
+// and payload are copied from shared memory before use.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -40,7 +39,7 @@ bool concerns(const Command& c, unsigned chip) noexcept {
 
 }  // namespace
 
-/// Copies the list out of shared memory. False: `c` says why not.
+/// Copies the list from shared memory. False on failure, with the reason in `c`.
 bool BoardHardware::fetch_list(const Descriptor& d, Completion& c) {
   c.status = CompletionStatus::TooLarge;
   if (d.command_count > max_list_commands) return false;
@@ -73,7 +72,7 @@ bool BoardHardware::fetch_list(const Descriptor& d, Completion& c) {
   return true;
 }
 
-/// A control processor speaks to its own chip only.
+/// Lists of a chip's queue may address only that chip.
 bool BoardHardware::stays_in(const CommandQueue& queue, Completion& c) const {
   if (!queue.chip) return true;
   const auto other = std::ranges::find_if(
@@ -90,7 +89,7 @@ bool BoardHardware::stays_in(const CommandQueue& queue, Completion& c) const {
 
 void BoardHardware::run_list(CommandQueue& queue, Completion& c) {
   const Stopwatch timer;
-  // The host cancels a list through a register, which is looked at with every heartbeat.
+  // The host cancels a list through a register, which is polled with every heartbeat.
   std::stop_source stop;
   const WorkMonitor monitor{stop.get_token(), [&] {
                               send_heartbeat();
@@ -192,7 +191,7 @@ void BoardHardware::flip(FaultKind kind, std::uint64_t* words, std::uint64_t cou
   words[bit / 64] ^= std::uint64_t{1} << (bit % 64);
 }
 
-/// The registers of the board, and of the chips that the list concerned.
+/// Updates the registers of the board and of the list's chips.
 void BoardHardware::account(const CommandQueue& queue, const Completion& c) {
   const bool failed = !good(c.status) && c.status != CompletionStatus::Skipped;
   if (failed) {

@@ -15,7 +15,7 @@ namespace {
 
 using Bytes = std::vector<std::byte, LineAllocator<std::byte>>;
 
-/// Memory of one thread, kept from run to run.
+/// Buffers of one thread, reused between runs.
 struct Scratch {
   Bytes items, source, uniforms, spills;
   std::vector<LoopRun> runs;
@@ -42,7 +42,7 @@ void grow(Bytes& bytes, std::size_t size) {
 
 class SectionRun {
  public:
-  /// `folded`: only element 0 is worked on.
+  /// `folded`: only element 0 is computed.
   SectionRun(const CompiledSection& section, BlockState& block, const BlockRun& run,
              bool folded = false)
       : s_(section), block_(block), run_(run), code_(nullptr), live_(block.pes), folded_(folded) {
@@ -50,7 +50,7 @@ class SectionRun {
     if (run.live_pes != 0 && section.bm_stores().empty()) live_ = std::min(live_, run.live_pes);
   }
 
-  /// Of a section without kernels: its constants are those that the next one does not take over.
+  /// For a section without kernels: stores the constants that the next one does not absorb.
   void leave_to(const CompiledSection& next) {
     scratch_.scatter_words.assign(s_.bm_stores().size() * 3 * block_.pes, 0);
     gather_moved();
@@ -59,18 +59,18 @@ class SectionRun {
     scatter_words();
   }
 
-  /// Of the sources that the next passes see: `first` is the number of their first window.
+  /// Sets the windows of the next passes' sources: `first` is the index of the first window.
   void take_windows(const SourceWindows& windows, std::uint64_t first) {
     windows_ = &windows;
     first_window_ = first;
   }
 
-  /// `after` a section that has left its constants to this one.
+  /// `after`: the previous section's constants are inputs of this one.
   void passes(std::uint64_t count, std::uint32_t source_base, bool after = false) {
     after_ = after;
     source_base_ = source_base;
     count_ = count;
-    // What a stream holds was seen to fit.
+    // Streams were checked at conversion.
     if (!prepare(s_.precision()) || !compute()) {
       s_.note_run_in_doubles();
       prepare(Precision::Double);
@@ -84,7 +84,7 @@ class SectionRun {
   }
 
  private:
-  /// Where the work items of a kernel stand.
+  /// Location of a kernel's work items.
   struct Place {
     std::size_t begin = 0, items = 0, padded = 0;  ///< as many as the code takes at a time
   };
@@ -127,12 +127,12 @@ class SectionRun {
   std::size_t instances(std::size_t k) const {
     return folded_ ? 1 : s_.kernels()[k].instances.size();
   }
-  /// Of transfers, those of the instances that are worked on: the first one's come first.
+  /// Transfers of the active instances; those of the first one come first.
   std::span<const RowTransfer> worked_on(const std::vector<RowTransfer>& rows,
                                          std::size_t of_first) const {
     return {rows.data(), folded_ ? of_first : rows.size()};
   }
-  /// Code on doubles reads a stream of floats.
+  /// Whether code on doubles reads a stream of floats.
   bool is_widened() const { return run_.stream.groups != nullptr && precision() != s_.precision(); }
   std::size_t lanes() const { return code_->target.lanes(); }
   std::size_t chunks() const { return chunks_; }
@@ -149,9 +149,9 @@ class SectionRun {
   std::uint32_t source_base_ = 0;
   const SourceWindows* windows_ = nullptr;
   std::uint64_t first_window_ = 0;
-  std::uint32_t live_;  ///< PEs that are worked on
+  std::uint32_t live_;  ///< active PEs
   bool folded_;
-  bool after_ = false;      ///< the section before has left its constants to this one
+  bool after_ = false;      ///< the previous section's constants are inputs
   bool by_eight_ = false;   ///< the code is for the host's AVX-512 and doubles
   std::size_t chunks_ = 0;  ///< vectors that they fill
 };
@@ -209,7 +209,7 @@ std::uint64_t SectionRun::zero_words() const {
   return zeros;
 }
 
-/// Finds the code and brings in all that it reads; false if floats cannot hold it.
+/// Selects the code and loads its inputs; false if floats cannot represent them.
 bool SectionRun::prepare(Precision precision) {
   code_ = &s_.code(zero_words(), precision);
   by_eight_ = code_->target.isa == Isa::Avx512 && code_->target.precision == Precision::Double;
@@ -232,7 +232,7 @@ bool SectionRun::prepare(Precision precision) {
   return gather_words() && take_state() && !watch.left();
 }
 
-/// What earlier runs left in work items without PEs must not raise flags.
+/// Stale values in padding lanes must not raise flags.
 void SectionRun::clear_padding() const {
   for (std::size_t k = 0; k < places_.size(); ++k) {
     const std::size_t bytes = code_->kernels[k].code.layout.bytes();
@@ -266,7 +266,7 @@ bool SectionRun::gather_words() {
          fits;
 }
 
-/// A stream of floats for code on doubles: something else of the run did not fit.
+/// Converts a stream of floats for code on doubles, after a range error elsewhere.
 void SectionRun::widen_stream() {
   const auto& words = s_.source_words().words;
   grow(scratch_.source, words.size() * sizeof(double) * count_);
@@ -356,8 +356,8 @@ void SectionRun::take_fixed(Take take, std::size_t first, std::size_t count, std
   }
 }
 
-/// Runs all kernels; false if floats may have lost something: a number became zero because it was
-/// too small, or one too large came through to a result.
+/// Runs all kernels; false after a float range error: underflow to zero, or overflow that reached a
+/// result.
 bool SectionRun::compute() {
   if (precision() == Precision::Double) {
     for (std::size_t k = 0; k < s_.kernels().size(); ++k) execute(k);
@@ -424,7 +424,7 @@ std::size_t SectionRun::live_lanes(std::size_t item) const {
   return std::min<std::size_t>(lanes(), live_ - item % chunks() * lanes());
 }
 
-/// Which passes of the loop can do without conditions, for some work items.
+/// Schedules the passes of the loop that can run unguarded, for some work items.
 const LoopRun* SectionRun::plan_loop(std::size_t k, std::size_t item, std::size_t count) {
   const CompiledKernels::One& one = code_->kernels[k];
   const UnguardedLoop& free = one.code.free;
@@ -445,7 +445,7 @@ const LoopRun* SectionRun::plan_loop(std::size_t k, std::size_t item, std::size_
   return scratch_.runs.data();
 }
 
-/// Are all inputs and words positive that a loop without conditions asks for?
+/// Whether all inputs and words required to be positive are positive.
 bool SectionRun::is_positive(std::size_t k, std::size_t item, std::size_t count) const {
   const UnguardedLoop& free = code_->kernels[k].code.free;
   const bool floats = precision() == Precision::Float;
@@ -482,8 +482,8 @@ void SectionRun::gather_compared(std::uint32_t slot, std::size_t k, std::size_t 
   if (!std::ranges::is_sorted(found)) std::ranges::sort(found);
 }
 
-/// Marks windows of sources that may have a word in common with the targets gathered, as far as
-/// their smallest and largest words tell. False if nothing is known of the sources.
+/// Marks windows of sources whose range of words overlaps with the gathered targets. False if no
+/// ranges are known.
 bool SectionRun::find_hits(LeafKey source) {
   constexpr std::uint8_t hit = 1, near = 2;
   if (windows_ == nullptr) return false;
@@ -496,7 +496,7 @@ bool SectionRun::find_hits(LeafKey source) {
   const std::int64_t first = targets.front(), last = targets.back();
   std::uint8_t* const hits = scratch_.hit.data();
   const std::size_t windows = scratch_.hit.size();
-  // Nearly all windows are apart from all targets; the sign tells, without branches.
+  // Nearly all windows are disjoint from all targets; a branch-free sign test detects that.
   std::int64_t any = 0;
   for (std::size_t w = 0; w < windows; ++w) {
     const std::int64_t meets = ~((most[w] - first) | (last - least[w])) >> 63;
@@ -537,13 +537,12 @@ void SectionRun::leave_row(const RowTransfer& t, std::size_t item, const std::by
   }
 }
 
-/// Parts of words that go to the broadcast memory wait in rows: upper, lower, enabled.
+/// Buffers of BM stores in rows: upper, lower, enabled.
 std::uint64_t* SectionRun::put_row(LeafKey key, unsigned word) {
   return scratch_.scatter_words.data() + (key.place * 3 + word) * block_.pes;
 }
 
-/// Shorts that only change their place: out of the state as the section found it, or out of the
-/// last group of items.
+/// Copies shorts, from the initial state or from the last group of items.
 void SectionRun::gather_moved() {
   scratch_.moved.resize(s_.moves().size() * block_.pes);
   std::uint64_t* to = scratch_.moved.data();

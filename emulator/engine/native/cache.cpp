@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t max_programs = 64;
 
-/// What code depends on. Names of variables and of files do not matter.
+/// Key of the compiled code. Names of variables and files are ignored.
 struct Key {
   Program program;
   Geometry geometry;

@@ -27,18 +27,18 @@ constexpr const char* integers_as_number = "a long made by integer operations is
 constexpr const char* number_as_bits = "the bits of the lower half of a long number are read";
 constexpr const char* rounded_long = "a long is rounded by adding and subtracting a constant";
 
-/// Is it a fixed place in the PE?
+/// Whether an operand is a fixed location in the PE.
 bool in_pe(const Operand& x) {
   return x.space == Space::Register || x.space == Space::Local || x.space == Space::T;
 }
 
-/// Does an operation make new bits in the integer unit?
+/// Whether an operation computes bits in the integer unit.
 bool makes_integers(const Arithmetic& slot) {
   return slot.used() && info(slot.op).unit == Unit::Integer && slot.op != Op::Ipass &&
          slot.op != Op::Upass;
 }
 
-/// Does it make them in the lower half of a long?
+/// Whether it computes bits in the lower half of a long.
 bool makes_long_integers(const Arithmetic& slot) {
   if (!makes_integers(slot)) return false;
   return slot.width == Width::Long || slot.dst.address % 2 != 0 || slot.t == TTarget::Lower;
@@ -77,8 +77,8 @@ CrossSectionTypes::Left CrossSectionTypes::of_model(const SectionModel& model) c
   return left;
 }
 
-/// Of a section that host numbers cannot follow: if it makes integers as longs at all, everything
-/// that the integer unit wrote or that was moved may be one.
+/// For an unsupported section: if it computes long integers at all, every word written by the
+/// integer unit or moved may be one.
 CrossSectionTypes::Left CrossSectionTypes::of_instructions(const Program& program, Section section,
                                                            const CellMap& map) const {
   Left left;
@@ -110,8 +110,8 @@ CrossSectionTypes::Left CrossSectionTypes::of_instructions(const Program& progra
   return left;
 }
 
-/// What a section leaves reaches the next one that reads it; what End leaves comes past Start, if
-/// that does not write there.
+/// A written word reaches the next section that reads it; words of End pass Start if that does not
+/// overwrite them.
 template <typename Test>
 std::set<unsigned> CrossSectionTypes::writers_of(unsigned reader, std::uint32_t cell,
                                                  Test test) const {
@@ -148,7 +148,7 @@ bool CrossSectionTypes::holds_integers(unsigned reader, NodeOp space, std::uint3
           }).empty();
 }
 
-/// Those that the section makes, and those that it moves.
+/// Longs that the section computes or moves.
 bool CrossSectionTypes::find_integers(const SectionModel& model, unsigned section) {
   bool found = false;
   const auto ask = [&](NodeOp space, std::uint32_t place) {
@@ -193,7 +193,7 @@ std::set<unsigned> CrossSectionTypes::constant_subtracted(unsigned reader, const
   if (number.op != NodeOp::Input) return {};
   const LeafKey key = LeafKey::unpack(number.bits);
   if (key.take != Take::Long) return {};
-  // c - x takes c away where x has c in it.
+  // c - x subtracts c where x contains c.
   const bool turned = node.op == NodeOp::Sub && g.is_constant(node.a);
   return added_in(reader, key.place, turned ? *taken : -*taken);
 }
@@ -227,8 +227,7 @@ std::optional<CrossSectionTypes::TypeConflict> CrossSectionTypes::check(
   return std::nullopt;
 }
 
-/// What is wrong with an operand of an exact operation, if it stands in the PE since before the
-/// section.
+/// Checks an operand of an exact operation that was written before the section.
 std::optional<CrossSectionTypes::TypeConflict> CrossSectionTypes::check_operand(
     unsigned reader, const Arithmetic& slot, const Operand& x, std::uint32_t cell) const {
   if (makes_integers(slot) && (x.width == Width::Long || cell % 2 != 0)) {

@@ -14,21 +14,21 @@
 namespace gdr::native {
 namespace {
 
-/// Items that one task converts.
+/// Items per conversion task.
 constexpr std::uint64_t items_a_task = 2048;
-/// Windows of groups whose ranges one task finds.
+/// Windows per range task.
 constexpr std::uint64_t windows_a_task = 64;
-/// And that go through machine words at a time, where there is no short way.
+/// Items per step of the general conversion.
 constexpr std::uint64_t items_at_once = 64;
-/// Groups whose words are converted together, else.
+/// Groups per step of the simple conversion.
 constexpr std::uint64_t groups_at_once = 64;
 
 std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) noexcept {
   return a / b + (a % b != 0 ? 1 : 0);
 }
 
-/// What the loop's code finds: a double, the bits of a short at the top of 64, or, among floats, a
-/// float or an integer of 32 bits.
+/// Lane representation: a double, a short's bits at the top of 64, or, among floats, a float or a
+/// 32-bit integer.
 struct ToLong {
   static std::uint64_t wide(std::uint64_t bits) noexcept { return port::canonical(bits); }
 };
@@ -121,7 +121,7 @@ std::optional<WordConversion> LaneSources::conversion_of(const PortField& f, Lea
   return std::nullopt;
 }
 
-/// But for pads.
+/// Without pads.
 std::uint64_t LaneSources::items_per_stretch() const noexcept {
   const std::uint64_t group = loaded_.program.group;
   return (stretch - (group > 1 ? 1 : 0)) * group;
@@ -266,8 +266,8 @@ void LaneSources::convert_some(std::uint64_t first_group, std::uint64_t count) {
               to + whole * bytes);
 }
 
-/// n groups of which all items are there, where all words have a short way. False if an integer
-/// does not fit beside floats.
+/// Converts n complete groups if all words have a WordConversion. False if an integer exceeds a
+/// float lane.
 bool LaneSources::convert_whole(const std::uint64_t* from, std::uint64_t n, std::byte* to) const {
   if (by_eight_) {
     by_eight_->convert(from, n, reinterpret_cast<std::uint64_t*>(to));
@@ -303,7 +303,7 @@ bool LaneSources::convert_whole(const std::uint64_t* from, std::uint64_t n, std:
   return fits;
 }
 
-/// Of windows whose groups have been converted.
+/// Computes the ranges of converted windows.
 void LaneSources::find_ranges(std::uint64_t first_window, std::uint64_t count) {
   const std::size_t step = body_.stream_bytes();
   const bool floats = body_.precision() == Precision::Float;
@@ -322,7 +322,7 @@ void LaneSources::find_ranges(std::uint64_t first_window, std::uint64_t count) {
   }
 }
 
-/// Through machine words, like any engine's: all conversions, and pads.
+/// General conversion through machine words, for all conversions and pads.
 void LaneSources::convert_any(const std::uint64_t* records, std::uint64_t items,
                               std::uint64_t groups, std::byte* to) {
   if (groups == 0) return;

@@ -5,7 +5,7 @@
 namespace gdr::native {
 namespace {
 
-/// Puts off what is made of items alone and only handed on, and leaves all else as it is.
+/// Delays carried values that depend on items only.
 class LoopMaker {
  public:
   explicit LoopMaker(const Kernel& kernel) : loop_(kernel), k_(kernel), g_(kernel.graph) {}
@@ -52,7 +52,7 @@ class LoopMaker {
   std::vector<bool> depends_;  ///< by node: on what is carried
 };
 
-/// Nodes that the pass itself needs, at its own j-items.
+/// Nodes that a pass needs for its own j-items.
 void LoopMaker::mark(Ref r, std::vector<bool>& now) const {
   if (now[node_of(r)]) return;
   now[node_of(r)] = true;
@@ -73,7 +73,7 @@ bool LoopMaker::meets(Ref r, const std::vector<bool>& now, std::vector<bool>& se
   return false;
 }
 
-/// All that is made of items alone, unless that would compute something twice.
+/// Chooses carried values that depend on items only, unless a delay would duplicate work.
 void LoopMaker::choose_delayed() {
   depends_ = loop_.depends_on_carried();
   std::vector<bool>& defer = loop_.defer;

@@ -18,7 +18,7 @@ struct Place {
   friend auto operator<=>(const Place&, const Place&) = default;
 };
 
-/// Throws std::string: why it cannot be done.
+/// Throws std::string: the reason for failure.
 class Planner {
  public:
   /// `folded`: see PackedPlan.
@@ -128,8 +128,7 @@ class Planner {
     }
   }
 
-  /// The first instance is element 0 in all sections: nothing that it looks at is another
-  /// element's.
+  /// Checks that the first instance reads only element 0 in all sections.
   void check_order() const {
     for (unsigned e = 1; folded_ && e < elements_; ++e)
       for (const auto& [first, other] : elements_of_[e])
@@ -150,7 +149,7 @@ class Planner {
       }
   }
 
-  /// What a section reads, and then what it leaves.
+  /// Checks a section's inputs, then its outputs.
   void follow(Section s) {
     const bool body = s == Section::Body;
     const auto read = [&](const Place& place) {

@@ -12,12 +12,12 @@
 namespace gdr::native {
 namespace {
 
-/// Targets that one task works on, at most.
+/// Maximum number of targets per task.
 constexpr std::uint64_t max_targets = 128;
-/// Sources of a slice, at least, and slices at most.
+/// Minimum number of sources per slice, and maximum number of slices.
 constexpr std::uint64_t items_a_slice = 16384, max_slices = 8;
 
-/// A block of which every PE is a target, and which image it was made of.
+/// A packed block and the image that it was copied from.
 struct PackedBlock {
   std::uint64_t image = 0;
   ChipState chip;
@@ -61,7 +61,7 @@ bool PackedRunner::takes(const Pass& pass) const {
   return plan_.usable && takes_runs(pass) && takes_transfers(pass);
 }
 
-/// One loop from Start to End over all sources, of which only results are wanted.
+/// Whether the runs are one results-only loop from Start to End.
 bool PackedRunner::takes_runs(const Pass& pass) const {
   if (!wants_results_only(pass)) return false;
   const PassRun& first = pass.runs.front();
@@ -76,7 +76,7 @@ bool PackedRunner::takes_runs(const Pass& pass) const {
   });
 }
 
-/// All targets come in, and the results of all of them go out.
+/// Whether all targets are written and all their results are read.
 bool PackedRunner::takes_transfers(const Pass& pass) const {
   if (pass.writes.empty() || pass.writes.size() != pass.reads.size()) return false;
   const PassRun& run = pass.runs.front();
@@ -98,7 +98,7 @@ bool PackedRunner::takes_transfers(const Pass& pass) const {
   return true;
 }
 
-/// The sources of all runs. False if chips see different ones, or there are none.
+/// Collects the sources of all runs. False if chips have different ones, or there are none.
 bool PackedRunner::gather_segments(const Pass& pass) {
   segments_.clear();
   std::uint64_t items = 0;
@@ -120,7 +120,7 @@ bool PackedRunner::gather_segments(const Pass& pass) {
   return items != 0;
 }
 
-/// What PEs find: the same in all of them, or false.
+/// Creates the initial PE state; false if PEs differ.
 bool PackedRunner::make_image(const Pass& pass) {
   const LoadedChip* first = nullptr;
   for (const PassRun& run : pass.runs)
@@ -149,8 +149,8 @@ bool PackedRunner::make_image(const Pass& pass) {
   return image_usable_;
 }
 
-/// As many as keep some threads busy with few targets, where each has enough to do. Who asks for
-/// whole sums of every target gets them, and so does who takes one block's word for all.
+/// Number of slices that keeps threads busy with few targets. One slice if the order of sums is
+/// fixed or a result is passed from one block.
 std::uint64_t PackedRunner::slices_wanted(const Pass& pass) const {
   const bool joins = pass.runs.front().plan.partition == ChipPartition::SourcesOverBlocks &&
                      std::ranges::none_of(loaded_.results, [](const PortField& field) {
@@ -160,7 +160,7 @@ std::uint64_t PackedRunner::slices_wanted(const Pass& pass) const {
   return std::clamp<std::uint64_t>(sources_->item_count() / items_a_slice, 1, max_slices);
 }
 
-/// Whole stretches, as equal as may be.
+/// Whole stretches, of nearly equal size.
 void PackedRunner::make_slices(std::uint64_t wanted) {
   constexpr std::uint64_t stretch = LaneSources::stretch;
   const std::uint64_t groups = sources_->group_count();
@@ -176,7 +176,7 @@ void PackedRunner::make_slices(std::uint64_t wanted) {
   }
 }
 
-/// The loop may leave words of the group that it found last: of each part of it, one.
+/// The last group of each part, whose words the loop may store.
 void PackedRunner::take_last_groups(Slice& slice) const {
   const std::size_t size = loaded_.program.group * std::size_t{loaded_.program.item_shorts};
   slice.last_groups.resize((slice.count + groups_between_polls - 1) / groups_between_polls * size);
@@ -209,7 +209,7 @@ void PackedRunner::take_group(std::uint64_t group, std::uint64_t* to) const {
   }
 }
 
-/// Whole vectors, as equal as may be, so that every thread has its part.
+/// Whole vectors, of nearly equal size, for load balance.
 std::vector<PackedRunner::Group> PackedRunner::make_groups(const Pass& pass,
                                                            unsigned threads) const {
   const std::uint64_t lanes = std::uint64_t{compiled_.target.lanes()} * plan_.elements;
@@ -270,7 +270,7 @@ void PackedRunner::work(const Pass& pass, const Group& group) {
   const MachineFloatMode mode;
   PackedBlock& packed = packed_block;
   if (packed.image != image_number_) {
-    // What is left of another program is never looked at.
+    // Stale words of another program are never read.
     const Geometry geometry = one_block(geometry_, max_targets);
     if (packed.chip.blocks.empty() || packed.chip.geometry != geometry)
       packed.chip = make_chip(geometry);

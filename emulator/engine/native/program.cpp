@@ -18,7 +18,7 @@ namespace {
 
 bool is_memory(NodeOp op) { return op == NodeOp::Source || op == NodeOp::Uniform; }
 
-/// What the host reads of a program's results; all of the machine where it declares none.
+/// Words that the host reads: the declared results, or the whole state if there are none.
 LiveOut needs_of_host(const Program& program, const CellMap& map) {
   LiveOut needs(map);
   bool declared = false;
@@ -53,7 +53,7 @@ void add_exact_needs(const Program& program, Section section, const Geometry& ge
         if (a.what == Access::What::Local) base = map.local;
         if (a.what == Access::What::T) base = map.t + k * 2;
         if (port_of(a) == Port::BmAccess) continue;
-        // Also what it writes: it may do so under a mask, and then the old value stays.
+        // Including words that it writes, since a mask may keep the old value.
         for (std::uint32_t n = 0; n < a.shorts; ++n) needs.mark_cell(base + a.address + n);
       }
     }
@@ -126,7 +126,7 @@ CompiledSection::CompiledSection(const SectionModel& model, const Liveness& dema
   check_precision();
 }
 
-/// Is a mask made of the difference of two computed numbers?
+/// Whether a mask depends on the difference of two computed numbers.
 bool is_comparison_of_results(const Graph& g, const Node& node) {
   if (node.op != NodeOp::Negative && node.op != NodeOp::IsZero) return false;
   const Node& difference = g[node.a];
@@ -134,7 +134,7 @@ bool is_comparison_of_results(const Graph& g, const Node& node) {
          !is_leaf(g[difference.b].op);
 }
 
-/// Doubles take over where floats cannot do it.
+/// Falls back to doubles where floats are unsupported.
 void CompiledSection::check_precision() {
   if (target_.precision != Precision::Float) return;
   for (const Kernel& kernel : kernels_) {
@@ -229,7 +229,7 @@ KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_w
 /// Cells that a word occupies, from its place on.
 std::uint32_t cells_in(LeafKey key) { return key.take == Take::Long ? 2 : 1; }
 
-/// Where a word is among those that a section may leave: masks have places of their own.
+/// Index of a word among a section's outputs; masks have separate indices.
 std::pair<bool, std::uint32_t> place_of(LeafKey key, std::uint32_t cell = 0) {
   return {key.take == Take::Mask, key.place + cell};
 }
@@ -240,7 +240,7 @@ void CompiledSection::follow(const CompiledSection& before) {
     given_[place_of(constant.key)] = constant.upper;
     if (constant.key.take == Take::Long) given_[place_of(constant.key, 1)] = constant.lower;
   }
-  // What is read out of the state all the same, and what is written to it again.
+  // Inputs that are read from the state even in a fused run, and constants stored to it.
   std::set<std::pair<bool, std::uint32_t>> read, written;
   for (const Kernel& kernel : kernels_) {
     for (const KernelInstance& instance : kernel.instances) {
@@ -289,7 +289,7 @@ void CompiledSection::add_given(const RowTransfer& to, Target target,
     fits = fits && words_to_lanes(to.key.take, target.precision, {&upper, &lower, 0}, 1,
                                   input.lanes.data() + k * lane, lane);
   }
-  // What floats do not hold: the run is repeated with doubles, as without this.
+  // Not representable in floats: the run is repeated in doubles.
   const bool lost = target.precision == Precision::Float && watch.left();
   one.constants_fit = one.constants_fit && fits && !lost;
   one.given.push_back(input);
@@ -435,7 +435,7 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
     }
     return some;
   };
-  // What one section needs another one has to leave: until no more is asked for.
+  // Live-in words of one section are live-out of others: iterate to a fixed point.
   for (bool changed = true; changed;) {
     changed = false;
     for (unsigned s = 0; s < section_count; ++s) {

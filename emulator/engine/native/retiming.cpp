@@ -5,12 +5,12 @@
 namespace gdr::native {
 namespace {
 
-/// What a sum gets in a pass: + or - a term, perhaps under a mask.
+/// A step of a sum in a pass: + or - a term, optionally under a mask.
 struct Step {
   NodeOp op = NodeOp::Add;
   std::uint8_t detail = 0;
   Ref term = no_ref, mask = no_ref;
-  bool early = false;  ///< of the items of this pass; else it uses what the last one handed on
+  bool early = false;  ///< computed from this pass's items; else from carried values
 };
 
 struct Sum {
@@ -110,7 +110,7 @@ class Retimer {
     return true;
   }
 
-  /// Where a value's items come from. False if it depends on a sum.
+  /// Determines the group of a value's items. False if it depends on a sum.
   bool look_into(Ref r, std::vector<bool>& seen, bool& early, bool& late) const {
     if (seen[node_of(r)]) return true;
     seen[node_of(r)] = true;

@@ -29,7 +29,7 @@ class Seeker {
  private:
   std::vector<Ref> candidates() const;
   void examine(Ref x);
-  /// Is the value of node n only of account where x is not zero?
+  /// Whether node n is live only where x is not zero.
   bool guarded(std::uint32_t n, Ref x) const;
   bool is_product_of_found(const Node& node) const;
   void find_guards();
@@ -43,7 +43,7 @@ class Seeker {
   std::vector<std::optional<Condition>> conditions_;
 };
 
-/// Numbers of which some bits are used.
+/// Numbers whose bits are used.
 std::vector<Ref> Seeker::candidates() const {
   std::vector<Ref> list;
   const std::vector<bool> needed = needed_nodes(s_);
@@ -67,7 +67,7 @@ void Seeker::examine(Ref x) {
   }
 }
 
-/// Conditions under which values count, within the segment.
+/// Liveness conditions of values within the segment.
 void Seeker::find_guards() {
   conditions_.resize(g_.size());
   const auto meet = [&](Ref r, const Condition& condition) {
@@ -115,7 +115,7 @@ bool Seeker::is_product_of_found(const Node& node) const {
   return node.op == NodeOp::Mul && found_[node_of(node.a)] && found_[node_of(node.b)];
 }
 
-/// Can a number be -0? A sum is only if both of its operands are.
+/// Whether a number can be -0. A sum is -0 only if both operands are.
 bool may_be_minus_zero(const Graph& g, Ref r, int depth = 0) {
   constexpr int deepest = 6;
   const Node& node = g[r];
@@ -132,8 +132,8 @@ bool may_be_minus_zero(const Graph& g, Ref r, int depth = 0) {
   }
 }
 
-/// The program's value at zero, which may be infinite. Floats have a value as near to the end of
-/// their range: what is made of it must stay finite, too.
+/// The program's value at zero, which may be infinite. Floats scale it to the end of their range,
+/// so that derived values stay finite.
 Ref Seeker::value_at_zero(Graph& to, const Idiom& found, Ref x) const {
   double value = found.at_zero;
   if (floats_) value *= found.op == NodeOp::Recip ? 0x1p-896 : 0x1p-448;

@@ -19,7 +19,7 @@ struct Pair {
   CellValue upper = 0, lower = 0;
 };
 
-/// What an operation of one element leaves to be written.
+/// Pending writes of an operation of one element.
 struct Outcome {
   Pair word;
   Ref flag = no_ref;
@@ -97,8 +97,8 @@ Pair Translator::number_word(Ref value, Width width) {
   return {c_.half(value, false), c_.half(value, true)};
 }
 
-/// Adding a large constant and taking it away again rounds, if the sum in between is rounded to its
-/// format; host numbers have more bits than a short and fewer than a long.
+/// Adding and subtracting a large constant rounds if the intermediate sum is rounded to its format;
+/// host numbers have more bits than a short and fewer than a long.
 Ref Translator::unrounded(const Operand& x, Ref inner, Ref other) {
   const Node node = g_[inner];
   if (node.op != NodeOp::Add && node.op != NodeOp::Sub) return inner;
@@ -132,8 +132,8 @@ bool counts_in_ones(std::uint64_t upper) {
   return ((upper >> 24) & 2047) == exponent_of_ones && fraction >= 1 && fraction < 0xffffff;
 }
 
-/// An integer is added to the bits of a number that counts in ones. Doubles do not hold the sum: it
-/// is put off until the number is taken away again, or the bits are used.
+/// An integer is added to the bits of a number with unit last place. Doubles cannot represent the
+/// sum: it stays symbolic until the number is subtracted or the bits are used.
 bool Translator::add_to_constant(const Arithmetic& slot, Pair a, Pair b, Outcome& out) {
   if (slot.op != Op::Iadd || slot.mask.flag != MaskFlag::None) return false;
   const bool first = c_.is_constant(a.upper) && c_.is_constant(a.lower);
@@ -149,7 +149,7 @@ bool Translator::add_to_constant(const Arithmetic& slot, Pair a, Pair b, Outcome
   return true;
 }
 
-/// The integer of a sum from which its number is taken away, as a number; else no_ref.
+/// The integer of such a sum after its number is subtracted, as a number; else no_ref.
 Ref Translator::integer_as_number(const Arithmetic& slot, Pair a, Pair b) {
   if (slot.op != Op::Fsub || slot.a.width != Width::Long) return no_ref;
   const CellValue upper = slot.b.width == Width::Long ? b.upper : b.lower;

@@ -5,7 +5,8 @@
 namespace gdr::native {
 namespace {
 
-/// Is it a short for everybody? (A long that is stored as a short, too, stays as it is for others.)
+/// Whether a value is a short for all uses. (A long that is also stored as a short stays a long for
+/// others.)
 bool is_short(const Node& node) {
   switch (node.op) {
     case NodeOp::Add:
@@ -36,7 +37,7 @@ void mark_shorts(const Graph& g, Ref r, const std::vector<unsigned>& uses, bool 
   }
 }
 
-/// Is one of the values that a reference may stand for a sum with this constant?
+/// Whether a value that a reference may denote is a sum with this constant.
 bool is_sum_with(const Graph& g, Ref r, Ref constant) {
   const Node& node = g[r];
   if (node.op == NodeOp::Select) {

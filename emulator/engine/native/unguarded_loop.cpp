@@ -63,8 +63,8 @@ class Remover {
     return true;
   }
 
-  /// Is a number above zero (or not a number) where these inputs and words are? Sums of what is not
-  /// negative do not round to less than their largest part; products may vanish.
+  /// Whether a number is positive (or NaN) if these inputs and words are. Sums of nonnegative terms
+  /// do not round below their largest term; products may underflow.
   bool positive(Ref r, std::vector<std::uint32_t>& slots, std::vector<LeafKey>& uniforms) const {
     const Node& node = g_[r];
     const auto one_of = [&](Ref a, Ref b) {
@@ -94,7 +94,7 @@ class Remover {
     }
   }
 
-  /// A sum of squares, in part perhaps of what `positive` asks for.
+  /// A sum of squares and positive terms.
   bool not_negative(Ref r) const {
     const Node& node = g_[r];
     switch (node.op) {
@@ -136,7 +136,7 @@ void plan_loop_runs(std::uint64_t passes, std::span<const std::uint8_t> hit,
     const auto next = std::find(hit.begin() + static_cast<std::ptrdiff_t>(window), hit.end(), 1);
     const auto first = static_cast<std::uint64_t>(next - hit.begin()) * SourceWindows::groups;
     const std::uint64_t begin = next == hit.end() ? end : std::clamp(first, p, end);
-    // The pass behind a window meets its last group, too.
+    // The pass after a window also reads its last group.
     const std::uint64_t behind = std::min(end, first + SourceWindows::groups + 1);
     if (begin > p) {
       if (runs.empty()) runs.push_back({});

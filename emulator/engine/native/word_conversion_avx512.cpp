@@ -1,4 +1,4 @@
-// Eight machine words at a time. The same as words.cpp, in the instructions of one host.
+// The conversions of word_conversion.cpp for eight words at a time, with AVX-512.
 #include "emulator/engine/native/word_conversion.hpp"
 
 #if defined(__x86_64__)
