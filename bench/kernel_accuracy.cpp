@@ -22,9 +22,9 @@ Run run_on(std::string_view engine, const Context& context, const Kernel& kernel
   Device device = open_device(context, engine);
   Run run{run_law(device, kernel, law, sample, sample), {}};
   const Statistics s = device.statistics();
-  if (engine != "vector" && s.slow_runs != 0)
-    run.note = fmt::format("{} of {} sections on the exact engine: {}", s.slow_runs,
-                           s.fast_runs + s.slow_runs, s.slow_reason);
+  if (engine != "vector" && s.fallback_runs != 0)
+    run.note = fmt::format("{} of {} sections on the exact engine: {}", s.fallback_runs,
+                           s.fast_runs + s.fallback_runs, s.fallback_reason);
   return run;
 }
 

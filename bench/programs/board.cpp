@@ -79,7 +79,7 @@ void load(Board& board, const Program& program) {
 }
 
 /// Seconds of a force call: j-items to memory, targets in, the run, results out.
-double force_call(Board& board, std::uint64_t targets, std::uint64_t sources, Share share) {
+double force_call(Board& board, std::uint64_t targets, std::uint64_t sources, ChipPartition share) {
   const LinkLayout layout = link_layout(*board.program());
   CommandList list;
   const std::uint64_t source_words = sources * layout.source_words;
@@ -87,7 +87,7 @@ double force_call(Board& board, std::uint64_t targets, std::uint64_t sources, Sh
   Command write = command(CommandKind::WriteTargets, targets, source_words);
   Command run = command(CommandKind::Run, sources);
   Command read = command(CommandKind::ReadTargets, targets);
-  write.share = run.share = read.share = share;
+  write.partition = run.partition = read.partition = share;
   run.flags = run_start | run_end;
   list.commands = {command(CommandKind::WriteMemory, source_words), write, run, read};
   std::vector<std::uint64_t> results;
@@ -101,8 +101,8 @@ void bench_engine(const char* engine, const Program& program) {
   Board board(Geometry{}, make_engine(engine));
   load(board, program);
   fmt::print("{} engine ({}), {}\n", engine, isa_name(board.engine().isa()), program.name);
-  for (const auto share : {Share::TargetsOverBlocks, Share::SourcesOverBlocks}) {
-    const bool spread = share == Share::TargetsOverBlocks;
+  for (const auto share : {ChipPartition::TargetsOverBlocks, ChipPartition::SourcesOverBlocks}) {
+    const bool spread = share == ChipPartition::TargetsOverBlocks;
     const std::uint64_t targets = target_slots(program, board.geometry(), share);
     const double fixed = force_call(board, targets, 1, share);
     const std::uint64_t many = engine[0] == 'r' ? 64 : 4096;

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::uint64_t word_bytes = 8;
 
-/// Programs that are kept ready.
-constexpr std::size_t most_ready = 8;
+/// Maximum number of cached programs.
+constexpr std::size_t max_ready = 8;
 
 using Payload = std::span<const std::uint64_t>;
 
@@ -47,7 +47,7 @@ void check_geometry(const Geometry& g) {
 
 std::uint64_t targets_of(const BoardState& board, const Command& run, std::size_t chip) noexcept {
   if (run.targets != 0) return run.targets;
-  const std::uint64_t slots = target_slots(board.loaded->program, board.geometry, run.share);
+  const std::uint64_t slots = target_slots(board.loaded->program, board.geometry, run.partition);
   const auto& written = board.chips[chip].targets;
   if (board.loaded->targets.empty() || !written) return slots;
   return std::min(*written, slots);
@@ -55,12 +55,13 @@ std::uint64_t targets_of(const BoardState& board, const Command& run, std::size_
 
 namespace {
 
-void add_work(const Executable& executable, EngineWork& work) {
-  for (const SectionNote& note : executable.notes()) {
-    work.fast_runs += note.runs;
-    work.slow_runs += note.exact_runs;
-    work.compile_seconds += note.compile_seconds;
-    if (work.reason.empty()) work.reason = note.fallback.empty() ? note.reason : note.fallback;
+void add_work(const Executable& executable, EngineStats& work) {
+  for (const SectionStats& stats : executable.stats()) {
+    work.fast_runs += stats.runs;
+    work.fallback_runs += stats.fallback_runs;
+    work.compile_seconds += stats.compile_seconds;
+    if (work.reason.empty())
+      work.reason = stats.first_failure.empty() ? stats.reason : stats.first_failure;
   }
 }
 
@@ -71,15 +72,15 @@ struct Board::Impl {
 
   BoardState board;
   ListTimer timer;
-  /// Programs that chips hold or held, the last one first.
+  /// Cache of prepared programs, most recently loaded first.
   std::list<std::shared_ptr<ReadyProgram>> ready = {};
-  EngineWork earlier;                              ///< of programs that are not ready any more
-  std::uint64_t most_results = ~std::uint64_t{0};  ///< words of a list
-  std::size_t done = 0;                            ///< commands of the last list
+  EngineStats earlier;                            ///< statistics of evicted programs
+  std::uint64_t max_results = ~std::uint64_t{0};  ///< words of a list
+  std::size_t done = 0;                           ///< commands of the last list
   bool records = false;
   std::vector<ListRecord> recorded = {};
 
-  /// What executing one list needs: everything that ends with it.
+  /// State of the execution of one list.
   struct Execution {
     const CommandList& list;
     std::vector<std::uint64_t>& results;
@@ -87,7 +88,7 @@ struct Board::Impl {
     std::size_t words = 0;  ///< results so far
     std::uint64_t most_words = 0;
 
-    /// Place for more; what stands there is overwritten.
+    /// Extends the results; the new words are overwritten.
     std::size_t expect(std::size_t more) {
       const std::size_t offset = words;
       if (more > most_words - words)
@@ -140,7 +141,7 @@ void Board::Impl::end_list() noexcept {
   recorded.back().seconds = timer.list_seconds();
 }
 
-/// A program that was loaded before is ready still.
+/// Reuses a cached program with the same object.
 std::shared_ptr<ReadyProgram> Board::Impl::ready_program(std::vector<std::uint8_t> object) {
   const auto known = std::ranges::find_if(
       ready, [&](const std::shared_ptr<ReadyProgram>& p) { return p->object == object; });
@@ -162,9 +163,9 @@ std::shared_ptr<ReadyProgram> Board::Impl::ready_program(std::vector<std::uint8_
   return program;
 }
 
-/// Those that no chip holds and that were not used for long.
+/// Evicts the oldest programs that no chip holds.
 void Board::Impl::drop_old_programs() {
-  for (auto p = ready.end(); ready.size() > most_ready && p != ready.begin();) {
+  for (auto p = ready.end(); ready.size() > max_ready && p != ready.begin();) {
     --p;
     if (holds(p->get())) continue;
     add_work(*(*p)->executable, earlier);
@@ -176,7 +177,7 @@ void Board::Impl::load_program(const Command& c, Payload payload) {
   std::vector<std::uint8_t> bytes(c.count);
   if (!bytes.empty()) std::memcpy(bytes.data(), payload.data(), bytes.size());
   board.loaded = ready_program(std::move(bytes));
-  board.loaded->runner->forget_chips();
+  board.loaded->runner->invalidate_chips();
   const std::uint64_t chips = chips_of(c);
   for (std::size_t k = 0; k < board.chips.size(); ++k) {
     if (!takes_part(chips, k)) continue;
@@ -203,7 +204,7 @@ void Board::Impl::turn_to(Execution& x, const Command& c) {
   board.loaded = board.chips[first].loaded;
 }
 
-/// In pieces by several threads, where there is enough of it.
+/// Copies in parallel if there are enough words.
 void Board::Impl::write_words(BoardMemory& memory, std::uint64_t address, Payload payload) const {
   constexpr std::size_t piece = std::size_t{1} << 16;
   constexpr double ns_a_word = 1;
@@ -217,7 +218,7 @@ void Board::Impl::write_words(BoardMemory& memory, std::uint64_t address, Payloa
   run_phases({&phase, 1}, threads_for(estimate, board.threads));
 }
 
-/// Chips that held the same before hold the same afterwards, and share it: one copy for all.
+/// Chips with equal memories stay equal and share one copy.
 void Board::Impl::write_memory(Execution& x, const Command& c, Payload payload) {
   x.pass.flush_run();
   std::uint64_t written = 0;
@@ -234,7 +235,7 @@ void Board::Impl::write_memory(Execution& x, const Command& c, Payload payload) 
       like.push_back(&others);
     }
     write_words(memory, c.address, payload);
-    for (BoardMemory* const others : like) others->take_over(memory, c.address, payload.size());
+    for (BoardMemory* const others : like) others->share_chunks(memory, c.address, payload.size());
   }
 }
 
@@ -258,8 +259,9 @@ void Board::Impl::write_param(Execution& x, const Command& c, Payload payload) {
 
 void Board::Impl::run(Execution& x, const Command& c) {
   const LoadedProgram& loaded = *board.loaded;
-  const LoopPlan plan = make_plan(loaded, board.geometry, c.share, c.count);
-  const std::uint64_t output_words = c.count * board.loaded->timing.output_words_of_source(c.share);
+  const LoopPlan plan = make_plan(loaded, board.geometry, c.partition, c.count);
+  const std::uint64_t output_words =
+      c.count * board.loaded->timing.output_words_of_source(c.partition);
   const bool returns = (c.flags & run_return) != 0;
   for (std::size_t chip = 0; chip < board.chips.size(); ++chip) {
     if (!takes_part(c.chips, chip)) continue;
@@ -333,7 +335,7 @@ Board::Board(Board&&) noexcept = default;
 Board& Board::operator=(Board&&) noexcept = default;
 
 void Board::execute(const CommandList& list, std::vector<std::uint64_t>& results) {
-  Impl::Execution x{list, results, PassBuilder(impl_->board, results), 0, impl_->most_results};
+  Impl::Execution x{list, results, PassBuilder(impl_->board, results), 0, impl_->max_results};
   impl_->begin_list();
   try {
     for (; impl_->done < list.commands.size(); ++impl_->done) impl_->step(x, impl_->done);
@@ -353,7 +355,7 @@ void Board::record(bool on) {
   impl_->recorded.clear();
 }
 const std::vector<ListRecord>& Board::recorded() const noexcept { return impl_->recorded; }
-void Board::limit_results(std::uint64_t words) noexcept { impl_->most_results = words; }
+void Board::limit_results(std::uint64_t words) noexcept { impl_->max_results = words; }
 std::size_t Board::commands_done() const noexcept { return impl_->done; }
 
 const Geometry& Board::geometry() const noexcept { return impl_->board.geometry; }
@@ -366,14 +368,14 @@ const Program* Board::program(unsigned chip) const noexcept {
 const WorkCounts& Board::counts() const noexcept { return impl_->timer.counts(); }
 void Board::reset_counts() noexcept { impl_->timer.reset(); }
 
-EngineWork Board::engine_work() const {
-  EngineWork work = impl_->earlier;
+EngineStats Board::engine_stats() const {
+  EngineStats work = impl_->earlier;
   work.reason.clear();
   for (const auto& program : impl_->ready) {
-    EngineWork own;
+    EngineStats own;
     add_work(*program->executable, own);
     work.fast_runs += own.fast_runs;
-    work.slow_runs += own.slow_runs;
+    work.fallback_runs += own.fallback_runs;
     work.compile_seconds += own.compile_seconds;
     if (work.reason.empty() && impl_->holds(program.get())) work.reason = own.reason;
   }
@@ -390,7 +392,7 @@ const ChipState& Board::chip(unsigned number) const {
 }
 ChipState& Board::chip(unsigned number) {
   const ChipState& state = std::as_const(*this).chip(number);
-  for (const auto& program : impl_->ready) program->runner->forget_chips();
+  for (const auto& program : impl_->ready) program->runner->invalidate_chips();
   return const_cast<ChipState&>(state);
 }
 

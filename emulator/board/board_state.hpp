@@ -1,4 +1,4 @@
-// What a board holds between commands, as plain data.
+// State of a board between commands, as plain data.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace gdr {
 
-/// A program that a board holds ready: loaded into chips, or kept for when it is loaded again.
+/// A prepared program: loaded into chips, or cached for a later load.
 struct ReadyProgram : LoadedProgram {
-  std::vector<std::uint8_t> object;  ///< as it came
+  std::vector<std::uint8_t> object;  ///< object file
   ProgramTiming timing;
   std::shared_ptr<const Executable> executable;
   std::unique_ptr<PassRunner> runner;
@@ -25,8 +25,8 @@ struct ReadyProgram : LoadedProgram {
 struct BoardChip {
   LoadedChip chip;
   BoardMemory memory;
-  std::optional<std::uint64_t> targets;  ///< slots that WriteTargets filled, from 0; none: never
-  std::shared_ptr<ReadyProgram> loaded;  ///< its instruction store; null: nothing
+  std::optional<std::uint64_t> targets;  ///< slots filled by WriteTargets; none before the first
+  std::shared_ptr<ReadyProgram> loaded;  ///< program in the instruction store; null: none
 };
 
 struct BoardState {
@@ -34,7 +34,8 @@ struct BoardState {
   std::shared_ptr<const Engine> engine;
   unsigned threads = 0;
   std::vector<BoardChip> chips;
-  /// That of the chips which the command in work names: they hold the same, or it is refused.
+  /// Program of the chips of the current command; a command for chips with different programs is
+  /// refused.
   std::shared_ptr<ReadyProgram> loaded;
 };
 

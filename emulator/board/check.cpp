@@ -14,8 +14,8 @@ constexpr std::array<std::string_view, 8> kind_names{
     "",           "LoadProgram", "WriteMemory", "WriteTargets",
     "WriteParam", "Run",         "ReadTargets", "ReadMemory"};
 
-/// More j-items than any machine sees in a year; keeps all counts far from overflow.
-constexpr std::uint64_t most_items = std::uint64_t{1} << 40;
+/// Limit of j-items, far from overflow of all counts.
+constexpr std::uint64_t max_items = std::uint64_t{1} << 40;
 
 class Checker {
  public:
@@ -75,9 +75,10 @@ void Checker::check_one_chip() const {
 
 void Checker::check_share() const {
   const bool runs = command_.kind == CommandKind::Run;
-  if (command_.share != Share::TargetsOverBlocks && command_.share != Share::SourcesOverBlocks &&
-      !(runs && command_.share == Share::PartsOverBlocks)) {
-    refuse("unknown partition " + std::to_string(static_cast<std::uint32_t>(command_.share)));
+  if (command_.partition != ChipPartition::TargetsOverBlocks &&
+      command_.partition != ChipPartition::SourcesOverBlocks &&
+      !(runs && command_.partition == ChipPartition::PartsOverBlocks)) {
+    refuse("unknown partition " + std::to_string(static_cast<std::uint32_t>(command_.partition)));
   }
 }
 
@@ -86,13 +87,13 @@ void Checker::check_program() const {
   for (std::size_t c = 0; c < board_.chips.size(); ++c) {
     if (takes_part(command_.chips, c) && board_.chips[c].loaded != board_.loaded)
       refuse("chip " + std::to_string(c) + " holds another program than chip " +
-             std::to_string(std::countr_zero(command_.chips)) +
-             "; speak to each with commands of its own");
+             std::to_string(std::countr_zero(command_.chips)) + "; use separate commands for each");
   }
 }
 
 void Checker::check_slots(std::uint64_t first, std::uint64_t count) const {
-  const std::uint64_t slots = target_slots(board_.loaded->program, board_.geometry, command_.share);
+  const std::uint64_t slots =
+      target_slots(board_.loaded->program, board_.geometry, command_.partition);
   if (first > slots || count > slots - first) {
     refuse("slots from " + std::to_string(first) + ", " + std::to_string(count) +
            " of them, lie beyond the " + std::to_string(slots) + " of a chip");
@@ -114,11 +115,13 @@ void Checker::check_run() const {
   check_program();
   check_flags(run_start | run_end | run_flags | run_results_only | run_return | run_reassociate);
   check_slots(0, command_.targets);
-  if (command_.count > most_items) refuse("more than 2^40 j-items");
+  if (command_.count > max_items) refuse("more than 2^40 j-items");
   const LinkLayout& layout = board_.loaded->layout;
   const std::uint64_t out_words =
-      layout.output_words * output_records(board_.loaded->program, board_.geometry, command_.share);
-  const std::uint64_t parts = command_.share == Share::PartsOverBlocks ? board_.geometry.blocks : 1;
+      layout.output_words *
+      output_records(board_.loaded->program, board_.geometry, command_.partition);
+  const std::uint64_t parts =
+      command_.partition == ChipPartition::PartsOverBlocks ? board_.geometry.blocks : 1;
   check_memory(command_.address, command_.count, layout.source_words * parts);
   if ((command_.flags & run_return) != 0) return check_return();
   check_memory(command_.output_address, command_.count, out_words);
@@ -130,9 +133,9 @@ void Checker::check_run() const {
   }
 }
 
-/// Words that are joined come from all blocks and chips alike.
+/// Joined words have the same partition in all blocks and chips.
 void Checker::check_return() const {
-  if (command_.share == Share::SourcesOverBlocks)
+  if (command_.partition == ChipPartition::SourcesOverBlocks)
     refuse("output items of blocks that have items of their own cannot be joined on their way");
   for (const Variable& v : board_.loaded->program.variables) {
     if (v.kind == VarKind::Output && v.reduce == Reduce::Pass)
@@ -144,7 +147,7 @@ void Checker::check_return() const {
     refuse("more than 2^32 words of output items at once; divide the run");
 }
 
-/// Checks what the kind names, and returns the length of its payload.
+/// Checks the fields of the kind and returns the length of its payload.
 std::uint64_t Checker::check_kind() const {
   switch (command_.kind) {
     case CommandKind::LoadProgram:

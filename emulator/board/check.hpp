@@ -1,4 +1,4 @@
-// Whether a command can be executed: everything that could go wrong is found before it begins.
+// Validation of a command before its execution.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace gdr {
 
 /// The payload of command `index` of a list. Throws gdr::Error (Device), naming the command, if it
-/// is malformed or asks for what this board has not.
+/// is malformed or does not fit this board.
 std::span<const std::uint64_t> check_command(const BoardState& board, const CommandList& list,
                                              std::size_t index);
 

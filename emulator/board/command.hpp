@@ -1,5 +1,5 @@
-// The command list: a short plain-data program for a board. It means the same whether it is
-// executed in this process, sent to a board server, placed in a DMA ring or run on another rank.
+// The command list: a short plain-data program for a board. Its meaning does not depend on the
+// transport: in this process, to a board server, by a DMA ring or on another rank.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ enum class CommandKind : std::uint32_t {
 /// One command: plain data, 80 bytes, no pointers. Fields that a kind does not name are zero.
 struct Command {
   CommandKind kind{};
-  Share share{};
+  ChipPartition partition{};
   std::uint64_t chips = 0;  ///< bit c: chip c takes part (reads without `read_combine`: one bit);
                             ///< LoadProgram without any: all of them
   std::uint32_t variable = 0;  ///< WriteParam: number among the program's params

@@ -66,7 +66,7 @@ void ListTimer::add(const Command& c, const ProgramTiming& program) {
 
 void ListTimer::run(const Command& c, const ProgramTiming& program) {
   const LoopPlan plan =
-      make_plan(program.group, program.groups_per_half, geometry_, c.share, c.count);
+      make_plan(program.group, program.groups_per_half, geometry_, c.partition, c.count);
   const std::uint64_t source_words = program.source_words * plan.parts;
   const ChipClocks clocks = loop_clocks(plan, program, geometry_, c.flags, rates_);
   add_clocks(c.chips, clocks);
@@ -78,7 +78,7 @@ void ListTimer::run(const Command& c, const ProgramTiming& program) {
   }
   timeline_.run(c.chips, clocks.total, c.address, end);
   timeline_.uses(c.chips, c.output_address,
-                 c.output_address + c.count * program.output_words_of_source(c.share));
+                 c.output_address + c.count * program.output_words_of_source(c.partition));
 }
 
 /// Chips work side by side: the busiest one determines the clocks of the board.

@@ -17,7 +17,7 @@ class ListTimer {
  public:
   explicit ListTimer(const Geometry& geometry, const BoardRates& rates = {});
 
-  /// Begin a list; `busy`, if given, receives what is busy when.
+  /// Begins a list; `busy`, if given, receives the busy times.
   void begin(std::vector<BusyTime>* busy = nullptr);
   /// The next command of the list, for chips that hold the program described by `program`.
   void add(const Command& command, const ProgramTiming& program);
@@ -26,7 +26,7 @@ class ListTimer {
   /// Seconds of the current list so far.
   double list_seconds() const noexcept { return timeline_.seconds(); }
 
-  /// Since construction or reset. Interactions and flops are left to the caller.
+  /// Since construction or reset. The caller adds interactions and flops.
   WorkCounts& counts() noexcept { return counts_; }
   const WorkCounts& counts() const noexcept { return counts_; }
   void reset() noexcept;

@@ -4,7 +4,7 @@ namespace gdr {
 
 void PassBuilder::add_write(const Command& c, const std::uint64_t* records) {
   if (!runs_.empty() || !reads_.empty()) flush();
-  writes_.push_back({c.chips, {c.share, c.first, c.count}, records});
+  writes_.push_back({c.chips, {c.partition, c.first, c.count}, records});
 }
 
 void PassBuilder::add_run(const Command& c, const LoopPlan& plan, std::size_t result_offset) {
@@ -15,19 +15,20 @@ void PassBuilder::add_run(const Command& c, const LoopPlan& plan, std::size_t re
 
 void PassBuilder::add_read(const Command& c, std::size_t result_offset) {
   const bool raw = (c.flags & read_raw) != 0;
-  const bool joined = raw || c.share == Share::SourcesOverBlocks || (c.flags & read_combine) != 0;
-  reads_.push_back({c.chips, {c.share, c.first, c.count}, result_offset, joined, raw});
+  const bool joined =
+      raw || c.partition == ChipPartition::SourcesOverBlocks || (c.flags & read_combine) != 0;
+  reads_.push_back({c.chips, {c.partition, c.first, c.count}, result_offset, joined, raw});
 }
 
 void PassBuilder::flush() {
   if (writes_.empty() && reads_.empty() && runs_.empty()) return;
   Command run;
-  if (!runs_.empty()) run.share = runs_[0].plan.share;
+  if (!runs_.empty()) run.partition = runs_[0].plan.partition;
   std::vector<PassChip> chips;
   chips.reserve(board_.chips.size());
   for (std::size_t c = 0; c < board_.chips.size(); ++c)
     chips.push_back({board_.chips[c].chip, board_.chips[c].memory, targets_of(board_, run, c)});
-  // Whatever happens, these commands are done with: a list is never executed twice.
+  // Cleared also on exceptions: a list is never executed twice.
   struct Clear {
     PassBuilder& builder;
     ~Clear() {

@@ -1,4 +1,4 @@
-// Collects commands that an engine executes together: targets, the loop, results.
+// Combines commands into passes: targets, the loop, results.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace gdr {
 
-/// Takes checked commands in their order, writes before runs before reads, and has them executed as
-/// one pass on `flush`; adding one that does not fit this order flushes first. Commands that are
-/// not kept here need a flush before them.
+/// Collects validated commands, writes before runs before reads, and executes them as one pass on
+/// `flush`; a command that violates this order flushes first. Other kinds of commands require a
+/// flush before them.
 class PassBuilder {
  public:
   /// Results are stored in `results`, from offsets that the reads name.
@@ -21,11 +21,11 @@ class PassBuilder {
       : board_(board), results_(results) {}
 
   void add_write(const Command& command, const std::uint64_t* records);
-  /// `result_offset`: where output items go that the run returns.
+  /// `result_offset`: offset of returned output items in the results.
   void add_run(const Command& command, const LoopPlan& plan, std::size_t result_offset);
   void add_read(const Command& command, std::size_t result_offset);
   void flush();
-  /// Before anything that the run must not see, or that must see what it did, in memory.
+  /// Flushes pending runs; call before accesses to the memory.
   void flush_run() {
     if (!runs_.empty()) flush();
   }

@@ -20,7 +20,7 @@ ProgramTiming program_timing(const Program& p, const Geometry& geometry) {
   timing.result_words = words_of_target(layout, 0);
   timing.raw_result_words = words_of_target(layout, read_raw);
   timing.output_words = layout.output_words;
-  timing.output_records = output_records(p, geometry, Share::TargetsOverBlocks);
+  timing.output_records = output_records(p, geometry, ChipPartition::TargetsOverBlocks);
   for (const LinkLayout::Field& field : layout.params)
     timing.param_words.push_back((field.half_words + 1) / 2);
   return timing;
@@ -49,7 +49,8 @@ std::uint64_t result_length(const Command& c, const ProgramTiming& program) noex
     case CommandKind::ReadMemory:
       return c.count;
     case CommandKind::Run:
-      return (c.flags & run_return) != 0 ? c.count * program.output_words_of_source(c.share) : 0;
+      return (c.flags & run_return) != 0 ? c.count * program.output_words_of_source(c.partition)
+                                         : 0;
     default:
       return 0;
   }

@@ -23,8 +23,8 @@ struct ProgramTiming {
   std::vector<std::uint64_t> param_words;  ///< link words of each parameter
 
   /// Words that all records of a source take which a run with this partition leaves.
-  std::uint64_t output_words_of_source(Share share) const noexcept {
-    return output_words * (share == Share::SourcesOverBlocks ? 1 : output_records);
+  std::uint64_t output_words_of_source(ChipPartition partition) const noexcept {
+    return output_words * (partition == ChipPartition::SourcesOverBlocks ? 1 : output_records);
   }
 };
 

@@ -1,4 +1,4 @@
-// What a board wrote down about the lists that it executed, for pictures of its time line.
+// Record of executed lists, for timeline pictures.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace gdr {
 
-/// What is busy on a board: one direction of the link, or a chip; or, where nobody knows more of a
-/// list, the whole of it.
+/// A resource of a board: one direction of the link, a chip, or the whole board if details are
+/// unknown.
 enum class BusyPart : std::uint8_t { LinkWrite, Chip, LinkRead, Board };
 
-/// A part of the board at work for one command; seconds since the list began, on the real board.
+/// Busy time of a resource for one command; seconds since the list began, on the real board.
 struct BusyTime {
   BusyPart part{};
   std::uint32_t chip = 0;  ///< of BusyPart::Chip
@@ -20,8 +20,8 @@ struct BusyTime {
   double begin = 0, end = 0;
 };
 
-/// One command list: when it was executed here (seconds of the host's steady clock), and how the
-/// real board would have been busy with it for `seconds`.
+/// One command list: its execution on this host (seconds of the steady clock), and the busy times
+/// of the real board within `seconds`.
 struct ListRecord {
   double host_begin = 0, host_end = 0;
   double seconds = 0;

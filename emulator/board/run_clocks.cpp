@@ -25,7 +25,7 @@ ChipClocks loop_clocks(const LoopPlan& plan, const ProgramTiming& program, const
   const std::uint64_t start = (flags & run_start) != 0 ? program.start_clocks : 0;
   const std::uint64_t end = (flags & run_end) != 0 ? program.end_clocks : 0;
   const std::uint64_t words_in = program.group * program.source_words * plan.parts;
-  const std::uint64_t words_out = program.group * program.output_words_of_source(plan.share);
+  const std::uint64_t words_out = program.group * program.output_words_of_source(plan.partition);
   const bool to_memory = (flags & run_return) == 0;
   const GroupRange longest = plan.slice(0);
   const std::uint64_t fills = plan.fills(longest.count);

@@ -1,4 +1,4 @@
-// A number that predicted times rest on, with all that a reader needs to judge it.
+// A constant of the time model, with its source and reason.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Where time goes on a real board: the constants, each with its source, and what a run costs.
+// The time model of a real board: constants, clocks of a run, and the timeline of a command list.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace gdr {
 
 /// Work counted while command lists execute; the same in every engine, thread count and host.
-/// Clocks are those of the busiest chip of the board: chips side by side count once.
+/// Clocks are those of the busiest chip of the board: chips that work concurrently count once.
 struct WorkCounts {
   std::uint64_t compute_clocks = 0;    ///< PE clocks of all sections
   std::uint64_t port_in_clocks = 0;    ///< chip input port
@@ -29,8 +29,8 @@ struct WorkCounts {
 
 std::span<const TimeConstant> time_constants() noexcept;
 
-/// How fast words move on a board and its link: by default those of constants.hpp, else of a
-/// machine that is only described (libgdr/predict).
+/// Transfer rates of a board and its link: by default those of constants.hpp, else of a described
+/// system (libgdr/predict).
 struct BoardRates {
   /// Clocks of a 64-bit word at a chip's ports.
   std::uint64_t port_in = static_cast<std::uint64_t>(constants::port_in.value);
@@ -49,17 +49,17 @@ struct ChipClocks {
   friend bool operator==(const ChipClocks&, const ChipClocks&) = default;
 };
 
-/// Words through the input port at once: parameters and i-variables.
+/// Clocks of words through the input port: parameters and i-variables.
 ChipClocks load_clocks(std::uint64_t words, const BoardRates& rates = {}) noexcept;
-/// Words through the output port at once: results.
+/// Clocks of words through the output port: results.
 ChipClocks read_clocks(std::uint64_t words, const BoardRates& rates = {}) noexcept;
 
-/// One half of the broadcast memories that is filled and worked on: equal ones stand together.
+/// Consecutive fills of a half of the broadcast memories with equal work.
 struct HalfWork {
-  std::uint64_t times = 0;    ///< halves like this, one after the other
+  std::uint64_t times = 0;    ///< number of equal fills
   std::uint64_t compute = 0;  ///< PE clocks
   std::uint64_t words_in = 0, words_out = 0;
-  bool out_to_memory = true;  ///< else past it, to the host
+  bool out_to_memory = true;  ///< else to the host
 };
 
 /// Contract, paragraph 5: sections Start and End, the first fill, for each half the larger of its
@@ -69,19 +69,19 @@ struct HalfWork {
 ChipClocks run_clocks(std::uint64_t start, std::span<const HalfWork> halves, std::uint64_t end,
                       double clock_hz, const BoardRates& rates = {}) noexcept;
 
-/// What goes on at the same time while one command list executes: both directions of the link and
-/// every chip. Commands begin in order, each as soon as what it needs is free; all times in seconds
-/// from the beginning of the list.
+/// Timeline of one command list: both directions of the link and every chip work concurrently.
+/// Commands begin in order, each as soon as its resources are free; times in seconds since the
+/// beginning of the list.
 class Timeline {
  public:
   Timeline(unsigned chips, double clock_hz, const BoardRates& rates = {})
       : chips_(chips, 0.0), clock_hz_(clock_hz), rates_(rates) {}
 
-  /// Begin a new list: everything is free.
+  /// Begins a new list: everything is free.
   void restart() noexcept;
-  /// From now on keep what is busy when, here; null: no longer.
+  /// Records busy times to `busy`; null stops recording.
   void record(std::vector<BusyTime>* busy) noexcept { record_ = busy; }
-  /// Which command the next calls belong to, for the record.
+  /// Sets the command of the next calls, for the record.
   void doing(CommandKind command) noexcept { command_ = command; }
 
   /// Link transfer to the board's memories; chips go on meanwhile, but none may still be reading
@@ -92,16 +92,15 @@ class Timeline {
   void load(std::uint64_t chips, std::uint64_t bytes, std::uint64_t clocks);
   /// `clocks` on each of the chips, after all writes so far; they read memory words [begin, end).
   void run(std::uint64_t chips, std::uint64_t clocks, std::uint64_t begin, std::uint64_t end);
-  /// The same of a run whose output items go to the host all the while: chips that take part wait
-  /// for one another.
+  /// A run whose output items go to the host concurrently: its chips wait for one another.
   void run_returning(std::uint64_t chips, std::uint64_t clocks, std::uint64_t begin,
                      std::uint64_t end, std::uint64_t bytes);
-  /// Memory words [begin, end) that the last run on these chips uses too.
+  /// Adds memory words [begin, end) to those in use by the last run on these chips.
   void uses(std::uint64_t chips, std::uint64_t begin, std::uint64_t end);
   /// `clocks` on each of the chips, then, when all are done, a link transfer to the host.
   void read(std::uint64_t chips, std::uint64_t bytes, std::uint64_t clocks);
 
-  /// When everything is done.
+  /// Time at which all work is complete.
   double seconds() const noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// What executes programs: one decoded program, several engines, one interface, the same bits.
+// Engines: several ways to execute a decoded program behind one interface.
 #pragma once
 
 #include <array>
@@ -17,69 +17,69 @@
 
 namespace gdr {
 
-/// j-items that an engine took over beforehand (StreamedExecutable::convert_sources), for a run
-/// longer than what the broadcast memory holds.
+/// j-items that an engine converted beforehand (StreamingExecutable::convert_sources), for a run of
+/// more items than the broadcast memory holds.
 struct SourceStream {
-  const std::byte* groups = nullptr;  ///< of the run, one behind the other; null: there is none
-  std::uint32_t last_group = 0;  ///< BM address (shorts) where the last group stands nevertheless
+  const std::byte* groups = nullptr;  ///< of the run, consecutive; null: no stream
+  std::uint32_t last_group = 0;       ///< BM address (shorts) of the last group
 };
 
-/// What one block is asked to do: a section, `iterations` times over.
+/// A request to one block: a section, executed `iterations` times.
 struct BlockRun {
   Section section = Section::Body;
   std::uint64_t iterations = 1;
   std::uint32_t source_base = 0;  ///< BM address (shorts) of the first group of j-items
-  std::uint32_t source_step = 0;  ///< shorts that it advances each time
+  std::uint32_t source_step = 0;  ///< advance per iteration, in shorts
   std::uint32_t output_base = 0;  ///< BM address (shorts) of the first group of output items
   std::uint32_t output_step = 0;
   bool collect_flags = false;  ///< keep sticky flags in BlockState::flags
-  /// Body only, instead of source_base and source_step, which then count for nothing.
+  /// Body only; replaces source_base and source_step.
   SourceStream stream;
-  /// Body over a stream only, of a program that leaves output items: where they go, `output_step`
-  /// shorts from one group to the next. Their place in the memory, at output_base, stays as it is.
+  /// Body over a stream only, for programs with output items: their destination, `output_step`
+  /// shorts from one group to the next. The memory at output_base is not written.
   std::uint64_t* outputs = nullptr;
-  /// PEs 0 .. live_pes - 1 hold targets that count; 0: all do. Engines with fast numerics may leave
-  /// the others as they are.
+  /// PEs 0 .. live_pes - 1 hold valid targets; 0: all. Engines with fast numerics may skip the
+  /// others.
   std::uint32_t live_pes = 0;
-  /// StreamedExecutable::run_whole only: words may keep what they held that are no results and that
-  /// the sections, alone or together, overwrite before they look at them.
+  /// StreamingExecutable::run_program only: words that are not results, and that the sections write
+  /// before they read them, may keep their previous values.
   bool results_only = false;
 };
 
-/// What an engine made of a section. Engines with one way of running leave it as it is.
-struct SectionNote {
-  bool compiled = false;  ///< runs the fast way: in host numbers, proved exact or not
-  std::string reason;     ///< why not (instruction, source line, what), or only in part; else empty
-  /// Where the first run whose proof failed went wrong (instruction, source line, what); else
-  /// empty.
-  std::string fallback;
-  std::uint64_t runs = 0;        ///< on a block the fast way, since the program was made ready
-  std::uint64_t exact_runs = 0;  ///< the slow way instead: not compiled, or its proof failed
-  std::uint64_t code_bytes = 0;  ///< of machine code made so far; none on the portable path
-  double compile_seconds = 0;    ///< spent making it
+/// Statistics of a section. Engines with a single execution path leave the defaults.
+struct SectionStats {
+  bool compiled = false;  ///< runs in host numbers, verified or fast
+  std::string reason;     ///< why not, or only in part (instruction, source line)
+  /// First inexact instruction of the first run that failed verification (with source line); empty
+  /// if none failed.
+  std::string first_failure;
+  std::uint64_t runs = 0;           ///< block runs in host numbers since preparation
+  std::uint64_t fallback_runs = 0;  ///< block runs on integers or the exact engine instead
+  std::uint64_t code_bytes = 0;     ///< size of the machine code; 0 on the portable path
+  double compile_seconds = 0;       ///< time spent on code generation
 };
 /// By section, as in Program::sections.
-using ExecutableNotes = std::array<SectionNote, section_count>;
+using ExecutableStats = std::array<SectionStats, section_count>;
 
 class PassRunner;
 struct LoadedProgram;
-struct ProductKernels;  // emulator/engine/products/kernels.hpp
-struct FastKernels;     // emulator/engine/products/fast_kernels.hpp
+struct MatmulKernels;      // emulator/engine/matmul/kernels.hpp
+struct FastMatmulKernels;  // emulator/engine/matmul/fast_kernels.hpp
 
-/// A program made ready for one engine and geometry. Immutable, and shared by threads.
+/// A program prepared for one engine and geometry. Immutable; shared by threads.
 class Executable {
  public:
   virtual ~Executable() = default;
   /// Run a section on one block. Different blocks may run at the same time in different threads.
   /// The caller has checked that all BM addresses lie in the memory.
   virtual void run(BlockState& block, const BlockRun& run) const = 0;
-  /// What executes passes of this program on the chips of one board (pass.hpp), with what it keeps
-  /// from one pass to the next. `loaded` is this program for this geometry; both must outlive the
-  /// runner. By default blocks are worked off one by one, section after section.
+  /// Creates the runner of this program's passes on the chips of one board (pass.hpp), with its
+  /// caches. `loaded` is this program for this geometry; both must outlive the runner. The default
+  /// runs block by block, section by section.
   virtual std::unique_ptr<PassRunner> pass_runner(const LoadedProgram& loaded,
                                                   const Geometry& geometry) const;
   /// How it has run so far.
-  virtual ExecutableNotes notes() const { return {}; }
+  virtual ExecutableStats stats() const { return {}; }
 };
 
 class Engine {
@@ -89,8 +89,8 @@ class Engine {
   virtual Isa isa() const noexcept = 0;
   /// True if its results are the machine's, bit for bit; false for fast numerics.
   virtual bool exact() const noexcept { return true; }
-  /// Fast numerics with kernels for matrix products: what the chip cuts off a factor is multiplied,
-  /// too.
+  /// True for fast numerics with matrix kernels, which multiply all bits of a factor, also those
+  /// that the chip truncates.
   virtual bool multiplies_all_bits() const noexcept { return false; }
   /// Throws gdr::Error (category Program) if the program does not fit the geometry.
   virtual std::shared_ptr<const Executable> prepare(const Program& program,
@@ -99,7 +99,7 @@ class Engine {
 
 /// Names for options: "reference", "vector", "native", "native-float".
 std::span<const std::string_view> engine_names() noexcept;
-/// Make an engine by name. Empty strings mean: what GDR_ENGINE / GDR_ISA say, else the default
+/// Creates an engine by name. Empty strings select GDR_ENGINE / GDR_ISA, else the default
 /// ("vector", the best instruction set of the host). Throws gdr::Error (category Usage) for an
 /// unknown name and (category Unsupported) for an instruction set that this host lacks.
 std::unique_ptr<Engine> make_engine(std::string_view name = {}, std::string_view isa = {});

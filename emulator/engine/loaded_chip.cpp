@@ -21,12 +21,12 @@ void LoadedChip::load(const LoadedProgram& program, const Executable& executable
   params_.clear();
   params_pending_.clear();
   work_ = nullptr;
-  ++looks_;
+  ++version_;
 }
 
 void LoadedChip::set_param(std::uint32_t variable, std::vector<std::uint64_t> words) {
   if (work_) state();  // it comes before the parameter
-  // The state gets it all the same: a program may have written to its place.
+  // Written even if unchanged: a program may have overwritten it.
   if (std::ranges::find(params_pending_, variable) == params_pending_.end())
     params_pending_.push_back(variable);
   std::vector<std::uint64_t>& held = params_[variable];
@@ -48,7 +48,7 @@ ChipState& LoadedChip::state() {
   params_pending_.clear();
   if (work_) std::exchange(work_, nullptr)(*state_);
   clean_ = false;
-  ++looks_;
+  ++version_;
   return *state_;
 }
 

@@ -1,6 +1,5 @@
-// A pass: what a board asks an engine to do. Targets go into the PEs, the loop runs over the
-// j-items in the memories, results come out, on all chips together. How that is done is up to the
-// engine.
+// A pass: the unit of work that a board delegates to an engine. It writes targets to the PEs, runs
+// the loop over the j-items in the memories and reads results, on all chips.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@ namespace gdr {
 
 /// Consecutive target slots of a chip.
 struct TargetSlots {
-  Share share{};
+  ChipPartition partition{};
   std::uint64_t first = 0, count = 0;
 };
 
@@ -30,8 +29,8 @@ struct ResultRead {
   std::uint64_t chips = 0;
   TargetSlots slots;
   std::size_t offset = 0;
-  bool joined = false;  ///< by the network over blocks, or over chips
-  bool raw = false;     ///< as the network has it, not converted; always joined
+  bool joined = false;  ///< reduced by the network over blocks, or over chips
+  bool raw = false;     ///< words of the network, not converted; always joined
 };
 
 /// The loop over the j-items that stand at one address of some chips' memories.
@@ -42,34 +41,35 @@ struct PassRun {
   std::uint64_t address = 0;         ///< of the first j-item, in words of memory
   std::uint64_t output_address = 0;  ///< where output items go in memory
   std::size_t output_offset = 0;     ///< where they go among the results, with `run_return`
-  std::uint64_t targets = 0;         ///< slots of a chip that count; 0: PassChip::targets
+  std::uint64_t targets = 0;         ///< valid slots of a chip; 0: PassChip::targets
 };
 
 /// One chip of the board.
 struct PassChip {
   LoadedChip& chip;
   BoardMemory& memory;
-  std::uint64_t targets = 0;  ///< slots that hold targets
+  std::uint64_t targets = 0;  ///< number of slots with targets
 };
 
-/// Writes come first, then the runs one after the other, then reads. Everything has been checked.
+/// Writes come first, then the runs one after the other, then reads. All arguments have been
+/// checked.
 struct Pass {
   std::span<const PassChip> chips;  ///< all of the board
   std::span<const TargetWrite> writes;
   std::span<const PassRun> runs;
   std::span<const ResultRead> reads;
   std::uint64_t* results = nullptr;
-  unsigned threads = 0;  ///< that the user asked for; 0: one for each core
+  unsigned threads = 0;  ///< requested by the user; 0: one for each core
 };
 
-/// Executes passes of one program on one board. Belongs to one thread at a time; what it keeps
-/// between passes (converted j-items, buffers) is its own.
+/// Executes passes of one program on one board. Belongs to one thread at a time; it owns its caches
+/// (converted j-items, buffers).
 class PassRunner {
  public:
   virtual ~PassRunner() = default;
   virtual void run(const Pass& pass) = 0;
-  /// Chips were written to by others: what is known of the contents of their blocks is void.
-  virtual void forget_chips() noexcept {}
+  /// Invalidates cached knowledge of the blocks' contents after external writes.
+  virtual void invalidate_chips() noexcept {}
 };
 
 constexpr bool takes_part(std::uint64_t chips, std::size_t chip) noexcept {

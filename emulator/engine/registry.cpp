@@ -1,4 +1,4 @@
-// Engines by name, and which instruction sets this host has.
+// Engines by name.
 #include <algorithm>
 #include <array>
 #include <cstdlib>

@@ -10,9 +10,8 @@
 
 namespace gdr {
 
-/// Memory that begins at a cache line, so that no vector of the host straddles two. Much of it is
-/// asked for in large pages, where the host has them: fewer places to look up, and neighbours that
-/// do not drive each other out of the cache.
+/// Memory that begins at a cache line, so that no vector of the host straddles two. Large
+/// allocations use large pages where the host has them: fewer TLB misses and cache conflicts.
 template <class T>
 struct LineAllocator {
   using value_type = T;
@@ -24,7 +23,7 @@ struct LineAllocator {
     void* const memory = ::operator new(n * sizeof(T), alignment(n));
 #if defined(__linux__)
     const auto page = static_cast<std::size_t>(large_page);
-    // Advice: whatever comes of it, the memory is good.
+    // Only advice: a failure is harmless.
     if (alignment(n) == large_page) madvise(memory, n * sizeof(T) / page * page, MADV_HUGEPAGE);
 #endif
     return static_cast<T*>(memory);

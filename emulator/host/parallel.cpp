@@ -14,7 +14,7 @@ namespace {
 
 thread_local const WorkMonitor* current_monitor = nullptr;
 
-/// Exceptions must not leave a task: the first one is kept, later tasks do nothing.
+/// Exceptions must not leave a task: the first one is stored, later tasks return immediately.
 class Guard {
  public:
   void operator()(const Phase& phase, std::size_t task) noexcept {
@@ -55,7 +55,7 @@ void cancellation_point() {
 }
 
 void run_phases(std::span<const Phase> phases, unsigned threads) {
-  if (threads <= 1 || inside_shared_task()) {
+  if (threads <= 1 || inside_parallel_for()) {
     for (const Phase& phase : phases) {
       for (std::size_t task = 0; task < phase.tasks; ++task) {
         phase.work(task);
@@ -67,7 +67,7 @@ void run_phases(std::span<const Phase> phases, unsigned threads) {
   const WorkMonitor* const monitor = current_monitor;  // the caller's, for all threads
   for (const Phase& phase : phases) {
     Guard guard;
-    share_tasks(phase.tasks, threads - 1, [&](unsigned, std::size_t task) {
+    parallel_for(phase.tasks, threads - 1, [&](unsigned, std::size_t task) {
       const WorkMonitor* const before = std::exchange(current_monitor, monitor);
       guard(phase, task);
       current_monitor = before;

@@ -1,4 +1,4 @@
-// Work for the host's threads: phases one after the other, the tasks of a phase side by side.
+// Parallel work on host threads: phases in sequence, the tasks of a phase concurrently.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ struct Phase {
   std::function<void(std::size_t)> work;  ///< called once for each task number
 };
 
-/// Runs all phases in up to `threads` threads, the caller among them (1: on the caller alone). What
-/// a task throws ends the rest of the work and is thrown again to the caller.
+/// Runs all phases in up to `threads` threads, the caller among them (1: on the caller alone). An
+/// exception of a task cancels the remaining work and is rethrown to the caller.
 void run_phases(std::span<const Phase> phases, unsigned threads);
 
 /// What the caller of long work hands to it.
@@ -49,11 +49,11 @@ class MonitoredScope {
 /// it at intervals.
 void cancellation_point();
 
-/// Less work than this is not worth another thread, even one that looks for work already.
+/// Minimum work per additional thread, even if that thread is already polling for work.
 constexpr double worthwhile_nanoseconds = 17'000;
 
-/// The number of threads for work of this many host nanoseconds: each gets as much as is worth it.
-/// `threads` is what the user asked for, 0 for OpenMP's choice.
+/// The number of threads for work of this many host nanoseconds: each gets at least the worthwhile
+/// amount. `threads` is the user's limit, 0 for OpenMP's choice.
 unsigned threads_for(double nanoseconds, unsigned threads) noexcept;
 
 }  // namespace gdr

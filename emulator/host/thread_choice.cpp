@@ -7,19 +7,18 @@
 namespace gdr {
 namespace {
 
-/// Of what takes longer, a time slice of another program is a small part.
+/// For longer work, a time slice of another program is negligible.
 constexpr double long_work_ns = 20e6;
-/// A trial ends after so many calls, or when it has cost that much.
+/// Limits of a trial: number of calls and lost time.
 constexpr unsigned calls_of_trial = 8;
-constexpr double most_lost_ns = 500e3;
+constexpr double max_lost_ns = 500e3;
 /// Trials are rare where they find no change.
 constexpr unsigned first_pause = 64, longest_pause = 1024;
 
 }  // namespace
 
-/// In a trial what it can be; after it the median, as one call in some takes far longer and says
-/// little about the others.
-void ThreadChoice::Way::record(double ns_a_unit, bool trial) noexcept {
+/// The minimum in a trial; the median afterwards, to ignore outliers.
+void ThreadChoice::Timing::record(double ns_a_unit, bool trial) noexcept {
   constexpr double step = 1.25;
   if (!measured)
     ns = ns_a_unit;
@@ -40,20 +39,20 @@ unsigned ThreadChoice::choose(double units, double not_shared, unsigned threads)
 void ThreadChoice::record(double units, unsigned threads, double ns) noexcept {
   if (ns < worthwhile_nanoseconds || ns > long_work_ns) return;
   const bool several = threads > 1;
-  Way& used = way(several);
+  Timing& used = timing(several);
   if (trial_ && calls_ == 0) used.measured = false;
   used.record(ns / units, trial_);
-  // No more than a guess, and hardly too low.
+  // Initial estimate, rather too high.
   if (several && !alone_.measured) alone_.ns = together_.ns * threads;
   if (several != several_) return;  // There was no choice.
   ++calls_;
-  const Way& other = way(!several);
+  const Timing& other = timing(!several);
   if (!trial_) {
     if (calls_ >= between_trials_ || used.ns > other.ns) begin_trial();
     return;
   }
   if (other.measured) lost_ns_ += ns - units * other.ns;
-  if (calls_ >= calls_of_trial || lost_ns_ > most_lost_ns) end_trial();
+  if (calls_ >= calls_of_trial || lost_ns_ > max_lost_ns) end_trial();
 }
 
 void ThreadChoice::begin_trial() noexcept {
@@ -64,10 +63,10 @@ void ThreadChoice::begin_trial() noexcept {
 }
 
 void ThreadChoice::end_trial() noexcept {
-  Way& tried = way(several_);
-  const Way& other = way(!several_);
+  Timing& tried = timing(several_);
+  const Timing& other = timing(!several_);
   if (!other.measured) return begin_trial();
-  if (lost_ns_ > most_lost_ns) tried.ns = std::max(tried.ns, 2 * other.ns);
+  if (lost_ns_ > max_lost_ns) tried.ns = std::max(tried.ns, 2 * other.ns);
   const bool better = tried.ns < other.ns;
   between_trials_ = better ? first_pause : std::min(2 * between_trials_, longest_pause);
   if (!better) several_ = !several_;

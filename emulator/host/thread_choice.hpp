@@ -1,36 +1,35 @@
-// How many threads work gets that is done again and again, by what it took before.
+// Adaptive number of threads for repeated work, from its measured times.
 #pragma once
 
 namespace gdr {
 
-/// Several threads are slower than one where another program has the cores, or where there is too
-/// little work to wake them. Which of both takes less time is tried now and then, for work below
-/// 20 ms; of more they always have their part. A trial is some calls in a row, as a thread that has
-/// to be woken comes too late for the first.
+/// Several threads are slower than one if another program occupies the cores, or if there is too
+/// little work to wake them. For work below 20 ms both are tried from time to time; longer work
+/// always uses all threads. A trial takes several calls, since waking a thread delays the first.
 class ThreadChoice {
  public:
-  /// `ns_a_unit`: a guess of what one thread takes for a unit of work.
+  /// `ns_a_unit`: initial estimate of one thread's time for a unit of work.
   explicit ThreadChoice(double ns_a_unit) noexcept : alone_{ns_a_unit, false} {}
 
-  /// For so many units, of at most `threads` (0: as many as OpenMP would take). `not_shared`: how
-  /// many ns other threads need on top, to fetch what this one has in its caches.
+  /// Number of threads for `units`, at most `threads` (0: OpenMP's choice). `not_shared`: extra ns
+  /// of other threads to fetch data from this one's caches.
   unsigned choose(double units, double not_shared, unsigned threads) noexcept;
-  /// What that took.
+  /// Records the measured time.
   void record(double units, unsigned threads, double ns) noexcept;
 
  private:
-  /// From begin to end, for a unit.
-  struct Way {
+  /// Measured time per unit.
+  struct Timing {
     double ns = 0;
     bool measured = false;
     void record(double ns_a_unit, bool trial) noexcept;
   };
 
-  Way& way(bool several) noexcept { return several ? together_ : alone_; }
+  Timing& timing(bool several) noexcept { return several ? together_ : alone_; }
   void begin_trial() noexcept;
   void end_trial() noexcept;
 
-  Way alone_, together_;
+  Timing alone_, together_;
   bool several_ = true;  ///< what is done now
   bool trial_ = true;    ///< or tried
   unsigned calls_ = 0;   ///< since that began

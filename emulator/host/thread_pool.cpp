@@ -1,4 +1,4 @@
-// One pool a process. Helpers look for work for some microseconds after they had some, as the next
+// One pool per process. Helpers poll for work for some microseconds after each task, since the next
 // call of a simulation often follows at once, and then sleep.
 #include "emulator/host/thread_pool.hpp"
 
@@ -16,7 +16,7 @@
 namespace gdr {
 namespace {
 
-/// How long a helper looks for work before it sleeps. Waking it takes about as long.
+/// Polling time of a helper before it sleeps, about the time to wake it.
 constexpr std::chrono::microseconds looks_for{50};
 
 void pause() noexcept {
@@ -27,8 +27,8 @@ void pause() noexcept {
 
 thread_local bool inside = false;
 
-/// The tasks of some work, dealt out in equal parts. A slot takes its own part first, the same one
-/// every time, so that it finds in its cache what it left there; then it helps the others.
+/// The tasks of a call in equal parts. A slot processes its own part first, always the same one for
+/// cache locality, then helps the others.
 class Deal {
  public:
   Deal(std::size_t tasks, unsigned slots) : tasks_(tasks), parts_(slots) {
@@ -56,12 +56,12 @@ class Deal {
   std::vector<Part> parts_;
 };
 
-/// Work that waits for helpers. Slots are given out under the pool's lock.
+/// Work offered to helpers. Slots are assigned under the pool's lock.
 struct Offer {
   Deal deal;
   const std::function<void(unsigned, std::size_t)>& work;
   unsigned next_slot = 1, slots;
-  std::atomic<unsigned> helpers = 0;  ///< that are at it
+  std::atomic<unsigned> helpers = 0;  ///< active helpers
 };
 
 class Pool {
@@ -109,7 +109,7 @@ class Pool {
     for (;;) {
       if (Offer* const offer = open_.load(std::memory_order_acquire) ? take() : nullptr) {
         offer->deal.work_off(slot_, offer->work);
-        // The offer may be gone as soon as nobody is at it.
+        // The offer may be destroyed as soon as no helper is active.
         offer->helpers.fetch_sub(1, std::memory_order_release);
         finished_.fetch_add(1, std::memory_order_release);
         finished_.notify_all();
@@ -177,10 +177,10 @@ Pool& pool() {
 
 }  // namespace
 
-bool inside_shared_task() noexcept { return inside; }
+bool inside_parallel_for() noexcept { return inside; }
 
-void share_tasks(std::size_t tasks, unsigned helpers,
-                 const std::function<void(unsigned, std::size_t)>& work) {
+void parallel_for(std::size_t tasks, unsigned helpers,
+                  const std::function<void(unsigned, std::size_t)>& work) {
   if (helpers == 0 || tasks < 2 || inside) {
     for (std::size_t task = 0; task < tasks; ++task) work(0, task);
     return;

@@ -87,7 +87,7 @@ struct Predicate {
   friend constexpr bool operator==(Predicate, Predicate) = default;
 };
 
-/// What issues together. An instruction with no operation at all idles for `vlen` clocks.
+/// Operations that issue together. An instruction with no operation at all idles for `vlen` clocks.
 struct Instruction {
   std::uint8_t vlen = 4;  ///< elements, 1 to 4
   Predicate predicate;

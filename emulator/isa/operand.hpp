@@ -1,4 +1,4 @@
-// What an instruction can read and write.
+// Operands of instructions.
 #pragma once
 
 #include <cstdint>

@@ -158,11 +158,4 @@ std::span<const OpInfo> instruction_table() noexcept { return table; }
 
 const OpInfo& info(Op op) noexcept { return table[static_cast<std::size_t>(op)]; }
 
-const OpInfo* find_op(std::string_view mnemonic) noexcept {
-  for (const OpInfo& entry : table) {
-    if (entry.mnemonic == mnemonic) return &entry;
-  }
-  return nullptr;
-}
-
 }  // namespace gdr

@@ -1,4 +1,4 @@
-// THE instruction table. Mnemonics, encoding, decoding, operands, flags, clocks and the reference
+// The instruction table. Mnemonics, encoding, decoding, operands, flags, clocks and the reference
 // pages in docs/ all come from these rows; an operation is added by adding one (and, for
 // arithmetic, the function that computes it).
 #pragma once
@@ -41,7 +41,5 @@ struct OpInfo {
 /// All rows, indexed by opcode (row 0 is Op::None).
 std::span<const OpInfo> instruction_table() noexcept;
 const OpInfo& info(Op op) noexcept;
-/// Case-sensitive look-up by mnemonic; null if there is none.
-const OpInfo* find_op(std::string_view mnemonic) noexcept;
 
 }  // namespace gdr

@@ -1,4 +1,4 @@
-// Whether a decoded instruction means something: the rules that hold for every geometry.
+// Validity of decoded instructions: the rules that hold for every geometry.
 #pragma once
 
 #include <string>

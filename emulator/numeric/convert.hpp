@@ -65,14 +65,9 @@ u128 to_machine(Conversion conversion, Width location, u128 host, Flags& flags) 
 /// cannot hold saturates and sets flag_overflow.
 u128 to_host(Conversion conversion, Width location, u128 word, Flags& flags) noexcept;
 
-/// Signed integers and fixed point (`point` bits below the binary point, at most 71) as longs. Into
-/// the narrower format they saturate with flag_overflow; NaN as fixed point is 0 with flag_invalid.
-/// To and from fixed point they round once, halves to even; a fixed-point value is never out of the
-/// range of doubles.
+/// Signed integers as longs and back; a long beyond 64 bits saturates with flag_overflow.
 Long long_from_int(std::int64_t value) noexcept;
 std::int64_t int_from_long(Long word, Flags& flags) noexcept;
-Long fixed_from_double(double value, unsigned point, Flags& flags) noexcept;
-double double_from_fixed(Long word, unsigned point) noexcept;
 
 /// IEEE float to and from machine floats, with the rules for doubles: a subnormal is a zero of its
 /// sign; what is below 2^-126 before rounding underflows to zero, what reaches 2^128 overflows.

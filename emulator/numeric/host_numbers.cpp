@@ -1,4 +1,4 @@
-// Integers, fixed point and single floats, taken apart and put together bit by bit.
+// Conversions of integers, fixed point and single floats, bit by bit.
 #include "emulator/numeric/host_numbers.hpp"
 
 #include <bit>
@@ -66,14 +66,6 @@ std::int64_t int_from_long(Long word, Flags& flags) noexcept {
   if (value >= low && value <= high) return static_cast<std::int64_t>(value);
   flags |= flag_overflow;
   return static_cast<std::int64_t>(value < 0 ? low : high);
-}
-
-Long fixed_from_double(double value, unsigned point, Flags& flags) noexcept {
-  return {to_fixed(value, point, Width::Long, flags)};
-}
-
-double double_from_fixed(Long word, unsigned point) noexcept {
-  return from_fixed(signed_value(word.bits, Width::Long), point);
 }
 
 Long long_from_float(float value) noexcept {

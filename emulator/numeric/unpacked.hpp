@@ -1,4 +1,4 @@
-// Floats taken apart, and the one rounding that every format shares.
+// Unpacked floats, and the rounding shared by all formats.
 #pragma once
 
 #include <bit>

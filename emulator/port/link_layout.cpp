@@ -38,17 +38,18 @@ LinkLayout link_layout(const Program& program) {
 }
 
 std::uint64_t output_records(const Program& program, const Geometry& geometry,
-                             Share share) noexcept {
-  if (share == Share::SourcesOverBlocks) return 1;
+                             ChipPartition partition) noexcept {
+  if (partition == ChipPartition::SourcesOverBlocks) return 1;
   for (const Variable& v : program.variables) {
     if (v.kind == VarKind::Output && v.reduce == Reduce::Pass) return geometry.blocks;
   }
   return 1;
 }
 
-std::uint64_t target_slots(const Program& program, const Geometry& geometry, Share share) noexcept {
+std::uint64_t target_slots(const Program& program, const Geometry& geometry,
+                           ChipPartition partition) noexcept {
   const std::uint64_t lanes = std::uint64_t{geometry.pes_per_block} * program.elements;
-  return share == Share::SourcesOverBlocks ? lanes : lanes * geometry.blocks;
+  return partition == ChipPartition::SourcesOverBlocks ? lanes : lanes * geometry.blocks;
 }
 
 }  // namespace gdr

@@ -60,7 +60,7 @@ BmHalves place_halves(const Program& p, const Geometry& g) {
 
 namespace {
 
-/// An instruction may reach no further than the group of items that it works on.
+/// An instruction may access only its own group of items.
 void check_moving(const Program& p, const BmHalves& halves) {
   for (const auto& section : p.sections) {
     for (const Instruction& i : section) {

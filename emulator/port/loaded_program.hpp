@@ -1,5 +1,5 @@
-// A program as a board holds it: checked against the geometry, with its variables as the port sees
-// them and the place of j-items in the broadcast memory.
+// A loaded program: validated for the geometry, with its variables as port fields and the layout of
+// j-items in the broadcast memory.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@ namespace gdr {
 struct BmHalves {
   std::array<std::uint32_t, 2> source_base{}, output_base{};  ///< in shorts
   std::uint32_t source_step = 0, output_step = 0;             ///< shorts of a group
-  std::uint64_t groups = 0;  ///< that a half holds; no limit where groups take no place
+  std::uint64_t groups = 0;  ///< groups per half; unlimited if groups have no words
 };
 constexpr std::uint64_t unlimited_groups = ~std::uint64_t{0};
-/// Throws gdr::Error (Program) if a group, or what does not move, finds no room.
+/// Throws gdr::Error (Program) if a group or the fixed part does not fit.
 BmHalves place_halves(const Program& program, const Geometry& geometry);
 
 struct LoadedProgram {
@@ -27,8 +27,8 @@ struct LoadedProgram {
   std::vector<PortField> targets, sources, results, params, outputs;
   BmHalves halves;
   std::vector<std::uint64_t> pad_item;  ///< shorts of an item that fills up a group
-  bool puts_to_halves = false;          ///< an instruction may write where j-items stand
-  bool packs_results = false;           ///< some take half a word of the link
+  bool puts_to_halves = false;          ///< an instruction may write to the halves
+  bool packs_results = false;           ///< some results take half a word of the link
   bool exact = true;  ///< the machine's numerics; else those of the host's doubles
 };
 

@@ -1,4 +1,4 @@
-// How the j-items of a run are cut: groups, slices of blocks, and fills of the memory's halves.
+// Division of a run's j-items into groups, slices of blocks, and fills of the memory's halves.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct GroupRange {
 /// Fill f of a block is the groups f * n .. (f + 1) * n - 1 of its slice, n being what a half
 /// holds; it stands in half f mod 2.
 struct LoopPlan {
-  Share share{};
+  ChipPartition partition{};
   std::uint64_t items = 0;
   std::uint32_t group = 1;
   std::uint64_t groups = 0;  ///< the last one may be filled up with pad items
@@ -53,8 +53,8 @@ struct LoopPlan {
 /// A run over `items` of a program whose body takes groups of `group` and of whose groups half of
 /// the memory holds `groups_per_half`.
 LoopPlan make_plan(std::uint32_t group, std::uint64_t groups_per_half, const Geometry& geometry,
-                   Share share, std::uint64_t items) noexcept;
-LoopPlan make_plan(const LoadedProgram& loaded, const Geometry& geometry, Share share,
+                   ChipPartition partition, std::uint64_t items) noexcept;
+LoopPlan make_plan(const LoadedProgram& loaded, const Geometry& geometry, ChipPartition partition,
                    std::uint64_t items) noexcept;
 
 }  // namespace gdr

@@ -55,7 +55,7 @@ void BoardMemory::reserve(std::uint64_t address, std::uint64_t count) {
 void BoardMemory::changed(std::uint64_t address, std::uint64_t count) {
   static std::atomic<std::uint64_t> writes = 0;
   contents_ = ++writes;
-  if (changes_.size() == most_changes) changes_.erase(changes_.begin());
+  if (changes_.size() == max_changes) changes_.erase(changes_.begin());
   changes_.push_back({contents_, {address, count}});
 }
 
@@ -85,12 +85,13 @@ bool BoardMemory::changes_since(std::uint64_t contents, std::vector<Range>& rang
 }
 
 void BoardMemory::release(std::uint64_t address, std::uint64_t count) {
-  changed(address, count);  // until `take_over`, nobody knows it
+  changed(address, count);  // until `share_chunks`, nobody knows it
   for_each_chunk(address, count, chunk_words,
                  [&](auto chunk, auto, auto, auto) { chunks_[chunk].reset(); });
 }
 
-void BoardMemory::take_over(const BoardMemory& other, std::uint64_t address, std::uint64_t count) {
+void BoardMemory::share_chunks(const BoardMemory& other, std::uint64_t address,
+                               std::uint64_t count) {
   for_each_chunk(address, count, chunk_words,
                  [&](auto chunk, auto, auto, auto) { chunks_[chunk] = other.chunks_[chunk]; });
   changes_ = other.changes_;

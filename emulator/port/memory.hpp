@@ -1,4 +1,4 @@
-// A control processor's memory: large, zero at first, and only kept where something was written.
+// A control processor's memory: large, initially zero, allocated on write.
 #pragma once
 
 #include <cstdint>
@@ -24,29 +24,29 @@ class BoardMemory {
   /// threads may `store` disjoint words of it side by side.
   void begin_write(std::uint64_t address, std::uint64_t count);
   void store(std::uint64_t address, std::span<const std::uint64_t> words) noexcept;
-  /// Makes room for `store` without saying that anything changes.
+  /// Allocates for `store` without marking a change.
   void reserve(std::uint64_t address, std::uint64_t count);
-  /// Says that words of a range that was reserved have changed.
+  /// Marks words of a reserved range as changed.
   void changed(std::uint64_t address, std::uint64_t count);
 
-  /// A number for the contents: what was made of them is good for every memory with the same one. A
-  /// write gives a number that no memory had before; 0 stands for nothing but zeros.
+  /// Version of the contents: data derived from them is valid for every memory with the same
+  /// version. A write sets a new, globally unique version; 0 means all zero.
   std::uint64_t contents() const noexcept { return contents_; }
   /// Consecutive words.
   struct Range {
     std::uint64_t address = 0, count = 0;
   };
-  /// Appends what was written since the contents had this number. False if that was too long ago.
+  /// Appends the ranges written since a version. False if the version is too old.
   bool changes_since(std::uint64_t contents, std::vector<Range>& ranges) const;
 
-  /// Of memories that hold the same, one can be written to for all: give up a range in the others
-  /// (`release`), write, and have the others hold what the first one holds there, without a copy.
+  /// Memories with equal contents can share a write: release the range in the others (`release`),
+  /// write to one, and share its chunks (`share_chunks`) without a copy.
   void release(std::uint64_t address, std::uint64_t count);
-  void take_over(const BoardMemory& other, std::uint64_t address, std::uint64_t count);
+  void share_chunks(const BoardMemory& other, std::uint64_t address, std::uint64_t count);
 
  private:
   static constexpr std::uint64_t chunk_words = std::uint64_t{1} << 16;  ///< half a megabyte
-  static constexpr std::size_t most_changes = 64;
+  static constexpr std::size_t max_changes = 64;
   using Chunk = std::shared_ptr<std::uint64_t[]>;
   struct Change {
     std::uint64_t contents;  ///< afterwards

@@ -1,5 +1,4 @@
-// How targets and sources are placed on a chip, and the layout of a program's variables on the
-// link.
+// Placement of targets and sources on a chip, and the layout of a program's variables on the link.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +9,8 @@
 
 namespace gdr {
 
-/// How targets and sources stand in a chip.
-enum class Share : std::uint32_t {
+/// Partition of targets and sources over the blocks of a chip.
+enum class ChipPartition : std::uint32_t {
   /// Every block has targets of its own and sees every source:
   /// target q stands in block q / (P E), PE q / E mod P, element q mod E.
   TargetsOverBlocks = 0,
@@ -28,23 +27,23 @@ enum RunFlags : std::uint32_t {
   run_start = 1,  ///< run section Start first (clears accumulators)
   run_end = 2,    ///< run section End afterwards
   run_flags = 4,  ///< keep sticky exception flags
-  /// Nobody looks at the PEs afterwards but for the results that reads directly behind the run
-  /// return. The next run has `run_start` and targets of its own: what the PEs hold but for
-  /// parameters is undefined until then.
+  /// Only the results read directly after the run are used. The next run has `run_start` and new
+  /// targets; except for parameters, the PEs' state is undefined until then.
   run_results_only = 8,
   /// Output items go to the host as words of the list's results instead of to memory; those of
   /// several chips are joined on the board, by each variable's reduction.
   run_return = 16,
-  /// With Share::SourcesOverBlocks: results are sums, or other reductions, that may be joined in
-  /// any order. Fast numerics may take all sources in one go, as if one block saw them.
+  /// With ChipPartition::SourcesOverBlocks: results are sums, or other reductions, that may be
+  /// joined in any order. Fast numerics may reduce all sources in one sum, as if one block
+  /// processed them.
   run_reassociate = 32,
 };
 
 enum ReadFlags : std::uint32_t {
   read_combine = 1,  ///< join the chips' words on the board, by each variable's reduction
-  /// Results come as the network has them, so that they can be joined with those of other sources
-  /// before anything is rounded: of each target two words for every `fvar`, in the order of
-  /// declaration: the low 64 bits of the long word, and those above.
+  /// Results are unrounded words of the network, to be reduced with those of other sources: of each
+  /// target two words for every `fvar`, in the order of declaration: the low 64 bits of the long
+  /// word, and those above.
   read_raw = 2,
 };
 
@@ -71,9 +70,10 @@ constexpr std::uint64_t words_of_target(const LinkLayout& layout, std::uint32_t 
 /// Records of `output_words` that a j-item leaves in memory: one for each block where an `ovar` is
 /// passed and all blocks see the item, else one.
 std::uint64_t output_records(const Program& program, const Geometry& geometry,
-                             Share share) noexcept;
+                             ChipPartition partition) noexcept;
 
 /// Target slots of a chip under a partition.
-std::uint64_t target_slots(const Program& program, const Geometry& geometry, Share share) noexcept;
+std::uint64_t target_slots(const Program& program, const Geometry& geometry,
+                           ChipPartition partition) noexcept;
 
 }  // namespace gdr

@@ -22,7 +22,7 @@ std::uint32_t half_at(const std::uint64_t* record, std::uint32_t half_word) noex
   return static_cast<std::uint32_t>(record[half_word / 2] >> (half_word % 2 * 32));
 }
 
-/// Numbers that are brought side by side, so that they are converted in vectors.
+/// Numbers per step of the vectorised conversion.
 constexpr std::size_t numbers_at_once = 64;
 
 void store_rows(RowsFromWords convert, const Lanes<const std::uint64_t>& from, std::size_t n,
@@ -151,7 +151,7 @@ void port_load(const PortField& f, LinkIn from, std::size_t n,
   }
 }
 
-bool begins_with_words(std::span<const PortField> fields) noexcept {
+bool begins_with_adjacent_words(std::span<const PortField> fields) noexcept {
   if (fields.size() < adjacent_words || rows_of(fields[0]) == nullptr) return false;
   const PortField& first = fields[0];
   for (std::uint32_t k = 1; k < adjacent_words; ++k) {

@@ -1,8 +1,7 @@
 // The chip's port: link words to machine words and back, many at a time.
 //
-// Equal bit for bit to `to_machine` and `to_host`, which stay the definition; the conversions that
-// forces need have loops of their own, because a call for each value would cost more than the
-// pairs.
+// Equal bit for bit to `to_machine` and `to_host`, which stay the definition; the conversions of
+// force kernels have specialised loops, because a call per value would dominate.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@
 
 namespace gdr {
 
-/// A variable as the port sees it.
+/// A variable as a field of a port record.
 struct PortField {
   Conversion conversion;
   Width width = Width::Long;
@@ -49,12 +48,12 @@ struct Lanes {
 /// Converts n values of the host to machine words.
 void port_load(const PortField& field, LinkIn from, std::size_t n,
                const Lanes<std::uint64_t>& to) noexcept;
-/// Whether a list of fields begins with so many doubles, or so many integers, that lie one behind
-/// the other in a record.
+/// Whether a list of fields begins with this many doubles, or integers, that are consecutive in a
+/// record.
 constexpr std::size_t adjacent_words = 8;
-bool begins_with_words(std::span<const PortField> fields) noexcept;
-/// What port_load does for each of these: a line of the cache is gone to once for all of them. A
-/// field's values go side by side to `upper[k]`, a long's lower half `lower` places behind.
+bool begins_with_adjacent_words(std::span<const PortField> fields) noexcept;
+/// port_load for adjacent fields: each cache line is visited once. A field's values go side by side
+/// to `upper[k]`, a long's lower half `lower` places behind.
 void port_load_words(std::span<const PortField> fields, LinkIn from, std::size_t n,
                      std::span<std::uint64_t* const, adjacent_words> upper,
                      std::size_t lower) noexcept;
@@ -69,7 +68,7 @@ void put_host_bits(const PortField& field, u128 host, std::uint64_t* record) noe
 /// A machine word of the field as the reduction network takes it: long, a short float widened, a
 /// short integer with its sign.
 Long network_word(const PortField& field, u128 word) noexcept;
-/// What the network gave, converted for the host.
+/// A word of the network, converted for the host.
 u128 network_to_host(const PortField& field, Long word) noexcept;
 
 /// The lanes of all PEs of a location in register file, local memory or T.

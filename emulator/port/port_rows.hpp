@@ -1,4 +1,4 @@
-// Conversions of many numbers to words that stand side by side, in the vectors of the host.
+// Vectorised conversions of numbers to adjacent words and back.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace gdr {
 
-/// n numbers of the host, `stride` words from one to the next, to the halves of words. What leaves
-/// no lower halves does not touch them.
+/// n numbers of the host, `stride` words from one to the next, to the halves of words. Conversions
+/// to shorts do not write lower halves.
 using RowsToWords = void (*)(const std::uint64_t* numbers, std::size_t stride, std::size_t n,
                              std::uint64_t* upper, std::uint64_t* lower);
 /// Words to numbers side by side.

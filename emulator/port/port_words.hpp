@@ -1,4 +1,5 @@
-// The conversions of forces, bit by bit: a host's number to the halves of a machine word, and back.
+// Conversions of force kernels on single words: a host's number to the halves of a machine word,
+// and back.
 #pragma once
 
 #include <cstdint>

@@ -2,20 +2,20 @@
 
 #include <vector>
 
-#include "emulator/engine/blockwise/streamed.hpp"
+#include "emulator/engine/blockwise/streaming_executable.hpp"
 
 namespace gdr::selftest {
 namespace {
 
-/// Start, Body and End in one go; false if the engine does not do that with this case.
-bool run_whole(const Executable& any, const Case& test, BlockState& state) {
-  const auto* const streamed = dynamic_cast<const StreamedExecutable*>(&any);
+/// Fused run of Start, Body and End; false if the engine does not support it for this case.
+bool run_program(const Executable& any, const Case& test, BlockState& state) {
+  const auto* const streamed = dynamic_cast<const StreamingExecutable*>(&any);
   if (streamed == nullptr) return false;
-  const StreamedExecutable& executable = *streamed;
+  const StreamingExecutable& executable = *streamed;
   const std::uint64_t groups = test.run.iterations;
   const std::size_t bytes = executable.stream_bytes();
   const bool plain = test.split == 0 && !test.run.collect_flags;
-  if (!plain || bytes == 0 || groups > executable.most_whole_groups()) return false;
+  if (!plain || bytes == 0 || groups > executable.max_fused_groups()) return false;
   std::vector<std::byte> stream(groups * bytes);
   const std::uint64_t* const items = state.bm.data() + test.run.source_base;
   if (!executable.convert_sources(items, groups, test.run.source_step, stream.data())) return false;
@@ -23,7 +23,7 @@ bool run_whole(const Executable& any, const Case& test, BlockState& state) {
   body.section = Section::Body;
   const auto passes = static_cast<std::uint32_t>(groups - 1);
   body.stream = {stream.data(), test.run.source_base + passes * test.run.source_step};
-  return executable.run_whole(state, body);
+  return executable.run_program(state, body);
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ BlockState run_case(const Engine& engine, const Case& test) {
   BlockState state = test.state;
   const auto executable = engine.prepare(test.program, test.geometry);
   for (const Section section : {Section::Init, Section::Start, Section::Body, Section::End}) {
-    if (section == Section::Start && test.whole && run_whole(*executable, test, state)) break;
+    if (section == Section::Start && test.fused && run_program(*executable, test, state)) break;
     if (test.program.section(section).empty()) continue;
     BlockRun run = test.run;
     run.section = section;

@@ -1,4 +1,4 @@
-// One test of an engine: a program, the state it starts from, and what is to be run.
+// A test case: a program, its initial state, and the run.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ struct Case {
   Geometry geometry;
   Program program;
   BlockState state;
-  BlockRun run;             ///< its `section` means nothing
+  BlockRun run;             ///< `section` is ignored
   std::uint64_t split = 0;  ///< the body runs this many times, then the rest: two runs
-  /// An engine that can is asked to run Start, Body and End in one go.
-  bool whole = false;
+  /// Request a fused run of Start, Body and End where supported.
+  bool fused = false;
 };
 
 /// The state that an engine leaves. Throws gdr::Error if the engine refuses the program.

@@ -111,7 +111,7 @@ void describe_words(const StateDifference& found, const BlockState& expected, co
   d.place = place_text(d);
 }
 
-/// What the operands hold in the PE and element of a difference.
+/// Operand values in the PE and element of a difference.
 std::vector<std::string> operand_texts(const Instruction& i, const Divergence& d,
                                        const BlockState& before) {
   std::vector<std::string> list;

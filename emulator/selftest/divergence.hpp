@@ -1,4 +1,4 @@
-// Where two engines first part: instruction, PE, element and word.
+// The first difference between two engines: instruction, PE, element and word.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Wording what a self-test found.
+// Text of a self-test failure.
 #include <fmt/format.h>
 
 #include "emulator/assembler/assembler.hpp"

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "emulator/selftest/case.hpp"
-#include "emulator/selftest/draw.hpp"
-#include "emulator/selftest/words.hpp"
+#include "emulator/selftest/operands.hpp"
+#include "emulator/selftest/rng.hpp"
 
 namespace gdr::selftest {
 
@@ -14,23 +14,23 @@ namespace gdr::selftest {
 Case operation_case(std::uint64_t seed);
 
 /// Up to some dozens of random instructions of all units on a small or odd machine, four times over
-/// at most, that meet each other's results, overlap and reach every memory; all in section Body.
+/// at most, that use each other's results, overlap and access every memory; all in section Body.
 Case program_case(std::uint64_t seed);
-/// The same without port limits, or with them; on numbers of any mood.
+/// The same with or without port limits, on numbers of any distribution.
 Case program_case(std::uint64_t seed, bool keep_ports);
 
-/// A loop as kernels have it: items from the broadcast memory, temporaries, sums in longs, over up
-/// to hundreds of iterations, on numbers that mostly stay in range.
+/// A loop like those of kernels: items from the broadcast memory, temporaries, sums in longs, over
+/// up to hundreds of iterations, on numbers that mostly stay in range.
 Case loop_case(std::uint64_t seed);
 
-/// A kernel of a library on random values of its variables, from one item to a full memory.
+/// A kernel on random values of its variables, from one item to a full memory.
 Case kernel_case(const Program& kernel, std::uint64_t seed);
 
-/// Fills every memory, T and the masks with random words. Half of the lower shorts are those of
-/// longs, the other half shorts in their own right.
-void randomize(BlockState& block, Draw& draw, Mood mood);
+/// Fills every memory, T and the masks with random words. Half of the lower shorts belong to longs,
+/// the others are independent shorts.
+void randomize(BlockState& block, Rng& rng, OperandDistribution distribution);
 
-/// Puts numbers at an edge into `count` words of the PEs' memories.
-void plant_edges(BlockState& block, Draw& draw, unsigned count);
+/// Writes boundary words to `count` words of the PEs' memories.
+void insert_boundary_words(BlockState& block, Rng& rng, unsigned count);
 
 }  // namespace gdr::selftest

@@ -9,16 +9,16 @@
 namespace gdr::selftest {
 namespace {
 
-/// What the values of one variable are drawn from.
+/// Distribution of the values of one variable.
 struct Values {
   const Variable* variable = nullptr;
-  Mood mood = Mood::Moderate;
+  OperandDistribution distribution = OperandDistribution::Moderate;
   bool positive = false;
 };
 
-/// Host bits of a value: a number of the mood, or a small integer, so that ids meet.
-u128 host_value(Draw& draw, const Values& values) {
-  Long word = draw_word(draw, values.mood);
+/// Host bits of a value: a number of the distribution, or a small integer, so that ids coincide.
+u128 host_value(Rng& rng, const Values& values) {
+  Long word = random_word(rng, values.distribution);
   if (values.positive) word.bits &= Long::mask >> 1;
   switch (values.variable->conversion.host) {
     case HostType::F64:
@@ -28,61 +28,61 @@ u128 host_value(Draw& draw, const Values& values) {
       return to_host({HostType::F32, MachineFormat::FloatLong, 0}, Width::Long, word.bits, flags);
     }
     case HostType::I64:
-      return draw.below(40);
+      return rng.below(40);
     case HostType::Raw:
       break;
   }
   return word.bits;
 }
 
-u128 machine_value(Draw& draw, const Values& values) {
+u128 machine_value(Rng& rng, const Values& values) {
   Flags flags = no_flags;
   const Variable& v = *values.variable;
-  return to_machine(v.conversion, v.location.width, host_value(draw, values), flags);
+  return to_machine(v.conversion, v.location.width, host_value(rng, values), flags);
 }
 
 /// Sources are items in the broadcast memory, one after the other.
-void draw_sources(Draw& draw, Case& test, const Values& values) {
+void draw_sources(Rng& rng, Case& test, const Values& values) {
   const Variable& v = *values.variable;
   const std::uint64_t items = test.run.iterations * test.program.group;
   for (std::uint64_t n = 0; n < items; ++n) {
     const auto item =
         test.run.source_base + static_cast<std::uint32_t>(n) * test.program.item_shorts;
-    write_bm(test.state, item + v.location.address, v.location.width, machine_value(draw, values));
+    write_bm(test.state, item + v.location.address, v.location.width, machine_value(rng, values));
   }
 }
 
-void draw_in_pes(Draw& draw, BlockState& block, const Values& values) {
+void draw_in_pes(Rng& rng, BlockState& block, const Values& values) {
   const Variable& v = *values.variable;
   const bool each = v.kind == VarKind::Target;
-  const u128 same = machine_value(draw, values);
+  const u128 same = machine_value(rng, values);
   for (unsigned pe = 0; pe < block.pes; ++pe) {
     for (unsigned element = 0; element < max_elements; ++element) {
-      write_location(block, v.location, pe, element, each ? machine_value(draw, values) : same);
+      write_location(block, v.location, pe, element, each ? machine_value(rng, values) : same);
     }
   }
 }
 
-void draw_variable(Draw& draw, Case& test, const Values& values) {
+void draw_variable(Rng& rng, Case& test, const Values& values) {
   const Variable& v = *values.variable;
   if (v.kind == VarKind::Source) {
-    draw_sources(draw, test, values);
+    draw_sources(rng, test, values);
   } else if (v.kind == VarKind::Param && v.location.space == Space::Bm) {
-    write_bm(test.state, v.location.address, v.location.width, machine_value(draw, values));
+    write_bm(test.state, v.location.address, v.location.width, machine_value(rng, values));
   } else if (v.kind == VarKind::Target || v.kind == VarKind::Param) {
-    draw_in_pes(draw, test.state, values);
+    draw_in_pes(rng, test.state, values);
   }
 }
 
 /// As many groups of items as are wanted or fit, sources before outputs.
-void place_run(Draw& draw, Case& test) {
+void place_run(Rng& rng, Case& test) {
   const Program& p = test.program;
   const std::uint32_t room = test.geometry.broadcast_words * 2 - p.fixed_shorts;
   test.run.source_step = p.item_shorts * p.group;
   test.run.output_step = p.output_shorts * p.group;
   const std::uint32_t group = test.run.source_step + test.run.output_step;
   const std::uint32_t fit = group == 0 ? 100 : (room - 2) / group;
-  const std::uint32_t wanted = draw.chance(75) ? draw.between(1, 9) : draw.between(10, 150);
+  const std::uint32_t wanted = rng.chance(75) ? rng.between(1, 9) : rng.between(10, 150);
   test.run.iterations = std::max(1U, std::min(fit, wanted));
   test.run.source_base = p.fixed_shorts + p.fixed_shorts % 2;
   test.run.output_base =
@@ -93,24 +93,25 @@ void place_run(Draw& draw, Case& test) {
 }  // namespace
 
 Case kernel_case(const Program& kernel, std::uint64_t seed) {
-  Draw draw(seed);
+  Rng rng(seed);
   Case test;
   test.program = kernel;
   test.geometry.blocks = 1;
-  test.geometry.pes_per_block = draw.chance(70) ? 32 : draw.pick({1U, 3U, 8U, 40U});
-  place_run(draw, test);
+  test.geometry.pes_per_block = rng.chance(70) ? 32 : rng.pick({1U, 3U, 8U, 40U});
+  place_run(rng, test);
   test.state = empty_block(test.geometry);
-  test.run.collect_flags = draw.chance(10);
-  // Mostly all variables are of moderate size; else all of one mood, or each of its own.
-  const Mood common = draw.chance(50) ? Mood::Moderate : random_mood(draw);
-  const bool mixed = draw.chance(20);
+  test.run.collect_flags = rng.chance(10);
+  // Mostly all variables are of moderate size; else all of one distribution, or each of its own.
+  const OperandDistribution common =
+      rng.chance(50) ? OperandDistribution::Moderate : random_distribution(rng);
+  const bool mixed = rng.chance(20);
   for (const Variable& v : test.program.variables) {
-    const bool positive = v.kind == VarKind::Param || draw.chance(30);
-    draw_variable(draw, test, {&v, mixed ? random_mood(draw) : common, positive});
+    const bool positive = v.kind == VarKind::Param || rng.chance(30);
+    draw_variable(rng, test, {&v, mixed ? random_distribution(rng) : common, positive});
   }
-  test.whole = draw.chance(50);
+  test.fused = rng.chance(50);
   test.what = fmt::format("kernel {}, {} passes, {} numbers", kernel.name, test.run.iterations,
-                          mixed ? "mixed" : mood_name(common));
+                          mixed ? "mixed" : distribution_name(common));
   return test;
 }
 

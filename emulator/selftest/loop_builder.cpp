@@ -8,7 +8,7 @@
 namespace gdr::selftest {
 namespace {
 
-constexpr int input_level = 9;  // what moods of moderate size keep
+constexpr int input_level = 9;  // what moderate distributions keep
 
 Operand at(Space space, Width width, bool vector, std::uint32_t address) {
   return {space, width, vector, static_cast<std::uint16_t>(address), 0, 0};
@@ -16,8 +16,8 @@ Operand at(Space space, Width width, bool vector, std::uint32_t address) {
 
 }  // namespace
 
-LoopBuilder::LoopBuilder(Draw& draw, Case& test, const LoopStyle& style)
-    : draw_(draw), test_(test), style_(style) {
+LoopBuilder::LoopBuilder(Rng& rng, Case& test, const LoopStyle& style)
+    : rng_(rng), test_(test), style_(style) {
   lay_out_items();
   lay_out_places();
 }
@@ -33,7 +33,7 @@ Operand LoopBuilder::take_registers(Width width, bool vector) {
 
 /// Longs first, then shorts, each side by side, as one transfer of several elements fetches them.
 void LoopBuilder::lay_out_items() {
-  const unsigned longs = draw_.between(0, 3), shorts = draw_.between(longs == 0 ? 1 : 0, 3);
+  const unsigned longs = rng_.between(0, 3), shorts = rng_.between(longs == 0 ? 1 : 0, 3);
   std::uint32_t address = 0;
   for (unsigned n = 0; n < longs + shorts; ++n) {
     const Width width = n < longs ? Width::Long : Width::Short;
@@ -47,24 +47,24 @@ void LoopBuilder::lay_out_items() {
 
 void LoopBuilder::lay_out_places() {
   const auto width = [this] {
-    return draw_.chance(style_.long_chance) ? Width::Long : Width::Short;
+    return rng_.chance(style_.long_chance) ? Width::Long : Width::Short;
   };
   std::uint32_t local = 0;
-  for (unsigned n = draw_.between(1, 3); n > 0; --n) {  // targets
+  for (unsigned n = rng_.between(1, 3); n > 0; --n) {  // targets
     const Width w = width();
-    inputs_.push_back({at(Space::Local, w, draw_.chance(80), local), input_level, true});
+    inputs_.push_back({at(Space::Local, w, rng_.chance(80), local), input_level, true});
     local += shorts_in(w) * max_elements;
     local += local % 2;
   }
-  for (unsigned n = draw_.between(1, 3); n > 0; --n) {
-    const Width w = draw_.chance(85) ? Width::Long : Width::Short;
+  for (unsigned n = rng_.between(1, 3); n > 0; --n) {
+    const Width w = rng_.chance(85) ? Width::Long : Width::Short;
     sums_.push_back({take_registers(w, true), sum_level, true});
   }
-  for (unsigned n = draw_.between(3, 6); n > 0; --n) {
-    temporaries_.push_back({take_registers(width(), draw_.chance(90))});
+  for (unsigned n = rng_.between(3, 6); n > 0; --n) {
+    temporaries_.push_back({take_registers(width(), rng_.chance(90))});
   }
   temporaries_.push_back({at(Space::Local, width(), true, local + 8)});
-  if (draw_.chance(40)) {
+  if (rng_.chance(40)) {
     temporaries_.push_back({at(Space::T, Width::Long, false, 0)});
   } else {
     temporaries_.push_back({at(Space::T, Width::Short, false, 0)});
@@ -83,7 +83,7 @@ std::vector<Operand> LoopBuilder::starting_places() const {
 // --- instructions
 
 unsigned LoopBuilder::elements() {
-  return style_.vlen != 0 ? style_.vlen : draw_.between(1, max_elements);
+  return style_.vlen != 0 ? style_.vlen : rng_.between(1, max_elements);
 }
 
 void LoopBuilder::emit_move(Op op, const Operand& pe, const Operand& bm, unsigned vlen) {
@@ -93,7 +93,7 @@ void LoopBuilder::emit_move(Op op, const Operand& pe, const Operand& bm, unsigne
   i.move.pe = pe;
   i.move.bm = bm;
   if (op == Op::Bput) {
-    i.move.pe_number = static_cast<std::uint16_t>(draw_.below(test_.geometry.pes_per_block));
+    i.move.pe_number = static_cast<std::uint16_t>(rng_.below(test_.geometry.pes_per_block));
   }
   append(test_.program, Section::Body, i);
 }
@@ -111,9 +111,9 @@ void LoopBuilder::emit(std::initializer_list<Draft> drafts) {
     for (const Draft& draft : drafts) emit({draft});
     return;
   }
-  const bool predicated = known && masks_set_ > 0 && draw_.chance(3 * style_.mask_chance);
+  const bool predicated = known && masks_set_ > 0 && rng_.chance(3 * style_.mask_chance);
   if (predicated) {
-    i.predicate = {true, draw_.chance(50), static_cast<std::uint8_t>(draw_.below(masks_set_))};
+    i.predicate = {true, rng_.chance(50), static_cast<std::uint8_t>(rng_.below(masks_set_))};
   }
   append(test_.program, Section::Body, i);
   for (const Draft& draft : drafts) {
@@ -141,7 +141,7 @@ void LoopBuilder::fetch_item() {
 // --- operands
 
 const Place* LoopBuilder::source(int largest_level) {
-  if (draw_.chance(8)) return nullptr;
+  if (rng_.chance(8)) return nullptr;
   std::vector<const Place*> fit;
   for (const auto* places : {&inputs_, &temporaries_, &temporaries_, &sums_}) {
     if (places == &sums_ && !style_.feedback) continue;
@@ -149,17 +149,17 @@ const Place* LoopBuilder::source(int largest_level) {
       if (place.written && place.level <= largest_level) fit.push_back(&place);
     }
   }
-  return fit.empty() ? nullptr : fit[draw_.below(fit.size())];
+  return fit.empty() ? nullptr : fit[rng_.below(fit.size())];
 }
 
 /// The same place, or its beginning as a word of the other width.
 Operand LoopBuilder::view(const Operand& where) {
   Operand seen = where;
-  if (!style_.halves || !draw_.chance(20)) return seen;
+  if (!style_.halves || !rng_.chance(20)) return seen;
   if (where.width == Width::Long) {
     seen.width = Width::Short;
-    if (where.space == Space::T || draw_.chance(30)) {
-      seen.address = static_cast<std::uint16_t>(seen.address + draw_.below(2));
+    if (where.space == Space::T || rng_.chance(30)) {
+      seen.address = static_cast<std::uint16_t>(seen.address + rng_.below(2));
     }
   } else if (where.address % 2 == 0) {
     seen.width = Width::Long;
@@ -174,26 +174,26 @@ int LoopBuilder::read(Operand& operand, Arithmetic& slot, const Place* place) {
   }
   // Both operands of a slot can be immediates only if they are the same.
   const bool shared = &operand == &slot.b && slot.a.space == Space::Immediate;
-  const bool wide = shared ? slot.a.width == Width::Long : draw_.chance(style_.long_chance);
+  const bool wide = shared ? slot.a.width == Width::Long : rng_.chance(style_.long_chance);
   operand.space = Space::Immediate;
   operand.width = wide ? Width::Long : Width::Short;
   if (!shared) {
-    const Long word = draw_word(draw_, style_.immediates);
+    const Long word = random_word(rng_, style_.immediates);
     slot.immediate = wide ? word : Long{upper_half(word).bits};
   }
   return input_level;
 }
 
-Place& LoopBuilder::temporary() { return temporaries_[draw_.below(temporaries_.size())]; }
-Place& LoopBuilder::accumulator() { return sums_[draw_.below(sums_.size())]; }
+Place& LoopBuilder::temporary() { return temporaries_[rng_.below(temporaries_.size())]; }
+Place& LoopBuilder::accumulator() { return sums_[rng_.below(sums_.size())]; }
 
 void LoopBuilder::write(Draft& draft, Place& place) {
   draft.to = &place;
   draft.slot.dst = place.where;
   draft.slot.width = place.where.width;
-  if (place.where.space == Space::T || !draw_.chance(10)) return;
+  if (place.where.space == Space::T || !rng_.chance(10)) return;
   const bool whole = draft.slot.width == Width::Long;
-  draft.slot.t = whole ? TTarget::Whole : draw_.pick({TTarget::Upper, TTarget::Lower});
+  draft.slot.t = whole ? TTarget::Whole : rng_.pick({TTarget::Upper, TTarget::Lower});
 }
 
 /// What T held is gone, and a bound of what it holds now is not kept.
@@ -204,7 +204,7 @@ void LoopBuilder::forget_t() {
 }
 
 void LoopBuilder::write_frame() {
-  const bool clear = draw_.chance(50), scale = draw_.chance(40);
+  const bool clear = rng_.chance(50), scale = rng_.chance(40);
   for (const Place& place : sums_) {
     Instruction i;
     i.vlen = max_elements;
@@ -221,7 +221,7 @@ void LoopBuilder::write_frame() {
     i.mul.width = place.where.width;
     i.mul.dst = i.mul.a = place.where;
     i.mul.b = at(Space::Immediate, Width::Long, false, 0);
-    i.mul.immediate = draw_word(draw_, Mood::Moderate);
+    i.mul.immediate = random_word(rng_, OperandDistribution::Moderate);
     append(test_.program, Section::End, i);
   }
 }

@@ -1,5 +1,5 @@
-// Writes loop bodies whose numbers stay in range: for every place a bound on the size of what it
-// holds is kept, and products that would grow past all bounds are not drawn.
+// Generates loop bodies whose numbers stay in range: tracks a bound for every location, and avoids
+// products that would exceed it.
 #pragma once
 
 #include <cstdint>
@@ -7,34 +7,34 @@
 #include <vector>
 
 #include "emulator/selftest/case.hpp"
-#include "emulator/selftest/draw.hpp"
-#include "emulator/selftest/words.hpp"
+#include "emulator/selftest/operands.hpp"
+#include "emulator/selftest/rng.hpp"
 
 namespace gdr::selftest {
 
 /// A location that a loop uses for one purpose.
 struct Place {
   Operand where;
-  int level = 0;         ///< its numbers are below 2^level in size
+  int level = 0;         ///< its numbers are below 2^level in magnitude
   bool written = false;  ///< its level is known to hold
 };
 
-/// What a loop is drawn by. Chances are in percent.
+/// Parameters of a random loop. Chances are in percent.
 struct LoopStyle {
-  Mood immediates = Mood::Moderate;
+  OperandDistribution immediates = OperandDistribution::Moderate;
   unsigned long_chance = 50;     ///< that a temporary is a long
   unsigned mask_chance = 10;     ///< that masks are set and used where they can be
   unsigned integer_chance = 5;   ///< that a step is integer work on float patterns
   unsigned transfer_chance = 5;  ///< that a step stores into the broadcast memory, or reads that
   unsigned pair_chance = 40;     ///< that both arithmetic slots of an instruction are used
   unsigned vlen = max_elements;  ///< of every instruction; 0: drawn for each
-  /// How many steps, on average, go to the ends of the range and come back.
-  unsigned excursions = 0;
+  /// Average number of steps that reach the ends of the range and return.
+  unsigned range_limit_steps = 0;
   bool feedback = false;  ///< sums may feed what is summed up
-  bool halves = false;    ///< shorts are read as longs, and longs as shorts, now and then
+  bool halves = false;    ///< occasionally read shorts as longs and longs as shorts
 };
 
-/// Where the fields of an item lie, and in which registers the loop holds them.
+/// Location of an item's field in the item and in registers.
 struct ItemField {
   Operand in_item, in_register;
 };
@@ -43,7 +43,7 @@ class LoopBuilder {
  public:
   /// Broadcast memory below this address (in shorts) is scratch of the loop.
   static constexpr std::uint32_t scratch_shorts = 8;
-  /// Bound that is taken for sums.
+  /// Assumed bound of sums.
   static constexpr int sum_level = 40;
   /// Level up to which numbers are factors.
   static constexpr int largest_factor = 60;
@@ -51,19 +51,19 @@ class LoopBuilder {
   static constexpr std::uint32_t output_shorts = 4;
 
   /// `test` has its geometry and an empty program; the builder adds to the program.
-  LoopBuilder(Draw& draw, Case& test, const LoopStyle& style);
+  LoopBuilder(Rng& rng, Case& test, const LoopStyle& style);
 
   /// The loop: fetches an item, works on it in `steps` steps, adds to the sums.
   void write_body(unsigned steps);
-  /// Before the loop, sums set to zero or left as they are; after it, scaled or not.
+  /// Generates Start (sums set to zero or kept) and End (sums scaled or not).
   void write_frame();
 
   const std::vector<ItemField>& fields() const noexcept { return fields_; }
-  /// Places that a loop reads without having written them: what targets are made of, and sums.
+  /// Places that a loop reads before it writes them: target fields and sums.
   std::vector<Operand> starting_places() const;
 
  private:
-  /// A slot that has been drawn, and what is known of the place it writes.
+  /// A generated slot, and the bound of the place it writes.
   struct Draft {
     Arithmetic slot;
     Place* to = nullptr;
@@ -81,7 +81,7 @@ class LoopBuilder {
   void reciprocal_root_seed();
   void transfer_step();
   void mask_step();
-  void excursion_step();
+  void range_limit_step();
   void edge_step();
 
   Draft product();
@@ -100,7 +100,7 @@ class LoopBuilder {
   unsigned elements();
   void emit_move(Op op, const Operand& pe, const Operand& bm, unsigned vlen);
 
-  Draw& draw_;
+  Rng& rng_;
   Case& test_;
   LoopStyle style_;
   std::uint32_t next_register_ = 0;

@@ -16,9 +16,9 @@ Operand at(Space space, Width width) { return {space, width, false, 0, 0, 0}; }
 LoopBuilder::Draft LoopBuilder::product() {
   Draft draft;
   draft.multiplier = true;
-  draft.slot.op = draw_.chance(20) ? Op::Dmul : Op::Fmul;
+  draft.slot.op = rng_.chance(20) ? Op::Dmul : Op::Fmul;
   draft.level = read(draft.slot.a, draft.slot, source(largest_factor));
-  if (draw_.chance(20)) {
+  if (rng_.chance(20)) {
     draft.slot.b = draft.slot.a;
     draft.level *= 2;
   } else {
@@ -30,17 +30,17 @@ LoopBuilder::Draft LoopBuilder::product() {
 
 LoopBuilder::Draft LoopBuilder::sum() {
   Draft draft;
-  if (draw_.chance(35)) {
+  if (rng_.chance(35)) {
     Place& to = accumulator();
-    draft.slot.op = draw_.pick({Op::Fadd, Op::Fadd, Op::Fsub});
+    draft.slot.op = rng_.pick({Op::Fadd, Op::Fadd, Op::Fsub});
     draft.slot.a = to.where;
     read(draft.slot.b, draft.slot, source(largest_factor));
-    if (draft.slot.op == Op::Fadd && draw_.chance(30)) std::swap(draft.slot.a, draft.slot.b);
+    if (draft.slot.op == Op::Fadd && rng_.chance(30)) std::swap(draft.slot.a, draft.slot.b);
     draft.level = sum_level;
     write(draft, to);
     return draft;
   }
-  draft.slot.op = draw_.pick(
+  draft.slot.op = rng_.pick(
       {Op::Fadd, Op::Fadd, Op::Fadd, Op::Fsub, Op::Fsub, Op::Fsub, Op::Fmax, Op::Fmin, Op::Fcvt});
   draft.level = read(draft.slot.a, draft.slot, source(2 * largest_factor));
   if (info(draft.slot.op).operands == 2) {
@@ -48,9 +48,9 @@ LoopBuilder::Draft LoopBuilder::sum() {
         1 + std::max(draft.level, read(draft.slot.b, draft.slot, source(2 * largest_factor)));
   }
   write(draft, temporary());
-  if (draw_.chance(style_.mask_chance)) {
-    draft.slot.mask = {draw_.pick({MaskFlag::Negative, MaskFlag::Zero}),
-                       static_cast<std::uint8_t>(draw_.below(2))};
+  if (rng_.chance(style_.mask_chance)) {
+    draft.slot.mask = {rng_.pick({MaskFlag::Negative, MaskFlag::Zero}),
+                       static_cast<std::uint8_t>(rng_.below(2))};
     // A predicate may use a mask from now on; both are clear, or random, before.
     masks_set_ = 2;
   }
@@ -58,11 +58,11 @@ LoopBuilder::Draft LoopBuilder::sum() {
 }
 
 void LoopBuilder::arithmetic_step() {
-  if (draw_.chance(style_.pair_chance)) {
+  if (rng_.chance(style_.pair_chance)) {
     const Draft first = product();
     emit({first, sum()});
   } else {
-    emit({draw_.chance(50) ? product() : sum()});
+    emit({rng_.chance(50) ? product() : sum()});
   }
 }
 
@@ -76,7 +76,7 @@ void LoopBuilder::reciprocal_root_seed() {
   Draft square;
   square.multiplier = true;
   square.slot.op = Op::Fmul;
-  read(square.slot.a, square.slot, &inputs_[draw_.below(inputs_.size())]);
+  read(square.slot.a, square.slot, &inputs_[rng_.below(inputs_.size())]);
   square.slot.b = square.slot.a;
   square.slot.dst = work->where;
   square.slot.width = Width::Short;
@@ -98,7 +98,7 @@ void LoopBuilder::reciprocal_root_seed() {
 
 /// Moves, signs and powers of two by the integer unit: floats as bit patterns.
 void LoopBuilder::integer_step() {
-  if (draw_.chance(30)) return reciprocal_root_seed();
+  if (rng_.chance(30)) return reciprocal_root_seed();
   const Place* from = source(largest_factor);
   if (from == nullptr) return;
   std::vector<Place*> fit;
@@ -109,7 +109,7 @@ void LoopBuilder::integer_step() {
   const bool wide = from->where.width == Width::Long;
   const u128 sign = wide ? sign_of_long : sign_of_short;
   Draft draft;
-  draft.slot.op = draw_.pick({Op::Ipass, Op::Upass, Op::Ixor, Op::Iand, Op::Ior, Op::Iadd});
+  draft.slot.op = rng_.pick({Op::Ipass, Op::Upass, Op::Ixor, Op::Iand, Op::Ior, Op::Iadd});
   draft.slot.a = from->where;
   draft.level = from->level;
   if (info(draft.slot.op).operands == 2) {
@@ -117,27 +117,27 @@ void LoopBuilder::integer_step() {
     draft.slot.immediate = Long{draft.slot.op == Op::Iand ? sign - 1 : sign};
   }
   if (draft.slot.op == Op::Iadd) {  // times 2^k
-    const unsigned k = draw_.between(1, 8);
+    const unsigned k = rng_.between(1, 8);
     draft.slot.immediate = Long{u128{k} << (wide ? 60 : 24)};
     draft.level += static_cast<int>(k);
   }
-  write(draft, *fit[draw_.below(fit.size())]);
+  write(draft, *fit[rng_.below(fit.size())]);
   emit({draft});
 }
 
 void LoopBuilder::transfer_step() {
   const Place* from = source(largest_factor);
   if (from == nullptr) return;
-  if (draw_.chance(50)) {
+  if (rng_.chance(50)) {
     const Operand to = at(Space::BmOutput, from->where.width);
     const bool whole = from->where.vector && shorts_in(to.width) * 2 <= output_shorts;
     Operand words = to;
-    words.vector = whole && draw_.chance(50);
+    words.vector = whole && rng_.chance(50);
     emit_move(Op::Bput, from->where, words, words.vector ? 2 : 1);
     return;
   }
   if (from->where.width == scratch_.where.width) {
-    emit_move(Op::Bput, from->where, scratch_.where, draw_.between(1, max_elements));
+    emit_move(Op::Bput, from->where, scratch_.where, rng_.between(1, max_elements));
     scratch_.level = from->level;
     scratch_.written = true;
   }
@@ -154,16 +154,16 @@ void LoopBuilder::transfer_step() {
 void LoopBuilder::mask_step() {
   Draft draft;
   Arithmetic& slot = draft.slot;
-  slot.mask = {draw_.pick({MaskFlag::Negative, MaskFlag::Zero}),
-               static_cast<std::uint8_t>(draw_.below(2))};
-  slot.width = draw_.chance(50) ? Width::Long : Width::Short;
-  if (draw_.chance(40)) {
+  slot.mask = {rng_.pick({MaskFlag::Negative, MaskFlag::Zero}),
+               static_cast<std::uint8_t>(rng_.below(2))};
+  slot.width = rng_.chance(50) ? Width::Long : Width::Short;
+  if (rng_.chance(40)) {
     slot.op = Op::Isub;
     slot.a = at(Space::PeNumber, Width::Long);
     slot.b = at(Space::Immediate, slot.width);
-    slot.immediate = Long{draw_.below(test_.geometry.pes_per_block)};
+    slot.immediate = Long{rng_.below(test_.geometry.pes_per_block)};
   } else {
-    slot.op = draw_.pick({Op::Fsub, Op::Fadd, Op::Fmax, Op::Fmin});
+    slot.op = rng_.pick({Op::Fsub, Op::Fadd, Op::Fmax, Op::Fmin});
     read(slot.a, slot, source(2 * largest_factor));
     read(slot.b, slot, source(2 * largest_factor));
   }
@@ -174,14 +174,14 @@ void LoopBuilder::mask_step() {
 void LoopBuilder::write_body(unsigned steps) {
   fetch_item();
   for (unsigned n = 0; n < steps; ++n) {
-    if (draw_.chance(style_.integer_chance)) {
+    if (rng_.chance(style_.integer_chance)) {
       integer_step();
-    } else if (draw_.chance(style_.transfer_chance)) {
+    } else if (rng_.chance(style_.transfer_chance)) {
       transfer_step();
-    } else if (draw_.chance(style_.mask_chance / 2)) {
+    } else if (rng_.chance(style_.mask_chance / 2)) {
       mask_step();
-    } else if (draw_.below(steps) < style_.excursions) {
-      excursion_step();
+    } else if (rng_.below(steps) < style_.range_limit_steps) {
+      range_limit_step();
     } else {
       arithmetic_step();
     }

@@ -51,7 +51,7 @@ std::vector<Signature> all_signatures() {
 }
 
 /// Seeds that follow one another go through all signatures.
-Form random_form(Draw& draw, std::uint64_t seed) {
+Form random_form(Rng& rng, std::uint64_t seed) {
   static const std::vector<Signature> signatures = all_signatures();
   const Signature& chosen = signatures[seed % signatures.size()];
   const OpInfo& row = *chosen.row;
@@ -60,18 +60,20 @@ Form random_form(Draw& draw, std::uint64_t seed) {
   form.a = chosen.a;
   form.b = chosen.b;
   form.out = chosen.out;
-  form.vlen = draw.chance(60) ? max_elements : draw.between(1, max_elements);
-  form.predicated = draw.chance(25);
-  form.sets_mask = row.unit != Unit::Multiplier && draw.chance(30);
-  form.observed = form.sets_mask && draw.chance(70);
+  form.vlen = rng.chance(60) ? max_elements : rng.between(1, max_elements);
+  form.predicated = rng.chance(25);
+  form.sets_mask = row.unit != Unit::Multiplier && rng.chance(30);
+  form.observed = form.sets_mask && rng.chance(70);
   const auto relation =
-      draw.chance(40) ? Relation::Independent : static_cast<Relation>(draw.below(relation_count));
-  form.operands = {random_mood(draw), relation, draw.chance(50)};
-  form.constants = draw.chance(25);
+      rng.chance(40) ? Relation::Independent : static_cast<Relation>(rng.below(relation_count));
+  form.operands = {random_distribution(rng), relation, rng.chance(50)};
+  form.constants = rng.chance(25);
   // One lane that is not noticed shows only where no other lane makes the engine look.
-  if (draw.chance(30)) {
-    form.edges = draw.between(1, 3);
-    form.operands.mood = draw.pick({Mood::Moderate, Mood::Sparse, Mood::Doubles, Mood::Zeros});
+  if (rng.chance(30)) {
+    form.edges = rng.between(1, 3);
+    form.operands.distribution =
+        rng.pick({OperandDistribution::Moderate, OperandDistribution::Sparse,
+                  OperandDistribution::Doubles, OperandDistribution::Zeros});
   }
   return form;
 }
@@ -104,10 +106,10 @@ Instruction instruction_of(const Form& form, unsigned n, bool to_registers) {
 }
 
 /// Puts a constant in the place of an operand: of the same numbers, or one at an edge.
-void draw_constant(Draw& draw, Arithmetic& slot, Mood mood) {
-  Operand& x = slot.b.used() && draw.chance(50) ? slot.b : slot.a;
+void draw_constant(Rng& rng, Arithmetic& slot, OperandDistribution distribution) {
+  Operand& x = slot.b.used() && rng.chance(50) ? slot.b : slot.a;
   x = {Space::Immediate, x.width, false, 0, 0, 0};
-  const Long word = draw.chance(40) ? edge_word(draw) : draw_word(draw, mood);
+  const Long word = rng.chance(40) ? boundary_word(rng) : random_word(rng, distribution);
   slot.immediate = x.width == Width::Long ? word : Long{upper_half(word).bits};
 }
 
@@ -124,7 +126,7 @@ Instruction observer_of(const Instruction& set) {
 }
 
 /// Draws the operands of an instruction into the lanes of all PEs.
-void draw_operands(Draw& draw, BlockState& block, const Arithmetic& slot, unsigned vlen,
+void draw_operands(Rng& rng, BlockState& block, const Arithmetic& slot, unsigned vlen,
                    const PairKind& kind) {
   const auto put = [&](const Operand& x, Long word, unsigned pe, unsigned element) {
     if (!x.used() || x.space == Space::Immediate) return;
@@ -133,7 +135,7 @@ void draw_operands(Draw& draw, BlockState& block, const Arithmetic& slot, unsign
   };
   for (unsigned pe = 0; pe < block.pes; ++pe) {
     for (unsigned element = 0; element < vlen; ++element) {
-      const WordPair pair = draw_pair(draw, kind);
+      const WordPair pair = random_pair(rng, kind);
       put(slot.a, pair.a, pe, element);
       put(slot.b, pair.b, pe, element);
     }
@@ -141,10 +143,11 @@ void draw_operands(Draw& draw, BlockState& block, const Arithmetic& slot, unsign
 }
 
 /// The same of one lane of an instruction, at an edge.
-void draw_edge(Draw& draw, BlockState& block, const Arithmetic& slot, unsigned vlen) {
-  const PairKind kind{Mood::Edges, static_cast<Relation>(draw.below(relation_count)), false};
-  const unsigned pe = draw.below(block.pes), element = draw.below(vlen);
-  const WordPair pair = draw_pair(draw, kind);
+void draw_edge(Rng& rng, BlockState& block, const Arithmetic& slot, unsigned vlen) {
+  const PairKind kind{OperandDistribution::Edges, static_cast<Relation>(rng.below(relation_count)),
+                      false};
+  const unsigned pe = rng.below(block.pes), element = rng.below(vlen);
+  const WordPair pair = random_pair(rng, kind);
   const auto put = [&](const Operand& x, Long word) {
     if (!x.used() || x.space == Space::Immediate) return;
     write_location(block, x, pe, element,
@@ -160,34 +163,35 @@ std::string form_text(const Form& form) {
                      letter(form.out), letter(form.a), letter(form.b), form.vlen,
                      form.predicated ? ", predicated" : "", form.sets_mask ? ", mask set" : "",
                      form.constants ? ", constants" : "", form.edges > 0 ? ", some at edges" : "",
-                     mood_name(form.operands.mood), relation_name(form.operands.relation));
+                     distribution_name(form.operands.distribution),
+                     relation_name(form.operands.relation));
 }
 
 }  // namespace
 
 Case operation_case(std::uint64_t seed) {
-  Draw draw(seed);
-  const Form form = random_form(draw, seed);
-  const bool to_registers = draw.chance(50);
+  Rng rng(seed);
+  const Form form = random_form(rng, seed);
+  const bool to_registers = rng.chance(50);
   Case test;
   test.what = form_text(form);
   test.geometry.blocks = 1;
-  test.geometry.pes_per_block = draw.chance(80) ? 32 : draw.pick({1U, 3U, 8U, 40U});
+  test.geometry.pes_per_block = rng.chance(80) ? 32 : rng.pick({1U, 3U, 8U, 40U});
   test.geometry.register_words = 3 * instructions * max_elements;
   test.geometry.local_words = instructions * max_elements;
   test.geometry.broadcast_words = 1;
-  test.run.collect_flags = draw.chance(15);
+  test.run.collect_flags = rng.chance(15);
   test.program.name = "operation";
   test.state = empty_block(test.geometry);
-  for (auto& mask : test.state.masks) mask = draw.chance(50) ? ~std::uint64_t{0} : 0;
+  for (auto& mask : test.state.masks) mask = rng.chance(50) ? ~std::uint64_t{0} : 0;
   for (unsigned n = 0; n < instructions; ++n) {
     Instruction i = instruction_of(form, n, to_registers);
     Arithmetic& slot = i.mul.used() ? i.mul : i.alu;
-    if (form.constants && n % 2 == 0) draw_constant(draw, slot, form.operands.mood);
+    if (form.constants && n % 2 == 0) draw_constant(rng, slot, form.operands.distribution);
     append(test.program, Section::Body, i);
     if (form.observed) append(test.program, Section::Body, observer_of(i));
-    draw_operands(draw, test.state, slot, i.vlen, form.operands);
-    if (n < form.edges) draw_edge(draw, test.state, slot, i.vlen);
+    draw_operands(rng, test.state, slot, i.vlen, form.operands);
+    if (n < form.edges) draw_edge(rng, test.state, slot, i.vlen);
   }
   return test;
 }

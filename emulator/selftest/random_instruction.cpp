@@ -31,20 +31,20 @@ std::uint32_t shorts_of(Space space, const Geometry& g, const ItemSizes& items) 
 
 /// Gives an operand an address that fits for `vlen` elements; mostly among the first few, so that
 /// instructions meet each other's results.
-void place(Draw& draw, Operand& x, unsigned vlen, const Geometry& g, const ItemSizes& items) {
+void place(Rng& rng, Operand& x, unsigned vlen, const Geometry& g, const ItemSizes& items) {
   const std::uint32_t size = shorts_of(x.space, g, items);
   const std::uint32_t unit = shorts_in(x.width);
   if (size == 0) return;
-  x.vector = draw.chance(70) && vlen * unit <= size;
+  x.vector = rng.chance(70) && vlen * unit <= size;
   const std::uint32_t taken = unit * (x.vector ? vlen : 1);
   const std::uint32_t room = (size - taken) / unit + 1;
-  const std::uint32_t near = draw.chance(80) ? std::min<std::uint32_t>(room, 12) : room;
-  x.address = static_cast<std::uint16_t>(unit * draw.below(near));
+  const std::uint32_t near = rng.chance(80) ? std::min<std::uint32_t>(room, 12) : room;
+  x.address = static_cast<std::uint16_t>(unit * rng.below(near));
 }
 
-/// What an instruction is being drawn from and for.
+/// Context of the generation of an instruction.
 struct Context {
-  Draw& draw;
+  Rng& rng;
   const Geometry& geometry;
   const ItemSizes& items;
   const Style& style;
@@ -53,23 +53,23 @@ struct Context {
 };
 
 Width random_width(const Context& c) {
-  return c.draw.chance(c.style.long_chance) ? Width::Long : Width::Short;
+  return c.rng.chance(c.style.long_chance) ? Width::Long : Width::Short;
 }
 
 Operand random_operand(const Context& c, std::initializer_list<Space> spaces, Width width) {
   Operand x;
-  x.space = c.draw.pick(spaces);
+  x.space = c.rng.pick(spaces);
   x.width = width;
   if (x.space == Space::PeNumber || x.space == Space::BlockNumber) x.width = Width::Long;
   if (x.space == Space::T && x.width == Width::Short) {
-    x.address = static_cast<std::uint16_t>(c.draw.below(2));
+    x.address = static_cast<std::uint16_t>(c.rng.below(2));
   }
-  if (x.space == Space::Local && c.draw.chance(c.style.indirect_chance)) {
+  if (x.space == Space::Local && c.rng.chance(c.style.indirect_chance)) {
     x.space = Space::LocalByT;
     x.range_first = c.range_first;
     x.range_last = c.range_last;
   }
-  place(c.draw, x, c.vlen, c.geometry, c.items);
+  place(c.rng, x, c.vlen, c.geometry, c.items);
   return x;
 }
 
@@ -86,15 +86,15 @@ void random_immediate(const Context& c, Arithmetic& slot) {
   const bool b = slot.b.space == Space::Immediate;
   if (!a && !b) return;
   const bool wide = (a && slot.a.width == Width::Long) || (b && slot.b.width == Width::Long);
-  const Long word = draw_word(c.draw, c.style.immediates);
+  const Long word = random_word(c.rng, c.style.immediates);
   slot.immediate = wide ? word : Long{upper_half(word).bits};
 }
 
 Op random_op(const Context& c, bool multiplier) {
   const auto table = instruction_table();
-  const bool only_float = c.draw.chance(c.style.float_chance);
+  const bool only_float = c.rng.chance(c.style.float_chance);
   for (;;) {
-    const OpInfo& row = table[1 + c.draw.below(table.size() - 1)];
+    const OpInfo& row = table[1 + c.rng.below(table.size() - 1)];
     if (row.unit == Unit::Transfer || (row.unit == Unit::Multiplier) != multiplier) continue;
     if (row.unit != Unit::Integer || !only_float) return row.op;
   }
@@ -104,18 +104,18 @@ Arithmetic random_arithmetic(const Context& c, bool multiplier) {
   Arithmetic slot;
   slot.op = random_op(c, multiplier);
   slot.width = random_width(c);
-  if (c.draw.chance(85)) {
+  if (c.rng.chance(85)) {
     slot.dst =
         random_operand(c, {Space::Register, Space::Register, Space::Local, Space::T}, slot.width);
   }
-  if (slot.dst.space != Space::T && c.draw.chance(30)) {
+  if (slot.dst.space != Space::T && c.rng.chance(30)) {
     slot.t =
-        slot.width == Width::Long ? TTarget::Whole : c.draw.pick({TTarget::Upper, TTarget::Lower});
+        slot.width == Width::Long ? TTarget::Whole : c.rng.pick({TTarget::Upper, TTarget::Lower});
   }
-  if (!multiplier && c.draw.chance(35)) {
+  if (!multiplier && c.rng.chance(35)) {
     const bool carry = info(slot.op).unit == Unit::Integer;
-    slot.mask.flag = static_cast<MaskFlag>(c.draw.between(1, carry ? 3 : 2));
-    slot.mask.mask = static_cast<std::uint8_t>(c.draw.below(mask_registers));
+    slot.mask.flag = static_cast<MaskFlag>(c.rng.between(1, carry ? 3 : 2));
+    slot.mask.mask = static_cast<std::uint8_t>(c.rng.below(mask_registers));
   }
   slot.a = random_source(c);
   if (info(slot.op).operands == 2) slot.b = random_source(c);
@@ -125,22 +125,22 @@ Arithmetic random_arithmetic(const Context& c, bool multiplier) {
 
 Transfer random_transfer(const Context& c) {
   Transfer move;
-  move.op = c.draw.pick({Op::Bget, Op::Bput});
+  move.op = c.rng.pick({Op::Bget, Op::Bput});
   const Width width = random_width(c);
   move.pe = random_operand(c, {Space::Register, Space::Local, Space::T}, width);
   move.bm = random_operand(c, {Space::Bm, Space::BmSource, Space::BmOutput}, width);
   if (move.op == Op::Bput) {
-    move.pe_number = static_cast<std::uint16_t>(c.draw.below(c.geometry.pes_per_block));
+    move.pe_number = static_cast<std::uint16_t>(c.rng.below(c.geometry.pes_per_block));
   }
   return move;
 }
 
 /// A range in which T-indirect addresses are promised to be, for units of either width; or none.
-void random_range(Draw& draw, const Geometry& g, Context& c) {
+void random_range(Rng& rng, const Geometry& g, Context& c) {
   c.range_first = c.range_last = 0;
-  if (g.local_words < 2 || draw.chance(60)) return;
-  c.range_last = static_cast<std::uint16_t>(draw.between(1, g.local_words - 1));
-  c.range_first = static_cast<std::uint16_t>(draw.below(c.range_last + 1U));
+  if (g.local_words < 2 || rng.chance(60)) return;
+  c.range_last = static_cast<std::uint16_t>(rng.between(1, g.local_words - 1));
+  c.range_first = static_cast<std::uint16_t>(rng.below(c.range_last + 1U));
 }
 
 }  // namespace
@@ -162,31 +162,31 @@ bool writes_twice(const Instruction& i, const Geometry& geometry) {
   return false;
 }
 
-Geometry random_geometry(Draw& draw) {
+Geometry random_geometry(Rng& rng) {
   Geometry g;
-  if (draw.chance(20)) return g;
-  g.blocks = draw.between(1, 4);
-  g.pes_per_block = draw.chance(50) ? draw.between(1, 9) : draw.between(10, 70);
-  g.register_words = draw.chance(30) ? draw.between(1, 4) : draw.between(5, 48);
-  g.local_words = draw.chance(40) ? draw.between(1, 7) : draw.between(8, 300);
-  g.broadcast_words = draw.chance(30) ? draw.between(1, 8) : draw.between(9, 500);
+  if (rng.chance(20)) return g;
+  g.blocks = rng.between(1, 4);
+  g.pes_per_block = rng.chance(50) ? rng.between(1, 9) : rng.between(10, 70);
+  g.register_words = rng.chance(30) ? rng.between(1, 4) : rng.between(5, 48);
+  g.local_words = rng.chance(40) ? rng.between(1, 7) : rng.between(8, 300);
+  g.broadcast_words = rng.chance(30) ? rng.between(1, 8) : rng.between(9, 500);
   return g;
 }
 
-Instruction random_instruction(Draw& draw, const Geometry& g, const ItemSizes& items,
+Instruction random_instruction(Rng& rng, const Geometry& g, const ItemSizes& items,
                                const Style& style) {
   for (;;) {
     Instruction i;
-    i.vlen = static_cast<std::uint8_t>(draw.between(1, max_elements));
-    Context c{draw, g, items, style, i.vlen, 0, 0};
-    random_range(draw, g, c);
-    if (draw.chance(30)) {
-      i.predicate = {true, draw.chance(50), static_cast<std::uint8_t>(draw.below(mask_registers))};
+    i.vlen = static_cast<std::uint8_t>(rng.between(1, max_elements));
+    Context c{rng, g, items, style, i.vlen, 0, 0};
+    random_range(rng, g, c);
+    if (rng.chance(30)) {
+      i.predicate = {true, rng.chance(50), static_cast<std::uint8_t>(rng.below(mask_registers))};
     }
-    if (draw.chance(45)) i.mul = random_arithmetic(c, true);
-    if (draw.chance(65)) i.alu = random_arithmetic(c, false);
-    if (draw.chance(30)) i.move = random_transfer(c);
-    if (i.idle() && draw.chance(95)) continue;
+    if (rng.chance(45)) i.mul = random_arithmetic(c, true);
+    if (rng.chance(65)) i.alu = random_arithmetic(c, false);
+    if (rng.chance(30)) i.move = random_transfer(c);
+    if (i.idle() && rng.chance(95)) continue;
     const bool fits = style.keep_ports ? check_ports(i, g).empty() : !writes_twice(i, g);
     if (fits && validate(i).empty()) return i;
   }

@@ -1,27 +1,27 @@
-// Machines and instructions drawn at random from the instruction table.
+// Random geometries and instructions from the instruction table.
 #pragma once
 
 #include <cstdint>
 
 #include "emulator/isa/geometry.hpp"
 #include "emulator/isa/instruction.hpp"
-#include "emulator/selftest/draw.hpp"
-#include "emulator/selftest/words.hpp"
+#include "emulator/selftest/operands.hpp"
+#include "emulator/selftest/rng.hpp"
 
 namespace gdr::selftest {
 
-/// A machine that is small and odd more often than not: PEs not a multiple of eight, memories of
-/// few words and of sizes that are no power of two.
-Geometry random_geometry(Draw& draw);
+/// A geometry, mostly small and odd: PEs not a multiple of eight, small memories whose sizes are no
+/// power of two.
+Geometry random_geometry(Rng& rng);
 
 /// How far operands relative to an item may reach, in shorts (even).
 struct ItemSizes {
   std::uint32_t source = 0, output = 0;
 };
 
-/// What instructions are drawn by. Chances are in percent.
+/// Parameters of random instructions. Chances are in percent.
 struct Style {
-  Mood immediates = Mood::Hostile;
+  OperandDistribution immediates = OperandDistribution::Hostile;
   bool keep_ports = true;         ///< else an element still never writes one place twice
   unsigned float_chance = 0;      ///< that an adder slot is drawn from floating point only
   unsigned long_chance = 50;      ///< that a location is a long
@@ -29,11 +29,11 @@ struct Style {
 };
 
 /// A well-formed instruction that addresses only what the geometry has.
-Instruction random_instruction(Draw& draw, const Geometry& geometry, const ItemSizes& items,
+Instruction random_instruction(Rng& rng, const Geometry& geometry, const ItemSizes& items,
                                const Style& style);
 
-/// True if two results of an element may go to one place. Items may stand anywhere, so whatever is
-/// in the broadcast memory counts as one place.
+/// True if two results of an element may go to one place. The whole broadcast memory counts as one
+/// place, since items may be anywhere.
 bool writes_twice(const Instruction& instruction, const Geometry& geometry);
 
 }  // namespace gdr::selftest

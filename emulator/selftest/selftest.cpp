@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <exception>
 
 #include "emulator/engine/reference/reference.hpp"
+#include "emulator/host/stopwatch.hpp"
 #include "emulator/selftest/generators.hpp"
 #include "emulator/selftest/shrink.hpp"
 #include "gdr/error.hpp"
@@ -16,14 +16,12 @@
 namespace gdr::selftest {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::array<std::string_view, 4> names{"operations", "programs", "loops", "kernels"};
-/// Shares of the time.
+/// Fractions of the time.
 constexpr std::array<double, names.size()> shares{0.45, 0.25, 0.22, 0.08};
 enum Category : std::size_t { Operations, Programs, Loops, Kernels };
 
-Case draw_case(std::size_t category, std::uint64_t seed, std::span<const Program> kernels) {
+Case make_case(std::size_t category, std::uint64_t seed, std::span<const Program> kernels) {
   switch (category) {
     case Operations:
       return operation_case(seed);
@@ -36,7 +34,7 @@ Case draw_case(std::size_t category, std::uint64_t seed, std::span<const Program
   }
 }
 
-/// One run; its threads draw cases until time or number is reached, or one finds a difference.
+/// One run: threads generate cases until the time or number is reached, or a difference is found.
 class Run {
  public:
   Run(const std::vector<std::unique_ptr<Engine>>& engines, const Options& options)
@@ -70,10 +68,9 @@ class Run {
   void work() {
     try {
       for (std::size_t category; !done_ && (category = next()) != names.size();) {
-        const auto start = Clock::now();
+        const Stopwatch timer;
         test(category, options_.seed + tallies_[category].started++);
-        tallies_[category].nanoseconds +=
-            static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count());
+        tallies_[category].nanoseconds += static_cast<std::uint64_t>(timer.seconds() * 1e9);
         report();
       }
     } catch (...) {
@@ -83,9 +80,9 @@ class Run {
     }
   }
 
-  /// The category that is furthest behind its share; names.size() when all is done.
+  /// The category that is furthest behind its share of time; names.size() at the end.
   std::size_t next() {
-    const bool late = options_.cases == 0 && seconds() >= options_.seconds;
+    const bool late = options_.cases == 0 && timer_.seconds() >= options_.seconds;
     std::size_t best = names.size();
     double least = 0;
     for (std::size_t c = 0; c < names.size(); ++c) {
@@ -101,33 +98,34 @@ class Run {
   }
 
   void test(std::size_t category, std::uint64_t seed) {
-    const Case drawn = draw_case(category, seed, options_.kernels);
-    const BlockState expected = run_case(reference_, drawn);
+    const Case test_case = make_case(category, seed, options_.kernels);
+    const BlockState expected = run_case(reference_, test_case);
     for (const auto& engine : engines_) {
-      if (run_case(*engine, drawn) == expected) continue;
-      if (!done_.exchange(true)) explain(category, seed, *engine, drawn);
+      if (run_case(*engine, test_case) == expected) continue;
+      if (!done_.exchange(true)) explain(category, seed, *engine, test_case);
       return;
     }
     ++tallies_[category].cases;
-    tallies_[category].operations += operations_of(drawn);
+    tallies_[category].operations += operations_of(test_case);
   }
 
-  void explain(std::size_t category, std::uint64_t seed, const Engine& engine, const Case& drawn) {
+  void explain(std::size_t category, std::uint64_t seed, const Engine& engine,
+               const Case& test_case) {
     Failure f;
     f.category = names[category];
     f.seed = seed;
     f.engine = engine.name();
     f.isa = engine.isa();
-    f.what = drawn.what;
-    f.first = find_divergence(reference_, engine, drawn).value_or(Divergence{});
-    f.shrunk = shrink(reference_, engine, drawn);
+    f.what = test_case.what;
+    f.first = find_divergence(reference_, engine, test_case).value_or(Divergence{});
+    f.shrunk = shrink(reference_, engine, test_case);
     f.in_shrunk = find_divergence(reference_, engine, f.shrunk).value_or(Divergence{});
     failure_ = std::move(f);
   }
 
   void report() {
     if (!options_.progress) return;
-    double gone = seconds();
+    double gone = timer_.seconds();
     if (options_.cases != 0) {
       gone = 0;
       for (const Tally& tally : tallies_) gone += static_cast<double>(tally.cases);
@@ -136,12 +134,10 @@ class Run {
     options_.progress(gone);
   }
 
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-
   const std::vector<std::unique_ptr<Engine>>& engines_;
   const Options& options_;
   const ReferenceEngine reference_;
-  const Clock::time_point start_ = Clock::now();
+  const Stopwatch timer_;
   std::array<bool, names.size()> wanted_{};
   std::array<Tally, names.size()> tallies_;
   std::atomic<bool> done_ = false;
@@ -150,8 +146,6 @@ class Run {
 };
 
 }  // namespace
-
-std::span<const std::string_view> category_names() noexcept { return names; }
 
 Outcome run(const std::vector<std::unique_ptr<Engine>>& engines, const Options& options) {
   if (!options.category.empty() &&

@@ -1,4 +1,4 @@
-// Runs cases of every kind on engines, against the reference, until a time is up.
+// Compares engines with the reference on cases of every kind, for a given time.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,18 @@
 
 namespace gdr::selftest {
 
-/// Kinds of cases, by name: "operations", "programs", "loops", "kernels".
-std::span<const std::string_view> category_names() noexcept;
-
 struct Options {
   std::uint64_t seed = 1;            ///< case n of a category has seed + n
-  double seconds = 10;               ///< how long to draw new cases
+  double seconds = 10;               ///< duration of the generation of new cases
   std::uint64_t cases = 0;           ///< of every category, instead of a time; 0: as many as fit
-  std::string_view category;         ///< only this one; empty: all
+  std::string_view category;         ///< "operations", "programs", "loops" or "kernels"; empty: all
   unsigned threads = 0;              ///< host threads; 0: one for each core
   std::span<const Program> kernels;  ///< of the library; without them there is no "kernels"
-  /// Told now and then how many seconds (or cases) have gone by; never by two threads at once.
+  /// Called with the elapsed seconds (or cases); never concurrently.
   std::function<void(double)> progress;
 };
 
-/// What was compared in a category.
+/// Number of comparisons in a category.
 struct Count {
   std::string_view category;
   std::uint64_t cases = 0;
@@ -39,12 +36,11 @@ struct Count {
 /// A case on which an engine left another state than the reference.
 struct Failure {
   std::string_view category;
-  std::uint64_t seed =
-      0;               ///< of the case: a run of this category with it, and one case, repeats it
-  std::string engine;  ///< of the engine that is wrong
+  std::uint64_t seed = 0;  ///< seed that reproduces the case in this category
+  std::string engine;      ///< name of the wrong engine
   Isa isa = Isa::Portable;
   std::string what;  ///< the case in a line
-  Divergence first;  ///< in the case as drawn
+  Divergence first;  ///< difference in the original case
   Case shrunk;
   Divergence in_shrunk;
 };
@@ -54,10 +50,10 @@ struct Outcome {
   std::optional<Failure> failure;  ///< the first that was found; the run ends with it
 };
 
-/// Throws gdr::Error (Usage) for a category that there is not.
+/// Throws gdr::Error (Usage) for an unknown category.
 Outcome run(const std::vector<std::unique_ptr<Engine>>& engines, const Options& options);
 
-/// A failure for people: where the engines part, and the shrunk program as text that assembles.
+/// Report of a failure: the first difference, and the minimised program as assembly text.
 std::string failure_text(const Failure& failure);
 
 }  // namespace gdr::selftest

@@ -1,4 +1,4 @@
-// The smallest part of a case on which two engines still differ.
+// Minimisation of a failing case.
 #pragma once
 
 #include "emulator/selftest/case.hpp"

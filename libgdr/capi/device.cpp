@@ -80,7 +80,7 @@ gdr_status gdr_device_statistics(const gdr_device* device, gdr_statistics* stati
                    s.host_seconds,
                    s.threads,
                    s.fast_runs,
-                   s.slow_runs,
+                   s.fallback_runs,
                    s.compile_seconds};
   });
 }
@@ -116,8 +116,8 @@ const char* gdr_device_engine(gdr_device* device) {
 const char* gdr_device_isa(gdr_device* device) {
   return text_of(device, &gdr_device::isa, &gdr::Statistics::isa);
 }
-const char* gdr_device_slow_reason(gdr_device* device) {
-  return text_of(device, &gdr_device::slow_reason, &gdr::Statistics::slow_reason);
+const char* gdr_device_fallback_reason(gdr_device* device) {
+  return text_of(device, &gdr_device::fallback_reason, &gdr::Statistics::fallback_reason);
 }
 
 gdr_status gdr_device_reset_statistics(gdr_device* device) {

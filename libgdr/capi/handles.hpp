@@ -10,7 +10,7 @@
 struct gdr_device {
   gdr::Device device;
   std::string description;
-  std::string engine = {}, isa = {}, slow_reason = {};  ///< as they were asked for last
+  std::string engine = {}, isa = {}, fallback_reason = {};  ///< as they were asked for last
 };
 
 struct gdr_kernel {

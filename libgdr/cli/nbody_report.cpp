@@ -49,15 +49,16 @@ double interactions_per_second(const Statistics& statistics) {
 
 /// Block runs in doubles or compiled code, and on the slower fallback.
 std::string block_runs(const Statistics& s) {
-  if (s.fast_runs + s.slow_runs == 0)
+  if (s.fast_runs + s.fallback_runs == 0)
     return s.engine == "reference" ? "all by the reference, one PE at a time"
            : s.isa == "portable"   ? "all on integers: the portable path"
                                    : "all on integers: no section computes with floating point";
   const bool native = s.engine.rfind("native", 0) == 0;
   std::string text =
-      native ? fmt::format("{} compiled, {} on the exact engine", s.fast_runs, s.slow_runs)
-             : fmt::format("{} in doubles, proved exact; {} on integers", s.fast_runs, s.slow_runs);
-  if (!s.slow_reason.empty()) text += " (" + s.slow_reason + ")";
+      native ? fmt::format("{} compiled, {} on the exact engine", s.fast_runs, s.fallback_runs)
+             : fmt::format("{} in doubles, proved exact; {} on integers", s.fast_runs,
+                           s.fallback_runs);
+  if (!s.fallback_reason.empty()) text += " (" + s.fallback_reason + ")";
   return text;
 }
 

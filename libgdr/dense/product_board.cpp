@@ -94,7 +94,7 @@ void ProductRunner::need_columns(OnBoard& on, const Inner& inner, const Columns&
   on.slot.contents.sources = {};
   send_columns(on, inner, columns);
   if (columns.stay && columns.index == stretches)
-    on.slot.contents.sources = {number, streaming, stretches + 1, Share::PartsOverBlocks};
+    on.slot.contents.sources = {number, streaming, stretches + 1, ChipPartition::PartsOverBlocks};
 }
 
 /// Blocks of a chip whose inner indices, from `first` on, are not all beyond the last one.
@@ -137,7 +137,7 @@ void ProductRunner::add_tile(OnBoard& on, const Inner& inner, std::size_t row,
     if (full && !on.pending.empty()) collect(on, columns);
     send_tile(on, inner, row, first);
     Command& run = add(on, CommandKind::Run, (std::uint64_t{2} << (chips(inner) - 1)) - 1);
-    run.share = Share::PartsOverBlocks;
+    run.partition = ChipPartition::PartsOverBlocks;
     run.address = columns.place + first / pass_depth(inner) * (columns.count + 1) * chip_words();
     run.count = columns.count + 1;
     // Also blocks that no tile has filled: they add zeros.

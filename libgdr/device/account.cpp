@@ -22,12 +22,12 @@ WorkCounts combined(const std::vector<BoardSlot>& boards) {
 }
 
 /// All boards' engines together.
-EngineWork engine_work(const std::vector<BoardSlot>& boards) {
-  EngineWork all;
+EngineStats engine_stats(const std::vector<BoardSlot>& boards) {
+  EngineStats all;
   for (const BoardSlot& slot : boards) {
-    const EngineWork work = slot.board->engine_work();
+    const EngineStats work = slot.board->engine_stats();
     all.fast_runs += work.fast_runs;
-    all.slow_runs += work.slow_runs;
+    all.fallback_runs += work.fallback_runs;
     all.compile_seconds += work.compile_seconds;
     if (all.reason.empty()) all.reason = work.reason;
   }
@@ -73,7 +73,7 @@ void DeviceCore::converted(double seconds) {
 
 Account::Account(DeviceCore& device)
     : device_(device),
-      before_(engine_work(device.boards)),
+      before_(engine_stats(device.boards)),
       times_before_(link_times(device.boards)) {
   for (BoardSlot& slot : device.boards) slot.board->reset_counts();
 }
@@ -103,11 +103,11 @@ Account::~Account() {
   s.bytes_from_board += counts.link_read_bytes;
   s.predicted_seconds += counts.predicted_seconds;
   s.host_seconds += spent.count();
-  const EngineWork work = engine_work(device_.boards);
+  const EngineStats work = engine_stats(device_.boards);
   s.fast_runs += work.fast_runs - before_.fast_runs;
-  s.slow_runs += work.slow_runs - before_.slow_runs;
+  s.fallback_runs += work.fallback_runs - before_.fallback_runs;
   s.compile_seconds += work.compile_seconds - before_.compile_seconds;
-  s.slow_reason = work.reason;
+  s.fallback_reason = work.reason;
   s.runs += runs_;
   s.interactions += interactions_;
   s.flops += flops_;

@@ -23,7 +23,7 @@ class Account {
 
  private:
   DeviceCore& device_;
-  EngineWork before_;
+  EngineStats before_;
   std::uint64_t runs_ = 0, interactions_ = 0;
   double flops_ = 0, conversion_seconds_ = 0;
   LinkTimes times_before_;

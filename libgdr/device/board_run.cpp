@@ -33,11 +33,11 @@ BoardRun::BoardRun(const DeviceCore& device, BoardSlot& slot, JobData& job, cons
       stop_(stop),
       chips_(device.geometry.chips_per_board) {
   const Geometry& g = device.geometry;
-  const Share share = share_;
+  const ChipPartition share = share_;
   output_words_ = job.output_items.record_words() * output_records(job.kernel.program(), g, share);
   const std::size_t item_words = job.sources_group.words + output_words_;
   const std::uint64_t memory_words = g.dram_bytes / sizeof(std::uint64_t);
-  output_base_ = source_capacity(Share::TargetsOverBlocks, 1, memory_words, item_words) *
+  output_base_ = source_capacity(ChipPartition::TargetsOverBlocks, 1, memory_words, item_words) *
                  job.sources_group.words;
   capacity_ = sources_at_once(job.cost, g, share, output_words_);
   if (capacity_ == 0)
@@ -49,7 +49,7 @@ BoardRun::BoardRun(const DeviceCore& device, BoardSlot& slot, JobData& job, cons
 
 /// One behind the other, if the memories take all of them: then they stay there for the next run.
 void BoardRun::place_slices() {
-  const std::size_t chips = share_ == Share::SourcesOverBlocks ? chips_ : 1;
+  const std::size_t chips = share_ == ChipPartition::SourcesOverBlocks ? chips_ : 1;
   std::size_t place = 0;
   for (const IndexRange& slice : job_.slices) {
     places_.push_back(place);
@@ -70,7 +70,7 @@ Command& BoardRun::add(CommandKind kind) {
   Command& command = slot_.list.commands.emplace_back();
   command.kind = kind;
   command.chips = all_chips(chips_);
-  command.share = share_;
+  command.partition = share_;
   command.payload = slot_.list.payload.size();
   return command;
 }
@@ -97,7 +97,7 @@ void BoardRun::load_program() {
   std::vector<std::uint64_t> words((object.size() + 7) / 8, 0);
   std::memcpy(words.data(), object.data(), object.size());
   Command& command = add(CommandKind::LoadProgram);
-  command.share = {};
+  command.partition = {};
   command.count = object.size();
   add_payload(command, words.data(), words.size());
   flush();
@@ -107,7 +107,7 @@ void BoardRun::load_program() {
 void BoardRun::write_params() {
   for (std::size_t k = 0; k < job_.params_group.fields.size(); ++k) {
     Command& command = add(CommandKind::WriteParam);
-    command.share = {};
+    command.partition = {};
     command.variable = static_cast<std::uint32_t>(k);
     add_payload(command, job_.params.data() + 2 * k,
                 (job_.params_group.fields[k].half_words + 1) / 2);
@@ -115,7 +115,7 @@ void BoardRun::write_params() {
 }
 
 IndexRange BoardRun::deal(std::size_t n, unsigned chip) const {
-  if (share_ == Share::SourcesOverBlocks) return {0, n};
+  if (share_ == ChipPartition::SourcesOverBlocks) return {0, n};
   const std::size_t part = targets_of_chip(job_.cost, device_.geometry, n);
   const std::size_t first = std::min(n, chip * part);
   return {first, std::min(n - first, part)};
@@ -123,7 +123,7 @@ IndexRange BoardRun::deal(std::size_t n, unsigned chip) const {
 
 void BoardRun::write_targets(std::size_t first, std::size_t n) {
   const std::size_t words = job_.targets_group.words;
-  const bool split = share_ == Share::SourcesOverBlocks;
+  const bool split = share_ == ChipPartition::SourcesOverBlocks;
   for (unsigned chip = 0; chip < (split ? 1 : chips_); ++chip) {
     const IndexRange part = deal(n, chip);
     if (part.count == 0) break;
@@ -150,7 +150,7 @@ void BoardRun::send_segment(const Segment& segment, IndexRange wanted) {
   while (part.count > 0) {
     const std::size_t n = std::min(part.count, at_once);
     Command& command = add(CommandKind::WriteMemory);
-    command.share = {};
+    command.partition = {};
     command.chips = segment.chips;
     command.address = (segment.place + part.first - segment.sources.first) * words;
     command.count = n * words;
@@ -228,14 +228,14 @@ void BoardRun::add_run(std::uint64_t chips, std::size_t place, std::size_t count
   const bool last = (flags & run_end) != 0;
   command.flags = flags | (last && !device_.shows_chips ? run_results_only : 0U);
   // Whoever leaves the choice to us takes any order of the sums.
-  if (share_ == Share::SourcesOverBlocks && device_.partition == Partition::Auto)
+  if (share_ == ChipPartition::SourcesOverBlocks && device_.partition == Partition::Auto)
     command.flags |= run_reassociate;
 }
 
 /// The loop over `count` sources that lie in the memories from `base` on: Start before the first of
 /// the run, End after the last, on every chip that takes part whether it has sources or not.
 void BoardRun::loop(std::size_t base, std::size_t count, bool is_first, bool is_last) {
-  const bool split = share_ == Share::SourcesOverBlocks;
+  const bool split = share_ == ChipPartition::SourcesOverBlocks;
   const std::size_t each = split ? count / chips_ : count;
   const std::size_t rest = split ? count % chips_ : 0;
   const bool end = rest == 0 && is_last;
@@ -255,7 +255,7 @@ void BoardRun::read_outputs(IndexRange range, std::size_t place, bool first_batc
       const std::uint64_t bit = std::uint64_t{1} << chip;
       if ((segment.chips & active_ & bit) == 0) continue;
       Command& command = add(CommandKind::ReadMemory);
-      command.share = {};
+      command.partition = {};
       command.chips = bit;
       command.address = output_base_ + (place + segment.place) * output_words_;
       command.count = segment.sources.count * output_words_;
@@ -269,7 +269,7 @@ void BoardRun::read_outputs(IndexRange range, std::size_t place, bool first_batc
 }
 
 void BoardRun::read_targets(std::size_t first, std::size_t n) {
-  const bool split = share_ == Share::SourcesOverBlocks;
+  const bool split = share_ == ChipPartition::SourcesOverBlocks;
   for (unsigned chip = 0; chip < (split ? 1 : chips_); ++chip) {
     const IndexRange part = deal(n, chip);
     if (part.count == 0) break;
@@ -309,7 +309,7 @@ void BoardRun::batch(std::size_t first, std::size_t n) {
   const IndexRange slice = job_.slices[part_.slice];
   const std::size_t base = places_.empty() ? 0 : places_[part_.slice];
   // With one slice that all blocks see, the loop begins on what is there of it.
-  arriving_ = job_.arrival && places_.size() == 1 && share_ == Share::TargetsOverBlocks &&
+  arriving_ = job_.arrival && places_.size() == 1 && share_ == ChipPartition::TargetsOverBlocks &&
               !has_earlier_sources();
   const std::size_t at_once = items_at_once();
   for (std::size_t done = 0; done == 0 || done < slice.count;) {

@@ -50,7 +50,7 @@ class BoardRun {
   BoardSlot& slot_;
   JobData& job_;
   const JobPart part_;
-  const Share share_;
+  const ChipPartition share_;
   const std::stop_token& stop_;
   const unsigned chips_;
   std::uint64_t sources_at_ = 0;       ///< place of the first source's words in the list

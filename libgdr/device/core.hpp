@@ -71,7 +71,7 @@ struct DeviceCore {
 
 /// A part of a run: some of the job's targets on a slice of its sources.
 struct JobPart {
-  Share share{};
+  ChipPartition share{};
   std::size_t slice = 0;  ///< of JobData::slices
   IndexRange targets;
   /// Where the records of the targets' results go; null: into the user's arrays.

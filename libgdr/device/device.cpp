@@ -76,7 +76,8 @@ Job Device::job(const Kernel& kernel) {
 
 std::size_t Device::target_slots(const Kernel& kernel) const {
   return impl_->core->boards.size() * board_slots(kernel_cost(kernel.program()),
-                                                  impl_->core->geometry, Share::TargetsOverBlocks);
+                                                  impl_->core->geometry,
+                                                  ChipPartition::TargetsOverBlocks);
 }
 
 Statistics Device::statistics() const {

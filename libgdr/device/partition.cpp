@@ -123,9 +123,10 @@ KernelCost kernel_cost(const Program& program) {
   return cost;
 }
 
-std::size_t board_slots(const KernelCost& kernel, const Geometry& geometry, Share share) noexcept {
+std::size_t board_slots(const KernelCost& kernel, const Geometry& geometry,
+                        ChipPartition share) noexcept {
   const std::size_t of_block = std::size_t{geometry.pes_per_block} * kernel.elements;
-  if (share == Share::SourcesOverBlocks) return of_block;
+  if (share == ChipPartition::SourcesOverBlocks) return of_block;
   return of_block * geometry.blocks * geometry.chips_per_board;
 }
 
@@ -135,10 +136,10 @@ std::size_t targets_of_chip(const KernelCost& kernel, const Geometry& geometry,
   return divide_up(divide_up(n, of_block), geometry.chips_per_board) * of_block;
 }
 
-std::size_t sources_at_once(const KernelCost& kernel, const Geometry& g, Share share,
+std::size_t sources_at_once(const KernelCost& kernel, const Geometry& g, ChipPartition share,
                             std::size_t output_words) {
   const unsigned chips = g.chips_per_board;
-  const bool split = share == Share::SourcesOverBlocks;
+  const bool split = share == ChipPartition::SourcesOverBlocks;
   const std::size_t capacity = source_capacity(share, chips, g.dram_bytes / sizeof(std::uint64_t),
                                                kernel.source_words + output_words);
   if (capacity == 0) return 0;
@@ -148,9 +149,9 @@ std::size_t sources_at_once(const KernelCost& kernel, const Geometry& g, Share s
   return std::max(unit, round_down(capacity, unit * (split ? chips : 1)));
 }
 
-double predicted_clocks(const KernelCost& kernel, const Geometry& geometry, Share share,
+double predicted_clocks(const KernelCost& kernel, const Geometry& geometry, ChipPartition share,
                         std::size_t targets, std::size_t sources) noexcept {
-  const bool split = share == Share::SourcesOverBlocks;
+  const bool split = share == ChipPartition::SourcesOverBlocks;
   const std::size_t chips = geometry.chips_per_board;
   const std::size_t batches = divide_up(targets, board_slots(kernel, geometry, share));
   const std::size_t of_chip = split ? divide_up(sources, chips) : sources;
@@ -169,22 +170,23 @@ double predicted_clocks(const KernelCost& kernel, const Geometry& geometry, Shar
   return static_cast<double>(batches) * batch + moved;
 }
 
-Share choose_share(const KernelCost& kernel, const Geometry& geometry, Partition wanted,
-                   std::size_t targets, std::size_t sources) {
-  if (wanted == Partition::TargetsOverBlocks) return Share::TargetsOverBlocks;
+ChipPartition choose_share(const KernelCost& kernel, const Geometry& geometry, Partition wanted,
+                           std::size_t targets, std::size_t sources) {
+  if (wanted == Partition::TargetsOverBlocks) return ChipPartition::TargetsOverBlocks;
   if (wanted == Partition::SourcesOverBlocks) {
     if (!kernel.joinable)
       throw Error(ErrorCategory::Usage,
                   "sources cannot be split over the blocks: a result of this kernel is declared "
                   "\"pass\", so there is no way to join it; use partition=targets");
-    return Share::SourcesOverBlocks;
+    return ChipPartition::SourcesOverBlocks;
   }
-  if (!kernel.joinable) return Share::TargetsOverBlocks;
+  if (!kernel.joinable) return ChipPartition::TargetsOverBlocks;
   const double by_targets =
-      predicted_clocks(kernel, geometry, Share::TargetsOverBlocks, targets, sources);
+      predicted_clocks(kernel, geometry, ChipPartition::TargetsOverBlocks, targets, sources);
   const double by_sources =
-      predicted_clocks(kernel, geometry, Share::SourcesOverBlocks, targets, sources);
-  return by_sources < by_targets ? Share::SourcesOverBlocks : Share::TargetsOverBlocks;
+      predicted_clocks(kernel, geometry, ChipPartition::SourcesOverBlocks, targets, sources);
+  return by_sources < by_targets ? ChipPartition::SourcesOverBlocks
+                                 : ChipPartition::TargetsOverBlocks;
 }
 
 }  // namespace gdr

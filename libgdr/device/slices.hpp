@@ -14,7 +14,7 @@
 namespace gdr {
 
 struct JobCut {
-  Share share{};
+  ChipPartition share{};
   std::size_t slices = 1;  ///< of the sources; a power of two
   std::size_t unit = 1;    ///< targets that may be dealt out together
   friend bool operator==(const JobCut&, const JobCut&) = default;

@@ -32,7 +32,7 @@ class BoardLink {
   virtual WorkCounts counts() const = 0;
   virtual void reset_counts() = 0;
   /// Since the board was opened.
-  virtual EngineWork engine_work() const = 0;
+  virtual EngineStats engine_stats() const = 0;
   /// Fast numerics with kernels for products: what the chip cuts off a factor is multiplied, too.
   virtual bool multiplies_all_bits() const noexcept = 0;
   /// Boards that are not in this process work by themselves: several of them at the same time, each

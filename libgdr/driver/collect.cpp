@@ -146,7 +146,7 @@ void DrivenBoard::take(const Completion& c, const Flight& flight) {
   busy_nanoseconds_ = c.busy_nanoseconds;
   counts_ = c.counts;
   work_.fast_runs = c.fast_runs;
-  work_.slow_runs = c.slow_runs;
+  work_.fallback_runs = c.fallback_runs;
   work_.compile_seconds = c.compile_seconds;
   work_.reason.assign(c.reason, strnlen(c.reason, sizeof(c.reason)));
 }

@@ -46,7 +46,7 @@ class DrivenBoard final : public BoardLink {
                const std::stop_token& stop = {}) override;
   WorkCounts counts() const override { return counts_; }
   void reset_counts() override;
-  EngineWork engine_work() const override { return work_; }
+  EngineStats engine_stats() const override { return work_; }
   bool multiplies_all_bits() const noexcept override {
     return (identity_.capabilities & capability_all_bits) != 0;
   }
@@ -144,7 +144,7 @@ class DrivenBoard final : public BoardLink {
   ChipPrograms programs_;   ///< once all lists under way are done
   ChipPrograms collected_;  ///< as far as they came back
   WorkCounts counts_;
-  EngineWork work_;
+  EngineStats work_;
   std::uint64_t busy_nanoseconds_ = 0;
   double transfer_seconds_ = 0;
   bool records_ = false;

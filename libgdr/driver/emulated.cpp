@@ -22,7 +22,7 @@ class Emulated final : public BoardLink {
   LinkTimes times() const override { return {0, busy_seconds_}; }
   WorkCounts counts() const override { return board_.counts(); }
   void reset_counts() override { board_.reset_counts(); }
-  EngineWork engine_work() const override { return board_.engine_work(); }
+  EngineStats engine_stats() const override { return board_.engine_stats(); }
   bool multiplies_all_bits() const noexcept override {
     return board_.engine().multiplies_all_bits();
   }

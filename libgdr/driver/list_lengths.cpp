@@ -34,8 +34,8 @@ void load(ChipPrograms& chips, const Command& command, const ProgramTiming& prog
 void add_work(ListWork& work, const Command& c, const ProgramTiming& program,
               const Geometry& geometry) noexcept {
   if (c.kind != CommandKind::Run) return;
-  const double items =
-      static_cast<double>(c.count) / (c.share == Share::SourcesOverBlocks ? geometry.blocks : 1);
+  const double items = static_cast<double>(c.count) /
+                       (c.partition == ChipPartition::SourcesOverBlocks ? geometry.blocks : 1);
   const double passes = items / program.group + 1;
   const double clocks = passes * static_cast<double>(program.body_clocks) +
                         static_cast<double>(program.start_clocks + program.end_clocks);

@@ -83,7 +83,7 @@ std::vector<std::vector<DrivenBoard::Piece>> DrivenBoard::divide(const CommandLi
   const auto add = [&](const Command& c, std::uint64_t in, std::uint64_t out,
                        std::optional<ProgramTiming> program = {}) {
     if (!lists.back().empty() &&
-        (words + in > most_words || lists.back().size() == most_list_commands)) {
+        (words + in > most_words || lists.back().size() == max_list_commands)) {
       lists.emplace_back();
       words = 0;
     }

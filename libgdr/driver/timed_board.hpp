@@ -20,7 +20,7 @@ class TimedBoard final : public BoardLink {
                const std::stop_token& stop = {}) override;
   WorkCounts counts() const override { return timer_.counts(); }
   void reset_counts() override { timer_.reset(); }
-  EngineWork engine_work() const override { return {}; }
+  EngineStats engine_stats() const override { return {}; }
   bool multiplies_all_bits() const noexcept override { return false; }
   std::string name() const override { return "time model of a board"; }
   LinkTimes times() const override { return {}; }

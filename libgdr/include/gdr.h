@@ -108,7 +108,7 @@ typedef struct gdr_statistics {
   double host_seconds;      /* measured: wall time inside the emulator */
   unsigned threads;
   uint64_t fast_runs;     /* sections run on a block in host numbers: proved exact, or compiled */
-  uint64_t slow_runs;     /* the slow way instead: on integers, or on the exact engine */
+  uint64_t fallback_runs;     /* the slow way instead: on integers, or on the exact engine */
   double compile_seconds; /* spent making machine code */
 } gdr_statistics;
 
@@ -201,7 +201,7 @@ gdr_status gdr_device_board_statistics(const gdr_device* device, gdr_board_stati
  * the device is closed. "" for a null device. */
 const char* gdr_device_engine(gdr_device* device);
 const char* gdr_device_isa(gdr_device* device);
-const char* gdr_device_slow_reason(gdr_device* device);
+const char* gdr_device_fallback_reason(gdr_device* device);
 gdr_status gdr_device_reset_statistics(gdr_device* device);
 /* Targets that all boards hold at once when they are spread over the blocks. */
 gdr_status gdr_device_target_slots(const gdr_device* device, const gdr_kernel* kernel,

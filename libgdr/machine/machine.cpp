@@ -11,7 +11,7 @@
 #include "emulator/assembler/instruction_text.hpp"
 #include "emulator/chip/reduction.hpp"
 #include "emulator/chip/state.hpp"
-#include "emulator/engine/blockwise/port_work.hpp"
+#include "emulator/engine/blockwise/transfers.hpp"
 #include "emulator/engine/engine.hpp"
 #include "emulator/port/loaded_program.hpp"
 #include "emulator/port/loop_plan.hpp"
@@ -181,7 +181,7 @@ void Machine::load(const Kernel& kernel) {
   clear(m.chip);
   initialise_blocks(m.chip, *m.loaded, *executable);
   m.memory = BoardMemory(0);
-  m.plan = make_plan(*m.loaded, m.geometry, Share::TargetsOverBlocks, 0);
+  m.plan = make_plan(*m.loaded, m.geometry, ChipPartition::TargetsOverBlocks, 0);
   restart();
 }
 
@@ -219,7 +219,7 @@ void Machine::sources(std::size_t n, std::span<const NamedInput> arrays) {
   pack(m.source_group, n, arrays, words, 1);
   m.memory = BoardMemory(words.size());
   m.memory.write(0, words);
-  m.plan = make_plan(p, m.geometry, Share::TargetsOverBlocks, n);
+  m.plan = make_plan(p, m.geometry, ChipPartition::TargetsOverBlocks, n);
   restart();
 }
 
@@ -239,7 +239,7 @@ void Machine::targets(std::size_t n, std::span<const NamedInput> arrays) {
   pack(m.target_group, n, arrays, words, 1);
   m.target_count = n;
   for (BlockState& block : m.chip.blocks)
-    load_targets(*m.loaded, block, {Share::TargetsOverBlocks, 0, n}, words.data());
+    load_targets(*m.loaded, block, {ChipPartition::TargetsOverBlocks, 0, n}, words.data());
   restart();
 }
 
@@ -304,7 +304,7 @@ void Machine::results(std::span<const NamedResult> arrays) const {
   bind_results(m.result_group, n, arrays, bindings);
   std::vector<std::uint64_t> words(n * m.result_group.words, 0);
   for (const BlockState& block : m.chip.blocks)
-    store_results(p, block, {Share::TargetsOverBlocks, 0, n}, words.data());
+    store_results(p, block, {ChipPartition::TargetsOverBlocks, 0, n}, words.data());
   unpack(m.result_group, bindings, 0, n, words.data(), 1);
 }
 

@@ -17,15 +17,15 @@ namespace {
 
 /// Clocks and bytes are counted in 64 bits, and the pieces of the sources that a memory
 /// takes at a time are timed one by one.
-void refuse_beyond_counting(const KernelShape& kernel, const Geometry& geometry, Share share,
-                            const ParticleJob& job, std::size_t batches) {
+void refuse_beyond_counting(const KernelShape& kernel, const Geometry& geometry,
+                            ChipPartition share, const ParticleJob& job, std::size_t batches) {
   constexpr double most_counts = 4e18, most_pieces = 1e7;
   const KernelCost& k = kernel.cost;
   const double passes = static_cast<double>(batches) * static_cast<double>(job.sources);
   const double each = static_cast<double>(k.body_clocks) + 8.0 * 64 * (1 + k.source_words);
   const double words = static_cast<double>(job.sources) * (1 + k.source_words);
   const double held = static_cast<double>(geometry.dram_bytes) / 8 *
-                      (share == Share::SourcesOverBlocks ? geometry.chips_per_board : 1);
+                      (share == ChipPartition::SourcesOverBlocks ? geometry.chips_per_board : 1);
   const double piece = static_cast<double>(std::min<std::uint64_t>(write_words, 1U << 21));
   if (passes * each > most_counts || words / std::min(held, piece) > most_pieces)
     throw Error(ErrorCategory::Usage,
@@ -46,7 +46,8 @@ void add(BoardTime& time, const WorkCounts& counts, std::size_t times) {
 /// All slices of a job for `targets` targets on one board. Batches behind the first one have equal
 /// command lists, of which one is written and counted.
 BoardTime time_on_board(const DeviceCore& device, const BoardRates& rates,
-                        const KernelShape& kernel, JobData& job, Share share, std::size_t targets) {
+                        const KernelShape& kernel, JobData& job, ChipPartition share,
+                        std::size_t targets) {
   BoardSlot slot{std::make_unique<TimedBoard>(device.geometry, kernel.timing, rates)};
   slot.contents.loaded(job.kernel, device.geometry.chips_per_board);
   const std::size_t batch = board_slots(kernel.cost, device.geometry, share);

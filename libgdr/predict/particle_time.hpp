@@ -45,7 +45,7 @@ struct ParticleJob {
 
 /// What one run costs on the boards of one host.
 struct BoardTime {
-  Share share{};
+  ChipPartition share{};
   ChipClocks clocks;                                       ///< of the busiest chip
   std::uint64_t bytes_to_board = 0, bytes_from_board = 0;  ///< all boards
   double seconds = 0;  ///< until the slowest board is done; the host's own work is not in it

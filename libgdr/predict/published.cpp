@@ -27,7 +27,7 @@ constexpr KnownKernel known_kernels[] = {
 /// resident, so that nothing but the loop counts.
 double asymptotic_gflops(const Machine& machine, const KernelShape& kernel) {
   const Geometry g = machine.geometry();
-  const std::size_t slots = board_slots(kernel.cost, g, Share::TargetsOverBlocks);
+  const std::size_t slots = board_slots(kernel.cost, g, ChipPartition::TargetsOverBlocks);
   const auto clocks = [&](std::size_t sources) {
     return static_cast<double>(particle_time(kernel, g, machine.board_rates(), 1,
                                              {slots, sources, Partition::TargetsOverBlocks})

@@ -27,8 +27,8 @@ class Statistics:
     isa: str
     threads: int
     fast_runs: int  #: section runs on a block in host arithmetic
-    slow_runs: int  #: section runs on a block in the fallback arithmetic
-    slow_reason: str  #: why the loaded kernel needs the fallback: instruction, line, reason
+    fallback_runs: int  #: section runs on a block in the fallback arithmetic
+    fallback_reason: str  #: why the loaded kernel needs the fallback: instruction, line, reason
     compile_seconds: float  #: time of JIT compilation
     lost_boards: int  #: boards removed after a failure since the device was opened
     checks: int  #: background tests of all boards (option health_check)

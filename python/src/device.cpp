@@ -32,8 +32,8 @@ py::dict statistics(DeviceHandle& handle) {
   d["isa"] = s.isa;
   d["threads"] = s.threads;
   d["fast_runs"] = s.fast_runs;
-  d["slow_runs"] = s.slow_runs;
-  d["slow_reason"] = s.slow_reason;
+  d["fallback_runs"] = s.fallback_runs;
+  d["fallback_reason"] = s.fallback_reason;
   d["compile_seconds"] = s.compile_seconds;
   d["lost_boards"] = s.lost_boards;
   d["checks"] = s.checks;

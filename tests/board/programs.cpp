@@ -5,6 +5,7 @@
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/assembler/object.hpp"
 #include "support/catch.hpp"
+#include "support/network_oracle.hpp"
 
 namespace gdr::test {
 namespace {
@@ -106,12 +107,10 @@ Program pair_program(const PairOptions& o) {
 
 Long pair_sum(double x, const std::vector<double>& masses, std::size_t first, std::size_t count,
               std::size_t pads, double pad) {
-  Flags flags = no_flags;
   Long sum{0};
   for (std::size_t j = 0; j < count + pads; ++j) {
     const double m = j < count ? masses[first + j] : pad;
-    sum = fadd(sum, fmul(long_from_double(x), long_from_double(m), Width::Long, flags), Width::Long,
-               flags);
+    sum = oracle::add(sum, oracle::multiply(oracle::long_of(x), oracle::long_of(m)));
   }
   return sum;
 }
@@ -175,26 +174,27 @@ void Rig::write(std::uint64_t chips, std::uint64_t address, const std::vector<do
   c.count = values.size();
 }
 
-void Rig::targets(std::uint64_t chips, Share share, const std::vector<double>& values,
+void Rig::targets(std::uint64_t chips, ChipPartition partition, const std::vector<double>& values,
                   std::uint64_t first) {
   Command& c = add(CommandKind::WriteTargets, chips, to_words(values));
-  c.share = share;
+  c.partition = partition;
   c.first = first;
   c.count = values.size();
 }
 
-void Rig::run(std::uint64_t chips, Share share, std::uint64_t address, std::uint64_t count,
-              std::uint32_t flags) {
+void Rig::run(std::uint64_t chips, ChipPartition partition, std::uint64_t address,
+              std::uint64_t count, std::uint32_t flags) {
   Command& c = add(CommandKind::Run, chips);
-  c.share = share;
+  c.partition = partition;
   c.address = address;
   c.count = count;
   c.flags = flags;
 }
 
-void Rig::read(std::uint64_t chips, Share share, std::uint64_t count, std::uint32_t flags) {
+void Rig::read(std::uint64_t chips, ChipPartition partition, std::uint64_t count,
+               std::uint32_t flags) {
   Command& c = add(CommandKind::ReadTargets, chips);
-  c.share = share;
+  c.partition = partition;
   c.count = count;
   c.flags = flags;
 }

@@ -30,7 +30,7 @@ struct PairOptions {
 };
 Program pair_program(const PairOptions& options = {});
 
-/// The same sums, by the machine's arithmetic: sources first..first + count - 1, pads at the end.
+/// The same sums by an independent oracle: sources first..first + count - 1, pads at the end.
 Long pair_sum(double x, const std::vector<double>& masses, std::size_t first, std::size_t count,
               std::size_t pads = 0, double pad = 0);
 
@@ -46,11 +46,12 @@ class Rig {
   Command& add(CommandKind kind, std::uint64_t chips = 1);
   Command& add(CommandKind kind, std::uint64_t chips, const std::vector<std::uint64_t>& payload);
   void write(std::uint64_t chips, std::uint64_t address, const std::vector<double>& values);
-  void targets(std::uint64_t chips, Share share, const std::vector<double>& values,
+  void targets(std::uint64_t chips, ChipPartition partition, const std::vector<double>& values,
                std::uint64_t first = 0);
-  void run(std::uint64_t chips, Share share, std::uint64_t address, std::uint64_t count,
+  void run(std::uint64_t chips, ChipPartition partition, std::uint64_t address, std::uint64_t count,
            std::uint32_t flags = run_start | run_end);
-  void read(std::uint64_t chips, Share share, std::uint64_t count, std::uint32_t flags = 0);
+  void read(std::uint64_t chips, ChipPartition partition, std::uint64_t count,
+            std::uint32_t flags = 0);
   /// Executes the list collected so far, and begins a new one.
   std::vector<std::uint64_t> execute();
 

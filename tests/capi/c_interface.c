@@ -97,7 +97,7 @@ static void test_board_statistics(gdr_device* device) {
   CHECK(all.known.lost_boards == 0 && all.known.checks == 0);
   CHECK(strcmp(gdr_device_engine(device), "vector") == 0 ||
         strcmp(gdr_device_engine(device), "reference") == 0);
-  CHECK(strlen(gdr_device_isa(device)) > 0 && strcmp(gdr_device_slow_reason(device), "") == 0);
+  CHECK(strlen(gdr_device_isa(device)) > 0 && strcmp(gdr_device_fallback_reason(device), "") == 0);
 }
 
 static void test_job(gdr_device* device) {

@@ -69,7 +69,7 @@ Outcome run_jobs(const std::string& device_name, const Task& task) {
 
 TEST_CASE("faults end in the right result or a clear error, and in time") {
   const auto runs = static_cast<int>(gdr::test::test_iterations(40));
-  const char* const kinds[] = {"die",         "die-later",       "stick",
+  const char* const kinds[] = {"die",         "die-later",       "hang",
                                "delay",       "flip-command",    "flip-payload",
                                "flip-result", "flip-completion", "lose-interrupt",
                                "no-memory",   "no-area"};
@@ -121,7 +121,7 @@ TEST_CASE("what cannot be mended is an error, not a result") {
   for (const auto& [fault, words] :
        {std::pair{"flip-result@3:12345x100000", "keep arriving damaged"},
         {"flip-payload@3:777x100000", "keep arriving damaged"},
-        {"stick@3", "no sign of life"},
+        {"hang@3", "no sign of life"},
         {"die@3", "its server ended"},
         {"die-later@3", "its server ended"},
         {"no-memory@3", "out of memory"}}) {

@@ -113,7 +113,7 @@ TEST_CASE("a board that says what cannot be is lost") {
                "a list returned " + std::to_string(words) + " words, not 9"));
   CHECK(says(end_of_list([&](Completion& c) { c.result_words = 9; }), "keep arriving damaged"));
   CHECK(says(end_of_list([](Completion& c) { c.status = static_cast<CompletionStatus>(99); }),
-             "a status that is not known"));
+             "unknown status"));
   CHECK(says(end_of_list([](Completion& c) { c.sequence += 1; }), "keeps arriving damaged"));
   CHECK(end_of_list([](Completion& c) {
           c.status = CompletionStatus::Refused;

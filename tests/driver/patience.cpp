@@ -44,7 +44,7 @@ TEST_CASE("patience follows from the work, within bounds, unless it is given") {
 }
 
 TEST_CASE("a stuck queue is found out soon where the work is small") {
-  const ServerProcess server({"--inject", "stick@3"});
+  const ServerProcess server({"--inject", "hang@3"});
   gdr::Device device = gdr::Device::open(server.device("self_test=0"));
   const auto [seconds, error] = end_of(device);
   INFO(error);
@@ -54,7 +54,7 @@ TEST_CASE("a stuck queue is found out soon where the work is small") {
 }
 
 TEST_CASE("a board that shows signs of life and nothing else is given up, too") {
-  const ServerProcess server({"--inject", "babble@3"});
+  const ServerProcess server({"--inject", "hang-with-heartbeat@3"});
   gdr::Device device = gdr::Device::open(server.device("self_test=0,timeout=0.1"));
   const auto [seconds, error] = end_of(device);
   INFO(error);

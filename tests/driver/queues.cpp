@@ -38,7 +38,7 @@ class Bus {
   explicit Bus(std::vector<Fault> faults = {})
       : bar_(bar_bytes / 8),
         memory_(area_words),
-        board_{HardwareParts{geometry(), make_engine(), 1},
+        board_{HardwareConfig{geometry(), make_engine(), 1},
                reinterpret_cast<std::byte*>(bar_.data()), lent(), HardwareSignals{{}, {}},
                std::move(faults)} {
     place(Register::RingBase, Register::RingEntries, 0);
@@ -224,8 +224,8 @@ TEST_CASE("a chip's queue takes no commands for other chips") {
   host.put(1, all);
   host.step();
   CHECK(host.status(2) == CompletionStatus::Refused);
-  CHECK(says(host.message(2), "command 1: it stands in the queue of chip 1"));
-  CHECK(says(host.message(1), "command 0: it stands in the queue of chip 0"));
+  CHECK(says(host.message(2), "command 1: a list in the queue of chip 1"));
+  CHECK(says(host.message(1), "command 0: a list in the queue of chip 0"));
   CHECK(host.at(Register::ChipCommands, 1) == 0);  // not even the first
 }
 

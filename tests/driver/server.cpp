@@ -61,7 +61,7 @@ Command random_command(std::mt19937_64& random) {
   };
   Command c;
   c.kind = static_cast<CommandKind>(random() % 9);
-  c.share = static_cast<Share>(random() % 4);
+  c.partition = static_cast<ChipPartition>(random() % 4);
   c.chips = random() % 4;
   c.variable = static_cast<std::uint32_t>(number(4));
   c.flags = static_cast<std::uint32_t>(number(32));

@@ -63,7 +63,7 @@ bool add_random(Random& random, Isa isa, Shape shape, unsigned first, unsigned c
 
 }  // namespace
 
-TEST_CASE("Rows added up in doubles have the sums of the tree") {
+TEST_CASE("rows added in doubles have the sums of the tree") {
   Random random(20100701);
   for (const Isa isa : host_isas()) {
     INFO(isa_name(isa));

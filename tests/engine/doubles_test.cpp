@@ -38,7 +38,7 @@ Short short_number(double x) {
 }
 
 struct Outcome {
-  SectionNote note;
+  SectionStats stats;
   bool same = false;
 };
 /// The body on the vector engine, and whether the reference engine leaves the same.
@@ -52,25 +52,25 @@ Outcome run(Isa isa, const std::string& body, Long x, Short y, std::uint64_t ite
   make_engine("reference")->prepare(program, geometry)->run(expected, body_run);
   const auto executable = VectorEngine(isa).prepare(program, geometry);
   executable->run(got, body_run);
-  return {executable->notes()[static_cast<unsigned>(Section::Body)], got == expected};
+  return {executable->stats()[static_cast<unsigned>(Section::Body)], got == expected};
 }
 
 const std::string accumulation = "  vlen 1\n  fadd $lr8 $lr8 $r40\n";
 
 }  // namespace
 
-TEST_CASE("Accumulation of ordinary numbers is proved in doubles") {
+TEST_CASE("accumulation of ordinary numbers is exact in doubles") {
   for (const Isa isa : host_isas()) {
     const Outcome o = run(isa, accumulation, number(1.7), short_number(0.3));
     CAPTURE(isa_name(isa));
     CHECK(o.same);
-    CHECK(o.note.compiled == proves_doubles(isa));
-    CHECK(o.note.runs == (proves_doubles(isa) ? 1 : 0));
-    CHECK(o.note.exact_runs == 0);
+    CHECK(o.stats.compiled == can_verify_doubles(isa));
+    CHECK(o.stats.runs == (can_verify_doubles(isa) ? 1 : 0));
+    CHECK(o.stats.fallback_runs == 0);
   }
 }
 
-TEST_CASE("What doubles cannot hold is done again on integers") {
+TEST_CASE("runs that doubles cannot represent are repeated on integers") {
   struct Hard {
     const char* what;
     Long x;
@@ -90,28 +90,28 @@ TEST_CASE("What doubles cannot hold is done again on integers") {
       const Outcome o = run(isa, accumulation, hard.x, hard.y);
       INFO(isa_name(isa) << ": " << hard.what);
       CHECK(o.same);
-      CHECK(o.note.runs == 0);
-      CHECK(o.note.exact_runs == (proves_doubles(isa) ? 1 : 0));
+      CHECK(o.stats.runs == 0);
+      CHECK(o.stats.fallback_runs == (can_verify_doubles(isa) ? 1 : 0));
     }
   }
 }
 
-TEST_CASE("Sections without floats, or with T addresses, say how they run") {
+TEST_CASE("sections without floats, or with T addresses, report how they run") {
   for (const Isa isa : host_isas()) {
-    if (!proves_doubles(isa)) continue;
+    if (!can_verify_doubles(isa)) continue;
     const Outcome integers = run(isa, "  iadd $r41 $r40 $r40\n", number(1), short_number(1));
     CHECK(integers.same);
-    CHECK(integers.note.runs + integers.note.exact_runs == 0);
-    CHECK(integers.note.reason.empty());
+    CHECK(integers.stats.runs + integers.stats.fallback_runs == 0);
+    CHECK(integers.stats.reason.empty());
     const Outcome longs = run(isa, "  vlen 1\n  iadd $lr12 $lr8 $lr8\n  fadd $lr8 $lr8 $r40\n",
                               number(1), short_number(1));
     CHECK(longs.same);
-    CHECK(longs.note.exact_runs == 1);
-    CHECK(longs.note.reason.find("an integer operation on longs") != std::string::npos);
+    CHECK(longs.stats.fallback_runs == 1);
+    CHECK(longs.stats.reason.find("an integer operation on longs") != std::string::npos);
   }
 }
 
-TEST_CASE("The larger of a long beyond 2^995 and a small one is not minus infinity") {
+TEST_CASE("the maximum of a long beyond 2^995 and a small one is not minus infinity") {
   for (const Isa isa : host_isas()) {
     const std::string body = "  vlen 1\n  fcvt $lr12 $r40\n  fmax $r44 $lr8 $lr12\n";
     CHECK(run(isa, body, {number(0x1.8p1016).bits | 0x40000001}, short_number(29.7)).same);
@@ -144,7 +144,7 @@ TEST_CASE("A long constant near the smallest number keeps its last bits") {
   }
 }
 
-TEST_CASE("A long that overflows is infinite also where the next operation takes it") {
+TEST_CASE("a long that overflows is infinite as an operand of the next operation") {
   for (const Isa isa : host_isas()) {
     CAPTURE(isa_name(isa));
     // 2^512 squared; the second product would bring it back into the range.
@@ -168,14 +168,14 @@ TEST_CASE("A long that overflows is infinite also where the next operation takes
   }
 }
 
-TEST_CASE("A short NaN added to a long is not passed over") {
+TEST_CASE("a short NaN added to a long is detected") {
   for (const Isa isa : host_isas()) {
     CHECK(run(isa, accumulation, number(-145.71), Short{0xfffffffff}, 1).same);
     CHECK(run(isa, accumulation, number(-145.71), Short{0x7ff800000}, 1).same);
   }
 }
 
-TEST_CASE("A sum of two zeros has the sign that it should") {
+TEST_CASE("a sum of two zeros has the sign of the contract") {
   for (const Isa isa : host_isas()) {
     for (const double x : {0.0, -0.0}) {
       for (const double y : {0.0, -0.0}) {
@@ -187,7 +187,7 @@ TEST_CASE("A sum of two zeros has the sign that it should") {
   }
 }
 
-TEST_CASE("A run that writes to the broadcast memory and fails leaves it where it was") {
+TEST_CASE("a failed run that stores to the broadcast memory restores it") {
   // Tails first, then an overflow: translated twice, and both times in vain.
   const std::string body =
       "  vlen 1\n  bget $lr12 xj\n  fadd $lr8 $lr8 $lr12\n  bput word $lr8 0\n";

@@ -8,68 +8,71 @@
 #include "emulator/engine/vector/vector.hpp"
 #include "emulator/isa/table.hpp"
 #include "emulator/selftest/case.hpp"
-#include "emulator/selftest/words.hpp"
+#include "emulator/selftest/operands.hpp"
 #include "support/catch.hpp"
 #include "support/iterations.hpp"
 
 namespace gdr {
 namespace {
 
-using selftest::Draw;
+using selftest::Rng;
 
 Operand at(std::uint32_t address, Width width) {
   return {Space::Register, width, false, static_cast<std::uint16_t>(address)};
 }
 
-Width some_width(Draw& draw) { return draw.chance(60) ? Width::Long : Width::Short; }
+Width some_width(Rng& rng) { return rng.chance(60) ? Width::Long : Width::Short; }
 
 /// The place that all operations of a chain write, behind three words that they read.
 constexpr std::uint32_t result = 6;
 
 /// Now and then a constant.
-Operand operand(Draw& draw, Arithmetic& slot, std::uint32_t address) {
-  const Width width = some_width(draw);
+Operand operand(Rng& rng, Arithmetic& slot, std::uint32_t address) {
+  const Width width = some_width(rng);
   const bool taken = slot.a.space == Space::Immediate;
-  if (taken || !draw.chance(15)) return at(address, width);
-  const Long word = selftest::edge_word(draw);
+  if (taken || !rng.chance(15)) return at(address, width);
+  const Long word = selftest::boundary_word(rng);
   slot.immediate = width == Width::Long ? word : Long{upper_half(word).bits};
   return {Space::Immediate, width};
 }
 
-Instruction operation(Draw& draw, bool first) {
+Instruction operation(Rng& rng, bool first) {
   Instruction i;
   i.vlen = 1;
-  const bool product = draw.chance(45);
+  const bool product = rng.chance(45);
   Arithmetic& slot = product ? i.mul : i.alu;
-  slot.op = product ? draw.pick({Op::Fmul, Op::Dmul})
-                    : draw.pick({Op::Fadd, Op::Fadd, Op::Fsub, Op::Fmax, Op::Fmin, Op::Fcvt});
-  slot.width = some_width(draw);
+  slot.op = product ? rng.pick({Op::Fmul, Op::Dmul})
+                    : rng.pick({Op::Fadd, Op::Fadd, Op::Fsub, Op::Fmax, Op::Fmin, Op::Fcvt});
+  slot.width = some_width(rng);
   slot.dst = at(result, slot.width);
-  slot.a = operand(draw, slot, first ? 0 : result);
-  if (info(slot.op).operands == 2) slot.b = operand(draw, slot, first ? 2 : 4);
-  if (info(slot.op).operands == 2 && draw.chance(30)) {
+  slot.a = operand(rng, slot, first ? 0 : result);
+  if (info(slot.op).operands == 2) slot.b = operand(rng, slot, first ? 2 : 4);
+  if (info(slot.op).operands == 2 && rng.chance(30)) {
     // The immediate goes with the width of its operand.
     std::swap(slot.a, slot.b);
   }
   return i;
 }
 
-Program chain(Draw& draw) {
+Program chain(Rng& rng) {
   Program p;
   p.name = "chain";
-  for (unsigned n = draw.between(1, 3), k = 0; k < n; ++k)
-    selftest::append(p, Section::Body, operation(draw, k == 0));
+  for (unsigned n = rng.between(1, 3), k = 0; k < n; ++k)
+    selftest::append(p, Section::Body, operation(rng, k == 0));
   return p;
 }
 
 /// Two numbers that stand in some way to each other, and a third one.
-void draw_operands(Draw& draw, BlockState& block) {
-  const auto relation = static_cast<selftest::Relation>(draw.below(selftest::relation_count));
-  const auto mood = draw.pick({selftest::Mood::Edges, selftest::Mood::Edges,
-                               selftest::Mood::Moderate, selftest::Mood::Sparse});
-  const selftest::WordPair pair = selftest::draw_pair(draw, {mood, relation, draw.chance(30)});
-  const Long third = draw.chance(70) ? selftest::edge_word(draw)
-                                     : selftest::draw_word(draw, selftest::Mood::Zeros);
+void draw_operands(Rng& rng, BlockState& block) {
+  const auto relation = static_cast<selftest::Relation>(rng.below(selftest::relation_count));
+  const auto distribution =
+      rng.pick({selftest::OperandDistribution::Edges, selftest::OperandDistribution::Edges,
+                selftest::OperandDistribution::Moderate, selftest::OperandDistribution::Sparse});
+  const selftest::WordPair pair =
+      selftest::random_pair(rng, {distribution, relation, rng.chance(30)});
+  const Long third = rng.chance(70)
+                         ? selftest::boundary_word(rng)
+                         : selftest::random_word(rng, selftest::OperandDistribution::Zeros);
   write_location(block, at(0, Width::Long), 0, 0, pair.a.bits);
   write_location(block, at(2, Width::Long), 0, 0, pair.b.bits);
   write_location(block, at(4, Width::Long), 0, 0, third.bits);
@@ -79,7 +82,7 @@ unsigned programs() { return static_cast<unsigned>(test::test_iterations(1500));
 
 }  // namespace
 
-TEST_CASE("Chains of operations at the ends of representations have the bits of the reference") {
+TEST_CASE("chains of operations at the ends of representations have the bits of the reference") {
   Geometry geometry;
   geometry.blocks = geometry.pes_per_block = 1;
   geometry.register_words = 8;
@@ -91,16 +94,16 @@ TEST_CASE("Chains of operations at the ends of representations have the bits of 
   const auto reference = make_engine("reference");
   std::uint64_t proved = 0, runs = 0;
   for (unsigned seed = 0; seed < programs(); ++seed) {
-    Draw draw(seed);
-    const Program program = chain(draw);
+    Rng rng(seed);
+    const Program program = chain(rng);
     const auto expect = reference->prepare(program, geometry);
     std::vector<std::shared_ptr<const Executable>> executables;
     for (const auto& engine : engines) executables.push_back(engine->prepare(program, geometry));
     for (unsigned n = 0; n < 40; ++n) {
       BlockState start = selftest::empty_block(geometry);
-      draw_operands(draw, start);
+      draw_operands(rng, start);
       BlockRun run;
-      run.iterations = draw.between(1, 2);
+      run.iterations = rng.between(1, 2);
       BlockState expected = start;
       expect->run(expected, run);
       for (std::size_t e = 0; e < engines.size(); ++e) {
@@ -112,10 +115,10 @@ TEST_CASE("Chains of operations at the ends of representations have the bits of 
       ++runs;
     }
     const auto body = static_cast<unsigned>(Section::Body);
-    proved += executables.front()->notes()[body].runs;
+    proved += executables.front()->stats()[body].runs;
   }
   CAPTURE(proved, runs);
-  CHECK((!proves_doubles(host_isas().front()) || proved > runs / 5));
+  CHECK((!can_verify_doubles(host_isas().front()) || proved > runs / 5));
 }
 
 }  // namespace gdr

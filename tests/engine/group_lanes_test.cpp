@@ -15,13 +15,13 @@ using namespace native;
 
 namespace {
 
-std::uint64_t one_lane(WordWay way, std::uint64_t bits) {
+std::uint64_t one_lane(WordConversion way, std::uint64_t bits) {
   switch (way) {
-    case WordWay::Long:
+    case WordConversion::Long:
       return port::canonical(bits);
-    case WordWay::Short:
+    case WordConversion::Short:
       return port::double_to_short(bits).upper << short_shift;
-    case WordWay::Integer:
+    case WordConversion::Integer:
       return port::int_to_short(bits).upper << short_shift;
   }
   return 0;
@@ -58,7 +58,7 @@ std::uint64_t any_bits(std::mt19937_64& random) {
 
 }  // namespace
 
-TEST_CASE("groups of sources become lanes eight at a time as they do one by one") {
+TEST_CASE("converting eight words at a time gives the same lanes as one by one") {
   const std::vector<Isa> isas = host_isas();
   if (std::ranges::find(isas, Isa::Avx512) == isas.end()) return;
   std::mt19937_64 random(1);
@@ -66,7 +66,7 @@ TEST_CASE("groups of sources become lanes eight at a time as they do one by one"
     const auto from_words = static_cast<std::uint32_t>(1 + random() % 40);
     std::vector<GroupWord> words(1 + random() % 40);
     for (GroupWord& word : words) {
-      word.way = static_cast<WordWay>(random() % 3);
+      word.way = static_cast<WordConversion>(random() % 3);
       word.from = static_cast<std::uint32_t>(random() % from_words);
     }
     const std::size_t groups = random() % 150;

@@ -410,7 +410,7 @@ TEST_CASE("random code that spills does what the IR says") {
   }
 }
 
-TEST_CASE("random loops hand on their values in registers as the IR says") {
+TEST_CASE("random loops carry their values in registers as the IR says") {
   for (const VectorTarget target : targets()) {
     for (unsigned seed = 1; seed <= iterations(); ++seed) {
       INFO(text(target, seed));
@@ -436,7 +436,7 @@ TEST_CASE("random code in an order for latencies does what the IR says") {
   }
 }
 
-TEST_CASE("copies side by side and a new order change no result") {
+TEST_CASE("interleaved copies and reordering change no result") {
   for (const VectorTarget target : targets()) {
     ConstantPool pool(target, base_constants);
     Block block;

@@ -145,7 +145,7 @@ Kernel random_pipeline(std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("a loop whose terms are all computed in one pass gives the sums of the kernel") {
+TEST_CASE("a retimed loop gives the sums of the kernel") {
   unsigned retimed = 0;
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     const Kernel kernel = random_pipeline(seed);
@@ -163,7 +163,7 @@ TEST_CASE("a loop whose terms are all computed in one pass gives the sums of the
   CHECK(retimed > 250);
 }
 
-TEST_CASE("a loop is left as it is where a term needs two items, or a sum is read") {
+TEST_CASE("a loop whose terms need two items, or that reads a sum, is not retimed") {
   Pipeline two_items;
   const Ref last = two_items.input(), sum = two_items.input();
   two_items.carry(last, two_items.source(0));
@@ -223,7 +223,7 @@ TEST_CASE("a constant factor of products with a common factor is multiplied once
   CHECK(count(simplified(scaled_products(1e7)), NodeOp::Mul) == 6);
 }
 
-TEST_CASE("two constant factors of a product become one") {
+TEST_CASE("two constant factors of a product are merged") {
   const auto product = [](double outer, double inner, bool shared) {
     Segment s;
     const auto input = [&](std::uint32_t slot) {
@@ -243,7 +243,7 @@ TEST_CASE("two constant factors of a product become one") {
   CHECK(count(simplified(product(1e-5, 1e-5, false)), NodeOp::Mul) == 3);
 }
 
-TEST_CASE("a zero is not taken away from what has been computed") {
+TEST_CASE("a subtraction of zero is removed") {
   Segment s;
   const auto input = [&](std::uint32_t slot) {
     return s.graph.leaf(NodeOp::Input, {Take::Long, slot, 0});

@@ -8,7 +8,7 @@
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/engine/vector/vector.hpp"
 #include "emulator/selftest/case.hpp"
-#include "emulator/selftest/draw.hpp"
+#include "emulator/selftest/rng.hpp"
 #include "kernels/builtin.hpp"
 #include "support/catch.hpp"
 
@@ -16,7 +16,7 @@ namespace gdr {
 namespace {
 
 using selftest::Case;
-using selftest::Draw;
+using selftest::Rng;
 
 Program assembled(const std::string& text, const std::string& name = "masked.gds") {
   const AssembleResult made = assemble(text, name);
@@ -30,7 +30,7 @@ Program assembled(const std::string& text, const std::string& name = "masked.gds
 /// Start, body and End on an engine, section by section.
 struct Outcome {
   BlockState state;
-  ExecutableNotes notes;
+  ExecutableStats stats;
 };
 Outcome run_sections(const Engine& engine, const Case& test) {
   Outcome o{test.state, {}};
@@ -41,13 +41,13 @@ Outcome run_sections(const Engine& engine, const Case& test) {
     if (section != Section::Body) run.iterations = 1;
     executable->run(o.state, run);
   }
-  o.notes = executable->notes();
+  o.stats = executable->stats();
   return o;
 }
 
 std::uint64_t fallbacks(const Outcome& o) {
   std::uint64_t sum = 0;
-  for (const SectionNote& note : o.notes) sum += note.exact_runs;
+  for (const SectionStats& stats : o.stats) sum += stats.fallback_runs;
   return sum;
 }
 
@@ -87,9 +87,9 @@ using IdOfItem = std::function<unsigned(unsigned)>;
 Case particles(const Program& program, std::uint32_t items, double eps2, const IdOfItem& id) {
   Case test = empty_case(program, items);
   const auto coordinate = [](const std::string& name, unsigned particle) {
-    Draw draw(particle * 1000003U + static_cast<unsigned char>(name[0]) * 131U +
-              (name.size() > 2 ? static_cast<unsigned char>(name[1]) : 0U));
-    return (draw.between(1, 2000000) - 1000000.0) / 65536;
+    Rng rng(particle * 1000003U + static_cast<unsigned char>(name[0]) * 131U +
+            (name.size() > 2 ? static_cast<unsigned char>(name[1]) : 0U));
+    return (rng.between(1, 2000000) - 1000000.0) / 65536;
   };
   const unsigned elements = program.elements;
   for (const Variable& v : test.program.variables) {
@@ -122,7 +122,7 @@ Program builtin(std::string_view name) {
 std::vector<Isa> proving_isas() {
   std::vector<Isa> list;
   for (const Isa isa : host_isas()) {
-    if (proves_doubles(isa)) list.push_back(isa);
+    if (can_verify_doubles(isa)) list.push_back(isa);
   }
   return list;
 }
@@ -152,10 +152,10 @@ TEST_CASE("Pairs with equal ids stay in doubles") {
       for (const Isa isa : proving_isas()) {
         const Outcome got = run_sections(VectorEngine(isa), test);
         INFO(name << ", " << isa_name(isa) << ": " << pattern.what << ", "
-                  << got.notes[static_cast<unsigned>(Section::Body)].fallback);
+                  << got.stats[static_cast<unsigned>(Section::Body)].first_failure);
         CHECK(got.state == expected.state);
         // What the last passes leave in the lanes of an excluded pair is observed.
-        CHECK(got.notes[static_cast<unsigned>(Section::Body)].runs == 1);
+        CHECK(got.stats[static_cast<unsigned>(Section::Body)].runs == 1);
         CHECK(fallbacks(got) <= 2);
         if (pattern.id(items - 1) == away + items - 1 && pattern.id(items - 3) >= away)
           CHECK(fallbacks(got) == 0);
@@ -178,7 +178,7 @@ TEST_CASE("Coincident particles without softening stay in doubles") {
     for (const Isa isa : proving_isas()) {
       const Outcome got = run_sections(VectorEngine(isa), test);
       INFO(name << ", " << isa_name(isa) << ", "
-                << got.notes[static_cast<unsigned>(Section::Body)].fallback);
+                << got.stats[static_cast<unsigned>(Section::Body)].first_failure);
       CHECK(got.state == expected.state);
       CHECK(fallbacks(got) == 0);
     }
@@ -221,7 +221,7 @@ Case with_remains(const std::string& text, const std::vector<bool>& flags) {
 
 }  // namespace
 
-TEST_CASE("Remains in lanes that are left out are observed only at the end of a run") {
+TEST_CASE("stale values in masked lanes are live only at the end of a run") {
   struct Pattern {
     std::vector<bool> flags;
     std::uint64_t fallbacks;
@@ -247,7 +247,7 @@ TEST_CASE("Remains in lanes that are left out are observed only at the end of a 
   }
 }
 
-TEST_CASE("A failed proof says where it failed") {
+TEST_CASE("a failed verification reports the first inexact instruction") {
   const std::string overflow =
       ".kernel k\n.body\n  vlen 1\n    ipass $r40 0x7fd000000\n"
       "    fmul $r41 $r40 $r40\n    fadd $lr8 $lr8 $r41\n";
@@ -256,7 +256,7 @@ TEST_CASE("A failed proof says where it failed") {
     const Outcome got = run_sections(VectorEngine(isa), test);
     CAPTURE(isa_name(isa));
     CHECK(fallbacks(got) == 1);
-    const std::string& text = got.notes[static_cast<unsigned>(Section::Body)].fallback;
+    const std::string& text = got.stats[static_cast<unsigned>(Section::Body)].first_failure;
     CHECK(text == "body, instruction 2, masked.gds:5: a number is too large for doubles");
   }
 }

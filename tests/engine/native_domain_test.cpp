@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/everywhere.hpp"
+#include "engine/all_engines.hpp"
 
 namespace gdr::test {
 namespace {
@@ -39,7 +39,7 @@ TEST_CASE("native gives the exponential of a large negative reciprocal") {
   check_both("skip if (x > k); f += k*exp(recip(x - k));");
 }
 
-TEST_CASE("native keeps numbers where a root and a reciprocal of one number meet") {
+TEST_CASE("native keeps finite results where a root and a reciprocal of one number are combined") {
   const Data data{{"p", {-1.75, 0.5, -0.125}}, {"q", {2, -0.5, 1.25}}};
   const std::string law =
       "VARI q; VARJ p; VARF f; skip if (pow(q,-2) > 2.5);\n"
@@ -56,7 +56,7 @@ TEST_CASE("native gives the reciprocal of a zero the sign of the zero") {
   }
 }
 
-TEST_CASE("native keeps the reciprocal of zero in items that do not exist") {
+TEST_CASE("native keeps the reciprocal of zero in pad items") {
   // Its product with the factor that compilers put off is infinite, and is limited.
   const Data data{{"x", {1}}, {"k", {-3, 0.5, 2, 0.25}}};
   check_everywhere(head + "f += x*k*exp(recip(k));", data, {1e-6, 1e-6, 1e-5});
@@ -72,19 +72,20 @@ TEST_CASE(
   check_everywhere(text, data, {1e-6, 1e-6, 1e-5});
 }
 
-TEST_CASE("missing items count for nothing though a large number is divided by their zero") {
+TEST_CASE("pad items contribute nothing although a large number is divided by their zero") {
   const Data data{{"x", {1e120, -1e4}}, {"q", {3, -0.25, 7}}};
   check_everywhere("precision long;\nVARI x; VARJ q; VARF f; f += q*(x/q);", data,
                    {1e-12, 1e-12, 1e-5});
 }
 
-TEST_CASE("native takes products that are equal from one another without a rest") {
+TEST_CASE("native subtracts equal products to zero") {
   const Data data{{"x", {0.1, 0.3}}, {"y", {0.7, 0.7}}, {"p", {0.1, 0.3}}, {"q", {0.7, 0.7}}};
   check_everywhere("VARI x, y; VARJ p, q; VARF f; d = x*q - p*y; skip if (d == 0); f += q/d;", data,
                    {1e-6, 1e-6, 1e-5});
 }
 
-TEST_CASE("native takes nothing for a root or a reciprocal that is one for most numbers only") {
+TEST_CASE(
+    "native does not recognise sequences that are a root or reciprocal for most numbers only") {
   const Data data{{"x", {-1e-300, 1e-300, 3e200, -3e-200, 0.5}}, {"k", {1}}};
   // Each is 1/x or 1/sqrt(x) to a part in a thousand for most of the exponents.
   check_everywhere(long_head + "f += min(recip(x), 1e250) + max(recip(x), -1e250);", data,

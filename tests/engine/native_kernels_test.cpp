@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/everywhere.hpp"
+#include "engine/all_engines.hpp"
 #include "support/iterations.hpp"
 
 namespace gdr::test {
@@ -64,7 +64,7 @@ class IntAuthor {
 
 }  // namespace
 
-TEST_CASE("native makes numbers of ints") {
+TEST_CASE("native converts ints to numbers") {
   const Data data{
       {"x", {0.25, 1.75}}, {"y", {0.5, -1.25, 0.75}}, {"id", {3, 5}}, {"jd", {2, -7, 4}}};
   const std::string with_y = "VARI x; VARI int id; VARJ y; VARJ int jd; VARF f;\n";
@@ -77,7 +77,7 @@ TEST_CASE("native makes numbers of ints") {
   }
 }
 
-TEST_CASE("native makes numbers of the largest ints") {
+TEST_CASE("native converts the largest ints to numbers") {
   const double most = 0x1p35 - 1;
   const Data data{{"id", {most, -most - 1, 0, -1}}, {"jd", {1, -1, most}}};
   const std::string text = "precision long; VARI int id; VARJ int jd; VARF f;\n";
@@ -85,7 +85,7 @@ TEST_CASE("native makes numbers of the largest ints") {
   check_everywhere(text + "f += long(id)*long(jd);", data, of_longs);
 }
 
-TEST_CASE("native keeps long precision where functions stand side by side") {
+TEST_CASE("native keeps long precision in kernels with several functions") {
   const Data data{{"x", {0.3, 1.7}}, {"y", {0.9, -0.4, 2.5}}};
   const std::string head = "precision long; VARI x; VARJ y; VARF r;\n";
   const std::vector<std::string> functions{"rsqrt(1 + y^2)",  "recip(1 + abs(y))", "x/(1 + abs(y))",
@@ -101,7 +101,7 @@ TEST_CASE("native keeps long precision where functions stand side by side") {
   check_everywhere(mixed + "long c = rsqrt(a); r += c; s += 0*recip(b);", data, of_longs);
 }
 
-TEST_CASE("native gives sums, not zeros, where the elements of a loop come last one first") {
+TEST_CASE("native computes sums in loops whose elements are in descending order") {
   const Data data{{"x", {0.5, -1, 2, 0.1, 3, -2}}, {"p", {3, -4, 1, 0.5, -3}}};
   check_everywhere(
       "precision long; VARI x; VARJ p; VARF f;\n"
@@ -109,7 +109,7 @@ TEST_CASE("native gives sums, not zeros, where the elements of a loop come last 
       data, of_longs);
 }
 
-TEST_CASE("native runs kernels that move a word of a target to where a section reads it") {
+TEST_CASE("native runs kernels that copy a word of a target to where a section reads it") {
   const Data data{{"x", {0.5, -1, 2}}, {"y", {1, 3, -2}}, {"p", {3, -4, 1}}, {"q", {1, 2, 5}}};
   check_everywhere(
       "VARI x, y; VARJ p, q; VARF f; skip if (pow(x,-2) > 2.5); t1 = (y/(x));\n"
@@ -117,7 +117,7 @@ TEST_CASE("native runs kernels that move a word of a target to where a section r
       data, of_shorts);
 }
 
-TEST_CASE("native gives NaNs without a sign, as the chip does") {
+TEST_CASE("native gives NaNs without a sign, like the chip") {
   const Data data{{"x", {1e300, 1}}, {"y", {1e300, -1e300}}};
   // An infinite factor: a product alone may be finite inside a fused multiply-add.
   const Kernel kernel(*compiled("VARI x; VARJ y; VARF f; f += (x*y)*abs(x);").program);

@@ -11,15 +11,15 @@
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/isa/table.hpp"
 #include "emulator/isa/validate.hpp"
-#include "emulator/selftest/draw.hpp"
 #include "emulator/selftest/generators.hpp"
+#include "emulator/selftest/rng.hpp"
 #include "support/catch.hpp"
 #include "support/iterations.hpp"
 
 namespace {
 
 using namespace gdr;
-using selftest::Draw;
+using selftest::Rng;
 
 constexpr std::string_view names[] = {"native", "native-float"};
 
@@ -62,14 +62,14 @@ TEST_CASE("random integer programs leave the same bits on the native engine") {
         const auto executable = engine->prepare(test.program, test.geometry);
         BlockState got = test.state;
         executable->run(got, test.run);
-        const SectionNote note = executable->notes()[static_cast<unsigned>(Section::Body)];
-        compiled += note.runs;
-        exact += note.exact_runs;
+        const SectionStats stats = executable->stats()[static_cast<unsigned>(Section::Body)];
+        compiled += stats.runs;
+        exact += stats.fallback_runs;
         if (got == expected) continue;
         const StateDifference d = *first_difference(expected, got);
         FAIL(name << ", " << isa_name(isa) << ", seed " << seed << ", " << test.run.iterations
                   << " iterations: " << d.memory << " PE " << d.pe << " address " << d.address
-                  << ": " << std::hex << d.first << " became " << d.second << "; " << note.reason
+                  << ": " << std::hex << d.first << " became " << d.second << "; " << stats.reason
                   << '\n'
                   << text_of(test.program));
       }
@@ -85,10 +85,10 @@ TEST_CASE("random integer programs leave the same bits on the native engine") {
 /// are the same on all engines.
 class NumberProgram {
  public:
-  explicit NumberProgram(std::uint64_t seed) : draw_(seed) {
-    geometry_.pes_per_block = draw_.between(1, 40);
+  explicit NumberProgram(std::uint64_t seed) : rng_(seed) {
+    geometry_.pes_per_block = rng_.between(1, 40);
     std::vector<Instruction>& body = program_.section(Section::Body);
-    const std::uint32_t count = draw_.between(2, 9);
+    const std::uint32_t count = rng_.between(2, 9);
     while (body.size() < count) {
       const Instruction i = instruction();
       if (validate(i).empty()) body.push_back(i);
@@ -105,7 +105,7 @@ class NumberProgram {
       for (std::uint16_t a = 0; a < 32; a += 2) write(block, Space::Register, Width::Long, a, pe);
       for (std::uint16_t a = 32; a < 48; ++a) write(block, Space::Register, Width::Short, a, pe);
       for (std::uint16_t a = 48; a < 64; ++a) {
-        block.registers[std::size_t{a} * block.pes + pe] = draw_.below(3);
+        block.registers[std::size_t{a} * block.pes + pe] = rng_.below(3);
       }
     }
     for (std::uint32_t a = 0; a + 1 < block.bm.size(); a += 2) {
@@ -115,7 +115,7 @@ class NumberProgram {
   }
   BlockRun run() {
     BlockRun run;
-    run.iterations = draw_.between(0, 4);
+    run.iterations = rng_.between(0, 4);
     run.source_base = 64;
     run.source_step = item_shorts;
     return run;
@@ -125,8 +125,8 @@ class NumberProgram {
   static constexpr std::uint32_t item_shorts = 16;
 
   double value() {
-    const double magnitude = 0.75 + static_cast<double>(draw_.below(1U << 24)) * 0x1p-25;
-    return draw_.chance(50) ? magnitude : -magnitude;
+    const double magnitude = 0.75 + static_cast<double>(rng_.below(1U << 24)) * 0x1p-25;
+    return rng_.chance(50) ? magnitude : -magnitude;
   }
   void write(BlockState& block, Space space, Width width, std::uint16_t address, unsigned pe) {
     Flags flags = no_flags;
@@ -137,21 +137,21 @@ class NumberProgram {
   }
   /// A place for numbers of a width.
   Operand place(Width width) {
-    Operand x{Space::Register, width, draw_.chance(60)};
-    x.address = static_cast<std::uint16_t>(width == Width::Long ? 2 * draw_.below(12)
-                                                                : 32 + draw_.below(12));
+    Operand x{Space::Register, width, rng_.chance(60)};
+    x.address =
+        static_cast<std::uint16_t>(width == Width::Long ? 2 * rng_.below(12) : 32 + rng_.below(12));
     return x;
   }
   Operand number(Arithmetic& slot) {
-    Operand x = place(draw_.chance(50) ? Width::Long : Width::Short);
-    if (!draw_.chance(15)) return x;
+    Operand x = place(rng_.chance(50) ? Width::Long : Width::Short);
+    if (!rng_.chance(15)) return x;
     slot.immediate = Long{long_from_double(1.25).bits >> (x.width == Width::Long ? 0 : 36)};
     return {Space::Immediate, x.width};
   }
   Arithmetic numbers(Op op) {
     Arithmetic slot;
     slot.op = op;
-    slot.width = draw_.chance(50) ? Width::Long : Width::Short;
+    slot.width = rng_.chance(50) ? Width::Long : Width::Short;
     slot.dst = place(slot.width);
     slot.a = number(slot);
     if (info(op).operands == 2)
@@ -164,33 +164,33 @@ class NumberProgram {
     slot.op = Op::Isub;
     slot.width = Width::Short;
     slot.a = slot.b = {Space::Register, Width::Short, true};
-    slot.a.address = static_cast<std::uint16_t>(48 + draw_.below(12));
-    slot.b.address = static_cast<std::uint16_t>(48 + draw_.below(12));
-    slot.mask = {draw_.chance(50) ? MaskFlag::Zero : MaskFlag::Negative,
-                 static_cast<std::uint8_t>(draw_.below(3))};
+    slot.a.address = static_cast<std::uint16_t>(48 + rng_.below(12));
+    slot.b.address = static_cast<std::uint16_t>(48 + rng_.below(12));
+    slot.mask = {rng_.chance(50) ? MaskFlag::Zero : MaskFlag::Negative,
+                 static_cast<std::uint8_t>(rng_.below(3))};
     return slot;
   }
   Instruction instruction() {
     Instruction i;
-    i.vlen = static_cast<std::uint8_t>(draw_.between(1, 4));
-    if (draw_.chance(30))
-      i.predicate = {true, draw_.chance(50), static_cast<std::uint8_t>(draw_.below(3))};
-    if (draw_.chance(60)) i.mul = numbers(draw_.pick({Op::Fmul, Op::Dmul}));
-    if (draw_.chance(60)) {
-      i.alu = draw_.chance(20)
+    i.vlen = static_cast<std::uint8_t>(rng_.between(1, 4));
+    if (rng_.chance(30))
+      i.predicate = {true, rng_.chance(50), static_cast<std::uint8_t>(rng_.below(3))};
+    if (rng_.chance(60)) i.mul = numbers(rng_.pick({Op::Fmul, Op::Dmul}));
+    if (rng_.chance(60)) {
+      i.alu = rng_.chance(20)
                   ? test()
-                  : numbers(draw_.pick({Op::Fadd, Op::Fsub, Op::Fmax, Op::Fmin, Op::Fcvt}));
+                  : numbers(rng_.pick({Op::Fadd, Op::Fsub, Op::Fmax, Op::Fmin, Op::Fcvt}));
     }
-    if (draw_.chance(30)) {
+    if (rng_.chance(30)) {
       i.move.op = Op::Bget;
       i.move.pe = place(Width::Long);
-      i.move.bm = {draw_.pick({Space::Bm, Space::BmSource}), Width::Long, draw_.chance(50)};
-      i.move.bm.address = static_cast<std::uint16_t>(2 * draw_.below(4));
+      i.move.bm = {rng_.pick({Space::Bm, Space::BmSource}), Width::Long, rng_.chance(50)};
+      i.move.bm.address = static_cast<std::uint16_t>(2 * rng_.below(4));
     }
     return i;
   }
 
-  Draw draw_;
+  Rng rng_;
   Geometry geometry_;
   Program program_;
 };
@@ -219,7 +219,7 @@ double difference(const BlockState& a, const BlockState& b) {
   return most / size;
 }
 
-TEST_CASE("random programs of numbers come close to the exact ones on the native engine") {
+TEST_CASE("random programs of numbers are close to the exact results on the native engine") {
   const auto reference = make_engine("reference");
   for (const Isa isa : host_isas()) {
     for (const std::string_view name : names) {
@@ -233,11 +233,11 @@ TEST_CASE("random programs of numbers come close to the exact ones on the native
         reference->prepare(test.program(), test.geometry())->run(expected, run);
         const auto executable = engine->prepare(test.program(), test.geometry());
         executable->run(got, run);
-        const SectionNote note = executable->notes()[static_cast<unsigned>(Section::Body)];
-        compiled += note.runs;
+        const SectionStats stats = executable->stats()[static_cast<unsigned>(Section::Body)];
+        compiled += stats.runs;
         INFO(name << ", " << isa_name(isa) << ", seed " << seed << ", " << run.iterations
                   << " iterations\n"
-                  << text_of(test.program()) << note.reason);
+                  << text_of(test.program()) << stats.reason);
         REQUIRE(difference(expected, got) < (name == "native" ? 1e-5 : 1e-4));
         REQUIRE(got.masks == expected.masks);
       }

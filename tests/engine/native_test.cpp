@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "emulator/assembler/assembler.hpp"
-#include "emulator/engine/blockwise/streamed.hpp"
+#include "emulator/engine/blockwise/streaming_executable.hpp"
 #include "emulator/engine/engine.hpp"
 #include "support/catch.hpp"
 #include "support/random_program.hpp"
@@ -50,8 +50,8 @@ void for_all(Test test) {
 
 BlockState block_of(const Geometry& geometry) { return make_chip(geometry).blocks[0]; }
 
-SectionNote body_note(const Executable& executable) {
-  return executable.notes()[static_cast<unsigned>(Section::Body)];
+SectionStats body_note(const Executable& executable) {
+  return executable.stats()[static_cast<unsigned>(Section::Body)];
 }
 
 BlockRun body_run(std::uint64_t iterations = 1) {
@@ -98,7 +98,7 @@ const std::string recip_text = R"(.kernel recip
 
 }  // namespace
 
-TEST_CASE("native finds hand-written reciprocal square roots at any exponent") {
+TEST_CASE("native recognises hand-written reciprocal square roots at any exponent") {
   const Geometry geometry;
   const Program program = assembled(rsqrt_text);
   for_all([&](const Engine& engine, bool doubles) {
@@ -117,11 +117,11 @@ TEST_CASE("native finds hand-written reciprocal square roots at any exponent") {
       }
     }
     CHECK(body_note(*executable).runs > 0);
-    CHECK(body_note(*executable).exact_runs == 0);
+    CHECK(body_note(*executable).fallback_runs == 0);
   });
 }
 
-TEST_CASE("native finds hand-written reciprocals of either sign") {
+TEST_CASE("native recognises hand-written reciprocals of either sign") {
   const Geometry geometry;
   const Program program = assembled(recip_text);
   for_all([&](const Engine& engine, bool doubles) {
@@ -142,7 +142,7 @@ TEST_CASE("native finds hand-written reciprocals of either sign") {
   });
 }
 
-TEST_CASE("native roots are finite only where the program's are") {
+TEST_CASE("native reciprocal square roots are finite only where the program's are") {
   const Geometry geometry;
   const auto reference = make_engine("reference");
   const double special[] = {0.0, -0.0, INFINITY, NAN, -1.0, -INFINITY, 4.0};
@@ -189,7 +189,7 @@ TEST_CASE("native keeps a root's value at zero where the program relies on it") 
   });
 }
 
-TEST_CASE("native overflow is infinite, and what comes of it is no number") {
+TEST_CASE("native overflow gives infinity, and operations on it give NaN") {
   const Geometry geometry;
   const Program program = assembled(R"(.kernel over
 .body
@@ -216,7 +216,7 @@ TEST_CASE("native overflow is infinite, and what comes of it is no number") {
   });
 }
 
-TEST_CASE("native rounds where a program rounds by a large constant") {
+TEST_CASE("native rounds where a program adds and subtracts a large constant") {
   const Geometry geometry;
   const Program program = assembled(R"(.kernel rounding
 .body
@@ -234,7 +234,7 @@ TEST_CASE("native rounds where a program rounds by a large constant") {
   });
 }
 
-TEST_CASE("native rounds where one pass adds a large constant and the next takes it away") {
+TEST_CASE("native rounds where one pass adds a large constant and the next subtracts it") {
   const Geometry geometry;
   const Program program = assembled(R"(.kernel rounding
 .body
@@ -252,7 +252,7 @@ TEST_CASE("native rounds where one pass adds a large constant and the next takes
   });
 }
 
-TEST_CASE("native runs on the exact engine what it cannot represent, and says why") {
+TEST_CASE("native runs unsupported sections on the exact engine and reports the reason") {
   struct Case {
     std::string body, reason;
   };
@@ -274,9 +274,9 @@ TEST_CASE("native runs on the exact engine what it cannot represent, and says wh
       for (const auto& d : made.diagnostics.list) text += d.message + '\n';
       FAIL(text);
     }
-    Draw draw(7);
+    Rng rng(7);
     BlockState start = block_of(geometry);
-    randomize(start, draw, selftest::Mood::Hostile);
+    randomize(start, rng, selftest::OperandDistribution::Hostile);
     BlockState expected = start;
     reference->prepare(*made.program, geometry)->run(expected, body_run(3));
     for_all([&](const Engine& engine, bool) {
@@ -284,16 +284,16 @@ TEST_CASE("native runs on the exact engine what it cannot represent, and says wh
       const auto executable = engine.prepare(*made.program, geometry);
       executable->run(got, body_run(3));
       CHECK(got == expected);
-      const SectionNote note = body_note(*executable);
+      const SectionStats stats = body_note(*executable);
       CHECK_FALSE(note.compiled);
-      CHECK(note.exact_runs == 1);
+      CHECK(note.fallback_runs == 1);
       INFO(note.reason);
       CHECK(note.reason.find(c.reason) != std::string::npos);
     });
   }
 }
 
-TEST_CASE("native runs sections exactly where a long passes between them that is no double") {
+TEST_CASE("native runs sections exactly if they exchange a long that is not a double") {
   struct Case {
     std::string start, body, end, reason;
   };
@@ -345,7 +345,7 @@ TEST_CASE("native runs sections exactly where a long passes between them that is
       const auto executable = engine.prepare(program, geometry);
       const BlockState got = run_all(*executable);
       std::string reasons;
-      for (const SectionNote& note : executable->notes()) reasons += note.reason + '\n';
+      for (const SectionStats& stats : executable->stats()) reasons += note.reason + '\n';
       INFO(reasons);
       CHECK(reasons.find(c.reason) != std::string::npos);
       for (unsigned pe = 0; pe < 32; ++pe) {
@@ -358,7 +358,7 @@ TEST_CASE("native runs sections exactly where a long passes between them that is
   }
 }
 
-TEST_CASE("native leaves runs that ask for flags to the exact engine") {
+TEST_CASE("native runs with sticky flags use the exact engine") {
   const Geometry geometry;
   const Program program = assembled(".kernel flags\n.body\n    fmul $lr2 $lr0 $lr0\n");
   for_all([&](const Engine& engine, bool) {
@@ -369,7 +369,7 @@ TEST_CASE("native leaves runs that ask for flags to the exact engine") {
     run.collect_flags = true;
     executable->run(block, run);
     CHECK((block.flags & flag_overflow) != 0);
-    CHECK(body_note(*executable).exact_runs == 1);
+    CHECK(body_note(*executable).fallback_runs == 1);
     CHECK(body_note(*executable).compiled);
   });
 }
@@ -407,7 +407,7 @@ TEST_CASE("native programs run in many threads at once") {
   });
 }
 
-TEST_CASE("native takes a stream of items as it takes those in the memory") {
+TEST_CASE("native computes the same bits from a stream of items as from the broadcast memory") {
   Geometry geometry;
   geometry.pes_per_block = 13;
   const Program program = assembled(R"(.kernel sum
@@ -428,7 +428,7 @@ fvar long  sum f64to72 fadd at $lr0v
   constexpr std::uint32_t groups = 40;
   for_all([&](const Engine& engine, bool) {
     const auto executable =
-        std::dynamic_pointer_cast<const StreamedExecutable>(engine.prepare(program, geometry));
+        std::dynamic_pointer_cast<const StreamingExecutable>(engine.prepare(program, geometry));
     REQUIRE(executable->stream_bytes() > 0);
     const std::uint32_t real_step = program.item_shorts * 2;
     BlockState block = block_of(geometry);
@@ -454,7 +454,7 @@ fvar long  sum f64to72 fadd at $lr0v
   });
 }
 
-TEST_CASE("native may leave PEs without targets alone, and no others") {
+TEST_CASE("native skips PEs without targets and no others") {
   const Geometry geometry;
   const Program program = assembled(".kernel some\n.body\n    fadd $lr0v $lr0v 1.0\n");
   for_all([&](const Engine& engine, bool) {
@@ -466,7 +466,7 @@ TEST_CASE("native may leave PEs without targets alone, and no others") {
   });
 }
 
-TEST_CASE("native puts words of one PE into the broadcast memory, outside the loop") {
+TEST_CASE("native stores words of one PE to the broadcast memory outside the loop") {
   const Geometry geometry;
   const Program program = assembled(R"(.kernel put
 .start
@@ -487,8 +487,8 @@ TEST_CASE("native puts words of one PE into the broadcast memory, outside the lo
     run.section = Section::Start;
     run.live_pes = 2;
     executable->run(block, run);
-    INFO(executable->notes()[static_cast<unsigned>(Section::Start)].reason);
-    CHECK(executable->notes()[static_cast<unsigned>(Section::Start)].runs == 1);
+    INFO(executable->stats()[static_cast<unsigned>(Section::Start)].reason);
+    CHECK(executable->stats()[static_cast<unsigned>(Section::Start)].runs == 1);
     CHECK(read_bm(block, 8, Width::Long) == long_from_double(6.5).bits);
     CHECK(read_bm(block, 20, Width::Long) == 0);
   });

@@ -1,6 +1,6 @@
 // Sums where rounding is a close call: every instruction set against the scalar arithmetic.
 //
-// The vector engine adds in the host's doubles and finds the doubtful lanes itself; random operands
+// The vector engine adds in the host's doubles and finds the inexact lanes itself; random operands
 // meet these once in millions of sums, the operands here all the time.
 #include <algorithm>
 #include <array>
@@ -20,7 +20,7 @@ Long long_of(bool negative, unsigned exponent, std::uint64_t fraction) {
           (fraction & ((std::uint64_t{1} << 60) - 1))};
 }
 
-std::uint64_t draw(Random& random, std::uint64_t below) { return random() % below; }
+std::uint64_t below(Random& random, std::uint64_t below) { return random() % below; }
 
 struct Pair {
   Long a, b;
@@ -28,14 +28,14 @@ struct Pair {
 
 /// a and b with a - b within a few units of the 61st bit of a tie of 25 bits.
 Pair near_short_tie(Random& random) {
-  const auto exponent = static_cast<unsigned>(900 + draw(random, 250));
+  const auto exponent = static_cast<unsigned>(900 + below(random, 250));
   const std::uint64_t kept = random() & ((std::uint64_t{1} << 24) - 1);
-  const std::uint64_t off = draw(random, 5) - 2;
+  const std::uint64_t off = below(random, 5) - 2;
   const Long v =
-      long_of(draw(random, 2) != 0, exponent, (kept << 36) + (std::uint64_t{1} << 35) + off);
+      long_of(below(random, 2) != 0, exponent, (kept << 36) + (std::uint64_t{1} << 35) + off);
   const Long a =
-      long_of(draw(random, 2) != 0, exponent + static_cast<unsigned>(draw(random, 5)) - 2,
-              draw(random, 4) == 0 ? 0 : random());
+      long_of(below(random, 2) != 0, exponent + static_cast<unsigned>(below(random, 5)) - 2,
+              below(random, 4) == 0 ? 0 : random());
   Flags flags = no_flags;
   return {a, fsub(a, v, Width::Long, flags)};
 }
@@ -47,26 +47,26 @@ struct Exponents {
 
 /// A long and a short whose last bits meet, often beside a power of two; zeros now and then.
 Pair near_long_tie(Random& random, Exponents among) {
-  const auto exponent = static_cast<unsigned>(among.first + draw(random, among.count));
+  const auto exponent = static_cast<unsigned>(among.first + below(random, among.count));
   std::uint64_t fraction = random();
-  if (draw(random, 2) == 0) fraction = draw(random, 9) - 4;  // just above, or all ones just below
-  if (draw(random, 8) == 0) fraction &= ~std::uint64_t{255};
+  if (below(random, 2) == 0) fraction = below(random, 9) - 4;  // just above, or all ones just below
+  if (below(random, 8) == 0) fraction &= ~std::uint64_t{255};
   const auto distance =
-      static_cast<unsigned>(draw(random, 3) == 0 ? 34 + draw(random, 5) : draw(random, 84));
-  const std::uint64_t short_fraction = draw(random, 3) == 0 ? draw(random, 3) : random();
-  Pair p{long_of(draw(random, 2) != 0, exponent, fraction),
-         long_of(draw(random, 2) != 0, exponent + 2 - distance, short_fraction << 36)};
-  if (draw(random, 16) == 0) p.a = long_of(draw(random, 2) != 0, 0, 0);
-  if (draw(random, 16) == 0) p.b = long_of(draw(random, 2) != 0, 0, 0);
+      static_cast<unsigned>(below(random, 3) == 0 ? 34 + below(random, 5) : below(random, 84));
+  const std::uint64_t short_fraction = below(random, 3) == 0 ? below(random, 3) : random();
+  Pair p{long_of(below(random, 2) != 0, exponent, fraction),
+         long_of(below(random, 2) != 0, exponent + 2 - distance, short_fraction << 36)};
+  if (below(random, 16) == 0) p.a = long_of(below(random, 2) != 0, 0, 0);
+  if (below(random, 16) == 0) p.b = long_of(below(random, 2) != 0, 0, 0);
   return p;
 }
 
 /// A tie of 25 bits, or the last of 53 bits beside it.
 Long near_tie_of_doubles(Random& random, Exponents among) {
   const std::uint64_t kept = random() & ((std::uint64_t{1} << 24) - 1);
-  const std::uint64_t off = (draw(random, 3) - 1) << 8;
-  return long_of(draw(random, 2) != 0,
-                 among.first + static_cast<unsigned>(draw(random, among.count)),
+  const std::uint64_t off = (below(random, 3) - 1) << 8;
+  return long_of(below(random, 2) != 0,
+                 among.first + static_cast<unsigned>(below(random, among.count)),
                  (kept << 36) + (std::uint64_t{1} << 35) + off);
 }
 
@@ -74,23 +74,23 @@ Long near_tie_of_doubles(Random& random, Exponents among) {
 /// sum or difference is; equal ones and zeros now and then.
 Pair doubles_near_short_tie(Random& random, Exponents among) {
   const auto some = [&random](int exponent, std::uint64_t fraction) {
-    return long_of(draw(random, 2) != 0, static_cast<unsigned>(std::clamp(exponent, 1, 2046)),
+    return long_of(below(random, 2) != 0, static_cast<unsigned>(std::clamp(exponent, 1, 2046)),
                    fraction & ~std::uint64_t{255});
   };
   const Long tie = near_tie_of_doubles(random, among);
   const auto exponent = static_cast<int>(tie.bits >> 60 & 2047);
-  Pair p{tie, some(exponent - 20 - static_cast<int>(draw(random, 80)),
-                   draw(random, 3) == 0 ? 0 : random())};
-  if (draw(random, 2) == 0) {
+  Pair p{tie, some(exponent - 20 - static_cast<int>(below(random, 80)),
+                   below(random, 3) == 0 ? 0 : random())};
+  if (below(random, 2) == 0) {
     Flags flags = no_flags;
-    p.a = some(exponent + static_cast<int>(draw(random, 5)) - 2, random());
-    p.b = draw(random, 2) == 0 ? fsub(p.a, tie, Width::Long, flags)
-                               : fsub(tie, p.a, Width::Long, flags);
+    p.a = some(exponent + static_cast<int>(below(random, 5)) - 2, random());
+    p.b = below(random, 2) == 0 ? fsub(p.a, tie, Width::Long, flags)
+                                : fsub(tie, p.a, Width::Long, flags);
     p.b.bits = p.b.bits >> 8 << 8;
   }
-  if (draw(random, 16) == 0) p.b = p.a;
-  if (draw(random, 16) == 0) p.a = long_of(draw(random, 2) != 0, 0, 0);
-  if (draw(random, 16) == 0) p.b = long_of(draw(random, 2) != 0, 0, 0);
+  if (below(random, 16) == 0) p.b = p.a;
+  if (below(random, 16) == 0) p.a = long_of(below(random, 2) != 0, 0, 0);
+  if (below(random, 16) == 0) p.b = long_of(below(random, 2) != 0, 0, 0);
   return p;
 }
 
@@ -99,11 +99,11 @@ Pair doubles_near_short_tie(Random& random, Exponents among) {
 Pair factors_near_short_tie(Random& random, Exponents among) {
   Flags flags = no_flags;
   const double tie = double_from_long(near_tie_of_doubles(random, among), flags);
-  const Long b =
-      long_of(draw(random, 2) != 0, 1019 + static_cast<unsigned>(draw(random, 9)), random() << 36);
+  const Long b = long_of(below(random, 2) != 0, 1019 + static_cast<unsigned>(below(random, 9)),
+                         random() << 36);
   Long a = long_from_double(tie / double_from_long(b, flags));
-  a.bits = (a.bits >> 11 << 11) + (u128{draw(random, 3)} << 11);
-  if (draw(random, 16) == 0) a = long_of(draw(random, 2) != 0, 0, 0);
+  a.bits = (a.bits >> 11 << 11) + (u128{below(random, 3)} << 11);
+  if (below(random, 16) == 0) a = long_of(below(random, 2) != 0, 0, 0);
   return {a, b};
 }
 
@@ -125,8 +125,8 @@ Program one_instruction(Op op, Width b, Width out) {
   return p;
 }
 
-template <class Draw>
-void compare(Op op, Width b, Width out, Draw draw_pair, int rounds = 200) {
+template <class Rng>
+void compare(Op op, Width b, Width out, Rng random_pair, int rounds = 200) {
   Geometry geometry;
   geometry.blocks = 1;
   const Program program = one_instruction(op, b, out);
@@ -140,7 +140,7 @@ void compare(Op op, Width b, Width out, Draw draw_pair, int rounds = 200) {
     BlockState& block = chip.blocks[0];
     for (unsigned pe = 0; pe < block.pes; ++pe) {
       for (unsigned k = 0; k < max_elements; ++k) {
-        const Pair p = draw_pair(random);
+        const Pair p = random_pair(random);
         write_location(block, row(Width::Long, 8), pe, k, p.a.bits);
         write_location(block, row(b, 16), pe, k,
                        b == Width::Long ? p.b.bits : u128{upper_half(p.b).bits});
@@ -181,11 +181,11 @@ Program accumulation(Random& random) {
     product.mul.dst = row(Width::Short, 24);
     product.mul.a = row(Width::Short, x);
     product.mul.b = row(Width::Short, 28);
-    sum.alu.op = draw(random, 2) == 0 ? Op::Fadd : Op::Fsub;
+    sum.alu.op = below(random, 2) == 0 ? Op::Fadd : Op::Fsub;
     sum.alu.width = Width::Long;
     sum.alu.dst = sum.alu.a = row(Width::Long, 0);
     sum.alu.b = product.mul.dst;
-    if (draw(random, 3) == 0) sum.predicate = {true, 0, draw(random, 2) == 0};
+    if (below(random, 3) == 0) sum.predicate = {true, 0, below(random, 2) == 0};
     body.push_back(product);
     body.push_back(sum);
   }
@@ -196,12 +196,12 @@ Program accumulation(Random& random) {
 Long term_beside(Random& random, Long sum, Long first) {
   Flags flags = no_flags;
   const Long x = fadd(sum, {}, Width::Short, flags);
-  if (draw(random, 3) == 0) return {x.bits ^ u128{draw(random, 2)} << 71};
-  const Long beside = draw(random, 3) == 0 ? first : sum;
+  if (below(random, 3) == 0) return {x.bits ^ u128{below(random, 2)} << 71};
+  const Long beside = below(random, 3) == 0 ? first : sum;
   const auto exponent = static_cast<int>(beside.bits >> 60) & 2047;
-  const auto distance = static_cast<int>(draw(random, 2) == 0 ? draw(random, 70) : 33);
-  const std::uint64_t fraction = draw(random, 3) == 0 ? draw(random, 3) : random();
-  return long_of(draw(random, 2) != 0,
+  const auto distance = static_cast<int>(below(random, 2) == 0 ? below(random, 70) : 33);
+  const std::uint64_t fraction = below(random, 3) == 0 ? below(random, 3) : random();
+  return long_of(below(random, 2) != 0,
                  static_cast<unsigned>(std::clamp(exponent + 8 - distance, 1, 2046)),
                  fraction << 36);
 }
@@ -209,7 +209,8 @@ Long term_beside(Random& random, Long sum, Long first) {
 void write_terms(Random& random, BlockState& block, Exponents among) {
   const Pair first = near_long_tie(random, among);
   Flags flags = no_flags;
-  std::array<Long, terms> x{draw(random, 2) == 0 ? first.b : term_beside(random, first.a, first.a)};
+  std::array<Long, terms> x{below(random, 2) == 0 ? first.b
+                                                  : term_beside(random, first.a, first.a)};
   Long sum = fadd(first.a, x[0], Width::Long, flags);
   for (unsigned k = 1; k < terms; ++k) {
     x[k] = term_beside(random, sum, first.a);
@@ -246,7 +247,7 @@ std::map<Isa, std::uint64_t> proved_sums_in_a_row(Exponents among, int programs)
       BlockState& block = chip.blocks[0];
       write_terms(random, block, among);
       BlockRun run;
-      run.iterations = 1 + draw(random, 4);
+      run.iterations = 1 + below(random, 4);
       BlockState expected = block;
       reference->run(expected, run);
       for (const auto& [isa, engine] : engines) {
@@ -257,36 +258,36 @@ std::map<Isa, std::uint64_t> proved_sums_in_a_row(Exponents among, int programs)
       }
     }
     for (const auto& [isa, engine] : engines)
-      proved[isa] += engine->notes()[static_cast<unsigned>(Section::Body)].runs;
+      proved[isa] += engine->stats()[static_cast<unsigned>(Section::Body)].runs;
   }
   return proved;
 }
 
 }  // namespace
 
-TEST_CASE("Sums in a row into one word round each time") {
+TEST_CASE("consecutive sums into one word round each time") {
   for (const auto& [isa, runs] : proved_sums_in_a_row({900, 250}, 12)) {
     INFO(isa_name(isa));
     if (isa != Isa::Portable) CHECK(runs > 3000);
   }
 }
 
-TEST_CASE("Sums in a row into one word do not carry on what underflows") {
+TEST_CASE("consecutive sums into one word drop terms that underflow") {
   for (const auto& [isa, runs] : proved_sums_in_a_row({40, 80}, 24)) {
     INFO(isa_name(isa));
     if (isa != Isa::Portable) CHECK(runs > 0);
   }
 }
 
-TEST_CASE("Sums in a row into one word become infinite where they should") {
+TEST_CASE("consecutive sums into one word overflow to infinity") {
   proved_sums_in_a_row({1980, 66}, 12);
 }
 
-TEST_CASE("Differences of longs near a tie of shorts round as they should") {
+TEST_CASE("differences of longs near a tie of shorts round to nearest even") {
   compare(Op::Fsub, Width::Long, Width::Short, near_short_tie);
 }
 
-TEST_CASE("Sums of longs near a tie of shorts round as they should") {
+TEST_CASE("sums of longs near a tie of shorts round to nearest even") {
   const auto negated = [](Random& random) {
     Pair p = near_short_tie(random);
     p.b.bits ^= u128{1} << 71;
@@ -315,7 +316,7 @@ TEST_CASE("Products of doubles near a tie of shorts round once") {
   }
 }
 
-TEST_CASE("A short added to a long beside a power of two rounds as it should") {
+TEST_CASE("a short added to a long next to a power of two rounds to nearest even") {
   const auto moderate = [](Random& random) { return near_long_tie(random, {900, 250}); };
   compare(Op::Fadd, Width::Short, Width::Long, moderate);
   compare(Op::Fsub, Width::Short, Width::Long, moderate);

@@ -123,7 +123,7 @@ class Host {
   Host() : bar_(bar_bytes / word_bytes), areas_{Fenced(area_words[0]), Fenced(area_words[1])} {
     for (int k = 0; k < 2; ++k) lend(k);
     board_ =
-        std::make_unique<BoardHardware>(HardwareParts{geometry(), engine(), 1, 4096}, bar_.bytes(),
+        std::make_unique<BoardHardware>(HardwareConfig{geometry(), engine(), 1, 4096}, bar_.bytes(),
                                         space_, HardwareSignals{[this] { ++interrupts_; }, {}});
     begin();
   }
@@ -226,7 +226,7 @@ class Host {
         Kernel::assemble(kernel_text, "fuzz.gds").object();
     Command c;
     c.kind = static_cast<CommandKind>(script.byte() % 9);
-    c.share = static_cast<Share>(script.byte() % 4);
+    c.partition = static_cast<ChipPartition>(script.byte() % 4);
     c.chips = script.byte() % 5;
     c.variable = static_cast<std::uint32_t>(script.byte() % 3);
     c.flags = static_cast<std::uint32_t>(script.byte() % 64);

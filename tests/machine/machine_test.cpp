@@ -39,7 +39,7 @@ TEST_CASE("machine cases in text leave the expected state on every engine") {
   CHECK(count >= 200);
 }
 
-TEST_CASE("a machine case fails on a wrong word, a stray write, and wrong flags") {
+TEST_CASE("a machine case fails on a wrong word, an unexpected write, and wrong flags") {
   const auto outcome = [](const std::string& text) {
     return run_machine_case(parse_cases(".case x\n" + text, "x.gdt").at(0));
   };
@@ -56,7 +56,7 @@ TEST_CASE("a machine case fails on a wrong word, a stray write, and wrong flags"
   CHECK(outcome("  nonsense\n.expect $lr0 == 1\n").find("does not assemble") != std::string::npos);
 }
 
-TEST_CASE("a machine case that cannot be read is named by file and line") {
+TEST_CASE("an unreadable machine case is reported with file and line") {
   const auto message = [](const std::string& text) -> std::string {
     try {
       parse_cases(text, "x.gdt");

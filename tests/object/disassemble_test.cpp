@@ -25,22 +25,22 @@ TEST_CASE("the disassembly of any program assembles to the same object") {
   for (std::uint64_t seed = 0; seed < 1500; ++seed) {
     INFO("seed " << seed);
     Program program = selftest::program_case(seed, seed % 4 != 0).program;
-    Draw draw(seed);
-    add_interface(program, draw);
+    Rng rng(seed);
+    add_interface(program, rng);
     check_round_trip(program);
   }
 }
 
 TEST_CASE("the disassembly of every immediate assembles to the same object") {
-  Draw draw(1);
+  Rng rng(1);
   Program program;
   auto& body = program.section(Section::Body);
   for (unsigned n = 0; n < 4000; ++n) {
-    const Long word = selftest::hard_word(draw);
+    const Long word = selftest::difficult_word(rng);
     Instruction i;
-    const Width width = draw.pick({Width::Short, Width::Long});
-    i.alu.op = draw.pick({Op::Fadd, Op::Iadd, Op::Fmax, Op::Ishl});
-    i.alu.width = draw.pick({Width::Short, Width::Long});
+    const Width width = rng.pick({Width::Short, Width::Long});
+    i.alu.op = rng.pick({Op::Fadd, Op::Iadd, Op::Fmax, Op::Ishl});
+    i.alu.width = rng.pick({Width::Short, Width::Long});
     i.alu.dst = {Space::Register, i.alu.width, true, 0};
     i.alu.a = {Space::Immediate, width, false, 0};
     i.alu.b = {Space::Register, Width::Long, true, 16};

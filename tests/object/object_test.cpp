@@ -24,8 +24,8 @@ using namespace gdr::test;
 
 Program random_object(std::uint64_t seed) {
   Program program = selftest::program_case(seed, true).program;
-  Draw draw(seed);
-  add_interface(program, draw);
+  Rng rng(seed);
+  add_interface(program, rng);
   return program;
 }
 
@@ -129,13 +129,13 @@ TEST_CASE("errors in the header of an object file are reported") {
 TEST_CASE("modified objects with valid checksum are rejected or canonical") {
   // One chunk after the other: what a reader must find out without the checksum's help.
   const auto bytes = write_object(random_object(11));
-  Draw draw(5);
+  Rng rng(5);
   unsigned refused = 0;
   for (unsigned n = 0; n < 20000; ++n) {
     auto damaged = bytes;
-    for (unsigned k = draw.between(1, 3); k > 0; --k) {
-      const std::size_t at = 24 + draw.below(damaged.size() - 24);
-      damaged[at] = static_cast<std::uint8_t>(draw.chance(50) ? draw.bits() : damaged[at] + 1U);
+    for (unsigned k = rng.between(1, 3); k > 0; --k) {
+      const std::size_t at = 24 + rng.below(damaged.size() - 24);
+      damaged[at] = static_cast<std::uint8_t>(rng.chance(50) ? rng.bits() : damaged[at] + 1U);
     }
     make_checksum_good(damaged);
     try {

@@ -58,7 +58,7 @@ PYTHON: Dict[str, str] = {
         "Statistics",
         "Statistics",
         "runs interactions flops compute_clocks chip_clocks bytes_to_board bytes_from_board"
-        " predicted_seconds host_seconds engine isa threads fast_runs slow_runs slow_reason"
+        " predicted_seconds host_seconds engine isa threads fast_runs fallback_runs fallback_reason"
         " compile_seconds lost_boards checks lost_ranks conversion_seconds transfer_seconds"
         " board_seconds overlap_seconds predicted_gflops",
     ),
@@ -222,7 +222,7 @@ C_FUNCTIONS: Dict[str, str] = {
     "gdr_device_board_statistics": "Device.statistics",
     "gdr_device_engine": "Statistics.engine",
     "gdr_device_isa": "Statistics.isa",
-    "gdr_device_slow_reason": "Statistics.slow_reason",
+    "gdr_device_fallback_reason": "Statistics.fallback_reason",
     "gdr_device_reset_statistics": "Device.reset_statistics",
     "gdr_device_target_slots": "Device.target_slots",
     "gdr_device_rank": "Device.rank",

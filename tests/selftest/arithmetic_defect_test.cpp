@@ -153,7 +153,7 @@ const Named defects[] = {{"lost sign of zero", lost_sign_of_zero},
 
 }  // namespace
 
-TEST_CASE("mistakes of arithmetic in doubles are found") {
+TEST_CASE("arithmetic defects in doubles are detected") {
   for (const Named& defect : defects) {
     std::vector<std::unique_ptr<Engine>> engines;
     engines.push_back(std::make_unique<DefectiveEngine>(defect.wrong));

@@ -1,4 +1,5 @@
-// What the generators draw: everything, the same for the same seed, and numbers of their mood.
+// What the generators draw: everything, the same for the same seed, and numbers of their
+// distribution.
 #include <map>
 #include <set>
 #include <tuple>
@@ -14,8 +15,8 @@ namespace gdr::test {
 namespace {
 
 using selftest::Case;
-using selftest::Draw;
-using selftest::Mood;
+using selftest::OperandDistribution;
+using selftest::Rng;
 
 std::vector<Program> kernels() {
   std::vector<Program> list;
@@ -131,7 +132,7 @@ TEST_CASE("loops use both formats, masks, transfers, integers and many iteration
   CHECK(uses.t[TTarget::Whole] > 10);
 }
 
-TEST_CASE("loops on moderate numbers stay in range, mostly") {
+TEST_CASE("most loops on moderate numbers stay in range") {
   const auto reference = make_engine("reference");
   unsigned moderate = 0, in_range = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
@@ -159,27 +160,27 @@ TEST_CASE("loops on moderate numbers stay in range, mostly") {
   CHECK(in_range * 10 > moderate * 8);
 }
 
-TEST_CASE("words have their mood") {
-  Draw draw(3);
+TEST_CASE("words follow their distribution") {
+  Rng rng(3);
   for (int n = 0; n < 2000; ++n) {
-    const auto exponent = [&](Mood mood) {
-      return static_cast<unsigned>(selftest::draw_word(draw, mood).bits >> 60) & 2047;
+    const auto exponent = [&](OperandDistribution distribution) {
+      return static_cast<unsigned>(selftest::random_word(rng, distribution).bits >> 60) & 2047;
     };
-    const unsigned moderate = exponent(Mood::Moderate);
+    const unsigned moderate = exponent(OperandDistribution::Moderate);
     CHECK((moderate >= 1023 - 8 && moderate <= 1023 + 8));
-    const unsigned large = exponent(Mood::Large);
+    const unsigned large = exponent(OperandDistribution::Large);
     CHECK((large >= 1023 + 960 && large <= 2046));
-    const unsigned small = exponent(Mood::Small);
+    const unsigned small = exponent(OperandDistribution::Small);
     CHECK((small >= 1 && small <= 122));
-    CHECK((selftest::draw_word(draw, Mood::Doubles).bits & 255) == 0);
+    CHECK((selftest::random_word(rng, OperandDistribution::Doubles).bits & 255) == 0);
   }
 }
 
-TEST_CASE("numbers at edges have every exponent at which a representation ends") {
-  Draw draw(5);
+TEST_CASE("boundary words cover every exponent at which a representation ends") {
+  Rng rng(5);
   std::set<unsigned> seen;
   for (int n = 0; n < 4000; ++n) {
-    const Long word = selftest::draw_word(draw, Mood::Edges);
+    const Long word = selftest::random_word(rng, OperandDistribution::Edges);
     const unsigned exponent = static_cast<unsigned>(word.bits >> 60) & 2047;
     CHECK((exponent >= 1 && exponent <= 2046));
     seen.insert(exponent);
@@ -191,14 +192,17 @@ TEST_CASE("numbers at edges have every exponent at which a representation ends")
   }
 }
 
-TEST_CASE("products next to the limits of the range lie there, on the side that is asked for") {
-  Draw draw(4);
-  for (const Mood mood : {Mood::Moderate, Mood::Wide, Mood::Sparse}) {
+TEST_CASE("products next to the limits of the range lie on the requested side") {
+  Rng rng(4);
+  for (const OperandDistribution distribution :
+       {OperandDistribution::Moderate, OperandDistribution::Wide, OperandDistribution::Sparse}) {
     for (int n = 0; n < 500; ++n) {
       Flags flags = no_flags;
-      const auto low = selftest::draw_pair(draw, {mood, selftest::Relation::ProductLow, true});
+      const auto low =
+          selftest::random_pair(rng, {distribution, selftest::Relation::ProductLow, true});
       CHECK_FALSE(is_zero(dmul(low.a, low.b, Width::Long, flags)));
-      const auto high = selftest::draw_pair(draw, {mood, selftest::Relation::ProductHigh, false});
+      const auto high =
+          selftest::random_pair(rng, {distribution, selftest::Relation::ProductHigh, false});
       const unsigned top =
           static_cast<unsigned>(dmul(high.a, high.b, Width::Long, flags).bits >> 60) & 2047;
       CHECK(top >= 2043);

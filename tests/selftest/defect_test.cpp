@@ -81,7 +81,7 @@ void check_names(const Divergence& d, const std::string& mnemonic) {
 
 }  // namespace
 
-TEST_CASE("a rarely wrong product is found by every kind of case, and named") {
+TEST_CASE("a rarely wrong product is detected by every kind of case, and reported") {
   for (const std::string_view category : {"operations", "programs", "loops"}) {
     const Failure f = failure_of(rare_product, category);
     INFO(category << ", " << selftest::failure_text(f));
@@ -104,7 +104,7 @@ TEST_CASE("a rarely wrong product is found by every kind of case, and named") {
   }
 }
 
-TEST_CASE("a defect under a predicate keeps the predicate, the PE and the element") {
+TEST_CASE("the report of a defect under a predicate names predicate, PE and element") {
   const Failure f = failure_of(predicated_sum, "programs");
   INFO(selftest::failure_text(f));
   check_names(f.first, "fsub");
@@ -113,7 +113,7 @@ TEST_CASE("a defect under a predicate keeps the predicate, the PE and the elemen
   CHECK(f.shrunk.program.section(f.in_shrunk.section)[0].predicate.used);
 }
 
-TEST_CASE("a wrong mask is found and named") {
+TEST_CASE("a wrong mask is detected and reported") {
   const Failure f = failure_of(wrong_mask, "operations");
   INFO(selftest::failure_text(f));
   check_names(f.first, "fmax");
@@ -123,14 +123,14 @@ TEST_CASE("a wrong mask is found and named") {
   CHECK(f.first.place.starts_with("m"));
 }
 
-TEST_CASE("flags that are forgotten are found") {
+TEST_CASE("missing sticky flags are detected") {
   const Failure f =
       failure_of([](const Instruction&, BlockState& state) { state.flags = no_flags; }, "programs");
   CHECK(f.first.memory == "flags");
   CHECK(f.in_shrunk.memory == "flags");
 }
 
-TEST_CASE("a difference that only many iterations show is named with its iteration") {
+TEST_CASE("a difference after many iterations is reported with its iteration") {
   // Wrong from the third time on that a block sees its instruction, which no instruction alone is.
   class Late final : public Engine {
    public:
@@ -185,7 +185,7 @@ TEST_CASE("the report has the seed, both words, the operands and a program that 
   CHECK(again.program->sections == f.shrunk.program.sections);
 }
 
-TEST_CASE("the same seed finds the same defect again") {
+TEST_CASE("the same seed reproduces the same defect") {
   const Failure first = failure_of(rare_product, "loops");
   std::vector<std::unique_ptr<Engine>> engines;
   engines.push_back(std::make_unique<DefectiveEngine>(Defect(rare_product)));

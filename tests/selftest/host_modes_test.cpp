@@ -50,7 +50,7 @@ const Mode modes[] = {
 
 }  // namespace
 
-TEST_CASE("engines are indifferent to the host's floating-point settings, and keep them") {
+TEST_CASE("engines neither depend on nor change the host's floating-point settings") {
   const auto reference = make_engine("reference");
   for (const Isa isa : host_isas()) {
     const auto engine = make_engine("vector", isa_name(isa));

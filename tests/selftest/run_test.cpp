@@ -49,7 +49,7 @@ TEST_CASE("every engine leaves the state of the reference") {
   }
 }
 
-TEST_CASE("a number of cases is run exactly, whatever the threads") {
+TEST_CASE("the requested number of cases runs, with any number of threads") {
   const auto engines = vector_engines();
   const std::vector<Program> library = kernels();
   std::uint64_t operations = 0;
@@ -73,7 +73,7 @@ TEST_CASE("a number of cases is run exactly, whatever the threads") {
   }
 }
 
-TEST_CASE("one category alone, and none that there is not") {
+TEST_CASE("a single category runs alone, and an unknown one is refused") {
   const auto engines = vector_engines();
   selftest::Options options;
   options.cases = 2;

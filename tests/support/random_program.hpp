@@ -5,10 +5,10 @@
 
 namespace gdr::test {
 
-using selftest::Draw;
+using selftest::Rng;
 
 /// Adds name, variables, symbols, source lines and files to a program, for tests of object files
 /// and disassembly.
-void add_interface(Program& program, Draw& draw);
+void add_interface(Program& program, Rng& rng);
 
 }  // namespace gdr::test

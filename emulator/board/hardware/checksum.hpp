@@ -8,8 +8,8 @@ namespace gdr {
 
 /// Four lanes take every fourth word: h = rotate(h xor word, 29) times an odd constant, which is
 /// one to one in the word and in h. So any change within one word, or of one word alone, always
-/// changes the sum; other damage goes unseen once in 2^64. An own construction (ours), chosen
-/// because it costs no more than the copy that it goes along with.
+/// changes the sum; other damage goes unseen once in 2^64. The construction is this project's own,
+/// chosen because it costs no more than the copy that it accompanies.
 std::uint64_t checksum(std::span<const std::uint64_t> words) noexcept;
 
 /// Copies words and returns the checksum of what was copied: each is read once, so that memory

@@ -1,5 +1,5 @@
-// A queue of descriptors: the board's, whose lists speak to all chips, or that of one chip's
-// control processor.
+// A queue of descriptors: the board's, whose lists address all chips, or that of one chip's control
+// processor.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,29 @@
 
 namespace gdr {
 
-/// Its registers, and how far it is. Nothing orders the lists of one queue and those of another but
-/// the host, which waits for completions.
+/// Registers and progress of a queue. Lists of different queues are ordered only by the host, which
+/// waits for completions.
 struct CommandQueue {
-  std::optional<unsigned> chip;  ///< whose queue it is; none: the board's
+  std::optional<unsigned> chip;  ///< owner; none: the board
   std::uint64_t chips = 0;       ///< bit c: its lists may name chip c
   Register ring_base = Register::RingBase, ring_entries = Register::RingEntries;
   Register doorbell = Register::Doorbell, head = Register::Head;
 
-  std::uint64_t base = 0, entries = 0;  ///< of the ring, as they were at the first doorbell
-  std::uint64_t sequence = 0;           ///< of the descriptor in work, or the last one
-  bool failed = false;                  ///< the ring makes no sense
-  std::vector<std::uint64_t> results;   ///< of the last list that was executed, for Resend
+  std::uint64_t base = 0, entries = 0;  ///< ring at the first doorbell
+  std::uint64_t sequence = 0;           ///< sequence number of the current or last descriptor
+  bool failed = false;                  ///< the ring is invalid
+  std::vector<std::uint64_t> results;   ///< results of the last executed list, for Resend
   std::uint64_t results_of = 0;         ///< its sequence number
-  std::vector<Completion> completions;  ///< the last completions_held, by sequence number
+  std::vector<Completion> completions;  ///< the last retained_completions, by sequence number
 
-  /// The completion that is kept for a sequence number.
+  /// The retained completion of a sequence number.
   Completion& completion(std::uint64_t number) {
-    if (completions.empty()) completions.resize(completions_held);
-    return completions[number % completions_held];
+    if (completions.empty()) completions.resize(retained_completions);
+    return completions[number % retained_completions];
   }
 };
 
-/// The queues of a board with so many chips: its own, then one for each chip.
+/// The queues of a board: its own, then one for each chip.
 inline std::vector<CommandQueue> make_queues(unsigned chips) {
   std::vector<CommandQueue> queues(1);
   queues[0].chips = chips >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << chips) - 1;

@@ -1,5 +1,5 @@
-// What a host and a board leave for one another in the host's memory: descriptors in rings, and
-// for each a completion. Plain data, little-endian, addresses as the board's bus has them.
+// Messages between host and board in the host's memory: descriptors in rings, and a completion for
+// each. Plain data, little-endian, addresses as the board's bus has them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ enum class DescriptorKind : std::uint32_t {
 };
 
 enum DescriptorFlags : std::uint32_t {
-  descriptor_resume = 1,        ///< the queue's chips go on although an earlier list failed
+  descriptor_resume = 1,        ///< continue after a failed list
   descriptor_reset_counts = 2,  ///< counters of work begin anew before the list
 };
 
@@ -45,13 +45,13 @@ enum class CompletionStatus : std::uint32_t {
   Skipped = 3,        ///< an earlier list failed, and this one did not say resume
   BadDescriptor = 4,  ///< its checksum, kind, flags or reserved fields are wrong
   BadSequence = 5,    ///< its number does not follow the one before
-  BadAddress = 6,     ///< memory that the host has not lent to the board
-  BadChecksum = 7,    ///< commands or payload arrived damaged; nothing was executed
+  BadAddress = 6,     ///< memory that the host has not mapped for the board
+  BadChecksum = 7,    ///< the checksum of commands or payload is wrong; nothing was executed
   TooLarge = 8,       ///< more commands than the board takes
   NoMemory = 9,       ///< the board ran out of memory
   ResultsHeld = 10,   ///< done, but the results do not fit; Resend fetches them
-  NotHeld = 11,       ///< Resend of what the board has no more
-  Stopped = 12,       ///< half-way, or before it began, because Register::Stop said so
+  NotHeld = 11,       ///< Resend of results that the board no longer holds
+  Stopped = 12,       ///< stopped by Register::Stop, before or during execution
 };
 std::string_view completion_status_text(CompletionStatus status) noexcept;
 
@@ -65,7 +65,7 @@ struct Completion {
   std::uint64_t result_words = 0;     ///< that the list returns
   std::uint64_t result_checksum = 0;  ///< of those that were written
   WorkCounts counts;                  ///< since they were reset
-  std::uint64_t fast_runs = 0, slow_runs = 0;  ///< of the engine (EngineWork), since the reset
+  std::uint64_t fast_runs = 0, fallback_runs = 0;  ///< of the engine (EngineStats), since the reset
   double compile_seconds = 0;
   std::uint64_t busy_nanoseconds = 0;  ///< spent on lists since the reset
   char reason[232] = {};
@@ -73,9 +73,9 @@ struct Completion {
 };
 static_assert(sizeof(Completion) == 1024);
 
-constexpr std::uint64_t most_list_commands = std::uint64_t{1} << 20;
-constexpr std::uint64_t most_ring_entries = std::uint64_t{1} << 16;
-/// Completions that a board keeps of a queue for Resend: a host must not have more lists under way.
-constexpr std::uint64_t completions_held = 64;
+constexpr std::uint64_t max_list_commands = std::uint64_t{1} << 20;
+constexpr std::uint64_t max_ring_entries = std::uint64_t{1} << 16;
+/// Completions that a board retains per queue for Resend: the maximum number of lists in flight.
+constexpr std::uint64_t retained_completions = 64;
 
 }  // namespace gdr

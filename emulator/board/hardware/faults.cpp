@@ -10,8 +10,8 @@ namespace {
 constexpr std::pair<std::string_view, FaultKind> kinds[] = {
     {"die", FaultKind::Die},
     {"die-later", FaultKind::DieLater},
-    {"stick", FaultKind::Stick},
-    {"babble", FaultKind::Babble},
+    {"hang", FaultKind::Hang},
+    {"hang-with-heartbeat", FaultKind::HangWithHeartbeat},
     {"delay", FaultKind::Delay},
     {"flip-command", FaultKind::FlipCommand},
     {"flip-payload", FaultKind::FlipPayload},

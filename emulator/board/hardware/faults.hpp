@@ -1,4 +1,4 @@
-// Faults that tests ask for: what goes wrong, at which list, how often.
+// Fault injection for tests: kind, list and number of faults.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,19 @@
 namespace gdr {
 
 enum class FaultKind : std::uint32_t {
-  Die,             ///< the board's process ends at once
-  DieLater,        ///< the same after the list was executed, before anybody hears of it
-  Stick,           ///< nothing happens any more
-  Babble,          ///< it shows signs of life, but nothing else happens any more
-  Delay,           ///< `value` milliseconds pass first
-  FlipCommand,     ///< bit `value` of the commands arrives wrong
-  FlipPayload,     ///< bit `value` of the payload arrives wrong
-  FlipResult,      ///< bit `value` of the results leaves wrong
-  WrongResult,     ///< bit `value` of the results is wrong, and its checksum is of that
-  FlipCompletion,  ///< bit `value` of the completion leaves wrong
-  LoseInterrupt,   ///< the host is not told
-  NoMemory,        ///< the board has no memory for the list
-  NoArea,          ///< area number `list` of host memory cannot be had
+  Die,                ///< the board's process ends at once
+  DieLater,           ///< the process ends after execution, before the completion
+  Hang,               ///< the board stops responding
+  HangWithHeartbeat,  ///< the board stops responding except for its heartbeat
+  Delay,              ///< delay of `value` milliseconds
+  FlipCommand,        ///< bit `value` of the commands arrives wrong
+  FlipPayload,        ///< bit `value` of the payload arrives wrong
+  FlipResult,         ///< bit `value` of the results leaves wrong
+  WrongResult,        ///< bit `value` of the results is wrong, and its checksum is of that
+  FlipCompletion,     ///< bit `value` of the completion leaves wrong
+  LoseInterrupt,      ///< the interrupt is lost
+  NoMemory,           ///< allocation for the list fails
+  NoArea,             ///< mapping of host memory area number `list` fails
 };
 
 struct Fault {
@@ -32,11 +32,11 @@ struct Fault {
 };
 
 /// "KIND@LIST[:VALUE[xTIMES]]", for example "flip-result@3:17"; nothing if it reads otherwise.
-/// Kinds: die, die-later, stick, babble, delay, flip-command, flip-payload, flip-result,
-/// wrong-result, flip-completion, lose-interrupt, no-memory, no-area.
+/// Kinds: die, die-later, hang, hang-with-heartbeat, delay, flip-command, flip-payload,
+/// flip-result, wrong-result, flip-completion, lose-interrupt, no-memory, no-area.
 std::optional<Fault> parse_fault(std::string_view text);
 
-/// The fault of a kind that strikes now, if one does.
+/// The active fault of a kind, or null.
 const Fault* find_fault(const std::vector<Fault>& faults, FaultKind kind,
                         std::uint64_t list) noexcept;
 

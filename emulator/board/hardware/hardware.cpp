@@ -1,6 +1,6 @@
 // The board's side of its registers and rings. Everything in shared memory may change at any time:
-// a descriptor is copied first, then checked, then used, and lengths are bounded by what the host
-// has lent.
+// a descriptor is copied first, then checked, then used, and lengths are bounded by the mapped
+// memory.
 #include "emulator/board/hardware/hardware.hpp"
 
 #include <algorithm>
@@ -25,25 +25,24 @@ std::array<std::uint64_t, 2> name_words(std::string_view name) noexcept {
 }  // namespace
 
 std::string_view completion_status_text(CompletionStatus status) noexcept {
-  constexpr std::string_view texts[] = {
-      "nothing",
-      "done",
-      "a command was refused",
-      "skipped after a list that failed",
-      "the descriptor is damaged",
-      "the sequence number does not follow the one before",
-      "an address lies outside the memory that was lent to the board",
-      "commands or payload arrived damaged",
-      "the list has more commands than the board takes",
-      "the board is out of memory",
-      "the results did not fit and are held",
-      "the board does not hold this any more",
-      "stopped by the host"};
+  constexpr std::string_view texts[] = {"nothing",
+                                        "done",
+                                        "a command was refused",
+                                        "skipped after a failed list",
+                                        "the descriptor is invalid",
+                                        "the sequence number does not follow the one before",
+                                        "an address is outside of the memory mapped for the board",
+                                        "the checksum of commands or payload is wrong",
+                                        "the list has more commands than the board takes",
+                                        "the board is out of memory",
+                                        "the results did not fit; Resend fetches them",
+                                        "the board no longer holds these results",
+                                        "stopped by the host"};
   const auto number = static_cast<std::size_t>(status);
-  return number < std::size(texts) ? texts[number] : "a status that is not known";
+  return number < std::size(texts) ? texts[number] : "unknown status";
 }
 
-BoardHardware::BoardHardware(HardwareParts parts, std::byte* bar, const DmaSpace& space,
+BoardHardware::BoardHardware(HardwareConfig parts, std::byte* bar, const DmaSpace& space,
                              HardwareSignals signals, std::vector<Fault> faults)
     : parts_(std::move(parts)),
       bar_(bar),
@@ -62,10 +61,10 @@ void BoardHardware::put(Register r, std::uint64_t value) noexcept {
   reg(r).store(value, std::memory_order_release);
 }
 
-void BoardHardware::bump(Register r, std::uint64_t by) noexcept { put(r, own(r) + by); }
+void BoardHardware::increment(Register r, std::uint64_t by) noexcept { put(r, own(r) + by); }
 
-/// A sign of life. Several threads give them.
-void BoardHardware::beat() const noexcept {
+/// Increments the heartbeat; called by several threads.
+void BoardHardware::send_heartbeat() const noexcept {
   reg(Register::Heartbeat).fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -87,8 +86,8 @@ void BoardHardware::put_identity() noexcept {
        (parts_.engine->exact() ? capability_exact : 0) | capability_emulated |
            (parts_.engine->multiplies_all_bits() ? capability_all_bits : 0)},
       {Register::Threads, parts_.threads},
-      {Register::MostCommands, most_list_commands},
-      {Register::MostResults, parts_.most_results}};
+      {Register::MostCommands, max_list_commands},
+      {Register::MostResults, parts_.max_results}};
   for (const auto& [r, value] : values) put(r, value);
   const auto names = {std::pair{Register::EngineName, parts_.engine->name()},
                       std::pair{Register::IsaName, isa_name(parts_.engine->isa())}};
@@ -111,7 +110,7 @@ void BoardHardware::put_chip_status(unsigned chip) noexcept {
           (queues_[chip + 1].failed ? chip_failed : 0));
 }
 
-/// Everything anew: a board that nobody has used.
+/// Resets the board to its initial state.
 void BoardHardware::reset(std::uint64_t control) {
   board_.reset();
   list_ = {};
@@ -121,7 +120,7 @@ void BoardHardware::reset(std::uint64_t control) {
   for (std::size_t word = 0; word < own_.size(); ++word)
     put(static_cast<Register>(word * word_bytes), 0);
   board_ = std::make_unique<Board>(parts_.geometry, parts_.engine, parts_.threads);
-  board_->limit_results(parts_.most_results);
+  board_->limit_results(parts_.max_results);
   put_identity();
   put_status();
   put(Register::Resets, control);
@@ -139,7 +138,8 @@ bool BoardHardware::has_work() const noexcept {
 void BoardHardware::set_asleep(bool asleep) noexcept {
   std::uint64_t& status = own_[static_cast<std::size_t>(Register::Status) / word_bytes];
   status = asleep ? status | status_asleep : status & ~status_asleep;
-  // In one order with the host's doorbells: either it sees this, or has_work() sees its doorbell.
+  // Sequentially consistent with the host's doorbells: either the host sees this, or has_work()
+  // sees its doorbell.
   reg(Register::Status).store(status, std::memory_order_seq_cst);
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
@@ -148,11 +148,11 @@ void BoardHardware::set_asleep(bool asleep) noexcept {
 void BoardHardware::fail_ring(CommandQueue& queue, const std::string& why) {
   queue.failed = true;
   const auto status = static_cast<std::uint64_t>(CompletionStatus::BadAddress);
-  bump(Register::Refused);
+  increment(Register::Refused);
   if (queue.chip) {
     put(of_chip(Register::ChipError, *queue.chip), status);
     put(of_chip(Register::ChipErrorSequence, *queue.chip), queue.sequence + 1);
-    bump(of_chip(Register::ChipRefused, *queue.chip));
+    increment(of_chip(Register::ChipRefused, *queue.chip));
     put_chip_status(*queue.chip);
   } else {
     put(Register::Error, status);
@@ -189,7 +189,7 @@ void BoardHardware::serve(CommandQueue& queue) {
     queue.base = reg(queue.ring_base).load();
     queue.entries = reg(queue.ring_entries).load();
   }
-  if (!std::has_single_bit(queue.entries) || queue.entries > most_ring_entries)
+  if (!std::has_single_bit(queue.entries) || queue.entries > max_ring_entries)
     fail_ring(queue, "it has " + std::to_string(queue.entries) + " entries");
   else if (tail - queue.sequence > queue.entries)
     fail_ring(queue, "the doorbell says " + std::to_string(tail) + " after " +
@@ -203,8 +203,7 @@ void BoardHardware::fetch(CommandQueue& queue) {
   constexpr std::uint64_t words = sizeof(Descriptor) / word_bytes;
   const std::uint64_t bus = queue.base + queue.sequence % queue.entries * sizeof(Descriptor);
   const std::uint64_t* const from = space_.words(bus, words);
-  if (from == nullptr)
-    return fail_ring(queue, "its descriptors lie outside the memory that was lent");
+  if (from == nullptr) return fail_ring(queue, "its descriptors are outside of the mapped memory");
   Descriptor d;
   copy_and_sum(from, as_words(d).data(), words);
   ++queue.sequence;
@@ -212,11 +211,11 @@ void BoardHardware::fetch(CommandQueue& queue) {
   if (const Fault* const f = fault(FaultKind::Delay))
     std::this_thread::sleep_for(std::chrono::milliseconds(f->value));
   if (fault(FaultKind::Die)) std::_Exit(9);
-  while (fault(FaultKind::Babble)) {
-    beat();
+  while (fault(FaultKind::HangWithHeartbeat)) {
+    send_heartbeat();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  if (fault(FaultKind::Stick)) {
+  if (fault(FaultKind::Hang)) {
     stuck_ = true;
     return;
   }

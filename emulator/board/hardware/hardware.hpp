@@ -1,5 +1,5 @@
-// A board as its bus sees it: registers, rings of descriptors, DMA and interrupts around the
-// emulated chips and their control processors. It knows nothing of sockets or files.
+// The board's bus interface: registers, descriptor rings, DMA and interrupts around the emulated
+// chips and their control processors. Independent of sockets and files.
 #pragma once
 
 #include <array>
@@ -21,46 +21,44 @@
 
 namespace gdr {
 
-/// What a board is made of.
-struct HardwareParts {
+/// Configuration of a board.
+struct HardwareConfig {
   Geometry geometry;
   std::shared_ptr<const Engine> engine;
   unsigned threads = 0;
-  std::uint64_t most_results = std::uint64_t{1} << 27;  ///< words that a list may return
+  std::uint64_t max_results = std::uint64_t{1} << 27;  ///< words that a list may return
 };
 
-/// How the rest of the world hears of it.
+/// Callbacks to the transport.
 struct HardwareSignals {
-  std::function<void()> interrupt;              ///< the host asked to be told
-  std::function<void(const std::string&)> log;  ///< what was refused, and why
+  std::function<void()> interrupt;              ///< raises an interrupt
+  std::function<void(const std::string&)> log;  ///< reports refused requests
 };
 
 class BoardHardware {
  public:
-  /// `bar` has bar_bytes, zero at first, and belongs to the host as much as to the board; `space`
-  /// is the host memory that the board may reach. Both outlive the board. Errors are those of
-  /// Board's constructor.
-  BoardHardware(HardwareParts parts, std::byte* bar, const DmaSpace& space, HardwareSignals signals,
-                std::vector<Fault> faults = {});
+  /// `bar` has bar_bytes, initially zero, and is shared with the host; `space` is the host memory
+  /// that the board may reach. Both outlive the board. Errors are those of Board's constructor.
+  BoardHardware(HardwareConfig parts, std::byte* bar, const DmaSpace& space,
+                HardwareSignals signals, std::vector<Fault> faults = {});
 
-  /// Does what the registers ask for: a reset, or all descriptors that were written. False if there
-  /// was nothing to do.
+  /// Processes pending requests: a reset, or all written descriptors. False if there was no work.
   bool step();
 
-  /// Whether the doorbell asks for something.
+  /// Whether the doorbell requests work.
   bool has_work() const noexcept;
-  /// Says in the status that nobody looks at the doorbell any more. The caller looks once more at
-  /// has_work() afterwards: a host that rang it before may not have seen this.
+  /// Sets or clears the asleep bit: the doorbell is not polled. The caller checks has_work()
+  /// afterwards, for a host that rang before it saw the bit.
   void set_asleep(bool asleep) noexcept;
-  /// A fault has made it deaf for ever.
+  /// An injected fault has stopped the board permanently.
   bool stuck() const noexcept { return stuck_; }
 
  private:
   std::atomic_ref<std::uint64_t> reg(Register r) const noexcept;
   std::uint64_t own(Register r) const noexcept { return own_[static_cast<std::size_t>(r) / 8]; }
   void put(Register r, std::uint64_t value) noexcept;
-  void bump(Register r, std::uint64_t by = 1) noexcept;
-  void beat() const noexcept;
+  void increment(Register r, std::uint64_t by = 1) noexcept;
+  void send_heartbeat() const noexcept;
   void put_identity() noexcept;
   void put_status() noexcept;
   void put_chip_status(unsigned chip) noexcept;
@@ -87,20 +85,20 @@ class BoardHardware {
   const Fault* fault(FaultKind kind) const noexcept { return find_fault(faults_, kind, fetched_); }
   void flip(FaultKind kind, std::uint64_t* words, std::uint64_t count) const noexcept;
 
-  HardwareParts parts_;
+  HardwareConfig parts_;
   std::byte* bar_;
   const DmaSpace& space_;
   HardwareSignals signals_;
   std::vector<Fault> faults_;
   std::unique_ptr<Board> board_;
-  /// Values of the registers that the board writes: it never believes the shared ones.
+  /// The board's own copy of the registers that it writes; the shared ones are not trusted.
   std::array<std::uint64_t, host_registers / 8> own_{};
   std::vector<CommandQueue> queues_;  ///< the board's, then the chips'
-  std::uint64_t fetched_ = 0;         ///< descriptors since the reset, of all queues
+  std::uint64_t fetched_ = 0;         ///< descriptors of all queues since the reset
   std::uint64_t halted_ = 0;          ///< bit c: chip c skips lists until one says resume
   bool stuck_ = false;
   std::vector<std::uint64_t> chip_bits_;  ///< of ChipStatus: chip_error, chip_by_board
-  CommandList list_;                      ///< in work
+  CommandList list_;                      ///< current list
 };
 
 }  // namespace gdr

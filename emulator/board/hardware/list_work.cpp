@@ -1,8 +1,6 @@
-// A list from the ring to the chips and back: fetched, checked, executed, its results sent, its
-// completion written, the registers that tell of it brought up to date. Commands and payload are
-// copied out of shared memory before anything is made of them.
+// Processing of a list: fetch, check, execution, results, completion and status registers. Commands
+// and payload are copied from shared memory before use.
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <new>
 
@@ -10,6 +8,7 @@
 #include "emulator/board/hardware/hardware.hpp"
 #include "emulator/board/hardware/plain_words.hpp"
 #include "emulator/host/parallel.hpp"
+#include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr {
@@ -40,10 +39,10 @@ bool concerns(const Command& c, unsigned chip) noexcept {
 
 }  // namespace
 
-/// Copies the list out of shared memory. False: `c` says why not.
+/// Copies the list from shared memory. False on failure, with the reason in `c`.
 bool BoardHardware::fetch_list(const Descriptor& d, Completion& c) {
   c.status = CompletionStatus::TooLarge;
-  if (d.command_count > most_list_commands) return false;
+  if (d.command_count > max_list_commands) return false;
   const std::uint64_t* const commands = space_.words(d.commands, d.command_count * command_words);
   const std::uint64_t* const payload = space_.words(d.payload, d.payload_words);
   c.status = CompletionStatus::BadAddress;
@@ -64,16 +63,16 @@ bool BoardHardware::fetch_list(const Descriptor& d, Completion& c) {
     flip(FaultKind::FlipPayload, list_.payload.data(), d.payload_words);
     sums[1] = checksum(list_.payload);
   }
-  bump(Register::BytesIn, sizeof(Descriptor) + (command_total + d.payload_words) * word_bytes);
+  increment(Register::BytesIn, sizeof(Descriptor) + (command_total + d.payload_words) * word_bytes);
   if (join_checksums(sums[0], sums[1]) != d.data_checksum) {
     c.status = CompletionStatus::BadChecksum;
-    bump(Register::ChecksumErrors);
+    increment(Register::ChecksumErrors);
     return false;
   }
   return true;
 }
 
-/// A control processor speaks to its own chip only.
+/// Lists of a chip's queue may address only that chip.
 bool BoardHardware::stays_in(const CommandQueue& queue, Completion& c) const {
   if (!queue.chip) return true;
   const auto other = std::ranges::find_if(
@@ -83,18 +82,17 @@ bool BoardHardware::stays_in(const CommandQueue& queue, Completion& c) const {
   c.category = static_cast<std::uint32_t>(ErrorCategory::Device);
   c.command = static_cast<std::uint64_t>(other - list_.commands.begin());
   put_text(c.message, sizeof(c.message),
-           "command " + std::to_string(c.command) + ": it stands in the queue of chip " +
-               std::to_string(*queue.chip) +
-               " and names other chips than this one; those take it from the board's queue");
+           "command " + std::to_string(c.command) + ": a list in the queue of chip " +
+               std::to_string(*queue.chip) + " names other chips; use the board's queue");
   return false;
 }
 
 void BoardHardware::run_list(CommandQueue& queue, Completion& c) {
-  const auto begin = std::chrono::steady_clock::now();
-  // The host cancels a list through a register, which is looked at with every heartbeat.
+  const Stopwatch timer;
+  // The host cancels a list through a register, which is polled with every heartbeat.
   std::stop_source stop;
   const WorkMonitor monitor{stop.get_token(), [&] {
-                              beat();
+                              send_heartbeat();
                               if (reg(Register::Stop).load(std::memory_order_relaxed) != 0)
                                 stop.request_stop();
                             }};
@@ -119,9 +117,8 @@ void BoardHardware::run_list(CommandQueue& queue, Completion& c) {
   } catch (const std::exception& e) {
     refused(ErrorCategory::Internal, e.what());
   }
-  const std::chrono::nanoseconds spent = std::chrono::steady_clock::now() - begin;
-  bump(Register::BusyNanoseconds, static_cast<std::uint64_t>(spent.count()));
-  bump(Register::Lists);
+  increment(Register::BusyNanoseconds, static_cast<std::uint64_t>(timer.seconds() * 1e9));
+  increment(Register::Lists);
 }
 
 void BoardHardware::execute(CommandQueue& queue, const Descriptor& d, Completion& c) {
@@ -145,9 +142,9 @@ void BoardHardware::execute(CommandQueue& queue, const Descriptor& d, Completion
   if (c.status != CompletionStatus::Done) halted_ |= queue.chips;
   c.result_words = c.status == CompletionStatus::Done ? queue.results.size() : 0;
   c.counts = board_->counts();
-  const EngineWork work = board_->engine_work();
+  const EngineStats work = board_->engine_stats();
   c.fast_runs = work.fast_runs;
-  c.slow_runs = work.slow_runs;
+  c.fallback_runs = work.fallback_runs;
   c.compile_seconds = work.compile_seconds;
   c.busy_nanoseconds = own(Register::BusyNanoseconds);
   put_text(c.reason, sizeof(c.reason), work.reason);
@@ -161,7 +158,7 @@ void BoardHardware::execute(CommandQueue& queue, const Descriptor& d, Completion
 
 void BoardHardware::resend(CommandQueue& queue, const Descriptor& d, Completion& c) {
   const bool held = d.subject != 0 && d.subject < queue.sequence &&
-                    queue.sequence - d.subject < completions_held &&
+                    queue.sequence - d.subject < retained_completions &&
                     queue.completion(d.subject).sequence == d.subject;
   c.status = CompletionStatus::NotHeld;
   if (!held) return;
@@ -184,7 +181,7 @@ void BoardHardware::send_results(const CommandQueue& queue, const Descriptor& d,
   std::uint64_t* const to = space_.words(d.results, words);  // checked before
   c.result_checksum = copy_and_sum(queue.results.data() + first, to, words);
   flip(FaultKind::FlipResult, to, words);
-  bump(Register::BytesOut, words * word_bytes);
+  increment(Register::BytesOut, words * word_bytes);
 }
 
 void BoardHardware::flip(FaultKind kind, std::uint64_t* words, std::uint64_t count) const noexcept {
@@ -194,11 +191,11 @@ void BoardHardware::flip(FaultKind kind, std::uint64_t* words, std::uint64_t cou
   words[bit / 64] ^= std::uint64_t{1} << (bit % 64);
 }
 
-/// The registers of the board, and of the chips that the list concerned.
+/// Updates the registers of the board and of the list's chips.
 void BoardHardware::account(const CommandQueue& queue, const Completion& c) {
   const bool failed = !good(c.status) && c.status != CompletionStatus::Skipped;
   if (failed) {
-    bump(Register::Refused);
+    increment(Register::Refused);
     if (!queue.chip) {
       put(Register::Error, static_cast<std::uint64_t>(c.status));
       put(Register::ErrorSequence, queue.sequence);
@@ -224,7 +221,7 @@ void BoardHardware::account_chip(const CommandQueue& queue, const Completion& c,
       std::min(size, ran ? board_->commands_done() + (good(c.status) ? 0 : 1) : 0);
   std::uint64_t commands = 0;
   for (std::size_t k = 0; k < done; ++k) commands += concerns(list_.commands[k], chip) ? 1 : 0;
-  bump(at(Register::ChipCommands), commands);
+  increment(at(Register::ChipCommands), commands);
   put(at(Register::ChipInstructions), instructions_of(board_->program(chip)));
   const bool mine = queue.chip || (c.command < size && concerns(list_.commands[c.command], chip));
   if (good(c.status)) {
@@ -234,7 +231,7 @@ void BoardHardware::account_chip(const CommandQueue& queue, const Completion& c,
     put(at(Register::ChipError), static_cast<std::uint64_t>(c.status));
     put(at(Register::ChipErrorCommand), c.command);
     put(at(Register::ChipErrorSequence), queue.sequence);
-    if (queue.chip) bump(at(Register::ChipRefused));
+    if (queue.chip) increment(at(Register::ChipRefused));
   }
   put_chip_status(chip);
 }
@@ -245,18 +242,18 @@ void BoardHardware::finish(CommandQueue& queue, const Descriptor& d, Completion 
   c.checksum = 0;
   c.checksum = checksum(as_words(c));
   std::uint64_t* const to = space_.words(d.completion, words);
-  if (to == nullptr) return fail_ring(queue, "a completion lies outside the memory that was lent");
+  if (to == nullptr) return fail_ring(queue, "a completion is outside of the mapped memory");
   flip(FaultKind::FlipCompletion, as_words(c).data(), words);
   copy_and_sum(as_words(c).data() + 1, to + 1, words - 1);
   std::atomic_ref(to[0]).store(c.sequence, std::memory_order_release);
-  bump(Register::BytesOut, sizeof(Completion));
-  beat();
+  increment(Register::BytesOut, sizeof(Completion));
+  send_heartbeat();
   // In one order with the mask: a host that set it and sees no head yet is told.
   own_[static_cast<std::size_t>(queue.head) / word_bytes] = queue.sequence;
   reg(queue.head).store(queue.sequence, std::memory_order_seq_cst);
   if (reg(Register::InterruptMask).load(std::memory_order_seq_cst) == 0) return;
   if (fault(FaultKind::LoseInterrupt)) return;
-  bump(Register::Interrupts);
+  increment(Register::Interrupts);
   if (signals_.interrupt) signals_.interrupt();
 }
 

@@ -9,7 +9,7 @@ namespace gdr {
 
 constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
 
-/// The words of a value that is nothing but words.
+/// A trivially copyable value as words.
 template <typename T>
 std::span<std::uint64_t> as_words(T& value) noexcept {
   static_assert(sizeof(T) % word_bytes == 0 && std::is_trivially_copyable_v<T>);

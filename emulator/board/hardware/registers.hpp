@@ -9,8 +9,8 @@
 
 namespace gdr {
 
-/// Byte offsets of 64-bit registers. The board writes those below `host_registers` and never looks
-/// at what stands in them; the host writes the others.
+/// Byte offsets of 64-bit registers. The board writes those below `host_registers` and never reads
+/// them; the host writes the others.
 enum class Register : std::uint32_t {
   Identity = 0x000,
   Version = 0x008,
@@ -64,8 +64,9 @@ enum class Register : std::uint32_t {
   ChipRingEntries = 0x2408,
   ChipDoorbell = 0x2410,
 };
-constexpr std::uint32_t host_registers = 0x2000;  ///< where those begin that the host writes
-constexpr std::uint32_t chip_stride = 0x40;       ///< from a chip's register to the next chip's
+constexpr std::uint32_t host_registers =
+    0x2000;                                  ///< offset of the first register that the host writes
+constexpr std::uint32_t chip_stride = 0x40;  ///< from a chip's register to the next chip's
 
 /// The register of a chip that `r` is for chip 0.
 constexpr Register of_chip(Register r, unsigned chip) noexcept {
@@ -79,24 +80,22 @@ constexpr std::uint64_t board_identity = 0x44472d4550415247;
 constexpr std::uint64_t board_version = (std::uint64_t{2} << 32) | 0;
 
 // Bits of Register::Capabilities.
-constexpr std::uint64_t capability_exact = 1;  ///< results are the chip's, bit for bit
-constexpr std::uint64_t capability_all_bits =
-    2;  ///< products take in what the chip cuts off a factor
+constexpr std::uint64_t capability_exact = 1;     ///< results are the chip's, bit for bit
+constexpr std::uint64_t capability_all_bits = 2;  ///< products use all bits of a factor
 constexpr std::uint64_t capability_emulated = 4;  ///< software that looks like a board
 
 // Bits of Register::Status.
-constexpr std::uint64_t status_ready = 1;   ///< a reset is over, and the ring is worked off
+constexpr std::uint64_t status_ready = 1;   ///< reset complete; rings are processed
 constexpr std::uint64_t status_halted = 2;  ///< a chip is halted, or all are
-constexpr std::uint64_t status_asleep =
-    4;  ///< a doorbell is only heard with its signal (boards in software)
-constexpr std::uint64_t status_failed = 8;  ///< the board's ring makes no sense: reset it
+constexpr std::uint64_t status_asleep = 4;  ///< a doorbell requires its signal (boards in software)
+constexpr std::uint64_t status_failed = 8;  ///< the board's ring is invalid: reset required
 
 // Bits of Register::ChipStatus.
 constexpr std::uint64_t chip_loaded = 1;     ///< the instruction store holds a program
 constexpr std::uint64_t chip_error = 2;      ///< the last list with a part for this chip failed
 constexpr std::uint64_t chip_halted = 4;     ///< a list failed: others are skipped until a resume
-constexpr std::uint64_t chip_failed = 8;     ///< the chip's ring makes no sense: reset the board
-constexpr std::uint64_t chip_by_board = 16;  ///< what failed here came through the board's queue
+constexpr std::uint64_t chip_failed = 8;     ///< the chip's ring is invalid: reset required
+constexpr std::uint64_t chip_by_board = 16;  ///< the failed list came through the board's queue
 
 /// A row of the table of registers.
 struct RegisterRow {

@@ -1,4 +1,4 @@
-// What the tasks of a batch do: one block of one chip each, or a part of what blocks share.
+// Tasks of a pass: one block of one chip each, or a part of the data that blocks share.
 #include <algorithm>
 
 #include "emulator/engine/blockwise/blockwise.hpp"
@@ -16,24 +16,24 @@ GroupRange BlockwiseRunner::groups_of(const Chunk& chunk, GroupRange slice) cons
 
 /// One part of the j-items that all blocks of a chip see in this chunk.
 void BlockwiseRunner::stage(const Chunk& chunk, std::uint32_t chip, std::uint64_t part) {
-  StagedItems& staged = staged_[chip];
+  CachedItems& staged = item_cache_[chip];
   const LoopPlan& plan = loop().plan;
   const GroupRange all = groups_of(chunk, {0, plan.groups});
-  const std::uint64_t size = (items_a_part + plan.group - 1) / plan.group;
+  const std::uint64_t size = (items_per_task + plan.group - 1) / plan.group;
   const GroupRange groups{all.first + part * size, std::min(size, all.count - part * size)};
   std::vector<std::uint64_t> scratch;
   const std::uint32_t step = program_.halves.source_step;
   std::uint64_t* const shorts = staged.shorts.data() + part * size * step;
   load_sources(program_, plan, memory_of(chip), {loop().address, 0}, groups, shorts, scratch);
-  if (!takes_streams()) return;
-  const StreamedExecutable& executable = *streamed_;
+  if (!accepts_streams()) return;
+  const StreamingExecutable& executable = *streamed_;
   std::byte* const to = staged.groups.data() + part * size * executable.stream_bytes();
   if (!executable.convert_sources(shorts, groups.count, step, to)) staged.usable = false;
 }
 
 void BlockwiseRunner::work(const Chunk& chunk, const Task& task) {
-  if (sums_products() && fast_factors_ && task.runs && held_[task.chip].by_records)
-    return take_fast_factors(task);
+  if (is_matmul() && fast_factors_ && task.runs && held_[task.chip].by_records)
+    return gather_fast_factors(task);
   BlockState& block = state(task.chip).blocks[task.block];
   if (chunk.first) {
     for (const TargetWrite& w : writes_) {
@@ -41,11 +41,11 @@ void BlockwiseRunner::work(const Chunk& chunk, const Task& task) {
     }
   }
   if (task.runs) {
-    const bool whole = runs_whole(chunk, task);
-    if (chunk.first && (loop().flags & run_start) != 0 && !whole) run_section(task, Section::Start);
+    const bool fused = runs_fused(chunk, task);
+    if (chunk.first && (loop().flags & run_start) != 0 && !fused) run_section(task, Section::Start);
     run_loop(chunk, task);
-    if (chunk.last && (loop().flags & run_end) != 0 && !whole) run_section(task, Section::End);
-    if (sums_products()) take_factors(task);
+    if (chunk.last && (loop().flags & run_end) != 0 && !fused) run_section(task, Section::End);
+    if (is_matmul()) gather_factors(task);
   }
   if (!chunk.last) return;
   for (const ResultRead& r : reads_) {
@@ -54,14 +54,14 @@ void BlockwiseRunner::work(const Chunk& chunk, const Task& task) {
   }
 }
 
-/// PEs of a block up to the last one with a target that counts.
+/// PEs of a block up to the last one with a valid target.
 std::uint32_t BlockwiseRunner::live_pes(const Task& task) const noexcept {
   const std::uint64_t elements = program_.program.elements;
   const std::uint64_t pes = geometry_.pes_per_block;
-  const bool shared = loop().plan.share == Share::SourcesOverBlocks;
+  const bool shared = loop().plan.partition == ChipPartition::SourcesOverBlocks;
   const std::uint64_t before = shared ? 0 : task.block * pes * elements;
   const std::uint64_t slots = std::max(targets_of(task.chip), before) - before;
-  // A block that runs without a target does so for what it leaves elsewhere.
+  // A block without targets runs for its other outputs.
   if (slots == 0) return 0;
   return static_cast<std::uint32_t>(std::min(pes, (slots + elements - 1) / elements));
 }
@@ -78,37 +78,37 @@ void BlockwiseRunner::run_section(const Task& task, Section section) const {
   executable_.run(block, run);
 }
 
-/// The loop over the j-items of a chunk: as the engine takes them.
+/// The loop over the j-items of a chunk, by stream or by fills.
 void BlockwiseRunner::run_loop(const Chunk& chunk, const Task& task) {
   if (chunk.fills == 0) return;
-  if (!takes_streams()) return run_fills(chunk, task);
+  if (!accepts_streams()) return run_fills(chunk, task);
   if (!shares_sources()) return run_own_stream(chunk, task);
   if (!staged_of_[task.chip]->usable) return run_fills(chunk, task);
   run_stream(chunk, task);
 }
 
-bool BlockwiseRunner::takes_streams() const noexcept {
+bool BlockwiseRunner::accepts_streams() const noexcept {
   if (streamed_ == nullptr) return false;
-  const StreamedExecutable& executable = *streamed_;
+  const StreamingExecutable& executable = *streamed_;
   const bool outputs =
       program_.outputs.empty() || (joins_outputs() && executable.streams_outputs());
   return executable.stream_bytes() != 0 && !program_.sources.empty() && outputs &&
          (loop().flags & run_flags) == 0;
 }
 
-/// Whether a block does all sections of its run in one call of the engine: see run_groups.
-bool BlockwiseRunner::runs_whole(const Chunk& chunk, const Task& task) const {
+/// Whether a block executes its run as a fused run: see run_groups.
+bool BlockwiseRunner::runs_fused(const Chunk& chunk, const Task& task) const {
   constexpr std::uint32_t both = run_start | run_end;
-  if ((loop().flags & both) != both || !chunk.first || !chunk.last || !takes_streams())
+  if ((loop().flags & both) != both || !chunk.first || !chunk.last || !accepts_streams())
     return false;
   const LoopPlan& plan = loop().plan;
   const GroupRange slice = plan.slice(task.block);
-  if (slice.count == 0 || slice.count > streamed_->most_whole_groups()) return false;
+  if (slice.count == 0 || slice.count > streamed_->max_fused_groups()) return false;
   return shares_sources() ? staged_of_[task.chip]->usable.load()
                           : plan.fills(slice.count) <= fills_at_once;
 }
 
-/// The body over a stream; with Start and End, where the engine is to do the whole run.
+/// The body over a stream; with Start and End in a fused run.
 void BlockwiseRunner::run_groups(const Chunk& chunk, const Task& task, GroupRange groups,
                                  SourceStream stream) {
   BlockRun run;
@@ -122,25 +122,25 @@ void BlockwiseRunner::run_groups(const Chunk& chunk, const Task& task, GroupRang
   run.stream = stream;
   run.live_pes = live_pes(task);
   run.results_only = (loop().flags & run_results_only) != 0;
-  const StreamedExecutable& executable = *streamed_;
+  const StreamingExecutable& executable = *streamed_;
   BlockState& block = state(task.chip).blocks[task.block];
-  const bool whole = runs_whole(chunk, task);
-  if (whole && executable.run_whole(block, run)) return;
-  if (whole) run_section(task, Section::Start);
+  const bool fused = runs_fused(chunk, task);
+  if (fused && executable.run_program(block, run)) return;
+  if (fused) run_section(task, Section::Start);
   executable.run(block, run);
-  if (whole) run_section(task, Section::End);
+  if (fused) run_section(task, Section::End);
 }
 
-/// A chunk, many fills at once. The memory's halves get what they would hold after each.
+/// Executes a chunk, many fills at a time. The memory's halves are updated as after each fill.
 void BlockwiseRunner::run_stream(const Chunk& chunk, const Task& task) {
   const LoopPlan& plan = loop().plan;
   const GroupRange slice = plan.slice(task.block);
   const std::uint64_t end = std::min(plan.fills(slice.count), chunk.first_fill + chunk.fills);
-  // Fast numerics need a millisecond for a whole chunk, and add up in another order in each run. A
-  // block that does Start and End in the same call has one call only.
-  const bool in_parts = program_.exact && !runs_whole(chunk, task);
+  // Fast numerics take a millisecond for a chunk, and the order of sums depends on the division
+  // into runs. A fused run has one call only.
+  const bool in_parts = program_.exact && !runs_fused(chunk, task);
   const std::uint64_t at_once = std::max<std::uint64_t>(
-      1, in_parts ? groups_between_looks / plan.groups_per_half : chunk.fills);
+      1, in_parts ? groups_between_polls / plan.groups_per_half : chunk.fills);
   for (std::uint64_t f = chunk.first_fill; f < end; f += at_once) {
     if (f > chunk.first_fill) cancellation_point();
     run_fills_at_once(chunk, task, f, std::min(end, f + at_once));
@@ -156,7 +156,7 @@ void BlockwiseRunner::run_fills_at_once(const Chunk& chunk, const Task& task, st
   std::vector<std::uint64_t> unused;
   GroupRange groups;
   std::uint32_t last = 0;
-  for (std::uint64_t f = std::max(begin + fills_seen, end) - fills_seen; f < end; ++f) {
+  for (std::uint64_t f = std::max(begin + visible_fills, end) - visible_fills; f < end; ++f) {
     groups = plan.fill(slice, f);
     const auto half = static_cast<unsigned>(f % 2);
     fill_half(chunk, task, groups, half, unused);
@@ -169,10 +169,10 @@ void BlockwiseRunner::run_fills_at_once(const Chunk& chunk, const Task& task, st
   const std::byte* const stream =
       staged_of_[task.chip]->groups.data() + before * streamed_->stream_bytes();
   run_groups(chunk, task, all, {stream, last});
-  leave_outputs(chunk, task, end);
+  store_last_outputs(chunk, task, end);
 }
 
-/// Where a block's output items begin that the network joins.
+/// Buffer of a block's output items for the reduction.
 std::uint64_t* BlockwiseRunner::output_row(const Chunk& chunk, const Task& task,
                                            std::uint64_t group) {
   const GroupRange all = groups_of(chunk, {0, loop().plan.groups});
@@ -180,27 +180,28 @@ std::uint64_t* BlockwiseRunner::output_row(const Chunk& chunk, const Task& task,
   return outputs_[task.chip].data() + row * program_.halves.output_step;
 }
 
-/// What the last fills before `end` would have left in the memory's halves, where output items went
-/// past it.
-void BlockwiseRunner::leave_outputs(const Chunk& chunk, const Task& task, std::uint64_t end) {
+/// Stores the output items of the last fills before `end` to the memory's halves, which they
+/// bypassed.
+void BlockwiseRunner::store_last_outputs(const Chunk& chunk, const Task& task, std::uint64_t end) {
   if (!joins_outputs()) return;
   const LoopPlan& plan = loop().plan;
   const BmHalves& halves = program_.halves;
   const GroupRange slice = plan.slice(task.block);
   std::uint64_t* const bm = state(task.chip).blocks[task.block].bm.data();
-  for (std::uint64_t f = std::max(chunk.first_fill + fills_seen, end) - fills_seen; f < end; ++f) {
+  for (std::uint64_t f = std::max(chunk.first_fill + visible_fills, end) - visible_fills; f < end;
+       ++f) {
     const GroupRange groups = plan.fill(slice, f);
     std::copy_n(output_row(chunk, task, groups.first), groups.count * halves.output_step,
                 bm + halves.output_base[f % 2]);
   }
 }
 
-/// The same where every block has a slice of its own: some fills at a time. A slice that is done in
-/// one go is kept: a force call on the same sources finds it ready.
+/// The same for a block's own slice, some fills at a time. A slice that fits one conversion is
+/// cached for later runs on the same sources.
 void BlockwiseRunner::run_own_stream(const Chunk& chunk, const Task& task) {
   const LoopPlan& plan = loop().plan;
   const GroupRange slice = plan.slice(task.block);
-  KeptStream& stream = streams_[task.chip][task.block];
+  CachedStream& stream = streams_[task.chip][task.block];
   const std::uint64_t end = std::min(plan.fills(slice.count), chunk.first_fill + chunk.fills);
   for (std::uint64_t f = chunk.first_fill; f < end; f += fills_at_once) {
     if (f > chunk.first_fill) cancellation_point();
@@ -211,7 +212,7 @@ void BlockwiseRunner::run_own_stream(const Chunk& chunk, const Task& task) {
     groups.count = last_groups.first + last_groups.count - groups.first;
     if (!(whole && is_unchanged(task, groups, stream)) &&
         !make_stream(task, groups, last, stream)) {
-      const bool without_sections = runs_whole(chunk, task);
+      const bool without_sections = runs_fused(chunk, task);
       if (without_sections) run_section(task, Section::Start);
       run_fills({f, end - f, chunk.first, chunk.last}, task);
       if (without_sections) run_section(task, Section::End);
@@ -224,12 +225,13 @@ void BlockwiseRunner::run_own_stream(const Chunk& chunk, const Task& task) {
     }
     stream.in_memory = !program_.puts_to_halves;
     run_groups(chunk, task, groups, {stream.groups.data(), stream.last_group});
-    leave_outputs(chunk, task, last + 1);
+    store_last_outputs(chunk, task, last + 1);
   }
 }
 
-/// Whether a stream was made of these groups, and nobody has written to them since.
-bool BlockwiseRunner::is_unchanged(const Task& task, GroupRange groups, KeptStream& stream) const {
+/// Whether a cached stream holds the current contents of these groups.
+bool BlockwiseRunner::is_unchanged(const Task& task, GroupRange groups,
+                                   CachedStream& stream) const {
   std::vector<GroupRange> changes;
   if (!changed_groups(task.chip, stream.kept, changes)) return false;
   const bool touched = std::ranges::any_of(changes, [&](const GroupRange& change) {
@@ -239,20 +241,20 @@ bool BlockwiseRunner::is_unchanged(const Task& task, GroupRange groups, KeptStre
   return !touched;
 }
 
-/// The records of j-items that a block has to itself.
+/// Location of the records of a block's own j-items.
 SourceRecords BlockwiseRunner::records_of(const Task& task) const noexcept {
   return {loop().address, loop().plan.parts > 1 ? task.block : 0};
 }
 
-/// Converts groups of a block's slice; `last` is the fill that the last of them are in. False if
-/// the engine cannot take them.
+/// Converts groups of a block's slice; `last` is the fill of the last group. False if the engine
+/// cannot represent them.
 bool BlockwiseRunner::make_stream(const Task& task, GroupRange groups, std::uint64_t last,
-                                  KeptStream& stream) const {
+                                  CachedStream& stream) const {
   thread_local std::vector<std::uint64_t> shorts, scratch;
   const LoopPlan& plan = loop().plan;
   const BmHalves& halves = program_.halves;
   const BoardMemory& memory = memory_of(task.chip);
-  const StreamedExecutable& executable = *streamed_;
+  const StreamingExecutable& executable = *streamed_;
   const std::uint32_t step = halves.source_step;
   if (shorts.size() < groups.count * step) shorts.resize(groups.count * step);
   stream.groups.resize(groups.count * executable.stream_bytes());
@@ -263,11 +265,11 @@ bool BlockwiseRunner::make_stream(const Task& task, GroupRange groups, std::uint
     return false;
   }
   const GroupRange slice = plan.slice(task.block);
-  for (std::uint64_t k = 0; k < fills_seen; ++k) {
+  for (std::uint64_t k = 0; k < visible_fills; ++k) {
     auto& kept = stream.last_fills[k];
     kept.shorts.clear();
-    if (last + k + 1 < fills_seen) continue;  // there was no fill before the first
-    const std::uint64_t f = last + k + 1 - fills_seen;
+    if (last + k + 1 < visible_fills) continue;  // there was no fill before the first
+    const std::uint64_t f = last + k + 1 - visible_fills;
     const GroupRange fill = plan.fill(slice, f);
     if (fill.first < groups.first) continue;  // what was done before left it there
     const std::uint64_t* const from = shorts.data() + (fill.first - groups.first) * step;
@@ -321,8 +323,8 @@ void BlockwiseRunner::fill_half(const Chunk& chunk, const Task& task, GroupRange
               groups.count * halves.source_step, bm);
 }
 
-/// Output items of a half that was worked on: into memory, or, where other blocks made theirs for
-/// the same j-items, into the buffer from which the network joins them.
+/// Stores the output items of a half to memory, or to the reduction buffer if other blocks have
+/// items for the same j-items.
 void BlockwiseRunner::keep_outputs(const Chunk& chunk, const Task& task, GroupRange groups,
                                    unsigned half, std::vector<std::uint64_t>& scratch) {
   const BmHalves& halves = program_.halves;
@@ -338,7 +340,7 @@ void BlockwiseRunner::keep_outputs(const Chunk& chunk, const Task& task, GroupRa
   std::copy_n(bm, groups.count * halves.output_step, output_row(chunk, task, groups.first));
 }
 
-/// `part` of a chunk's items, of one chip into its memory, or of all chips for the host.
+/// Reduces `part` of a chunk's items, of one chip to its memory, or of all chips for the host.
 void BlockwiseRunner::join_chunk_outputs(const Chunk& chunk, std::size_t chip, GroupRange part) {
   const LoopPlan& plan = loop().plan;
   const Program& program = program_.program;
@@ -356,7 +358,7 @@ void BlockwiseRunner::join_chunk_outputs(const Chunk& chunk, std::size_t chip, G
     }
   }
   if (chips.empty()) return;
-  const std::uint64_t records = output_records(program, geometry_, plan.share);
+  const std::uint64_t records = output_records(program, geometry_, plan.partition);
   const std::uint64_t words = records * program_.layout.output_words;
   const std::uint64_t first = (all.first * plan.group + part.first) * words;
   if (returns_outputs())

@@ -5,11 +5,11 @@
 namespace gdr {
 namespace {
 
-/// Shorts (in 64-bit lanes) that a chip's shared buffers may take: they should stay in the cache.
+/// Maximum size of a chip's shared buffers in shorts (64-bit lanes), to fit the cache.
 constexpr std::uint64_t chunk_shorts = std::uint64_t{1} << 18;
 constexpr std::uint64_t slots_a_part = 64;
 
-/// What things cost on the host, for the choice between one thread and many only.
+/// Estimated costs on the host, for the choice of the number of threads.
 constexpr double ns_a_value = 3, ns_a_lane_clock = 0.5;
 
 std::uint64_t parts(std::uint64_t count, std::uint64_t size) noexcept {
@@ -19,12 +19,12 @@ std::uint64_t parts(std::uint64_t count, std::uint64_t size) noexcept {
 }  // namespace
 
 BlockwiseRunner::BlockwiseRunner(const LoadedProgram& program, const Geometry& geometry,
-                                 const Executable& executable, const StreamedExecutable* streamed)
+                                 const Executable& executable, const StreamingExecutable* streamed)
     : program_(program), geometry_(geometry), executable_(executable), streamed_(streamed) {
   if (streamed_ != nullptr &&
-      (streamed_->product_kernels() != nullptr || streamed_->fast_kernels() != nullptr))
-    products_ = products_of_numbers(program);
-  if (products_ && streamed_->product_kernels() == nullptr)
+      (streamed_->matmul_kernels() != nullptr || streamed_->fast_matmul_kernels() != nullptr))
+    products_ = match_number_matmul(program);
+  if (products_ && streamed_->matmul_kernels() == nullptr)
     fast_factors_.emplace(*products_, program, geometry);
 }
 
@@ -32,21 +32,21 @@ std::unique_ptr<PassRunner> Executable::pass_runner(const LoadedProgram& loaded,
                                                     const Geometry& geometry) const {
   return std::make_unique<BlockwiseRunner>(loaded, geometry, *this, nullptr);
 }
-std::unique_ptr<PassRunner> StreamedExecutable::pass_runner(const LoadedProgram& loaded,
-                                                            const Geometry& geometry) const {
+std::unique_ptr<PassRunner> StreamingExecutable::pass_runner(const LoadedProgram& loaded,
+                                                             const Geometry& geometry) const {
   return std::make_unique<BlockwiseRunner>(loaded, geometry, *this, this);
 }
 
-void BlockwiseRunner::forget_chips() noexcept {
+void BlockwiseRunner::invalidate_chips() noexcept {
   for (auto& chip : streams_)
-    for (KeptStream& stream : chip) stream.in_memory = false;
+    for (CachedStream& stream : chip) stream.in_memory = false;
 }
 
 bool BlockwiseRunner::shares_sources() const noexcept {
   return loop().plan.slices == 1 && loop().plan.parts == 1 && !program_.sources.empty();
 }
 bool BlockwiseRunner::joins_outputs() const noexcept {
-  return loop().plan.share != Share::SourcesOverBlocks && !program_.outputs.empty();
+  return loop().plan.partition != ChipPartition::SourcesOverBlocks && !program_.outputs.empty();
 }
 
 std::vector<BlockwiseRunner::Task> BlockwiseRunner::make_tasks() const {
@@ -56,7 +56,7 @@ std::vector<BlockwiseRunner::Task> BlockwiseRunner::make_tasks() const {
     const auto touches = [&](const auto& transfer, std::uint32_t b) {
       const TargetSlots& s = transfer.slots;
       if (!takes_part(transfer.chips, c) || s.count == 0) return false;
-      if (s.share == Share::SourcesOverBlocks) return true;
+      if (s.partition == ChipPartition::SourcesOverBlocks) return true;
       return s.first < (b + 1) * lanes && b * lanes < s.first + s.count;
     };
     for (std::uint32_t b = 0; b < geometry_.blocks; ++b) {
@@ -74,7 +74,7 @@ std::vector<BlockwiseRunner::Task> BlockwiseRunner::make_tasks() const {
 std::vector<BlockwiseRunner::Chunk> BlockwiseRunner::make_chunks() const {
   if (run_ == nullptr) return {Chunk{}};
   const BmHalves& halves = program_.halves;
-  if (sums_products()) return {Chunk{0, fills_before_products(), true, true}};
+  if (is_matmul()) return {Chunk{0, fills_before_matmul(), true, true}};
   const std::uint64_t fills = loop().plan.fills(loop().plan.slice(0).count);
   const std::uint64_t a_group =
       (shares_sources() ? halves.source_step : 0) +
@@ -110,7 +110,7 @@ std::uint64_t BlockwiseRunner::targets_of(std::size_t chip) const noexcept {
 
 std::uint32_t BlockwiseRunner::blocks_of(std::size_t chip) const noexcept {
   if (run_ == nullptr || !takes_part(run_->chips, chip)) return 0;
-  const bool shared = run_->plan.share == Share::SourcesOverBlocks;
+  const bool shared = run_->plan.partition == ChipPartition::SourcesOverBlocks;
   if (shared || !program_.outputs.empty()) return geometry_.blocks;
   const std::uint64_t in_block = std::uint64_t{geometry_.pes_per_block} * program_.program.elements;
   return static_cast<std::uint32_t>(parts(targets_of(chip), in_block));
@@ -127,17 +127,17 @@ void BlockwiseRunner::run(const Pass& pass) {
   }
 }
 
-void BlockwiseRunner::need_state(std::size_t chip) {
+void BlockwiseRunner::require_state(std::size_t chip) {
   if (states_[chip] == nullptr) states_[chip] = &pass_->chips[chip].chip.state();
 }
 
-/// Of all chips that the run at work, its writes or its reads name.
-void BlockwiseRunner::need_states() {
+/// Creates the states of all chips of the run, its writes and its reads.
+void BlockwiseRunner::require_states() {
   std::uint64_t chips = run_ != nullptr ? run_->chips : 0;
   for (const TargetWrite& write : writes_) chips |= write.chips;
   for (const ResultRead& read : reads_) chips |= read.chips;
   for (std::size_t c = 0; c < pass_->chips.size(); ++c)
-    if (takes_part(chips, c)) need_state(c);
+    if (takes_part(chips, c)) require_state(c);
 }
 
 void BlockwiseRunner::run_one(const PassRun* run, std::span<const TargetWrite> writes,
@@ -150,32 +150,32 @@ void BlockwiseRunner::run_one(const PassRun* run, std::span<const TargetWrite> w
   std::vector<Phase> phases;
   threads_ = threads_for(estimate(tasks.size()), pass_->threads);
   staged_of_.clear();
-  sums_products() ? begin_products() : need_states();
+  is_matmul() ? begin_matmul() : require_states();
   for (const Chunk& chunk : chunks) add_chunk(chunk, tasks, phases);
-  if (sums_products()) add_products(phases);
+  if (is_matmul()) add_matmul(phases);
   add_joined_reads(phases);
   run_phases(phases, threads_);
-  if (sums_products() && fast_factors_) keep_fast_factors();
+  if (is_matmul() && fast_factors_) cache_fast_factors();
   if (run_ == nullptr) return;
   if (!program_.outputs.empty() && (run_->flags & run_return) == 0) {
     const std::uint64_t words = run_->plan.items * program_.layout.output_words *
-                                output_records(program_.program, geometry_, run_->plan.share);
+                                output_records(program_.program, geometry_, run_->plan.partition);
     for (std::size_t c = 0; c < pass_->chips.size(); ++c)
       if (takes_part(run_->chips, c)) memory_of(c).changed(run_->output_address, words);
   }
-  if (chunks.size() == 1 && !sums_products()) keep_staged();
+  if (chunks.size() == 1 && !is_matmul()) drop_unused_items();
 }
 
-/// What the j-items of the run are, in a chip's memory.
-KeptItems BlockwiseRunner::items_of(std::uint32_t chip) const {
-  return {memory_of(chip).contents(), loop().address, loop().plan.items, loop().plan.share};
+/// Key of the run's j-items in a chip's memory.
+ItemsKey BlockwiseRunner::items_of(std::uint32_t chip) const {
+  return {memory_of(chip).contents(), loop().address, loop().plan.items, loop().plan.partition};
 }
 
-/// Appends the groups of the run's j-items that were written to since something was made of them.
-/// False if that is not known: then all may be others.
-bool BlockwiseRunner::changed_groups(std::uint32_t chip, const std::optional<KeptItems>& kept,
+/// Appends the groups of the run's j-items that changed since they were converted. False if
+/// unknown: then all may have changed.
+bool BlockwiseRunner::changed_groups(std::uint32_t chip, const std::optional<ItemsKey>& kept,
                                      std::vector<GroupRange>& groups) const {
-  const KeptItems now = items_of(chip);
+  const ItemsKey now = items_of(chip);
   if (!kept || !kept->same_places(now)) return false;
   if (kept->contents == now.contents) return true;
   std::vector<BoardMemory::Range> changes;
@@ -192,20 +192,20 @@ bool BlockwiseRunner::changed_groups(std::uint32_t chip, const std::optional<Kep
   return true;
 }
 
-/// Make room for the j-items that blocks share, and have those converted that are not yet. A chip
-/// uses what an earlier one has, if their memories hold the same.
-void BlockwiseRunner::add_staging(const Chunk& chunk, std::vector<Phase>& phases) {
+/// Allocates buffers for shared j-items and appends conversion tasks for missing ones. Chips with
+/// equal memories share a buffer.
+void BlockwiseRunner::add_conversion(const Chunk& chunk, std::vector<Phase>& phases) {
   const GroupRange groups = groups_of(chunk, {0, loop().plan.groups});
   const std::uint64_t size = groups.count * loop().plan.group * program_.program.item_shorts;
-  const std::size_t bytes = takes_streams() ? groups.count * streamed_->stream_bytes() : 0;
+  const std::size_t bytes = accepts_streams() ? groups.count * streamed_->stream_bytes() : 0;
   struct Part {
     std::uint32_t chip;
     std::uint64_t number;
   };
   std::vector<Part> missing;
-  const std::uint64_t of_part = parts(items_a_part, loop().plan.group);
+  const std::uint64_t of_part = parts(items_per_task, loop().plan.group);
   const std::uint64_t all_parts = parts(groups.count, of_part);
-  while (staged_.size() < pass_->chips.size()) staged_.emplace_back();
+  while (item_cache_.size() < pass_->chips.size()) item_cache_.emplace_back();
   staged_of_.assign(pass_->chips.size(), nullptr);
   for (std::uint32_t chip = 0; chip < pass_->chips.size(); ++chip) {
     if (blocks_of(chip) == 0) continue;
@@ -214,10 +214,10 @@ void BlockwiseRunner::add_staging(const Chunk& chunk, std::vector<Phase>& phases
       if (memory_of(c).contents() == contents) staged_of_[chip] = staged_of_[c];
     }
     if (staged_of_[chip] != nullptr) continue;
-    StagedItems& staged = staged_[chip];
+    CachedItems& staged = item_cache_[chip];
     staged_of_[chip] = &staged;
     const bool whole = chunk.first && chunk.last;
-    const bool enough = staged.converted || !takes_streams();
+    const bool enough = staged.converted || !accepts_streams();
     std::vector<GroupRange> changes;
     const bool known =
         whole && enough && staged.usable && changed_groups(chip, staged.kept, changes);
@@ -244,11 +244,11 @@ void BlockwiseRunner::add_staging(const Chunk& chunk, std::vector<Phase>& phases
 void BlockwiseRunner::add_chunk(const Chunk& chunk, const std::vector<Task>& tasks,
                                 std::vector<Phase>& phases) {
   const std::size_t chips = pass_->chips.size();
-  if (run_ != nullptr && takes_streams() && !shares_sources()) {
+  if (run_ != nullptr && accepts_streams() && !shares_sources()) {
     streams_.resize(chips);
     for (auto& chip : streams_) chip.resize(geometry_.blocks);
   }
-  if (run_ != nullptr && chunk.fills != 0 && shares_sources()) add_staging(chunk, phases);
+  if (run_ != nullptr && chunk.fills != 0 && shares_sources()) add_conversion(chunk, phases);
   const bool joins = run_ != nullptr && chunk.fills != 0 && joins_outputs();
   const GroupRange groups = joins ? groups_of(chunk, {0, loop().plan.groups}) : GroupRange{};
   const std::uint64_t items = groups.count * (run_ != nullptr ? loop().plan.group : 1);
@@ -261,7 +261,7 @@ void BlockwiseRunner::add_chunk(const Chunk& chunk, const std::vector<Task>& tas
   }
   phases.push_back({tasks.size(), [this, chunk, &tasks](std::size_t i) { work(chunk, tasks[i]); }});
   if (joins) {
-    const std::uint64_t size = returns_outputs() ? items_returned : items_a_part;
+    const std::uint64_t size = returns_outputs() ? items_returned : items_per_task;
     const std::uint64_t n = parts(items, size), ways = returns_outputs() ? 1 : chips;
     phases.push_back({ways * n, [this, chunk, n, size](std::size_t i) {
                         join_chunk_outputs(chunk, i / n, {i % n * size, size});
@@ -269,18 +269,18 @@ void BlockwiseRunner::add_chunk(const Chunk& chunk, const std::vector<Task>& tas
   }
 }
 
-/// What was staged whole is good for the next run on the same j-items.
-void BlockwiseRunner::keep_staged() {
+/// Keeps completely converted items for the next run on the same j-items.
+void BlockwiseRunner::drop_unused_items() {
   for (std::uint32_t chip = 0; chip < staged_of_.size(); ++chip) {
-    if (staged_of_[chip] != &staged_[chip]) continue;
-    staged_[chip].kept = items_of(chip);
-    staged_[chip].converted = takes_streams();
+    if (staged_of_[chip] != &item_cache_[chip]) continue;
+    item_cache_[chip].kept = items_of(chip);
+    item_cache_[chip].converted = accepts_streams();
   }
 }
 
 void BlockwiseRunner::add_joined_read(const ResultRead& read, std::vector<Phase>& phases) {
   const std::span<const PortField> results = program_.results;
-  // Threads share no word: fields may go different ways where none has but half of one.
+  // Threads write disjoint words: fields are separate tasks unless some share a word.
   const bool whole = program_.packs_results || read.raw;
   const std::size_t ways = whole ? 1 : results.size();
   phases.push_back({ways * parts(read.slots.count, slots_a_part), [=, this, &read](std::size_t i) {

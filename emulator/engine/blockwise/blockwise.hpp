@@ -1,5 +1,5 @@
-// Passes block by block: what the machine does, in an order that suits the host. Targets go in, the
-// loop runs, results come out, a task for each block, with what blocks share converted once.
+// The default pass runner: one task per block writes targets, runs the loop and reads results. Data
+// shared by blocks is converted once.
 #pragma once
 
 #include <array>
@@ -10,81 +10,83 @@
 #include <optional>
 #include <vector>
 
-#include "emulator/engine/blockwise/port_work.hpp"
-#include "emulator/engine/blockwise/streamed.hpp"
+#include "emulator/engine/blockwise/streaming_executable.hpp"
+#include "emulator/engine/blockwise/transfers.hpp"
+#include "emulator/engine/matmul/factors.hpp"
+#include "emulator/engine/matmul/fast_factors.hpp"
 #include "emulator/engine/pass.hpp"
-#include "emulator/engine/products/factors.hpp"
-#include "emulator/engine/products/fast_factors.hpp"
 #include "emulator/host/parallel.hpp"
 
 namespace gdr {
 
-/// Which j-items something was made of: it is good for a run on them as long as nobody writes to
-/// the memory that they came from.
-struct KeptItems {
+/// Key of cached data derived from j-items; valid until the memory they came from changes.
+struct ItemsKey {
   std::uint64_t contents = 0;  ///< BoardMemory::contents
   std::uint64_t address = 0, items = 0;
-  Share share{};
-  friend bool operator==(const KeptItems&, const KeptItems&) = default;
-  /// The same places in memory, whatever stands there.
-  bool same_places(const KeptItems& other) const noexcept {
-    return address == other.address && items == other.items && share == other.share;
+  ChipPartition partition{};
+  friend bool operator==(const ItemsKey&, const ItemsKey&) = default;
+  /// Equal addresses, independent of the contents.
+  bool same_places(const ItemsKey& other) const noexcept {
+    return address == other.address && items == other.items && partition == other.partition;
   }
 };
 
-/// j-items that all blocks of a chip see, converted for the broadcast memory and for the engine.
-/// Chips whose memories hold the same share them. They stay for the next run on them.
-struct StagedItems {
-  std::optional<KeptItems> kept;
-  bool converted = false;             ///< `groups` is filled, too
-  std::vector<std::uint64_t> shorts;  ///< as in the broadcast memory, one item behind the other
+/// j-items that all blocks of a chip read, converted for the broadcast memory and for the engine.
+/// Chips with equal memories share them. Cached for later runs.
+struct CachedItems {
+  std::optional<ItemsKey> kept;
+  bool converted = false;             ///< `groups` is valid
+  std::vector<std::uint64_t> shorts;  ///< as in the broadcast memory, consecutive items
   std::vector<std::byte> groups;
-  std::atomic<bool> usable = true;  ///< the engine could take all of them
+  std::atomic<bool> usable = true;  ///< the engine could convert all of them
 };
 
-/// Fills that can be seen in the memory's halves afterwards: the last one may not fill its half,
-/// and then what the one before it left there stands behind it.
-constexpr std::uint64_t fills_seen = 3;
+/// Fills of the memory's halves that remain visible afterwards: the last one may be short, and then
+/// the rest of its half still holds an earlier fill.
+constexpr std::uint64_t visible_fills = 3;
 
-/// j-items that a block worked on alone, converted for the engine, for the next run on them.
-struct KeptStream {
-  std::optional<KeptItems> kept;
+/// j-items of a single block, converted for the engine and cached for later runs.
+struct CachedStream {
+  std::optional<ItemsKey> kept;
   std::vector<std::byte> groups;
-  /// What the last fills brought to the broadcast memory's halves.
+  /// Contents of the last fills of the broadcast memory's halves.
   struct LastFill {
-    std::uint32_t base = 0;  ///< where, in shorts
+    std::uint32_t base = 0;  ///< address in shorts
     std::vector<std::uint64_t> shorts;
   };
-  std::array<LastFill, fills_seen> last_fills;
-  std::uint32_t last_group = 0;  ///< where the last group stood, in shorts
-  bool in_memory = false;        ///< the broadcast memory holds them still
+  std::array<LastFill, visible_fills> last_fills;
+  std::uint32_t last_group = 0;  ///< address of the last group, in shorts
+  bool in_memory = false;        ///< the broadcast memory still holds them
 };
 
-/// What the body is, if it and its variables are nothing but sums of products of doubles or floats.
-std::optional<SummedProducts> products_of_numbers(const LoadedProgram& loaded);
+/// The matrix product that the body computes, if all its variables are doubles or all are floats.
+std::optional<MatmulPattern> match_number_matmul(const LoadedProgram& loaded);
 
 /// The default pass runner.
 class BlockwiseRunner final : public PassRunner {
  public:
-  /// `streamed`: `executable` again, where it takes j-items past the broadcast memory; else null.
+  /// `streamed`: the same as `executable` if it accepts streams of j-items; else null.
   BlockwiseRunner(const LoadedProgram& program, const Geometry& geometry,
-                  const Executable& executable, const StreamedExecutable* streamed);
+                  const Executable& executable, const StreamingExecutable* streamed);
   void run(const Pass& pass) override;
-  void forget_chips() noexcept override;
+  void invalidate_chips() noexcept override;
 
  private:
-  static constexpr std::uint64_t fills_at_once = 32;  ///< of a block's own j-items, converted
-  /// Of a stream that all blocks share: some milliseconds' work of exact numerics for a block.
-  static constexpr std::uint64_t groups_between_looks = 4096;
-  static constexpr std::uint64_t items_a_part = 2048;  ///< j-items that one task converts or joins
-  static constexpr std::uint64_t items_returned = 8;   ///< that one joins over chips
+  static constexpr std::uint64_t fills_at_once =
+      32;  ///< fills of a block's own j-items per conversion
+  /// Interval between cancellation points in a shared stream: some milliseconds of exact numerics.
+  static constexpr std::uint64_t groups_between_polls = 4096;
+  static constexpr std::uint64_t items_per_task =
+      2048;  ///< j-items per conversion or reduction task
+  static constexpr std::uint64_t items_returned =
+      8;  ///< output items per reduction task over chips
 
-  /// What one block has to do.
+  /// The work of one block.
   struct Task {
     std::uint32_t chip, block;
     bool runs;
   };
-  /// Some consecutive fills of the run, so that what all blocks share fits a buffer.
+  /// Consecutive fills of the run, limited by the size of the shared buffer.
   struct Chunk {
     std::uint64_t first_fill = 0, fills = 0;
     bool first = true, last = true;
@@ -94,43 +96,43 @@ class BlockwiseRunner final : public PassRunner {
   void run_one(const PassRun* run, std::span<const TargetWrite> writes,
                std::span<const ResultRead> reads);
   const PassRun& loop() const noexcept { return *run_; }
-  /// Target slots of a chip that count in the run, and how many of its blocks run.
+  /// Valid target slots of a chip in the run, and the number of its blocks that run.
   std::uint64_t targets_of(std::size_t chip) const noexcept;
   std::uint32_t blocks_of(std::size_t chip) const noexcept;
-  /// Of a chip that `need_state` was called for.
+  /// Valid after `require_state`.
   ChipState& state(std::size_t chip) const noexcept { return *states_[chip]; }
-  void need_state(std::size_t chip);
-  void need_states();
+  void require_state(std::size_t chip);
+  void require_states();
   BoardMemory& memory_of(std::size_t chip) const noexcept { return pass_->chips[chip].memory; }
 
   std::vector<Task> make_tasks() const;
   std::vector<Chunk> make_chunks() const;
   double estimate(std::size_t tasks) const noexcept;
   void add_chunk(const Chunk& chunk, const std::vector<Task>& tasks, std::vector<Phase>& phases);
-  void add_staging(const Chunk& chunk, std::vector<Phase>& phases);
-  bool changed_groups(std::uint32_t chip, const std::optional<KeptItems>& kept,
+  void add_conversion(const Chunk& chunk, std::vector<Phase>& phases);
+  bool changed_groups(std::uint32_t chip, const std::optional<ItemsKey>& kept,
                       std::vector<GroupRange>& groups) const;
   void add_joined_reads(std::vector<Phase>& phases);
   void add_joined_read(const ResultRead& read, std::vector<Phase>& phases);
-  void keep_staged();
+  void drop_unused_items();
 
-  bool sums_products() const noexcept;
-  std::uint64_t fills_before_products() const noexcept;
-  std::uint64_t items_before_products() const noexcept;
-  void begin_products();
-  void take_factors(const Task& task);
-  void add_products(std::vector<Phase>& phases);
-  void sum_products(std::uint64_t first, std::uint64_t count);
+  bool is_matmul() const noexcept;
+  std::uint64_t fills_before_matmul() const noexcept;
+  std::uint64_t items_before_matmul() const noexcept;
+  void begin_matmul();
+  void gather_factors(const Task& task);
+  void add_matmul(std::vector<Phase>& phases);
+  void run_matmul(std::uint64_t first, std::uint64_t count);
   bool writes_whole_blocks(std::size_t chip) const noexcept;
   const std::uint64_t* records_for(std::size_t chip, std::size_t block) const noexcept;
-  void begin_fast_products();
-  void take_fast_factors(const Task& task);
+  void begin_fast_matmul();
+  void gather_fast_factors(const Task& task);
   void measure_items(const FastSlab& slab);
   void plan_slabs();
-  void take_slab(std::size_t number, FastTask& task) const;
-  void add_fast_products(std::vector<Phase>& phases);
-  void keep_fast_factors();
-  void put_factors(std::size_t chip, ChipState& state);
+  void prepare_slab(std::size_t number, FastTask& task) const;
+  void add_fast_matmul(std::vector<Phase>& phases);
+  void cache_fast_factors();
+  void scatter_factors(std::size_t chip, ChipState& state);
   void add_slab(std::size_t number, std::uint64_t begin, std::uint64_t end);
 
   bool shares_sources() const noexcept;
@@ -138,23 +140,23 @@ class BlockwiseRunner final : public PassRunner {
   bool returns_outputs() const noexcept { return (loop().flags & run_return) != 0; }
   SourceRecords records_of(const Task& task) const noexcept;
   GroupRange groups_of(const Chunk& chunk, GroupRange slice) const noexcept;
-  bool is_unchanged(const Task& task, GroupRange groups, KeptStream& stream) const;
+  bool is_unchanged(const Task& task, GroupRange groups, CachedStream& stream) const;
   void stage(const Chunk& chunk, std::uint32_t chip, std::uint64_t part);
   void work(const Chunk& chunk, const Task& task);
   void run_loop(const Chunk& chunk, const Task& task);
   void run_fills(const Chunk& chunk, const Task& task);
-  bool takes_streams() const noexcept;
+  bool accepts_streams() const noexcept;
   void run_stream(const Chunk& chunk, const Task& task);
   void run_fills_at_once(const Chunk& chunk, const Task& task, std::uint64_t begin,
                          std::uint64_t end);
   void run_own_stream(const Chunk& chunk, const Task& task);
-  KeptItems items_of(std::uint32_t chip) const;
+  ItemsKey items_of(std::uint32_t chip) const;
   bool make_stream(const Task& task, GroupRange groups, std::uint64_t last,
-                   KeptStream& stream) const;
-  bool runs_whole(const Chunk& chunk, const Task& task) const;
+                   CachedStream& stream) const;
+  bool runs_fused(const Chunk& chunk, const Task& task) const;
   void run_groups(const Chunk& chunk, const Task& task, GroupRange groups, SourceStream stream);
   std::uint64_t* output_row(const Chunk& chunk, const Task& task, std::uint64_t group);
-  void leave_outputs(const Chunk& chunk, const Task& task, std::uint64_t end);
+  void store_last_outputs(const Chunk& chunk, const Task& task, std::uint64_t end);
   std::uint32_t live_pes(const Task& task) const noexcept;
   void run_section(const Task& task, Section section) const;
   void fill_half(const Chunk& chunk, const Task& task, GroupRange groups, unsigned half,
@@ -166,49 +168,50 @@ class BlockwiseRunner final : public PassRunner {
   const LoadedProgram& program_;
   const Geometry geometry_;
   const Executable& executable_;
-  const StreamedExecutable* const streamed_;
-  /// What the body is, if it and its variables are nothing but sums of products of doubles or
-  /// floats, and the engine has kernels for them.
-  std::optional<SummedProducts> products_;
+  const StreamingExecutable* const streamed_;
+  /// The matrix product that the body computes, if the engine has kernels for it.
+  std::optional<MatmulPattern> products_;
 
-  // Of the pass at work.
+  // The current pass.
   const Pass* pass_ = nullptr;
-  const PassRun* run_ = nullptr;  ///< null: there is none
-  unsigned threads_ = 1;          ///< that work on it, at most
+  const PassRun* run_ = nullptr;  ///< null: no run
+  unsigned threads_ = 1;          ///< maximum number of threads
   std::span<const TargetWrite> writes_;
   std::span<const ResultRead> reads_;
-  std::vector<ChipState*> states_;            ///< by chip; null: not asked for yet
-  std::vector<std::uint32_t> product_chips_;  ///< that run, where they sum products
-  std::vector<StagedItems*> staged_of_;       ///< of each chip that runs: its j-items of a chunk
+  std::vector<ChipState*> states_;            ///< by chip; null: not accessed yet
+  std::vector<std::uint32_t> product_chips_;  ///< chips that run a matrix product
+  std::vector<CachedItems*> staged_of_;       ///< by chip that runs: its j-items of a chunk
 
-  // Kept, because memory that was never touched costs more than what is done in it.
-  std::deque<StagedItems> staged_;                   ///< by chip
-  std::vector<std::vector<KeptStream>> streams_;     ///< [chip][block]: sources spread over blocks
-  std::vector<std::vector<std::uint64_t>> outputs_;  ///< of each chip: [block][shorts of a chunk]
+  // Buffers are reused: page faults of fresh memory cost more than the work in it.
+  std::deque<CachedItems> item_cache_;  ///< by chip
+  std::vector<std::vector<CachedStream>>
+      streams_;  ///< [chip][block]: sources partitioned over blocks
+  std::vector<std::vector<std::uint64_t>> outputs_;  ///< by chip: [block][shorts of a chunk]
   PackedFactors factors_;
-  std::vector<double, LineAllocator<double>> sums_;  ///< of the slabs so far: [item][panel][lane]
+  std::vector<double, LineAllocator<double>>
+      sums_;  ///< sums of the slabs so far: [item][panel][lane]
 
   /// Factors of a chip for fast products.
-  struct HeldFactors {
-    std::uint64_t looks = ~std::uint64_t{0};  ///< LoadedChip::looks, of the chip that has them
-    bool known = false;       ///< all are there, but for those that this pass writes
-    bool by_records = false;  ///< this pass writes whole blocks, or none, past the state
+  struct CachedFactors {
+    std::uint64_t version = ~std::uint64_t{0};  ///< LoadedChip::version when gathered
+    bool known = false;                         ///< complete except for targets of this pass
+    bool by_records = false;  ///< gathered from records: this pass writes whole blocks or none
   };
   std::optional<FastFactors> fast_factors_;  ///< for fast numerics
-  std::vector<HeldFactors> held_;            ///< by chip
-  /// Factors of a slab up to the last one that is more than +0 in any item.
+  std::vector<CachedFactors> held_;          ///< by chip
+  /// Number of factors of a slab up to the last one that is not +0 in every item.
   struct ItemDepth {
-    std::optional<KeptItems> kept;
+    std::optional<ItemsKey> kept;
     std::size_t used = 0;
   };
   std::vector<std::vector<ItemDepth>> item_depths_;  ///< [chip][slab]
   struct UsedSlab {
     FastSlab slab;
-    std::size_t depth = 0;  ///< factors that add anything
+    std::size_t depth = 0;  ///< factors up to the last nonzero one
   };
-  std::vector<UsedSlab> slabs_;   ///< of this pass, those that add anything
-  std::uint64_t slabs_plan_ = 0;  ///< their number, of this pass and runner alone
-  std::size_t panels_used_ = 0;   ///< of its factors, up to the last one that holds more than +0
+  std::vector<UsedSlab> slabs_;   ///< slabs of this pass with nonzero factors
+  std::uint64_t slabs_plan_ = 0;  ///< identifies the slabs of this pass and runner
+  std::size_t panels_used_ = 0;   ///< panels up to the last one that is not all +0
 };
 
 }  // namespace gdr

@@ -1,25 +1,23 @@
-// The same as matmul_pass.cpp for fast numerics: slab after slab of what stands in the PEs, each
-// with all items.
+// Matrix products in fast numerics: slab by slab of the PEs' factors, each with all items.
 #include <algorithm>
 #include <atomic>
 
 #include "emulator/engine/blockwise/blockwise.hpp"
-#include "emulator/engine/products/widen.hpp"
-#include "emulator/engine/vector/host_float.hpp"
+#include "emulator/engine/matmul/widen.hpp"
+#include "emulator/host/float_mode.hpp"
 #include "emulator/port/port_words.hpp"
 
 namespace gdr {
 namespace {
 
-/// Items of a task, in strips that the kernels take side by side: few where threads have to end at
-/// about the same time.
+/// Items per task, in strips of the kernels: few, to balance threads.
 constexpr std::uint64_t task_strips = 4, shared_task_strips = 1;
 
-/// Items of a thread from which on a slab of its own is worth the copy.
+/// Minimum number of items per thread for a private copy of a slab.
 constexpr std::uint64_t items_for_copy = 128;
 
-/// A thread's own copy of a slab: lines that the caches of two cores hold are slower to read, again
-/// and again, by a few percent of all.
+/// A thread's private copy of a slab: cache lines shared by two cores are a few percent slower to
+/// read.
 struct OwnSlab {
   std::uint64_t plan = 0;
   std::size_t number = 0;
@@ -34,17 +32,17 @@ std::uint64_t next_plan() noexcept {
 
 }  // namespace
 
-/// Whether all that is written to a chip are targets of whole blocks.
+/// Whether all writes to a chip are targets of whole blocks.
 bool BlockwiseRunner::writes_whole_blocks(std::size_t chip) const noexcept {
   const std::uint64_t lanes = std::uint64_t{geometry_.pes_per_block} * program_.program.elements;
   return std::ranges::all_of(writes_, [&](const TargetWrite& w) {
-    return !takes_part(w.chips, chip) || (w.slots.share != Share::SourcesOverBlocks &&
+    return !takes_part(w.chips, chip) || (w.slots.partition != ChipPartition::SourcesOverBlocks &&
                                           w.slots.first % lanes == 0 && w.slots.count % lanes == 0);
   });
 }
 
-/// Records of a block's targets, that of its first slot first: the last ones that this pass writes.
-/// Null: it writes none. Writes are of whole blocks.
+/// Records of a block's targets in the last write of this pass; null if there is none. Writes are
+/// of whole blocks.
 const std::uint64_t* BlockwiseRunner::records_for(std::size_t chip,
                                                   std::size_t block) const noexcept {
   const std::uint64_t lanes = std::uint64_t{geometry_.pes_per_block} * program_.program.elements;
@@ -59,70 +57,69 @@ const std::uint64_t* BlockwiseRunner::records_for(std::size_t chip,
   return records;
 }
 
-/// Where targets are nothing but factors they need not pass through the state: what the chip has of
-/// them is known, or comes with this pass, or is taken once.
-void BlockwiseRunner::begin_fast_products() {
+/// Factors of chips are gathered from records, from the cache or once from the state.
+void BlockwiseRunner::begin_fast_matmul() {
   const std::size_t chips = pass_->chips.size();
   fast_factors_->make_room(chips);
   held_.resize(chips);
-  for (HeldFactors& held : held_) held.by_records = false;
+  for (CachedFactors& held : held_) held.by_records = false;
   for (const std::uint32_t c : product_chips_) {
     const LoadedChip& chip = pass_->chips[c].chip;
-    HeldFactors& held = held_[c];
-    held.known = held.looks == chip.looks();
-    held.by_records = fast_factors_->takes_records() && fills_before_products() == 0 &&
+    CachedFactors& held = held_[c];
+    held.known = held.version == chip.version();
+    held.by_records = fast_factors_->gathers_records() && fills_before_matmul() == 0 &&
                       reads_.empty() && writes_whole_blocks(c);
-    held.looks = ~std::uint64_t{0};  // until the pass is done
+    held.version = ~std::uint64_t{0};  // until the pass is done
     bool missing = !held.by_records;
     for (std::size_t b = 0; !held.known && b < geometry_.blocks; ++b)
       missing = missing || records_for(c, b) == nullptr;
-    if (missing) need_state(c);
+    if (missing) require_state(c);
   }
   std::uint64_t others = 0;
   for (const TargetWrite& write : writes_) others |= write.chips;
   for (const ResultRead& read : reads_) others |= read.chips;
   for (std::size_t c = 0; c < chips; ++c)
-    if (takes_part(others, c) && !held_[c].by_records) need_state(c);
+    if (takes_part(others, c) && !held_[c].by_records) require_state(c);
 }
 
-void BlockwiseRunner::take_fast_factors(const Task& task) {
+void BlockwiseRunner::gather_fast_factors(const Task& task) {
   if (const std::uint64_t* const records = records_for(task.chip, task.block))
-    fast_factors_->take_records(task.chip, task.block, records, *streamed_->fast_kernels());
+    fast_factors_->gather_records(task.chip, task.block, records,
+                                  *streamed_->fast_matmul_kernels());
   else if (!held_[task.chip].known)
-    fast_factors_->take_words(task.chip, state(task.chip).blocks[task.block]);
+    fast_factors_->gather_words(task.chip, state(task.chip).blocks[task.block]);
 }
 
-/// After a pass: what is known of a chip is good until somebody asks for its state, which gets then
-/// what it lacks.
-void BlockwiseRunner::keep_fast_factors() {
+/// After a pass: cached factors are valid until the next access to the chip's state, which receives
+/// deferred writes.
+void BlockwiseRunner::cache_fast_factors() {
   for (const std::uint32_t c : product_chips_) {
     LoadedChip& chip = pass_->chips[c].chip;
-    HeldFactors& held = held_[c];
-    held.looks = chip.looks();
+    CachedFactors& held = held_[c];
+    held.version = chip.version();
     states_[c] = nullptr;  // whoever needs it now asks for it
-    if (held.by_records) chip.put_off([this, c](ChipState& state) { put_factors(c, state); });
+    if (held.by_records) chip.defer([this, c](ChipState& state) { scatter_factors(c, state); });
   }
 }
 
-/// What passes that went past the state would have left in it: targets, and what Start sets.
-void BlockwiseRunner::put_factors(std::size_t chip, ChipState& state) {
+/// Deferred writes of passes that bypassed the state: targets and registers set by Start.
+void BlockwiseRunner::scatter_factors(std::size_t chip, ChipState& state) {
   BlockRun start;
   start.section = Section::Start;
   start.source_base = program_.halves.source_base[0];
   start.output_base = program_.halves.output_base[0];
   for (BlockState& block : state.blocks) {
-    fast_factors_->put_words(chip, block);
+    fast_factors_->scatter_words(chip, block);
     executable_.run(block, start);
   }
 }
 
-/// What the items of a run hold of a slab: factors up to the last one that is more than +0 in any
-/// of them, if that is fewer than the slab has.
+/// Determines the factors of a slab up to the last one that is not +0 in every item.
 void BlockwiseRunner::measure_items(const FastSlab& slab) {
   const bool shorts = products_->width == Width::Short;
   const std::uint64_t in_word = shorts ? 2 : 1, words = loop().plan.record_words(program_);
   ItemDepth& depth = item_depths_[slab.chip][slab.first / slab_depth];
-  const KeptItems now = items_of(static_cast<std::uint32_t>(slab.chip));
+  const ItemsKey now = items_of(static_cast<std::uint32_t>(slab.chip));
   if (depth.kept == now) return;
   depth = {now, 0};
   std::vector<std::uint64_t> copy;  // where memory is in pieces
@@ -139,8 +136,8 @@ void BlockwiseRunner::measure_items(const FastSlab& slab) {
   depth.used = std::min<std::size_t>(used * in_word, slab.depth);
 }
 
-/// What is +0 in all PEs and all items adds nothing: such factors behind a slab's others are left
-/// out. (To a sum of minus zero, which only underflow gives, it would add its sign.)
+/// Trailing factors that are +0 in all PEs or all items are omitted. (They would change only the
+/// sign of a sum of -0, which requires underflow.)
 void BlockwiseRunner::plan_slabs() {
   slabs_.clear();
   slabs_plan_ = next_plan();
@@ -158,10 +155,10 @@ void BlockwiseRunner::plan_slabs() {
   if (slabs_.empty()) slabs_.push_back({fast_factors_->slab(product_chips_[0], 0), 1});
 }
 
-/// A phase for each slab: in every thread a slab stays in the cache while the items pass by. Sums
-/// take their slabs in one order, whatever the tasks are.
-void BlockwiseRunner::add_fast_products(std::vector<Phase>& phases) {
-  const std::uint64_t first = items_before_products(), end = loop().plan.items;
+/// A phase for each slab, so that a slab stays in every thread's cache. The order of slabs in a sum
+/// does not depend on the tasks.
+void BlockwiseRunner::add_fast_matmul(std::vector<Phase>& phases) {
+  const std::uint64_t first = items_before_matmul(), end = loop().plan.items;
   const std::uint64_t strips = (end - first + fast_columns - 1) / fast_columns;
   const std::uint64_t of_task = threads_ == 1 ? task_strips : shared_task_strips;
   const std::uint64_t tasks = (strips + of_task - 1) / of_task;
@@ -185,15 +182,15 @@ void BlockwiseRunner::add_fast_products(std::vector<Phase>& phases) {
                         if (slab < slabs_.size())
                           add_slab(slab, begin(i), std::min(end, begin(i + 1)));
                       }});
-  streamed_->note_products(product_chips_.size() * geometry_.blocks, 0);
+  streamed_->record_matmul(product_chips_.size() * geometry_.blocks, 0);
 }
 
-/// The first panels of a slab as a task has them, or the thread's own copy.
-void BlockwiseRunner::take_slab(std::size_t number, FastTask& task) const {
+/// The first panels of a slab, shared or as the thread's private copy.
+void BlockwiseRunner::prepare_slab(std::size_t number, FastTask& task) const {
   const auto& [slab, depth] = slabs_[number];
   task.numbers = fast_factors_->numbers(slab);
   task.panel_step = slab.depth * fast_lanes;
-  const std::uint64_t items = loop().plan.items - items_before_products();
+  const std::uint64_t items = loop().plan.items - items_before_matmul();
   if (threads_ == 1 || items < threads_ * items_for_copy) return;
   const std::size_t size = depth * fast_lanes;  // of a panel
   if (own_slab.plan != slabs_plan_ || own_slab.number != number) {
@@ -207,13 +204,13 @@ void BlockwiseRunner::take_slab(std::size_t number, FastTask& task) const {
   task.panel_step = size;
 }
 
-/// What a slab adds to output items begin .. end - 1; the last one puts them among the results.
+/// Adds a slab to output items begin .. end - 1; the last slab stores them to the results.
 void BlockwiseRunner::add_slab(std::size_t number, std::uint64_t begin, std::uint64_t end) {
-  const SummedProducts& products = *products_;
+  const MatmulPattern& products = *products_;
   const auto& [slab, depth] = slabs_[number];
   const bool shorts = products.width == Width::Short;
   const std::uint64_t words = loop().plan.record_words(program_), count = end - begin;
-  // Those of the next task, too: they are sent for.
+  // Including those of the next task, to prefetch.
   const std::uint64_t behind = shorts ? 0 : fast_columns;
   const std::uint64_t known = std::min(loop().plan.items - begin, count + behind);
   const std::uint64_t in_word = shorts ? 2 : 1, from_slab = (depth + in_word - 1) / in_word;
@@ -235,14 +232,14 @@ void BlockwiseRunner::add_slab(std::size_t number, std::uint64_t begin, std::uin
     items[i] = reinterpret_cast<const double*>(record);
   }
   const std::size_t outputs = products.outputs.size(), lanes = fast_factors_->panels() * fast_lanes;
-  double* const sums = sums_.data() + (begin - items_before_products()) * lanes;
+  double* const sums = sums_.data() + (begin - items_before_matmul()) * lanes;
   double* const results =
       reinterpret_cast<double*>(pass_->results + loop().output_offset) + begin * outputs;
   FastTask task;
-  // Panels that hold nothing but +0 have the same sums: one of them is enough.
+  // Panels of +0 have equal sums: one is computed.
   task.panels = std::min(panels_used_ + 1, fast_factors_->panels());
   task.depth = depth;
-  take_slab(number, task);
+  prepare_slab(number, task);
   task.items = items.data();
   task.columns = count;
   task.items_known = known;
@@ -255,7 +252,7 @@ void BlockwiseRunner::add_slab(std::size_t number, std::uint64_t begin, std::uin
   if (straight) task.sums = results;
   {
     const MachineFloatMode mode;
-    streamed_->fast_kernels()->run(task);
+    streamed_->fast_matmul_kernels()->run(task);
   }
   if (!task.ends) return;
   const std::size_t there = std::min(outputs, task.panels * fast_lanes);

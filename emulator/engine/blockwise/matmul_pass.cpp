@@ -1,24 +1,22 @@
-// Runs of a body that is nothing but sums of products, and of which nobody wants to see more than
-// what the network makes of its output items: all blocks of all chips together, some items a task
-// (exact numerics; fast ones are in fast_matmul_pass.cpp).
+// Matrix products in exact numerics, for runs whose only results are reduced output items: all
+// blocks of all chips, some items per task. Fast numerics: fast_matmul_pass.cpp.
 #include <algorithm>
 #include <bit>
 
 #include "emulator/engine/blockwise/blockwise.hpp"
-#include "emulator/engine/products/widen.hpp"
-#include "emulator/engine/vector/host_float.hpp"
+#include "emulator/engine/matmul/widen.hpp"
+#include "emulator/host/float_mode.hpp"
 #include "emulator/port/port_words.hpp"
 
 namespace gdr {
 namespace {
 
-/// Items of a task: what stands in the PEs is fetched once for all of them. A multiple of what the
-/// kernels take side by side.
+/// Items per task, which read the PEs' factors once. A multiple of the kernels' columns.
 constexpr std::uint64_t task_items = 48, items_together = 12;
 
-/// Whether j-items are doubles one behind the other, or floats where the factors are shorts, and
-/// output items sums that become doubles.
-bool are_numbers(const LoadedProgram& loaded, const SummedProducts& products) {
+/// Whether j-items are consecutive doubles (or floats, if the factors are shorts) and output items
+/// are sums converted to doubles.
+bool are_numbers(const LoadedProgram& loaded, const MatmulPattern& products) {
   const unsigned shorts = shorts_in(products.width);
   if (2 * loaded.layout.source_words != shorts * products.depth ||
       loaded.sources.size() != products.depth || loaded.outputs.size() != products.outputs.size())
@@ -43,79 +41,80 @@ bool are_numbers(const LoadedProgram& loaded, const SummedProducts& products) {
 
 }  // namespace
 
-std::optional<SummedProducts> products_of_numbers(const LoadedProgram& loaded) {
-  std::optional<SummedProducts> products = find_summed_products(loaded.program);
+std::optional<MatmulPattern> match_number_matmul(const LoadedProgram& loaded) {
+  std::optional<MatmulPattern> products = match_matmul(loaded.program);
   if (products && !are_numbers(loaded, *products)) products.reset();
   return products;
 }
 
-bool BlockwiseRunner::sums_products() const noexcept {
+bool BlockwiseRunner::is_matmul() const noexcept {
   constexpr std::uint32_t wanted = run_start | run_end | run_results_only | run_return;
   if (run_ == nullptr || !products_) return false;
   if ((loop().flags & wanted) != wanted || (loop().flags & run_flags) != 0) return false;
-  // In TargetsOverBlocks every block sees the whole record, in SourcesOverBlocks other items. Fast
-  // numerics do the same for any number of items: products keep all bits of their factors.
-  const std::uint64_t least = streamed_->product_kernels() != nullptr ? items_together / 2 : 1;
-  return loop().plan.share == Share::PartsOverBlocks &&
-         items_before_products() + least <= loop().plan.items;
+  // In TargetsOverBlocks every block reads the whole record, in SourcesOverBlocks other items. Fast
+  // numerics use this path for any number of items, so that products always keep all bits of their
+  // factors.
+  const std::uint64_t least = streamed_->matmul_kernels() != nullptr ? items_together / 2 : 1;
+  return loop().plan.partition == ChipPartition::PartsOverBlocks &&
+         items_before_matmul() + least <= loop().plan.items;
 }
 
-/// Items of which the output comes from what the registers held before: they run as ever, unless it
-/// is known.
-std::uint64_t BlockwiseRunner::fills_before_products() const noexcept {
+/// Items whose output depends on previous register contents: they run normally, unless that is
+/// known to be zero.
+std::uint64_t BlockwiseRunner::fills_before_matmul() const noexcept {
   if (products_->begins_with_zeros) return 0;
   const std::uint64_t size = loop().plan.groups_per_half;
   return (products_->delay + size - 1) / size;
 }
 
-std::uint64_t BlockwiseRunner::items_before_products() const noexcept {
-  const SummedProducts& products = *products_;
+std::uint64_t BlockwiseRunner::items_before_matmul() const noexcept {
+  const MatmulPattern& products = *products_;
   return products.begins_with_zeros ? products.delay
-                                    : fills_before_products() * loop().plan.groups_per_half;
+                                    : fills_before_matmul() * loop().plan.groups_per_half;
 }
 
-/// Makes room for what stands in the PEs: each block is taken when its targets are there.
-void BlockwiseRunner::begin_products() {
+/// Allocates the factors; each block is gathered after its targets are written.
+void BlockwiseRunner::begin_matmul() {
   product_chips_.clear();
   for (std::uint32_t c = 0; c < pass_->chips.size(); ++c)
     if (blocks_of(c) != 0) product_chips_.push_back(c);
-  const SummedProducts& products = *products_;
+  const MatmulPattern& products = *products_;
   if (fast_factors_) {
-    begin_fast_products();
+    begin_fast_matmul();
   } else {
-    need_states();
+    require_states();
     factors_.begin(products, geometry_, product_chips_.size());
   }
   if (products.begins_with_zeros && !product_chips_.empty())
     std::fill_n(pass_->results + loop().output_offset, products.delay * products.outputs.size(), 0);
 }
 
-void BlockwiseRunner::take_factors(const Task& task) {
+void BlockwiseRunner::gather_factors(const Task& task) {
   if (fast_factors_)
-    return fast_factors_->take_words(task.chip, state(task.chip).blocks[task.block]);
+    return fast_factors_->gather_words(task.chip, state(task.chip).blocks[task.block]);
   const auto found = std::ranges::find(product_chips_, task.chip) - product_chips_.begin();
   const auto chip = static_cast<std::size_t>(found);
   factors_.take(*products_, chip, state(task.chip).blocks[task.block],
-                *streamed_->product_kernels());
+                *streamed_->matmul_kernels());
 }
 
-void BlockwiseRunner::add_products(std::vector<Phase>& phases) {
+void BlockwiseRunner::add_matmul(std::vector<Phase>& phases) {
   if (product_chips_.empty()) return;
-  const std::uint64_t first = items_before_products();
+  const std::uint64_t first = items_before_matmul();
   const std::uint64_t items = loop().plan.items - first;
-  if (fast_factors_) return add_fast_products(phases);
-  // As many tasks as keep some threads busy to the end.
+  if (fast_factors_) return add_fast_matmul(phases);
+  // Enough tasks for load balance.
   const std::uint64_t wanted = (items / 16 + items_together - 1) / items_together * items_together;
   const std::uint64_t size = std::clamp(wanted, items_together, task_items);
   phases.push_back({1, [this](std::size_t) { factors_.find_zeros(); }});
   phases.push_back({(items + size - 1) / size, [this, first, items, size](std::size_t i) {
-                      sum_products(first + i * size, std::min(size, items - i * size));
+                      run_matmul(first + i * size, std::min(size, items - i * size));
                     }});
 }
 
-/// Output items first .. first + count - 1, to their place among the results.
-void BlockwiseRunner::sum_products(std::uint64_t first, std::uint64_t count) {
-  const SummedProducts& products = *products_;
+/// Computes output items first .. first + count - 1 to the results.
+void BlockwiseRunner::run_matmul(std::uint64_t first, std::uint64_t count) {
+  const MatmulPattern& products = *products_;
   const std::size_t chips = product_chips_.size();
   const std::uint64_t words = loop().plan.record_words(program_);
   thread_local std::vector<const std::uint64_t*> records;
@@ -137,19 +136,19 @@ void BlockwiseRunner::sum_products(std::uint64_t first, std::uint64_t count) {
       to += 2 * words;
     }
   }
-  ProductTask task{factors_.view(), records.data(), count, nullptr, nullptr};
+  MatmulTask task{factors_.view(), records.data(), count, nullptr, nullptr};
   const std::size_t lanes = task.factors.panels * panel_lanes;
   if (sums.size() < count * lanes) sums.resize(count * lanes);
-  const std::size_t needed = streamed_->product_kernels()->scratch(task);
+  const std::size_t needed = streamed_->matmul_kernels()->scratch(task);
   if (scratch.size() < needed) scratch.resize(needed);
   task.sums = sums.data();
   task.scratch = scratch.data();
   std::uint64_t slow = 0;
   {
     const MachineFloatMode mode;
-    slow = streamed_->product_kernels()->run(task);
+    slow = streamed_->matmul_kernels()->run(task);
   }
-  streamed_->note_products(chips * geometry_.blocks, slow);
+  streamed_->record_matmul(chips * geometry_.blocks, slow);
   const std::size_t of_row = PackedFactors::panels_of(geometry_) * panel_lanes;
   std::uint64_t* to = pass_->results + loop().output_offset + first * products.outputs.size();
   for (std::uint64_t i = 0; i < count; ++i) {

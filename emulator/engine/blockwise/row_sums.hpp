@@ -1,5 +1,5 @@
-// Sums of the network in vectors of the host, in the order of the tree: of results, PEs side by
-// side, and of output items.
+// Vectorised sums of the reduction network, in the order of the tree: results (one lane per PE) and
+// output items.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "emulator/engine/blockwise/port_work.hpp"
+#include "emulator/engine/blockwise/transfers.hpp"
 #include "emulator/engine/vector/doubles/add_rows.hpp"
 #include "emulator/engine/vector/strip.hpp"
 #include "emulator/port/port.hpp"
@@ -24,21 +24,21 @@ struct Row {
   std::uint64_t pe, count;
 };
 
-/// Sums of fast numerics: they have no more bits than a double. A row is a double for each PE.
+/// Sums of fast numerics, in doubles. A row is one double per PE.
 struct HostSums {
   static constexpr std::size_t words = 1;
 
   static bool serve(const LoadedProgram& loaded, const PortField&) noexcept {
     return !loaded.exact;
   }
-  /// A double's bits are a long's first 64; what an exact section left behind them is cut.
+  /// The upper 64 bits of a long are a double; the rest, from an exact section, is truncated.
   static void read(const Row& row, const BlockState& block, std::uint64_t* to) noexcept {
     const auto lanes = pe_lanes(block, row.field.location, row.element);
     const std::uint64_t* const upper = lanes.shorts + row.pe;
     const std::uint64_t* const lower = upper + lanes.lower;
     for (std::uint64_t i = 0; i < row.count; ++i) to[i] = (upper[i] << 28) | (lower[i] >> 8);
   }
-  /// Of longs that stand one behind the other.
+  /// Reads consecutive longs.
   static void take(std::uint64_t n, const std::uint64_t* shorts, std::uint64_t* to) noexcept {
     for (std::uint64_t i = 0; i < n; ++i) to[i] = (shorts[2 * i] << 28) | (shorts[2 * i + 1] >> 8);
   }
@@ -49,14 +49,14 @@ struct HostSums {
                                            std::bit_cast<double>(right[i]));
   }
   static bool add_all(const Row&, std::vector<std::uint64_t>&) noexcept { return false; }
-  /// The host's own NaN has a sign, the machine's has none.
+  /// Host NaNs may have a sign; the machine's canonical NaN has none.
   static void give(const Row& row, const std::uint64_t* sums, std::uint64_t* numbers) noexcept {
     std::transform(sums, sums + row.count, numbers, port::canonical);
   }
 };
 
-/// The machine's sums in the vectors of the host, which the engine has for its own additions. A row
-/// is an upper short for each PE, and then a lower one.
+/// The machine's sums, with the vector kernels of the engine. A row is one upper short per PE, then
+/// the lower ones.
 struct ExactSums {
   static constexpr std::size_t words = 2;
 
@@ -80,7 +80,7 @@ struct ExactSums {
     const std::uint64_t n = row.count;
     kernels.fadd[1][1][1]({1, n, {left, left + n, 0}, {right, right + n, 0}, {to, to + n, 0}});
   }
-  /// Rows one behind the other, if that can be done at once and is worth it.
+  /// Adds all rows with one call if doubles can verify it and there are enough.
   static bool add_all(const Row& row, std::vector<std::uint64_t>& rows) {
     constexpr std::size_t few = 128;
     const LongRows all{rows.data(), rows.size() / (words * row.count), row.count};
@@ -91,7 +91,7 @@ struct ExactSums {
   }
 };
 
-/// Fields that are sums of longs and go to the host as doubles, of the numerics of `Sums`.
+/// True for fields that are sums of longs converted to doubles, in the numerics of `Sums`.
 template <typename Sums>
 bool are_sums(const LoadedProgram& loaded, const PortField& field) noexcept {
   return field.reduce == Reduce::Fadd && field.width == Width::Long &&
@@ -120,7 +120,7 @@ const std::uint64_t* add_rows(const Row& row, std::vector<std::uint64_t>& rows) 
   return first;
 }
 
-/// Sums over blocks and chips, in the order of the tree, PEs side by side.
+/// Sums over blocks and chips, in the order of the tree, one lane per PE.
 template <typename Sums>
 class RowSum {
  public:
@@ -134,7 +134,7 @@ class RowSum {
 
   /// Sums of slots first .. last - 1 of one field as doubles, by `store(slot, bits)`.
   template <typename Store>
-  void sum(const PortField& field, std::span<const ChipState* const> chips, Share share,
+  void sum(const PortField& field, std::span<const ChipState* const> chips, ChipPartition partition,
            SlotRange slots, std::uint64_t elements, Store store) {
     const std::uint64_t pes = chips[0]->geometry.pes_per_block;
     for (std::uint64_t e = 0; e < elements; ++e) {
@@ -146,7 +146,7 @@ class RowSum {
         const std::uint64_t block = pe / pes;
         const Row row{field, static_cast<unsigned>(e), pe % pes,
                       std::min(last, (block + 1) * pes) - pe};
-        const std::uint64_t* const sums = share == Share::SourcesOverBlocks
+        const std::uint64_t* const sums = partition == ChipPartition::SourcesOverBlocks
                                               ? over_blocks(row, chips)
                                               : over_chips(row, chips, block);
         numbers_.resize(row.count);
@@ -182,7 +182,7 @@ class RowSum {
   std::vector<std::uint64_t> blocks_, chips_, numbers_;
 };
 
-/// Output items that are sums and nothing else, one long behind the other: an item is a row.
+/// Output items that consist of sums of consecutive longs: an item is a row.
 template <typename Sums>
 class ItemSums {
  public:

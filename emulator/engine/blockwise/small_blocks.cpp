@@ -8,7 +8,7 @@
 namespace gdr {
 namespace {
 
-/// PEs of a block come in vectors of the host.
+/// The number of PEs is a multiple of the host's vectors.
 constexpr std::uint32_t pes_together = 8;
 
 }  // namespace
@@ -22,28 +22,28 @@ bool wants_results_only(const Pass& pass) noexcept {
   return std::ranges::all_of(pass.runs, [&](const PassRun& run) {
     return (run.flags & (run_flags | run_return)) == 0 &&
            (&run == &first || (run.flags & run_start) == 0) &&
-           (&run == &last || (run.flags & run_end) == 0) && run.plan.share == first.plan.share &&
-           run.targets == first.targets;
+           (&run == &last || (run.flags & run_end) == 0) &&
+           run.plan.partition == first.plan.partition && run.targets == first.targets;
   });
 }
 
 SmallBlockRunner::SmallBlockRunner(const LoadedProgram& program, const Geometry& geometry,
-                                   Prepare prepare, std::unique_ptr<PassRunner> whole)
+                                   Prepare prepare, std::unique_ptr<PassRunner> full)
     : program_(program),
       geometry_(geometry),
       prepare_(std::move(prepare)),
-      whole_(std::move(whole)) {}
+      full_(std::move(full)) {}
 
 void SmallBlockRunner::run(const Pass& pass) {
   const std::uint32_t pes = pes_needed(pass);
-  if (pes == geometry_.pes_per_block) return whole_->run(pass);
+  if (pes == geometry_.pes_per_block) return full_->run(pass);
   Small& blocks = small(pes, pass.chips.size());
-  if (!blocks.executable) return whole_->run(pass);
+  if (!blocks.executable) return full_->run(pass);
   run_small(blocks, pass);
 }
 
-/// PEs of the first block that hold the targets, in whole vectors; all of a block's where targets
-/// are not all of this pass, stand in other blocks, too, or leave output items.
+/// PEs of the first block with targets, rounded to whole vectors; all PEs if the pass does not
+/// write all targets, uses other blocks or has output items.
 std::uint32_t SmallBlockRunner::pes_needed(const Pass& pass) const {
   const std::uint32_t all = geometry_.pes_per_block;
   if (!wants_results_only(pass) || !program_.outputs.empty()) return all;

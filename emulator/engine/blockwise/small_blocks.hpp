@@ -1,5 +1,4 @@
-// Few targets leave most PEs of a block idle: passes of which only results are wanted run on blocks
-// that have no more PEs than they need.
+// Runs results-only passes with few targets on blocks with fewer PEs.
 #pragma once
 
 #include <functional>
@@ -11,23 +10,23 @@
 
 namespace gdr {
 
-/// A target stands in the same PE and element of a block with fewer PEs, and every word that it
-/// meets there is the same; so results are, bit for bit, and the work of the others is saved.
+/// A target has the same PE and element in a block with fewer PEs and reads the same words there,
+/// so results are bit-identical and the work of idle PEs is saved.
 class SmallBlockRunner final : public PassRunner {
  public:
-  /// Makes `program` ready for a geometry; throws gdr::Error where it does not fit.
+  /// Prepares `program` for a geometry; throws gdr::Error if it does not fit.
   using Prepare = std::function<std::shared_ptr<const Executable>(const Geometry&)>;
 
-  /// `whole` takes passes that need all PEs, or whose PEs are looked at.
+  /// `full` runs passes that need all PEs or whose state is read.
   SmallBlockRunner(const LoadedProgram& program, const Geometry& geometry, Prepare prepare,
-                   std::unique_ptr<PassRunner> whole);
+                   std::unique_ptr<PassRunner> full);
   void run(const Pass& pass) override;
-  void forget_chips() noexcept override { whole_->forget_chips(); }
+  void invalidate_chips() noexcept override { full_->invalidate_chips(); }
 
  private:
   /// Chips with small blocks.
   struct Small {
-    std::shared_ptr<const Executable> executable;  ///< null: the program does not fit
+    std::shared_ptr<const Executable> executable;  ///< null if the program does not fit
     std::unique_ptr<PassRunner> runner;
     std::vector<LoadedChip> chips;
   };
@@ -39,12 +38,12 @@ class SmallBlockRunner final : public PassRunner {
   const LoadedProgram& program_;
   const Geometry geometry_;
   const Prepare prepare_;
-  const std::unique_ptr<PassRunner> whole_;
+  const std::unique_ptr<PassRunner> full_;
   std::map<std::uint32_t, Small> small_;  ///< by PEs of a block
 };
 
-/// Whether nobody looks at what a pass leaves in the chips but for its results, and it takes all
-/// that it needs of them with it: it begins with Start, ends with End, and keeps no flags.
+/// True if only the pass's results are observable: it begins with Start, ends with End, and
+/// collects no flags.
 bool wants_results_only(const Pass& pass) noexcept;
 
 }  // namespace gdr

@@ -114,8 +114,8 @@ class Allocator {
     file(v).drop(v);
   }
 
-  /// A register for a value: the one that it should end in if that is free, else any, else the one
-  /// whose value is needed latest.
+  /// A register for a value: its preferred one if free, else any free one, else that of the value
+  /// with the most distant next use.
   void place_in_register(ValueId v) {
     RegisterFile& registers = file(v);
     int r = home_[v];
@@ -126,7 +126,7 @@ class Allocator {
       r = registers.find_free(is_home);
     }
     if (r == RegisterFile::none) {
-      // What is in memory anyway goes first, of two that are needed late.
+      // Prefers to evict values that are in memory.
       r = registers.find_victim([&](ValueId other) {
         return std::uint64_t{next_use(other)} * 2 + (value(other).in_memory ? 64 : 0);
       });
@@ -157,7 +157,7 @@ class Allocator {
     return memory(place);
   }
 
-  /// The result takes the register of an operand that dies.
+  /// The result reuses the register of an operand with no further use.
   bool take(ValueId result, ValueId operand) {
     if (operand == no_value || in_mask_file(operand) != in_mask_file(result) || !dies(operand)) {
       return false;
@@ -370,7 +370,7 @@ class Allocator {
   std::vector<std::vector<std::uint32_t>> uses_;  ///< by value: positions
   std::vector<std::uint32_t> next_;               ///< by value: index of its next use
   std::vector<std::int32_t> slot_;                ///< by value: of the spill area
-  std::vector<int> home_;                         ///< by value: register that it should end in
+  std::vector<int> home_;                         ///< by value: preferred register
   std::vector<int> homes_;                        ///< by carried value
   std::vector<std::int32_t> free_slots_;
   std::uint32_t slots_ = 0;

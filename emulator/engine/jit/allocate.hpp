@@ -32,7 +32,7 @@ struct RegisterLimits {
   unsigned masks = 8;  ///< numbers 1 to masks - 1
 };
 
-/// Memory for values that find no register: vectors at `base`, from `first` on.
+/// Memory for spilled values: vectors at `base`, from `first` on.
 struct SpillArea {
   std::uint8_t base = 0;
   std::int32_t first = 0;
@@ -45,8 +45,8 @@ struct AllocatedBlock {
   std::vector<Instruction> before, body, after;
 };
 
-/// A linear scan: of the values in registers the one whose next use is furthest away gives way.
-/// Values in memory are read again instead of being spilled.
+/// Linear scan: evicts the value with the most distant next use. Values with a memory operand are
+/// reloaded instead of spilled.
 AllocatedBlock allocate(const Block& block, VectorTarget target, RegisterLimits limits,
                         SpillArea& spills);
 

@@ -8,15 +8,15 @@
 namespace gdr::jit {
 
 /// Orders operations so that few values are alive at a time: of those that are ready the one that
-/// frees most registers, among equals the one that comes first on the way down from the roots. The
-/// block has no memory operations yet. Returns the largest number of vectors alive, carried values
-/// included; masks do not count.
+/// frees most registers, among equals the first in depth-first order from the roots. The block has
+/// no memory operations yet. Returns the largest number of vectors alive, carried values included;
+/// masks do not count.
 unsigned order_for_registers(Block& block, std::span<const ValueId> roots);
 
-/// A list schedule for latencies: of what is ready, the operation with the longest way to the end.
-/// A store stays behind what reads its place before it in the given order, be it a load or the
-/// operand of an operation. `window`: operations that are looked at, of those that are left in the
-/// given order; more overlap costs more registers.
+/// A list schedule for latencies: of the ready operations, the one with the longest critical path
+/// to the end. A store stays behind what reads its place before it in the given order, be it a load
+/// or the operand of an operation. `window`: operations that are looked at, of those that are left
+/// in the given order; more overlap costs more registers.
 void order_for_latency(Block& block, std::size_t window);
 
 /// Clocks that a block takes if operations wait for nothing but their operands.

@@ -1,4 +1,4 @@
-// Registers for the values of a straight piece of code: what is needed latest gives way.
+// Register files for straight-line code: the value with the most distant next use is evicted.
 #pragma once
 
 #include <cstdint>

@@ -7,9 +7,9 @@
 namespace gdr::native {
 namespace {
 
-constexpr std::size_t most_programs = 64;
+constexpr std::size_t max_programs = 64;
 
-/// What code depends on. Names of variables and of files do not matter.
+/// Key of the compiled code. Names of variables and files are ignored.
 struct Key {
   Program program;
   Geometry geometry;
@@ -46,7 +46,7 @@ std::shared_ptr<const CompiledProgram> compiled_program(const Program& program,
   }
   auto compiled = std::make_shared<CompiledProgram>(program, geometry, target);
   entries.push_front({std::move(key), compiled});
-  if (entries.size() > most_programs) entries.pop_back();
+  if (entries.size() > max_programs) entries.pop_back();
   return compiled;
 }
 

@@ -1,4 +1,5 @@
-// Compiled programs by content: the same program on the same machine is compiled once a process.
+// A cache of compiled programs by content: equal programs and geometries are compiled once per
+// process.
 #pragma once
 
 #include <memory>

@@ -1,8 +1,8 @@
-// What a section computes, as a graph of values: the form in which the native engine thinks.
+// The intermediate representation of the native engine: a section as a graph of values.
 //
 // A node is one value of one PE, in every lane alike. Each element of an instruction makes its own
 // nodes. Numbers are host doubles (or floats); a short's 36 bits are the upper 36 bits of a double,
-// so that bits and short numbers pass into one another for nothing.
+// so that bits and short numbers convert without instructions.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace gdr::native {
 
-/// What a program does that host numbers cannot represent. Never leaves the engine: the section
-/// runs on the exact engine and the text becomes its note.
+/// Thrown for operations that host numbers cannot represent. Never leaves the engine: the section
+/// runs on the exact engine and the text becomes SectionStats::reason.
 class Unsupported : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -94,11 +94,11 @@ struct Node {
   friend bool operator==(const Node&, const Node&) = default;
 };
 
-/// How a word of the state or of the broadcast memory is taken.
+/// Interpretation of a word of the state or of the broadcast memory.
 enum class Take : std::uint8_t { Long, Short, Bits, Mask, PeNumber, BlockNumber };
 
-/// Key of a leaf: where the word stands (a cell of the PE, an address in the BM) and how it is
-/// taken; of a source also how many passes ago its group was at hand.
+/// Key of a leaf: location (a cell of the PE, an address in the BM) and interpretation; for a
+/// source also the age of its group in passes.
 struct LeafKey {
   Take take = Take::Long;
   std::uint32_t place = 0;
@@ -113,7 +113,7 @@ struct LeafKey {
   }
 };
 
-/// Bits of a short stand this far up.
+/// Position of a short's bits.
 constexpr unsigned short_shift = 28;
 constexpr std::uint64_t short_mask = ~std::uint64_t{0} << short_shift;
 
@@ -161,7 +161,7 @@ class Graph {
   Ref always_ = no_ref;
 };
 
-/// What an operation makes of the bits of its operands: the definition, on one lane.
+/// The definition of an operation on the bits of its operands, for one lane.
 std::uint64_t evaluate(const Node& node, std::uint64_t a, std::uint64_t b, std::uint64_t c);
 
 }  // namespace gdr::native

@@ -21,8 +21,8 @@ GroupLanes::GroupLanes(std::span<const GroupWord> words, std::uint32_t from_word
     }
     Chunk& chunk = chunks_.back();
     chunk.lanes |= bit;
-    if (words[w].way == WordWay::Integer) chunk.integers |= bit;
-    if (words[w].way == WordWay::Short) {
+    if (words[w].conversion == WordConversion::Integer) chunk.integers |= bit;
+    if (words[w].conversion == WordConversion::Short) {
       chunk.half[lane] = (std::uint64_t{1} << (short_shift - 1)) - 1;
       chunk.odd[lane] = 1;
       chunk.keep[lane] = short_mask;

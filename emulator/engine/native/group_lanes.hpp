@@ -1,4 +1,4 @@
-// Whole groups of j-items to lanes of doubles, eight words at a time.
+// Conversion of groups of j-items to lanes of doubles, eight words at a time.
 #pragma once
 
 #include <array>
@@ -9,40 +9,40 @@
 
 namespace gdr::native {
 
-/// How a word of a record becomes what the loop's code finds beside doubles: a double, one that has
-/// been rounded to a short, or the bits of a short integer at the top.
-enum class WordWay : std::uint8_t { Long, Short, Integer };
+/// Conversion of a record's word for code on doubles: a double, a double rounded to a short, or the
+/// bits of a short integer at the top.
+enum class WordConversion : std::uint8_t { Long, Short, Integer };
 
-/// One lane: which of the 64-bit words of a group's records it comes from.
+/// Source of a lane: a 64-bit word of a group's records.
 struct GroupWord {
-  WordWay way = WordWay::Long;
+  WordConversion conversion = WordConversion::Long;
   std::uint32_t from = 0;
 };
 
-/// The order in which words of groups become lanes, made once and used for many groups. Only on
-/// hosts with AVX-512.
+/// A permutation of words of groups to lanes, prepared once for many groups. Only on hosts with
+/// AVX-512.
 class GroupLanes {
  public:
   /// `from_words`: words of a group's records.
   GroupLanes(std::span<const GroupWord> words, std::uint32_t from_words);
 
-  /// n groups of records, side by side, to lanes that are side by side, too.
+  /// Converts n consecutive groups of records to consecutive lanes.
   void convert(const std::uint64_t* from, std::size_t n, std::uint64_t* to) const noexcept;
 
  private:
-  /// Eight words of the records that some lanes come from.
+  /// Eight consecutive words of the records.
   struct Part {
     std::uint32_t first = 0;
-    std::uint8_t there = 0;  ///< which of the eight are the group's
-    std::uint8_t taken = 0;  ///< lanes that come from them
+    std::uint8_t there = 0;  ///< mask of valid words
+    std::uint8_t taken = 0;  ///< mask of lanes read from them
     std::array<std::uint64_t, 8> index{};
   };
   /// Eight lanes.
   struct Chunk {
     std::uint32_t first = 0;
     std::uint8_t lanes = 0, integers = 0;
-    /// For rounding to shorts: half of a short's last place, that place's bit, and what is kept;
-    /// in other lanes they change nothing.
+    /// Constants for rounding to shorts: half of the last place, the bit of that place, and the
+    /// mask of kept bits; neutral in other lanes.
     std::array<std::uint64_t, 8> half{}, odd{}, keep{};
     std::vector<Part> parts;
   };

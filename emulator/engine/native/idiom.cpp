@@ -8,19 +8,19 @@
 #include <mutex>
 #include <utility>
 
-#include "emulator/engine/native/float_mode.hpp"
 #include "emulator/engine/native/idiom_domain.hpp"
+#include "emulator/host/float_mode.hpp"
 
 namespace gdr::native {
 namespace {
 
-/// Coarser agreement is not taken for a reciprocal or a root: it could be anything.
+/// Tolerance; coarser agreement is not considered an idiom.
 constexpr double largest_error = 1e-3;
 /// With x this near to the ends of the range (powers of two) the steps of a sequence leave it, so
 /// that what comes out means nothing: 1/sqrt(x) begins with a y near 2^-512, whose square is zero.
 constexpr unsigned margin = 4;
 
-/// The steps that some nodes of a cone need, on rows.
+/// Evaluation of some nodes of a cone on rows.
 class Sequence {
  public:
   Sequence(const Graph& graph, const std::vector<std::uint32_t>& cone,
@@ -60,7 +60,7 @@ class Sequence {
                                                 rows_[s.c].data(), rows_[s.to].data()});
     }
   }
-  /// The same for sequences that compute the same.
+  /// Equal for sequences that compute the same.
   std::vector<std::uint64_t> key() const {
     std::vector<std::uint64_t> key;
     for (const Step& s : steps_) {
@@ -85,7 +85,7 @@ class Sequence {
   std::vector<Step> steps_;
 };
 
-/// Least and largest of what is nearly a constant.
+/// Range of a nearly constant quantity.
 struct Range {
   double least = INFINITY, most = -INFINITY;
   void add(double value) {
@@ -100,7 +100,7 @@ struct Range {
   }
 };
 
-/// A node that may be an idiom, while it is tried.
+/// A candidate for an idiom during its trial.
 class Trial {
  public:
   Trial(NodeOp op, std::size_t node, double scale) : node_(node), op_(op), scale_(scale) {}
@@ -143,7 +143,7 @@ class Trial {
   }
 
  private:
-  /// Is it near enough to the ends of the range for the steps of a sequence to leave it?
+  /// Whether x is so near to the ends of the range that a sequence may leave it.
   static bool may_go_wrong(std::uint64_t x, double value, double right) {
     const auto exponent = static_cast<unsigned>(x >> 52) & 2047;
     if (exponent <= margin || exponent > last_exponent - margin) return true;
@@ -159,7 +159,7 @@ class Trial {
   bool wild_ = false;  ///< not finite for some negative x
 };
 
-/// Nodes that are worth a trial.
+/// Candidate nodes.
 std::vector<Trial> first_look(const Graph& graph, const std::vector<std::uint32_t>& cone) {
   std::vector<std::size_t> all(cone.size() - 1);
   for (std::size_t k = 1; k < cone.size(); ++k) all[k - 1] = k;
@@ -186,7 +186,7 @@ std::vector<Trial> first_look(const Graph& graph, const std::vector<std::uint32_
 
 using Found = std::vector<std::optional<Idiom>>;
 
-/// What became of the trials of a sequence. Kernels, and the pieces of a loop, have the same few.
+/// Cached outcomes of sequences. Kernels and segments repeat the same few.
 class KnownSequences {
  public:
   static KnownSequences& all() {
@@ -210,7 +210,7 @@ class KnownSequences {
   std::map<std::vector<std::uint64_t>, Found> known_;
 };
 
-/// Tries over the whole range, by trial.
+/// Number of full trials so far.
 Found try_all(std::vector<Trial>& trials, Sequence& sequence) {
   for (const Domain::Points& points : Domain::all().points()) {
     sequence.run(points.x);
@@ -249,7 +249,7 @@ std::vector<std::uint32_t> cone_of(const Graph& g, Ref x) {
 std::vector<std::optional<Idiom>> find_idioms(const Graph& graph,
                                               const std::vector<std::uint32_t>& cone) {
   std::vector<std::optional<Idiom>> found(cone.size());
-  const FloatMode mode;  // as where the program runs
+  const MachineFloatMode mode;  // as where the program runs
   std::vector<Trial> trials = first_look(graph, cone);
   if (trials.empty()) return found;
   std::vector<std::size_t> wanted;

@@ -1,5 +1,5 @@
-// Reciprocals and reciprocal square roots that a program works out from the bits of a number: which
-// values are one, over the whole range of that number.
+// Recognition of reciprocals and reciprocal square roots that a program computes from the bits of a
+// number, over the whole range of that number.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,14 @@ struct Idiom {
 };
 
 /// Nodes that depend on x and constants alone, by index; x itself first. Selects, minima and maxima
-/// end it: what they choose by is no part of a sequence.
+/// end the sequence.
 std::vector<std::uint32_t> cone_of(const Graph& graph, Ref x);
 
-/// For each node of a cone the idiom that it is. A node is one if it equals c/x or c/sqrt(x) to a
-/// part in a thousand at every exponent and both signs of x, is no number where x is none, and not
-/// finite where x is infinite. Within a few powers of two of the ends of the range, where the steps
-/// of a sequence leave it, the program's value means nothing and the function's takes its place. Of
-/// a root, negative x must lead to infinities or NaN: a sequence that is finite there means
-/// something by it.
+/// The idiom of each node of a cone, if any. A node is an idiom if it equals c/x or c/sqrt(x) to a
+/// part in a thousand at every exponent and both signs of x, is NaN where x is NaN, and not finite
+/// where x is infinite. Within a few powers of two of the ends of the range, where the steps of a
+/// sequence leave it, the program's value is meaningless and replaced by the function's. For a
+/// root, negative x must give infinities or NaN: a sequence that is finite there is not replaced.
 std::vector<std::optional<Idiom>> find_idioms(const Graph& graph,
                                               const std::vector<std::uint32_t>& cone);
 

@@ -1,5 +1,4 @@
-// The numbers at which a value is tried for being a function of x: every exponent, both signs, and
-// what is no number.
+// Sample points for idiom recognition: every exponent, both signs, infinities and NaN.
 #pragma once
 
 #include <array>
@@ -20,8 +19,8 @@ inline double number_at(const Row& row, std::size_t lane) {
   return std::bit_cast<double>(row[lane]);
 }
 
-/// Rows of x, with what values are multiplied by to be compared with c: x for c/x, sqrt|x| for
-/// c/sqrt(x).
+/// Rows of x with the factors that normalise values for the comparison with c: x for c/x, sqrt|x|
+/// for c/sqrt(x).
 class Domain {
  public:
   static const Domain& all();
@@ -30,7 +29,7 @@ class Domain {
     Row x;
     std::array<double, row_lanes> recip, rsqrt;
   };
-  /// A first look: both signs, both parities of the exponent, far from 1 both ways.
+  /// Points of a quick first test: both signs, both parities of the exponent, far from 1.
   const Points& first_look() const { return points_[0]; }
   /// Every exponent with two mantissas and both signs, the mantissas all different; more mantissas
   /// at two exponents.

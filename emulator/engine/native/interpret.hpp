@@ -1,14 +1,15 @@
-// The portable way to run a kernel: the same segments, value by value, in plain loops over lanes.
+// The portable interpreter of a kernel: the same segments, value by value, in plain loops over
+// lanes.
 #pragma once
 
 #include "emulator/engine/native/code.hpp"
 
 namespace gdr::native {
 
-/// A kernel made ready for the interpreter: word numbers and slots instead of keys.
+/// A kernel prepared for the interpreter: word indices and slots instead of keys.
 class InterpretedKernel {
  public:
-  /// The word tables are complete: groups of source words stand one behind the other.
+  /// The word tables are complete: groups of source words are consecutive.
   InterpretedKernel(const KernelCode& code, Target target, const WordTable& source_words,
                     const WordTable& uniform_words);
 
@@ -17,7 +18,7 @@ class InterpretedKernel {
            std::uint64_t passes) const;
 
  private:
-  /// One value: what is done, and to which values.
+  /// One operation and its operands.
   struct Step {
     Node node;
     std::array<std::uint32_t, 3> in{};  ///< numbers of values

@@ -11,13 +11,13 @@ namespace {
 
 class Splitter {
  public:
-  Splitter(const SectionModel& model, const Demand& demand)
+  Splitter(const SectionModel& model, const Liveness& demand)
       : g_(model.graph), d_(demand), size_(model.graph.size()) {}
 
   SplitSection run();
 
  private:
-  /// A part: the demanded nodes, roots and carried locations that hang together.
+  /// A connected component of live nodes, roots and carried locations.
   struct Part {
     std::vector<std::uint32_t> nodes;
     std::vector<std::size_t> roots, carried;
@@ -38,20 +38,20 @@ class Splitter {
   void gather(Ref r, std::vector<bool>& seen, std::vector<std::uint32_t>& nodes) const;
 
   const Graph& g_;
-  const Demand& d_;
+  const Liveness& d_;
   std::size_t size_;
   std::vector<bool> is_private_;  ///< by node: belongs to one part only
-  /// By carried location: what it hands on is the same in all PEs, so that every part that reads it
-  /// carries it for itself.
+  /// By carried location: its value is uniform over PEs, so that every part that reads it carries
+  /// its own copy.
   std::vector<bool> is_shared_;
   std::vector<bool> left_;  ///< by node: a short of several parts that some section reads
   std::vector<std::uint32_t> parent_;
   SplitSection made_;
-  std::vector<std::uint32_t> owner_;  ///< by input: the part that uses it, or `shared`
+  std::vector<std::uint32_t> owner_;  ///< by input: the using part, or `shared`
   static constexpr std::uint32_t nobody = ~std::uint32_t{0}, shared = nobody - 1;
 };
 
-/// Through selects of which only one side counts.
+/// Skips selects with only one live side.
 Ref Splitter::resolve(Ref r) const {
   for (;;) {
     const Node& node = g_[r];
@@ -67,7 +67,7 @@ std::uint32_t Splitter::find(std::uint32_t n) {
   return n;
 }
 
-/// By node: does it depend on the PE?
+/// By node: whether it depends on the PE.
 std::vector<bool> Splitter::dependent_nodes() const {
   std::vector<bool> depends(size_, false), same(size_, false);
   for (std::size_t c = 0; c < d_.carried.size(); ++c)
@@ -84,7 +84,7 @@ std::vector<bool> Splitter::dependent_nodes() const {
   return depends;
 }
 
-/// Leaves are shared by parts, and what is the same in all PEs is computed in each that needs it.
+/// Leaves are shared by parts; uniform values are recomputed in each part.
 void Splitter::find_private() {
   is_private_.assign(size_, false);
   is_shared_.assign(d_.carried.size(), true);
@@ -158,12 +158,12 @@ void Splitter::find_owners() {
   }
 }
 
-/// What is not private is computed in every part that needs it; where one of them hands it on as a
-/// short, the others must know.
+/// Shared values are recomputed in every part; if one stores such a value as a short, the others
+/// are marked.
 void Splitter::find_left() {
   left_.assign(size_, false);
   for (const Root& root : d_.roots) {
-    if (root.handed_on && root.key.take == Take::Short) mark_left(root.value);
+    if (root.read_by_section && root.key.take == Take::Short) mark_left(root.value);
   }
 }
 
@@ -178,7 +178,7 @@ void Splitter::mark_left(Ref r) {
   }
 }
 
-/// Nodes that a value is made of, operands first.
+/// Operands of a value, transitively, in topological order.
 void Splitter::gather(Ref r, std::vector<bool>& seen, std::vector<std::uint32_t>& nodes) const {
   r = resolve(r);
   if (seen[node_of(r)]) return;
@@ -262,7 +262,7 @@ Kernel Splitter::build(const Part& part) {
   }
   for (const std::size_t r : part.roots) {
     const Root& root = d_.roots[r];
-    kernel.outputs.push_back({root.key.take, copy(root.value), root.handed_on});
+    kernel.outputs.push_back({root.key.take, copy(root.value), root.read_by_section});
     instance.outputs.push_back(root.key);
   }
   for (const std::size_t c : carried_here) {
@@ -300,7 +300,7 @@ SplitSection Splitter::run() {
 
 }  // namespace
 
-SplitSection split(const SectionModel& model, const Demand& demand) {
+SplitSection split(const SectionModel& model, const Liveness& demand) {
   return Splitter(model, demand).run();
 }
 

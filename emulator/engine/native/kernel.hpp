@@ -1,11 +1,11 @@
-// What is compiled: a piece of a section that shares no computed value with the rest of it. The
-// elements of a vector instruction are usually alike, and are then instances of one kernel.
+// Kernels: connected components of a section's graph. The elements of a vector instruction are
+// usually isomorphic, and are then instances of one kernel.
 #pragma once
 
 #include <utility>
 #include <vector>
 
-#include "emulator/engine/native/demand.hpp"
+#include "emulator/engine/native/liveness.hpp"
 
 namespace gdr::native {
 
@@ -13,18 +13,18 @@ namespace gdr::native {
 struct KernelOutput {
   Take take = Take::Long;
   Ref value = no_ref;
-  bool handed_on = false;  ///< to a section
+  bool read_by_section = false;  ///< to a section
   friend bool operator==(const KernelOutput&, const KernelOutput&) = default;
 };
 
-/// A slot that a pass through a loop hands on to the next.
+/// A loop-carried slot.
 struct KernelCarried {
   std::uint32_t slot = 0;
   Ref next = no_ref;
   friend bool operator==(const KernelCarried&, const KernelCarried&) = default;
 };
 
-/// The places of a kernel's inputs and outputs for one of its instances.
+/// Locations of a kernel's inputs and outputs for one of its instances.
 struct KernelInstance {
   std::vector<LeafKey> inputs, outputs;
 };
@@ -35,12 +35,12 @@ struct Kernel {
   std::vector<Take> inputs;
   std::vector<KernelOutput> outputs;
   std::vector<KernelCarried> carried;
-  /// Shorts of this kernel that another kernel of the section, which computes them, too, hands on.
+  /// Shorts of this kernel that another kernel of the section, which also computes them, stores.
   std::vector<Ref> left;
   std::vector<KernelInstance> instances;
 };
 
-/// A short that goes from one place to another as it is, whatever it means.
+/// A short that is copied without interpretation.
 struct MovedShort {
   std::uint32_t to = 0;  ///< cell
   NodeOp from = NodeOp::Input;
@@ -48,7 +48,7 @@ struct MovedShort {
   friend bool operator==(const MovedShort&, const MovedShort&) = default;
 };
 
-/// A section in pieces.
+/// A section as kernels, copies and constants.
 struct SplitSection {
   std::vector<Kernel> kernels;
   std::vector<MovedShort> moves;
@@ -56,7 +56,7 @@ struct SplitSection {
       constants;  ///< roots that are constants, with their value
 };
 
-/// Cuts what is demanded of a section into kernels.
-SplitSection split(const SectionModel& model, const Demand& demand);
+/// Splits the live values of a section into kernels.
+SplitSection split(const SectionModel& model, const Liveness& demand);
 
 }  // namespace gdr::native

@@ -1,5 +1,4 @@
-// Node operations on rows of lanes, in plain loops: what the portable path runs, and what the idiom
-// recogniser evaluates over the whole range of an argument.
+// Node operations on rows of lanes in plain loops, for the portable path and the idiom recogniser.
 #pragma once
 
 #include <bit>
@@ -136,7 +135,7 @@ bool apply_logic(const Node& node, const Rows<Lane, Word>& r) {
   }
 }
 
-/// What only doubles have: the rare operations by their definition.
+/// Rare operations, by their definition.
 template <typename Lane, typename Word>
 void apply_any(const Node& node, const Rows<Lane, Word>& r) {
   if constexpr (sizeof(Word) == 8) {

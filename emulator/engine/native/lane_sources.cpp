@@ -6,28 +6,29 @@
 #include <cstring>
 #include <limits>
 
-#include "emulator/engine/native/float_mode.hpp"
-#include "emulator/engine/native/runner.hpp"
+#include "emulator/engine/native/block_executor.hpp"
+#include "emulator/engine/native/float_range.hpp"
+#include "emulator/host/float_mode.hpp"
 #include "emulator/port/port_words.hpp"
 
 namespace gdr::native {
 namespace {
 
-/// Items that one task converts.
+/// Items per conversion task.
 constexpr std::uint64_t items_a_task = 2048;
-/// Windows of groups whose ranges one task finds.
+/// Windows per range task.
 constexpr std::uint64_t windows_a_task = 64;
-/// And that go through machine words at a time, where there is no short way.
+/// Items per step of the general conversion.
 constexpr std::uint64_t items_at_once = 64;
-/// Groups whose words are converted together, else.
+/// Groups per step of the simple conversion.
 constexpr std::uint64_t groups_at_once = 64;
 
 std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) noexcept {
   return a / b + (a % b != 0 ? 1 : 0);
 }
 
-/// What the loop's code finds: a double, the bits of a short at the top of 64, or, among floats, a
-/// float or an integer of 32 bits.
+/// Lane representation: a double, a short's bits at the top of 64, or, among floats, a float or a
+/// 32-bit integer.
 struct ToLong {
   static std::uint64_t wide(std::uint64_t bits) noexcept { return port::canonical(bits); }
 };
@@ -64,15 +65,15 @@ std::pair<std::int64_t, std::int64_t> range_of(const std::byte* from, std::size_
 }
 
 /// One word of n groups. False if an integer does not fit.
-template <typename Way, typename Lane>
+template <typename Conversion, typename Lane>
 bool convert_word(const std::uint64_t* from, std::size_t from_step, std::byte* to,
                   std::size_t to_step, std::uint64_t n) noexcept {
   bool fits = true;
   for (std::uint64_t g = 0; g < n; ++g, from += from_step, to += to_step) {
-    const std::uint64_t wide = Way::wide(*from);
+    const std::uint64_t wide = Conversion::wide(*from);
     if constexpr (std::is_same_v<Lane, double>) {
       std::memcpy(to, &wide, sizeof wide);
-    } else if constexpr (std::is_same_v<Way, ToInteger>) {
+    } else if constexpr (std::is_same_v<Conversion, ToInteger>) {
       const auto value = static_cast<std::int64_t>(wide) >> short_shift;
       const auto narrow = static_cast<std::int32_t>(value);
       fits = fits && narrow == value;
@@ -95,44 +96,45 @@ LaneSources::LaneSources(const CompiledSection& body, const LoadedProgram& loade
     std::optional<GroupWord> word;
     for (const PortField& field : loaded.sources) {
       if (field.location.address != key.place % item_shorts) continue;
-      if (const auto way = way_of(field, key))
-        word = GroupWord{*way, key.place / item_shorts * words + field.half_word / 2};
+      if (const auto conversion = conversion_of(field, key))
+        word = GroupWord{*conversion, key.place / item_shorts * words + field.half_word / 2};
     }
-    short_way_ = short_way_ && word.has_value();
+    all_simple_ = all_simple_ && word.has_value();
     words_.push_back(word.value_or(GroupWord{}));
   }
-  if (short_way_ && body.target().isa == Isa::Avx512 && body.precision() == Precision::Double)
+  if (all_simple_ && body.target().isa == Isa::Avx512 && body.precision() == Precision::Double)
     by_eight_.emplace(words_, loaded.program.group * words);
   windows_.words = body.compared_words();
   windows_.ranges.resize(windows_.words.size());
 }
 
 /// As port_load does it; floats that are taken as bits, or integers as numbers, are rare.
-std::optional<WordWay> LaneSources::way_of(const PortField& f, LeafKey key) noexcept {
+std::optional<WordConversion> LaneSources::conversion_of(const PortField& f, LeafKey key) noexcept {
   const MachineFormat machine = f.conversion.machine;
   const bool number = machine == MachineFormat::FloatLong || machine == MachineFormat::FloatShort;
   const bool f64 = number && f.conversion.host == HostType::F64;
-  if (f64 && f.width == Width::Short && key.take == Take::Short) return WordWay::Short;
-  if (f64 && machine == MachineFormat::FloatLong && key.take == Take::Long) return WordWay::Long;
+  if (f64 && f.width == Width::Short && key.take == Take::Short) return WordConversion::Short;
+  if (f64 && machine == MachineFormat::FloatLong && key.take == Take::Long)
+    return WordConversion::Long;
   if (machine == MachineFormat::Integer && f.width == Width::Short && key.take == Take::Bits)
-    return WordWay::Integer;
+    return WordConversion::Integer;
   return std::nullopt;
 }
 
-/// But for pads.
-std::uint64_t LaneSources::items_a_stretch() const noexcept {
+/// Without pads.
+std::uint64_t LaneSources::items_per_stretch() const noexcept {
   const std::uint64_t group = loaded_.program.group;
   return (stretch - (group > 1 ? 1 : 0)) * group;
 }
 
 std::uint64_t LaneSources::group_of(std::uint64_t item) const noexcept {
-  const std::uint64_t items = items_a_stretch();
+  const std::uint64_t items = items_per_stretch();
   return item / items * stretch + item % items / loaded_.program.group;
 }
 
 std::uint64_t LaneSources::first_item(std::uint64_t group) const noexcept {
-  return group / stretch * items_a_stretch() +
-         std::min(items_a_stretch(), group % stretch * loaded_.program.group);
+  return group / stretch * items_per_stretch() +
+         std::min(items_per_stretch(), group % stretch * loaded_.program.group);
 }
 
 LaneSources::Range LaneSources::items_of(std::uint64_t first_group,
@@ -142,9 +144,9 @@ LaneSources::Range LaneSources::items_of(std::uint64_t first_group,
 }
 
 std::uint64_t LaneSources::groups_for(std::uint64_t items) const noexcept {
-  const std::uint64_t group = loaded_.program.group, rest = items % items_a_stretch();
+  const std::uint64_t group = loaded_.program.group, rest = items % items_per_stretch();
   const std::uint64_t more = rest == 0 ? 0 : divide_up(rest, group) + (group > 1 ? 1 : 0);
-  return items / items_a_stretch() * stretch + more;
+  return items / items_per_stretch() * stretch + more;
 }
 
 void LaneSources::add_changes(std::size_t segment, const Kept& now, std::uint64_t first,
@@ -255,8 +257,8 @@ void LaneSources::convert_some(std::uint64_t first_group, std::uint64_t count) {
   const std::size_t bytes = body_.stream_bytes();
   std::byte* const to = lanes_.data() + first_group * bytes;
   // The last group may have to be filled up.
-  const std::uint64_t whole = short_way_ ? items / group : 0;
-  const FloatMode mode;
+  const std::uint64_t whole = all_simple_ ? items / group : 0;
+  const MachineFloatMode mode;
   const RangeWatch watch(true);
   const bool fits = convert_whole(from, whole, to);
   if (!fits || (body_.precision() == Precision::Float && watch.left())) usable_ = false;
@@ -264,8 +266,8 @@ void LaneSources::convert_some(std::uint64_t first_group, std::uint64_t count) {
               to + whole * bytes);
 }
 
-/// n groups of which all items are there, where all words have a short way. False if an integer
-/// does not fit beside floats.
+/// Converts n complete groups if all words have a WordConversion. False if an integer exceeds a
+/// float lane.
 bool LaneSources::convert_whole(const std::uint64_t* from, std::uint64_t n, std::byte* to) const {
   if (by_eight_) {
     by_eight_->convert(from, n, reinterpret_cast<std::uint64_t*>(to));
@@ -281,18 +283,19 @@ bool LaneSources::convert_whole(const std::uint64_t* from, std::uint64_t n, std:
     const std::uint64_t some = std::min(groups_at_once, n - g);
     for (std::size_t w = 0; w < words_.size(); ++w) {
       const std::uint64_t* const column = from + g * words + words_[w].from;
-      const auto run = [&]<typename Way>(Way) {
-        const auto work = floats ? convert_word<Way, float> : convert_word<Way, double>;
+      const auto run = [&]<typename Conversion>(Conversion) {
+        const auto work =
+            floats ? convert_word<Conversion, float> : convert_word<Conversion, double>;
         fits = work(column, words, to + g * bytes + w * lane, bytes, some) && fits;
       };
-      switch (words_[w].way) {
-        case WordWay::Long:
+      switch (words_[w].conversion) {
+        case WordConversion::Long:
           run(ToLong());
           break;
-        case WordWay::Short:
+        case WordConversion::Short:
           run(ToShort());
           break;
-        case WordWay::Integer:
+        case WordConversion::Integer:
           run(ToInteger());
       }
     }
@@ -300,7 +303,7 @@ bool LaneSources::convert_whole(const std::uint64_t* from, std::uint64_t n, std:
   return fits;
 }
 
-/// Of windows whose groups have been converted.
+/// Computes the ranges of converted windows.
 void LaneSources::find_ranges(std::uint64_t first_window, std::uint64_t count) {
   const std::size_t step = body_.stream_bytes();
   const bool floats = body_.precision() == Precision::Float;
@@ -319,7 +322,7 @@ void LaneSources::find_ranges(std::uint64_t first_window, std::uint64_t count) {
   }
 }
 
-/// Through machine words, like any engine's: all conversions, and pads.
+/// General conversion through machine words, for all conversions and pads.
 void LaneSources::convert_any(const std::uint64_t* records, std::uint64_t items,
                               std::uint64_t groups, std::byte* to) {
   if (groups == 0) return;

@@ -1,4 +1,5 @@
-// j-items as the loop's code reads them, converted from the words in the chips' memories and kept.
+// Resident j-items: converted from the chips' memories to the lanes that the loop's code reads, and
+// cached.
 #pragma once
 
 #include <atomic>
@@ -14,17 +15,16 @@
 
 namespace gdr::native {
 
-/// Items that lie one behind the other in a memory.
+/// Consecutive items in a memory.
 struct SourceSegment {
   const BoardMemory* memory = nullptr;
   std::uint64_t address = 0, items = 0;
 };
 
-/// The j-items of some segments, one behind the other as one list of groups, for the next pass on
-/// them. After changes in the memories only what changed is converted. A loop may end behind any
-/// stretch of groups: a program that works on several items at a time may finish the last ones in
-/// section End, from shorts that are rounded on their way, so that a group of pads ends each
-/// stretch.
+/// A cache of the j-items of several segments as one list of groups. After changes in the memories
+/// only changed items are converted. A loop may end after any stretch of groups: a program that
+/// processes several items at a time may finish the last ones in section End, from rounded shorts,
+/// so a group of pads ends each stretch.
 class LaneSources {
  public:
   static constexpr std::uint64_t stretch = 1024;  ///< groups, whole windows
@@ -32,21 +32,21 @@ class LaneSources {
 
   LaneSources(const CompiledSection& body, const LoadedProgram& loaded);
 
-  /// Has them converted by the tasks that are appended; `done` is to be called after these.
+  /// Appends the conversion tasks; call `done` after them.
   void prepare(std::span<const SourceSegment> segments, std::vector<Phase>& phases);
   void done() noexcept { converted_ = true; }
-  /// Afterwards: false if they cannot be held (an integer beside floats).
+  /// After `done`: false if items cannot be represented (an integer beyond the range of floats).
   bool usable() const noexcept { return usable_; }
   const std::byte* groups() const noexcept { return lanes_.data(); }
   std::uint64_t group_count() const noexcept { return groups_; }
   std::uint64_t item_count() const noexcept { return items_; }
-  /// Items of some groups: from which on, and how many.
+  /// Items of some groups.
   struct Range {
     std::uint64_t first = 0, count = 0;
   };
   Range items_of(std::uint64_t first_group, std::uint64_t groups) const noexcept;
   std::size_t bytes() const noexcept { return lanes_.size(); }
-  /// Of the words that are compared with words of targets.
+  /// Ranges of the words that are compared with targets.
   const SourceWindows& windows() const noexcept { return windows_; }
 
  private:
@@ -54,11 +54,11 @@ class LaneSources {
     std::uint64_t contents = 0, address = 0, items = 0;
     friend bool operator==(const Kept&, const Kept&) = default;
   };
-  std::uint64_t items_a_stretch() const noexcept;
+  std::uint64_t items_per_stretch() const noexcept;
   std::uint64_t group_of(std::uint64_t item) const noexcept;
   std::uint64_t first_item(std::uint64_t group) const noexcept;
   std::uint64_t groups_for(std::uint64_t items) const noexcept;
-  static std::optional<WordWay> way_of(const PortField& field, LeafKey key) noexcept;
+  static std::optional<WordConversion> conversion_of(const PortField& field, LeafKey key) noexcept;
   bool convert_whole(const std::uint64_t* from, std::uint64_t n, std::byte* to) const;
   void add_changes(std::size_t segment, const Kept& now, std::uint64_t first,
                    std::vector<Range>& ranges);
@@ -74,7 +74,7 @@ class LaneSources {
   const CompiledSection& body_;
   const LoadedProgram& loaded_;
   std::vector<GroupWord> words_;
-  bool short_way_ = true;  ///< all words have one
+  bool all_simple_ = true;  ///< every word has a WordConversion
   std::optional<GroupLanes> by_eight_;
   std::vector<SourceSegment> segments_;
   std::vector<Kept> kept_;

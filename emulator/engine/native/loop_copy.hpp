@@ -1,4 +1,4 @@
-// Copies of a loop's values for the pieces that it is made of.
+// Copies of a loop's values for its segments.
 #pragma once
 
 #include <map>
@@ -9,11 +9,11 @@
 
 namespace gdr::native {
 
-/// What a pass through a loop computes, copied into other graphs.
+/// Copies the values of a pass into other graphs.
 class LoopCopy {
  public:
   static constexpr std::size_t none = ~std::size_t{0};
-  /// Of one graph: by value and delay.
+  /// Copies in one graph, by value and delay.
   using Made = std::map<std::pair<Ref, std::uint32_t>, Ref>;
 
   explicit LoopCopy(const Kernel& kernel);
@@ -22,14 +22,14 @@ class LoopCopy {
   const Graph& graph() const noexcept { return k_.graph; }
   /// The carried location that a node is the input of, or none.
   std::size_t carried(const Node& node) const;
-  /// By node: does it depend on what is carried?
+  /// By node: whether it depends on loop-carried values.
   std::vector<bool> depends_on_carried() const;
 
-  /// A value for the groups of `delay` passes ago. With `through`, locations that are put off stand
-  /// for what the pass before handed on there.
+  /// A value for the groups of `delay` passes ago. With `through`, delayed locations stand for the
+  /// values of the previous pass.
   Ref copy(Graph& to, Ref r, bool through, std::uint32_t delay, Made& made) const;
 
-  std::vector<bool> put_off;  ///< by carried location: computed one pass late
+  std::vector<bool> defer;  ///< by carried location: computed one pass late
 
  private:
   const Kernel& k_;

@@ -5,30 +5,30 @@
 namespace gdr::native {
 namespace {
 
-/// Puts off what is made of items alone and only handed on, and leaves all else as it is.
+/// Delays carried values that depend on items only.
 class LoopMaker {
  public:
   explicit LoopMaker(const Kernel& kernel) : loop_(kernel), k_(kernel), g_(kernel.graph) {}
 
   LoopForm run() {
-    choose_put_off();
+    choose_delayed();
     const bool sums_only = std::ranges::none_of(k_.carried, [&](const KernelCarried& c) {
       const std::size_t at = static_cast<std::size_t>(&c - k_.carried.data());
-      return !loop_.put_off[at] && !depends_[node_of(c.next)];
+      return !loop_.defer[at] && !depends_[node_of(c.next)];
     });
     if (!sums_only) {
       if (auto retimed = retimed_loop(k_)) return std::move(*retimed);
     }
     LoopForm form;
     form.loops = true;
-    form.first = make([&](std::size_t c) { return !loop_.put_off[c]; }, false, 0);
-    form.loop = make([&](std::size_t c) { return !loop_.put_off[c]; }, true, 0);
-    form.last = make([&](std::size_t c) { return bool{loop_.put_off[c]}; }, false, 1);
+    form.first = make([&](std::size_t c) { return !loop_.defer[c]; }, false, 0);
+    form.loop = make([&](std::size_t c) { return !loop_.defer[c]; }, true, 0);
+    form.last = make([&](std::size_t c) { return bool{loop_.defer[c]}; }, false, 1);
     return form;
   }
 
  private:
-  void choose_put_off();
+  void choose_delayed();
   void mark(Ref r, std::vector<bool>& now) const;
   bool meets(Ref r, const std::vector<bool>& now, std::vector<bool>& seen) const;
 
@@ -52,7 +52,7 @@ class LoopMaker {
   std::vector<bool> depends_;  ///< by node: on what is carried
 };
 
-/// Nodes that the pass itself needs, at its own j-items.
+/// Nodes that a pass needs for its own j-items.
 void LoopMaker::mark(Ref r, std::vector<bool>& now) const {
   if (now[node_of(r)]) return;
   now[node_of(r)] = true;
@@ -73,22 +73,21 @@ bool LoopMaker::meets(Ref r, const std::vector<bool>& now, std::vector<bool>& se
   return false;
 }
 
-/// All that is made of items alone, unless that would compute something twice.
-void LoopMaker::choose_put_off() {
+/// Chooses carried values that depend on items only, unless a delay would duplicate work.
+void LoopMaker::choose_delayed() {
   depends_ = loop_.depends_on_carried();
-  std::vector<bool>& put_off = loop_.put_off;
-  for (std::size_t c = 0; c < put_off.size(); ++c)
-    put_off[c] = !depends_[node_of(k_.carried[c].next)];
+  std::vector<bool>& defer = loop_.defer;
+  for (std::size_t c = 0; c < defer.size(); ++c) defer[c] = !depends_[node_of(k_.carried[c].next)];
   for (bool changed = true; changed;) {
     changed = false;
     std::vector<bool> now(g_.size(), false);
-    for (std::size_t c = 0; c < put_off.size(); ++c) {
-      if (!put_off[c]) mark(k_.carried[c].next, now);
+    for (std::size_t c = 0; c < defer.size(); ++c) {
+      if (!defer[c]) mark(k_.carried[c].next, now);
     }
-    for (std::size_t c = 0; c < put_off.size(); ++c) {
+    for (std::size_t c = 0; c < defer.size(); ++c) {
       std::vector<bool> seen(g_.size(), false);
-      if (!put_off[c] || !meets(k_.carried[c].next, now, seen)) continue;
-      put_off[c] = false;
+      if (!defer[c] || !meets(k_.carried[c].next, now, seen)) continue;
+      defer[c] = false;
       changed = true;
     }
   }
@@ -102,7 +101,7 @@ LoopForm make_loop_form(const Kernel& kernel, bool loops) {
   form.once.graph = kernel.graph;
   for (std::uint32_t n = 0; n < kernel.outputs.size(); ++n) {
     form.once.stores.push_back({Store::Area::Output, n, kernel.outputs[n].take,
-                                kernel.outputs[n].value, kernel.outputs[n].handed_on});
+                                kernel.outputs[n].value, kernel.outputs[n].read_by_section});
   }
   for (const Ref left : kernel.left) {
     form.once.stores.push_back({Store::Area::Left, 0, Take::Short, left, true});

@@ -3,9 +3,9 @@
 #include <bit>
 #include <cmath>
 
-#include "emulator/engine/native/float_mode.hpp"
-#include "emulator/engine/native/roots.hpp"
-#include "emulator/engine/native/shorts.hpp"
+#include "emulator/engine/native/float_range.hpp"
+#include "emulator/engine/native/rsqrt_idiom.hpp"
+#include "emulator/engine/native/short_rounding.hpp"
 #include "emulator/engine/native/simplify.hpp"
 
 namespace gdr::native {
@@ -233,10 +233,10 @@ std::uint64_t constant_lane(const Node& constant, Precision precision) noexcept 
 }
 
 Segment lowered(const Segment& segment, Target target) {
-  Segment s = cleaned(with_roots(segment, target.precision));
+  Segment s = cleaned(replace_rsqrt_idioms(segment, target.precision));
   // A float has fewer bits than a short.
-  s = target.precision == Precision::Double ? with_rounded_outputs(s)
-                                            : cleaned(without_left(std::move(s)));
+  s = target.precision == Precision::Double ? round_outputs(s)
+                                            : cleaned(drop_left_stores(std::move(s)));
   s = simplified(s);
   if (target.isa == Isa::Avx2) s = with_masked_terms(s);
   s = with_steps(fused(s), target);

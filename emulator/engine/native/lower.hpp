@@ -1,4 +1,4 @@
-// From what a program says to what a host's vector units do.
+// Lowering of program operations to host vector operations.
 #pragma once
 
 #include "emulator/engine/engine.hpp"
@@ -8,7 +8,7 @@ namespace gdr::native {
 
 enum class Precision : std::uint8_t { Double, Float };
 
-/// What code is made for.
+/// Target of code generation.
 struct Target {
   Isa isa = Isa::Portable;
   Precision precision = Precision::Double;
@@ -24,12 +24,12 @@ struct Target {
   }
 };
 
-/// What stands in a lane for a constant.
+/// Bits of a constant in a lane.
 std::uint64_t constant_lane(const Node& constant, Precision precision) noexcept;
 
 /// Products that only sums use become fused multiply-adds; reciprocals and reciprocal square roots
 /// become the host's estimate and as many steps as their accuracy asks for. Throws Unsupported
-/// where floats cannot stand for what doubles can.
+/// where floats lack the range of doubles.
 Segment lowered(const Segment& segment, Target target);
 
 }  // namespace gdr::native

@@ -4,29 +4,29 @@
 #include <atomic>
 #include <mutex>
 
-#include "emulator/engine/blockwise/streamed.hpp"
+#include "emulator/engine/blockwise/streaming_executable.hpp"
 #include "emulator/engine/check.hpp"
+#include "emulator/engine/matmul/fast_kernels.hpp"
+#include "emulator/engine/native/block_executor.hpp"
 #include "emulator/engine/native/cache.hpp"
-#include "emulator/engine/native/float_mode.hpp"
 #include "emulator/engine/native/packed_runner.hpp"
-#include "emulator/engine/native/runner.hpp"
-#include "emulator/engine/products/fast_kernels.hpp"
-#include "emulator/engine/streaming.hpp"
+#include "emulator/engine/stream_check.hpp"
 #include "emulator/engine/vector/vector.hpp"
+#include "emulator/host/float_mode.hpp"
 
 namespace gdr {
 namespace {
 
-class NativeExecutable final : public StreamedExecutable {
+class NativeExecutable final : public StreamingExecutable {
  public:
   NativeExecutable(const Program& program, const Geometry& geometry, native::Target target)
       : isa_(target.isa),
         geometry_(geometry),
         source_(program),
         program_(native::compiled_program(program, geometry, target)),
-        products_(target.precision == native::Precision::Double ? fast_products_of(target.isa)
+        products_(target.precision == native::Precision::Double ? fast_matmul_of(target.isa)
                                                                 : nullptr),
-        takes_streams_(body_takes_streams(program)) {}
+        accepts_streams_(body_accepts_streams(program)) {}
 
   void run(BlockState& block, const BlockRun& run) const override {
     if (run.iterations == 0) return;
@@ -38,13 +38,13 @@ class NativeExecutable final : public StreamedExecutable {
       return;
     }
     runs_[number].fetch_add(1, std::memory_order_relaxed);
-    const native::FloatMode mode;
+    const MachineFloatMode mode;
     native::run_section(*section, block, run);
   }
 
   std::size_t stream_bytes() const noexcept override {
     const auto& body = program_->parts[static_cast<unsigned>(Section::Body)].section;
-    return body && takes_streams_ ? body->stream_bytes() : 0;
+    return body && accepts_streams_ ? body->stream_bytes() : 0;
   }
   bool convert_sources(const std::uint64_t* shorts, std::size_t groups, std::uint32_t step,
                        std::byte* to) const noexcept override {
@@ -52,39 +52,39 @@ class NativeExecutable final : public StreamedExecutable {
     return native::convert_sources(*body, shorts, groups, step, to);
   }
 
-  std::uint64_t most_whole_groups() const noexcept override {
-    return takes_streams_ && program_->in_one_go ? ~std::uint64_t{0} : 0;
+  std::uint64_t max_fused_groups() const noexcept override {
+    return accepts_streams_ && program_->fusable ? ~std::uint64_t{0} : 0;
   }
-  bool run_whole(BlockState& block, const BlockRun& body) const override {
-    const native::FloatMode mode;
-    native::run_whole(*program_, block, body);
+  bool run_program(BlockState& block, const BlockRun& body) const override {
+    const MachineFloatMode mode;
+    native::run_program(*program_, block, body);
     for (const Section section : {Section::Start, Section::Body, Section::End})
       runs_[static_cast<unsigned>(section)].fetch_add(1, std::memory_order_relaxed);
     return true;
   }
 
-  ExecutableNotes notes() const override {
-    ExecutableNotes notes;
+  ExecutableStats stats() const override {
+    ExecutableStats stats;
     for (unsigned s = 0; s < section_count; ++s) {
       const auto& part = program_->parts[s];
-      notes[s].compiled = part.section != nullptr;
-      notes[s].runs = runs_[s];
-      notes[s].exact_runs = exact_runs_[s];
-      notes[s].reason = part.section ? part.section->remark() : part.reason;
+      stats[s].compiled = part.section != nullptr;
+      stats[s].runs = runs_[s];
+      stats[s].fallback_runs = exact_runs_[s];
+      stats[s].reason = part.section ? part.section->remark() : part.reason;
       if (!part.section) continue;
-      notes[s].code_bytes = part.section->code_bytes();
-      notes[s].compile_seconds = part.section->compile_seconds();
+      stats[s].code_bytes = part.section->code_bytes();
+      stats[s].compile_seconds = part.section->compile_seconds();
     }
-    return notes;
+    return stats;
   }
-  const FastKernels* fast_kernels() const noexcept override { return products_; }
+  const FastMatmulKernels* fast_matmul_kernels() const noexcept override { return products_; }
   std::unique_ptr<PassRunner> pass_runner(const LoadedProgram& loaded,
                                           const Geometry& geometry) const override {
-    return std::make_unique<native::PackedRunner>(*program_, loaded, geometry, *this,
-                                                  StreamedExecutable::pass_runner(loaded, geometry),
-                                                  runs_.data());
+    return std::make_unique<native::PackedRunner>(
+        *program_, loaded, geometry, *this, StreamingExecutable::pass_runner(loaded, geometry),
+        runs_.data());
   }
-  void note_products(std::uint64_t blocks, std::uint64_t /*slow*/) const noexcept override {
+  void record_matmul(std::uint64_t blocks, std::uint64_t /*slow*/) const noexcept override {
     runs_[static_cast<unsigned>(Section::Body)].fetch_add(blocks, std::memory_order_relaxed);
   }
 
@@ -103,14 +103,14 @@ class NativeExecutable final : public StreamedExecutable {
   mutable std::shared_ptr<const Executable> exact_;
   mutable std::array<std::atomic<std::uint64_t>, section_count> runs_{}, exact_runs_{};
   std::shared_ptr<const native::CompiledProgram> program_;
-  const FastKernels* products_;
-  bool takes_streams_;
+  const FastMatmulKernels* products_;
+  bool accepts_streams_;
 };
 
 }  // namespace
 
 bool NativeEngine::multiplies_all_bits() const noexcept {
-  return target_.precision == native::Precision::Double && fast_products_of(target_.isa) != nullptr;
+  return target_.precision == native::Precision::Double && fast_matmul_of(target_.isa) != nullptr;
 }
 
 std::shared_ptr<const Executable> NativeEngine::prepare(const Program& program,

@@ -1,5 +1,5 @@
-// The native engine: fast numerics. Programs become code for this host's vector units, on doubles
-// or floats; what these cannot represent runs on the vector engine, and says why.
+// The native engine: fast numerics. Programs are compiled for this host's vector units, on doubles
+// or floats; unsupported sections run on the vector engine and report the reason.
 #pragma once
 
 #include "emulator/engine/engine.hpp"

@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "emulator/engine/streaming.hpp"
+#include "emulator/engine/stream_check.hpp"
 
 namespace gdr::native {
 namespace {
@@ -18,7 +18,7 @@ struct Place {
   friend auto operator<=>(const Place&, const Place&) = default;
 };
 
-/// Throws std::string: why it cannot be done.
+/// Throws std::string: the reason for failure.
 class Planner {
  public:
   /// `folded`: see PackedPlan.
@@ -61,14 +61,16 @@ class Planner {
       const auto& part = compiled_.parts[static_cast<unsigned>(s)];
       if (!part.section) throw std::string("a section runs on the exact engine");
       const bool reads = s != Section::Body && reads_sources(*part.section);
-      const bool puts = s == Section::Start ? !compiled_.in_one_go && !part.section->puts().empty()
-                                            : !part.section->puts().empty();
-      if (s != Section::Body && !keeps_to_fixed(loaded_.program, s))
-        throw std::string("a section but the loop reads where j-items stand");
-      if (reads || puts) throw std::string("a section but the loop uses the broadcast memory");
+      const bool bm_stores = s == Section::Start
+                                 ? !compiled_.fusable && !part.section->bm_stores().empty()
+                                 : !part.section->bm_stores().empty();
+      if (s != Section::Body && !uses_fixed_words_only(loaded_.program, s))
+        throw std::string("a section other than the loop reads j-items");
+      if (reads || bm_stores)
+        throw std::string("a section other than the loop uses the broadcast memory");
     }
     if (section(Section::Body).stream_bytes() == 0) throw std::string("it reads no sources");
-    if (!body_takes_streams(loaded_.program))
+    if (!body_accepts_streams(loaded_.program))
       throw std::string("the loop reads the broadcast memory beside its sources");
   }
 
@@ -87,10 +89,10 @@ class Planner {
   /// Element e has at `other` what element 0 has at `first`.
   void match(unsigned e, Place first, Place other) {
     const auto [at, is_new] = elements_of_[e].try_emplace(first, other);
-    if (!is_new && at->second != other) throw std::string("elements do not compute alike");
+    if (!is_new && at->second != other) throw std::string("elements compute differently");
   }
   void match(unsigned e, LeafKey first, LeafKey other) {
-    if (other.take != first.take) throw std::string("elements do not compute alike");
+    if (other.take != first.take) throw std::string("elements compute differently");
     const std::vector<Place> from = places(first), to = places(other);
     for (std::size_t k = 0; k < from.size(); ++k) match(e, from[k], to[k]);
   }
@@ -104,9 +106,9 @@ class Planner {
     for (const KernelInstance& instance : instances(kernel)) {
       for (const LeafKey key : instance.inputs)
         if (key.take == Take::PeNumber || key.take == Take::BlockNumber)
-          throw std::string("a PE knows its place");
+          throw std::string("a PE reads its number");
       for (const LeafKey key : instance.outputs)
-        if (key.delay != 0) throw std::string("it puts words");
+        if (key.delay != 0) throw std::string("it stores words");
     }
     if (folded_) match_instances(kernel);
   }
@@ -115,7 +117,7 @@ class Planner {
   void match_instances(const Kernel& kernel) {
     const bool shared = kernel.instances.size() == 1;
     if (!shared && kernel.instances.size() != elements_)
-      throw std::string("elements do not compute alike");
+      throw std::string("elements compute differently");
     const KernelInstance& first = kernel.instances[0];
     for (unsigned e = 0; e < elements_; ++e) {
       const KernelInstance& other = kernel.instances[shared ? 0 : e];
@@ -126,19 +128,18 @@ class Planner {
     }
   }
 
-  /// The first instance is element 0 in all sections: nothing that it looks at is another
-  /// element's.
+  /// Checks that the first instance reads only element 0 in all sections.
   void check_order() const {
     for (unsigned e = 1; folded_ && e < elements_; ++e)
       for (const auto& [first, other] : elements_of_[e])
         if (other != first && elements_of_[e].contains(other))
-          throw std::string("elements do not come in the same order");
+          throw std::string("elements have different orders");
   }
 
   void place_field(const PortField& field, std::set<Place>& to) {
     const Operand& x = field.location;
     if (elements_ > 1 && !x.vector && x.space != Space::T)
-      throw std::string("a variable is the same for all elements");
+      throw std::string("a variable is shared by all elements");
     for (unsigned e = 0; e < elements_; ++e)
       for (unsigned half = 0; half < shorts_in(field.width); ++half) {
         const Place first{false, compiled_.map.cell(x, 0) + half};
@@ -148,7 +149,7 @@ class Planner {
       }
   }
 
-  /// What a section reads, and then what it leaves.
+  /// Checks a section's inputs, then its outputs.
   void follow(Section s) {
     const bool body = s == Section::Body;
     const auto read = [&](const Place& place) {
@@ -156,7 +157,7 @@ class Planner {
       if (targets_.contains(place) || computed_.contains(place) || constants_.contains(place))
         return;
       // What an earlier pass left in a result is no business of a pass that was packed.
-      if (results_.contains(place)) throw std::string("a result goes on from pass to pass");
+      if (results_.contains(place)) throw std::string("a result is carried between runs");
       presets_.insert(place);
     };
     for (const Kernel& kernel : section(s).kernels())
@@ -184,7 +185,7 @@ class Planner {
 
   /// A word of the last source, or of the broadcast memory, that every element gets alike.
   void check_move(const Place& place, const MovedRow& move) const {
-    constexpr auto why = "a word is moved from one place to another";
+    constexpr auto why = "a word is copied";
     if (move.from == NodeOp::Input) throw std::string(why);
     for (unsigned e = 0; folded_ && e < elements_; ++e) {
       const auto other = moved_.find(elements_of_[e].at(place));

@@ -2,22 +2,22 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 
 #include "emulator/chip/reduction.hpp"
 #include "emulator/engine/blockwise/small_blocks.hpp"
-#include "emulator/engine/native/float_mode.hpp"
-#include "emulator/engine/native/runner.hpp"
+#include "emulator/engine/native/block_executor.hpp"
+#include "emulator/host/float_mode.hpp"
+#include "emulator/host/stopwatch.hpp"
 
 namespace gdr::native {
 namespace {
 
-/// Targets that one task works on, at most.
-constexpr std::uint64_t most_targets = 128;
-/// Sources of a slice, at least, and slices at most.
-constexpr std::uint64_t items_a_slice = 16384, most_slices = 8;
+/// Maximum number of targets per task.
+constexpr std::uint64_t max_targets = 128;
+/// Minimum number of sources per slice, and maximum number of slices.
+constexpr std::uint64_t items_a_slice = 16384, max_slices = 8;
 
-/// A block of which every PE is a target, and which image it was made of.
+/// A packed block and the image that it was copied from.
 struct PackedBlock {
   std::uint64_t image = 0;
   ChipState chip;
@@ -61,7 +61,7 @@ bool PackedRunner::takes(const Pass& pass) const {
   return plan_.usable && takes_runs(pass) && takes_transfers(pass);
 }
 
-/// One loop from Start to End over all sources, of which only results are wanted.
+/// Whether the runs are one results-only loop from Start to End.
 bool PackedRunner::takes_runs(const Pass& pass) const {
   if (!wants_results_only(pass)) return false;
   const PassRun& first = pass.runs.front();
@@ -69,14 +69,14 @@ bool PackedRunner::takes_runs(const Pass& pass) const {
   const bool any_order = std::ranges::none_of(
       loaded_.results, [](const PortField& field) { return field.reduce == Reduce::Iadd; });
   return std::ranges::all_of(pass.runs, [&](const PassRun& run) {
-    return run.plan.share == Share::TargetsOverBlocks
+    return run.plan.partition == ChipPartition::TargetsOverBlocks
                ? run.chips == first.chips
-               : run.plan.share == Share::SourcesOverBlocks && any_order &&
+               : run.plan.partition == ChipPartition::SourcesOverBlocks && any_order &&
                      (run.flags & run_reassociate) != 0;
   });
 }
 
-/// All targets come in, and the results of all of them go out.
+/// Whether all targets are written and all their results are read.
 bool PackedRunner::takes_transfers(const Pass& pass) const {
   if (pass.writes.empty() || pass.writes.size() != pass.reads.size()) return false;
   const PassRun& run = pass.runs.front();
@@ -85,24 +85,25 @@ bool PackedRunner::takes_transfers(const Pass& pass) const {
     const ResultRead& read = pass.reads[k];
     const auto chip = static_cast<std::size_t>(std::countr_zero(write.chips));
     const std::uint64_t targets = run.targets != 0 ? run.targets : pass.chips[chip].targets;
-    const bool split = run.plan.share == Share::SourcesOverBlocks;
+    const bool split = run.plan.partition == ChipPartition::SourcesOverBlocks;
     const bool whole =
         split ? pass.writes.size() == 1 && read.joined && run.chips == write.chips
               : std::has_single_bit(write.chips) && !read.joined && takes_part(run.chips, chip);
-    if (!whole || write.slots.share != run.plan.share || read.slots.share != run.plan.share ||
-        read.chips != write.chips || write.slots.first != 0 || read.slots.first != 0 ||
-        write.slots.count != targets || read.slots.count != targets || targets == 0)
+    if (!whole || write.slots.partition != run.plan.partition ||
+        read.slots.partition != run.plan.partition || read.chips != write.chips ||
+        write.slots.first != 0 || read.slots.first != 0 || write.slots.count != targets ||
+        read.slots.count != targets || targets == 0)
       return false;
   }
   return true;
 }
 
-/// The sources of all runs. False if chips see different ones, or there are none.
+/// Collects the sources of all runs. False if chips have different ones, or there are none.
 bool PackedRunner::gather_segments(const Pass& pass) {
   segments_.clear();
   std::uint64_t items = 0;
   for (const PassRun& run : pass.runs) {
-    const bool split = run.plan.share == Share::SourcesOverBlocks;
+    const bool split = run.plan.partition == ChipPartition::SourcesOverBlocks;
     const BoardMemory* first = nullptr;
     for (std::size_t c = 0; c < pass.chips.size(); ++c) {
       if (!takes_part(run.chips, c)) continue;
@@ -119,7 +120,7 @@ bool PackedRunner::gather_segments(const Pass& pass) {
   return items != 0;
 }
 
-/// What PEs find: the same in all of them, or false.
+/// Creates the initial PE state; false if PEs differ.
 bool PackedRunner::make_image(const Pass& pass) {
   const LoadedChip* first = nullptr;
   for (const PassRun& run : pass.runs)
@@ -148,18 +149,18 @@ bool PackedRunner::make_image(const Pass& pass) {
   return image_usable_;
 }
 
-/// As many as keep some threads busy with few targets, where each has enough to do. Who asks for
-/// whole sums of every target gets them, and so does who takes one block's word for all.
+/// Number of slices that keeps threads busy with few targets. One slice if the order of sums is
+/// fixed or a result is passed from one block.
 std::uint64_t PackedRunner::slices_wanted(const Pass& pass) const {
-  const bool joins = pass.runs.front().plan.share == Share::SourcesOverBlocks &&
+  const bool joins = pass.runs.front().plan.partition == ChipPartition::SourcesOverBlocks &&
                      std::ranges::none_of(loaded_.results, [](const PortField& field) {
                        return field.reduce == Reduce::Pass;
                      });
   if (!joins) return 1;
-  return std::clamp<std::uint64_t>(sources_->item_count() / items_a_slice, 1, most_slices);
+  return std::clamp<std::uint64_t>(sources_->item_count() / items_a_slice, 1, max_slices);
 }
 
-/// Whole stretches, as equal as may be.
+/// Whole stretches, of nearly equal size.
 void PackedRunner::make_slices(std::uint64_t wanted) {
   constexpr std::uint64_t stretch = LaneSources::stretch;
   const std::uint64_t groups = sources_->group_count();
@@ -175,13 +176,13 @@ void PackedRunner::make_slices(std::uint64_t wanted) {
   }
 }
 
-/// The loop may leave words of the group that it found last: of each part of it, one.
+/// The last group of each part, whose words the loop may store.
 void PackedRunner::take_last_groups(Slice& slice) const {
   const std::size_t size = loaded_.program.group * std::size_t{loaded_.program.item_shorts};
-  slice.last_groups.resize((slice.count + groups_between_looks - 1) / groups_between_looks * size);
+  slice.last_groups.resize((slice.count + groups_between_polls - 1) / groups_between_polls * size);
   std::uint64_t* to = slice.last_groups.data();
   for (std::uint64_t end = 0; end < slice.count; to += size) {
-    end = std::min(slice.count, end + groups_between_looks);
+    end = std::min(slice.count, end + groups_between_polls);
     take_group(slice.first + end - 1, to);
   }
 }
@@ -208,7 +209,7 @@ void PackedRunner::take_group(std::uint64_t group, std::uint64_t* to) const {
   }
 }
 
-/// Whole vectors, as equal as may be, so that every thread has its part.
+/// Whole vectors, of nearly equal size, for load balance.
 std::vector<PackedRunner::Group> PackedRunner::make_groups(const Pass& pass,
                                                            unsigned threads) const {
   const std::uint64_t lanes = std::uint64_t{compiled_.target.lanes()} * plan_.elements;
@@ -216,7 +217,7 @@ std::vector<PackedRunner::Group> PackedRunner::make_groups(const Pass& pass,
   for (std::size_t k = 0; k < pass.writes.size(); ++k) {
     const std::uint64_t count = pass.writes[k].slots.count;
     const std::uint64_t vectors = (count + lanes - 1) / lanes;
-    const std::uint64_t least = (count + most_targets - 1) / most_targets;
+    const std::uint64_t least = (count + max_targets - 1) / max_targets;
     const std::uint64_t parts = (threads + slices_.size() - 1) / slices_.size();
     const std::uint64_t wanted = std::max(least, std::min(parts, vectors));
     const std::uint64_t size = (vectors + wanted - 1) / wanted * lanes;
@@ -256,10 +257,9 @@ bool PackedRunner::run_targets(const Pass& pass) {
     if (partial_results_.size() < words) partial_results_.resize(words);
   }
   const Phase phase{groups.size(), [&](std::size_t i) { work(pass, groups[i]); }};
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch timer;
   run_phases({&phase, 1}, threads);
-  const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - begin;
-  threads_.record(pairs, threads, spent.count());
+  threads_.record(pairs, threads, timer.seconds() * 1e9);
   if (slices_.size() > 1) join_slices(pass);
   for (const Section s : {Section::Start, Section::Body, Section::End})
     runs_[static_cast<unsigned>(s)].fetch_add(groups.size(), std::memory_order_relaxed);
@@ -267,11 +267,11 @@ bool PackedRunner::run_targets(const Pass& pass) {
 }
 
 void PackedRunner::work(const Pass& pass, const Group& group) {
-  const FloatMode mode;
+  const MachineFloatMode mode;
   PackedBlock& packed = packed_block;
   if (packed.image != image_number_) {
-    // What is left of another program is never looked at.
-    const Geometry geometry = one_block(geometry_, most_targets);
+    // Stale words of another program are never read.
+    const Geometry geometry = one_block(geometry_, max_targets);
     if (packed.chip.blocks.empty() || packed.chip.geometry != geometry)
       packed.chip = make_chip(geometry);
     packed.chip.blocks[0].bm = image_.blocks[0].bm;

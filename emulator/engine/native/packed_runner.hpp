@@ -1,4 +1,5 @@
-// Passes of the native engine: targets packed into vectors, all sources of all chips in one list.
+// The native engine's pass runner: packs targets into vectors and all sources of all chips into one
+// list.
 #pragma once
 
 #include <atomic>
@@ -12,20 +13,20 @@
 
 namespace gdr::native {
 
-/// Runs passes of which only results are wanted on packed targets (packed_plan.hpp), and all others
-/// block by block. Many sources are cut into slices, whose results are joined as the network would;
-/// how many depends on the number of sources alone. So what a target's result is depends neither on
-/// how targets are grouped nor on the number of threads.
+/// Runs results-only passes on packed targets (packed_plan.hpp), and all others block by block.
+/// Many sources are cut into slices, whose results are reduced like those of the network; the
+/// number of slices depends only on the number of sources. So results depend neither on the
+/// grouping of targets nor on the number of threads.
 class PackedRunner final : public PassRunner {
  public:
   PackedRunner(const CompiledProgram& compiled, const LoadedProgram& loaded,
                const Geometry& geometry, const Executable& executable,
                std::unique_ptr<PassRunner> blockwise, std::atomic<std::uint64_t>* runs);
   void run(const Pass& pass) override;
-  void forget_chips() noexcept override { blockwise_->forget_chips(); }
+  void invalidate_chips() noexcept override { blockwise_->invalidate_chips(); }
 
  private:
-  /// Targets of some write, where their results go, and the slice of the sources that they see.
+  /// Targets of a write, the destination of their results, and their slice of the sources.
   struct Group {
     const TargetWrite* write = nullptr;
     const ResultRead* read = nullptr;
@@ -67,10 +68,10 @@ class PackedRunner final : public PassRunner {
   std::unique_ptr<LaneSources> sources_;
   std::vector<SourceSegment> segments_;
   std::vector<Slice> slices_;
-  /// Of several slices: words of the network, by slice and target.
+  /// Words of the network by slice and target, if there are several slices.
   std::vector<std::uint64_t> partial_results_;
 
-  /// What a PE finds when targets are written: one block, as Init and parameters leave it.
+  /// The initial state of a PE: one block after Init and parameters.
   ChipState image_;
   std::map<std::uint32_t, std::vector<std::uint64_t>> image_params_;
   bool image_made_ = false, image_usable_ = false;

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <set>
 #include <utility>
 
-#include "emulator/engine/native/float_mode.hpp"
-#include "emulator/engine/native/handover.hpp"
-#include "emulator/engine/native/shorts.hpp"
-#include "emulator/engine/streaming.hpp"
+#include "emulator/engine/native/cross_section_types.hpp"
+#include "emulator/engine/native/float_range.hpp"
+#include "emulator/engine/native/short_rounding.hpp"
+#include "emulator/engine/stream_check.hpp"
+#include "emulator/host/float_mode.hpp"
+#include "emulator/host/stopwatch.hpp"
 #include "emulator/isa/ports.hpp"
 
 namespace gdr::native {
@@ -17,9 +18,9 @@ namespace {
 
 bool is_memory(NodeOp op) { return op == NodeOp::Source || op == NodeOp::Uniform; }
 
-/// What the host reads of a program's results; all of the machine where it declares none.
-Needs needs_of_host(const Program& program, const CellMap& map) {
-  Needs needs(map);
+/// Words that the host reads: the declared results, or the whole state if there are none.
+LiveOut needs_of_host(const Program& program, const CellMap& map) {
+  LiveOut needs(map);
   bool declared = false;
   for (const Variable& v : program.variables) {
     if (v.kind == VarKind::Output) declared = true;
@@ -27,17 +28,17 @@ Needs needs_of_host(const Program& program, const CellMap& map) {
     declared = true;
     for (unsigned e = 0; e < program.elements; ++e) {
       const std::uint32_t cell = map.cell(v.location, e);
-      needs.need_cell(cell);
-      if (v.location.width == Width::Long) needs.need_cell(cell + 1);
+      needs.mark_cell(cell);
+      if (v.location.width == Width::Long) needs.mark_cell(cell + 1);
     }
   }
-  if (!declared) needs.need_all();
+  if (!declared) needs.mark_all();
   return needs;
 }
 
 /// Everything that a section on the exact engine may read.
 void add_exact_needs(const Program& program, Section section, const Geometry& geometry,
-                     const CellMap& map, Needs& needs) {
+                     const CellMap& map, LiveOut& needs) {
   std::vector<Access> accesses;
   for (const Instruction& i : program.section(section)) {
     for (unsigned k = 0; k < i.vlen; ++k) {
@@ -52,8 +53,8 @@ void add_exact_needs(const Program& program, Section section, const Geometry& ge
         if (a.what == Access::What::Local) base = map.local;
         if (a.what == Access::What::T) base = map.t + k * 2;
         if (port_of(a) == Port::BmAccess) continue;
-        // Also what it writes: it may do so under a mask, and then the old value stays.
-        for (std::uint32_t n = 0; n < a.shorts; ++n) needs.need_cell(base + a.address + n);
+        // Including words that it writes, since a mask may keep the old value.
+        for (std::uint32_t n = 0; n < a.shorts; ++n) needs.mark_cell(base + a.address + n);
       }
     }
   }
@@ -96,7 +97,7 @@ Kernel with_zeros(const Kernel& kernel, std::uint64_t zero_words, const WordTabl
 
 }  // namespace
 
-CompiledSection::CompiledSection(const SectionModel& model, const Demand& demand, bool loops,
+CompiledSection::CompiledSection(const SectionModel& model, const Liveness& demand, bool loops,
                                  Target target)
     : map_(model.map), loops_(loops), target_(target) {
   SplitSection pieces = split(model, demand);
@@ -114,18 +115,18 @@ CompiledSection::CompiledSection(const SectionModel& model, const Demand& demand
     if (root.key.delay == 0) constants_.back().cell = cell_row(map_, root.key);
     if (root.key.delay != 0 || root.key.take == Take::Mask) continue;
     const auto exact = [&](std::uint32_t cell, std::uint64_t& word) {
-      const CellRef held = model.state[cell];
+      const CellValue held = model.state[cell];
       if (model.cells.is_constant(held)) word = model.cells.constant_bits(held);
     };
     exact(root.key.place, constants_.back().upper);
     if (root.key.take == Take::Long) exact(root.key.place + 1, constants_.back().lower);
   }
-  for (const PutWord& put : model.puts) puts_.push_back({put.address, put.pe, put.width});
+  for (const BmStore& put : model.bm_stores) bm_stores_.push_back({put.address, put.pe, put.width});
   collect_words();
   check_precision();
 }
 
-/// Is a mask made of the difference of two computed numbers?
+/// Whether a mask depends on the difference of two computed numbers.
 bool is_comparison_of_results(const Graph& g, const Node& node) {
   if (node.op != NodeOp::Negative && node.op != NodeOp::IsZero) return false;
   const Node& difference = g[node.a];
@@ -133,7 +134,7 @@ bool is_comparison_of_results(const Graph& g, const Node& node) {
          !is_leaf(g[difference.b].op);
 }
 
-/// Doubles take over where floats cannot do it.
+/// Falls back to doubles where floats are unsupported.
 void CompiledSection::check_precision() {
   if (target_.precision != Precision::Float) return;
   for (const Kernel& kernel : kernels_) {
@@ -199,7 +200,7 @@ std::vector<LeafKey> CompiledSection::compared_words() const {
 KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_words,
                                       Target target) const {
   const Kernel special =
-      with_rounded_sums(with_zeros(kernel, zero_words & zero_candidates_, uniform_words_));
+      round_loop_sums(with_zeros(kernel, zero_words & zero_candidates_, uniform_words_));
   LoopForm form = make_loop_form(special, loops_);
   KernelCode code;
   code.loops = loops_;
@@ -220,15 +221,15 @@ KernelCode CompiledSection::make_code(const Kernel& kernel, std::uint64_t zero_w
     code.first = lowered(form.first, target);
     code.loop = lowered(form.loop, target);
     code.last = lowered(form.last, target);
-    if (target.isa != Isa::Portable) code.free = without_exclusions(code.loop, code.carried_slot);
+    if (target.isa != Isa::Portable) code.free = make_unguarded_loop(code.loop, code.carried_slot);
   }
   return code;
 }
 
-/// Cells that a word takes, from its place on.
+/// Cells that a word occupies, from its place on.
 std::uint32_t cells_in(LeafKey key) { return key.take == Take::Long ? 2 : 1; }
 
-/// Where a word is among those that a section may leave: masks have places of their own.
+/// Index of a word among a section's outputs; masks have separate indices.
 std::pair<bool, std::uint32_t> place_of(LeafKey key, std::uint32_t cell = 0) {
   return {key.take == Take::Mask, key.place + cell};
 }
@@ -239,7 +240,7 @@ void CompiledSection::follow(const CompiledSection& before) {
     given_[place_of(constant.key)] = constant.upper;
     if (constant.key.take == Take::Long) given_[place_of(constant.key, 1)] = constant.lower;
   }
-  // What is read out of the state all the same, and what is written to it again.
+  // Inputs that are read from the state even in a fused run, and constants stored to it.
   std::set<std::pair<bool, std::uint32_t>> read, written;
   for (const Kernel& kernel : kernels_) {
     for (const KernelInstance& instance : kernel.instances) {
@@ -278,19 +279,19 @@ bool CompiledSection::is_given(LeafKey key) const {
 void CompiledSection::add_given(const RowTransfer& to, Target target,
                                 CompiledKernels::One& one) const {
   const std::size_t lane = target.lane_bytes();
-  GivenInput input{to.instance, to.offset, std::vector<std::byte>(target.lanes() * lane)};
+  ConstantInput input{to.instance, to.offset, std::vector<std::byte>(target.lanes() * lane)};
   const std::uint64_t upper = given_.at(place_of(to.key));
   const std::uint64_t lower = to.key.take == Take::Long ? given_.at(place_of(to.key, 1)) : upper;
-  const FloatMode mode;
+  const MachineFloatMode mode;
   const RangeWatch watch(true);
   bool fits = true;
   for (std::size_t k = 0; k < target.lanes(); ++k) {
     fits = fits && words_to_lanes(to.key.take, target.precision, {&upper, &lower, 0}, 1,
                                   input.lanes.data() + k * lane, lane);
   }
-  // What floats do not hold: the run is repeated with doubles, as without this.
+  // Not representable in floats: the run is repeated in doubles.
   const bool lost = target.precision == Precision::Float && watch.left();
-  one.given_fit = one.given_fit && fits && !lost;
+  one.constants_fit = one.constants_fit && fits && !lost;
   one.given.push_back(input);
 }
 
@@ -311,7 +312,7 @@ void CompiledSection::add_transfers(const Kernel& kernel, Target target,
     if (is_given(t.key)) {
       add_given(t, target, one);
     } else {
-      one.in_after.push_back(t);
+      one.in_fused.push_back(t);
     }
   }
   const auto of_first = [](const std::vector<RowTransfer>& rows) {
@@ -319,7 +320,7 @@ void CompiledSection::add_transfers(const Kernel& kernel, Target target,
         std::ranges::count_if(rows, [](const RowTransfer& t) { return t.instance == 0; }));
   };
   one.first_in = of_first(one.in);
-  one.first_in_after = of_first(one.in_after);
+  one.first_in_fused = of_first(one.in_fused);
   one.first_out = of_first(one.out);
 }
 
@@ -338,7 +339,7 @@ std::unique_ptr<CompiledKernels> CompiledSection::compile(std::uint64_t zero_wor
                                                            uniform_words_);
       } else {
         one.machine = compile_kernel(one.code, made->target, source_words_, uniform_words_);
-        one.narrow = std::make_unique<NarrowCode>();
+        one.narrow = std::make_unique<PartialCode>();
         code_bytes_ += one.machine.bytes;
       }
       made->kernels.push_back(std::move(one));
@@ -374,11 +375,10 @@ const CompiledKernels& CompiledSection::code(std::uint64_t zero_words, Precision
   }
   const std::unique_lock lock(mutex_);
   if (const auto found = made_.find(key); found != made_.end()) return *found->second;
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch timer;
   const auto [at, is_new] = made_.emplace(key, compile(key.first, precision));
   at->second->key = key;
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  compile_seconds_ = compile_seconds_ + seconds.count();
+  compile_seconds_ = compile_seconds_ + timer.seconds();
   return *at->second;
 }
 
@@ -404,10 +404,10 @@ std::string CompiledSection::remark() const {
 
 CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometry, Target wanted)
     : map(geometry), target(wanted) {
-  Handover::Models models;
-  std::array<Demand, section_count> demands;
-  Needs needs = needs_of_host(program, map);
-  Needs of_sections(map);
+  CrossSectionTypes::Models models;
+  std::array<Liveness, section_count> demands;
+  LiveOut needs = needs_of_host(program, map);
+  LiveOut of_sections(map);
   const auto give_up = [&](unsigned s, const Unsupported& e) {
     parts[s].reason = e.what();
     models[s].reset();
@@ -418,15 +418,15 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
     models[s] = std::make_unique<SectionModel>(geometry);
     try {
       translate(program, static_cast<Section>(s), *models[s]);
-      if (static_cast<Section>(s) == Section::Body && !models[s]->puts.empty()) {
-        throw Unsupported("the loop puts words into the broadcast memory");
+      if (static_cast<Section>(s) == Section::Body && !models[s]->bm_stores.empty()) {
+        throw Unsupported("the loop stores words to the broadcast memory");
       }
     } catch (const Unsupported& e) {
       give_up(s, e);
     }
   }
-  const Handover handover(program, geometry, models);
-  const auto give_up_all = [&](const Handover::Spoiled& spoiled) {
+  const CrossSectionTypes types(program, geometry, models);
+  const auto give_up_all = [&](const CrossSectionTypes::TypeConflict& spoiled) {
     bool some = false;
     for (const unsigned s : spoiled.sections) {
       if (!models[s]) continue;
@@ -435,23 +435,23 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
     }
     return some;
   };
-  // What one section needs another one has to leave: until no more is asked for.
+  // Live-in words of one section are live-out of others: iterate to a fixed point.
   for (bool changed = true; changed;) {
     changed = false;
     for (unsigned s = 0; s < section_count; ++s) {
       if (!models[s]) {
-        const auto found = handover.check(static_cast<Section>(s), program, map);
+        const auto found = types.check(static_cast<Section>(s), program, map);
         if (found) changed = give_up_all(*found) || changed;
         continue;
       }
       try {
-        demands[s] = find_demand(*models[s], needs, static_cast<Section>(s) == Section::Body);
-        if (const auto found = handover.check(static_cast<Section>(s), *models[s], demands[s])) {
+        demands[s] = analyse_liveness(*models[s], needs, static_cast<Section>(s) == Section::Body);
+        if (const auto found = types.check(static_cast<Section>(s), *models[s], demands[s])) {
           give_up_all(*found);
           changed = true;
           continue;
         }
-        const Needs own = needs_of(*models[s], demands[s]);
+        const LiveOut own = live_in(*models[s], demands[s]);
         of_sections.merge(own);
         changed = needs.merge(own) || changed;
       } catch (const Unsupported& e) {
@@ -462,7 +462,7 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
   }
   for (unsigned s = 0; s < section_count; ++s) {
     if (!models[s]) continue;
-    mark_handed_on(of_sections, demands[s]);
+    mark_read_by_sections(of_sections, demands[s]);
     auto section = std::make_unique<CompiledSection>(
         *models[s], demands[s], static_cast<Section>(s) == Section::Body, target);
     parts[s].section = std::move(section);
@@ -470,9 +470,10 @@ CompiledProgram::CompiledProgram(const Program& program, const Geometry& geometr
   const auto& start = parts[static_cast<unsigned>(Section::Start)].section;
   const auto& body = parts[static_cast<unsigned>(Section::Body)].section;
   const auto& end = parts[static_cast<unsigned>(Section::End)].section;
-  in_one_go = start && body && end && start->kernels().empty() &&
-              keeps_to_fixed(program, Section::Start) && keeps_to_fixed(program, Section::End);
-  if (in_one_go) body->follow(*start);
+  fusable = start && body && end && start->kernels().empty() &&
+            uses_fixed_words_only(program, Section::Start) &&
+            uses_fixed_words_only(program, Section::End);
+  if (fusable) body->follow(*start);
 }
 
 }  // namespace gdr::native

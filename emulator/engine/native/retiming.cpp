@@ -5,12 +5,12 @@
 namespace gdr::native {
 namespace {
 
-/// What a sum gets in a pass: + or - a term, perhaps under a mask.
+/// A step of a sum in a pass: + or - a term, optionally under a mask.
 struct Step {
   NodeOp op = NodeOp::Add;
   std::uint8_t detail = 0;
   Ref term = no_ref, mask = no_ref;
-  bool early = false;  ///< of the items of this pass; else it uses what the last one handed on
+  bool early = false;  ///< computed from this pass's items; else from carried values
 };
 
 struct Sum {
@@ -27,8 +27,8 @@ class Retimer {
     find_inputs();
     const std::vector<bool> depends = loop_.depends_on_carried();
     for (std::size_t c = 0; c < k_.carried.size(); ++c) {
-      loop_.put_off[c] = !depends[node_of(k_.carried[c].next)];
-      if (!loop_.put_off[c] && !add_sum(c)) return std::nullopt;
+      loop_.defer[c] = !depends[node_of(k_.carried[c].next)];
+      if (!loop_.defer[c] && !add_sum(c)) return std::nullopt;
     }
     for (Sum& sum : sums_) {
       for (Step& step : sum.steps) {
@@ -41,7 +41,7 @@ class Retimer {
     form.loop = make(Early::LastGroup, Late::Through);
     form.last = make(Early::LastGroup, Late::Leave);
     for (std::size_t c = 0; c < k_.carried.size(); ++c) {
-      if (!loop_.put_off[c]) continue;
+      if (!loop_.defer[c]) continue;
       const Ref value = loop_.copy(form.last.graph, k_.carried[c].next, false, 1, made_);
       form.last.stores.push_back(carried_store(k_, c, value));
     }
@@ -110,13 +110,13 @@ class Retimer {
     return true;
   }
 
-  /// Where a value's items come from. False if it depends on a sum.
+  /// Determines the group of a value's items. False if it depends on a sum.
   bool look_into(Ref r, std::vector<bool>& seen, bool& early, bool& late) const {
     if (seen[node_of(r)]) return true;
     seen[node_of(r)] = true;
     const Node& node = g_[r];
     const std::size_t c = loop_.carried(node);
-    if (c != LoopCopy::none && !loop_.put_off[c]) return false;
+    if (c != LoopCopy::none && !loop_.defer[c]) return false;
     late = late || c != LoopCopy::none;
     early = early || node.op == NodeOp::Source;
     for (const Ref operand : {node.a, node.b, node.c}) {

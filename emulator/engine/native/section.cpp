@@ -5,7 +5,7 @@
 #include <bit>
 #include <string>
 
-#include "emulator/engine/streaming.hpp"
+#include "emulator/engine/stream_check.hpp"
 #include "emulator/isa/table.hpp"
 #include "emulator/isa/validate.hpp"
 
@@ -16,10 +16,10 @@ constexpr std::uint64_t sign_count = Short::bit_count - 1;
 
 /// The two cells of a word; a short has its in `lower`.
 struct Pair {
-  CellRef upper = 0, lower = 0;
+  CellValue upper = 0, lower = 0;
 };
 
-/// What an operation of one element leaves to be written.
+/// Pending writes of an operation of one element.
 struct Outcome {
   Pair word;
   Ref flag = no_ref;
@@ -57,8 +57,8 @@ class Translator {
 
   SectionModel& m_;
   Graph& g_;
-  Cells& c_;
-  CellRef zero_;
+  MemoryModel& c_;
+  CellValue zero_;
 };
 
 Pair Translator::read(const Operand& x, Long immediate, unsigned element) {
@@ -67,7 +67,7 @@ Pair Translator::read(const Operand& x, Long immediate, unsigned element) {
     case Space::None:
       return {zero_, zero_};
     case Space::Immediate: {
-      const CellRef low = c_.constant(lower_half(immediate).bits);
+      const CellValue low = c_.constant(lower_half(immediate).bits);
       return wide ? Pair{c_.constant(upper_half(immediate).bits), low} : Pair{zero_, low};
     }
     case Space::PeNumber:
@@ -97,8 +97,8 @@ Pair Translator::number_word(Ref value, Width width) {
   return {c_.half(value, false), c_.half(value, true)};
 }
 
-/// Adding a large constant and taking it away again rounds, if the sum in between is rounded to its
-/// format; host numbers have more bits than a short and fewer than a long.
+/// Adding and subtracting a large constant rounds if the intermediate sum is rounded to its format;
+/// host numbers have more bits than a short and fewer than a long.
 Ref Translator::unrounded(const Operand& x, Ref inner, Ref other) {
   const Node node = g_[inner];
   if (node.op != NodeOp::Add && node.op != NodeOp::Sub) return inner;
@@ -109,7 +109,7 @@ Ref Translator::unrounded(const Operand& x, Ref inner, Ref other) {
   };
   if (!same(node.a) && !same(node.b)) return inner;
   if (x.width == Width::Long) {
-    throw Unsupported("a long is rounded by adding a constant and taking it away");
+    throw Unsupported("a long is rounded by adding and subtracting a constant");
   }
   return g_.op(NodeOp::Round, Kind::Number, inner);
 }
@@ -132,8 +132,8 @@ bool counts_in_ones(std::uint64_t upper) {
   return ((upper >> 24) & 2047) == exponent_of_ones && fraction >= 1 && fraction < 0xffffff;
 }
 
-/// An integer is added to the bits of a number that counts in ones. Doubles do not hold the sum: it
-/// is put off until the number is taken away again, or the bits are used.
+/// An integer is added to the bits of a number with unit last place. Doubles cannot represent the
+/// sum: it stays symbolic until the number is subtracted or the bits are used.
 bool Translator::add_to_constant(const Arithmetic& slot, Pair a, Pair b, Outcome& out) {
   if (slot.op != Op::Iadd || slot.mask.flag != MaskFlag::None) return false;
   const bool first = c_.is_constant(a.upper) && c_.is_constant(a.lower);
@@ -149,10 +149,10 @@ bool Translator::add_to_constant(const Arithmetic& slot, Pair a, Pair b, Outcome
   return true;
 }
 
-/// The integer of a sum from which its number is taken away, as a number; else no_ref.
+/// The integer of such a sum after its number is subtracted, as a number; else no_ref.
 Ref Translator::integer_as_number(const Arithmetic& slot, Pair a, Pair b) {
   if (slot.op != Op::Fsub || slot.a.width != Width::Long) return no_ref;
-  const CellRef upper = slot.b.width == Width::Long ? b.upper : b.lower;
+  const CellValue upper = slot.b.width == Width::Long ? b.upper : b.lower;
   if (!c_.is_constant(upper) || (slot.b.width == Width::Long && !c_.is_zero(b.lower))) {
     return no_ref;
   }
@@ -294,7 +294,7 @@ Pair Translator::moved_number(const Arithmetic& slot, Pair a, Pair b) {
           ? c_.is_constant(other.lower) && c_.constant_bits(other.lower) == Short::mask
           : c_.is_constant(other.lower) && c_.constant_bits(other.lower) == 0;
   if (!keeps_low || (slot.op == Op::Isub && !first)) {
-    throw Unsupported("the low bits of a long number are computed with as an integer");
+    throw Unsupported("the low bits of a long number are used as an integer");
   }
   Ref mask = c_.bits(other.upper);
   if (slot.op == Op::Iand) {
@@ -327,7 +327,7 @@ Outcome Translator::compute_long(const Arithmetic& slot, Pair a, Pair b) {
     const Ref bu = c_.bits(b.upper);
     const Ref bl = c_.bits(b.lower);
     const NodeOp node = integer_node(slot.op);
-    if (slot.mask.flag == MaskFlag::Carry) throw Unsupported("the carry of a long is asked for");
+    if (slot.mask.flag == MaskFlag::Carry) throw Unsupported("the carry of a long is used");
     const Ref low = g_.op(node, Kind::Bits, lower, bl);
     carry = slot.op == Op::Iadd ? complement(g_.op(NodeOp::BitsAtLeast, Kind::Mask, low, lower))
                                 : complement(g_.op(NodeOp::BitsAtLeast, Kind::Mask, lower, bl));
@@ -361,21 +361,22 @@ Pair Translator::memory(const Operand& x, unsigned element) {
   if (x.space == Space::BmOutput) throw Unsupported("output items are read");
   const NodeOp op = x.space == Space::BmSource ? NodeOp::Source : NodeOp::Uniform;
   const std::uint32_t address = x.at(element);
-  const auto touches = [&](const PutWord& p) {
+  const auto touches = [&](const BmStore& p) {
     const std::uint32_t end = p.address + shorts_in(p.width);
     return address < end && p.address < address + shorts_in(x.width);
   };
-  if (op == NodeOp::Uniform && std::any_of(m_.puts.begin(), m_.puts.end(), touches)) {
-    throw Unsupported("a word that a PE put into the broadcast memory is read in the same section");
+  if (op == NodeOp::Uniform && std::any_of(m_.bm_stores.begin(), m_.bm_stores.end(), touches)) {
+    throw Unsupported(
+        "a word that a PE stored to the broadcast memory is read in the same section");
   }
-  const CellRef first = c_.memory(op, address);
+  const CellValue first = c_.memory(op, address);
   if (x.width == Width::Short) return {zero_, first};
   return {first, c_.memory(op, address + 1)};
 }
 
 void Translator::write(const Operand& dst, Width width, unsigned element, Pair word, Ref enabled) {
   const std::uint32_t cell = m_.map.cell(dst, element);
-  const auto store = [&](std::uint32_t at, CellRef value) {
+  const auto store = [&](std::uint32_t at, CellValue value) {
     m_.state[at] = c_.select(enabled, value, m_.state[at]);
     m_.written.push_back(at);
   };
@@ -398,8 +399,9 @@ void Translator::commit(const Arithmetic& slot, const Outcome& out, unsigned ele
 
 void Translator::put(const Instruction& i, unsigned element, Pair word, Ref enabled) {
   const Operand& bm = i.move.bm;
-  if (bm.space != Space::Bm) throw Unsupported("a word is put into an item");
-  m_.puts.push_back({bm.at(element), bm.width, i.move.pe_number, word.upper, word.lower, enabled});
+  if (bm.space != Space::Bm) throw Unsupported("a word is stored to an item");
+  m_.bm_stores.push_back(
+      {bm.at(element), bm.width, i.move.pe_number, word.upper, word.lower, enabled});
 }
 
 void Translator::run(const Instruction& i) {
@@ -471,8 +473,8 @@ void translate(const Program& program, Section section, SectionModel& m) {
       const Instruction& i = instructions[n];
       translator.run(i);
       // The items of a run are taken in before the first pass.
-      if (section == Section::Body && i.move.op == Op::Bput && !reaches_fixed_only(program, i))
-        throw Unsupported("a word is put where j-items stand");
+      if (section == Section::Body && i.move.op == Op::Bput && !is_fixed_transfer(program, i))
+        throw Unsupported("a word is stored to the halves of the broadcast memory");
     } catch (const Unsupported& e) {
       throw Unsupported(place_of(program, section, n) + ": " + e.what());
     }

@@ -1,38 +1,38 @@
-// A section of a program as a graph: what it leaves in every cell and mask, in terms of what it
-// found there and in the broadcast memory.
+// A section of a program as a graph: the final value of every cell and mask as a function of the
+// initial state and the broadcast memory.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "emulator/engine/native/cells.hpp"
+#include "emulator/engine/native/memory_model.hpp"
 #include "emulator/isa/program.hpp"
 
 namespace gdr::native {
 
-/// A word that one PE puts into the broadcast memory.
-struct PutWord {
+/// A word that one PE stores to the broadcast memory.
+struct BmStore {
   std::uint32_t address = 0;  ///< in shorts, fixed
   Width width = Width::Long;
   std::uint32_t pe = 0;
-  CellRef upper = 0, lower = 0;
+  CellValue upper = 0, lower = 0;
   Ref enabled = no_ref;
 };
 
-/// What a section leaves. Cells that it does not write hold their own input.
+/// The final state of a section. Cells that it does not write hold their input.
 struct SectionModel {
   SectionModel(const Geometry& geometry) : map(geometry), cells(graph) {}
   SectionModel(const SectionModel&) = delete;
 
   CellMap map;
   Graph graph;
-  Cells cells;
-  std::vector<CellRef> state;  ///< by cell
-  std::vector<Ref> masks;      ///< by mask * 4 + element
-  std::vector<PutWord> puts;
+  MemoryModel cells;
+  std::vector<CellValue> state;  ///< by cell
+  std::vector<Ref> masks;        ///< by mask * 4 + element
+  std::vector<BmStore> bm_stores;
   std::vector<std::uint32_t> written;  ///< cells that some instruction writes, ascending
 
-  /// The final value of a location, taken as `take` says (see LeafKey).
+  /// The final value of a location, interpreted by LeafKey::take.
   Ref final_value(LeafKey key);
 };
 

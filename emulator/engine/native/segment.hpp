@@ -1,9 +1,9 @@
-// Straight pieces of a kernel's code, and how a loop is made of them.
+// Straight-line segments of a kernel, and the form of its loop.
 //
 // A loop over n passes is: `first` (pass 0, if there is more than one), `loop` (passes 1 to n - 2),
-// `last` (what the loop had put off), `once` (the last pass, with all outputs). Values that a pass
-// hands on without any use of its own, made of the j-items alone, are computed one pass late, by
-// the pass that uses them: so a program that was pipelined by hand runs as if it were not.
+// `last` (delayed values), `once` (the last pass, with all outputs). Values that depend on j-items
+// only, and that a pass carries without using them, are computed one pass late, in the pass that
+// uses them: this undoes software pipelining.
 #pragma once
 
 #include <vector>
@@ -12,15 +12,15 @@
 
 namespace gdr::native {
 
-/// Where a value goes when a segment is done.
+/// Destination of a value at the end of a segment.
 struct Store {
-  /// Left: nowhere; it is marked as what another kernel stores (Kernel::left), until it is rounded.
+  /// Left: none; marks a value that another kernel stores (Kernel::left), until it is rounded.
   enum class Area : std::uint8_t { Output, Carried, Left };
   Area area = Area::Output;
   std::uint32_t slot = 0;  ///< output number, or number in Kernel::carried
   Take take = Take::Long;
   Ref value = no_ref;
-  bool handed_on = false;  ///< an output that some section reads
+  bool read_by_section = false;  ///< an output that some section reads
 };
 
 struct Segment {
@@ -30,22 +30,22 @@ struct Segment {
 
 struct LoopForm {
   Segment once;
-  bool loops = false;  ///< the others are there
+  bool loops = false;  ///< the other segments are valid
   Segment first, loop, last;
 };
 
-/// Cuts a kernel into segments; `loops` is false for sections that are not the loop body.
+/// Splits a kernel into segments; `loops` is false for sections other than the body.
 LoopForm make_loop_form(const Kernel& kernel, bool loops);
 
 Segment cleaned(const Segment& old);
 
-/// By node: is it needed by a store?
+/// By node: whether a store depends on it.
 std::vector<bool> needed_nodes(const Segment& segment);
 /// By node: how often it is used, stores included.
 std::vector<unsigned> use_counts(const Segment& segment);
 
-/// Builds a segment anew, without what it does not need: `change(graph, old, copy)` makes what
-/// stands for the old reference; `copy` gives what stands for a reference made before.
+/// Rebuilds a segment without dead nodes: `change(graph, old, copy)` creates the replacement of an
+/// old reference; `copy` maps references that were replaced before.
 template <typename Change>
 Segment rewritten(const Segment& old, Change change) {
   const std::vector<bool> needed = needed_nodes(old);

@@ -30,7 +30,7 @@ std::optional<double> moderate_constant(const Graph& g, Ref r) {
   return value;
 }
 
-/// Products c (x y), found by their factors.
+/// Products c (x y), indexed by their factors.
 class Factors {
  public:
   explicit Factors(const Segment& s) : s_(s), g_(s.graph), uses_(use_counts(s)) {

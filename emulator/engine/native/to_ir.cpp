@@ -74,7 +74,7 @@ Op simple_op(NodeOp op) {
   }
 }
 
-/// Lowers one work item's code; what of it goes to memory comes after the order is chosen.
+/// Lowers one work item's code; memory operations are added after scheduling.
 class Lowering {
  public:
   Lowering(IrContext& context, const Segment& s, unsigned resident)
@@ -503,8 +503,8 @@ void Lowering::finish_carried(const Store& store) {
   block_.carried.push_back({carried_in_[store.slot], out, carried_place(base_carried, store.slot)});
 }
 
-/// Right behind what makes the value, or at the end: values that no operation makes, and those that
-/// replace what others still read.
+/// Stores follow the defining operation, or go to the end if no operation defines the value or
+/// others still read the location.
 void Lowering::add_store(const Store& store, CarriedStores stores) {
   const Ref behind = value_behind(g_, store.value);
   const bool in_place = store.area == Store::Area::Carried && stores == CarriedStores::InPlace;
@@ -541,7 +541,7 @@ void Lowering::weave_stores() {
   block_.code = std::move(woven);
 }
 
-/// Work items stand one behind the other; all else is the same for all of them.
+/// Work items are consecutive; other operands are shared.
 jit::Block side_by_side(const IrContext& c, const jit::Block& block, unsigned copies) {
   return jit::interleaved(block, copies, [&](Place p, unsigned copy) {
     if (p.base == base_items || p.base == base_carried || p.base == base_next) {

@@ -1,4 +1,4 @@
-// A segment as lowered IR: which instructions of a vector unit do what its graph says.
+// Instruction selection: a segment's graph as lowered IR.
 #pragma once
 
 #include "emulator/engine/jit/constants.hpp"
@@ -11,17 +11,17 @@ namespace gdr::native {
 enum Base : std::uint8_t {
   base_items,     ///< the work items
   base_source,    ///< the group of source words of this pass
-  base_uniforms,  ///< words that do not move
+  base_uniforms,  ///< invariant words
   base_spills,
-  base_carried,  ///< set of carried values that is read
-  base_next,     ///< the one that is written
+  base_carried,  ///< set of loop-carried values to read
+  base_next,     ///< the set to write
   base_constants,
   base_count
 };
 
 jit::VectorTarget vector_target(Target target) noexcept;
 
-/// What the segments of a kernel's code have in common.
+/// Common context of a kernel's segments.
 struct IrContext {
   Target target;
   const KernelCode& kernel;
@@ -36,15 +36,15 @@ struct IrContext {
 };
 
 struct IrSegment {
-  jit::Block block;        ///< for one work item after the other, side by side
-  unsigned pressure = 0;   ///< most vectors alive at a time in one work item
+  jit::Block block;        ///< interleaved code of all work items
+  unsigned pressure = 0;   ///< maximum number of live vectors in one work item
   bool in_memory = false;  ///< a loop: some carried values go through memory
 };
 
-/// Where carried values are stored: in the other set, or at the end of the code over the old ones.
+/// Destination of carried values: the other set, or the same one at the end of the code.
 enum class CarriedStores : std::uint8_t { Next, InPlace };
 
-/// For `copies` work items at once. Of a loop's carried values up to `resident` of each work item
+/// Lowers a segment for `copies` work items. Up to `resident` loop-carried values of each work item
 /// stay in registers.
 IrSegment to_ir(IrContext& context, const Segment& segment, unsigned copies, CarriedStores stores);
 IrSegment loop_to_ir(IrContext& context, const Segment& segment, unsigned copies,

@@ -8,20 +8,20 @@
 namespace gdr {
 namespace {
 
-/// What one operation of one element leaves to be written.
+/// Pending writes of one operation of one element.
 struct Outcome {
   u128 word = 0;  ///< at the width of the operation
   bool flag = false;
 };
 
-/// Everything one element of one PE computed. Nothing is written before all elements are done.
+/// Results of one element of one PE. Nothing is written before all elements are computed.
 struct ElementResult {
   bool enabled = true;
   Outcome mul, alu;
   u128 moved = 0;
 };
 
-/// Where the instruction's item-relative addresses begin in this iteration.
+/// Base of the instruction's item-relative addresses in this iteration.
 struct Bases {
   std::uint32_t source = 0, output = 0;
 };
@@ -130,7 +130,7 @@ ElementResult read_and_compute(const BlockState& block, const Instruction& i, co
   return r;
 }
 
-/// Write what an operation left: its location, then T, then its mask.
+/// Writes an operation's results: its location, then T, then its mask.
 void commit(BlockState& block, const Arithmetic& slot, const Outcome& outcome, const Operand& dst,
             unsigned pe, unsigned element) {
   if (dst.used()) write_location(block, dst, pe, element, outcome.word);

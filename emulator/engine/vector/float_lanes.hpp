@@ -223,13 +223,13 @@ struct FloatLanes {
     }
   }
 
-  /// a + b or a - b as a short (in `out`), and the lanes where that may be wrong.
+  /// a + b or a - b as a short (in `out`), and the lanes where it may be inexact.
   ///
   /// The sum of the upper parts with its error (two-sum) and the rests is rounded to 53 bits: the
   /// result is within one unit of its last place of the exact sum. Rounding it to 25 bits then
   /// gives what rounding the exact sum gives, unless it lies within one unit of a tie; these lanes
-  /// are doubtful. So are those where a part may have left the range of doubles: where the result
-  /// is tiny, or infinite or NaN. Equal operands leave an exact zero.
+  /// are inexact. So are those where a part may have left the range of doubles: where the result is
+  /// tiny, or infinite or NaN. Equal operands leave an exact zero.
   template <bool ALong, bool BLong, bool Subtract>
   static M add_to_short(Word a, Word b, V& out) {
     if constexpr (!Subtract) b.hi = L::xor_(b.hi, L::set(sign_bit));  // a - (-b)
@@ -260,8 +260,8 @@ struct FloatLanes {
   /// tail, which is exact while the exponents of the operands are not too far apart. Adding a large
   /// power of two of s's sign rounds the tail to the 61st bit of s, ties to even (s itself is a
   /// multiple of twice that), and leaves the count of these last places in its bits. If adding them
-  /// moves s out of its binade, they were of the wrong size: doubtful, like results near the ends
-  /// of the range. Two zeros leave the zero that s is.
+  /// moves s out of its binade, they had the wrong size: inexact, like results near the ends of the
+  /// range. Two zeros leave the zero that s is.
   template <bool Subtract>
   static M add_to_long(Word a, Word b, Word& out) {
     if constexpr (Subtract) b.hi = L::xor_(b.hi, L::set(sign_bit));

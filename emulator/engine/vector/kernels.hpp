@@ -101,7 +101,7 @@ void row_by_double(const RowPointers& p, std::size_t begin, std::size_t end) {
   }
 }
 
-/// Sums and differences of longs as shorts: in doubles, doubtful lanes by the scalar arithmetic.
+/// Sums and differences of longs as shorts: in doubles, inexact lanes by the scalar arithmetic.
 template <class L, FloatOp Op, bool A, bool B>
 void row_to_short(const RowPointers& p, std::size_t begin, std::size_t end) {
   using F = FloatLanes<L>;
@@ -109,10 +109,10 @@ void row_to_short(const RowPointers& p, std::size_t begin, std::size_t end) {
     const Word2<L> a = load_word<L, A>(p.a_hi, p.a_lo, i);
     const Word2<L> b = load_word<L, B>(p.b_hi, p.b_lo, i);
     typename L::V r;
-    const unsigned doubtful = L::bits(F::template add_to_short<A, B, Op == FloatOp::Sub>(a, b, r));
+    const unsigned inexact = L::bits(F::template add_to_short<A, B, Op == FloatOp::Sub>(a, b, r));
     L::store(p.hi + i, r);
-    if (doubtful != 0) [[unlikely]] {
-      repair<L>(Op, false, doubtful, a, b, p.hi + i, p.lo + i);
+    if (inexact != 0) [[unlikely]] {
+      repair<L>(Op, false, inexact, a, b, p.hi + i, p.lo + i);
     }
   }
 }
@@ -125,11 +125,11 @@ void row_to_long(const RowPointers& p, std::size_t begin, std::size_t end) {
     const Word2<L> a = load_word<L, true>(p.a_hi, p.a_lo, i);
     const Word2<L> b = load_word<L, false>(p.b_hi, p.b_lo, i);
     Word2<L> r;
-    const unsigned doubtful = L::bits(F::template add_to_long<Op == FloatOp::Sub>(a, b, r));
+    const unsigned inexact = L::bits(F::template add_to_long<Op == FloatOp::Sub>(a, b, r));
     L::store(p.hi + i, r.hi);
     L::store(p.lo + i, r.lo);
-    if (doubtful != 0) [[unlikely]] {
-      repair<L>(Op, true, doubtful, a, b, p.hi + i, p.lo + i);
+    if (inexact != 0) [[unlikely]] {
+      repair<L>(Op, true, inexact, a, b, p.hi + i, p.lo + i);
     }
   }
 }

@@ -24,8 +24,9 @@ class Planner {
     p.alu = arithmetic(i.alu, ScratchRows::alu, p);
     const SlotOrder order = slot_order(i);
     p.adder_first = order == SlotOrder::AdderFirst;
-    if (order != SlotOrder::Neither) p.way = i.predicate.used ? Way::Masked : Way::Straight;
-    if (p.way == Way::Straight) {
+    if (order != SlotOrder::Neither)
+      p.mode = i.predicate.used ? WriteMode::Predicated : WriteMode::InPlace;
+    if (p.mode == WriteMode::InPlace) {
       make_direct(i.mul, p.mul);
       make_direct(i.alu, p.alu);
     }

@@ -1,4 +1,4 @@
-// Instructions translated for the vector engine: rows instead of operands, decided once.
+// Instructions translated for the vector engine: rows instead of operands.
 #pragma once
 
 #include <cstdint>
@@ -26,25 +26,25 @@ struct Gather {
   std::uint32_t row = 0;  ///< in scratch; element k at row + 2k
 };
 
-/// One arithmetic operation, ready to run.
+/// One prepared arithmetic operation.
 struct ArithmeticPlan {
   bool used = false;
   StripKernel kernel = nullptr;  ///< null: lane by lane through the scalar arithmetic
   RowRef a, b, out;
-  bool direct = false;  ///< `out` is the destination itself; nothing is left to be copied
+  bool direct = false;  ///< `out` is the destination; no copy is needed
 };
 
-/// How an instruction's results get to their places.
-enum class Way : std::uint8_t {
-  Straight,  ///< the kernels write them there
-  Masked,    ///< as Straight, but through scratch rows, blended under the predicate
-  General,   ///< all reads, then all writes, element by element
+/// How an instruction's results are written.
+enum class WriteMode : std::uint8_t {
+  InPlace,     ///< kernels write to the destination
+  Predicated,  ///< through scratch rows, blended under the predicate
+  Staged,      ///< all reads, then all writes, element by element
 };
 
-/// One instruction, ready to run.
+/// One prepared instruction.
 struct Plan {
   const Instruction* instruction = nullptr;
-  Way way = Way::General;
+  WriteMode mode = WriteMode::Staged;
   bool adder_first =
       false;  ///< Straight, Masked: the adder's slot is computed before the multiplier's
   ArithmeticPlan mul, alu;

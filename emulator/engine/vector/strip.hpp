@@ -1,4 +1,4 @@
-// What a strip kernel works on: rows of lanes, one lane for each PE of a block.
+// Operands of strip kernels: rows of lanes, one lane for each PE of a block.
 //
 // Plain data without inline functions: the kernels are compiled once for each instruction set of
 // the host, and nothing that they share with the rest of the program may be compiled twice.
@@ -32,7 +32,7 @@ struct Strip {
 };
 using StripKernel = void (*)(const Strip& strip);
 
-/// Which condition a row of mask lanes is made from.
+/// Condition of a row of mask lanes.
 enum class RowTest : std::uint8_t {
   FloatNegative,
   FloatZero,

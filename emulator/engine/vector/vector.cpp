@@ -7,17 +7,17 @@
 #include <mutex>
 
 #include "emulator/engine/blockwise/small_blocks.hpp"
-#include "emulator/engine/blockwise/streamed.hpp"
+#include "emulator/engine/blockwise/streaming_executable.hpp"
 #include "emulator/engine/check.hpp"
-#include "emulator/engine/products/kernels.hpp"
+#include "emulator/engine/matmul/kernels.hpp"
 #include "emulator/engine/reference/reference.hpp"
-#include "emulator/engine/streaming.hpp"
+#include "emulator/engine/stream_check.hpp"
+#include "emulator/engine/vector/doubles/codegen/compiled_doubles.hpp"
 #include "emulator/engine/vector/doubles/diagnose.hpp"
-#include "emulator/engine/vector/doubles/fused/section.hpp"
 #include "emulator/engine/vector/doubles/run.hpp"
-#include "emulator/engine/vector/host_float.hpp"
 #include "emulator/engine/vector/plan.hpp"
 #include "emulator/engine/vector/scalar_strip.hpp"
+#include "emulator/host/float_mode.hpp"
 #include "emulator/isa/table.hpp"
 
 namespace gdr {
@@ -71,15 +71,15 @@ class BlockRunner {
   void pass(const std::vector<Plan>& plans) const {
     const Strip* strips = strip_memory.data();
     for (const Plan& plan : plans) {
-      switch (plan.way) {
-        case Way::Straight:
-          run_straight(plan, strips);
+      switch (plan.mode) {
+        case WriteMode::InPlace:
+          run_in_place(plan, strips);
           break;
-        case Way::Masked:
-          run_masked(plan, strips);
+        case WriteMode::Predicated:
+          run_predicated(plan, strips);
           break;
-        case Way::General:
-          run_general(plan, strips);
+        case WriteMode::Staged:
+          run_staged(plan, strips);
           break;
       }
       strips += 2;
@@ -143,18 +143,18 @@ class BlockRunner {
     return negative ? RowTest::LongNegative : RowTest::LongZero;
   }
 
-  // --- instructions whose results go straight to their places
+  // --- instructions with results in place
 
-  void run_straight(const Plan& plan, const Strip* strips) const {
+  void run_in_place(const Plan& plan, const Strip* strips) const {
     const Instruction& i = *plan.instruction;
-    if (plan.mul.used && !plan.adder_first) straight_slot(i, i.mul, plan.mul, strips[0]);
-    if (plan.alu.used) straight_slot(i, i.alu, plan.alu, strips[1]);
-    if (plan.mul.used && plan.adder_first) straight_slot(i, i.mul, plan.mul, strips[0]);
-    if (i.move.op == Op::Bget) get_straight(i);
-    if (i.move.op == Op::Bput) put_straight(i);
+    if (plan.mul.used && !plan.adder_first) in_place_slot(i, i.mul, plan.mul, strips[0]);
+    if (plan.alu.used) in_place_slot(i, i.alu, plan.alu, strips[1]);
+    if (plan.mul.used && plan.adder_first) in_place_slot(i, i.mul, plan.mul, strips[0]);
+    if (i.move.op == Op::Bget) get_in_place(i);
+    if (i.move.op == Op::Bput) put_in_place(i);
   }
 
-  void straight_slot(const Instruction& i, const Arithmetic& slot, const ArithmeticPlan& plan,
+  void in_place_slot(const Instruction& i, const Arithmetic& slot, const ArithmeticPlan& plan,
                      const Strip& s) const {
     compute(i, slot, plan, s, mask_row(slot.mask.mask, 0));
     copy_to_t(i, slot, plan);
@@ -187,7 +187,7 @@ class BlockRunner {
     return x.vector ? shorts_in(x.width) * pes_ : 0;
   }
 
-  void get_straight(const Instruction& i) const {
+  void get_in_place(const Instruction& i) const {
     fill(i, i.vlen, 0, location_row(i.move.pe, 0), step_of(i.move.pe));
   }
 
@@ -204,20 +204,20 @@ class BlockRunner {
                    .to_step = to_step});
   }
 
-  void put_straight(const Instruction& i) const {
+  void put_in_place(const Instruction& i) const {
     for (unsigned k = 0; k < i.vlen; ++k) {
       const u128 word = read_location(block_, i.move.pe, i.move.pe_number, k);
       write_bm(block_, bm_address(i.move.bm, k), i.move.bm.width, word);
     }
   }
 
-  // --- instructions under a predicate: results in scratch rows, blended into their places
+  // --- predicated instructions: results in scratch rows, blended into their destination
 
-  void run_masked(const Plan& plan, const Strip* strips) const {
+  void run_predicated(const Plan& plan, const Strip* strips) const {
     const Instruction& i = *plan.instruction;
-    if (plan.mul.used && !plan.adder_first) masked_slot(i, i.mul, plan.mul, strips[0]);
-    if (plan.alu.used) masked_slot(i, i.alu, plan.alu, strips[1]);
-    if (plan.mul.used && plan.adder_first) masked_slot(i, i.mul, plan.mul, strips[0]);
+    if (plan.mul.used && !plan.adder_first) predicated_slot(i, i.mul, plan.mul, strips[0]);
+    if (plan.alu.used) predicated_slot(i, i.alu, plan.alu, strips[1]);
+    if (plan.mul.used && plan.adder_first) predicated_slot(i, i.mul, plan.mul, strips[0]);
     if (i.move.op == Op::Bget) {
       std::uint64_t* from = row(RowBase::Scratch, ScratchRows::mul);
       fill(i, i.vlen, 0, from, 2 * pes_);
@@ -227,8 +227,8 @@ class BlockRunner {
   }
 
   /// Blended last, a mask may be the predicate itself.
-  void masked_slot(const Instruction& i, const Arithmetic& slot, const ArithmeticPlan& plan,
-                   const Strip& s) const {
+  void predicated_slot(const Instruction& i, const Arithmetic& slot, const ArithmeticPlan& plan,
+                       const Strip& s) const {
     std::uint64_t* flags = row(RowBase::Scratch, ScratchRows::flags);
     compute(i, slot, plan, s, flags);
     blend_slot(i, slot, s.out);
@@ -265,13 +265,13 @@ class BlockRunner {
 
   // --- instructions with T-indirect addresses or overlaps: all reads, then all writes
 
-  /// Everything an instruction computed, waiting in scratch.
+  /// Results of an instruction in scratch.
   struct Pending {
     const std::uint64_t* predicate = nullptr;
     std::array<u128, max_elements> put{};
   };
 
-  void run_general(const Plan& plan, const Strip* strips) const {
+  void run_staged(const Plan& plan, const Strip* strips) const {
     const Instruction& i = *plan.instruction;
     Pending pending;
     if (i.predicate.used) {
@@ -309,7 +309,7 @@ class BlockRunner {
     }
   }
 
-  /// Rows of local memory that a T-indirect destination means, before T may change.
+  /// Rows of a T-indirect destination, evaluated before T changes.
   void find_addresses(const Instruction& i, const Operand& x, unsigned target) const {
     const std::size_t unit = shorts_in(x.width);
     const std::size_t words = block_.local.size() / pes_ / unit;
@@ -414,19 +414,19 @@ class BlockRunner {
 thread_local LaneMemory BlockRunner::scratch_memory;
 thread_local std::vector<Strip> BlockRunner::strip_memory;
 
-class VectorExecutable final : public StreamedExecutable {
+class VectorExecutable final : public StreamingExecutable {
  public:
   VectorExecutable(const Program& program, const Geometry& geometry, Isa isa, bool fuse)
       : isa_(isa),
-        fuse_(fuse),
-        products_(fuse && proves_doubles(isa) ? exact_products_of(isa) : nullptr),
+        jit_(fuse),
+        products_(fuse && can_verify_doubles(isa) ? exact_matmul_of(isa) : nullptr),
         program_(program),
         kernels_(kernels_for(isa)),
         planned_(plan_program(program_, geometry, kernels_)),
         reference_(ReferenceEngine{}.prepare(program, geometry)),
-        doubles_(
-            trusted_doubles(isa, geometry.pes_per_block < wide_batch ? narrow_batch : wide_batch)),
-        takes_streams_(body_takes_streams(program_)) {
+        doubles_(verified_doubles_kernels(
+            isa, geometry.pes_per_block < wide_batch ? narrow_batch : wide_batch)),
+        accepts_streams_(body_accepts_streams(program_)) {
     if (doubles_ == nullptr) return;
     std::optional<Isa> fused_isa;
     if (fuse && isa != Isa::Portable) fused_isa = isa;
@@ -435,12 +435,12 @@ class VectorExecutable final : public StreamedExecutable {
         const auto translate = [this, s, geometry, heads](const DoublesKernels& kernels) {
           return translate_to_doubles(program_, static_cast<Section>(s), geometry, kernels, heads);
         };
-        sections_[s][heads] = fused::FusedSection(translate, *doubles_, fused_isa);
+        sections_[s][heads] = codegen::CompiledDoubles(translate, *doubles_, fused_isa);
       }
       const auto translate = [this, geometry, heads](const DoublesKernels& kernels) {
-        return translate_whole(program_, geometry, kernels, heads);
+        return translate_program(program_, geometry, kernels, heads);
       };
-      whole_[heads] = fused::FusedSection(translate, *doubles_, fused_isa);
+      whole_[heads] = codegen::CompiledDoubles(translate, *doubles_, fused_isa);
     }
   }
 
@@ -473,7 +473,7 @@ class VectorExecutable final : public StreamedExecutable {
   std::size_t stream_bytes() const noexcept override {
     const DoublesSection& body = *sections_[static_cast<unsigned>(Section::Body)][0];
     const bool streams =
-        body.usable && takes_streams_ && (!body.writes_memory || streams_outputs());
+        body.usable && accepts_streams_ && (!body.writes_memory || streams_outputs());
     return streams ? group_shorts() * sizeof(std::uint64_t) : 0;
   }
   bool streams_outputs() const noexcept override {
@@ -490,13 +490,13 @@ class VectorExecutable final : public StreamedExecutable {
     return true;
   }
 
-  std::uint64_t most_whole_groups() const noexcept override {
-    return whole_[0]->usable && stream_bytes() != 0 ? most_whole_groups_.load() : 0;
+  std::uint64_t max_fused_groups() const noexcept override {
+    return whole_[0]->usable && stream_bytes() != 0 ? max_fused_groups_.load() : 0;
   }
-  bool run_whole(BlockState& block, const BlockRun& body) const override {
+  bool run_program(BlockState& block, const BlockRun& body) const override {
     const MachineFloatMode mode;
     if (prove(whole_, block, body, stream_of(body)).failure != 0) {
-      most_whole_groups_ = groups_a_proof;
+      max_fused_groups_ = groups_a_proof;
       return false;
     }
     for (const Section section : {Section::Start, Section::Body, Section::End}) {
@@ -506,37 +506,37 @@ class VectorExecutable final : public StreamedExecutable {
     return true;
   }
 
-  ExecutableNotes notes() const override {
-    ExecutableNotes notes;
+  ExecutableStats stats() const override {
+    ExecutableStats stats;
     const std::scoped_lock lock(fallback_lock_);
     for (unsigned s = 0; s < section_count; ++s) {
       const DoublesSection& section = *sections_[s][0];
-      notes[s] = {section.usable, section.reason, fallbacks_[s], proved_[s], repeated_[s], 0, 0.0};
+      stats[s] = {section.usable, section.reason, fallbacks_[s], proved_[s], repeated_[s], 0, 0.0};
     }
     const std::scoped_lock smaller(smaller_mutex_);
     for (const auto& executable : smaller_) {
-      const ExecutableNotes own = executable->notes();
+      const ExecutableStats own = executable->stats();
       for (unsigned s = 0; s < section_count; ++s) {
-        notes[s].runs += own[s].runs;
-        notes[s].exact_runs += own[s].exact_runs;
-        if (notes[s].fallback.empty()) notes[s].fallback = own[s].fallback;
+        stats[s].runs += own[s].runs;
+        stats[s].fallback_runs += own[s].fallback_runs;
+        if (stats[s].first_failure.empty()) stats[s].first_failure = own[s].first_failure;
       }
     }
-    return notes;
+    return stats;
   }
-  const ProductKernels* product_kernels() const noexcept override { return products_; }
+  const MatmulKernels* matmul_kernels() const noexcept override { return products_; }
   std::unique_ptr<PassRunner> pass_runner(const LoadedProgram& loaded,
                                           const Geometry& geometry) const override {
     const auto prepare = [this](const Geometry& smaller) {
-      auto executable = VectorEngine(isa_, fuse_).prepare(program_, smaller);
+      auto executable = VectorEngine(isa_, jit_).prepare(program_, smaller);
       const std::scoped_lock lock(smaller_mutex_);
       smaller_.push_back(executable);
       return executable;
     };
-    auto whole = StreamedExecutable::pass_runner(loaded, geometry);
-    return std::make_unique<SmallBlockRunner>(loaded, geometry, prepare, std::move(whole));
+    auto full = StreamingExecutable::pass_runner(loaded, geometry);
+    return std::make_unique<SmallBlockRunner>(loaded, geometry, prepare, std::move(full));
   }
-  void note_products(std::uint64_t blocks, std::uint64_t slow) const noexcept override {
+  void record_matmul(std::uint64_t blocks, std::uint64_t slow) const noexcept override {
     const auto body = static_cast<unsigned>(Section::Body);
     proved_[body].fetch_add(blocks, std::memory_order_relaxed);
     repeated_[body].fetch_add(slow, std::memory_order_relaxed);
@@ -545,8 +545,8 @@ class VectorExecutable final : public StreamedExecutable {
  private:
   std::size_t group_shorts() const { return std::size_t{program_.item_shorts} * program_.group; }
 
-  /// Groups of j-items in one proof: taking words in and out costs little then, and so does doing
-  /// it again.
+  /// Groups of j-items per verified run: amortises import and export, and bounds the cost of a
+  /// repetition.
   static constexpr std::uint64_t groups_a_proof = 512;
 
   SourceLanes stream_of(const BlockRun& run) const {
@@ -600,13 +600,13 @@ class VectorExecutable final : public StreamedExecutable {
     }
   }
 
-  using BothWays = std::array<fused::FusedSection, 2>;  ///< [heads]
+  using BothWays = std::array<codegen::CompiledDoubles, 2>;  ///< [heads]
 
-  /// Longs are first taken to have no tails, then with them.
+  /// First assumes that longs have no tails.
   DoublesResult prove(const BothWays& section, BlockState& block, const BlockRun& run,
                       SourceLanes sources) const {
     DoublesResult result{has_tail, 0};
-    const auto run_on = [&](const fused::FusedSection& way) {
+    const auto run_on = [&](const codegen::CompiledDoubles& way) {
       return run_on_doubles(way.ready(), *doubles_, block, run, sources);
     };
     if (section[1]->usable) result = run_on(section[1]);
@@ -614,24 +614,24 @@ class VectorExecutable final : public StreamedExecutable {
     return result;
   }
 
-  /// How many passes are done.
+  /// Number of completed passes.
   std::uint64_t on_doubles(BlockState& block, const BlockRun& run, SourceLanes sources) const {
     const auto number = static_cast<unsigned>(run.section);
     const auto& section = sections_[number];
     if (!section[0]->usable) {
-      // Without floats there is nothing to gain, and nothing to be said.
+      // Sections without floats do not use doubles.
       if (section[0]->has_floats) repeated_[number].fetch_add(1, std::memory_order_relaxed);
       return 0;
     }
     const DoublesResult result = prove(section, block, run, sources);
-    if (result.passes == 0) note_failure(number, block, run, sources);
+    if (result.passes == 0) record_failure(number, block, run, sources);
     (result.passes != 0 ? proved_ : repeated_)[number].fetch_add(1, std::memory_order_relaxed);
     return result.passes;
   }
 
-  /// Says why the first run failed whose proof did.
-  void note_failure(unsigned section, BlockState& block, const BlockRun& run,
-                    SourceLanes sources) const {
+  /// Records the diagnosis of the first failed run.
+  void record_failure(unsigned section, BlockState& block, const BlockRun& run,
+                      SourceLanes sources) const {
     if (fallback_known_[section].test_and_set(std::memory_order_relaxed)) return;
     std::string text = diagnose(program_, *sections_[section][0], *doubles_, block, run, sources);
     const std::scoped_lock lock(fallback_lock_);
@@ -639,35 +639,35 @@ class VectorExecutable final : public StreamedExecutable {
   }
 
   const Isa isa_;
-  const bool fuse_;
-  const ProductKernels* products_;
+  const bool jit_;
+  const MatmulKernels* products_;
   Program program_;
   const StripKernels& kernels_;
   PlannedProgram planned_;
   std::shared_ptr<const Executable> reference_;
   mutable std::array<std::atomic<std::uint64_t>, section_count> proved_{}, repeated_{};
   mutable std::array<std::atomic_flag, section_count> fallback_known_{};
-  mutable std::mutex fallback_lock_;  ///< of the texts
+  mutable std::mutex fallback_lock_;  ///< protects the texts
   mutable std::array<std::string, section_count> fallbacks_;
   const DoublesKernels* doubles_;  ///< null: integers only
   mutable std::mutex smaller_mutex_;
-  /// The same program for blocks of fewer PEs: what they did counts as this one's.
+  /// The same program for blocks with fewer PEs; their statistics are added to this one's.
   mutable std::vector<std::shared_ptr<const Executable>> smaller_;
-  bool takes_streams_;  ///< the body's own transfers allow it
+  bool accepts_streams_;  ///< whether the body accepts streams
   std::array<BothWays, section_count> sections_;
-  BothWays whole_;  ///< Start, body and End in a row
-  /// Any number, until a proof fails: then all of a run would have to be done again.
-  mutable std::atomic<std::uint64_t> most_whole_groups_{~std::uint64_t{0}};
+  BothWays whole_;  ///< fused run of Start, body and End
+  /// Unlimited until a verification fails, which requires a repetition of the whole run.
+  mutable std::atomic<std::uint64_t> max_fused_groups_{~std::uint64_t{0}};
 };
 
 }  // namespace
 
-bool proves_doubles(Isa isa) { return trusted_doubles(isa) != nullptr; }
+bool can_verify_doubles(Isa isa) { return verified_doubles_kernels(isa) != nullptr; }
 
 std::shared_ptr<const Executable> VectorEngine::prepare(const Program& program,
                                                         const Geometry& geometry) const {
   check_program(program, geometry);
-  return std::make_shared<VectorExecutable>(program, geometry, isa_, fuse_);
+  return std::make_shared<VectorExecutable>(program, geometry, isa_, jit_);
 }
 
 }  // namespace gdr

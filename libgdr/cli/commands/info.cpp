@@ -76,7 +76,7 @@ Json info_json(const Device& device) {
   json["host"]["proved_doubles"] = Json::array();
   for (const Isa isa : host_isas()) {
     json["host"]["isas"].push_back(isa_name(isa));
-    if (proves_doubles(isa)) json["host"]["proved_doubles"].push_back(isa_name(isa));
+    if (can_verify_doubles(isa)) json["host"]["proved_doubles"].push_back(isa_name(isa));
   }
   json["host"]["hardware_threads"] = std::thread::hardware_concurrency();
   json["device"] = {{"description", device.description()},

@@ -89,7 +89,7 @@ void Owner::grant(const std::string& engine, const std::string& isa) {
     [[maybe_unused]] const ssize_t n = write(interrupt_.get(), &one, sizeof(one));
   };
   hardware_ = std::make_unique<BoardHardware>(
-      HardwareParts{options_.geometry, make_engine(engine, isa), options_.threads}, bar_.data(),
+      HardwareConfig{options_.geometry, make_engine(engine, isa), options_.threads}, bar_.data(),
       space_, HardwareSignals{interrupt, [this](const std::string& text) { log(text); }},
       options_.faults);
   send_message(socket_, make_message(MessageKind::Granted, number_),

@@ -24,14 +24,15 @@ struct Statistics {
   unsigned threads = 1;
   std::uint64_t fast_runs = 0;  ///< sections run on a block in host numbers: proved exact (vector),
                                 ///< or compiled (native)
-  std::uint64_t slow_runs = 0;  ///< the slow way instead: on integers (vector), exactly (native)
+  std::uint64_t fallback_runs =
+      0;  ///< the slow way instead: on integers (vector), exactly (native)
   /// Why the kernel now loaded takes the slow way, always or the first time that a proof failed:
   /// the instruction, its source line, and what about it. Of native-float also what it did in
   /// doubles.
-  std::string slow_reason;
-  double compile_seconds = 0;   ///< spent making machine code
-  unsigned lost_boards = 0;     ///< that failed and were taken out since the device was opened
-  std::uint64_t checks = 0;     ///< tests of all boards in the background (option check)
+  std::string fallback_reason;
+  double compile_seconds = 0;  ///< spent making machine code
+  unsigned lost_boards = 0;    ///< that failed and were taken out since the device was opened
+  std::uint64_t checks = 0;    ///< tests of all boards in the background (option check)
   /// Ranks that ended while others went on, by the numbers they had when the device was opened.
   std::vector<unsigned> lost_ranks;
 

@@ -25,8 +25,8 @@ unsigned fastest_copies(IrContext& c) {
   const unsigned pressure =
       loop ? loop_to_ir(c, k.free.usable ? k.free.loop : k.loop, 1, all).pressure
            : to_ir(c, k.once, 1, CarriedStores::Next).pressure;
-  constexpr unsigned most_pressure = 12;
-  return pressure <= most_pressure ? most_copies : 1;
+  constexpr unsigned max_pressure = 12;
+  return pressure <= max_pressure ? max_copies : 1;
 }
 
 Interleaving choose_interleaving(IrContext& c, unsigned wanted) {
@@ -210,7 +210,7 @@ CompiledKernel compile_kernel(const KernelCode& code, Target target, const WordT
     made.owner = generator;
     return made;
   } catch (const Xbyak::Error& e) {
-    throw Unsupported(std::string("the code generator says: ") + e.what());
+    throw Unsupported(std::string("the code generator failed: ") + e.what());
   }
 }
 

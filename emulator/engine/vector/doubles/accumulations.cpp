@@ -6,7 +6,7 @@
 namespace gdr {
 namespace {
 
-/// What an accumulation does: operation, and the predicate's value, if it heeds one.
+/// An accumulation: operation, and the predicate's value, if any.
 struct Accumulation {
   unsigned subtract = 0;
   std::optional<bool> under;
@@ -51,7 +51,7 @@ class Easing {
       if (ops_[next].op.elements != ops_[n].op.elements) continue;
       if (!same_rows(ops_[next].a, ops_[n].a) || meets(ops_[next], ops_[next].b, ops_[n])) continue;
       if (!is_small(next)) continue;
-      ops_[n].op.kernel = first->of(kernels_.accumulate_loosely);
+      ops_[n].op.kernel = first->of(kernels_.accumulate_unnormalized);
       takes_loose[next] = true;
     }
   }
@@ -127,7 +127,7 @@ class Easing {
 
 }  // namespace
 
-void ease_accumulations(std::vector<RowOp>& ops, const DoublesKernels& kernels) {
+void simplify_accumulations(std::vector<RowOp>& ops, const DoublesKernels& kernels) {
   Easing(ops, kernels).run();
 }
 

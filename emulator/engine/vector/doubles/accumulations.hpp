@@ -1,17 +1,17 @@
-// Sums of shorts into longs, which take most of a force's time: cheaper where their surroundings
-// allow it.
+// Peephole optimisation of sums of shorts into longs, the most expensive operations of force
+// kernels.
 #pragma once
 
 #include <vector>
 
-#include "emulator/engine/vector/doubles/lay_out.hpp"
+#include "emulator/engine/vector/doubles/frame_layout.hpp"
 
 namespace gdr {
 
-/// Two changes, which leave all words behind the list as they are. An accumulation in place under a
+/// Two transformations that preserve all words after the list. An accumulation in place under a
 /// predicate adds zeros in the lanes that are left out. Of two accumulations to the same rows one
-/// after the other, with nothing in between that reads them, the first need not bring its result
-/// into the form of a pair (DoublesKernels::accumulate_loosely).
-void ease_accumulations(std::vector<RowOp>& ops, const DoublesKernels& kernels);
+/// after the other, with nothing in between that reads them, the first need not normalise its pair
+/// (DoublesKernels::accumulate_unnormalized).
+void simplify_accumulations(std::vector<RowOp>& ops, const DoublesKernels& kernels);
 
 }  // namespace gdr

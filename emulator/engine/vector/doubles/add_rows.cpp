@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "emulator/chip/state.hpp"
+#include "emulator/engine/vector/doubles/bm_store.hpp"
 #include "emulator/engine/vector/doubles/frame.hpp"
-#include "emulator/engine/vector/doubles/put.hpp"
 #include "emulator/engine/vector/doubles/run.hpp"
-#include "emulator/engine/vector/host_float.hpp"
+#include "emulator/host/float_mode.hpp"
 
 namespace gdr {
 namespace {
@@ -40,7 +40,7 @@ class PairRows {
     sum.resize(2 * lanes_);
     run_.failure |= kernels_.export_[static_cast<unsigned>(Form::Pair)](words(sum.data(), 1));
     kernels_.leave();
-    if (run_.failure != 0 || (raised_flags() & kernels_.proving_flags) != 0) return false;
+    if (run_.failure != 0 || (raised_flags() & kernels_.failure_flags) != 0) return false;
     std::ranges::copy(sum, shorts);
     return true;
   }
@@ -83,7 +83,7 @@ class PairRows {
 }  // namespace
 
 bool add_rows_in_doubles(Isa isa, const LongRows& rows) {
-  const DoublesKernels* const kernels = trusted_doubles(isa, narrow_batch);
+  const DoublesKernels* const kernels = verified_doubles_kernels(isa, narrow_batch);
   if (kernels == nullptr) return false;
   const MachineFloatMode mode;
   PairRows pairs(*kernels, rows);

@@ -1,4 +1,4 @@
-// Several vectors that go through the same steps side by side, so that latencies overlap.
+// Batches of vectors that execute the same steps interleaved, to overlap latencies.
 #pragma once
 
 #include <cstddef>

@@ -2,20 +2,20 @@
 
 #include <optional>
 
+#include "emulator/engine/vector/doubles/bm_store.hpp"
 #include "emulator/engine/vector/doubles/frame.hpp"
-#include "emulator/engine/vector/doubles/put.hpp"
 #include "emulator/engine/vector/doubles/saved_memory.hpp"
 
 namespace gdr {
 namespace {
 
-/// What MXCSR's flags (in the order of their bits) and DoublesFailure say.
+/// Texts for MXCSR's flags (in the order of their bits) and DoublesFailure.
 std::string_view meaning(unsigned flags, std::uint64_t failure) {
   if ((flags & 0x08) != 0) return "a number is too large for doubles";
   if ((flags & 0x10) != 0) return "a number is too small for doubles";
-  if ((flags & 0x01) != 0) return "an operand is infinite or not a number";
+  if ((flags & 0x01) != 0) return "an operand is infinite or NaN";
   if ((flags & 0x20) != 0 || (failure & inexact) != 0)
-    return "a result is not exact in doubles, infinite or not a number";
+    return "a result is inexact in doubles, infinite or NaN";
   return "a long has more bits than a double, or is -0";
 }
 
@@ -42,8 +42,8 @@ class Search {
   }
   std::string text(const Program& program) {
     kernels_.leave();
-    const std::string what(meaning(raised_flags() & kernels_.proving_flags, frame_.run().failure));
-    if (!place_) return "a word that the section reads or leaves: " + what;
+    const std::string what(meaning(raised_flags() & kernels_.failure_flags, frame_.run().failure));
+    if (!place_) return "a word that the section reads or writes: " + what;
     const auto section = static_cast<unsigned>(place_->section);
     std::string where = std::string(section_names[section]) + ", ";
     const auto& lines = program.lines[section];

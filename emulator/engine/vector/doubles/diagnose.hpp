@@ -1,4 +1,4 @@
-// Why a run on doubles could not be proved: the first instruction whose result is in doubt.
+// Diagnosis of a failed run on doubles: the first instruction with an inexact result.
 #pragma once
 
 #include <string>

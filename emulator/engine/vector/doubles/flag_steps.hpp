@@ -21,7 +21,7 @@ struct FlagSteps : P {
   using typename P::D;
   using typename P::M;
 
-  static constexpr unsigned proving_flags = 0x39;  ///< MXCSR: invalid, overflow, underflow, inexact
+  static constexpr unsigned failure_flags = 0x39;  ///< MXCSR: invalid, overflow, underflow, inexact
   static bool failed() { return false; }
 
   GDR_INLINE static D add_proved(const D& a, const D& b) { return add(a, b); }
@@ -87,7 +87,7 @@ struct FlagSteps : P {
     const D scale = set(0x1p28);
     const D high = Subtract ? sub_round<up>(a, b) : add_round<up>(a, b);
     D wide;
-    if (P::steadier(b, a)) {
+    if (P::less_frequent(b, a)) {
       const D far = mul_round<nearest>(b, scale);
       wide = Subtract ? fms_round<down>(a, scale, far) : fma_round<down>(a, scale, far);
     } else {
@@ -149,7 +149,7 @@ struct FlagSteps : P {
   /// t rounded where the long s + t ends, which s need not be the head of. For what a pair and a
   /// short have left: either s is rounded, and t small, or nothing is rounded, and t has few bits.
   /// A long below 2^-1022 is none: then s is below 2^-1013, and underflows where it is scaled.
-  GDR_INLINE static D round_loosely(const D& s, const D& t) {
+  GDR_INLINE static D round_unnormalized(const D& s, const D& t) {
     const D scaled = mul(s, set(0x1p-28));
     const D power = and_(fma_round<truncate>(scaled, set(0x1p28), t), set_bits(exponent));
     const D far = set(0x1.8p-8);
@@ -177,7 +177,7 @@ struct FlagSteps : P {
   /// Bits where a lane is infinite or not a number.
   template <std::uint64_t Failure>
   GDR_INLINE static unsigned any_beyond(const D& a) {
-    return P::looked_at(a) ? 0 : P::template any<Failure>(P::beyond(a));
+    return P::is_checked(a) ? 0 : P::template any<Failure>(P::beyond(a));
   }
 };
 

@@ -10,12 +10,12 @@
 namespace gdr {
 namespace {
 
-/// Frames are kept from run to run: one for each thread, as large as the largest so far.
+/// Frames are reused: one per thread, as large as the largest so far.
 thread_local std::vector<double, LineAllocator<double>> frame_memory;
-/// The section that a thread's frame was last filled for: its constants stand there still.
+/// The section whose constants are in a thread's frame.
 thread_local std::uint64_t frame_of = 0;
 
-/// What Frame::save_checkpoint saves.
+/// Data of Frame::save_checkpoint.
 thread_local LaneMemory checkpoint_memory;
 
 LaneMemory& memory_of(BlockState& block, StateMemory memory) {
@@ -63,7 +63,7 @@ Frame::Frame(const DoublesSection& section, const DoublesKernels& kernels, Block
 }
 
 bool Frame::failed() const {
-  return run_.failure != 0 || (raised_flags() & kernels_.proving_flags) != 0;
+  return run_.failure != 0 || (raised_flags() & kernels_.failure_flags) != 0;
 }
 
 std::uint64_t Frame::import() {
@@ -112,7 +112,7 @@ bool Frame::skips(const StateLink& link, Wanted wanted) {
 }
 
 std::uint64_t Frame::export_to(std::vector<std::uint64_t>& words, Wanted wanted) {
-  const std::size_t most = 2 * block_.pes * section_.waiting_longs;
+  const std::size_t most = 2 * block_.pes * section_.deferred_longs;
   if (words.size() < most) words.resize(most);  // never shrunk: growing again would clear it
   std::uint64_t failure = 0;
   std::uint64_t* next = words.data();

@@ -1,4 +1,4 @@
-// The frame of a section on doubles while it runs on a block: words in and out, passes.
+// Execution of a section on doubles on one block: import, passes, export.
 #pragma once
 
 #include <cstdint>
@@ -35,14 +35,14 @@ class Frame {
     run_.memory[2] += output_step_;
   }
 
-  /// The rows that the last pass overwrites, and back to them.
+  /// Saves and restores the rows that the last pass overwrites.
   void save_checkpoint();
   void restore_checkpoint();
 
-  /// Which of the exported words are to be left in the block.
+  /// Which of the exported words are stored to the block.
   enum class Wanted { All, Results, Carried };
-  /// Whether all results have words. Those that the section had looked at wait in `words`, ready to
-  /// be stored: without a proof they must be as they were. The others go to their places.
+  /// Exports rows; returns bits of DoublesFailure. Words that the section has read are buffered in
+  /// `words` until verification succeeds; others are stored directly.
   std::uint64_t export_to(std::vector<std::uint64_t>& words, Wanted wanted);
   void commit(const std::vector<std::uint64_t>& words, Wanted wanted);
 

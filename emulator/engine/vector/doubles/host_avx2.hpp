@@ -104,7 +104,7 @@ struct LanesAvx2 {
     return _mm256_cmp_pd(magnitude, from(_mm256_set1_epi64x(0x7ff0000000000000)), _CMP_NLT_UQ);
   });
   /// Whether that has been asked of these lanes before: nobody takes notes here.
-  static constexpr bool looked_at(const D&) { return false; }
+  static constexpr bool is_checked(const D&) { return false; }
   static constexpr auto bits_equal =
       lift([](V a, V b) GDR_INLINE { return from(_mm256_cmpeq_epi64(bits(a), bits(b))); });
   static constexpr auto bits_less =
@@ -130,7 +130,7 @@ struct LanesAvx2 {
   GDR_INLINE static D to_integer(const D& a) { return xor_(add(a, set(0x1p52)), set(0x1p52)); }
 
   /// Whether a bit but the sign is set in a lane.
-  static bool in_doubt(const D& x) {
+  static bool any_bit_set(const D& x) {
     return any<1>(not_(bits_equal(and_(x, set_bits(~sign)), set(0)))) != 0;
   }
 };

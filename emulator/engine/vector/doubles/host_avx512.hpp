@@ -58,9 +58,9 @@ struct LanesAvx512 {
   GDR_INLINE static V from(__m512i a) { return _mm512_castsi512_pd(a); }
 
   /// Whether `beyond` has been asked of these lanes before: nobody takes notes here.
-  static constexpr bool looked_at(const D&) { return false; }
+  static constexpr bool is_checked(const D&) { return false; }
   /// Whether it is better to do a step more on a than on b: here that is all the same.
-  static constexpr bool steadier(const D&, const D&) { return false; }
+  static constexpr bool less_frequent(const D&, const D&) { return false; }
 
   // --- steps that must be exact
   static constexpr auto add = lift([](V a, V b) GDR_INLINE { return _mm512_add_pd(a, b); });

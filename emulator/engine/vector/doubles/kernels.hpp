@@ -132,7 +132,7 @@ struct DoublesMaker {
       host.template two_sum_tail<Subtract>(a.h, a.t, b, s, t);
       if constexpr (Loosely) {
         h = s;
-        l = host.round_loosely(s, t);
+        l = host.round_unnormalized(s, t);
       } else {
         host.round_long(s, t, h, l);
       }
@@ -509,7 +509,7 @@ struct DoublesMaker {
     };
     k.accumulate[Second].always =
         chained<sum<Second, Form::Pair, Form::Short, true, When::Always, true>>;
-    k.accumulate_loosely[Second].always = chained<accumulate<Second, When::Always, true>>;
+    k.accumulate_unnormalized[Second].always = chained<accumulate<Second, When::Always, true>>;
     const auto row = [&]<Form A>() {
       set.template operator()<A, Form::Short>();
       set.template operator()<A, Form::Head>();
@@ -529,7 +529,7 @@ struct DoublesMaker {
     k.accumulate[Second].under[value] =
         chained<sum<Second, Form::Pair, Form::Short, true, W, true>>;
     k.accumulate_in_place[Second].under[value] = chained<accumulate<Second, W, false>>;
-    k.accumulate_loosely[Second].under[value] = chained<accumulate<Second, W, true>>;
+    k.accumulate_unnormalized[Second].under[value] = chained<accumulate<Second, W, true>>;
     k.product[Second][0][0][0].under[value] =
         chained<product<Second, Form::Short, Form::Short, false, W>>;
   }
@@ -587,7 +587,7 @@ struct DoublesMaker {
     k.split[1] = chained<split<true>>;
     k.join = chained<join>;
     k.leave = H::leave;
-    k.proving_flags = H::proving_flags;
+    k.failure_flags = H::failure_flags;
     return k;
   }
 };

@@ -5,7 +5,7 @@
 #include <bit>
 #include <optional>
 
-#include "emulator/engine/vector/doubles/lane_demand.hpp"
+#include "emulator/engine/vector/doubles/lane_liveness.hpp"
 
 namespace gdr {
 namespace {
@@ -13,13 +13,12 @@ namespace {
 /// A literal for every element of an operation: where the first one's mask was made.
 using StripLiteral = Literal;
 
-/// Constants and rows that the changes of a program take.
+/// Constants and rows added to a program.
 class Supply {
  public:
   explicit Supply(RowProgram& program) : constants_(program.constants) {}
 
-  /// An ordinary number, short, or long without a tail. Not always the same, so that differences
-  /// are not 0.
+  /// A harmless number, short, or long without a tail. Varies, so that differences are not 0.
   RowSpan number(bool has_tail) {
     const double x = 1 + 0.125 * (next_number_++ % 8);
     const RowSpan head = constant(std::bit_cast<std::uint64_t>(x));
@@ -66,11 +65,11 @@ RowOp choice(const DoublesKernels& kernels, const RowSpan& mask, bool value, con
   return o;
 }
 
-/// Changes one list.
+/// Transforms one list.
 class Masker {
  public:
-  /// `guarded`: what the rows hold before the list may be anything where it is not observed.
-  Masker(const ListDemand& list, const RowNumbering& rows, Supply& supply,
+  /// `guarded`: dead lanes of the rows before the list may hold anything.
+  Masker(const ListLiveness& list, const RowNumbering& rows, Supply& supply,
          const DoublesKernels& kernels, bool guarded)
       : list_(list),
         rows_(rows),
@@ -125,40 +124,40 @@ class Masker {
     return true;
   }
 
-  /// Whether all that reads an operation's results has been done early as well.
+  /// Whether all readers of an operation's results have been moved, too.
   bool only_for_early(std::size_t n) const {
     if (list_.ops()[n].out.lanes.kind != RowKind::Scratch || is_left(n)) return false;
     for (std::size_t m = n + 1; m < list_.ops().size(); ++m) {
       const RowOp& o = list_.ops()[m];
-      const auto reads = [&](const ElementDemand& e, std::uint32_t) {
+      const auto reads = [&](const ElementLiveness& e, std::uint32_t) {
         const auto from = [n](const RowSpan& span, ValueSite site) {
           return span.used && site >= 0 && op_at(site) == n;
         };
         return from(o.a, e.a) || from(o.b, e.b) || from(o.mask, e.mask);
       };
       const bool none =
-          all_elements(m, [&](const ElementDemand& e, std::uint32_t k) { return !reads(e, k); });
+          all_elements(m, [&](const ElementLiveness& e, std::uint32_t k) { return !reads(e, k); });
       if (!none && !early_[m].used) return false;
     }
     return true;
   }
 
-  /// Whether somebody behind the list looks at what an operation leaves.
+  /// Whether an operation's results are live after the list.
   bool is_left(std::size_t n) const {
-    return !all_elements(n, [&](const ElementDemand&, std::uint32_t k) {
+    return !all_elements(n, [&](const ElementLiveness&, std::uint32_t k) {
       const std::size_t row = number(row_at(list_.ops()[n].out, k));
       return list_.final_sites()[row] != site_of(n, k) || !list_.behind()[row].live;
     });
   }
 
   bool unobserved(std::size_t n) const {
-    return all_elements(n, [](const ElementDemand& e, std::uint32_t) { return !e.result.live; });
+    return all_elements(n, [](const ElementLiveness& e, std::uint32_t) { return !e.result.live; });
   }
 
-  /// What a masked write leaves in place, where nobody observes that.
+  /// Replaces dead previous values of a masked write.
   void forget_what_is_left_out(std::size_t n, RowOp& o) {
     if (!o.predicated() || o.old.used || o.out.lanes.kind == RowKind::Mask) return;
-    const auto left = [](const ElementDemand& e, std::uint32_t) { return !e.keeps; };
+    const auto left = [](const ElementLiveness& e, std::uint32_t) { return !e.keeps; };
     if (all_elements(n, left)) o.old = supply_.number(o.out.has_tail);
   }
 
@@ -166,23 +165,23 @@ class Masker {
 
   void guard_operands(std::size_t n, RowOp& o) {
     if (o.kind == RowOpKind::Transfer || o.out.lanes.kind == RowKind::Mask) return;
-    const RowSpan looked_at = o.a;
+    const RowSpan is_checked = o.a;
     bool apart = false;
     for (const Literal l : list_.at(n, 0).result.when) {
       if (!holds_for_all(n, l)) continue;
       const RowSpan before = o.a;
-      guard_operand(n, o, o.a, &ElementDemand::a, l);
-      guard_operand(n, o, o.b, &ElementDemand::b, l);
+      guard_operand(n, o, o.a, &ElementLiveness::a, l);
+      guard_operand(n, o, o.b, &ElementLiveness::b, l);
       if (o.kind != RowOpKind::CheckedInput) continue;
       const bool replaced = before.lanes < o.a.lanes || o.a.lanes < before.lanes;
-      const auto in_these_lanes = [&](const ElementDemand& e, std::uint32_t k) {
+      const auto in_these_lanes = [&](const ElementLiveness& e, std::uint32_t k) {
         return !e.vouched.live || e.vouched.has(of_element(l, k));
       };
       apart = apart || (replaced && !all_elements(n, in_these_lanes));
     }
     if (!apart) return;
     // What the check vouches for is observed in more lanes than the result.
-    check(o, looked_at);
+    check(o, is_checked);
     const auto at = std::ranges::find(kernels_.integer_checked, o.op.kernel);
     o.op.kernel = kernels_.integer[at - std::begin(kernels_.integer_checked)];
     o.kind = RowOpKind::Compute;
@@ -190,7 +189,8 @@ class Masker {
 
   /// Whether others rely on a CheckedInput.
   bool vouches(std::size_t n) const {
-    return !all_elements(n, [](const ElementDemand& e, std::uint32_t) { return !e.vouched.live; });
+    return !all_elements(n,
+                         [](const ElementLiveness& e, std::uint32_t) { return !e.vouched.live; });
   }
   void check(const RowOp& like, const RowSpan& rows) {
     RowOp o = like;
@@ -209,14 +209,15 @@ class Masker {
     return {rows_.has(row) ? entry_site(rows_.number(row)) : 0, l.value};
   }
   bool holds_for_all(std::size_t n, StripLiteral l) const {
-    return all_elements(
-        n, [&](const ElementDemand& e, std::uint32_t k) { return e.result.has(of_element(l, k)); });
+    return all_elements(n, [&](const ElementLiveness& e, std::uint32_t k) {
+      return e.result.has(of_element(l, k));
+    });
   }
 
   void guard_operand(std::size_t n, const RowOp& o, RowSpan& operand,
-                     ValueSite ElementDemand::*site, StripLiteral l) {
+                     ValueSite ElementLiveness::*site, StripLiteral l) {
     if (!operand.used || operand.lanes.kind == RowKind::Constant) return;
-    const bool suspect = all_elements(n, [&](const ElementDemand& e, std::uint32_t k) {
+    const bool suspect = all_elements(n, [&](const ElementLiveness& e, std::uint32_t k) {
       const Literal own = of_element(l, k);
       return is_tested(e.*site, own) || has_remains(e.*site, own) ||
              is_left_over(operand, e.*site, k, own);
@@ -245,11 +246,11 @@ class Masker {
     const std::size_t t = op_at(mask.site);
     if (list_.ops()[t].kind != RowOpKind::Test) return false;
     const ValueSite origin = origin_of(value);
-    const auto among = [&](const RowOp& o, const ElementDemand& operands) {
+    const auto among = [&](const RowOp& o, const ElementLiveness& operands) {
       return (o.a.used && origin_of(operands.a) == origin) ||
              (o.b.used && origin_of(operands.b) == origin);
     };
-    const ElementDemand& e = list_.at(t, element_at(mask.site));
+    const ElementLiveness& e = list_.at(t, element_at(mask.site));
     if (among(list_.ops()[t], e)) return true;
     if (e.a < 0) return false;
     const RowOp& from = list_.ops()[op_at(e.a)];
@@ -260,7 +261,7 @@ class Masker {
   ValueSite origin_of(ValueSite value) const {
     while (value >= 0) {
       const RowOp& o = list_.ops()[op_at(value)];
-      const ElementDemand& e = list_.at(op_at(value), element_at(value));
+      const ElementLiveness& e = list_.at(op_at(value), element_at(value));
       const bool moves =
           o.a.used && (!o.b.used || e.a == e.b) && !o.predicated() && o.kind == RowOpKind::Compute;
       if (!moves || o.a.lanes.kind == RowKind::Constant) break;
@@ -273,7 +274,7 @@ class Masker {
   bool has_remains(ValueSite value, Literal mask) const {
     if (value < 0) return false;
     const RowOp& o = list_.ops()[op_at(value)];
-    const ElementDemand& e = list_.at(op_at(value), element_at(value));
+    const ElementLiveness& e = list_.at(op_at(value), element_at(value));
     return o.predicated() && e.keeps && e.mask == mask.site && o.op.value == mask.value;
   }
 
@@ -321,25 +322,26 @@ class Masker {
     if (o.predicated() || (o.kind != RowOpKind::Test && o.out.lanes.kind != RowKind::Scratch))
       return false;
     if (o.kind != RowOpKind::Test && o.kind != RowOpKind::Compute) return false;
-    if (!bring_early(n, o.a, &ElementDemand::a) || !bring_early(n, o.b, &ElementDemand::b))
+    if (!bring_early(n, o.a, &ElementLiveness::a) || !bring_early(n, o.b, &ElementLiveness::b))
       return false;
     guard_operands(n, o);
     o.out = early_[n] = supply_.strip(o.out.has_tail, o.op.elements);
     out_.push_back(o);
     return true;
   }
-  bool bring_early(std::size_t n, RowSpan& operand, ValueSite ElementDemand::*site) {
+  bool bring_early(std::size_t n, RowSpan& operand, ValueSite ElementLiveness::*site) {
     if (!operand.used || operand.lanes.kind == RowKind::Constant) return true;
     const std::uint32_t elements = list_.ops()[n].op.elements;
-    const bool known = all_elements(n, [&](const ElementDemand& e, std::uint32_t k) {
+    const bool known = all_elements(n, [&](const ElementLiveness& e, std::uint32_t k) {
       return now_[number(row_at(operand, k))] == e.*site &&
              (!operand.has_tail || now_[number(row_at(operand, k, true))] == e.*site);
     });
     if (known) return true;
     const ValueSite first = list_.at(n, 0).*site;
-    const bool strip = first >= 0 && all_elements(n, [&](const ElementDemand& e, std::uint32_t k) {
-                         return e.*site == first + static_cast<ValueSite>(k);
-                       });
+    const bool strip =
+        first >= 0 && all_elements(n, [&](const ElementLiveness& e, std::uint32_t k) {
+          return e.*site == first + static_cast<ValueSite>(k);
+        });
     if (!strip || element_at(first) != 0) return false;
     const std::size_t from = op_at(first);
     if (list_.ops()[from].op.elements != elements || made_[from]) return false;
@@ -350,7 +352,7 @@ class Masker {
     return true;
   }
 
-  const ListDemand& list_;
+  const ListLiveness& list_;
   const RowNumbering& rows_;
   Supply& supply_;
   const DoublesKernels& kernels_;
@@ -363,7 +365,7 @@ class Masker {
   std::vector<RowOp> out_;
 };
 
-/// All lists of a program, and what is known of them.
+/// All lists of a program and their liveness.
 class MaskedProgram {
  public:
   MaskedProgram(RowProgram& program, const DoublesKernels& kernels)
@@ -376,14 +378,14 @@ class MaskedProgram {
         last_(program.pass, rows_),
         last_but_one_(program.pass, rows_),
         after_(program.after, rows_),
-        whole_(program.whole) {
+        fused_(program.fused) {
     analyse();
   }
 
   MaskedLists lists() {
     MaskedLists made;
     made.before = list(before_, true);
-    made.last = list(last_, !whole_);
+    made.last = list(last_, !fused_);
     made.after = list(after_, false);
     made.carried = live_rows(last_but_one_.before());
     if (!program_.repeats) return made;
@@ -409,12 +411,12 @@ class MaskedProgram {
   }
 
   void analyse() {
-    const RowDemands all = exported(true);
-    const RowDemands after = after_.analyse(all);
+    const RowLiveness all = exported(true);
+    const RowLiveness after = after_.analyse(all);
     settle(last_, last_.behind_from(after));
     last_but_one_.analyse(last_but_one_.behind_from(last_.before()));
     if (program_.repeats) analyse_pass();
-    RowDemands first = before_.behind_from(last_.before());
+    RowLiveness first = before_.behind_from(last_.before());
     join(first, before_.behind_from(last_but_one_.before()));
     if (program_.repeats) join(first, before_.behind_from(pass_.before()));
     before_.analyse(std::move(first));
@@ -423,19 +425,19 @@ class MaskedProgram {
   /// nothing that it has worked out, so that all of it is observed, and with it what the pass
   /// before left: that goes for one more pass, but seldom for two.
   void analyse_pass() {
-    RowDemands seed = pass_.behind_from(last_but_one_.before());
-    if (whole_) {
-      ListDemand results_only(program_.after, rows_);
+    RowLiveness seed = pass_.behind_from(last_but_one_.before());
+    if (fused_) {
+      ListLiveness results_only(program_.after, rows_);
       seed = pass_.behind_from(results_only.analyse(exported(false)));
     }
     settle(pass_, seed);
   }
-  /// A list that may follow itself, with these demands behind the last time.
-  void settle(ListDemand& list, const RowDemands& seed) const {
-    RowDemands behind = seed;
+  /// Liveness of a repeated list, given that after the last repetition.
+  void settle(ListLiveness& list, const RowLiveness& seed) const {
+    RowLiveness behind = seed;
     for (;;) {
       list.analyse(behind);
-      RowDemands next = seed;
+      RowLiveness next = seed;
       join(next, list.behind_from(list.before()));
       join(next, behind);  // conditions only ever get weaker, so this ends
       if (next == behind) return;
@@ -443,8 +445,8 @@ class MaskedProgram {
     }
   }
 
-  RowDemands exported(bool scratch) const {
-    RowDemands rows(rows_.size());
+  RowLiveness exported(bool scratch) const {
+    RowLiveness rows(rows_.size());
     const auto observe = [&](RowId row) {
       rows[static_cast<std::size_t>(rows_.number(row))].live = true;
     };
@@ -456,11 +458,11 @@ class MaskedProgram {
     return rows;
   }
 
-  static void join(RowDemands& to, const RowDemands& other) {
+  static void join(RowLiveness& to, const RowLiveness& other) {
     for (std::size_t r = 0; r < to.size(); ++r) to[r].join(other[r]);
   }
 
-  std::set<RowId> live_rows(const RowDemands& demands) const {
+  std::set<RowId> live_rows(const RowLiveness& demands) const {
     std::set<RowId> live;
     for (std::size_t r = 0; r < demands.size(); ++r) {
       if (demands[r].live) live.insert(rows_.row(static_cast<int>(r)));
@@ -468,7 +470,7 @@ class MaskedProgram {
     return live;
   }
 
-  MaskedLists::List list(const ListDemand& demands, bool guarded) {
+  MaskedLists::List list(const ListLiveness& demands, bool guarded) {
     return {Masker(demands, rows_, supply_, kernels_, guarded).changed(),
             live_rows(demands.behind())};
   }
@@ -478,7 +480,7 @@ class MaskedProgram {
   std::vector<RowOp> entering() {
     std::vector<RowOp> ops;
     if (program_.pass.empty()) return ops;
-    const RowDemands& demands = pass_.before();
+    const RowLiveness& demands = pass_.before();
     for (std::size_t r = 0; r < demands.size(); ++r) {
       const RowId row = rows_.row(static_cast<int>(r));
       if (!demands[r].live || demands[r].when.empty() || row.kind == RowKind::Mask) continue;
@@ -500,8 +502,8 @@ class MaskedProgram {
   const DoublesKernels& kernels_;
   RowNumbering rows_;
   Supply supply_;
-  ListDemand before_, pass_, last_, last_but_one_, after_;
-  bool whole_;
+  ListLiveness before_, pass_, last_, last_but_one_, after_;
+  bool fused_;
 };
 
 }  // namespace

@@ -1,19 +1,19 @@
-// Operations whose results a predicate leaves out must not make a proof fail.
+// Prevents verification failures in masked lanes.
 //
-// A run on doubles counts only if every lane of every operation is shown to be exact. Lanes that a
-// predicate leaves out often hold remains of other values, or numbers outside of an operation's
-// domain (r^2 = 0 of a coincident pair), and would fail. Where nobody observes an operation's
-// result in the lanes in which a mask has some value (lane_demand.hpp), its operands may be
-// anything there: replacing them by 1 or the like changes no bit of what is observed.
+// A run on doubles is valid only if every lane of every operation is exact. Lanes that a predicate
+// excludes often hold stale values, or numbers outside of an operation's domain (r^2 = 0 of a
+// coincident pair), and would fail. Where nobody observes an operation's result in the lanes in
+// which a mask has some value (lane_liveness.hpp), its operands may be anything there: replacing
+// them by 1 or the like changes no bit of what is observed.
 #pragma once
 
 #include <set>
 
-#include "emulator/engine/vector/doubles/lay_out.hpp"
+#include "emulator/engine/vector/doubles/frame_layout.hpp"
 
 namespace gdr {
 
-/// The lists of a DoublesSection, in operations on rows, with the rows that are read behind each.
+/// The lists of a DoublesSection as operations on rows, with the live rows after each.
 struct MaskedLists {
   struct List {
     std::vector<RowOp> ops;

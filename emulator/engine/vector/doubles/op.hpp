@@ -1,4 +1,4 @@
-// What a kernel on doubles works on: strips of a frame, an operation at a time.
+// Operands of kernels on doubles: strips of a frame, one operation at a time.
 //
 // Plain data without inline functions: the kernels are compiled once for each instruction set of
 // the host, and nothing that they share with the rest of the program may be compiled twice.
@@ -9,7 +9,7 @@
 
 namespace gdr {
 
-/// How a word stands in lanes of doubles.
+/// Representation of a word in lanes of doubles.
 ///
 /// Short: one double whose bits are the short's 36 and 28 zeros below. Head: a long whose low eight
 /// fraction bits are zero, so that its upper 64 bits are a double of the same value. Pair: a double
@@ -18,15 +18,16 @@ namespace gdr {
 enum class Form : std::uint8_t { Short = 0, Head = 1, Pair = 2 };
 constexpr unsigned form_count = 3;
 
-/// Why a run on doubles does not count, as bits.
+/// Reasons why a run on doubles is discarded, as bits.
 enum DoublesFailure : std::uint64_t {
-  has_tail = 1,  ///< a Head has low bits, or a sum began at -0: the cautious translation will do
-  inexact = 2,   ///< something that doubles cannot show to be right
+  has_tail =
+      1,  ///< a Head has low bits, or a sum began at -0: retry with the conservative translation
+  inexact = 2,  ///< not verified exact in doubles
 };
 
 struct DoublesOp;
 
-/// What a section's operations share while they run on one block.
+/// Shared state of a section's operations while they run on one block.
 struct DoublesRun {
   std::byte* frame = nullptr;
   const DoublesOp* next = nullptr;  ///< where to go on, if an operation only paused
@@ -90,7 +91,7 @@ struct DoublesKernels {
   MaskableKernel accumulate_in_place[2];
   /// The same in place, for another accumulation to the same rows: l may be larger than one unit in
   /// the last place of h, and h + l beyond the largest long is not noticed.
-  MaskableKernel accumulate_loosely[2];
+  MaskableKernel accumulate_unnormalized[2];
   MaskableKernel product[2][form_count][form_count][2];  ///< fmul, dmul
   DoublesKernel extreme[2][form_count][form_count][2];   ///< fmax, fmin
   DoublesKernel convert[form_count][2];                  ///< fcvt
@@ -111,7 +112,7 @@ struct DoublesKernels {
   StateKernel check_result;         ///< whether a short that floats have left is what it shows
   StateKernel export_result;        ///< both for such a short
   void (*leave)();          ///< to be called after the last kernel: leaves the wide registers clean
-  unsigned proving_flags;   ///< of MXCSR: set at the end of a run, they say that it failed
+  unsigned failure_flags;   ///< of MXCSR: set at the end of a run, they say that it failed
   std::uint32_t batch = 0;  ///< rows have a multiple of so many lanes
 };
 

@@ -1,4 +1,4 @@
-// Where the rows of a frame are: words in two forms, masks, constants and scratch.
+// Rows of a frame: words in two forms, masks, constants and scratch.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace gdr {
 /// Kinds of rows. A word of the machine has rows of its own for each form that it ever takes.
 enum class RowKind : std::uint8_t { Short, Head, Tail, Mask, Constant, Scratch };
 
-/// A row before its place in the frame is known.
+/// A row, before layout.
 struct RowId {
   RowKind kind = RowKind::Scratch;
   std::uint32_t number = 0;
@@ -31,9 +31,8 @@ struct RowSpan {
 };
 constexpr RowSpan no_rows{{}, {}, false, 0, false};
 
-/// Collects the rows that are used and lays them out: rows of one operand stand one after the
-/// other; between rows that no operand joins there is a cache line, so that strips of a kilobyte
-/// do not all begin at the same place of a page.
+/// Collects used rows and assigns their offsets: rows of one operand are consecutive; a cache line
+/// separates others, so that strips of a kilobyte have different page offsets.
 class RowLayout {
  public:
   void use(const RowSpan& span, unsigned elements);

@@ -6,7 +6,7 @@
 namespace gdr {
 namespace {
 
-/// A section on a block, from its words to its words.
+/// Runs a section on a block, from import to export.
 class Run {
  public:
   Run(const DoublesSection& section, const DoublesKernels& kernels, BlockState& block,
@@ -25,7 +25,7 @@ class Run {
     if (leave(wanted)) return {0, run_.iterations};
     const std::uint64_t failure = failure_now();
     if (has_checkpoint_) {
-      // The passes before the last ones count.
+      // The passes before the last ones are valid.
       clear_flags();
       frame_.run().failure = 0;
       frame_.restore_checkpoint();
@@ -55,11 +55,11 @@ class Run {
   }
 
   std::uint64_t failure_now() {
-    const bool flags = (raised_flags() & kernels_.proving_flags) != 0;
+    const bool flags = (raised_flags() & kernels_.failure_flags) != 0;
     return frame_.run().failure | (flags ? std::uint64_t{inexact} : 0);
   }
 
-  /// True if all is proved: then the words are in the block.
+  /// True if verification succeeded; then the words are in the block.
   bool leave(Frame::Wanted wanted) {
     thread_local std::vector<std::uint64_t> words;
     std::uint64_t& failure = frame_.run().failure;

@@ -1,4 +1,4 @@
-// Running a translated section on a block: import, passes, proof, export.
+// Execution of a translated section on a block: import, passes, verification, export.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace gdr {
 
-/// Where a run finds its groups of j-items: shorts in lanes, as in the broadcast memory.
+/// Location of a run's groups of j-items: shorts in lanes, as in the broadcast memory.
 struct SourceLanes {
   const std::uint64_t* first = nullptr;
   std::size_t step = 0;  ///< shorts from a group to the next
 };
 
-/// How a run on doubles went.
+/// Outcome of a run on doubles.
 struct DoublesResult {
-  std::uint64_t failure = 0;  ///< bits of DoublesFailure; 0: every lane is proved exact
+  std::uint64_t failure = 0;  ///< bits of DoublesFailure; 0: every lane is exact
   /// Passes that are proved and left in the block: all, or with a failure all but the last ones, or
   /// none.
   std::uint64_t passes = 0;
@@ -29,12 +29,12 @@ struct DoublesResult {
 DoublesResult run_on_doubles(const DoublesSection& section, const DoublesKernels& kernels,
                              BlockState& block, const BlockRun& run, SourceLanes sources);
 
-/// Whether this host raises, and keeps silent about, exceptions as the proof needs it; some
-/// emulators and debuggers do not. Tried once for each instruction set.
-bool host_flags_hold(const DoublesKernels& kernels);
+/// Whether this host raises and suppresses exception flags as verification needs; some emulators
+/// and debuggers do not. Tested once for each instruction set.
+bool exception_flags_work(const DoublesKernels& kernels);
 
-/// The kernels for rows of a multiple of `batch` lanes, where the host has them and its flags hold;
+/// The kernels for rows of a multiple of `batch` lanes, if the host has them and its flags work;
 /// else null.
-const DoublesKernels* trusted_doubles(Isa isa, std::uint32_t batch = wide_batch);
+const DoublesKernels* verified_doubles_kernels(Isa isa, std::uint32_t batch = wide_batch);
 
 }  // namespace gdr

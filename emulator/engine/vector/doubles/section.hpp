@@ -1,16 +1,16 @@
-// Translating one section, as far as its rows: what sections alone and in a row have in common.
+// Translation of one section to operations on rows, for single and fused sections.
 #pragma once
 
 #include <span>
 #include <string>
 #include <vector>
 
-#include "emulator/engine/vector/doubles/lay_out.hpp"
+#include "emulator/engine/vector/doubles/frame_layout.hpp"
 
 namespace gdr {
 
-/// Thrown where a section cannot be translated; the text says why.
-struct Unusable {
+/// Thrown if a section cannot be translated; holds the reason.
+struct Untranslatable {
   std::string why;
 };
 
@@ -20,20 +20,19 @@ constexpr std::uint32_t row_lanes(const Geometry& geometry,
   return (geometry.pes_per_block + kernels.batch - 1) / kernels.batch * kernels.batch;
 }
 
-/// What stands around a section, where it is not to be taken alone.
+/// Context of a section in a fused run.
 struct Surroundings {
   /// The section behind it: words that are only moved get the form that this uses first.
   std::span<const Instruction> then = {};
-  /// By word, what may be taken for granted of longs from outside; empty: everything.
+  /// By word, what may be assumed of longs from outside; empty: everything.
   struct Granted {
     bool head = true, plus_zero = true;
   };
   std::vector<Granted> granted = {};
 };
 
-/// A section that may be gone through again and again: words that it imports have the same form,
-/// and what is known of them holds, at its beginning and its end. Throws
-/// Unusable.
+/// A section that may be repeated: imported words have the same form and state at its beginning and
+/// end. Throws Untranslatable.
 RowSection translate_section(const std::vector<Instruction>& section, const Geometry& geometry,
                              const DoublesKernels& kernels, bool heads,
                              const Surroundings& around = {});

@@ -1,9 +1,9 @@
-// Whether the host's exceptions can be trusted: sums with known answers and known flags.
+// Self-test of the host's exception flags: sums with known results and flags.
 #include <array>
 #include <cmath>
 
 #include "emulator/engine/vector/doubles/run.hpp"
-#include "emulator/engine/vector/host_float.hpp"
+#include "emulator/host/float_mode.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -35,15 +35,15 @@ struct Bench {
   }
 
   /// True if the kernel says, by flags or otherwise, that the result holds.
-  bool proved(DoublesKernel kernel, unsigned proving_flags) {
+  bool proved(DoublesKernel kernel, unsigned failure_flags) {
 #if defined(__x86_64__)
     _mm_setcsr(_mm_getcsr() & ~0x3fU);
     ops[0].kernel = kernel;
     ops[1].kernel = [](const DoublesOp&, DoublesRun&) {};
     kernel(ops[0], run);
-    return (_mm_getcsr() & proving_flags) == 0 && run.failure == 0;
+    return (_mm_getcsr() & failure_flags) == 0 && run.failure == 0;
 #else
-    (void)kernel, (void)proving_flags;
+    (void)kernel, (void)failure_flags;
     return false;
 #endif
   }
@@ -54,46 +54,46 @@ struct Bench {
 bool sums_hold(const DoublesKernels& k) {
   const auto& add = k.sum[0][2][0];
   Bench exact(1.5, 0x1p-55, 0x1.8p-20);
-  if (!exact.proved(add[1].always, k.proving_flags)) return false;
+  if (!exact.proved(add[1].always, k.failure_flags)) return false;
   if (exact.h() != 1.5 + 0x1.8p-20 || exact.l() != 0x1p-55) return false;
   Bench rounded(1.5, 0x1p-55, 0x1.000002p-59);  // ends below the 60th place, and rounds there
-  if (!rounded.proved(add[1].always, k.proving_flags)) return false;
+  if (!rounded.proved(add[1].always, k.failure_flags)) return false;
   if (rounded.h() != 1.5 || rounded.l() != 0x1p-55 + 0x1p-59) return false;
   Bench far(1.5, 0x1p-55, 0x1.000002p-150);  // the tail would need more than a double
-  if (far.proved(add[1].always, k.proving_flags)) return false;
+  if (far.proved(add[1].always, k.failure_flags)) return false;
   Bench tiny(0x1p-1018, 0, 0x1p-1022);
-  if (tiny.proved(add[1].always, k.proving_flags)) return false;
+  if (tiny.proved(add[1].always, k.failure_flags)) return false;
   Bench overflow(0x1p1023, 0, 0x1p1023);
-  return !overflow.proved(add[1].always, k.proving_flags) || std::isnan(overflow.h());
+  return !overflow.proved(add[1].always, k.failure_flags) || std::isnan(overflow.h());
 }
 
 bool shorts_hold(const DoublesKernels& k) {
   const DoublesKernel mul = k.product[0][0][0][0].always;
   const DoublesKernel add = k.sum[0][0][0][0].always;
   Bench tie(1.0, 0, 0x1p-25);
-  if (!tie.proved(add, k.proving_flags) || tie.h() != 1.0) return false;
+  if (!tie.proved(add, k.failure_flags) || tie.h() != 1.0) return false;
   Bench up(1.0 + 0x1p-24, 0, 0x1p-25);
-  if (!up.proved(add, k.proving_flags) || up.h() != 1.0 + 0x1p-23) return false;
+  if (!up.proved(add, k.failure_flags) || up.h() != 1.0 + 0x1p-23) return false;
   Bench zero(-0.0, 0, 0x1.8p3);
-  return zero.proved(mul, k.proving_flags) && std::signbit(zero.h()) && zero.h() == 0;
+  return zero.proved(mul, k.failure_flags) && std::signbit(zero.h()) && zero.h() == 0;
 }
 
 }  // namespace
 
-bool host_flags_hold(const DoublesKernels& kernels) {
+bool exception_flags_work(const DoublesKernels& kernels) {
   const MachineFloatMode mode;
   return sums_hold(kernels) && shorts_hold(kernels);
 }
 
-const DoublesKernels* trusted_doubles([[maybe_unused]] Isa isa,
-                                      [[maybe_unused]] std::uint32_t batch) {
+const DoublesKernels* verified_doubles_kernels([[maybe_unused]] Isa isa,
+                                               [[maybe_unused]] std::uint32_t batch) {
 #if defined(__x86_64__)
   if (isa == Isa::Avx512) {
-    static const bool hold = host_flags_hold(doubles_kernels_avx512(wide_batch));
+    static const bool hold = exception_flags_work(doubles_kernels_avx512(wide_batch));
     return hold ? &doubles_kernels_avx512(batch) : nullptr;
   }
   if (isa == Isa::Avx2) {
-    static const bool hold = host_flags_hold(doubles_kernels_avx2(wide_batch));
+    static const bool hold = exception_flags_work(doubles_kernels_avx2(wide_batch));
     return hold ? &doubles_kernels_avx2(batch) : nullptr;
   }
 #endif

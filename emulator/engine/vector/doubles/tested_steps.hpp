@@ -1,7 +1,7 @@
 // Exact steps on doubles for hosts that always round to nearest and raise flags.
 //
 // What must be exact is either so by theorem (the error of a sum or product of doubles is a double)
-// or tested, lane by lane; doubts are collected in a register. The host's flags still tell of
+// or tested, lane by lane; failures are collected in a register. The host's flags still report
 // overflow, underflow and invalid operations.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace gdr {
 
-/// Steps of one kernel and the doubts about them, made of single instructions `P` on vectors: the
+/// Steps of one kernel and their failed tests, composed of single instructions `P` on vectors: the
 /// host's, or such as are only written down.
 template <class P>
 struct TestedSteps : P {
@@ -21,15 +21,15 @@ struct TestedSteps : P {
   using typename P::D;
   using typename P::M;
 
-  static constexpr unsigned proving_flags = 0x19;  ///< MXCSR: invalid, overflow, underflow
+  static constexpr unsigned failure_flags = 0x19;  ///< MXCSR: invalid, overflow, underflow
 
-  D doubt = set(0);  ///< a lane with any bit but the sign set is in doubt
-  bool failed() const { return P::in_doubt(doubt); }
+  D inexact_lanes = set(0);  ///< nonzero bits, except the sign, mark inexact lanes
+  bool failed() const { return P::any_bit_set(inexact_lanes); }
 
   /// A sum that must be exact: then each term is the difference of the sum and the other.
   GDR_INLINE D add_proved(const D& a, const D& b) {
     const D t = add(a, b);
-    doubt = or_(doubt, or_(differ(sub(t, a), b), differ(sub(t, b), a)));
+    inexact_lanes = or_(inexact_lanes, or_(differ(sub(t, a), b), differ(sub(t, b), a)));
     return t;
   }
   GDR_INLINE D sub_proved(const D& a, const D& b) { return add_proved(a, xor_(b, set_bits(sign))); }
@@ -121,16 +121,16 @@ struct TestedSteps : P {
     l = round_tail(h, fms(a, b, h));
   }
   /// The rest rounded where the long h + rest ends. Were h a power of two and the rest of the other
-  /// sign, it would end elsewhere: a power of two with any rest is in doubt.
+  /// sign, it would end elsewhere: a power of two with any rest counts as inexact.
   GDR_INLINE D round_tail(const D& h, const D& rest) {
     const D power = and_(h, set_bits(exponent));
-    doubt = or_(doubt, and_(bits_equal(power, magnitude(h)), rest));
+    inexact_lanes = or_(inexact_lanes, and_(bits_equal(power, magnitude(h)), rest));
     const D far = set(0x1.8p-8);
     return fma(power, far, fnma(power, far, rest));
   }
 
   /// t rounded where the long s + t ends, which s need not be the head of; see FlagSteps.
-  GDR_INLINE D round_loosely(const D& s, const D& t) { return round_tail(add(s, t), t); }
+  GDR_INLINE D round_unnormalized(const D& s, const D& t) { return round_tail(add(s, t), t); }
 
   /// The leading 53 bits of a pair, cut. A zero keeps its sign, which -0 + 0 would lose.
   GDR_INLINE static D head(const D& h, const D& l) {
@@ -143,7 +143,7 @@ struct TestedSteps : P {
   /// Bits where a lane is infinite or not a number.
   template <std::uint64_t Failure>
   GDR_INLINE static unsigned any_beyond(const D& a) {
-    return P::looked_at(a) ? 0 : P::template any<Failure>(P::beyond(a));
+    return P::is_checked(a) ? 0 : P::template any<Failure>(P::beyond(a));
   }
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "emulator/engine/vector/doubles/put.hpp"
+#include "emulator/engine/vector/doubles/bm_store.hpp"
 #include "emulator/engine/vector/doubles/section.hpp"
 #include "emulator/engine/vector/doubles/word_pass.hpp"
 #include "emulator/engine/vector/slot_order.hpp"
@@ -29,8 +29,8 @@ class Translator : public WordPass {
     for (number_ = 0; number_ < section_.size(); ++number_) {
       try {
         if (!section_[number_].idle()) instruction(section_[number_]);
-      } catch (Unusable& u) {
-        throw Unusable{"instruction " + std::to_string(number_) + ": " + u.why};
+      } catch (Untranslatable& u) {
+        throw Untranslatable{"instruction " + std::to_string(number_) + ": " + u.why};
       }
     }
     restore_forms();
@@ -58,8 +58,8 @@ class Translator : public WordPass {
   };
 
   void instruction(const Instruction& i) {
-    if (uses_t_address(i)) throw Unusable{"T addresses local memory"};
-    if (writes_meet(i)) throw Unusable{"two slots write the same place"};
+    if (uses_t_address(i)) throw Untranslatable{"T addresses local memory"};
+    if (writes_meet(i)) throw Untranslatable{"two slots write the same place"};
     const SlotOrder order = slot_order(i);
     Slot mul = prepare(i.mul, i.vlen);
     Slot alu = prepare(i.alu, i.vlen);
@@ -118,15 +118,15 @@ class Translator : public WordPass {
         s.kernel.always = kernels_.convert[a][out];
         break;
       default:
-        throw Unusable{"an operation that is not known in doubles"};
+        throw Untranslatable{"an operation without a version in doubles"};
     }
   }
 
   /// What may stand for something else must not be compared. Of shorts one is taken as it is.
   void prepare_extreme(Slot& s, unsigned vlen) {
     const Arithmetic& slot = *s.slot;
-    if (s.a.form == Form::Short) prove_numbers(slot.a, vlen, s.a);
-    if (s.b.form == Form::Short) prove_numbers(slot.b, vlen, s.b);
+    if (s.a.form == Form::Short) check_numbers(slot.a, vlen, s.a);
+    if (s.b.form == Form::Short) check_numbers(slot.b, vlen, s.b);
     const bool shorts = s.a.form == Form::Short && s.b.form == Form::Short;
     if (shorts && slot.width == Width::Short) s.result.is_float = false;
   }
@@ -143,13 +143,13 @@ class Translator : public WordPass {
 
   void prepare_integer(Slot& s, unsigned vlen) {
     const Arithmetic& slot = *s.slot;
-    if (slot.mask.flag == MaskFlag::Carry) throw Unusable{"a mask from a carry"};
+    if (slot.mask.flag == MaskFlag::Carry) throw Untranslatable{"a mask from a carry"};
     const bool pass = slot.op == Op::Ipass || slot.op == Op::Upass;
     if (slot.width == Width::Long) {
       const bool constant = slot.a.space == Space::Immediate;
       const bool tests = slot.mask.flag != MaskFlag::None;
       if (!pass || slot.a.width != Width::Long || (tests && !constant)) {
-        throw Unusable{"an integer operation on longs"};
+        throw Untranslatable{"an integer operation on longs"};
       }
       if (tests) {
         const u128 word = slot.immediate.bits;
@@ -166,14 +166,14 @@ class Translator : public WordPass {
     if (pass) {
       s.result.is_float = may_be_float(slot.a, vlen);
     } else {
-      if (slot.b.used()) prove_numbers(slot.b, vlen, s.b);
+      if (slot.b.used()) check_numbers(slot.b, vlen, s.b);
       if (only_tested(slot)) {
-        prove_numbers(slot.a, vlen, s.a);
+        check_numbers(slot.a, vlen, s.a);
         s.kernel.always = kernels_.integer_test[n][slot.mask.flag == MaskFlag::Zero ? 1 : 0];
       } else if (may_be_float(slot.a, vlen)) {
         s.kernel.always = kernels_.integer_checked[n];
         s.checked = true;
-        note_proved(slot.a, vlen);
+        mark_number(slot.a, vlen);
       }
     }
     if (!slot.b.used()) s.b = s.a;
@@ -190,8 +190,8 @@ class Translator : public WordPass {
     s.kernel.always = kernels_.copy[1];
   }
 
-  /// Results go straight to their place if nothing else of the instruction still needs that, and
-  /// if there is a kernel that heeds the predicate.
+  /// Results are written in place if no other part of the instruction reads that location
+  /// afterwards, and if a kernel supports the predicate.
   void compute(const Instruction& i, Slot& s, unsigned strip, bool straight) {
     if (s.slot == nullptr) return;
     const Arithmetic& slot = *s.slot;
@@ -222,8 +222,8 @@ class Translator : public WordPass {
     if (i.predicate.used) set_predicate(i, 0);
   }
 
-  /// What is left to do: results from scratch to their places, second copies to T. Where a
-  /// predicate let nothing through, a place that was written straight has nothing for T either.
+  /// Copies results from scratch to their destinations, and second copies to T. Where a predicate
+  /// let nothing through, a place that was written straight has nothing for T either.
   void commit(const Instruction& i, const Slot& s) {
     if (s.slot == nullptr || s.tested) return;
     const Arithmetic& slot = *s.slot;
@@ -261,7 +261,7 @@ class Translator : public WordPass {
     }
   }
 
-  /// Integer results that are wanted for their mask alone; then no result is written anywhere.
+  /// Integer results used only for their mask; no result is written.
   static bool only_tested(const Arithmetic& slot) {
     return info(slot.op).unit == Unit::Integer && slot.width == Width::Short &&
            slot.mask.flag != MaskFlag::None && !leaves_result(slot);
@@ -370,27 +370,28 @@ class Translator : public WordPass {
     if (i.predicate.used) blend(i, 1, k, out, to);
   }
 
-  /// Longs of all elements go out as one: nothing else of the instruction touches the memory.
-  static bool puts_strip(const Instruction& i) {
+  /// Stores longs of all elements with one operation if nothing else of the instruction accesses
+  /// the memory.
+  static bool is_strip_store(const Instruction& i) {
     const Operand& x = i.move.pe;
     return !i.predicate.used && x.width == Width::Long && i.move.bm.width == Width::Long &&
            i.move.bm.vector && (x.vector || x.space == Space::T);
   }
 
-  void put_strip(const Instruction& i) {
+  void store_strip(const Instruction& i) {
     const Operand& x = i.move.pe;
     for (unsigned k = 0; k < i.vlen; ++k) {
       const std::uint32_t word = word_of(numbers_, x, k).word;
       convert(word, Rep::Shorts);
       for (const unsigned half : {0U, 1U}) {
         need(word, half);
-        prove_number(word, half);
+        check_number(word, half);
       }
     }
     const std::uint32_t first = word_of(numbers_, x, 0).word;
     const RowSpan upper = short_rows({first, 0}, x.space == Space::T ? 1 : 2);
     const RowSpan both{upper.lanes, short_rows({first, 1}, 0).lanes, true, upper.stride};
-    DoublesOp& op = emit(put_longs, i.vlen, no_rows, both);
+    DoublesOp& op = emit(store_longs, i.vlen, no_rows, both);
     op.memory = memory_of(i.move.bm);
     op.address = i.move.bm.address;
     op.lane = i.move.pe_number;
@@ -398,7 +399,7 @@ class Translator : public WordPass {
 
   /// The PE's word of each element, as shorts, on its way to the memory.
   void read_put(const Instruction& i) {
-    if (puts_strip(i)) return put_strip(i);
+    if (is_strip_store(i)) return store_strip(i);
     const Operand& x = i.move.pe;
     for (unsigned k = 0; k < i.vlen; ++k) {
       const WordHalf h = word_of(numbers_, x, k);
@@ -407,7 +408,7 @@ class Translator : public WordPass {
       for (unsigned half = whole ? 0 : h.half; half < (whole ? 2 : h.half + 1); ++half) {
         convert(h.word, Rep::Shorts);
         need(h.word, half);
-        prove_number(h.word, half);
+        check_number(h.word, half);
         DoublesOp& op = emit(read_lane, 1, no_rows, short_rows({h.word, half}, 0));
         op.lane = i.move.pe_number;
         op.element = static_cast<std::uint8_t>(2 * k + (whole ? half : 0));
@@ -417,7 +418,7 @@ class Translator : public WordPass {
 
   void write_put(const Instruction& i) {
     writes_memory_ = true;
-    if (puts_strip(i)) return;
+    if (is_strip_store(i)) return;
     const unsigned shorts = shorts_in(i.move.pe.width);
     for (unsigned k = 0; k < i.vlen; ++k) {
       for (unsigned half = 0; half < shorts; ++half) {
@@ -486,7 +487,7 @@ DoublesSection translate_to_doubles(const Program& program, Section which, const
     for (RowOp& o : one.pass) o.origin.section = which;
     out = lay_out(std::move(one), kernels, row_lanes(geometry, kernels));
     out.writes_memory = rows.writes_memory;
-  } catch (const Unusable& u) {
+  } catch (const Untranslatable& u) {
     out.reason = std::string(section_names[static_cast<unsigned>(which)]) + ", " + u.why;
   }
   out.has_floats = true;

@@ -40,8 +40,8 @@ struct ConstantRow {
   enum class Kind : std::uint8_t { Bits, PeNumber, BlockNumber } kind = Kind::Bits;
 };
 
-/// The instruction that an operation belongs to. Operations behind the last instruction, which
-/// convert words between sections and passes, have its number plus one.
+/// The instruction that an operation belongs to. Conversions between sections and passes, after the
+/// last instruction, have its number plus one.
 struct OpOrigin {
   Section section = Section::Body;
   std::uint32_t instruction = 0;
@@ -79,12 +79,13 @@ struct DoublesSection {
   std::vector<StateLink> imports, exports;
   bool resumable = false;                 ///< the block may be left as it is between two passes
   std::vector<std::uint32_t> checkpoint;  ///< rows that `last` reads and overwrites
-  std::uint32_t waiting_longs = 0;        ///< words among the exports that are not fresh
+  std::uint32_t deferred_longs = 0;       ///< words among the exports that are not fresh
   std::vector<ConstantRow> constants;
-  std::uint32_t row_lanes = 0;      ///< PEs, filled up to whole batches
-  std::uint32_t frame_bytes = 0;    ///< from 0 on
-  bool writes_memory = false;       ///< puts words to the broadcast memory
-  std::vector<std::uint32_t> puts;  ///< where, in shorts; empty if that moves from pass to pass
+  std::uint32_t row_lanes = 0;    ///< PEs, filled up to whole batches
+  std::uint32_t frame_bytes = 0;  ///< from 0 on
+  bool writes_memory = false;     ///< whether it stores to the broadcast memory
+  std::vector<std::uint32_t>
+      bm_stores;  ///< where, in shorts; empty if that moves from pass to pass
   std::vector<std::shared_ptr<const void>> code;  ///< keeps what fused operations call
 };
 
@@ -95,11 +96,11 @@ DoublesSection translate_to_doubles(const Program& program, Section section,
                                     const Geometry& geometry, const DoublesKernels& kernels,
                                     bool heads);
 
-/// Start, passes of the body and End as one, so that words stay in doubles between them. It is not
-/// usable where Start or End reach words of the broadcast memory that are not fixed, where the body
-/// cannot take a stream or leaves output items, and for all that translate_to_doubles has to
-/// refuse.
-DoublesSection translate_whole(const Program& program, const Geometry& geometry,
-                               const DoublesKernels& kernels, bool heads);
+/// Translates Start, passes of the body and End as one program (fused run), so that words stay in
+/// doubles between them. Not usable if Start or End access words of the broadcast memory that are
+/// not fixed, if the body accepts no stream or writes output items, or if translate_to_doubles
+/// fails.
+DoublesSection translate_program(const Program& program, const Geometry& geometry,
+                                 const DoublesKernels& kernels, bool heads);
 
 }  // namespace gdr

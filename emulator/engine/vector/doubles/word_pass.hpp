@@ -1,4 +1,4 @@
-// One pass over a section: what its words become, and the operations on their rows.
+// One pass over a section: the states of its words and the operations on their rows.
 #pragma once
 
 #include <algorithm>
@@ -7,13 +7,13 @@
 #include <optional>
 #include <string>
 
-#include "emulator/engine/vector/doubles/lay_out.hpp"
-#include "emulator/engine/vector/doubles/put.hpp"
+#include "emulator/engine/vector/doubles/bm_store.hpp"
+#include "emulator/engine/vector/doubles/frame_layout.hpp"
 #include "emulator/engine/vector/doubles/section.hpp"
 
 namespace gdr {
 
-/// What the words are taken to be when a pass begins.
+/// Assumed states of the words at the beginning of a pass.
 struct Entry {
   std::vector<WordState> words;
 };
@@ -114,7 +114,7 @@ class WordPass {
     if (rep == Rep::Shorts) {
       emit(kernels_.split[word.head ? 0 : 1], 1, shorts, pair);
     } else {
-      for (unsigned half = 0; half < 2; ++half) prove_number(w, half);
+      for (unsigned half = 0; half < 2; ++half) check_number(w, half);
       emit(kernels_.join, 1, pair, shorts);
     }
     word.rep = rep;
@@ -123,7 +123,7 @@ class WordPass {
   }
 
   /// A short that stands for its bits from here on: an infinity or NaN might not have.
-  void prove_number(std::uint32_t w, unsigned half) {
+  void check_number(std::uint32_t w, unsigned half) {
     if (!words_[w].floats[half]) return;
     emit_check(1, short_rows({w, half}, 0));
     words_[w].floats[half] = false;
@@ -169,7 +169,7 @@ class WordPass {
                             constant(static_cast<std::uint64_t>(slot.immediate.bits) << 28)}
                    : long_constant(slot.immediate);
       default:
-        throw Unusable{"a float operand that is neither a location nor a constant"};
+        throw Untranslatable{"a float operand that is neither a location nor a constant"};
     }
   }
 
@@ -178,9 +178,10 @@ class WordPass {
     const auto low = static_cast<std::uint64_t>(word.bits) & 255;
     const std::uint64_t field = head & short_field;
     const bool dirty = field == 0 && ((head << 12) | low) != 0;
-    if (field == short_field || dirty) throw Unusable{"a long constant that is no number"};
+    if (field == short_field || dirty)
+      throw Untranslatable{"a long constant that is infinite or NaN"};
     const std::optional<std::uint64_t> tail = tail_of(head, low);
-    if (!tail) throw Unusable{"a long constant whose last bits are below the doubles"};
+    if (!tail) throw Untranslatable{"a long constant whose last bits are below the doubles"};
     const bool plus_zero = head != std::uint64_t{1} << 63;
     return {low == 0 ? Form::Head : Form::Pair, constant(head, *tail), plus_zero};
   }
@@ -198,7 +199,7 @@ class WordPass {
       case Space::BlockNumber:
         return {Form::Short, constant(0, ConstantRow::Kind::BlockNumber)};
       default:
-        throw Unusable{"an operand that T addresses"};
+        throw Untranslatable{"an operand addressed by T"};
     }
   }
 
@@ -217,12 +218,12 @@ class WordPass {
     return false;
   }
 
-  void prove_numbers(const Operand& x, unsigned elements, const Source& source) {
+  void check_numbers(const Operand& x, unsigned elements, const Source& source) {
     if (!may_be_float(x, elements)) return;
     emit_check(source.rows.stride == 0 ? 1 : elements, source.rows);
-    note_proved(x, elements);
+    mark_number(x, elements);
   }
-  void note_proved(const Operand& x, unsigned elements) {
+  void mark_number(const Operand& x, unsigned elements) {
     any_half(x, elements, [&](WordHalf h) {
       words_[h.word].floats[h.half] = false;
       return false;
@@ -231,7 +232,7 @@ class WordPass {
 
   // --- destinations
 
-  /// What a result is, as far as its words have to know.
+  /// Properties of a result.
   struct Result {
     Rep rep = Rep::Shorts;
     bool head = false;

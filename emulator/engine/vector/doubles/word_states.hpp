@@ -1,4 +1,4 @@
-// What a translator knows of every word of a PE at a point of a section.
+// Static state of every word of a PE at a point of a section.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +41,8 @@ inline Operand t_operand(TTarget t, Width width) {
   return {Space::T, width, false, static_cast<std::uint16_t>(t == TTarget::Lower ? 1 : 0)};
 }
 
-/// Which form each word is wanted in, access by access. Moves of whole longs want none: they take
-/// the form that comes next.
+/// The form that each access of a word requires. Moves of whole longs require none: they take the
+/// form of the next access.
 class WordUses {
  public:
   WordUses(std::span<const Instruction> section, const WordNumbers& numbers,

@@ -1,0 +1,54 @@
+// Detection of range errors of float arithmetic.
+#pragma once
+
+#include <cfenv>
+#include <cmath>
+#include <limits>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace gdr::native {
+
+/// Whether a double is zero, NaN, infinite, or within the range of floats.
+inline bool fits_float(double value) noexcept {
+  const double magnitude = std::abs(value);
+  constexpr double least = std::numeric_limits<float>::min();
+  // Halfway to the next power of two, and beyond, it becomes infinite.
+  constexpr double most = 0x1.ffffffp127;
+  return !(magnitude < least || magnitude >= most) || magnitude == 0 || std::isinf(value);
+}
+
+/// Detects range errors of a thread's operations: underflow and, on request, overflow. Subnormals
+/// are enabled in its scope, since the host's reciprocal estimates raise no flag but the use of a
+/// subnormal does. Restores the mode at the end.
+class RangeWatch {
+ public:
+#if defined(__x86_64__)
+  explicit RangeWatch(bool overflow)
+      : saved_(_mm_getcsr()), flags_(small | (overflow ? large : 0U)) {
+    _mm_setcsr(0x1f80);
+  }
+  ~RangeWatch() { _mm_setcsr(saved_); }
+  bool left() const { return (_mm_getcsr() & flags_) != 0; }
+
+ private:
+  static constexpr unsigned small = 0x12, large = 0x08;
+  unsigned saved_, flags_;
+#else
+  explicit RangeWatch(bool overflow) : flags_(FE_UNDERFLOW | (overflow ? FE_OVERFLOW : 0)) {
+    std::feclearexcept(flags_);
+  }
+  bool left() const { return std::fetestexcept(flags_) != 0; }
+
+ private:
+  int flags_;
+#endif
+
+ public:
+  RangeWatch(const RangeWatch&) = delete;
+  RangeWatch& operator=(const RangeWatch&) = delete;
+};
+
+}  // namespace gdr::native

@@ -1,0 +1,154 @@
+#include "emulator/engine/native/unguarded_loop.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace gdr::native {
+namespace {
+
+class Remover {
+ public:
+  Remover(const Segment& loop, std::span<const std::uint32_t> carried_slots)
+      : s_(loop), g_(loop.graph), carried_(carried_slots) {}
+
+  UnguardedLoop run() {
+    const std::vector<bool> needed = needed_nodes(s_);
+    std::vector<bool> never(g_.size(), false);
+    for (std::uint32_t n = 0; n < g_.size(); ++n) {
+      never[n] = needed[n] && (is_equality(g_[ref_to(n)]) || is_zero_of_positive(g_[ref_to(n)]));
+      made_.usable = made_.usable || never[n];
+    }
+    if (!made_.usable) return {};
+    made_.loop = cleaned(rewritten(s_, [&](Graph& g, Ref r, const auto& copy) {
+      if (never[node_of(r)]) return complement(g.always());
+      const Node& node = g_[r];
+      return g.rebuilt(node, copy(node.a), copy(node.b), copy(node.c));
+    }));
+    return std::move(made_);
+  }
+
+ private:
+  bool is_invariant(const Node& node) const {
+    return node.op == NodeOp::Input &&
+           std::ranges::find(carried_, LeafKey::unpack(node.bits).place) == carried_.end();
+  }
+
+  /// Of a word of the target and one of the source.
+  bool is_equality(const Node& node) {
+    if (node.op != NodeOp::BitsEqual) return false;
+    const bool turned = g_[node.a].op == NodeOp::Source;
+    const Node& target = g_[turned ? node.b : node.a];
+    const Node& source = g_[turned ? node.a : node.b];
+    if (source.op != NodeOp::Source || !is_invariant(target)) return false;
+    EqualWords found{LeafKey::unpack(target.bits).place, LeafKey::unpack(source.bits)};
+    found.source.delay = 0;
+    if (std::ranges::find(made_.equal, found) == made_.equal.end()) made_.equal.push_back(found);
+    return true;
+  }
+
+  bool is_zero_of_positive(const Node& node) {
+    if (node.op != NodeOp::IsZero) return false;
+    std::vector<std::uint32_t> slots;
+    std::vector<LeafKey> uniforms;
+    if (!positive(node.a, slots, uniforms)) return false;
+    for (const std::uint32_t slot : slots) {
+      if (std::ranges::find(made_.positive_slots, slot) == made_.positive_slots.end())
+        made_.positive_slots.push_back(slot);
+    }
+    for (const LeafKey word : uniforms) {
+      if (std::ranges::find(made_.positive_uniforms, word) == made_.positive_uniforms.end())
+        made_.positive_uniforms.push_back(word);
+    }
+    return true;
+  }
+
+  /// Whether a number is positive (or NaN) if these inputs and words are. Sums of nonnegative terms
+  /// do not round below their largest term; products may underflow.
+  bool positive(Ref r, std::vector<std::uint32_t>& slots, std::vector<LeafKey>& uniforms) const {
+    const Node& node = g_[r];
+    const auto one_of = [&](Ref a, Ref b) {
+      return (not_negative(a) && positive(b, slots, uniforms)) ||
+             (not_negative(b) && positive(a, slots, uniforms));
+    };
+    switch (node.op) {
+      case NodeOp::Constant:
+        return node.kind == Kind::Number && std::isnormal(std::bit_cast<double>(node.bits)) &&
+               std::bit_cast<double>(node.bits) > 0;
+      case NodeOp::Input:
+        if (node.kind != Kind::Number || !is_invariant(node)) return false;
+        slots.push_back(LeafKey::unpack(node.bits).place);
+        return true;
+      case NodeOp::Uniform:
+        if (node.kind != Kind::Number) return false;
+        uniforms.push_back(LeafKey::unpack(node.bits));
+        return true;
+      case NodeOp::Add:
+        return one_of(node.a, node.b);
+      case NodeOp::Fma:
+        return node.detail == fma_plain && node.a == node.b && positive(node.c, slots, uniforms);
+      case NodeOp::Round:
+        return positive(node.a, slots, uniforms);
+      default:
+        return false;
+    }
+  }
+
+  /// A sum of squares and positive terms.
+  bool not_negative(Ref r) const {
+    const Node& node = g_[r];
+    switch (node.op) {
+      case NodeOp::Mul:
+        return node.a == node.b;
+      case NodeOp::Fma:
+        return node.detail == fma_plain && node.a == node.b && not_negative(node.c);
+      case NodeOp::Add:
+        return not_negative(node.a) && not_negative(node.b);
+      case NodeOp::Constant:
+        return node.kind == Kind::Number && std::bit_cast<double>(node.bits) >= 0;
+      case NodeOp::Round:
+        return not_negative(node.a);
+      default:
+        return false;
+    }
+  }
+
+  const Segment& s_;
+  const Graph& g_;
+  std::span<const std::uint32_t> carried_;
+  UnguardedLoop made_;
+};
+
+}  // namespace
+
+UnguardedLoop make_unguarded_loop(const Segment& loop,
+                                  std::span<const std::uint32_t> carried_slots) {
+  return Remover(loop, carried_slots).run();
+}
+
+void plan_loop_runs(std::uint64_t passes, std::span<const std::uint8_t> hit,
+                    std::vector<LoopRun>& runs) {
+  runs.clear();
+  const std::uint64_t end = passes < 2 ? 1 : passes - 1;
+  for (std::uint64_t p = 1; p < end;) {
+    const std::uint64_t window =
+        std::min<std::uint64_t>((p - 1) / SourceWindows::groups, hit.size());
+    const auto next = std::find(hit.begin() + static_cast<std::ptrdiff_t>(window), hit.end(), 1);
+    const auto first = static_cast<std::uint64_t>(next - hit.begin()) * SourceWindows::groups;
+    const std::uint64_t begin = next == hit.end() ? end : std::clamp(first, p, end);
+    // The pass after a window also reads its last group.
+    const std::uint64_t behind = std::min(end, first + SourceWindows::groups + 1);
+    if (begin > p) {
+      if (runs.empty()) runs.push_back({});
+      runs.back().free += begin - p;
+      p = begin;
+    }
+    if (p == end) break;
+    if (runs.empty() || runs.back().free != 0) runs.push_back({});
+    runs.back().guarded += behind - p;
+    p = behind;
+  }
+  runs.push_back({});
+}
+
+}  // namespace gdr::native

@@ -1,0 +1,231 @@
+#include "emulator/engine/native/word_conversion.hpp"
+
+#include <bit>
+#include <cstring>
+#include <type_traits>
+
+// Small functions become part of loops that are compiled for several instruction sets.
+#define GDR_INLINE [[gnu::always_inline]] inline
+
+namespace gdr::native {
+namespace {
+
+constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
+constexpr std::uint64_t infinity = std::uint64_t{2047} << 52;
+constexpr std::uint64_t quiet_nan = infinity | (std::uint64_t{1} << 51);
+
+/// A long's upper 64 bits are a double; the other eight round it, but for infinity and NaN. A NaN
+/// that has bits there alone gets one that stays.
+GDR_INLINE std::uint64_t long_to_double(std::uint64_t upper, std::uint64_t lower) noexcept {
+  const std::uint64_t cut = (upper << short_shift) | (lower >> 8);
+  const std::uint64_t rest = lower & 255;
+  const std::uint64_t up = (rest + 127 + (cut & 1)) >> 8;
+  // Without branches, for the host's vector units. An infinity or a NaN is not rounded; it becomes
+  // a NaN if its only set bits are among the eight.
+  const std::uint64_t special = (((cut >> 52) & 2047) + 1) >> 11;
+  const std::uint64_t some = (rest + 255) >> 8;
+  return (cut | (special & some)) + (up & (special - 1));
+}
+
+/// Subnormals are zeros of their sign, every NaN is the canonical one.
+GDR_INLINE std::uint64_t canonical(std::uint64_t bits) noexcept {
+  const std::uint64_t magnitude = bits & ~sign_bit;
+  bits = magnitude < (std::uint64_t{1} << 52) ? bits & sign_bit : bits;
+  return magnitude > infinity ? quiet_nan : bits;
+}
+
+/// A float of a double's bits; what is too small for a float becomes a zero of its sign.
+GDR_INLINE float narrow(std::uint64_t bits) noexcept {
+  return static_cast<float>(std::bit_cast<double>(canonical(bits)));
+}
+
+GDR_INLINE std::uint64_t round_to_short(std::uint64_t bits) noexcept {
+  bits = canonical(bits);
+  const std::uint64_t odd = (bits >> short_shift) & 1;
+  return (bits + ((std::uint64_t{1} << (short_shift - 1)) - 1) + odd) >> short_shift;
+}
+
+/// One word as a lane; `lost` gets bits where an integer does not fit beside floats.
+template <Take take, Precision precision>
+GDR_INLINE auto lane_of(std::uint64_t upper, std::uint64_t lower, std::uint64_t& lost) noexcept {
+  if constexpr (precision == Precision::Double) {
+    return take == Take::Long ? long_to_double(upper, lower)
+                              : lower << (take == Take::Mask ? 0 : short_shift);
+  } else if constexpr (take == Take::Long) {
+    return narrow(long_to_double(upper, lower));
+  } else if constexpr (take == Take::Short) {
+    return narrow(lower << short_shift);
+  } else {
+    const auto value = static_cast<std::int64_t>(lower << short_shift) >> short_shift;
+    const auto narrowed = static_cast<std::int32_t>(value);
+    if (take != Take::Mask) lost |= static_cast<std::uint64_t>(value ^ std::int64_t{narrowed});
+    return narrowed;
+  }
+}
+
+/// A lane as the bits of a double.
+template <typename Lane>
+GDR_INLINE std::uint64_t number_at(const std::byte* from) noexcept {
+  Lane lane;
+  std::memcpy(&lane, from, sizeof lane);
+  if constexpr (std::is_same_v<Lane, float>)
+    return std::bit_cast<std::uint64_t>(static_cast<double>(lane));
+  else
+    return lane;
+}
+
+/// Kinds of words as types, so that each has a loop of its own.
+template <Take take_, Precision precision_>
+struct Way {
+  static constexpr Take take = take_;
+  static constexpr Precision precision = precision_;
+};
+template <typename Work>
+auto with_conversion(Take take, Precision precision, Work work) {
+  const auto with_take = [&]<Precision p>() {
+    switch (take) {
+      case Take::Long:
+        return work(Way<Take::Long, p>());
+      case Take::Short:
+        return work(Way<Take::Short, p>());
+      case Take::Mask:
+        return work(Way<Take::Mask, p>());
+      default:
+        return work(Way<Take::Bits, p>());
+    }
+  };
+  return precision == Precision::Float ? with_take.template operator()<Precision::Float>()
+                                       : with_take.template operator()<Precision::Double>();
+}
+
+struct RowIn {
+  const std::uint64_t* upper;
+  const std::uint64_t* lower;
+  std::size_t n;
+};
+
+template <typename Way>
+GDR_INLINE bool take_row(Way, RowIn from, std::byte* __restrict to) noexcept {
+  std::uint64_t lost = 0;
+  for (std::size_t i = 0; i < from.n; ++i) {
+    const auto lane = lane_of<Way::take, Way::precision>(from.upper[i], from.lower[i], lost);
+    std::memcpy(to + i * sizeof lane, &lane, sizeof lane);
+  }
+  return lost == 0;
+}
+
+template <typename Way>
+GDR_INLINE void leave_row(Way, const std::byte* from, std::size_t n,
+                          std::uint64_t* __restrict upper,
+                          std::uint64_t* __restrict lower) noexcept {
+  constexpr bool floats = Way::precision == Precision::Float;
+  using Number = std::conditional_t<floats, float, std::uint64_t>;
+  using Integer = std::conditional_t<floats, std::int32_t, std::int64_t>;
+  for (std::size_t i = 0; i < n; ++i) {
+    if constexpr (Way::take == Take::Long) {
+      const std::uint64_t word = canonical(number_at<Number>(from + i * sizeof(Number)));
+      upper[i] = word >> short_shift;
+      lower[i] = (word & ~short_mask) << 8;
+    } else if constexpr (Way::take == Take::Short) {
+      upper[i] = round_to_short(number_at<Number>(from + i * sizeof(Number)));
+    } else {
+      Integer lane;
+      std::memcpy(&lane, from + i * sizeof lane, sizeof lane);
+      const auto word = static_cast<std::uint64_t>(std::int64_t{lane});
+      const std::uint64_t wide = floats && Way::take != Take::Mask ? word << short_shift : word;
+      upper[i] = Way::take == Take::Mask ? wide : wide >> short_shift;
+    }
+  }
+}
+
+/// The loops of a kind of words.
+struct RowCode {
+  bool (*take)(RowIn from, std::byte* to) noexcept;
+  void (*leave)(const std::byte* from, std::size_t n, WordsOut to) noexcept;
+};
+
+/// The same loops in the instructions of a host.
+struct AnyHost {
+  template <typename Way>
+  static bool take(RowIn from, std::byte* to) noexcept {
+    return take_row(Way(), from, to);
+  }
+  template <typename Way>
+  static void leave(const std::byte* from, std::size_t n, WordsOut to) noexcept {
+    leave_row(Way(), from, n, to.upper, to.lower);
+  }
+};
+
+#if defined(__x86_64__)
+#define GDR_AVX2 __attribute__((target("avx2")))
+#define GDR_AVX512 __attribute__((target("avx2,avx512f,avx512dq,avx512vl,prefer-vector-width=512")))
+struct OnAvx2 {
+  template <typename Way>
+  GDR_AVX2 static bool take(RowIn from, std::byte* to) noexcept {
+    return take_row(Way(), from, to);
+  }
+  template <typename Way>
+  GDR_AVX2 static void leave(const std::byte* from, std::size_t n, WordsOut to) noexcept {
+    leave_row(Way(), from, n, to.upper, to.lower);
+  }
+};
+struct OnAvx512 {
+  template <typename Way>
+  GDR_AVX512 static bool take(RowIn from, std::byte* to) noexcept {
+    return take_row(Way(), from, to);
+  }
+  template <typename Way>
+  GDR_AVX512 static void leave(const std::byte* from, std::size_t n, WordsOut to) noexcept {
+    leave_row(Way(), from, n, to.upper, to.lower);
+  }
+};
+#endif
+
+template <typename Host>
+RowCode code_on(Take take, Precision precision) noexcept {
+  return with_conversion(take, precision, []<typename Way>(Way) {
+    return RowCode{Host::template take<Way>, Host::template leave<Way>};
+  });
+}
+
+RowCode row_code(Target target, Take take) noexcept {
+#if defined(__x86_64__)
+  if (target.isa == Isa::Avx512) return code_on<OnAvx512>(take, target.precision);
+  if (target.isa == Isa::Avx2) return code_on<OnAvx2>(take, target.precision);
+#endif
+  return code_on<AnyHost>(take, target.precision);
+}
+
+}  // namespace
+
+bool row_to_lanes(Target target, Take take, const std::uint64_t* upper, const std::uint64_t* lower,
+                  std::size_t n, std::byte* to) noexcept {
+  return row_code(target, take).take({upper, lower, n}, to);
+}
+
+void lanes_to_row(Target target, Take take, const std::byte* from, std::size_t n,
+                  WordsOut to) noexcept {
+  row_code(target, take).leave(from, n, to);
+}
+
+bool words_to_lanes(Take take, Precision precision, WordsIn from, std::size_t n, std::byte* to,
+                    std::size_t step) noexcept {
+  return with_conversion(take, precision, [&]<typename Way>(Way) {
+    std::uint64_t lost = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto lane = lane_of<Way::take, Way::precision>(from.upper[i * from.stride],
+                                                           from.lower[i * from.stride], lost);
+      std::memcpy(to + i * step, &lane, sizeof lane);
+    }
+    return lost == 0;
+  });
+}
+
+CellRow cell_row(const CellMap& map, LeafKey key) noexcept {
+  if (key.take == Take::Mask) return {&BlockState::masks, key.place};
+  if (key.place < map.local) return {&BlockState::registers, key.place};
+  if (key.place < map.t) return {&BlockState::local, key.place - map.local};
+  return {&BlockState::t, key.place - map.t};
+}
+
+}  // namespace gdr::native

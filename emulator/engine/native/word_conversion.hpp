@@ -1,0 +1,90 @@
+// Conversion of machine words to host numbers and back, many at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "emulator/chip/state.hpp"
+#include "emulator/engine/native/lower.hpp"
+#include "emulator/engine/native/memory_model.hpp"
+
+namespace gdr::native {
+
+/// Words of one location: upper and lower shorts (equal pointers for a short), `stride` places
+/// apart.
+struct WordsIn {
+  const std::uint64_t* upper;
+  const std::uint64_t* lower;
+  std::size_t stride;
+};
+struct WordsOut {
+  std::uint64_t* upper;
+  std::uint64_t* lower;
+};
+
+/// The integer in a lane: unshifted among floats, the upper 36 bits among doubles.
+constexpr std::int64_t lane_integer(std::int32_t lane) noexcept { return lane; }
+constexpr std::int64_t lane_integer(std::int64_t lane) noexcept { return lane >> short_shift; }
+
+/// Converts n words to lanes, `step` bytes apart. False if an integer exceeds the 32 bits of a
+/// float lane; the lanes are then undefined.
+bool words_to_lanes(Take take, Precision precision, WordsIn from, std::size_t n, std::byte* to,
+                    std::size_t step) noexcept;
+
+/// Converts n adjacent words to adjacent lanes, with the target's instructions.
+bool row_to_lanes(Target target, Take take, const std::uint64_t* upper, const std::uint64_t* lower,
+                  std::size_t n, std::byte* to) noexcept;
+
+/// Converts n adjacent lanes to adjacent words, with the target's instructions: rounds to nearest
+/// even, gives canonical NaNs and flushes underflow to zero.
+void lanes_to_row(Target target, Take take, const std::byte* from, std::size_t n,
+                  WordsOut to) noexcept;
+
+/// The rows of a cell in a block.
+struct CellRow {
+  LaneMemory BlockState::*memory = &BlockState::registers;
+  std::uint32_t row = 0;
+
+  friend bool operator==(const CellRow&, const CellRow&) = default;
+  const std::uint64_t* in(const BlockState& block) const noexcept {
+    return (block.*memory).data() + std::size_t{row} * block.pes;
+  }
+  std::uint64_t* in(BlockState& block) const noexcept {
+    return (block.*memory).data() + std::size_t{row} * block.pes;
+  }
+};
+CellRow cell_row(const CellMap& map, LeafKey key) noexcept;
+
+/// A location of the PEs and the slot of a work item that its words go to or come from.
+struct RowTransfer {
+  LeafKey key;
+  CellRow cell;                ///< unused for fixed inputs and parts of BM stores
+  std::uint32_t instance = 0;  ///< of the kernel
+  std::uint32_t offset = 0;    ///< in the work item, bytes
+  /// Not in the PEs' state: a fixed input or part of a BM store.
+  bool elsewhere() const noexcept {
+    return key.take == Take::PeNumber || key.take == Take::BlockNumber || key.delay != 0;
+  }
+};
+
+/// The work items of a kernel: `vectors` of them for each instance, for `live` PEs.
+struct WorkItems {
+  std::byte* first = nullptr;
+  std::size_t bytes = 0;  ///< from an item to the next
+  std::size_t vectors = 0;
+  std::uint32_t live = 0;
+
+  std::byte* place(const RowTransfer& t) const noexcept {
+    return first + t.instance * vectors * bytes + t.offset;
+  }
+};
+
+/// words_to_lanes and lanes_to_row for all rows of the state, in vectors of eight doubles, on hosts
+/// with AVX-512. Lanes without a PE become zero.
+void rows_to_lanes_by_eight(std::span<const RowTransfer> rows, const BlockState& block,
+                            const WorkItems& items) noexcept;
+void lanes_to_rows_by_eight(std::span<const RowTransfer> rows, const WorkItems& items,
+                            BlockState& block) noexcept;
+
+}  // namespace gdr::native

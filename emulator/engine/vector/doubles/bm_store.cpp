@@ -1,0 +1,59 @@
+#include "emulator/engine/vector/doubles/bm_store.hpp"
+
+#include <cstring>
+
+namespace gdr {
+namespace {
+
+void go_on(const DoublesOp& op, DoublesRun& run) {
+  const DoublesOp& next = *(&op + 1);
+  next.kernel(next, run);
+}
+void write_word(const DoublesOp& op, DoublesRun& run) {
+  run.memory[op.memory][op.address] = run.put[op.element];
+}
+
+}  // namespace
+
+void read_lane(const DoublesOp& op, DoublesRun& run) {
+  std::uint64_t bits;
+  std::memcpy(&bits, run.frame + op.a.lanes + op.lane * sizeof bits, sizeof bits);
+  run.put[op.element] = bits >> 28;
+  go_on(op, run);
+}
+void write_always(const DoublesOp& op, DoublesRun& run) {
+  write_word(op, run);
+  go_on(op, run);
+}
+void write_masked_word(const DoublesOp& op, DoublesRun& run) {
+  std::uint64_t mask;
+  std::memcpy(&mask, run.frame + op.mask.lanes + op.lane * sizeof mask, sizeof mask);
+  if ((mask != 0) == op.value) write_word(op, run);
+  go_on(op, run);
+}
+void store_longs(const DoublesOp& op, DoublesRun& run) {
+  const std::byte* const lane = run.frame + op.lane * sizeof(std::uint64_t);
+  std::uint64_t* to = run.memory[op.memory] + op.address;
+  for (std::uint32_t k = 0; k < op.elements; ++k, to += 2) {
+    std::uint64_t upper, lower;
+    std::memcpy(&upper, lane + op.a.lanes + k * op.a.step, sizeof upper);
+    std::memcpy(&lower, lane + op.a.tail + k * op.a.step, sizeof lower);
+    to[0] = upper >> 28;
+    to[1] = lower >> 28;
+  }
+  go_on(op, run);
+}
+bool touches_memory(DoublesKernel kernel) {
+  return kernel == store_longs || kernel == read_lane || kernel == write_always ||
+         kernel == write_masked_word;
+}
+void stop(const DoublesOp&, DoublesRun& run) { run.next = nullptr; }
+void pause(const DoublesOp& op, DoublesRun& run) { run.next = &op + 1; }
+
+DoublesOp plain_operation(DoublesKernel kernel) {
+  DoublesOp op;
+  op.kernel = kernel;
+  return op;
+}
+
+}  // namespace gdr

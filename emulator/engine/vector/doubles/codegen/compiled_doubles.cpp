@@ -1,0 +1,99 @@
+#include "emulator/engine/vector/doubles/codegen/compiled_doubles.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+
+#include "emulator/engine/vector/doubles/bm_store.hpp"
+#include "emulator/engine/vector/doubles/codegen/assemble.hpp"
+#include "emulator/engine/vector/doubles/codegen/tracer.hpp"
+
+namespace gdr::codegen {
+namespace {
+
+/// Replaces lists of operations by compiled ones.
+class Fuser {
+ public:
+  /// `traced` is the same section translated with tracing kernels.
+  Fuser(DoublesSection& section, const DoublesSection& traced, Isa isa)
+      : section_(section),
+        traced_(traced),
+        isa_(isa),
+        scratch_((section.frame_bytes + 63) / 64 * 64) {}
+
+  /// Operations that store to the broadcast memory stay, between compiled ones.
+  void replace(OpList& list, const std::vector<DoublesOp>& steps) {
+    std::vector<DoublesOp>& ops = list.ops;
+    std::vector<DoublesOp> out;
+    for (std::size_t n = 0; n < ops.size();) {
+      std::size_t end = n;
+      while (end + 1 < ops.size() && !touches_memory(ops[end].kernel)) ++end;
+      const std::span<const DoublesOp> part(steps.data() + n, end - n);
+      const bool last = end + 1 == ops.size();  // behind others come operations that read rows
+      if (part.size() < 2 || !append_fused(out, part, last ? &list.live : nullptr))
+        out.insert(out.end(), &ops[n], &ops[end]);
+      out.push_back(ops[end]);
+      n = end + 1;
+    }
+    ops = std::move(out);
+  }
+
+ private:
+  bool append_fused(std::vector<DoublesOp>& out, std::span<const DoublesOp> all,
+                    const std::vector<std::uint32_t>* live) {
+    std::vector<DoublesOp> steps;
+    std::ranges::copy_if(all, std::back_inserter(steps),
+                         [](const DoublesOp& op) { return op.kernel != pause; });
+    const std::optional<Trace> traced = trace(steps, traced_, live);
+    if (!traced) return false;
+    const CompiledOperation fused = assemble(*traced, isa_, section_.row_lanes, scratch_);
+    if (fused.kernel == nullptr) return false;
+    out.push_back(plain_operation(fused.kernel));
+    section_.code.push_back(fused.owner);
+    section_.frame_bytes = std::max(section_.frame_bytes, scratch_ + fused.scratch_bytes);
+    return true;
+  }
+
+  DoublesSection& section_;
+  const DoublesSection& traced_;
+  Isa isa_;
+  std::uint32_t scratch_;
+};
+
+}  // namespace
+
+struct CompiledDoubles::Late {
+  Translate translate;
+  Isa isa = Isa::Avx512;
+  std::uint32_t batch = 0;
+  std::once_flag made;
+  DoublesSection section;
+};
+
+CompiledDoubles::CompiledDoubles(Translate translate, const DoublesKernels& kernels,
+                                 std::optional<Isa> fuse)
+    : plain_(std::make_shared<const DoublesSection>(translate(kernels))) {
+  if (!fuse || !plain_->usable) return;
+  late_ = std::make_shared<Late>();
+  late_->translate = std::move(translate);
+  late_->isa = *fuse;
+  late_->batch = kernels.batch;
+}
+
+const DoublesSection& CompiledDoubles::ready() const {
+  if (late_ == nullptr) return *plain_;
+  std::call_once(late_->made, [this] {
+    late_->section = *plain_;
+    DoublesKernels kernels = tracing_kernels(late_->isa);
+    kernels.batch = late_->batch;
+    const DoublesSection traced = late_->translate(kernels);
+    Fuser fuser(late_->section, traced, late_->isa);
+    for (OpList DoublesSection::*list : {&DoublesSection::before, &DoublesSection::pass,
+                                         &DoublesSection::last, &DoublesSection::after}) {
+      fuser.replace(late_->section.*list, (traced.*list).ops);
+    }
+  });
+  return late_->section;
+}
+
+}  // namespace gdr::codegen

@@ -1,0 +1,232 @@
+#include "emulator/engine/vector/doubles/codegen/to_ir.hpp"
+
+#include <algorithm>
+
+#include "emulator/engine/jit/order.hpp"
+
+namespace gdr::codegen {
+namespace {
+
+using jit::no_value;
+using jit::Op;
+using jit::Operation;
+using jit::Place;
+using jit::Type;
+using jit::ValueId;
+
+class Lowering {
+ public:
+  Lowering(const Trace& r, jit::VectorTarget target, Arrangement arrangement,
+           jit::ConstantPool& pool)
+      : r_(r),
+        target_(target),
+        copies_(arrangement.copies),
+        window_(arrangement.window),
+        pool_(pool),
+        slot_(r.steps.size(), none) {
+    find_in_memory();
+    find_kept();
+  }
+
+  Pieces run() {
+    Pieces made;
+    made.pass = piece(Level::Pass);
+    made.lanes = piece(Level::Lanes);
+    made.element = piece(Level::Element);
+    begin();
+    for (const RowStore& s : r_.stores) {
+      if (s.level != Level::Element) store(s, after_all);
+    }
+    made.left = side_by_side(copies_);
+    made.kept = pass_slots_ + copies_ * own_slots_;
+    return made;
+  }
+
+ private:
+  static constexpr std::int32_t none = -1;
+
+  // --- locations of values
+  /// Rows whose words can be read whenever they are needed: nothing is stored there before that.
+  void find_in_memory() {
+    in_memory_.assign(r_.steps.size(), false);
+    const std::uint64_t strip = std::uint64_t{r_.elements} * r_.row_bytes;
+    const auto written = [&](const Step& load) {
+      return std::ranges::any_of(r_.stores, [&](const RowStore& s) {
+        const std::uint64_t bytes = s.level == Level::Element ? strip : r_.row_bytes;
+        const std::uint64_t own = load.level == Level::Element ? strip : r_.row_bytes;
+        return load.bits < s.offset + bytes && s.offset < load.bits + own;
+      });
+    };
+    std::vector<bool> moved(r_.steps.size());
+    for (const RowStore& store : r_.stores) moved[store.value] = true;
+    for (StepId n = 0; n < r_.steps.size(); ++n) {
+      const Step& s = r_.steps[n];
+      in_memory_[n] = s.kind == Step::Kind::Constant || s.kind == Step::Kind::Broadcast;
+      if (s.kind == Step::Kind::Row) {
+        in_memory_[n] = s.level == Level::Element ? !moved[n] : !written(s);
+      }
+    }
+  }
+
+  /// Scratch locations of values that later pieces use; those of a pass come first.
+  void find_kept() {
+    std::vector<bool> crosses(r_.steps.size());
+    for (const Step& s : r_.steps) {
+      for (const StepId in : s.in) {
+        if (in != no_step && r_.steps[in].level != s.level) crosses[in] = true;
+      }
+    }
+    for (const RowStore& store : r_.stores) {
+      if (store.level == Level::Lanes || r_.steps[store.value].level != store.level)
+        crosses[store.value] = true;
+    }
+    const auto kept = [&](StepId n) {
+      return crosses[n] && (!in_memory_[n] || r_.steps[n].kind == Step::Kind::Broadcast);
+    };
+    for (StepId n = 0; n < r_.steps.size(); ++n) {
+      if (kept(n) && r_.steps[n].level == Level::Pass) slot_[n] = slot_place(pass_slots_++);
+    }
+    for (StepId n = 0; n < r_.steps.size(); ++n) {
+      if (kept(n) && r_.steps[n].level != Level::Pass) {
+        slot_[n] = slot_place(pass_slots_ + copies_ * own_slots_++);
+      }
+    }
+  }
+  std::int32_t slot_place(std::uint32_t slot) const {
+    return static_cast<std::int32_t>(slot * target_.vector_bytes());
+  }
+
+  /// Where a copy has what the first one has at p.
+  Place of(Place p, unsigned copy) const {
+    const auto bytes = static_cast<std::int32_t>(copy * target_.vector_bytes());
+    const bool own = p.base == base_element || p.base == base_lanes ||
+                     (p.base == base_scratch && p.offset >= slot_place(pass_slots_));
+    if (own) p.offset += bytes;
+    return p;
+  }
+  Place place(StepId n) {
+    const Step& s = r_.steps[n];
+    if (s.kind == Step::Kind::Constant) return pool_.place(s.bits);
+    const auto offset = static_cast<std::int32_t>(s.bits);
+    if (s.kind == Step::Kind::Broadcast) {
+      return {static_cast<std::uint8_t>(base_memory + s.memory), true, offset};
+    }
+    return {s.level == Level::Element ? base_element : base_lanes, false, offset};
+  }
+
+  // --- a piece
+  void begin() {
+    block_ = {};
+    id_.assign(r_.steps.size(), no_value);
+  }
+  /// The value of a step in this piece.
+  ValueId value(StepId n, Level level) {
+    if (n == no_step || id_[n] != no_value) return n == no_step ? no_value : id_[n];
+    const Type type = type_of(r_.steps[n]);
+    const bool earlier = r_.steps[n].level != level && slot_[n] != none;
+    id_[n] =
+        block_.add_value({type, true, earlier ? Place{base_scratch, false, slot_[n]} : place(n)});
+    return id_[n];
+  }
+
+  jit::Block piece(Level level) {
+    begin();
+    const std::vector<std::vector<const RowStore*>> stores = stores_of(level);
+    for (StepId n = 0; n < r_.steps.size(); ++n) {
+      if (r_.steps[n].level == level) {
+        if (!in_memory_[n]) lower(n, level);
+        if (slot_[n] != none) store(value(n, level), {base_scratch, false, slot_[n]});
+      }
+      for (const RowStore* s : stores[n]) store(*s, level);
+    }
+    jit::Block made = side_by_side(level == Level::Pass ? 1 : copies_);
+    jit::order_for_latency(made, window_);
+    return made;
+  }
+  jit::Block side_by_side(unsigned copies) const {
+    return jit::interleaved(block_, copies, [this](Place p, unsigned copy) { return of(p, copy); });
+  }
+
+  /// By step: what is stored behind it, as soon as nothing reads the row any more.
+  std::vector<std::vector<const RowStore*>> stores_of(Level level) const {
+    std::vector<std::vector<const RowStore*>> stores(r_.steps.size());
+    if (level != Level::Element) return stores;
+    std::vector<StepId> last_read(r_.steps.size());  // of a row, by the step that loads it
+    for (StepId n = 0; n < r_.steps.size(); ++n) {
+      for (const StepId in : r_.steps[n].in) {
+        if (in != no_step && r_.steps[n].level == level) last_read[in] = n;
+      }
+    }
+    for (const RowStore& s : r_.stores) {
+      if (s.level != level) continue;
+      StepId at = r_.steps[s.value].level == level ? s.value : 0;
+      for (StepId n = 0; n < r_.steps.size(); ++n) {
+        const Step& other = r_.steps[n];
+        if (other.kind == Step::Kind::Row && other.level == level && other.bits == s.offset) {
+          at = std::max({at, last_read[n], n});
+        }
+      }
+      stores[at].push_back(&s);
+    }
+    return stores;
+  }
+
+  void store(ValueId v, Place to) {
+    Operation o;
+    o.op = Op::Store;
+    o.in[0] = v;
+    o.place = to;
+    block_.code.push_back(o);
+  }
+  void store(const RowStore& s, Level level) {
+    const Base base = s.level == Level::Element ? base_element : base_lanes;
+    store(value(s.value, level), {base, false, static_cast<std::int32_t>(s.offset)});
+  }
+
+  static Type type_of(const Step& s) {
+    const bool mask = s.kind == Step::Kind::Operation && jit::makes_mask(s.op);
+    return mask ? Type::Mask : Type::Vector;
+  }
+
+  void lower(StepId n, Level level) {
+    const Step& s = r_.steps[n];
+    Operation o;
+    o.op = Op::Load;
+    if (s.kind == Step::Kind::Row) {
+      o.place = place(n);
+    } else {
+      o.op = s.op;
+      o.detail = s.detail;
+      o.rounding = s.rounding;
+      for (unsigned k = 0; k < 3; ++k) o.in[k] = value(s.in[k], level);
+      if (s.op == Op::Or && o.in[2] != no_value) {
+        o.mask = o.in[2];
+        o.otherwise = o.in[0];
+        o.in[2] = no_value;
+      }
+    }
+    if (o.op != Op::Collect) o.to = id_[n] = block_.add_value({type_of(s), false, {}});
+    block_.code.push_back(o);
+  }
+
+  static constexpr auto after_all = static_cast<Level>(level_count);
+  const Trace& r_;
+  jit::VectorTarget target_;
+  unsigned copies_;
+  std::size_t window_;
+  jit::ConstantPool& pool_;
+  std::vector<bool> in_memory_;     ///< by step: read where it is used
+  std::vector<std::int32_t> slot_;  ///< by step: its place in the scratch
+  std::uint32_t pass_slots_ = 0, own_slots_ = 0;
+  jit::Block block_;
+  std::vector<ValueId> id_;  ///< by step: in this piece
+};
+
+}  // namespace
+
+Pieces to_ir(const Trace& trace, jit::VectorTarget target, Arrangement arrangement,
+             jit::ConstantPool& pool) {
+  return Lowering(trace, target, arrangement, pool).run();
+}
+
+}  // namespace gdr::codegen

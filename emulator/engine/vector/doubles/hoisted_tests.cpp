@@ -1,0 +1,149 @@
+#include "emulator/engine/vector/doubles/hoisted_tests.hpp"
+
+#include <algorithm>
+
+#include "emulator/engine/vector/doubles/lane_liveness.hpp"
+
+namespace gdr {
+namespace {
+
+/// Scratch rows of masks for the next list, after all others.
+constexpr std::uint32_t first_waiting_row = 1U << 16;
+
+RowNumbering number_rows(const std::vector<RowOp>& ops) {
+  RowNumbering rows;
+  for (const RowOp& o : ops)
+    for (const RowSpan* span : {&o.a, &o.b, &o.out, &o.mask, &o.old})
+      rows.add(*span, o.op.elements);
+  return rows;
+}
+
+/// A step of a test: the test itself, or an operation that computes its operands.
+struct Step {
+  RowOp op;
+  int a = -1, b = -1;  ///< steps before it that made its operands; none: they are from before
+};
+using Steps = std::vector<Step>;
+
+class Carrier {
+ public:
+  Carrier(RowProgram& program, const DoublesKernels& kernels)
+      : program_(program), kernels_(kernels) {}
+
+  void run() {
+    take_tests(program_.pass);
+    take_tests(program_.after);
+    for (auto* list : {&program_.before, &program_.pass})
+      for (const Steps& test : tests_)
+        for (const Step& step : test) list->push_back(step.op);
+  }
+
+ private:
+  /// Replaces tests that depend only on a list's inputs by their hoisted masks.
+  void take_tests(std::vector<RowOp>& ops) {
+    const RowNumbering rows = number_rows(ops);
+    const ListLiveness list(ops, rows);
+    std::vector<RowOp> changed = ops;
+    for (std::size_t n = 0; n < ops.size(); ++n) {
+      Steps steps;
+      if (ops[n].kind != RowOpKind::Test || add_steps(list, n, steps) < 0) continue;
+      const RowSpan mask = waiting_mask(std::move(steps));
+      changed[n].op.kernel = kernels_.copy[0];
+      changed[n].kind = RowOpKind::Compute;
+      changed[n].a = mask;
+      changed[n].b = no_rows;
+      // What is tested under a predicate goes to a scratch row first, and from there to the mask.
+      for (std::size_t m = n + 1; ops[n].out.lanes.kind == RowKind::Scratch && m < ops.size(); ++m)
+        if (has_elements(list, m, &ElementLiveness::a, n)) changed[m].a = mask;
+    }
+    ops = std::move(changed);
+  }
+
+  /// The number of the step that does operation n, behind those that it needs; negative if it needs
+  /// what the list itself has made in another way.
+  int add_steps(const ListLiveness& list, std::size_t n, Steps& steps) const {
+    Step step{list.ops()[n]};
+    // Without operands it may be one that reads the memory, which then holds the next group.
+    if (step.op.predicated() || !step.op.a.used) return -1;
+    if (!add_operand(list, n, step.op.a, &ElementLiveness::a, step.a, steps)) return -1;
+    if (!add_operand(list, n, step.op.b, &ElementLiveness::b, step.b, steps)) return -1;
+    steps.push_back(step);
+    return static_cast<int>(steps.size()) - 1;
+  }
+
+  bool add_operand(const ListLiveness& list, std::size_t n, const RowSpan& operand,
+                   ValueSite ElementLiveness::*site, int& made_by, Steps& steps) const {
+    if (!operand.used || operand.lanes.kind == RowKind::Constant) return true;
+    bool from_before = true;
+    for (std::uint32_t k = 0; k < list.ops()[n].op.elements; ++k)
+      from_before = from_before && list.at(n, k).*site < 0;
+    if (from_before) return true;
+    const ValueSite first = list.at(n, 0).*site;
+    if (first < 0 || element_at(first) != 0 || !has_elements(list, n, site, op_at(first)))
+      return false;
+    const RowOp& maker = list.ops()[op_at(first)];
+    if (maker.kind != RowOpKind::Compute || maker.out.lanes.kind != RowKind::Scratch) return false;
+    made_by = add_steps(list, op_at(first), steps);
+    return made_by >= 0;
+  }
+
+  /// Whether each element of operation m has that of operation n as this operand.
+  static bool has_elements(const ListLiveness& list, std::size_t m,
+                           ValueSite ElementLiveness::*site, std::size_t n) {
+    const std::uint32_t elements = list.ops()[m].op.elements;
+    if (elements != list.ops()[n].op.elements) return false;
+    for (std::uint32_t k = 0; k < elements; ++k)
+      if (list.at(m, k).*site != site_of(n, k)) return false;
+    return true;
+  }
+
+  bool same_operand(const RowSpan& x, const RowSpan& y) const {
+    const auto same = [](RowId a, RowId b) { return !(a < b) && !(b < a); };
+    if (x.used != y.used || x.has_tail != y.has_tail) return false;
+    if (!x.used) return true;
+    if (x.lanes.kind == RowKind::Constant && y.lanes.kind == RowKind::Constant) {
+      const ConstantRow &a = program_.constants[x.lanes.number],
+                        &b = program_.constants[y.lanes.number];
+      return !x.has_tail && a.bits == b.bits && a.kind == b.kind;
+    }
+    return x.stride == y.stride && same(x.lanes, y.lanes) && (!x.has_tail || same(x.tail, y.tail));
+  }
+  bool alike(const Step& x, const Step& y) const {
+    return x.op.op.kernel == y.op.op.kernel && x.op.op.elements == y.op.op.elements && x.a == y.a &&
+           x.b == y.b && (x.a >= 0 || same_operand(x.op.a, y.op.a)) &&
+           (x.b >= 0 || same_operand(x.op.b, y.op.b));
+  }
+
+  /// Row of a hoisted mask, shared by equal tests.
+  RowSpan waiting_mask(Steps steps) {
+    const auto same = [&](const Steps& others) {
+      return std::ranges::equal(steps, others,
+                                [&](const Step& x, const Step& y) { return alike(x, y); });
+    };
+    const auto known = std::ranges::find_if(tests_, same);
+    if (known != tests_.end()) return known->back().op.out;
+    for (Step& step : steps) {
+      if (step.a >= 0) step.op.a = steps[static_cast<std::size_t>(step.a)].op.out;
+      if (step.b >= 0) step.op.b = steps[static_cast<std::size_t>(step.b)].op.out;
+      RowSpan& out = step.op.out;
+      const std::uint32_t rows = step.op.op.elements;
+      out = {{RowKind::Scratch, next_row_}, {RowKind::Scratch, next_row_ + rows}, out.has_tail, 1};
+      next_row_ += 2 * rows;
+    }
+    tests_.push_back(std::move(steps));
+    return tests_.back().back().op.out;
+  }
+
+  RowProgram& program_;
+  const DoublesKernels& kernels_;
+  std::vector<Steps> tests_;
+  std::uint32_t next_row_ = first_waiting_row;
+};
+
+}  // namespace
+
+void hoist_tests(RowProgram& program, const DoublesKernels& kernels) {
+  Carrier(program, kernels).run();
+}
+
+}  // namespace gdr

@@ -1,0 +1,694 @@
+// Bodies that are sums of products: what the engines make of them at once, against the same run
+// taken instruction by instruction.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <random>
+
+#include "board/programs.hpp"
+#include "emulator/engine/matmul/fast_kernels.hpp"
+#include "emulator/engine/matmul/pattern.hpp"
+#include "kernels/builtin.hpp"
+#include "support/catch.hpp"
+#include "support/iterations.hpp"
+
+using namespace gdr;
+using namespace gdr::test;
+
+namespace {
+
+Program dgemm() { return assembled(dense_kernel("dgemm")); }
+Program sgemm() { return assembled(dense_kernel("sgemm")); }
+
+/// Three products in each of two elements; results of an item leave with the next.
+std::string small_product(std::string_view last = "fadd $lr24v $lr16v $t") {
+  return R"(.elements 2
+ivar long a0 f64to72
+ivar long a1 f64to72
+ivar long a2 f64to72
+jvar long b0 f64to72
+jvar long b1 f64to72
+jvar long b2 f64to72
+.repeat n = 0, 5
+ovar long c{n} f64to72 fadd
+.endrepeat
+.start
+vlen 2
+upass $lr16v 0
+upass $lr24v 0
+upass $t 0
+.body
+vlen 2
+)" + std::string(last) +
+         R"(
+bget $lr0 b0
+bget $lr2 b1
+bget $lr4 b2
+dmul $t a0 $lr0
+upass $lr16v $t
+dmul $t $lr2 a1
+fadd $lr16v $t $lr16v
+dmul $t a2 $lr4
+bput c0.v $lr24v 0
+bput c2.v $lr24v 3
+bput c4.v $lr24v 9
+)";
+}
+
+/// Numbers of one kind, to be multiplied.
+using Sampler = double (*)(std::mt19937_64&);
+double uniform(std::mt19937_64& r) { return std::uniform_real_distribution<>(-1, 1)(r); }
+double wide(std::mt19937_64& r) {
+  return std::ldexp(uniform(r), std::uniform_int_distribution<>(-30, 30)(r));
+}
+double extreme(std::mt19937_64& r) {
+  return std::ldexp(uniform(r), std::uniform_int_distribution<>(-1060, 1000)(r));
+}
+double integers(std::mt19937_64& r) {
+  return static_cast<double>(std::uniform_int_distribution<>(-4, 4)(r));
+}
+double powers(std::mt19937_64& r) {
+  return std::ldexp(uniform(r) < 0 ? -1.0 : 1.0, std::uniform_int_distribution<>(-3, 3)(r));
+}
+/// Exponents around where the ways of adding up change.
+template <int Spread>
+double spread(std::mt19937_64& r) {
+  return std::ldexp(uniform(r), std::uniform_int_distribution<>(-Spread, Spread)(r));
+}
+/// Few bits at both ends: sums that cancel, ties, and values just below a power of two.
+double edges(std::mt19937_64& r) {
+  std::uniform_int_distribution<> bit(0, 49);
+  const double x = 1 + (uniform(r) < 0 ? 1 : -1) * std::ldexp(1.0, -bit(r)) +
+                   (uniform(r) < 0 ? std::ldexp(1.0, -bit(r)) : 0);
+  return uniform(r) < 0 ? -x : x;
+}
+/// On both sides of the smallest float that is not subnormal.
+double tiny(std::mt19937_64& r) {
+  return std::ldexp(uniform(r), std::uniform_int_distribution<>(-132, -120)(r));
+}
+/// Exponents around one: of factors whose products, or the sums of these, are at an end of what
+/// doubles are trusted with, or of the range.
+template <int Center>
+double near(std::mt19937_64& r) {
+  return std::ldexp(uniform(r), Center + std::uniform_int_distribution<>(-2, 2)(r));
+}
+/// One number among many that is at such an end.
+double seldom(std::mt19937_64& r) {
+  constexpr int ends[] = {-1022, -970, -511, -401, -52, 52, 401, 511, 970, 1023};
+  const double x = uniform(r);
+  return std::uniform_int_distribution<>(0, 40)(r) != 0
+             ? x
+             : std::ldexp(x, ends[std::uniform_int_distribution<>(0, 9)(r)]);
+}
+double special(std::mt19937_64& r) {
+  const double u = uniform(r);
+  if (u < -0.99) return std::numeric_limits<double>::infinity();
+  if (u < -0.98) return -std::numeric_limits<double>::infinity();
+  if (u < -0.97) return std::numeric_limits<double>::quiet_NaN();
+  if (u < -0.5) return -0.0;
+  if (u < 0) return 0.0;
+  if (u < 0.02) return std::numeric_limits<double>::denorm_min();
+  return u;
+}
+constexpr std::pair<const char*, Sampler> samplers[] = {
+    {"uniform", uniform},
+    {"wide", wide},
+    {"extreme", extreme},
+    {"integers", integers},
+    {"powers", powers},
+    {"edges", edges},
+    {"special", special},
+    {"spread 5", spread<5>},
+    {"spread 7", spread<7>},
+    {"spread 9", spread<9>},
+    {"spread 12", spread<12>},
+    {"spread 60", spread<60>},
+    {"tiny", tiny},
+    {"products near 2^-1022", near<-511>},
+    {"products near 2^-800", near<-400>},
+    {"products near 2^800", near<400>},
+    {"products near 2^1023", near<511>},
+    {"numbers near 2^-1022", near<-1020>},
+    {"numbers near 2^-969", near<-969>},
+    {"one at an end", seldom},
+};
+
+/// Whether what is multiplied crosses the link as floats.
+bool of_floats(const Program& program) {
+  return program.variables.front().conversion.host == HostType::F32;
+}
+/// As floats, two to a word.
+std::vector<double> packed(const std::vector<double>& numbers) {
+  std::vector<double> words;
+  const auto bits = [&](std::size_t i) {
+    return std::uint64_t{std::bit_cast<std::uint32_t>(static_cast<float>(numbers[i]))};
+  };
+  for (std::size_t i = 0; i < numbers.size(); i += 2)
+    words.push_back(std::bit_cast<double>(bits(i) | bits(i + 1) << 32));
+  return words;
+}
+
+struct Shape {
+  unsigned chips, blocks, pes;
+  std::size_t items;
+};
+
+/// What stands in the PEs and in the memory of each chip.
+struct Numbers {
+  std::vector<std::vector<double>> targets, items;
+};
+
+/// Results of a run, `at_once` or not.
+std::vector<std::uint64_t> results(const Program& program, const Shape& shape, const char* engine,
+                                   const char* isa, const Numbers& numbers, bool at_once) {
+  Geometry geometry = small_geometry(shape.chips, shape.blocks, shape.pes);
+  const Geometry chip;
+  geometry.local_words = chip.local_words;
+  geometry.register_words = chip.register_words;
+  geometry.broadcast_words = chip.broadcast_words;
+  Rig rig(geometry, engine, 2, isa);
+  rig.load(program);
+  for (unsigned c = 0; c < shape.chips; ++c) {
+    const std::uint64_t one = std::uint64_t{1} << c;
+    rig.targets(one, ChipPartition::TargetsOverBlocks, numbers.targets[c]);
+    rig.list.commands.back().count = std::size_t{shape.blocks} * shape.pes * program.elements;
+    rig.write(one, 5, numbers.items[c]);
+  }
+  rig.run((std::uint64_t{1} << shape.chips) - 1, ChipPartition::PartsOverBlocks, 5, shape.items,
+          run_start | run_end | run_return | (at_once ? run_results_only : 0U));
+  return rig.execute();
+}
+
+/// The same with random numbers; what stands in a PE is smaller than in the one before it by two to
+/// the `slope`, in every eight.
+std::vector<std::uint64_t> results(const Program& program, const Shape& shape, const char* engine,
+                                   const char* isa, Sampler sample, std::uint64_t seed,
+                                   bool at_once, int slope = 0) {
+  const auto count = [&](VarKind kind) {
+    return static_cast<std::size_t>(std::ranges::count(program.variables, kind, &Variable::kind));
+  };
+  std::mt19937_64 random(seed);
+  const auto some = [&](std::size_t n) {
+    std::vector<double> all(n);
+    for (double& x : all) x = sample(random);
+    return all;
+  };
+  Numbers numbers;
+  for (unsigned c = 0; c < shape.chips; ++c) {
+    const std::size_t slots = std::size_t{shape.blocks} * shape.pes * program.elements;
+    const std::size_t words = count(VarKind::Target);
+    numbers.targets.push_back(some(slots * words));
+    for (std::size_t i = 0; i < slots * words; ++i)
+      numbers.targets[c][i] *=
+          std::ldexp(1.0, -slope * static_cast<int>(i / words / program.elements % 8));
+    numbers.items.push_back(some(shape.items * shape.blocks * count(VarKind::Source)));
+    if (!of_floats(program)) continue;
+    numbers.targets[c] = packed(numbers.targets[c]);
+    numbers.items[c] = packed(numbers.items[c]);
+  }
+  return results(program, shape, engine, isa, numbers, at_once);
+}
+
+std::vector<const char*> fast_isas() {
+  std::vector<const char*> names;
+  for (const Isa isa : host_isas())
+    if (isa != Isa::Portable) names.push_back(isa_name(isa).data());
+  return names;
+}
+
+void compare(const Program& program, const std::vector<Shape>& shapes) {
+  for (std::uint64_t round = 0; round < test::test_iterations(1); ++round) {
+    for (const char* const isa : fast_isas()) {
+      for (const auto& [name, sample] : samplers) {
+        for (const Shape& shape : shapes) {
+          CAPTURE(isa, name, shape.chips, shape.blocks, shape.items, round);
+          const auto run = [&, &sample = sample](bool at_once) {
+            return results(program, shape, "vector", isa, sample, 7 + shape.items + round, at_once);
+          };
+          REQUIRE(run(true) == run(false));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a matrix product has the same bits as the body's instructions") {
+  compare(assembled(small_product()), {{1, 1, 32, 40}, {3, 5, 10, 61}, {4, 16, 16, 7}});
+}
+
+TEST_CASE("a matrix product of doubles has the same bits as the kernel's instructions") {
+  compare(dgemm(), {{2, 3, 32, 23}, {1, 16, 32, 9}});
+}
+
+TEST_CASE("a matrix product of floats has the same bits as the kernel's instructions") {
+  compare(sgemm(), {{2, 3, 32, 23}, {1, 16, 32, 9}});
+}
+
+TEST_CASE("a matrix product keeps all bits of small sums next to large ones") {
+  const Program program = dgemm();
+  constexpr Shape shape{1, 2, 32, 21};
+  for (const char* const isa : fast_isas()) {
+    for (int slope = 1; slope < 8; ++slope) {
+      CAPTURE(isa, slope);
+      const auto run = [&](bool at_once) {
+        return results(program, shape, "vector", isa, uniform, 5, at_once, slope);
+      };
+      REQUIRE(run(true) == run(false));
+    }
+  }
+}
+
+TEST_CASE(
+    "a matrix product joins blocks of different magnitudes, and blocks that cancel, like the "
+    "network") {
+  // Every block is smaller than the one before by two to the `slope`. In every second block, and in
+  // every second PE of all, products come in pairs that leave 2^-left of them: around where the
+  // blocks' sums are too small to share a grid (2^-19 with 2048 products), and sums that are zero.
+  const Program program = dgemm();
+  constexpr std::size_t depth = 32, words = 64, slots = 32 * 4;  // of a block
+  constexpr Shape shapes[] = {{4, 16, 32, 7}, {2, 3, 32, 12}};
+  std::mt19937_64 random(11);
+  for (const Shape& shape : shapes) {
+    for (const int slope : {0, 1, 4}) {
+      for (const int left : {5, 14, 18, 21, 24, 30, 50, 99}) {
+        Numbers numbers;
+        for (unsigned c = 0; c < shape.chips; ++c) {
+          std::vector<double> targets(shape.blocks * slots * words), items;
+          for (std::size_t i = 0; i < targets.size(); ++i) {
+            const std::size_t block = c * shape.blocks + i / (slots * words);
+            const bool cancels = block % 2 != 0 || i / words / program.elements % 2 != 0;
+            const bool second = cancels && i % 2 != 0;
+            targets[i] = second ? targets[i - 1] * (std::ldexp(uniform(random), -left) - 1)
+                                : std::ldexp(uniform(random), -slope * static_cast<int>(block));
+          }
+          for (std::size_t i = 0; i < shape.items * shape.blocks * depth; ++i)
+            items.push_back(i % 2 != 0 ? items.back() : uniform(random));
+          numbers.targets.push_back(std::move(targets));
+          numbers.items.push_back(std::move(items));
+        }
+        for (const char* const isa : fast_isas()) {
+          CAPTURE(isa, shape.chips, slope, left);
+          REQUIRE(results(program, shape, "vector", isa, numbers, true) ==
+                  results(program, shape, "vector", isa, numbers, false));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a matrix product keeps the bits of a sum that cancels far below its products") {
+  // Products x - 2^-59 and -x, x half way between two points of the grid of heads: fifteen of them
+  // leave 15 grid steps in the heads, as many in the tails, and 15 2^-59 together. A product of
+  // 2^30 in the next PE sets the grid.
+  const Program program = dgemm();
+  const double x = 1 + std::ldexp(1.5, -15), little = std::ldexp(1.0, -45);
+  constexpr Shape shape{1, 1, 32, 12};
+  Numbers numbers{{std::vector<double>(32 * 4 * 64)}, {}};
+  std::vector<double> item(32);
+  double* const first = numbers.targets[0].data();     // PE 0, element 0
+  double* const second = first + std::size_t{4} * 64;  // PE 1
+  for (std::size_t k = 0; k < 30; k += 2) {
+    first[k] = 1 - little;
+    item[k] = x + little;
+    first[k + 1] = -1;
+    item[k + 1] = x;
+  }
+  second[31] = item[31] = std::ldexp(1.0, 15);
+  numbers.items.emplace_back();
+  for (std::size_t n = 0; n < shape.items; ++n)
+    numbers.items[0].insert(numbers.items[0].end(), item.begin(), item.end());
+  for (const char* const isa : fast_isas()) {
+    CAPTURE(isa);
+    const auto at_once = results(program, shape, "vector", isa, numbers, true);
+    REQUIRE(at_once == results(program, shape, "vector", isa, numbers, false));
+    REQUIRE(real(at_once[256]) == std::ldexp(-15.0, -59));
+    REQUIRE(real(at_once[256 + 8]) == std::ldexp(1.0, 30));
+  }
+}
+
+TEST_CASE("outputs before the first sums of a matrix product are those of Start") {
+  // Results of the first item are 3 + 0, then, one item later, those of the sums.
+  std::string text = small_product();
+  text.replace(text.find("upass $lr16v 0\n"), 15, "upass $lr16v 3.0\n");
+  const Program program = assembled(text);
+  REQUIRE(match_matmul(program));
+  CHECK_FALSE(match_matmul(program)->begins_with_zeros);
+  compare(program, {{1, 1, 32, 40}, {3, 5, 10, 61}});
+  const auto first =
+      results(program, {1, 1, 32, 40}, "vector", fast_isas().front(), uniform, 1, true);
+  CHECK(real(first[0]) == 3);
+}
+
+TEST_CASE("a matrix product keeps an infinity next to very small numbers") {
+  const Program program = dgemm();
+  constexpr Shape shape{1, 2, 32, 12};
+  Numbers numbers{{std::vector<double>(2 * 32 * 4 * 64, 3.0)}, {}};
+  numbers.targets[0][5] = std::numeric_limits<double>::infinity();
+  numbers.items.emplace_back(shape.items * shape.blocks * 32, 0x1p-600);
+  for (const char* const isa : fast_isas()) {
+    CAPTURE(isa);
+    const auto at_once = results(program, shape, "vector", isa, numbers, true);
+    REQUIRE(at_once == results(program, shape, "vector", isa, numbers, false));
+    CHECK(real(at_once[256]) == std::numeric_limits<double>::infinity());
+  }
+}
+
+TEST_CASE("a fast matrix product is close to the exact one") {
+  const Program program = GENERATE(0, 1) == 0 ? dgemm() : sgemm();
+  for (const char* const isa : fast_isas()) {
+    for (const std::size_t items : {8, 13, 30}) {
+      const Shape shape{3, 5, 32, items};
+      const auto exact = results(program, shape, "vector", isa, uniform, 3, true);
+      const auto fast = results(program, shape, "native", isa, uniform, 3, true);
+      REQUIRE(exact.size() == fast.size());
+      double worst = 0;
+      for (std::size_t i = 0; i < exact.size(); ++i)
+        worst = std::max(worst, std::abs(real(exact[i]) - real(fast[i])));
+      CAPTURE(isa, items);
+      REQUIRE(worst < 1e-13);
+      // Nothing that is infinite or no number becomes finite.
+      const auto a = results(program, shape, "vector", isa, special, 4, true);
+      const auto b = results(program, shape, "native", isa, special, 4, true);
+      std::size_t odd = 0;
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        REQUIRE(std::isfinite(real(a[i])) == std::isfinite(real(b[i])));
+        if (!std::isfinite(real(a[i]))) ++odd;
+      }
+      REQUIRE(odd > 0);
+    }
+  }
+}
+
+namespace {
+
+/// The same lists for an engine with fast numerics and for the reference.
+struct Pair {
+  static constexpr unsigned chips = 2, blocks = 2, pes = 32;
+  explicit Pair(const char* isa, unsigned threads)
+      : fast(whole_memories(), "native", threads, isa), exact(whole_memories()) {}
+  static Geometry whole_memories() {
+    Geometry geometry = small_geometry(chips, blocks, pes);
+    const Geometry chip;
+    geometry.local_words = chip.local_words;
+    geometry.register_words = chip.register_words;
+    geometry.broadcast_words = chip.broadcast_words;
+    return geometry;
+  }
+  template <typename Do>
+  void both(Do&& on) {
+    on(fast);
+    on(exact);
+  }
+  /// Results of the lists so far are the same but for rounding.
+  void execute() {
+    const auto a = fast.execute(), b = exact.execute();
+    REQUIRE(a.size() == b.size());
+    for (std::size_t i = 0; i < a.size(); ++i) REQUIRE(std::abs(real(a[i]) - real(b[i])) < 1e-12);
+  }
+  /// All words of the local memories are the same, bit for bit.
+  void look() {
+    for (unsigned c = 0; c < chips; ++c)
+      for (unsigned b = 0; b < blocks; ++b)
+        REQUIRE((std::as_const(fast.board).chip(c).blocks[b].local ==
+                 std::as_const(exact.board).chip(c).blocks[b].local));
+  }
+  Rig fast, exact;
+};
+
+}  // namespace
+
+TEST_CASE("a fast matrix product leaves the written targets in the PEs' state") {
+  const Program program = GENERATE(0, 1) == 0 ? dgemm() : sgemm();
+  constexpr std::uint64_t all = (1U << Pair::chips) - 1, lanes = Pair::pes * 4;
+  constexpr std::size_t target_words = 64, items = 5, item_words = Pair::blocks * 32;
+  std::mt19937_64 random(3);
+  const auto any = [&](std::uint64_t from, std::uint64_t to) {
+    return std::uniform_int_distribution<std::uint64_t>(from, to)(random);
+  };
+  const auto numbers = [&](std::size_t words, Sampler sample) {
+    std::vector<double> x(words * (of_floats(program) ? 2 : 1));
+    for (double& v : x) v = sample(random);
+    return of_floats(program) ? packed(x) : x;
+  };
+  const std::vector<const char*> isas = fast_isas();
+  for (std::size_t round = 0; round < 2 * isas.size(); ++round) {
+    Pair pair(isas[round % isas.size()], 1 + round / isas.size() % 2);
+    const auto load = [&] {
+      pair.both([&](Rig& rig) { rig.load(program); });
+      for (unsigned c = 0; c < Pair::chips; ++c) {
+        const auto words = numbers(items * item_words, uniform);
+        pair.both([&](Rig& rig) { rig.write(std::uint64_t{1} << c, 5, words); });
+      }
+    };
+    const auto write = [&](std::uint64_t chips, ChipPartition partition, std::uint64_t first,
+                           std::uint64_t count) {
+      const auto words = numbers(count * target_words, uniform);
+      pair.both([&](Rig& rig) {
+        rig.targets(chips, partition, words, first);
+        rig.list.commands.back().count = count;
+      });
+    };
+    const auto run = [&](std::uint64_t chips, std::uint32_t flags) {
+      pair.both([&](Rig& rig) {
+        rig.run(chips, ChipPartition::PartsOverBlocks, 5, items,
+                run_start | run_end | run_return | flags);
+      });
+    };
+    load();
+    for (int step = 0; step < 40; ++step) {
+      const std::uint64_t chips = any(1, all);
+      switch (any(0, 11)) {
+        case 0:  // words that no double holds, and that nobody asked for
+          pair.execute();
+          pair.both([&, c = static_cast<unsigned>(any(0, 1)), word = any(0, 255 * 32),
+                     bits = any(0, 255)](Rig& rig) {
+            rig.board.chip(c).blocks[1].local[word + 32 * (1 - word / 32 % 2)] ^= bits;
+          });
+          break;
+        case 1:
+          write(chips, ChipPartition::TargetsOverBlocks, any(0, lanes), any(1, lanes));
+          break;
+        case 2:
+          write(chips, ChipPartition::SourcesOverBlocks, 0, lanes);
+          break;
+        case 3:
+          pair.execute();
+          if (any(0, 2) == 0) load();
+          break;
+        case 4:
+          run(chips, 0);
+          break;
+        case 5:
+          pair.execute();
+          pair.look();
+          break;
+        case 6: {
+          const auto first = any(0, Pair::blocks - 1);
+          write(chips, ChipPartition::TargetsOverBlocks, first * lanes,
+                any(1, Pair::blocks - first) * lanes);
+          break;
+        }
+        case 7:
+          write(chips, ChipPartition::TargetsOverBlocks, 0, Pair::blocks * lanes);
+          [[fallthrough]];
+        default:
+          run(any(0, 2) == 0 ? chips : all, run_results_only);
+      }
+    }
+    pair.execute();
+    pair.look();
+  }
+}
+
+namespace {
+
+/// A tile of some rows and inner indices; what is beyond them is zero, but for `beyond` in every
+/// `step`-th item, where the tile has zeros.
+Numbers short_tile(const Program& program, const Shape& shape, std::size_t rows, std::size_t depth,
+                   double beyond, std::size_t step) {
+  const std::size_t in_block = of_floats(program) ? 64 : 32, in_chip = shape.blocks * in_block;
+  std::mt19937_64 random(rows + depth);
+  Numbers numbers;
+  for (std::size_t chip = 0; chip < shape.chips; ++chip) {
+    std::vector<double> targets, items;
+    for (std::size_t block = 0; block < shape.blocks; ++block)
+      for (std::size_t slot = 0; slot < shape.pes * std::size_t{4}; ++slot)
+        for (std::size_t half = 0; half < 2; ++half)
+          for (std::size_t k = 0; k < in_block; ++k) {
+            const bool there = slot / 4 * 8 + half * 4 + slot % 4 < rows &&
+                               chip * in_chip + block * in_block + k < depth;
+            targets.push_back(there ? uniform(random) : 0);
+          }
+    for (std::size_t i = 0; i < shape.items; ++i)
+      for (std::size_t k = 0; k < in_chip; ++k) {
+        const bool odd = i % step == 0 && k == in_chip - 1 - i % in_block;
+        items.push_back(chip * in_chip + k < depth ? uniform(random) : odd ? beyond : 0);
+      }
+    numbers.targets.push_back(of_floats(program) ? packed(targets) : targets);
+    numbers.items.push_back(of_floats(program) ? packed(items) : items);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+TEST_CASE("a matrix product of few rows has the same bits as the instructions") {
+  const Program program = GENERATE(0, 1) == 0 ? dgemm() : sgemm();
+  constexpr Shape shape{2, 2, 32, 13};
+  for (const char* const isa : fast_isas())
+    for (const std::size_t rows : {0, 1, 9, 64, 255})
+      for (const double beyond : {0.0, -0.0, -3.0, std::numeric_limits<double>::infinity()}) {
+        CAPTURE(isa, rows, beyond);
+        const Numbers numbers = short_tile(program, shape, rows, 70, beyond, 3);
+        REQUIRE(results(program, shape, "vector", isa, numbers, true) ==
+                results(program, shape, "vector", isa, numbers, false));
+      }
+}
+
+TEST_CASE("a fast matrix product of few rows and inner indices equals that of full tiles") {
+  const Program program = GENERATE(0, 1) == 0 ? dgemm() : sgemm();
+  constexpr Shape shape{2, 10, 32, 30};
+  const std::size_t depth = shape.chips * shape.blocks * (of_floats(program) ? 64 : 32);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr std::pair<std::size_t, std::size_t> sizes[] = {
+      {0, 0},   {1, 256},   {8, 130},  {9, 99},
+      {30, 64}, {256, 131}, {255, 50}, {17, 256}};  // 256ths of depth
+  for (const char* const isa : fast_isas()) {
+    for (const auto& [rows, part] : sizes) {
+      for (const double beyond : {0.0, -0.0, 3.0, infinity, std::nan("")}) {
+        CAPTURE(isa, rows, part, beyond);
+        const Numbers numbers = short_tile(program, shape, rows, depth * part / 256, beyond, 7);
+        const auto exact = results(program, shape, "vector", isa, numbers, true);
+        const auto fast = results(program, shape, "native", isa, numbers, true);
+        REQUIRE(exact.size() == fast.size());
+        const auto same = [](std::uint64_t a, std::uint64_t b) {
+          return a == b || std::abs(real(a) - real(b)) < 1e-12;
+        };
+        REQUIRE(std::ranges::equal(exact, fast, same));
+        const auto odd = std::ranges::count_if(
+            fast, [](std::uint64_t word) { return !std::isfinite(real(word)); });
+        // Every row of every seventh column, in the chips that have zeros in such places.
+        REQUIRE((odd > 0) == (part < 250 && !std::isfinite(beyond)));
+      }
+    }
+  }
+}
+
+TEST_CASE("a fast matrix product accepts columns at any distance") {
+  std::mt19937_64 random(1);
+  for (const Isa isa : host_isas()) {
+    const FastMatmulKernels* const kernels = fast_matmul_of(isa);
+    if (kernels == nullptr) continue;
+    for (const std::size_t depth : {1, 7, 64, 203, 256}) {
+      for (const std::size_t columns : {1, 2, 5, 12, 13, 29}) {
+        for (const std::size_t panels : {1, 2, 5}) {
+          CAPTURE(isa_name(isa), depth, columns, panels);
+          const auto draw = [&](std::size_t n) {
+            std::vector<double> x(n);
+            for (double& v : x) v = uniform(random);
+            return x;
+          };
+          const auto numbers = draw(panels * depth * fast_lanes), even = draw(columns * depth);
+          const auto before = draw(columns * panels * fast_lanes);
+          std::vector<double> scratch(fast_scratch), scattered(columns * (depth + columns));
+          std::vector<const double*> in_place, anywhere;
+          for (std::size_t j = 0; j < columns; ++j) {
+            in_place.push_back(even.data() + j * depth);
+            // In no order, and at no distance that comes again.
+            const std::size_t slot = (columns - 1 - j) ^ (columns % 2 == 1 ? 0 : 1);
+            double* const to = scattered.data() + slot * (depth + 1) + slot * slot / 2;
+            std::copy_n(in_place[j], depth, to);
+            anywhere.push_back(to);
+          }
+          FastTask task{numbers.data(), panels, depth, depth * fast_lanes};
+          task.columns = task.items_known = columns;
+          task.before = before.data();
+          task.before_step = task.sums_step = panels * fast_lanes;
+          task.scratch = scratch.data();
+          const auto sums = [&](const std::vector<const double*>& items) {
+            std::vector<double> to(before.size());
+            task.items = items.data();
+            task.sums = to.data();
+            kernels->run(task);
+            return to;
+          };
+          const auto got = sums(in_place);
+          REQUIRE(got == sums(anywhere));
+          for (std::size_t j = 0; j < columns; ++j) {
+            for (std::size_t lane = 0; lane < panels * fast_lanes; ++lane) {
+              const std::size_t at = j * panels * fast_lanes + lane;
+              double expected = before[at];
+              for (std::size_t i = 0; i < depth; ++i)
+                expected +=
+                    even[j * depth + i] *
+                    numbers[(lane / fast_lanes * depth + i) * fast_lanes + lane % fast_lanes];
+              REQUIRE(std::abs(got[at] - expected) < 1e-12);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("bodies that are matrix products are recognised, with all their factors") {
+  const auto found = match_matmul(assembled(small_product()));
+  REQUIRE(found);
+  CHECK(found->depth == 3);
+  CHECK(found->delay == 1);
+  REQUIRE(found->rows.size() == 2);
+  REQUIRE(found->outputs.size() == 6);
+  for (unsigned n = 0; n < 6; ++n) {
+    CHECK(found->outputs[n].row == n % 2);
+    CHECK(found->outputs[n].pe == std::array{0U, 3U, 9U}[n / 2]);
+  }
+  CHECK(found->begins_with_zeros);
+  CHECK(match_matmul(dgemm())->begins_with_zeros);
+  CHECK(match_matmul(dgemm())->depth == 32);
+  CHECK(match_matmul(dgemm())->rows.size() == 8);
+  CHECK(match_matmul(dgemm())->width == Width::Long);
+  CHECK(match_matmul(sgemm())->depth == 64);
+  CHECK(match_matmul(sgemm())->rows.size() == 8);
+  CHECK(match_matmul(sgemm())->width == Width::Short);
+}
+
+TEST_CASE("bodies with other operations are not recognised as matrix products") {
+  const auto known = [](const std::string& text) {
+    return match_matmul(assembled(text)).has_value();
+  };
+  const auto changed = [](std::string_view from, std::string_view to) {
+    std::string text = small_product();
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+  };
+  REQUIRE(known(small_product()));
+  CHECK_FALSE(known(changed("fadd $lr24v $lr16v $t", "fsub $lr24v $lr16v $t")));
+  CHECK_FALSE(known(changed("dmul $t a0 $lr0", "fmul $t a0 $lr0")));
+  CHECK_FALSE(known(changed("dmul $t a0 $lr0", "dmul $t a0 a0")));
+  CHECK_FALSE(known(changed("dmul $t a0 $lr0", "dmul $t a0 $lr2")));
+  // A sum over items, and one that begins with what an earlier run left.
+  CHECK_FALSE(known(changed("upass $lr16v $t", "fadd $lr16v $lr16v $t")));
+  CHECK_FALSE(known(changed("upass $lr16v 0\n", "")));
+  CHECK_FALSE(known(small_product() + ".end\nvlen 2\nupass $lr16v 0\n"));
+  CHECK_FALSE(known(changed(".start\n", "fvar long kept f64to72 fadd at $lr16v\n.start\n")));
+}
+
+TEST_CASE("words that are used as long and as short are not recognised as factors") {
+  const std::string text(dense_kernel("sgemm"));
+  const auto known = [&](std::string_view from, std::string_view to) {
+    std::string other = text;
+    const std::size_t at = other.find(from);
+    REQUIRE(at != std::string::npos);
+    return match_matmul(assembled(other.replace(at, from.size(), to))).has_value();
+  };
+  REQUIRE(known("fmul $t u0 $r{column}", "fmul $t u0 $r{column}"));
+  CHECK(known("fmul $t u0 $r{column}", "dmul $t u0 $r{column}"));
+  CHECK_FALSE(known("fmul $t u0 $r{column}", "fmul $t u0 $lr{column}"));
+  CHECK_FALSE(known("fmul $t u0 $r{column}", "fmul $t u0 $r{column + 1}"));
+  CHECK_FALSE(known("    upass lower 0\n", "    upass lower 0\n    upass $lm4 0\n"));
+}

@@ -1,0 +1,76 @@
+// Which of one thread and several does small work: what took less time before.
+#include "emulator/host/thread_choice.hpp"
+
+#include <functional>
+
+#include "support/catch.hpp"
+
+namespace gdr::test {
+namespace {
+
+constexpr double units = 1000, microsecond = 1000;
+
+/// Calls that take what `ns` says of a number of threads and of how many calls in a row had it: how
+/// many of the last half had two threads, as a fraction.
+double two_threads(ThreadChoice& choice, unsigned calls,
+                   const std::function<double(unsigned threads, unsigned in_a_row)>& ns) {
+  unsigned twice = 0, in_a_row = 0, before = 0;
+  for (unsigned k = 0; k < calls; ++k) {
+    const unsigned threads = choice.choose(units, 0, 2);
+    in_a_row = threads == before ? in_a_row + 1 : 0;
+    before = threads;
+    choice.record(units, threads, ns(threads, in_a_row));
+    if (2 * k >= calls && threads == 2) ++twice;
+  }
+  return 2.0 * twice / calls;
+}
+
+}  // namespace
+
+TEST_CASE("work runs on several threads where they are faster, including their wake-up") {
+  ThreadChoice choice(100);
+  CHECK(two_threads(choice, 2000, [](unsigned threads, unsigned in_a_row) {
+          if (threads == 1) return 100 * microsecond;
+          return (in_a_row < 2 ? 150 : 60) * microsecond;
+        }) > 0.95);
+}
+
+TEST_CASE(
+    "work runs on one thread while another program occupies the other core, and on two "
+    "afterwards") {
+  ThreadChoice choice(100);
+  const auto beside = [](unsigned threads, unsigned in_a_row) {
+    if (threads == 1) return 100 * microsecond;
+    return (in_a_row % 4 == 0 ? 60 : 3000) * microsecond;
+  };
+  const auto alone = [](unsigned threads, unsigned) {
+    return (threads == 1 ? 100 : 60) * microsecond;
+  };
+  CHECK(two_threads(choice, 4000, beside) < 0.05);
+  CHECK(two_threads(choice, 4000, alone) > 0.9);
+  CHECK(two_threads(choice, 4000, beside) < 0.05);
+}
+
+TEST_CASE("a single slow call does not change the number of threads") {
+  ThreadChoice choice(100);
+  unsigned calls = 0;
+  CHECK(two_threads(choice, 4000, [&](unsigned threads, unsigned) {
+          if (++calls % 10 == 0) return 4000 * microsecond;
+          return (threads == 1 ? 100 : 60) * microsecond;
+        }) > 0.9);
+}
+
+TEST_CASE("short work runs on one thread, and long work on all") {
+  ThreadChoice little(10), fetched(60), longer(1e5);
+  for (unsigned k = 0; k < 100; ++k) {
+    CHECK(little.choose(units, 0, 2) == 1);
+    little.record(units, 1, 10 * microsecond);
+    CHECK(fetched.choose(units, 40 * microsecond, 2) == 1);
+    fetched.record(units, 1, 60 * microsecond);
+    CHECK(longer.choose(units, 0, 2) == 2);
+    longer.record(units, 2, 1e8);
+    CHECK(longer.choose(units, 0, 1) == 1);
+  }
+}
+
+}  // namespace gdr::test

@@ -1,0 +1,61 @@
+// The host's thread pool: every task once, whoever calls, and from however many threads.
+#include "emulator/host/thread_pool.hpp"
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "emulator/host/parallel.hpp"
+#include "support/catch.hpp"
+
+using namespace gdr;
+
+TEST_CASE("parallel_for runs each task once, and gives each slot to one thread", "[threads]") {
+  for (const unsigned helpers : {0U, 1U, 3U, 8U})
+    for (const std::size_t tasks : {0, 1, 2, 7, 1000}) {
+      std::vector<std::atomic<int>> done(tasks), in_slot(helpers + 1);
+      std::atomic<bool> clash = false;
+      parallel_for(tasks, helpers, [&](unsigned slot, std::size_t task) {
+        if (in_slot[slot].fetch_add(1) != 0) clash = true;
+        ++done[task];
+        --in_slot[slot];
+      });
+      for (const auto& times : done) CHECK(times == 1);
+      CHECK_FALSE(clash);
+    }
+}
+
+TEST_CASE("nested parallel_for runs its tasks on the calling thread", "[threads]") {
+  std::atomic<int> inner = 0;
+  parallel_for(16, 3, [&](unsigned, std::size_t) {
+    const std::thread::id me = std::this_thread::get_id();
+    parallel_for(8, 3, [&](unsigned, std::size_t) { inner += std::this_thread::get_id() == me; });
+  });
+  CHECK(inner == 16 * 8);
+}
+
+TEST_CASE("several threads call parallel_for at the same time", "[threads]") {
+  std::atomic<std::size_t> sum = 0;
+  std::vector<std::thread> callers;
+  for (int c = 0; c < 4; ++c)
+    callers.emplace_back([&] {
+      for (int k = 0; k < 200; ++k)
+        parallel_for(10, 2, [&](unsigned, std::size_t task) { sum += task; });
+    });
+  for (std::thread& caller : callers) caller.join();
+  CHECK(sum == 4U * 200 * 45);
+}
+
+TEST_CASE("an exception of a task reaches the caller, and later work runs", "[threads]") {
+  std::atomic<int> done = 0;
+  const Phase bad{100, [](std::size_t task) {
+                    if (task == 50) throw std::runtime_error("task 50");
+                  }};
+  const Phase good{100, [&](std::size_t) { ++done; }};
+  const Phase both[] = {bad, good};
+  CHECK_THROWS_AS(run_phases(both, 3), std::runtime_error);
+  CHECK(done == 0);
+  run_phases({&good, 1}, 3);
+  CHECK(done == 100);
+}

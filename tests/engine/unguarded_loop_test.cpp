@@ -1,0 +1,85 @@
+// Which passes of a loop need the conditions that leave out pairs.
+#include "emulator/engine/native/unguarded_loop.hpp"
+
+#include <random>
+
+#include "support/catch.hpp"
+
+namespace gdr::test {
+
+using namespace native;
+
+namespace {
+
+/// The conditions that each pass from 1 on has, in order.
+std::vector<bool> guarded_passes(const std::vector<LoopRun>& runs) {
+  std::vector<bool> passes;
+  for (const LoopRun& run : runs) {
+    passes.insert(passes.end(), run.guarded, true);
+    passes.insert(passes.end(), run.free, false);
+  }
+  return passes;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "passes whose groups, or those of the previous pass, may hold an equal word are guarded") {
+  std::mt19937_64 random(1);
+  std::vector<LoopRun> runs;
+  for (unsigned n = 0; n < 2000; ++n) {
+    const std::uint64_t passes = 1 + random() % (8 * SourceWindows::groups);
+    std::vector<std::uint8_t> hit(passes / SourceWindows::groups + 1);
+    const std::uint64_t one_in = 1 + random() % 6;
+    for (auto& h : hit) h = random() % one_in == 0;
+    plan_loop_runs(passes, hit, runs);
+    std::vector<bool> expected;
+    for (std::uint64_t p = 1; p + 1 < passes; ++p)
+      expected.push_back(hit[p / SourceWindows::groups] != 0 ||
+                         hit[(p - 1) / SourceWindows::groups] != 0);
+    REQUIRE(guarded_passes(runs) == expected);
+    // The machine code ends at the first run that is empty, and goes on behind any other.
+    REQUIRE(!runs.empty());
+    REQUIRE((runs.back().guarded == 0 && runs.back().free == 0));
+    for (std::size_t k = 0; k + 1 < runs.size(); ++k) {
+      REQUIRE(runs[k].guarded + runs[k].free != 0);
+      if (k + 2 < runs.size()) REQUIRE(runs[k].free != 0);
+    }
+  }
+}
+
+TEST_CASE("a softened distance is known to be positive") {
+  Graph g;
+  const auto input = [&](std::uint32_t slot) {
+    return g.leaf(NodeOp::Input, {Take::Long, slot, 0});
+  };
+  const Ref dx = g.op(NodeOp::Sub, Kind::Number, input(0), input(1));
+  const Ref square = g.op(NodeOp::Mul, Kind::Number, dx, dx);
+  const auto loop_of = [&](Ref distance) {
+    const Ref zero = g.op(NodeOp::IsZero, Kind::Mask, distance);
+    const Ref sum = g.op(NodeOp::Add, Kind::Number, input(3), square);
+    Segment s;
+    s.graph = g;
+    s.stores.push_back(
+        {Store::Area::Carried, 0, Take::Long, s.graph.select(zero, input(3), sum), false});
+    return s;
+  };
+  const std::vector<std::uint32_t> carried{3};
+  const UnguardedLoop softened =
+      make_unguarded_loop(loop_of(g.op(NodeOp::Add, Kind::Number, square, input(2))), carried);
+  REQUIRE(softened.usable);
+  CHECK(softened.positive_slots == std::vector<std::uint32_t>{2});
+  CHECK(softened.equal.empty());
+  // Not of a square alone, of a difference, of a product that may vanish, or of a sum that changes.
+  CHECK(!make_unguarded_loop(loop_of(square), carried).usable);
+  CHECK(!make_unguarded_loop(loop_of(g.op(NodeOp::Sub, Kind::Number, square, input(2))), carried)
+             .usable);
+  CHECK(!make_unguarded_loop(loop_of(g.op(NodeOp::Mul, Kind::Number, square, input(2))), carried)
+             .usable);
+  CHECK(!make_unguarded_loop(loop_of(g.op(NodeOp::Add, Kind::Number, square, input(3))), carried)
+             .usable);
+  CHECK(
+      !make_unguarded_loop(loop_of(g.op(NodeOp::Add, Kind::Number, dx, input(2))), carried).usable);
+}
+
+}  // namespace gdr::test
