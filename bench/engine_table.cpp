@@ -250,7 +250,8 @@ void add_equal_ids(const Context& context, Isa isa, const Sphere& sphere,
     list.push_back(
         {fmt::format("exact gravity_jerk with equal ids, {} x {}, {}", n, n, isa_name(isa)),
          c.ratio, "of the rate without equal ids",
-         fmt::format("{} of {} block runs on integers", s.fallback_runs, s.fast_runs + s.fallback_runs),
+         fmt::format("{} of {} block runs on integers", s.fallback_runs,
+                     s.fast_runs + s.fallback_runs),
          0.95});
   }
 }
@@ -266,8 +267,9 @@ void add_fallen_back(const Context& context, Isa isa, std::vector<Measurement>& 
     gravity.compute(snapshot.size(), snapshot.position.data(), snapshot.mass.data(), eps,
                     acceleration.data(), potential.data());
     const Statistics s = device->statistics();
-    list.push_back({fmt::format("blocks fallen back, {}", name), static_cast<double>(s.fallback_runs),
-                    "block runs", fmt::format("{} proved in doubles", s.fast_runs), 0.0, true});
+    list.push_back({fmt::format("blocks fallen back, {}", name),
+                    static_cast<double>(s.fallback_runs), "block runs",
+                    fmt::format("{} proved in doubles", s.fast_runs), 0.0, true});
   }
 }
 

@@ -33,7 +33,8 @@ int main(void) {
       size += m[i] * fabs(acc[3 * i + k]);
     }
   printf("%s\n", gdr_device_description(device));
-  printf("sum of magnitudes of forces %.6f, sum of forces (%.1e, %.1e, %.1e)\n", size, sum[0], sum[1], sum[2]);
+  printf("sum of magnitudes of forces %.6f, sum of forces (%.1e, %.1e, %.1e)\n", size, sum[0],
+         sum[1], sum[2]);
   gdr_gravity_free(gravity);
   gdr_device_close(device);
   return fabs(sum[0]) + fabs(sum[1]) + fabs(sum[2]) < 1e-6 * size ? 0 : 1;

@@ -108,7 +108,7 @@ typedef struct gdr_statistics {
   double host_seconds;      /* measured: wall time inside the emulator */
   unsigned threads;
   uint64_t fast_runs;     /* sections run on a block in host numbers: proved exact, or compiled */
-  uint64_t fallback_runs;     /* the slow way instead: on integers, or on the exact engine */
+  uint64_t fallback_runs; /* the slow way instead: on integers, or on the exact engine */
   double compile_seconds; /* spent making machine code */
 } gdr_statistics;
 
@@ -172,9 +172,9 @@ unsigned gdr_device_rank(const gdr_device* device);
 unsigned gdr_device_ranks(const gdr_device* device);
 /* After GDR_ERROR_RANKS_LOST: makes this a device of the ranks that are left, numbered anew in
  * their old order. Collective among them. `lost` gets the lost ranks by the numbers they had when
- * the device was opened, at most `capacity` of them, and `count` their number; both may be null. GDR_ERROR_UNSUPPORTED where the MPI cannot do that. */
-gdr_status gdr_device_recover(gdr_device* device, unsigned* lost, size_t capacity,
-                              size_t* count);
+ * the device was opened, at most `capacity` of them, and `count` their number; both may be null.
+ * GDR_ERROR_UNSUPPORTED where the MPI cannot do that. */
+gdr_status gdr_device_recover(gdr_device* device, unsigned* lost, size_t capacity, size_t* count);
 /* Call `work` with `data`, and again, after gdr_device_recover, as often as ranks are lost
  * meanwhile: all that are left return from the same try. Collective. `work` takes rank and number
  * of ranks anew each time, changes nothing that the next try needs, and returns the status of the

@@ -86,7 +86,8 @@ void check_contribution(const Graph& g, const Contribution& c) {
   fuzz::check(result.kind == gdr::VarKind::Result, "contributions go to results");
   fuzz::check((node(c.value).type == Type::Int) == (result.type == Type::Int), "types fit");
   fuzz::check(node(c.value).type != Type::Bool, "conditions are not added");
-  if (c.condition != no_node) fuzz::check(node(c.condition).type == Type::Bool, "a gate is a condition");
+  if (c.condition != no_node)
+    fuzz::check(node(c.condition).type == Type::Bool, "a gate is a condition");
   fuzz::check((c.payload == no_node) == (c.payload_result == -1), "an index goes somewhere");
   if (c.payload == no_node) return;
   fuzz::check(node(c.payload).type == Type::Int, "an index is an int");

@@ -35,7 +35,8 @@ TEST_CASE("gravity takes 19 clocks and counts 38 operations per interaction") {
   CHECK(kernel.flops_per_interaction() == 38);
 }
 
-TEST_CASE("gravity of a Plummer sphere is accurate for equal masses and a mass ratio of a million") {
+TEST_CASE(
+    "gravity of a Plummer sphere is accurate for equal masses and a mass ratio of a million") {
   for (const double mass_ratio : {1.0, 1e6}) {
     const Particles p = plummer(2048, mass_ratio);
     for (const double eps : {1.0 / 256, 0.0}) {

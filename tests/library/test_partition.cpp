@@ -33,9 +33,9 @@ TEST_CASE("the predicted clocks are near those that the board counts") {
       const double targets = counted_clocks("targets", ni, nj);
       const double sources = counted_clocks("sources", ni, nj);
       INFO("ni " << ni << " nj " << nj);
-      CHECK(gdr::predicted_clocks(cost, geometry, gdr::Share::TargetsOverBlocks, ni, nj) ==
+      CHECK(gdr::predicted_clocks(cost, geometry, gdr::ChipPartition::TargetsOverBlocks, ni, nj) ==
             Approx(targets).epsilon(0.1));
-      CHECK(gdr::predicted_clocks(cost, geometry, gdr::Share::SourcesOverBlocks, ni, nj) ==
+      CHECK(gdr::predicted_clocks(cost, geometry, gdr::ChipPartition::SourcesOverBlocks, ni, nj) ==
             Approx(sources).epsilon(0.1));
       // Auto may only err where the two are close.
       const double chosen = counted_clocks("auto", ni, nj);
@@ -47,12 +47,12 @@ TEST_CASE("results that cannot be joined keep all sources in every block") {
   gdr::KernelCost cost = gdr::kernel_cost(spring().program());
   const gdr::Geometry real;
   CHECK(gdr::choose_share(cost, real, gdr::Partition::Auto, 10, 100000) ==
-        gdr::Share::SourcesOverBlocks);
+        gdr::ChipPartition::SourcesOverBlocks);
   CHECK(gdr::choose_share(cost, real, gdr::Partition::Auto, 8192, 100000) ==
-        gdr::Share::TargetsOverBlocks);
+        gdr::ChipPartition::TargetsOverBlocks);
   cost.joinable = false;
   CHECK(gdr::choose_share(cost, real, gdr::Partition::Auto, 10, 100000) ==
-        gdr::Share::TargetsOverBlocks);
+        gdr::ChipPartition::TargetsOverBlocks);
   CHECK_THROWS_AS(gdr::choose_share(cost, real, gdr::Partition::SourcesOverBlocks, 10, 100),
                   gdr::Error);
 }

@@ -50,7 +50,8 @@ TEST_CASE("the disassembly of every immediate assembles to the same object") {
   check_round_trip(program);
 }
 
-TEST_CASE("the disassembly of an assembled program needs neither .unchecked nor further idle clocks") {
+TEST_CASE(
+    "the disassembly of an assembled program needs neither .unchecked nor further idle clocks") {
   const std::string source = R"(
 .kernel sum
 .flops 3

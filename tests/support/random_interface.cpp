@@ -42,7 +42,7 @@ Variable random_variable(Rng& rng, std::string name) {
       break;
     case VarKind::Param:
       v.location = rng.chance(50) ? random_location(rng, Space::Bm, false, fixed_shorts)
-                                   : random_location(rng, in_pe, false, 48);
+                                  : random_location(rng, in_pe, false, 48);
       break;
     case VarKind::Source:
       v.location = random_location(rng, Space::BmSource, false, item_shorts);
