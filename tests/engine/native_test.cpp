@@ -321,7 +321,7 @@ TEST_CASE("native runs sections exactly if they exchange a long that is not a do
   const Geometry geometry;
   for (const Case& c : cases) {
     const std::string text =
-        ".kernel handover\n.start\n" + c.start + ".body\n" + c.body + ".end\n" + c.end;
+        ".kernel cross_section\n.start\n" + c.start + ".body\n" + c.body + ".end\n" + c.end;
     INFO(text);
     const Program program = assembled(text);
     BlockState start = block_of(geometry);
