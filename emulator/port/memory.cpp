@@ -85,7 +85,7 @@ bool BoardMemory::changes_since(std::uint64_t contents, std::vector<Range>& rang
 }
 
 void BoardMemory::release(std::uint64_t address, std::uint64_t count) {
-  changed(address, count);  // until `share_chunks`, nobody knows it
+  changed(address, count);  // invalid until `share_chunks`
   for_each_chunk(address, count, chunk_words,
                  [&](auto chunk, auto, auto, auto) { chunks_[chunk].reset(); });
 }

@@ -1,4 +1,4 @@
-// Clocks and predicted seconds against numbers worked out by hand.
+// Clocks and predicted seconds against numbers computed by hand.
 #include "emulator/board/time_model.hpp"
 
 #include <cmath>
@@ -62,7 +62,7 @@ TEST_CASE("A run takes the larger of compute and ports for every half", "[board]
   REQUIRE(clocks({{2, 50, 40, 0}}, 1e9) == ChipClocks{115, 80, 0, 15 + 80 + 80 + 50});
 }
 
-TEST_CASE("The counts of a command list equal numbers worked out by hand", "[board]") {
+TEST_CASE("The counts of a command list equal numbers computed by hand", "[board]") {
   // 3 blocks of 5 PEs, BM of 64 shorts; fixed part 2, a half has 30 shorts: 15 items of 2 shorts.
   // The body takes 1 + 4 + 4 + 4 = 13 clocks an item, Start 4 + 4 + 1 = 9.
   Rig rig(small_geometry(2));

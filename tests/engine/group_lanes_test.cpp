@@ -66,7 +66,7 @@ TEST_CASE("converting eight words at a time gives the same lanes as one by one")
     const auto from_words = static_cast<std::uint32_t>(1 + random() % 40);
     std::vector<GroupWord> words(1 + random() % 40);
     for (GroupWord& word : words) {
-      word.way = static_cast<WordConversion>(random() % 3);
+      word.conversion = static_cast<WordConversion>(random() % 3);
       word.from = static_cast<std::uint32_t>(random() % from_words);
     }
     const std::size_t groups = random() % 150;
@@ -77,7 +77,7 @@ TEST_CASE("converting eight words at a time gives the same lanes as one by one")
     for (std::size_t g = 0; g < groups; ++g) {
       for (std::size_t w = 0; w < words.size(); ++w)
         expected[g * words.size() + w] =
-            one_lane(words[w].way, from[g * from_words + words[w].from]);
+            one_lane(words[w].conversion, from[g * from_words + words[w].from]);
     }
     GroupLanes(words, from_words).convert(from.data(), groups, lanes.data());
     REQUIRE(lanes == expected);

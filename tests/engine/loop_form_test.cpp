@@ -78,7 +78,7 @@ class Lane {
   std::int64_t pass_ = 0;
 };
 
-/// A kernel whose loop hands on sums and, from pass to pass, what an item gives them.
+/// A kernel whose loop carries sums and their addends.
 struct Pipeline {
   Kernel kernel;
   std::uint32_t slots = 0;
@@ -108,7 +108,7 @@ bool same_after(const Kernel& kernel, const LoopForm& form, unsigned passes) {
   return plain.state() == pieces.state();
 }
 
-/// Sums of products of which parts are handed on, plain and under masks, of this item and the last.
+/// Sums of products with carried parts, plain and under masks, of this item and the last.
 Kernel random_pipeline(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto below = [&](std::uint64_t n) { return random() % n; };

@@ -285,10 +285,10 @@ TEST_CASE("native runs unsupported sections on the exact engine and reports the 
       executable->run(got, body_run(3));
       CHECK(got == expected);
       const SectionStats stats = body_note(*executable);
-      CHECK_FALSE(note.compiled);
-      CHECK(note.fallback_runs == 1);
-      INFO(note.reason);
-      CHECK(note.reason.find(c.reason) != std::string::npos);
+      CHECK_FALSE(stats.compiled);
+      CHECK(stats.fallback_runs == 1);
+      INFO(stats.reason);
+      CHECK(stats.reason.find(c.reason) != std::string::npos);
     });
   }
 }
@@ -321,7 +321,7 @@ TEST_CASE("native runs sections exactly if they exchange a long that is not a do
   const Geometry geometry;
   for (const Case& c : cases) {
     const std::string text =
-        ".kernel handover\n.start\n" + c.start + ".body\n" + c.body + ".end\n" + c.end;
+        ".kernel cross_section\n.start\n" + c.start + ".body\n" + c.body + ".end\n" + c.end;
     INFO(text);
     const Program program = assembled(text);
     BlockState start = block_of(geometry);
@@ -345,7 +345,7 @@ TEST_CASE("native runs sections exactly if they exchange a long that is not a do
       const auto executable = engine.prepare(program, geometry);
       const BlockState got = run_all(*executable);
       std::string reasons;
-      for (const SectionStats& stats : executable->stats()) reasons += note.reason + '\n';
+      for (const SectionStats& stats : executable->stats()) reasons += stats.reason + '\n';
       INFO(reasons);
       CHECK(reasons.find(c.reason) != std::string::npos);
       for (unsigned pe = 0; pe < 32; ++pe) {

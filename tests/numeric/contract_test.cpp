@@ -1,4 +1,4 @@
-// The words of the arithmetic's definition, one by one, with results worked out by hand.
+// The words of the arithmetic's definition, one by one, with results computed by hand.
 #include "emulator/numeric/float.hpp"
 #include "support/catch.hpp"
 

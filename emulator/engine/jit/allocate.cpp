@@ -337,7 +337,7 @@ class Allocator {
       const ValueId v = block_.carried[n].out;
       if (vectors_.where(v) != homes_[n]) moves.push_back({v, homes_[n]});
     }
-    // First what goes from register to register, as soon as nothing else reads the target.
+    // First moves from register to register, as soon as nothing else reads the target.
     const auto is_read = [&](int r) {
       return std::any_of(moves.begin(), moves.end(),
                          [&](const Move& m) { return vectors_.where(m.value) == r; });

@@ -60,7 +60,7 @@ struct Avx2 {
     return _mm256_min_pd(exponent(p, fms(a, b, p)), most);
   }
   /// The same of many products at once, in rounding towards zero, which is two operations each
-  /// instead of six. Only what goes through memory stays between the changes of the mode.
+  /// instead of six. Only memory accesses stay between the changes of the mode.
   template <std::size_t Together>
   static void exponents(const double* numbers, const double* items, std::size_t depth, double* to) {
     const unsigned nearest = _mm_getcsr(), towards_zero = nearest | 0x6000;

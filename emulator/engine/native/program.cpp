@@ -164,7 +164,7 @@ void CompiledSection::collect_words() {
     if (number < 64) zero_candidates_ |= std::uint64_t{1} << number;
   };
   for (const Kernel& kernel : kernels_) {
-    // Directly, or handed on from the pass before.
+    // Directly, or carried from the previous pass.
     std::vector<Ref> next(kernel.inputs.size(), no_ref);
     for (const KernelCarried& c : kernel.carried) next[c.slot] = c.next;
     for (const Node& node : kernel.graph.nodes()) {

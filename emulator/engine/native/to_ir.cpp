@@ -542,7 +542,7 @@ void Lowering::weave_stores() {
 }
 
 /// Work items are consecutive; other operands are shared.
-jit::Block side_by_side(const IrContext& c, const jit::Block& block, unsigned copies) {
+jit::Block interleave(const IrContext& c, const jit::Block& block, unsigned copies) {
   return jit::interleaved(block, copies, [&](Place p, unsigned copy) {
     if (p.base == base_items || p.base == base_carried || p.base == base_next) {
       p.offset += static_cast<std::int32_t>(copy * c.kernel.layout.bytes());
@@ -559,14 +559,14 @@ jit::VectorTarget vector_target(Target target) noexcept {
 
 IrSegment to_ir(IrContext& context, const Segment& segment, unsigned copies, CarriedStores stores) {
   IrSegment made = Lowering(context, segment, 0).run(false, stores);
-  made.block = side_by_side(context, made.block, copies);
+  made.block = interleave(context, made.block, copies);
   return made;
 }
 
 IrSegment loop_to_ir(IrContext& context, const Segment& segment, unsigned copies,
                      unsigned resident) {
   IrSegment made = Lowering(context, segment, resident).run(true, CarriedStores::Next);
-  made.block = side_by_side(context, made.block, copies);
+  made.block = interleave(context, made.block, copies);
   return made;
 }
 

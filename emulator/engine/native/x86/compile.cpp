@@ -78,7 +78,7 @@ class KernelEmitter {
       a_.L(after_loop);
       straight(k.last, CarriedStores::InPlace);
     } else if (k.loops) {
-      // Nothing is handed on: only the last pass counts.
+      // No values are carried: only the last pass is observable.
       a_.dec(passes_);
       a_.imul(passes_, passes_, static_cast<int>(c_.group_bytes()));
       a_.add(base(base_source), passes_);

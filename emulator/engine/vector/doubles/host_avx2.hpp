@@ -20,7 +20,7 @@ struct LanesAvx2 {
   static constexpr std::uint64_t sign = std::uint64_t{1} << 63;
   static constexpr std::uint64_t exponent = std::uint64_t{2047} << 52;
 
-  static constexpr bool holds_lanes = true;  ///< and does not only write down what to do
+  static constexpr bool holds_lanes = true;  ///< executes steps instead of tracing them
   static void leave() { _mm256_zeroupper(); }
 
   GDR_INLINE static D load(const double* p) {

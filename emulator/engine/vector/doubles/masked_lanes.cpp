@@ -96,7 +96,7 @@ class Masker {
       return;
     }
     if (early_[n].used && only_for_early(n)) return;
-    if (early_[n].used) {  // worked out before: only moved to its place
+    if (early_[n].used) {  // computed before: only moved to its place
       RowSpan from = early_[n];
       o.op.kernel = kernels_.copy[o.out.has_tail ? 1 : 0];
       o.a = from;
@@ -422,7 +422,7 @@ class MaskedProgram {
     before_.analyse(std::move(first));
   }
   /// Behind a pass stands another one, or the last two, or `after`. The last one often overwrites
-  /// nothing that it has worked out, so that all of it is observed, and with it what the pass
+  /// nothing that it has computed, so that all of it is observed, and with it what the pass
   /// before left: that goes for one more pass, but seldom for two.
   void analyse_pass() {
     RowLiveness seed = pass_.behind_from(last_but_one_.before());

@@ -267,7 +267,7 @@ class WordPass {
     return r.rep == Rep::Long ? long_rows(at.word, stride) : short_rows(at, stride);
   }
 
-  /// Words that are handed on get the form that the next pass expects.
+  /// Converts carried words to the form that the next pass expects.
   void restore_forms() {
     for (std::uint32_t w = 0; w < words_.size(); ++w) {
       if (imports(w) && words_[w].rep != entry_.words[w].rep) convert(w, entry_.words[w].rep);

@@ -37,7 +37,7 @@ class Lowering {
     for (const RowStore& s : r_.stores) {
       if (s.level != Level::Element) store(s, after_all);
     }
-    made.left = side_by_side(copies_);
+    made.left = interleave(copies_);
     made.kept = pass_slots_ + copies_ * own_slots_;
     return made;
   }
@@ -139,11 +139,11 @@ class Lowering {
       }
       for (const RowStore* s : stores[n]) store(*s, level);
     }
-    jit::Block made = side_by_side(level == Level::Pass ? 1 : copies_);
+    jit::Block made = interleave(level == Level::Pass ? 1 : copies_);
     jit::order_for_latency(made, window_);
     return made;
   }
-  jit::Block side_by_side(unsigned copies) const {
+  jit::Block interleave(unsigned copies) const {
     return jit::interleaved(block_, copies, [this](Place p, unsigned copy) { return of(p, copy); });
   }
 
