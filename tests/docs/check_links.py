@@ -2,7 +2,8 @@
 """Checks that links between pages lead somewhere.
 
 Relative links of all Markdown pages must name a file or folder of the tree, and a heading where they
-have an anchor. Pages that sources mention as docs/... must exist, too.
+have an anchor. Pages that sources mention as docs/... must exist, too, and so must the paths of sources
+that pages have in backquotes (`emulator/isa/table.cpp`); words in capitals stand for any name.
 
 usage: check_links.py SOURCE_DIR
 """
@@ -15,6 +16,10 @@ import tree
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"")
 MENTION = re.compile(r"(?<![\w/.])docs/[\w/.-]*\.(?:md|svg|gds|json)\b")
+SOURCE = re.compile(
+    r"`((?:bench|cmake|docs|emulator|examples|kernels|libgdr|python|tests)/[\w./*-]+)`"
+)
+PLACEHOLDER = re.compile(r"[A-Z]{3,}")
 FENCE = re.compile(r"^\s*```.*?^\s*```", re.M | re.S)
 
 
@@ -44,6 +49,9 @@ def problems_of_page(source: pathlib.Path, path: pathlib.Path) -> list[str]:
             found.append(f"{path.relative_to(source)}: {link}: no such file")
         elif anchor and anchor not in anchors(target.read_text(encoding="utf-8")):
             found.append(f"{path.relative_to(source)}: {link}: no such heading")
+    for name in SOURCE.findall(text):
+        if not PLACEHOLDER.search(name) and not any(source.glob(name.rstrip("/"))):
+            found.append(f"{path.relative_to(source)}: {name}: no such file")
     return found
 
 
