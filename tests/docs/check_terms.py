@@ -152,7 +152,6 @@ PENDING: set[str] = {
     "queue_seconds",
     "quiet_seconds",
     "ranks_lost",
-    "rooms",
     "sees to it",
     "shared out",
     "side_by_side",
