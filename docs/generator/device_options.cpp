@@ -11,11 +11,11 @@ constexpr std::string_view introduction = R"(# Device names and options
 
 Generated from the table that reads device names (`libgdr/device/option_table.cpp`); do not edit.
 
-A device name is a kind of device, followed by a colon and options: `emulator:boards=2,engine=native`,
-or, for kinds that have a place, `board:unix:PATH,boards=2`. The name is given to `--device`,
-`gdr::Device::open`, `gdr_device_open` and `gdr.open`. An empty name stands for the value of the
-[environment variable](environment.md) `GDR_DEVICE`, or for `emulator` if that is not set. An
-unknown kind, option or value is an error that names the nearest known one.
+A device name is a kind of device, followed by a colon and options:
+`emulator:boards=2,engine=native`, or, for kinds that have a place, `board:unix:PATH,boards=2`. The
+name is given to `--device`, `gdr::Device::open`, `gdr_device_open` and `gdr.open`. An empty name
+stands for the value of the [environment variable](environment.md) `GDR_DEVICE`, or for `emulator` if
+that is not set. An unknown kind, option or value is an error that names the nearest known one.
 
 ## Kinds of devices
 

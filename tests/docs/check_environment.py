@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares docs/reference/environment.md with the environment variables that the sources read.
 
-Every string literal that is a name GDR_... in the product must have a row in the first table of the page, every one in
-the tests a row in its second table, and no row may name a variable that nobody reads.
+Every string literal that is a name GDR_... in the product must have a row in the first table of
+the page, every one in the tests a row in its second table, and no row may name an unused variable.
 
 usage: check_environment.py SOURCE_DIR
 """
@@ -50,12 +50,16 @@ def main() -> int:
     read = read_by(source, PRODUCT)
     read_in_tests = read_by(source, ("tests",))
     problems = [f"{name} is read by the product and has no row" for name in sorted(read - product)]
-    problems += [f"{name} has a row, and the product does not read it" for name in sorted(product - read)]
+    problems += [
+        f"{name} has a row, and the product does not read it" for name in sorted(product - read)
+    ]
     problems += [
         f"{name} is read by the tests and has no row"
         for name in sorted(read_in_tests - product - tests - SET_BY_BUILD - CMAKE_OPTIONS)
     ]
-    problems += [f"{name} has a row, and no test reads it" for name in sorted(tests - read_in_tests)]
+    problems += [
+        f"{name} has a row, and no test reads it" for name in sorted(tests - read_in_tests)
+    ]
     for problem in problems:
         print(f"{page}: {problem}")
     return 1 if problems else 0

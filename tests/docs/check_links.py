@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Checks that links between pages lead somewhere.
 
-Relative links of all Markdown pages must name a file or folder of the tree, and a heading where they
-have an anchor. Pages that sources mention as docs/... must exist, too.
+Relative links of all Markdown pages must name a file or folder of the tree, and a heading if they
+have an anchor. Pages that sources mention as docs/... must exist, too. So must the paths of sources
+that pages have in backquotes (`emulator/isa/table.cpp`; words in capitals stand for any name), and
+the tests of commands like `build/release/tests/test_io "a snapshot with*"`.
 
 usage: check_links.py SOURCE_DIR
 """
@@ -15,6 +17,12 @@ import tree
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"")
 MENTION = re.compile(r"(?<![\w/.])docs/[\w/.-]*\.(?:md|svg|gds|json)\b")
+SOURCE = re.compile(
+    r"`((?:bench|cmake|docs|emulator|examples|kernels|libgdr|python|tests)/[\w./*-]+)`"
+)
+SELECTION = re.compile(r"tests/test_(\w+) \"([^\"]+)\"")
+TITLE = re.compile(r"TEST_CASE\(\s*\"((?:[^\"\\]|\\.)*)\"")
+PLACEHOLDER = re.compile(r"[A-Z]{3,}")
 FENCE = re.compile(r"^\s*```.*?^\s*```", re.M | re.S)
 
 
@@ -44,6 +52,15 @@ def problems_of_page(source: pathlib.Path, path: pathlib.Path) -> list[str]:
             found.append(f"{path.relative_to(source)}: {link}: no such file")
         elif anchor and anchor not in anchors(target.read_text(encoding="utf-8")):
             found.append(f"{path.relative_to(source)}: {link}: no such heading")
+    for name in SOURCE.findall(text):
+        if not PLACEHOLDER.search(name) and not any(source.glob(name.rstrip("/"))):
+            found.append(f"{path.relative_to(source)}: {name}: no such file")
+    for component, patterns in SELECTION.findall(text):
+        code = "".join(file.read_text() for file in (source / "tests" / component).glob("*.cpp"))
+        titles = "\n".join(TITLE.findall(code))
+        for pattern in patterns.split(","):
+            if pattern.strip("*") not in titles:
+                found.append(f"{path.relative_to(source)}: test_{component}: no test {pattern}")
     return found
 
 

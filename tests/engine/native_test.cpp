@@ -50,7 +50,7 @@ void for_all(Test test) {
 
 BlockState block_of(const Geometry& geometry) { return make_chip(geometry).blocks[0]; }
 
-SectionStats body_note(const Executable& executable) {
+SectionStats body_stats(const Executable& executable) {
   return executable.stats()[static_cast<unsigned>(Section::Body)];
 }
 
@@ -116,8 +116,8 @@ TEST_CASE("native recognises hand-written reciprocal square roots at any exponen
         CHECK(long_at(block, 4, pe) == Approx(right).epsilon(doubles ? 1e-9 : 5e-7));
       }
     }
-    CHECK(body_note(*executable).runs > 0);
-    CHECK(body_note(*executable).fallback_runs == 0);
+    CHECK(body_stats(*executable).runs > 0);
+    CHECK(body_stats(*executable).fallback_runs == 0);
   });
 }
 
@@ -284,7 +284,7 @@ TEST_CASE("native runs unsupported sections on the exact engine and reports the 
       const auto executable = engine.prepare(*made.program, geometry);
       executable->run(got, body_run(3));
       CHECK(got == expected);
-      const SectionStats stats = body_note(*executable);
+      const SectionStats stats = body_stats(*executable);
       CHECK_FALSE(stats.compiled);
       CHECK(stats.fallback_runs == 1);
       INFO(stats.reason);
@@ -369,8 +369,8 @@ TEST_CASE("native runs with sticky flags use the exact engine") {
     run.collect_flags = true;
     executable->run(block, run);
     CHECK((block.flags & flag_overflow) != 0);
-    CHECK(body_note(*executable).fallback_runs == 1);
-    CHECK(body_note(*executable).compiled);
+    CHECK(body_stats(*executable).fallback_runs == 1);
+    CHECK(body_stats(*executable).compiled);
   });
 }
 
@@ -381,11 +381,11 @@ TEST_CASE("native compiles a program once, by its content") {
   BlockState block = block_of(geometry);
   const auto first = engine->prepare(assembled(text), geometry);
   first->run(block, body_run());
-  const double seconds = body_note(*first).compile_seconds;
+  const double seconds = body_stats(*first).compile_seconds;
   CHECK(seconds > 0);
   const auto second = make_engine("native")->prepare(assembled(text), geometry);
   second->run(block, body_run());
-  CHECK(body_note(*second).compile_seconds == seconds);
+  CHECK(body_stats(*second).compile_seconds == seconds);
 }
 
 TEST_CASE("native programs run in many threads at once") {
@@ -403,7 +403,7 @@ TEST_CASE("native programs run in many threads at once") {
     }
     for (std::thread& thread : threads) thread.join();
     for (const BlockState& block : blocks) CHECK(block == blocks[0]);
-    CHECK(body_note(*executable).runs == 400);
+    CHECK(body_stats(*executable).runs == 400);
   });
 }
 
