@@ -23,7 +23,7 @@ gdr_status fail(gdr_status status, const char* message) noexcept {
   try {
     last_error.message = printable(message);
   } catch (...) {
-    last_error.message.clear();  // no memory even for the message; the status stands
+    last_error.message.clear();  // out of memory: the status remains
   }
   return status;
 }
@@ -100,7 +100,7 @@ gdr_status gdr_device_board_statistics(const gdr_device* device, gdr_board_stati
 
 namespace {
 
-/// One of the texts of the statistics, kept with the device.
+/// A text of the statistics, stored with the device.
 const char* text_of(gdr_device* device, std::string gdr_device::*kept,
                     std::string gdr::Statistics::*text) {
   if (device == nullptr) return "";

@@ -1,4 +1,4 @@
-// The border between exceptions and status codes, and this thread's last error.
+// Conversion of exceptions to status codes, and this thread's last error.
 #pragma once
 
 #include <new>
@@ -20,11 +20,11 @@ gdr_status guarded(Action&& action) noexcept {
     action();
     return GDR_OK;
   } catch (const RanksLost& error) {
-    return fail(GDR_ERROR_RANKS_LOST, error.what());
+    return fail(GDR_ERROR_RANK_FAILURE, error.what());
   } catch (const Error& error) {
     return fail(static_cast<gdr_status>(error.category()), error.what());
   } catch (const std::bad_alloc&) {
-    return fail(GDR_ERROR_MEMORY, "there is not enough memory");
+    return fail(GDR_ERROR_MEMORY, "out of memory");
   } catch (const std::exception& error) {
     return fail(GDR_ERROR_INTERNAL, error.what());
   } catch (...) {

@@ -1,4 +1,4 @@
-// What the opaque pointers of the C interface point at.
+// The structures behind the handles of the C interface.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 struct gdr_device {
   gdr::Device device;
   std::string description;
-  std::string engine = {}, isa = {}, fallback_reason = {};  ///< as they were asked for last
+  std::string engine = {}, isa = {}, fallback_reason = {};  ///< texts returned by the last calls
 };
 
 struct gdr_kernel {
@@ -19,7 +19,7 @@ struct gdr_kernel {
 
 struct gdr_job {
   gdr::Job job;
-  std::vector<gdr::NamedInput> inputs;  ///< kept between calls, so that none allocates
+  std::vector<gdr::NamedInput> inputs;  ///< reused by all calls, to save allocations
   std::vector<gdr::NamedResult> results;
 };
 
@@ -31,11 +31,11 @@ struct gdr_linear_solver {
   gdr::LinearSolver solver;
 };
 
-struct gdr_small_matrices {
-  gdr::SmallMatrices small;
+struct gdr_batched_matrices {
+  gdr::SmallMatrices batch;
 };
 
 struct gdr_matrix_product {
   gdr::MatrixProduct product;
-  gdr::Unchanged unchanged = gdr::Unchanged::Nothing;  ///< said of the next call
+  gdr::Unchanged unchanged = gdr::Unchanged::Nothing;  ///< declaration for the next call
 };

@@ -1,4 +1,4 @@
-// C interface: jobs and ready-made gravity.
+// C interface: jobs and gravity.
 #include "libgdr/capi/enums.hpp"
 #include "libgdr/capi/guard.hpp"
 #include "libgdr/capi/handles.hpp"
@@ -8,10 +8,10 @@ using gdr::capi::need;
 
 namespace {
 
-constexpr std::ptrdiff_t packed[] = {sizeof(double), sizeof(float), sizeof(std::int64_t)};
+constexpr std::ptrdiff_t element_bytes[] = {sizeof(double), sizeof(float), sizeof(std::int64_t)};
 
-/// Type and stride of an array as the C++ interface has them. A packed raw array is as wide as its
-/// variable, which only the kernel knows; so it must give its stride.
+/// Type and stride of an array for the C++ interface. A raw array must give its stride, as its
+/// width depends on the variable.
 template <typename Array, typename Given>
 Array array_of(const Given& given) {
   const int type = gdr::capi::number_of(given.type);
@@ -24,7 +24,7 @@ Array array_of(const Given& given) {
   Array array;
   array.data = given.data;
   array.type = static_cast<gdr::HostNumber>(given.type);
-  array.stride = given.stride != 0 ? given.stride : packed[given.type];
+  array.stride = given.stride != 0 ? given.stride : element_bytes[given.type];
   return array;
 }
 
@@ -38,12 +38,12 @@ void convert(const Given* given, size_t count, std::vector<Named>& out) {
   }
 }
 
-void take_inputs(gdr_job* job, const gdr_input* arrays, size_t count) {
+void set_inputs(gdr_job* job, const gdr_input* arrays, size_t count) {
   need(job, "job");
   convert<gdr::NamedInput, gdr::ConstArray>(arrays, count, job->inputs);
 }
 
-void take_results(gdr_job* job, const gdr_result* arrays, size_t count) {
+void set_results(gdr_job* job, const gdr_result* arrays, size_t count) {
   need(job, "job");
   convert<gdr::NamedResult, gdr::MutableArray>(arrays, count, job->results);
 }
@@ -72,14 +72,14 @@ gdr_status gdr_job_set(gdr_job* job, const char* name, double value) {
 
 gdr_status gdr_job_sources(gdr_job* job, size_t n, const gdr_input* arrays, size_t count) {
   return guarded([&] {
-    take_inputs(job, arrays, count);
+    set_inputs(job, arrays, count);
     job->job.sources(n, job->inputs);
   });
 }
 
 gdr_status gdr_job_targets(gdr_job* job, size_t n, const gdr_input* arrays, size_t count) {
   return guarded([&] {
-    take_inputs(job, arrays, count);
+    set_inputs(job, arrays, count);
     job->job.targets(n, job->inputs);
   });
 }
@@ -87,21 +87,21 @@ gdr_status gdr_job_targets(gdr_job* job, size_t n, const gdr_input* arrays, size
 gdr_status gdr_job_update_sources(gdr_job* job, size_t first, size_t n, const gdr_input* arrays,
                                   size_t count) {
   return guarded([&] {
-    take_inputs(job, arrays, count);
+    set_inputs(job, arrays, count);
     job->job.update_sources(first, n, job->inputs);
   });
 }
 
 gdr_status gdr_job_run(gdr_job* job, const gdr_result* results, size_t count) {
   return guarded([&] {
-    take_results(job, results, count);
+    set_results(job, results, count);
     job->job.run(job->results);
   });
 }
 
 gdr_status gdr_job_start(gdr_job* job, const gdr_result* results, size_t count) {
   return guarded([&] {
-    take_results(job, results, count);
+    set_results(job, results, count);
     job->job.start(job->results);
   });
 }

@@ -1,4 +1,4 @@
-// C interface: kernels and what they declare.
+// C interface: kernels and their variables.
 #include "libgdr/capi/guard.hpp"
 #include "libgdr/capi/handles.hpp"
 
@@ -7,7 +7,7 @@ using gdr::capi::need;
 
 namespace {
 
-/// Make a kernel by `make` and hand it out; the place is null where that fails.
+/// Create a kernel by `make`; *kernel is null if that fails.
 template <typename Make>
 gdr_status make_kernel(gdr_kernel** kernel, Make&& make) noexcept {
   return guarded([&] {

@@ -6,12 +6,11 @@
 using gdr::capi::guarded;
 using gdr::capi::need;
 using gdr::capi::one_of;
+using gdr::capi::precision_of;
+using gdr::capi::transpose_of;
 
 namespace {
 
-gdr::Transpose transpose_of(const gdr_transpose& given) {
-  return one_of(given, gdr::Transpose::No, gdr::Transpose::Yes, "transpose");
-}
 gdr::Triangle triangle_of(const gdr_triangle& given) {
   return one_of(given, gdr::Triangle::Lower, gdr::Triangle::Upper, "triangle");
 }
@@ -21,7 +20,7 @@ std::int64_t index_of(const std::optional<std::size_t>& found) {
   return found ? static_cast<std::int64_t>(*found) : -1;
 }
 
-/// An array of C, whose length the caller answers for; null where there must be something.
+/// An array of C of the given length; empty for a null pointer.
 template <typename Number>
 std::span<Number> array(Number* data, std::size_t n) {
   return {data, data == nullptr ? 0 : n};
@@ -36,8 +35,7 @@ gdr_status gdr_linear_solver_create(gdr_device* device, gdr_matrix_precision pre
     *solver = nullptr;
     need(device, "device");
     gdr::LinearOptions options;
-    options.precision =
-        one_of(precision, gdr::MatrixPrecision::Chip, gdr::MatrixPrecision::Full, "precision");
+    options.precision = precision_of(precision);
     if (device_flops >= 0) options.device_flops = device_flops;
     *solver = new gdr_linear_solver{gdr::LinearSolver(device->device, options)};
   });
@@ -106,41 +104,42 @@ gdr_status gdr_linear_multiply(gdr_linear_solver* solver, gdr_transpose transpos
   });
 }
 
-gdr_status gdr_small_matrices_create(gdr_device* device, gdr_small_matrices** small) {
+gdr_status gdr_batched_matrices_create(gdr_device* device, gdr_batched_matrices** batch) {
   return guarded([&] {
-    need(small, "small");
-    *small = nullptr;
+    need(batch, "batch");
+    *batch = nullptr;
     need(device, "device");
-    *small = new gdr_small_matrices{gdr::SmallMatrices(device->device)};
+    *batch = new gdr_batched_matrices{gdr::SmallMatrices(device->device)};
   });
 }
 
-void gdr_small_matrices_free(gdr_small_matrices* small) { delete small; }
+void gdr_batched_matrices_free(gdr_batched_matrices* batch) { delete batch; }
 
-gdr_status gdr_small_multiply(gdr_small_matrices* small, size_t count, size_t m, size_t n, size_t k,
-                              const double* a, size_t lda, size_t step_a, const double* b,
-                              size_t ldb, size_t step_b, double* c, size_t ldc, size_t step_c) {
+gdr_status gdr_batched_multiply(gdr_batched_matrices* batch, size_t count, size_t m, size_t n,
+                                size_t k, const double* a, size_t lda, size_t step_a,
+                                const double* b, size_t ldb, size_t step_b, double* c, size_t ldc,
+                                size_t step_c) {
   return guarded([&] {
-    need(small, "small");
-    small->small.multiply(count, m, n, k, {a, lda, step_a}, {b, ldb, step_b}, {c, ldc, step_c});
+    need(batch, "batch");
+    batch->batch.multiply(count, m, n, k, {a, lda, step_a}, {b, ldb, step_b}, {c, ldc, step_c});
   });
 }
 
-gdr_status gdr_small_lu(gdr_small_matrices* small, size_t count, size_t n, double* a, size_t lda,
-                        size_t step_a, int64_t* pivots, size_t* singular) {
+gdr_status gdr_batched_lu(gdr_batched_matrices* batch, size_t count, size_t n, double* a,
+                          size_t lda, size_t step_a, int64_t* pivots, size_t* singular) {
   return guarded([&] {
-    need(small, "small");
+    need(batch, "batch");
     need(singular, "singular");
-    *singular = small->small.lu(count, n, {a, lda, step_a}, array(pivots, count * n));
+    *singular = batch->batch.lu(count, n, {a, lda, step_a}, array(pivots, count * n));
   });
 }
 
-gdr_status gdr_small_solve(gdr_small_matrices* small, size_t count, size_t n, size_t columns,
-                           const double* lu, size_t ldlu, size_t step_lu, const int64_t* pivots,
-                           double* b, size_t ldb, size_t step_b) {
+gdr_status gdr_batched_solve(gdr_batched_matrices* batch, size_t count, size_t n, size_t columns,
+                             const double* lu, size_t ldlu, size_t step_lu, const int64_t* pivots,
+                             double* b, size_t ldb, size_t step_b) {
   return guarded([&] {
-    need(small, "small");
-    small->small.solve(count, n, columns, {lu, ldlu, step_lu}, array(pivots, count * n),
+    need(batch, "batch");
+    batch->batch.solve(count, n, columns, {lu, ldlu, step_lu}, array(pivots, count * n),
                        {b, ldb, step_b});
   });
 }

@@ -58,12 +58,12 @@ gdr_status gdr_device_rank_reports(gdr_device* device, gdr_rank_report* reports,
   });
 }
 
-gdr_status gdr_device_recover(gdr_device* device, unsigned* lost, size_t capacity, size_t* count) {
+gdr_status gdr_device_shrink(gdr_device* device, unsigned* failed, size_t capacity, size_t* count) {
   return guarded([&] {
     need(device, "device");
     if (count != nullptr) *count = 0;
     const std::vector<unsigned> ranks = device->device.recover();
-    if (lost != nullptr) std::copy_n(ranks.begin(), std::min(capacity, ranks.size()), lost);
+    if (failed != nullptr) std::copy_n(ranks.begin(), std::min(capacity, ranks.size()), failed);
     if (count != nullptr) *count = ranks.size();
     device->description = device->device.description();
   });
@@ -71,12 +71,12 @@ gdr_status gdr_device_recover(gdr_device* device, unsigned* lost, size_t capacit
 
 namespace {
 
-/// What the user's function returned as the exception that it stands for.
+/// Throw the exception for a status that the user's function returned.
 [[noreturn]] void throw_status(gdr_status status) {
-  const bool told = gdr_last_status() == status;
+  const bool has_message = gdr_last_status() == status;
   const std::string message =
-      told ? gdr_last_error() : "the work returned status " + std::to_string(status);
-  if (status == GDR_ERROR_RANKS_LOST) throw gdr::RanksLost(message);
+      has_message ? gdr_last_error() : "the work returned status " + std::to_string(status);
+  if (status == GDR_ERROR_RANK_FAILURE) throw gdr::RanksLost(message);
   const bool known = status >= GDR_ERROR_USAGE && status <= GDR_ERROR_INTERNAL;
   throw gdr::Error(known                        ? static_cast<gdr::ErrorCategory>(status)
                    : status == GDR_ERROR_MEMORY ? gdr::ErrorCategory::Device
@@ -86,19 +86,20 @@ namespace {
 
 }  // namespace
 
-gdr_status gdr_device_despite_losses(gdr_device* device, gdr_status (*work)(void* data),
-                                     void* data) {
+gdr_status gdr_device_retry_on_rank_failure(gdr_device* device, gdr_status (*work)(void* data),
+                                            void* data) {
   return guarded([&] {
     need(device, "device");
     if (work == nullptr) need(nullptr, "work");
     gdr::Device& opened = device->device;
     opened.despite_losses([&] {
       const gdr_status status = work(data);
-      if (status == GDR_ERROR_RANKS_LOST) throw_status(status);
-      // It may be one rank's own: all must hear of it.
-      gdr::together(gdr::DeviceRanks::group(opened), "the end of gdr_device_despite_losses", [&] {
-        if (status != GDR_OK) throw_status(status);
-      });
+      if (status == GDR_ERROR_RANK_FAILURE) throw_status(status);
+      // The error may be that of one rank: all ranks throw it.
+      gdr::together(gdr::DeviceRanks::group(opened), "the end of gdr_device_retry_on_rank_failure",
+                    [&] {
+                      if (status != GDR_OK) throw_status(status);
+                    });
     });
     device->description = opened.description();
   });

@@ -1,9 +1,11 @@
-/* The C interface of libgdr: the same reach as the C++ one (gdr/gdr.hpp), in C99.
+/* The C interface of libgdr, in C99. It covers the same functions as the C++ interface
+ * (gdr/gdr.hpp).
  *
- * Every function that can fail returns a gdr_status: GDR_OK (0), or the kind of the error; the
- * message of this thread's last error is in gdr_last_error(). Handles are opaque pointers; closing
- * or freeing a null one does nothing. A null pointer where something is needed gives
- * GDR_ERROR_USAGE. No exception ever leaves this interface.
+ * Every function that can fail returns a gdr_status: GDR_OK (0), or the kind of the error;
+ * gdr_last_error() gives the message of this thread's last error. Handles are opaque pointers;
+ * closing or freeing a null handle does nothing. A null pointer for a required argument gives
+ * GDR_ERROR_USAGE. Functions never throw. The Fortran module is generated from this file
+ * (libgdr/fortran/generate.cpp).
  *
  *   gdr_device *device;
  *   gdr_kernel *kernel;
@@ -26,11 +28,11 @@
 extern "C" {
 #endif
 
-/* Kinds of error. Usage: a wrong name, option or argument. Input: data that cannot be worked on, as
- * a NaN. Program: a kernel that does not assemble, load or fit. Io: a file. Device: one that cannot
- * be opened, or failed. Unsupported: what this build or host cannot do. Memory: none left.
- * Internal: a defect of the library. Ranks lost: another rank of a device "mpi" has ended, where
- * the MPI lets a job go on (see gdr_device_recover). */
+/* Kinds of error. Usage: a wrong name, option or argument. Input: invalid data, for example a NaN.
+ * Program: a kernel that does not assemble, load or fit. Io: a file. Device: it cannot be opened,
+ * or failed. Unsupported: not available in this build or on this host. Memory: out of memory.
+ * Internal: a defect of the library. Rank failure: another rank of a device "mpi" has failed, where
+ * the MPI lets the job continue (see gdr_device_shrink). */
 typedef enum gdr_status {
   GDR_OK = 0,
   GDR_ERROR_USAGE = 1,
@@ -41,14 +43,14 @@ typedef enum gdr_status {
   GDR_ERROR_UNSUPPORTED = 6,
   GDR_ERROR_INTERNAL = 7,
   GDR_ERROR_MEMORY = 8,
-  GDR_ERROR_RANKS_LOST = 9
+  GDR_ERROR_RANK_FAILURE = 9
 } gdr_status;
 
-/* Type of the numbers in a user's array. GDR_RAW: machine bits in 64-bit words, low word first; one
- * for a short variable, two for a long one. */
+/* Type of the numbers in a user's array. GDR_RAW: machine bits in 64-bit words, low word first: one
+ * word for a short variable, two words for a long variable. */
 typedef enum gdr_type { GDR_F64 = 0, GDR_F32 = 1, GDR_I64 = 2, GDR_RAW = 3 } gdr_type;
 
-/* What a variable of a kernel is for. */
+/* Role of a variable of a kernel. */
 typedef enum gdr_role {
   GDR_TARGET = 0,
   GDR_SOURCE = 1,
@@ -57,8 +59,8 @@ typedef enum gdr_role {
   GDR_OUTPUT = 4
 } gdr_role;
 
-/* A kernel's variable by name, with an array where it lies: the first element, the type, and the
- * distance from one element to the next in bytes (0: packed). */
+/* A kernel's variable by name, with its array: first element, type, and distance from one element
+ * to the next in bytes (0: contiguous). */
 typedef struct gdr_input {
   const char* name;
   const void* data;
@@ -79,67 +81,67 @@ typedef struct gdr_variable {
   gdr_role role;
   gdr_type type;
   const char* conversion; /* as declared: "f64to72" */
-  const char* reduction;  /* results and outputs: "fadd"; "" for the others */
+  const char* reduction;  /* "fadd" of results and outputs; "" of other variables */
   size_t host_bytes;      /* size of one value in the user's array */
 } gdr_variable;
 
-/* op(X) of a product: the matrix, or its transpose. */
+/* op(X) of a product: the matrix or its transpose. */
 typedef enum gdr_transpose { GDR_NO_TRANSPOSE = 0, GDR_TRANSPOSE = 1 } gdr_transpose;
 
-/* What products see of doubles: the leading 50 bits as the chip has them, or all 53, in up to three
- * passes. */
+/* Precision of the factors of products: the leading 50 bits, as on the chip, or all 53 bits of a
+ * double, in up to three passes. */
 typedef enum gdr_matrix_precision { GDR_MATRIX_CHIP = 0, GDR_MATRIX_FULL = 1 } gdr_matrix_precision;
 
-/* What triangular matrices are said to be. */
+/* Side, triangle and diagonal of triangular matrices. */
 typedef enum gdr_side { GDR_LEFT = 0, GDR_RIGHT = 1 } gdr_side;
 typedef enum gdr_triangle { GDR_LOWER = 0, GDR_UPPER = 1 } gdr_triangle;
 typedef enum gdr_diagonal { GDR_DIAGONAL_STORED = 0, GDR_DIAGONAL_UNIT = 1 } gdr_diagonal;
 
-/* Counted since the device was opened or its statistics were reset; see gdr/statistics.hpp. */
+/* Counts since the device was opened or its statistics were reset; see gdr/statistics.hpp. */
 typedef struct gdr_statistics {
   uint64_t runs;           /* loops started */
-  uint64_t interactions;   /* pairs asked for: targets times sources */
-  double flops;            /* interactions times the kernel's declared count */
-  uint64_t compute_clocks; /* of the PEs; chips work side by side */
-  uint64_t chip_clocks;    /* with the ports */
-  uint64_t bytes_to_board; /* over the host link */
+  uint64_t interactions;   /* pairs of targets and sources */
+  double flops;            /* interactions times the declared operations of the kernel */
+  uint64_t compute_clocks; /* clocks of the PEs; chips run concurrently */
+  uint64_t chip_clocks;    /* clocks of PEs and ports */
+  uint64_t bytes_to_board; /* bytes over the host link */
   uint64_t bytes_from_board;
-  double predicted_seconds; /* on the real board, transfers included */
-  double host_seconds;      /* measured: wall time inside the emulator */
+  double predicted_seconds; /* predicted time on the real board, with transfers */
+  double host_seconds;      /* measured wall time in the emulator */
   unsigned threads;
-  uint64_t fast_runs;     /* sections run on a block in host numbers: proved exact, or compiled */
-  uint64_t fallback_runs; /* the slow way instead: on integers, or on the exact engine */
-  double compile_seconds; /* spent making machine code */
+  uint64_t fast_runs;     /* runs of a section on a block in doubles (verified) or compiled code */
+  uint64_t fallback_runs; /* runs on the fallback: integers, or the exact engine */
+  double compile_seconds; /* time of run-time code generation */
 } gdr_statistics;
 
-/* Measured by the host, and what became of the boards; as in gdr/statistics.hpp. Later versions may
- * add members at the end. */
+/* Times measured by the host, and health of the boards; as in gdr/statistics.hpp. Later versions
+ * may add members at the end. */
 typedef struct gdr_board_statistics {
-  double conversion_seconds; /* converting arrays of jobs */
-  double transfer_seconds;   /* copying to and from memory that boards reach */
-  double board_seconds;      /* boards at work, all of them together */
-  double overlap_seconds;    /* that the parts of runs took less together than in turns */
-  uint64_t lost_boards;      /* that failed and were taken out since the device was opened */
-  uint64_t checks;           /* tests of all boards in the background (option check) */
+  double conversion_seconds; /* conversion of the arrays of jobs */
+  double transfer_seconds;   /* copies to and from memory that boards access */
+  double board_seconds;      /* work of all boards */
+  double overlap_seconds;    /* time saved by overlap of the parts of runs */
+  uint64_t lost_boards;      /* boards removed after a failure since the device was opened */
+  uint64_t checks;           /* background tests of all boards (option health_check) */
 } gdr_board_statistics;
 
-/* What one rank of a device "mpi" did; as in gdr/ranks.hpp. Later versions may add members at the
+/* Work of one rank of a device "mpi"; as in gdr/ranks.hpp. Later versions may add members at the
  * end. */
 typedef struct gdr_rank_report {
-  unsigned rank;           /* its number when the device was opened */
-  char host[64];           /* name of its machine, cut where it is longer */
-  uint64_t boards;         /* emulated in its process */
-  uint64_t threads;        /* of its process */
-  uint64_t pairs;          /* targets times sources that its boards worked on */
-  uint64_t bytes_to_board; /* over its boards' links */
+  unsigned rank;           /* number of the rank when the device was opened */
+  char host[64];           /* host name, truncated */
+  uint64_t boards;         /* boards emulated in its process */
+  uint64_t threads;        /* threads of its process */
+  uint64_t pairs;          /* pairs of targets and sources on its boards */
+  uint64_t bytes_to_board; /* bytes over the links of its boards */
   uint64_t bytes_from_board;
-  uint64_t bytes_received; /* from other ranks, for runs */
-  uint64_t sources_bytes;  /* of sources that it held for its last run */
-  uint64_t memory_bytes;   /* of everything that it held of others and for others then */
-  double seconds;          /* wall time in runs */
-  double waiting_seconds;  /* of these, for other ranks: what no computing hid */
-  double sources_seconds;  /* from the beginning of transfers of sources to their end */
-  double sources_waiting;  /* of these, boards stood still for them */
+  uint64_t bytes_received; /* bytes from other ranks for runs */
+  uint64_t sources_bytes;  /* sources stored for its last run */
+  uint64_t memory_bytes;   /* all data of and for other ranks in its last run */
+  double seconds;          /* wall time of runs */
+  double waiting_seconds;  /* part of it spent waiting for other ranks */
+  double sources_seconds;  /* duration of transfers of sources */
+  double sources_waiting;  /* part of it in which boards were idle */
 } gdr_rank_report;
 
 typedef struct gdr_device gdr_device;
@@ -148,103 +150,104 @@ typedef struct gdr_job gdr_job;
 typedef struct gdr_gravity gdr_gravity;
 typedef struct gdr_matrix_product gdr_matrix_product;
 typedef struct gdr_linear_solver gdr_linear_solver;
-typedef struct gdr_small_matrices gdr_small_matrices;
+typedef struct gdr_batched_matrices gdr_batched_matrices;
 
 /* The library's version: "0.1.0". */
 const char* gdr_version(void);
 /* Message of this thread's last error, "" if there was none. It lives until the next error of this
  * thread. */
 const char* gdr_last_error(void);
-/* Kind of this thread's last error. A call that succeeds leaves both as they are. */
+/* Kind of this thread's last error. Successful calls change neither. */
 gdr_status gdr_last_status(void);
 
 /* Open a device: "emulator", or with options "emulator:engine=vector,boards=2"; null or "" means
- * what GDR_DEVICE says, else "emulator". One device may be used by one thread at a time. */
+ * GDR_DEVICE if it is set, else "emulator". One thread at a time may use a device. */
 gdr_status gdr_device_open(const char* name, gdr_device** device);
 /* Open a device on all ranks of a communicator, given by its Fortran handle: MPI_Comm_c2f(comm) in
  * C, the communicator itself in Fortran's mpif.h, comm%MPI_VAL of mpi_f08, comm.py2f() of mpi4py.
  * `name` is "mpi" with options, as "mpi:engine=native,threads=4"; null or "" means "mpi". All calls
  * on it are collective (docs/guides/mpi.md). */
 gdr_status gdr_device_open_mpi(int communicator, const char* name, gdr_device** device);
-/* This process among those that share the device, and how many they are: 0 of 1 but for devices of
- * kind "mpi". */
+/* Rank of this process among those that share the device, and number of ranks: 0 and 1 except for
+ * devices of kind "mpi". */
 unsigned gdr_device_rank(const gdr_device* device);
 unsigned gdr_device_ranks(const gdr_device* device);
-/* After GDR_ERROR_RANKS_LOST: makes this a device of the ranks that are left, numbered anew in
- * their old order. Collective among them. `lost` gets the lost ranks by the numbers they had when
- * the device was opened, at most `capacity` of them, and `count` their number; both may be null.
- * GDR_ERROR_UNSUPPORTED where the MPI cannot do that. */
-gdr_status gdr_device_recover(gdr_device* device, unsigned* lost, size_t capacity, size_t* count);
-/* Call `work` with `data`, and again, after gdr_device_recover, as often as ranks are lost
- * meanwhile: all that are left return from the same try. Collective. `work` takes rank and number
- * of ranks anew each time, changes nothing that the next try needs, and returns the status of the
- * first of its calls that failed, else GDR_OK; what it returns on one rank is the error on all. */
-gdr_status gdr_device_despite_losses(gdr_device* device, gdr_status (*work)(void* data),
-                                     void* data);
-/* What every rank did since the last reset of the statistics: collective, the same on all ranks;
- * none on devices of other kinds. `size` is sizeof *reports, as for gdr_device_board_statistics.
- * `count` gets their number, of which at most `capacity` are written; `reports` may be null where
- * capacity is 0. */
+/* After GDR_ERROR_RANK_FAILURE: shrink the device to the remaining ranks, renumbered in their old
+ * order. Collective among them. `failed` gets the failed ranks by their numbers when the device was
+ * opened, at most `capacity` of them, and `count` their number; both may be null.
+ * GDR_ERROR_UNSUPPORTED if the MPI does not support it. */
+gdr_status gdr_device_shrink(gdr_device* device, unsigned* failed, size_t capacity, size_t* count);
+/* Call `work` with `data`; on rank failure, shrink the device and call it again: all remaining
+ * ranks return from the same attempt. Collective. `work` must read rank and number of ranks in each
+ * attempt and must not change its own inputs. It returns the status of the first of its calls that
+ * failed, else GDR_OK; an error of one rank is returned on all ranks. */
+gdr_status gdr_device_retry_on_rank_failure(gdr_device* device, gdr_status (*work)(void* data),
+                                            void* data);
+/* Reports of all ranks since the last reset of the statistics; none on devices of other kinds.
+ * Collective, with the same result on all ranks. `size` is sizeof *reports, as for
+ * gdr_device_board_statistics. `count` gets their number, of which at most `capacity` are written;
+ * `reports` may be null if capacity is 0. */
 gdr_status gdr_device_rank_reports(gdr_device* device, gdr_rank_report* reports, size_t size,
                                    size_t capacity, size_t* count);
-/* Close it. Work that is still running is cancelled; jobs may be freed before or after. */
+/* Close a device. Running work is cancelled; jobs may be freed before or after. */
 void gdr_device_close(gdr_device* device);
-/* One line about it; lives until the device is closed. "" for a null device. */
+/* Description in one line; it lives until the device is closed. "" for a null device. */
 const char* gdr_device_description(gdr_device* device);
+/* Statistics of the emulated device. */
 gdr_status gdr_device_statistics(const gdr_device* device, gdr_statistics* statistics);
-/* The same of what was measured and of the boards. `size` is sizeof *statistics: no more is
- * written, and members that the library does not know become 0. */
+/* Statistics of host and boards. `size` is sizeof *statistics: no more is written, and members that
+ * the library does not know become 0. */
 gdr_status gdr_device_board_statistics(const gdr_device* device, gdr_board_statistics* statistics,
                                        size_t size);
-/* What computes ("vector"), with which instruction set ("avx2"), and why the kernel now loaded
- * takes the slow way, if it always does ("" otherwise). They live until the next such call or until
+/* Engine ("vector") and instruction set ("avx2") of the device, and why the loaded kernel always
+ * runs on the fallback, if it does ("" otherwise). The texts live until the next such call or until
  * the device is closed. "" for a null device. */
 const char* gdr_device_engine(gdr_device* device);
 const char* gdr_device_isa(gdr_device* device);
 const char* gdr_device_fallback_reason(gdr_device* device);
 gdr_status gdr_device_reset_statistics(gdr_device* device);
-/* Targets that all boards hold at once when they are spread over the blocks. */
+/* Number of targets that all boards hold at once in the i-parallel partition. */
 gdr_status gdr_device_target_slots(const gdr_device* device, const gdr_kernel* kernel,
                                    size_t* slots);
 
 /* A kernel from assembly text, from text of the kernel language, from a file (.gdo: an object,
- * .gdk: kernel language, else assembly), from the bytes of an object file, or the library's own by
- * name. `name` stands in messages; null means "kernel". */
+ * .gdk: kernel language, else assembly), from the bytes of an object file, or a kernel of the
+ * library by name. `name` is used in messages; null means "kernel". */
 gdr_status gdr_kernel_compile(const char* text, const char* name, gdr_kernel** kernel);
 gdr_status gdr_kernel_assemble(const char* text, const char* name, gdr_kernel** kernel);
 gdr_status gdr_kernel_load(const char* path, gdr_kernel** kernel);
 gdr_status gdr_kernel_object(const void* bytes, size_t size, gdr_kernel** kernel);
 gdr_status gdr_kernel_builtin(const char* name, gdr_kernel** kernel);
-/* Free it; jobs made from it keep what they need. */
+/* Free a kernel; jobs created from it stay valid. */
 void gdr_kernel_free(gdr_kernel* kernel);
-/* Name of the kernel ("" for null), number of its variables (0 for null), and one of them. */
+/* Name of the kernel ("" for null), number of its variables (0 for null), and one variable. */
 const char* gdr_kernel_name(const gdr_kernel* kernel);
 size_t gdr_kernel_variable_count(const gdr_kernel* kernel);
 gdr_status gdr_kernel_variable(const gdr_kernel* kernel, size_t index, gdr_variable* variable);
-/* Clocks of the loop body, and operations counted, for one interaction. */
+/* Clocks of the loop body and declared operations per interaction. */
 gdr_status gdr_kernel_cost(const gdr_kernel* kernel, double* clocks, double* flops);
 
-/* A job: a kernel on a device with its parameters, sources and targets. */
+/* Create a job: a kernel on a device with its parameters, sources and targets. */
 gdr_status gdr_job_create(gdr_device* device, const gdr_kernel* kernel, gdr_job** job);
-/* Free it; work that is still running is cancelled. */
+/* Free a job; running work is cancelled. */
 void gdr_job_free(gdr_job* job);
-/* Set a `param`; those never set are 0. */
+/* Set a `param`; the default is 0. */
 gdr_status gdr_job_set(gdr_job* job, const char* name, double value);
-/* Give values of all `jvar`s (sources) or `ivar`s (targets): `count` arrays of n values each. They
- * have been read when the call returns. */
+/* Set the values of all `jvar`s (sources) or `ivar`s (targets): `count` arrays of n values each.
+ * The arrays are read before the call returns. */
 gdr_status gdr_job_sources(gdr_job* job, size_t n, const gdr_input* arrays, size_t count);
 gdr_status gdr_job_targets(gdr_job* job, size_t n, const gdr_input* arrays, size_t count);
-/* Replace n sources from index `first` on; variables that are not named keep their values. */
+/* Replace n sources from index `first` on; other variables keep their values. */
 gdr_status gdr_job_update_sources(gdr_job* job, size_t first, size_t n, const gdr_input* arrays,
                                   size_t count);
-/* Compute, and fill the arrays of results. `name[]` stands for all elements name_0, name_1, ... of
- * an array or a list: a row of them for each target. */
+/* Compute, and fill the arrays of results. `name[]` means all elements name_0, name_1, ... of an
+ * array or a list: a row for each target. */
 gdr_status gdr_job_run(gdr_job* job, const gdr_result* results, size_t count);
-/* The same in the background. The arrays are filled when gdr_job_wait (or the next call on this
- * job) returns, and errors come from there. */
+/* Start the computation in the background. The arrays are filled when gdr_job_wait (or the next
+ * call on this job) returns, which also returns errors. */
 gdr_status gdr_job_start(gdr_job* job, const gdr_result* results, size_t count);
 gdr_status gdr_job_wait(gdr_job* job);
-/* 1 if nothing is running for this job, 0 if something is; 1 for null. */
+/* 1 if no work of this job is running, else 0; 1 for null. */
 int gdr_job_ready(const gdr_job* job);
 
 /* Softened gravity, G = 1; see gdr/gravity.hpp. */
@@ -271,32 +274,33 @@ gdr_status gdr_matrix_product_dgemm(gdr_matrix_product* product, gdr_transpose t
                                     gdr_transpose transpose_b, size_t m, size_t n, size_t k,
                                     double alpha, const double* a, size_t lda, const double* b,
                                     size_t ldb, double beta, double* c, size_t ldc);
-/* In single precision: sums, alpha and beta as in double, and one rounding at the end. */
+/* In single precision: sums, alpha and beta in double, and one rounding at the end. */
 gdr_status gdr_matrix_product_sgemm(gdr_matrix_product* product, gdr_transpose transpose_a,
                                     gdr_transpose transpose_b, size_t m, size_t n, size_t k,
                                     float alpha, const float* a, size_t lda, const float* b,
                                     size_t ldb, float beta, float* c, size_t ldc);
-/* Say that B of the next call of this product (that one only) is B of its last call: same place,
- * shape and elements. What the boards still hold of it is not sent again. */
-gdr_status gdr_matrix_product_unchanged_b(gdr_matrix_product* product);
+/* Declare that B of the next call (that one only) is unchanged since the last call: same address,
+ * shape and elements. Parts of it that are resident on the boards are not sent again. */
+gdr_status gdr_matrix_product_reuse_b(gdr_matrix_product* product);
 
 /* Factorisations and solves of matrices by columns; see gdr/linear.hpp. Products of fewer than
  * device_flops operations stay on the host; a negative number means the default, 2^24. */
 gdr_status gdr_linear_solver_create(gdr_device* device, gdr_matrix_precision precision,
                                     double device_flops, gdr_linear_solver** solver);
 void gdr_linear_solver_free(gdr_linear_solver* solver);
-/* P A = L U in place: row i was exchanged with row pivots[i]; there are min(m, n) pivots, and they
- * count from 0. zero_pivot is the index of the first one that is exactly zero, or -1. */
+/* P A = L U in place: row i is exchanged with row pivots[i], for min(m, n) pivots, counted from 0.
+ * zero_pivot is the index of the first pivot that is exactly zero, or -1. */
 gdr_status gdr_linear_lu(gdr_linear_solver* solver, size_t m, size_t n, double* a, size_t lda,
                          int64_t* pivots, int64_t* zero_pivot);
 /* op(A) X = B from the factors; B becomes X. */
 gdr_status gdr_linear_solve(gdr_linear_solver* solver, gdr_transpose transpose, size_t n,
                             size_t columns, const double* lu, size_t ldlu, const int64_t* pivots,
                             double* b, size_t ldb);
-/* A = L L^T or U^T U in place. bad_pivot is the index of the first one that is not positive, where
- * the factorisation ends, or -1. */
+/* A = L L^T or U^T U in place. bad_pivot is the index of the first pivot that is not positive,
+ * where the factorisation ends, or -1. */
 gdr_status gdr_linear_cholesky(gdr_linear_solver* solver, gdr_triangle triangle, size_t n,
                                double* a, size_t lda, int64_t* bad_pivot);
+/* A X = B from the Cholesky factor; B becomes X. */
 gdr_status gdr_linear_solve_cholesky(gdr_linear_solver* solver, gdr_triangle triangle, size_t n,
                                      size_t columns, const double* factor, size_t ldf, double* b,
                                      size_t ldb);
@@ -310,22 +314,23 @@ gdr_status gdr_linear_multiply(gdr_linear_solver* solver, gdr_transpose transpos
                                size_t n, double alpha, const double* a, size_t lda, const double* x,
                                size_t incx, double beta, double* y, size_t incy);
 
-/* Many small matrices at once; see gdr/batch.hpp. Matrix i of a batch is at a + i * step_a. The
- * device must stay open as long as this is used. */
-gdr_status gdr_small_matrices_create(gdr_device* device, gdr_small_matrices** small);
-void gdr_small_matrices_free(gdr_small_matrices* small);
-/* C = A B of each: a(m, k), b(k, n), c(m, n). */
-gdr_status gdr_small_multiply(gdr_small_matrices* small, size_t count, size_t m, size_t n, size_t k,
-                              const double* a, size_t lda, size_t step_a, const double* b,
-                              size_t ldb, size_t step_b, double* c, size_t ldc, size_t step_c);
-/* P A = L U of each in place: a(n, n), pivots(n), which count from 0. `singular` is the number of
- * matrices with a pivot that is exactly zero. */
-gdr_status gdr_small_lu(gdr_small_matrices* small, size_t count, size_t n, double* a, size_t lda,
-                        size_t step_a, int64_t* pivots, size_t* singular);
-/* A X = B of each from the factors: lu(n, n), pivots(n), b(n, columns); B becomes X. */
-gdr_status gdr_small_solve(gdr_small_matrices* small, size_t count, size_t n, size_t columns,
-                           const double* lu, size_t ldlu, size_t step_lu, const int64_t* pivots,
-                           double* b, size_t ldb, size_t step_b);
+/* Batches of small matrices; see gdr/batch.hpp. Matrix i of a batch is at a + i * step_a. The
+ * device must stay open until the handle is freed. */
+gdr_status gdr_batched_matrices_create(gdr_device* device, gdr_batched_matrices** batch);
+void gdr_batched_matrices_free(gdr_batched_matrices* batch);
+/* C = A B for each matrix: a(m, k), b(k, n), c(m, n). */
+gdr_status gdr_batched_multiply(gdr_batched_matrices* batch, size_t count, size_t m, size_t n,
+                                size_t k, const double* a, size_t lda, size_t step_a,
+                                const double* b, size_t ldb, size_t step_b, double* c, size_t ldc,
+                                size_t step_c);
+/* P A = L U in place for each matrix: a(n, n), pivots(n), which count from 0. `singular` is the
+ * number of matrices with a pivot that is exactly zero. */
+gdr_status gdr_batched_lu(gdr_batched_matrices* batch, size_t count, size_t n, double* a,
+                          size_t lda, size_t step_a, int64_t* pivots, size_t* singular);
+/* A X = B for each matrix from the factors: lu(n, n), pivots(n), b(n, columns); B becomes X. */
+gdr_status gdr_batched_solve(gdr_batched_matrices* batch, size_t count, size_t n, size_t columns,
+                             const double* lu, size_t ldlu, size_t step_lu, const int64_t* pivots,
+                             double* b, size_t ldb, size_t step_b);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-// Files that are there whole or not at all: written beside, synced, renamed; and private new files.
+// Atomic replacement: write a temporary file in the same folder, sync, rename.
 #include "libgdr/io/atomic_file.hpp"
 
 #include <fcntl.h>
@@ -42,14 +42,14 @@ class Descriptor {
   int number_;
 };
 
-/// A temporary file beside `target`; removed unless it took the target's place.
+/// A temporary file in the folder of `target`; removed unless it was renamed to `target`.
 class Temporary {
  public:
   explicit Temporary(const fs::path& target)
       : name_((target.parent_path() / fmt::format(".{}.XXXXXX", target.filename().string()))
                   .string()),
         file_(::mkstemp(name_.data())) {
-    if (file_.get() < 0) fail("make a file for", target.string(), errno);
+    if (file_.get() < 0) fail("create a file for", target.string(), errno);
   }
   ~Temporary() {
     if (!kept_) ::unlink(name_.c_str());
@@ -79,11 +79,11 @@ void write_all(int file, std::span<const char> content, const std::string& path)
   }
 }
 
-/// mkstemp gives 0600; give what an ordinary file would get, or what the replaced one had.
+/// mkstemp creates files with mode 0600; set the mode of a new file, or of the replaced one.
 void set_usual_mode(int file, const std::string& target) {
   struct stat old {};
   if (::stat(target.c_str(), &old) == 0) {
-    // Not its set-user-id bits: the new file's owner may be another one.
+    // Without set-user-id bits: the new file may have another owner.
     ::fchmod(file, old.st_mode & 0777);
     return;
   }
@@ -92,14 +92,14 @@ void set_usual_mode(int file, const std::string& target) {
   ::fchmod(file, 0666 & ~mask);
 }
 
-/// The rename itself must reach the disk; folders that cannot be synced (some network file systems)
-/// are let be.
+/// Sync the rename to the disk; folders that cannot be synced (some network file systems) are
+/// ignored.
 void sync_folder(const fs::path& folder) {
   Descriptor file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (file.get() >= 0) ::fsync(file.get());
 }
 
-/// Where the content goes: through links, with the folder spelt out.
+/// The file to replace, with links resolved and an explicit folder.
 fs::path resolve(const std::string& path) {
   std::error_code ignored;
   fs::path target(path);
@@ -120,9 +120,9 @@ void write_directly(const std::string& path, std::span<const char> content) {
 std::string io_message(std::string_view action, const std::string& path, int error_number) {
   std::string_view remedy;
   if (error_number == ENOSPC || error_number == EDQUOT)
-    remedy = "; make room or choose another folder";
+    remedy = "; free some space or choose another folder";
   if (error_number == EACCES || error_number == EPERM || error_number == EROFS)
-    remedy = "; choose a place that you may use";
+    remedy = "; choose a folder with write permission";
   if (error_number == ENOENT) remedy = "; check the spelling";
   return fmt::format("cannot {} '{}': {}{}", action, path, std::strerror(error_number), remedy);
 }
@@ -150,7 +150,7 @@ std::string write_private_file(const std::string& folder, std::string_view prefi
   std::string path = (fs::path(folder) / name).string();
   // Opens with O_CREAT | O_EXCL and mode 0600: a file or link of that name is never opened.
   Descriptor file(::mkostemps(path.data(), static_cast<int>(suffix.size()), O_CLOEXEC));
-  if (file.get() < 0) fail("make a file in", folder, errno);
+  if (file.get() < 0) fail("create a file in", folder, errno);
   try {
     write_all(file.get(), content, path);
     if (::fsync(file.get()) != 0 || file.close() != 0) fail("write", path, errno);
@@ -164,7 +164,7 @@ std::string write_private_file(const std::string& folder, std::string_view prefi
 void make_writable_folder(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) fail("make the folder", folder, error.value());
+  if (error) fail("create the folder", folder, error.value());
   check_writable((fs::path(folder) / "probe").string());
 }
 

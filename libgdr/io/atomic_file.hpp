@@ -1,4 +1,4 @@
-// Files that are there whole or not at all, and private new files.
+// Atomic replacement of files, and private new files.
 #pragma once
 
 #include <span>
@@ -7,10 +7,10 @@
 
 namespace gdr {
 
-/// Put `content` in the place of `path`: a temporary file in the same folder, written, synced to
-/// the disk, then renamed over it. A failure removes the temporary file and leaves what was at
-/// `path`. A device or a pipe (/dev/stdout) is written to directly. Throws Error (Io) naming the
-/// path.
+/// Replace the file `path` by `content`: a temporary file in the same folder, written, synced to
+/// the disk, then renamed over it. A failure removes the temporary file and leaves the file at
+/// `path` as it was. A device or a pipe (/dev/stdout) is written to directly. Throws Error (Io)
+/// naming the path.
 void write_file_atomically(const std::string& path, std::span<const char> content);
 
 /// Write `content` to a new file in `folder`, which other users may write to as well (/tmp), and
@@ -20,11 +20,11 @@ void write_file_atomically(const std::string& path, std::span<const char> conten
 std::string write_private_file(const std::string& folder, std::string_view prefix,
                                std::string_view suffix, std::span<const char> content);
 
-/// Make `folder` (and those above it), and prove that files can be made in it. Throws Error (Io).
+/// Create `folder` and its parents, and check that files can be created in it. Throws Error (Io).
 void make_writable_folder(const std::string& folder);
 
-/// Throws Error (Io) unless a file can be made at `path`: its folder is there and can be written
-/// to, and `path` is no folder.
+/// Throws Error (Io) unless a file can be created at `path`: its folder exists and is writable, and
+/// `path` is no folder.
 void check_writable(const std::string& path);
 
 /// The whole content of a file. Throws Error (Io) naming the path.

@@ -10,7 +10,7 @@
 
 namespace gdr {
 
-/// How the forces of a file were computed: attributes of its root.
+/// Parameters of a force computation: attributes of the root of its file.
 struct ForceOrigin {
   double softening = 0;
   double gravity = 1;
@@ -29,7 +29,7 @@ struct ForceDataset {
 
 /// Write the datasets at the file's root as float64 or int64, (n) or (n, width), in the snapshot's
 /// order (type 0 first, then 1, ...), and ParticleIDs (n); atomically. The attribute
-/// NumPart_ThisFile says how many particles are of which type. Throws Error (Io).
+/// NumPart_ThisFile holds the number of particles of each type. Throws Error (Io).
 void write_forces(const std::string& path, const Snapshot& snapshot, const ForceOrigin& origin,
                   std::span<const ForceDataset> results);
 

@@ -1,4 +1,4 @@
-// Reading GADGET-style HDF5 snapshots, of other codes too.
+// Reading GADGET-style HDF5 snapshots of this library and of other codes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::size_t count_by_coordinates(const hdf5::Reader& file, std::size_t type) {
     file.fail(group_name(type), "lacks the dataset Coordinates, shape (n, 3)");
   const auto shape = file.shape(dataset);
   if (shape.size() != 2 || shape[1] != 3)
-    file.fail(dataset, fmt::format("has the shape ({}); (n, 3) is wanted", fmt::join(shape, ", ")));
+    file.fail(dataset, fmt::format("has the shape ({}); must be (n, 3)", fmt::join(shape, ", ")));
   return shape[0];
 }
 
@@ -73,14 +73,14 @@ std::vector<std::size_t> count_particles(const hdf5::Reader& file) {
   return counts;
 }
 
-/// Throws unless a dataset has `width` numbers for each of `count` particles, all of them there.
+/// Throws unless a dataset has `width` stored numbers for each of `count` particles.
 void check_numbers(const hdf5::Reader& file, const std::string& dataset, std::size_t count,
                    std::size_t width) {
   const auto shape = file.shape(dataset);
   const bool column = width == 1 && shape.size() == 1 && shape[0] == count;
   const bool matrix = shape.size() == 2 && shape[0] == count && shape[1] == width;
   if (!column && !matrix)
-    file.fail(dataset, fmt::format("has the shape ({}); ({}) is wanted", fmt::join(shape, ", "),
+    file.fail(dataset, fmt::format("has the shape ({}); must be ({})", fmt::join(shape, ", "),
                                    width == 1 ? fmt::format("{}", count)
                                               : fmt::format("{}, {}", count, width)));
   file.check(dataset);
@@ -94,7 +94,7 @@ void check_ids(const hdf5::Reader& file, const std::string& dataset, std::size_t
   file.check(dataset);
 }
 
-/// Before anything is read: whatever claims another size than the particles have is refused.
+/// Check all shapes before anything is read.
 void check_datasets(const hdf5::Reader& file, const std::vector<std::size_t>& counts,
                     Velocities velocities) {
   for (std::size_t type = 0; type < counts.size(); ++type) {
@@ -126,7 +126,7 @@ void append_masses(const hdf5::Reader& file, std::size_t type, std::size_t count
   snapshot.mass.insert(snapshot.mass.end(), count, mass_table[type]);
 }
 
-/// Ids of all types, or of none: some with and some without could not be told apart afterwards.
+/// Ids of all types or of none: a mixture would be ambiguous.
 void read_ids(const hdf5::Reader& file, Snapshot& snapshot) {
   bool large_unsigned = false;
   for (std::size_t type = 0; type < snapshot.type_counts.size(); ++type) {
@@ -158,8 +158,8 @@ void read_header(const hdf5::Reader& file, Snapshot& snapshot) {
     if (const auto value = file.attribute("Header", name)) snapshot.header[name] = value->front();
 }
 
-/// The state of a run, if the file is ours. Another code may have moved the particles on and kept
-/// the group: then the times disagree, and it is not a run to continue.
+/// The state of a run, if `gdr nbody` wrote the file. If another code has advanced the particles
+/// and kept the group, the times disagree, and the run cannot be continued.
 void read_run(const hdf5::Reader& file, Snapshot& snapshot) {
   if (!file.has("GDR") || !file.has_attribute("GDR", "Step")) return;
   RunState run;

@@ -1,4 +1,4 @@
-// Making GADGET-style HDF5 snapshots.
+// Writing GADGET-style HDF5 snapshots.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace gdr {
 namespace {
 
-/// The header as GADGET-2 writes it; masses stand with the particles, so MassTable is all zero.
+/// The header of GADGET-2; masses are in datasets, so MassTable is zero.
 void write_header(hdf5::Writer& file, const Snapshot& snapshot) {
   std::vector<std::int64_t> counts(snapshot.type_counts.begin(), snapshot.type_counts.end());
   counts.resize(std::max(counts.size(), usual_particle_types), 0);
@@ -30,7 +30,7 @@ void write_header(hdf5::Writer& file, const Snapshot& snapshot) {
   file.integer_attribute("Header", "NumFilesPerSnapshot", H5T_STD_I32LE, {&one, 1}, true);
   file.integer_attribute("Header", "Flag_DoublePrecision", H5T_STD_I32LE, {&one, 1}, true);
   file.attribute("Header", "Time", snapshot.time);
-  // Readers of other codes expect these two even where they mean nothing.
+  // Readers of other codes expect these two even where they have no meaning.
   auto scalars = snapshot.header;
   scalars.try_emplace("BoxSize", 0.0);
   scalars.try_emplace("Redshift", 0.0);

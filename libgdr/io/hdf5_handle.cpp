@@ -1,4 +1,3 @@
-// HDF5 identifiers that close themselves, and the library's own words about its last failure.
 #include "libgdr/io/hdf5_handle.hpp"
 
 namespace gdr::hdf5 {

@@ -1,4 +1,4 @@
-// HDF5 identifiers that close themselves, and the library's own words about its last failure.
+// HDF5 identifiers that close themselves, and the library's description of its last failure.
 #pragma once
 
 #include <hdf5.h>
@@ -18,7 +18,7 @@ class Handle {
   Handle& operator=(Handle&& other) noexcept;
   hid_t get() const noexcept { return id_; }
   explicit operator bool() const noexcept { return id_ >= 0; }
-  /// Close now; false if the library says that it failed.
+  /// Close now; false on failure.
   bool reset() noexcept;
 
  private:
@@ -26,10 +26,10 @@ class Handle {
   Close close_ = nullptr;
 };
 
-/// Keep the HDF5 library from printing its errors. In force for the thread that calls it.
+/// Disable the HDF5 library's error messages in the calling thread.
 void silence() noexcept;
 
-/// What the HDF5 library says about the failure of its last call.
+/// The HDF5 library's description of its last failure.
 std::string last_failure();
 
 }  // namespace gdr::hdf5

@@ -1,4 +1,3 @@
-// Reading HDF5 files through a few plain calls: failures are gdr::Error, with file and dataset.
 #include "libgdr/io/hdf5_reader.hpp"
 
 #include <fcntl.h>
@@ -52,11 +51,11 @@ NumberClass class_of(hid_t type) {
 }  // namespace
 
 bool Reader::recognises(const std::string& file) {
-  // What is read from a pipe is gone: nothing may look at it first.
+  // A pipe can be read once only: no format check before.
   struct stat status {};
   if (::stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
     return false;
-  // HDF5 does not say why it cannot open a file, the system does.
+  // The system, not HDF5, reports why a file cannot be opened.
   const int probe = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   char first = 0;
   const ssize_t got = probe < 0 ? -1 : ::read(probe, &first, 1);
@@ -85,7 +84,7 @@ void Reader::fail(const std::string& where, const std::string& what) const {
 }
 
 bool Reader::has(const std::string& path) const {
-  // H5Lexists wants every group on the way to be there.
+  // H5Lexists requires every group on the path to exist.
   for (std::size_t slash = path.find('/'); slash != std::string::npos;
        slash = path.find('/', slash + 1))
     if (H5Lexists(handle_.get(), path.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) return false;
@@ -179,7 +178,7 @@ std::optional<std::int64_t> Reader::integer_attribute(const std::string& object,
   const auto values = attribute(object, name);
   if (!values) return {};
   const double value = values->front();
-  // Integers up to 2^53 pass through a double unchanged: more steps or files there never are.
+  // Integers up to 2^53 are exact in a double, which suffices for steps and files.
   if (!(value >= -9007199254740992.0 && value <= 9007199254740992.0))
     fail(object + "/" + name, fmt::format("{} is out of range", value));
   return static_cast<std::int64_t>(value);

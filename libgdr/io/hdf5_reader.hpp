@@ -1,4 +1,4 @@
-// Reading HDF5 files through a few plain calls: failures are gdr::Error, with file and dataset.
+// Reading HDF5 files; failures are gdr::Error, naming file and dataset.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace gdr::hdf5 {
 
-/// What kind of numbers a dataset or an attribute holds.
+/// Class of the numbers of a dataset or an attribute.
 enum class NumberClass { Float, Signed, Unsigned, Other };
 
 /// A file open for reading. Paths inside it have no leading slash: "PartType1/Coordinates".
@@ -26,14 +26,14 @@ class Reader {
   bool has_attribute(const std::string& object, const std::string& name) const;
   std::vector<hsize_t> shape(const std::string& dataset) const;
   NumberClass number_class(const std::string& dataset) const;
-  /// Throws unless a dataset holds numbers that can be read safely and that are all there: of a
-  /// sound type, no more than the file can hold, nothing of them in files that are missing. Nothing
-  /// is read and hardly any memory taken. `doubles` and `integers` do it, too.
+  /// Throws unless a dataset holds numbers that can be read safely and completely: of a valid type,
+  /// no more than the file can hold, without parts in missing files. Reads no data. `doubles` and
+  /// `integers` include this check.
   void check(const std::string& dataset) const;
   /// All values of a dataset, in row-major order, converted from its type (of either byte order).
   std::vector<double> doubles(const std::string& dataset) const;
   std::vector<std::uint64_t> integers(const std::string& dataset, bool as_signed) const;
-  /// All values of a numerical attribute; nothing if it is not there. Throws for other types.
+  /// All values of a numerical attribute; nothing if it does not exist. Throws for other types.
   std::optional<std::vector<double>> attribute(const std::string& object,
                                                const std::string& name) const;
   std::optional<std::int64_t> integer_attribute(const std::string& object,

@@ -1,4 +1,3 @@
-// Making HDF5 files in memory through a few plain calls.
 #include "libgdr/io/hdf5_writer.hpp"
 
 #include <fmt/format.h>
@@ -11,10 +10,10 @@
 namespace gdr::hdf5 {
 namespace {
 
-/// Memory is the only thing that can run out here.
+/// Only memory can be exhausted here.
 [[noreturn]] void fail(const std::string& what) {
   throw Error(ErrorCategory::Io,
-              fmt::format("cannot make the HDF5 file: {} ({})", what, last_failure()));
+              fmt::format("cannot build the HDF5 file: {} ({})", what, last_failure()));
 }
 
 Handle checked(hid_t id, Handle::Close close, const std::string& what) {

@@ -1,4 +1,4 @@
-// Making HDF5 files in memory through a few plain calls.
+// Building HDF5 files in memory.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace gdr::hdf5 {
 
-/// A file that is built in memory. Nothing reaches a disk here: the caller writes the image whole,
-/// so that a full disk never meets the HDF5 library and a half-made file is never seen. The same
-/// calls give the same bytes (no time stamps).
+/// A file that is built in memory. The caller writes the image as a whole, so that a full disk
+/// never causes errors in the HDF5 library and no partial file is visible. Equal calls give equal
+/// bytes (no time stamps).
 class Writer {
  public:
   Writer();
@@ -29,7 +29,7 @@ class Writer {
   void attribute(const std::string& object, const std::string& name, const std::string& value);
   void integer_attribute(const std::string& object, const std::string& name, hid_t file_type,
                          std::span<const std::int64_t> values, bool scalar);
-  /// Close the file and give its bytes.
+  /// Close the file and return its bytes.
   std::vector<char> finish();
 
  private:

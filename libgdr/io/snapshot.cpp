@@ -26,7 +26,7 @@ bool named_as_hdf5(const std::string& path) {
   throw Error(ErrorCategory::Input, fmt::format("'{}' {}", path, what));
 }
 
-/// What is wrong with a file that is not HDF5, if it cannot be a text either.
+/// Refuse files that are neither HDF5 nor text.
 void check_text(const std::string& path, std::string_view content) {
   if (content.empty()) refuse(path, "is empty");
   if (named_as_hdf5(path))
@@ -92,10 +92,10 @@ void check_finite(const Snapshot& snapshot, const std::string& file) {
       if (std::isfinite(quantity.values[k])) continue;
       const std::size_t particle = k / quantity.width;
       const std::string component = quantity.width == 1 ? "" : std::string(1, "xyz"[k % 3]) + " ";
-      throw Error(ErrorCategory::Input,
-                  fmt::format("{}: {}{} of particle {} (id {}) is {}; take it out or mend it", file,
-                              component, quantity.name, particle, id_text(snapshot, particle),
-                              quantity.values[k]));
+      throw Error(
+          ErrorCategory::Input,
+          fmt::format("{}: {}{} of particle {} (id {}) is {}; remove or repair it", file, component,
+                      quantity.name, particle, id_text(snapshot, particle), quantity.values[k]));
     }
 }
 

@@ -1,4 +1,4 @@
-// A snapshot: the particles of a simulation at one time, and where the run that wrote it stands.
+// A snapshot: the particles of a simulation at one time, and the state of the run that wrote it.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,15 @@
 
 namespace gdr {
 
-/// What a run needs to go on with the same bits: time is start_time + step * time_step, exactly.
+/// State from which a run continues bit-identically: time is start_time + step * time_step,
+/// exactly.
 struct RunState {
   double start_time = 0;  ///< time of step 0
   double time_step = 0;
-  std::int64_t step = 0;  ///< steps done since start_time
+  std::int64_t step = 0;  ///< steps since start_time
   double softening = 0;
   double gravity = 1;       ///< constant of gravity
-  double start_energy = 0;  ///< total energy at step 0, which drifts are relative to
+  double start_energy = 0;  ///< total energy at step 0, the reference of drifts
 
   /// start_time + step * time_step, rounded after each of the two: the same bits in every caller,
   /// whatever its compiler fuses.
@@ -31,32 +32,32 @@ struct Snapshot {
   double time = 0;
   std::vector<std::size_t> type_counts;  ///< particles of each type (GADGET's PartType0, 1, ...)
   std::vector<double> position;          ///< n triples
-  std::vector<double> velocity;          ///< n triples; empty where the file was read without
+  std::vector<double> velocity;          ///< n triples; empty if velocities were not read
   std::vector<double> mass;
-  std::vector<std::uint64_t> id;  ///< bit patterns: of signed numbers where signed_ids
+  std::vector<std::uint64_t> id;  ///< bit patterns; of signed numbers if signed_ids
   bool signed_ids = false;
-  /// Scalars of the header that runs hand on as they found them: BoxSize, Redshift, ...
+  /// Scalars of the header that runs copy unchanged: BoxSize, Redshift, ...
   std::map<std::string, double> header;
-  std::optional<RunState> run;  ///< in files that `gdr nbody` wrote
+  std::optional<RunState> run;  ///< in files of `gdr nbody`
 
   std::size_t size() const noexcept { return mass.size(); }
 };
 
 /// Type names go from PartType0 to the one before this.
 constexpr std::size_t max_particle_types = 16;
-/// Number of types that every GADGET header has room for.
+/// Number of types in every GADGET header.
 constexpr std::size_t usual_particle_types = 6;
 
 enum class Velocities { Needed, Ignored };
 enum class SnapshotFormat { Hdf5, Text };
 
-/// Read a snapshot of either format, told by its content. Throws Error (Io) for a file that cannot
-/// be read, Error (Input) for one that is no snapshot, has no particles, or holds a NaN or an
-/// infinity; the message names file, dataset or line, and the particle.
+/// Read a snapshot of either format, detected by its content. Throws Error (Io) for a file that
+/// cannot be read, Error (Input) for one that is no snapshot, has no particles, or holds a NaN or
+/// an infinity; the message names file, dataset or line, and the particle.
 Snapshot read_snapshot(const std::string& path, Velocities velocities = Velocities::Needed);
-/// Tell the format by the content of the file, with the same errors.
+/// Detect the format by the content of the file, with the same errors.
 SnapshotFormat snapshot_format(const std::string& path);
-/// Write a snapshot, atomically: a failure leaves what was there. Throws Error (Io).
+/// Write a snapshot atomically: a failure leaves the old file. Throws Error (Io).
 void write_snapshot(const std::string& path, const Snapshot& snapshot, SnapshotFormat format);
 /// Write a snapshot to a new file in `folder`, readable by this user only, under a name that begins
 /// with `prefix` and that nobody can guess (see write_private_file). Returns its path. Throws Error

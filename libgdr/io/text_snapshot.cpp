@@ -1,4 +1,3 @@
-// Snapshots as plain text: a line `m x y z vx vy vz` for each particle.
 #include "libgdr/io/text_snapshot.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +18,7 @@ constexpr std::array<std::string_view, 7> column_names = {"m", "x", "y", "z", "v
 constexpr std::string_view blanks = " \t\r\f\v";
 constexpr std::string_view state_mark = "#gdr:";
 
-/// One line of the file, and how to complain about it.
+/// One line of the file, for messages.
 struct Line {
   const std::string& file;
   std::size_t number;
@@ -38,7 +37,7 @@ std::string_view next_word(std::string_view text, std::size_t& offset) {
   return text.substr(offset, end - offset);
 }
 
-/// A decimal number, all of the word; nothing if it is none. Too large gives an infinity.
+/// The whole word as a decimal number; nothing if it is none. Overflow gives an infinity.
 std::optional<double> to_number(std::string_view word) {
   if (word.size() > 1 && word[0] == '+' && word[1] != '-') word.remove_prefix(1);
   double value = 0;
@@ -88,7 +87,7 @@ void parse_particle(const Line& line, Snapshot& snapshot) {
   snapshot.velocity.insert(snapshot.velocity.end(), row.begin() + 4, row.end());
 }
 
-/// The numbers of a run, by the names that they have in files.
+/// The numbers of a run and their names in files.
 struct RunField {
   std::string_view name;
   double RunState::*number;
@@ -131,7 +130,7 @@ void parse_state(const Line& line, Snapshot& snapshot) {
     line.fail(offset, "a '#gdr:' line reads '#gdr: name = number'");
   offset += equals.size();
   const std::string_view word = next_word(line.text, offset);
-  // Energies of extreme masses and speeds overflow; such a run can go on all the same.
+  // Energies of extreme masses and speeds overflow; such a run can continue nevertheless.
   const double value =
       name == "start_energy" ? any_number_at(line, offset, word) : number_at(line, offset, word);
   offset += word.size();
@@ -139,14 +138,14 @@ void parse_state(const Line& line, Snapshot& snapshot) {
   set_state(snapshot, line, name, value);
 }
 
-/// A run whose numbers contradict one another must not be continued.
+/// A run with inconsistent numbers cannot be continued.
 void check_run(const Snapshot& snapshot, const std::string& name) {
   if (!snapshot.run) return;
   if (snapshot.run->time_step > 0 && snapshot.run->time() == snapshot.time) return;
   throw Error(
       ErrorCategory::Input,
-      fmt::format("{}: time is not start_time + step * time_step in its '#gdr:' lines; take "
-                  "out all of them but the time to start a new run",
+      fmt::format("{}: time is not start_time + step * time_step in its '#gdr:' lines; remove "
+                  "all of them except the time to start a new run",
                   name));
 }
 

@@ -71,7 +71,7 @@ def main() -> None:
 
     # The library as its own host would call itself for ever.
     own = run([program], {"GDR_BLAS_HOST": library, "GDR_BLAS_THRESHOLD": "1e15"})
-    expect("is no use: it is this library" in own and " 0 failed" in own, "host of its own", own)
+    expect("cannot be used: it is this library" in own and " 0 failed" in own, "host of its own", own)
     # The reference BLAS, whose cblas_xerbla is special, for what the program's own must get.
     for reference in glob.glob("/usr/lib/*/blas/libblas.so.3"):
         for command in ([program], [errors]):
@@ -85,7 +85,7 @@ def main() -> None:
     for name, value in (("GDR_BLAS_THRESHOLD", "many"), ("GDR_BLAS_THRESHOLD", "-1"),
                         ("GDR_BLAS_PRECISION", "half"), ("GDR_BLAS_STATS", "yes")):
         output = run([system_program], {"LD_PRELOAD": library, name: value})
-        expect(f"gdrblas: {name}={value} is not understood" in output, f"{name}={value}", output)
+        expect(f"gdrblas: {name}={value} is invalid" in output, f"{name}={value}", output)
     print("all ways work")
 
 

@@ -239,7 +239,7 @@ static void test_matrices(void) {
   for (i = 0; i < inner * ld; ++i) fb[i] = (float)(b[i] = i % 11 - 5);
   for (pass = 0; pass < 4; ++pass) {
     for (i = 0; i < columns * ld; ++i) fc[i] = (float)(c[i] = i);
-    if (pass == 3) CHECK(gdr_matrix_product_unchanged_b(product) == GDR_OK);
+    if (pass == 3) CHECK(gdr_matrix_product_reuse_b(product) == GDR_OK);
     CHECK(gdr_device_reset_statistics(device) == GDR_OK);
     if (pass == 0)
       CHECK(gdr_matrix_product_sgemm(product, GDR_TRANSPOSE, GDR_TRANSPOSE, rows, columns, inner,
@@ -268,7 +268,7 @@ static void test_matrices(void) {
   CHECK(strstr(gdr_last_error(), "leading dimension of A is 1") != NULL);
   CHECK(gdr_matrix_product_dgemm(NULL, GDR_NO_TRANSPOSE, GDR_NO_TRANSPOSE, 1, 1, 1, 1, a, 1, b, 1,
                                  0, c, 1) == GDR_ERROR_USAGE);
-  CHECK(gdr_matrix_product_unchanged_b(NULL) == GDR_ERROR_USAGE);
+  CHECK(gdr_matrix_product_reuse_b(NULL) == GDR_ERROR_USAGE);
   gdr_matrix_product_free(product);
   CHECK(gdr_matrix_product_create(device, (gdr_matrix_precision)2, &product) == GDR_ERROR_USAGE);
   CHECK(product == NULL);

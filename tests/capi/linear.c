@@ -77,26 +77,26 @@ static void check_cholesky(gdr_linear_solver* solver, const double* a, const dou
 }
 
 static void check_small(gdr_device* device) {
-  gdr_small_matrices* small = NULL;
+  gdr_batched_matrices* small = NULL;
   double a[COUNT * SMALL * SMALL], lu[COUNT * SMALL * SMALL], x[COUNT * SMALL], b[COUNT * SMALL];
   int64_t pivots[COUNT * SMALL];
   size_t singular = 7;
-  CHECK(gdr_small_matrices_create(device, &small) == GDR_OK);
+  CHECK(gdr_batched_matrices_create(device, &small) == GDR_OK);
   for (int i = 0; i < COUNT * SMALL * SMALL; ++i) lu[i] = value(i + i % 4);
   for (int i = 0; i < COUNT * SMALL; ++i) x[i] = value(5 * i);
   memset(lu + 2 * SMALL * SMALL, 0, SMALL * SMALL * sizeof(double));
   memcpy(a, lu, sizeof a);
   const size_t step = SMALL * SMALL;
-  CHECK(gdr_small_multiply(small, COUNT, SMALL, 1, SMALL, a, SMALL, step, x, SMALL, SMALL, b, SMALL,
+  CHECK(gdr_batched_multiply(small, COUNT, SMALL, 1, SMALL, a, SMALL, step, x, SMALL, SMALL, b, SMALL,
                            SMALL) == GDR_OK);
-  CHECK(gdr_small_lu(small, COUNT, SMALL, lu, SMALL, step, pivots, &singular) == GDR_OK);
+  CHECK(gdr_batched_lu(small, COUNT, SMALL, lu, SMALL, step, pivots, &singular) == GDR_OK);
   CHECK(singular == 1);
-  CHECK(gdr_small_solve(small, COUNT, SMALL, 1, lu, SMALL, step, pivots, b, SMALL, SMALL) ==
+  CHECK(gdr_batched_solve(small, COUNT, SMALL, 1, lu, SMALL, step, pivots, b, SMALL, SMALL) ==
         GDR_OK);
   for (int i = 0; i < COUNT * SMALL; ++i) CHECK(i / SMALL == 2 || fabs(b[i] - x[i]) < 1e-11);
-  CHECK(gdr_small_lu(small, COUNT, 16, lu, 16, 256, pivots, &singular) == GDR_ERROR_USAGE);
+  CHECK(gdr_batched_lu(small, COUNT, 16, lu, 16, 256, pivots, &singular) == GDR_ERROR_USAGE);
   CHECK(strstr(gdr_last_error(), "272 words") != NULL);
-  gdr_small_matrices_free(small);
+  gdr_batched_matrices_free(small);
 }
 
 int main(void) {

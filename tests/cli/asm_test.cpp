@@ -21,7 +21,7 @@ const char* const wrong_source = R"(.kernel wrong
 
 }  // namespace
 
-TEST_CASE("gdr asm writes an object and says how fast the kernel is") {
+TEST_CASE("gdr asm writes an object and prints the clocks of the kernel") {
   const Shell shell;
   shell.write("sums.gds", sums_kernel);
   const Outcome result = shell.run("gdr asm sums.gds -o out.gdo");
@@ -34,7 +34,7 @@ TEST_CASE("gdr asm writes an object and says how fast the kernel is") {
   CHECK(shell.read("sums.gdo") == shell.read("out.gdo"));
 }
 
-TEST_CASE("gdr asm shows every mistake and writes nothing") {
+TEST_CASE("gdr asm reports all errors and writes nothing") {
   const Shell shell;
   shell.write("wrong.gds", wrong_source);
   shell.write("wrong.gdo", "precious");
@@ -62,7 +62,7 @@ TEST_CASE("gdr asm -l lists addresses, encodings and source lines") {
   CHECK(shell.read("list.txt") == printed.out);
 }
 
-TEST_CASE("gdr asm --stalls error refuses what pad repairs") {
+TEST_CASE("gdr asm --stalls error refuses missing idle clocks") {
   const Shell shell;
   shell.write("stall.gds",
               ".kernel stall\n.body\n    vlen 1\n    fadd $lr0 $lr2 $lr4\n"
@@ -74,7 +74,7 @@ TEST_CASE("gdr asm --stalls error refuses what pad repairs") {
   CHECK(shell.run("gdr asm stall.gds --stalls maybe").status == 2);
 }
 
-TEST_CASE("gdr asm -I finds included files; --geometry changes what fits") {
+TEST_CASE("gdr asm -I finds included files; --geometry changes limits") {
   const Shell shell;
   REQUIRE(shell.run("mkdir parts").status == 0);
   shell.write("parts/part.gds", "    fadd $lr48v $lr48v 1.0\n");
@@ -88,7 +88,7 @@ TEST_CASE("gdr asm -I finds included files; --geometry changes what fits") {
   CHECK(shell.run("gdr asm main.gds -I parts --geometry registers").status == 2);
 }
 
-TEST_CASE("files that cannot be read or written, and the source itself as output") {
+TEST_CASE("gdr asm refuses unreadable and unwritable files and its own source as output") {
   const Shell shell;
   shell.write("sums.gds", sums_kernel);
   const Outcome missing = shell.run("gdr asm nowhere.gds");
@@ -134,7 +134,7 @@ TEST_CASE("gdr disasm refuses damaged objects") {
   }
 }
 
-TEST_CASE("gdr header writes a header that a C compiler takes") {
+TEST_CASE("gdr header writes valid C") {
   const Shell shell;
   shell.write("sums.gds", sums_kernel);
   REQUIRE(shell.run("gdr asm sums.gds -o k.gdo").status == 0);

@@ -54,7 +54,7 @@ struct Marks : Shell {
 
 }  // namespace
 
-TEST_CASE("dumps of registers in all number formats") {
+TEST_CASE("registers are dumped in all number formats") {
   const Marks shell;
   CHECK(shell.dump("lr:0") == "lr0 0 0 3ff800000000000000\n");
   CHECK(shell.dump("lr:0:float") == "lr0 0 0 1.5\n");
@@ -66,7 +66,7 @@ TEST_CASE("dumps of registers in all number formats") {
   CHECK(shell.dump("lr:24:int:5,2") == "lr24 2 5 2\n");
 }
 
-TEST_CASE("dumps of T, masks, local and broadcast memory") {
+TEST_CASE("T, masks, local and broadcast memory are dumped") {
   const Marks shell;
   CHECK(shell.dump("t:0..1:float") == "t0 0 0 1.5\nt1 0 0 1.5\n");
   CHECK(shell.dump("th:3") == "th3 0 0 3ff800000\n");
@@ -79,7 +79,7 @@ TEST_CASE("dumps of T, masks, local and broadcast memory") {
   CHECK(shell.dump("scratch:int") == "lb2 0 - -3\n");
 }
 
-TEST_CASE("dumps of every PE and block, and into a file") {
+TEST_CASE("dumps cover all PEs and blocks and can be written to a file") {
   const Marks shell;
   const std::string every = shell.dump("lr:16:*,*:int");
   CHECK(std::count(every.begin(), every.end(), '\n') == 512);
@@ -96,7 +96,7 @@ TEST_CASE("dumps of every PE and block, and into a file") {
   CHECK(text.find("lr8 0 0") < text.find("lr0 0 0"));
 }
 
-TEST_CASE("dumps that cannot be are refused before the run") {
+TEST_CASE("invalid dumps are refused before the run") {
   const Marks shell;
   const auto refused = [&](const std::string& what) {
     const Outcome result = shell.run("gdr run marks.gdo --targets i.txt --dump '" + what + "'");

@@ -24,7 +24,7 @@ void check_baseline(const std::string& name, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("gdr --help lists every command, as its baseline says") {
+TEST_CASE("gdr --help matches its baseline and lists all commands") {
   const Shell shell;
   const Outcome help = shell.run("gdr --help");
   CHECK(help.status == 0);
@@ -36,7 +36,7 @@ TEST_CASE("gdr --help lists every command, as its baseline says") {
   CHECK(shell.run("gdr -h").out == help.out);
 }
 
-TEST_CASE("every command explains itself, with an example") {
+TEST_CASE("the help of every command matches its baseline and has an example") {
   const Shell shell;
   for (const std::string name : command_names) {
     const Outcome help = shell.run("gdr " + name + " --help");
@@ -49,7 +49,7 @@ TEST_CASE("every command explains itself, with an example") {
   }
 }
 
-TEST_CASE("help wins over whatever else is wrong with the line") {
+TEST_CASE("--help overrides errors in the command line") {
   const Shell shell;
   CHECK(shell.run("gdr asm --no-such-option --help").status == 0);
   CHECK(shell.run("gdr force -h --eps").status == 0);

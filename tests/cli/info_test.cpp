@@ -26,7 +26,7 @@ TEST_CASE("gdr info describes host, device and kernels") {
   CHECK(json["time_model"].size() >= 5);
 }
 
-TEST_CASE("gdr info of another machine") {
+TEST_CASE("gdr info describes other geometries") {
   const Shell shell;
   const auto json = nlohmann::json::parse(shell
                                               .run("gdr info --json --engine reference --device "
@@ -38,7 +38,7 @@ TEST_CASE("gdr info of another machine") {
   CHECK(std::abs(json["device"]["geometry"]["peak_gflops_single"].get<double>() - 25.6) < 1e-9);
 }
 
-TEST_CASE("gdr bench measures beside what is required") {
+TEST_CASE("gdr bench compares measurements with requirements") {
   const Shell shell;
   const auto json =
       nlohmann::json::parse(shell.run("gdr bench clocks force-call --json --seed 7").out);
@@ -50,7 +50,7 @@ TEST_CASE("gdr bench measures beside what is required") {
   CHECK(shell.run("gdr bench --list").out.find("gravity ") != std::string::npos);
 }
 
-TEST_CASE("gdr bench refuses a place for its results before it measures") {
+TEST_CASE("gdr bench checks the output file before it measures") {
   const Shell shell;
   const auto refused = shell.run("gdr bench -o no/such/folder/results.json");
   CHECK(refused.status != 0);
@@ -58,7 +58,7 @@ TEST_CASE("gdr bench refuses a place for its results before it measures") {
   CHECK(refused.out.empty());
 }
 
-TEST_CASE("gdr bench says where data are missing") {
+TEST_CASE("gdr bench names missing data files") {
   const Shell shell;
   const Outcome result = shell.run("gdr bench accuracy --data nowhere");
   CHECK(result.status == 1);

@@ -26,7 +26,7 @@ void refused(const Shell& shell, const std::string& line, int status, const std:
 
 }  // namespace
 
-TEST_CASE("gdr predict tells time, rate and resources of a job") {
+TEST_CASE("gdr predict reports time, rate and resources of a job") {
   const Shell shell;
   const Outcome text = shell.run("gdr predict gravity --particles 131072");
   CHECK(text.status == 0);
@@ -47,7 +47,7 @@ TEST_CASE("gdr predict tells time, rate and resources of a job") {
   CHECK(json_of(shell, "gdr predict hpl --machine cluster64 --json")["gflops"] > 20000.0);
 }
 
-TEST_CASE("gdr predict predicts for a board what the emulated one counts") {
+TEST_CASE("gdr predict agrees with the counts of the emulated board") {
   const Shell shell;
   const auto predicted =
       json_of(shell, "gdr predict gravity --particles 1024 --set chip.clock=500e6 --json");
@@ -63,7 +63,7 @@ TEST_CASE("gdr predict predicts for a board what the emulated one counts") {
         Approx(predicted["details"]["seconds of the boards"].get<double>()).epsilon(0.05));
 }
 
-TEST_CASE("gdr predict published sets the model beside what was published") {
+TEST_CASE("gdr predict published compares the model with published figures") {
   const Shell shell;
   const auto json = json_of(shell, "gdr predict published --json");
   CHECK(json["figures"].size() == 8);
@@ -77,7 +77,7 @@ TEST_CASE("gdr predict published sets the model beside what was published") {
   CHECK(text.find("this library's gravity_jerk") != std::string::npos);
 }
 
-TEST_CASE("gdr predict takes other machines, from files and from the command line") {
+TEST_CASE("gdr predict reads machines from files and from the command line") {
   const Shell shell;
   CHECK(shell.run("gdr predict machines").out.find("plan4096") != std::string::npos);
   CHECK(shell.run("gdr predict machine --machine cluster64").out.find("tuned: ") !=
@@ -98,7 +98,7 @@ TEST_CASE("gdr predict takes other machines, from files and from the command lin
   refused(shell, "gdr predict machine --machine mine.json -o mine.json", 2, "name another");
 }
 
-TEST_CASE("gdr predict --scaling writes the data of a plot") {
+TEST_CASE("gdr predict --scaling writes a table of points") {
   const Shell shell;
   const Outcome outcome = shell.run(
       "gdr predict gravity --particles 50000 --machine cluster64 --scaling --csv points.csv");
@@ -113,7 +113,7 @@ TEST_CASE("gdr predict --scaling writes the data of a plot") {
   CHECK(json["points"][0]["efficiency"] == 1.0);
 }
 
-TEST_CASE("gdr predict says what is wrong with a line") {
+TEST_CASE("gdr predict reports invalid command lines") {
   const Shell shell;
   refused(shell, "gdr predict gravty --particles 10", 2, "did you mean \"gravity\"?");
   refused(shell, "gdr predict gravity", 2, "--particles N");

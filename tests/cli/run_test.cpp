@@ -39,7 +39,7 @@ const std::vector<double> sums_at_scale_2{30, 18, 46};
 
 }  // namespace
 
-TEST_CASE("gdr run computes what the kernel says") {
+TEST_CASE("gdr run computes the results of a kernel") {
   const Sums shell;
   const Outcome printed =
       shell.run("gdr run sums.gdo --targets i.txt --sources j.txt --set scale=2");
@@ -54,7 +54,7 @@ TEST_CASE("gdr run computes what the kernel says") {
   CHECK(shell.read("out.txt") == printed.out);
 }
 
-TEST_CASE("gdr run writes output items, a row a source") {
+TEST_CASE("gdr run writes outputs, one row per source") {
   const Sums shell;
   shell.write("twice.gds",
               ".kernel twice\nvlen 1\njvar long mj f64to72\novar long double_mj f64to72 pass\n"
@@ -68,7 +68,7 @@ TEST_CASE("gdr run writes output items, a row a source") {
   CHECK(json["items"]["double_mj"] == std::vector<double>{2, 4, 8, 16});
 }
 
-TEST_CASE("gdr run gives the same on every engine, instruction set and partition") {
+TEST_CASE("gdr run is bit-identical on all engines, instruction sets and partitions") {
   const Sums shell;
   const std::string line = "gdr run sums.gdo --targets i.txt --sources j.txt --set scale=0.1 ";
   const std::string right = shell.run(line + "--engine reference").out;
@@ -91,7 +91,7 @@ TEST_CASE("results have 17 significant digits") {
   CHECK(number.find('e') == 1 + 1 + 16);
 }
 
-TEST_CASE("params that are not set are zero; unknown and odd ones are refused") {
+TEST_CASE("params default to zero; unknown and invalid ones are refused") {
   const Sums shell;
   const std::string line = "gdr run sums.gdo --targets i.txt --sources j.txt ";
   CHECK(numbers(shell.run(line).out) == std::vector<double>{0, 0, 0});
@@ -105,7 +105,7 @@ TEST_CASE("params that are not set are zero; unknown and odd ones are refused") 
   CHECK(shell.run(line + "--set 'scale=1 2'").status != 0);
 }
 
-TEST_CASE("tables that do not fit name file, line and column") {
+TEST_CASE("errors in tables name file, line and column") {
   const Sums shell;
   const auto refused = [&](const std::string& text) {
     shell.write("bad.txt", text);
@@ -123,7 +123,7 @@ TEST_CASE("tables that do not fit name file, line and column") {
   CHECK(has(refused("1.5.2\n"), "bad.txt:1:1:"));
 }
 
-TEST_CASE("no targets and no sources are no error") {
+TEST_CASE("empty tables of targets and sources are accepted") {
   const Sums shell;
   shell.write("none.txt", "# nothing\n");
   const Outcome targets = shell.run("gdr run sums.gdo --targets none.txt --sources j.txt");
@@ -135,7 +135,7 @@ TEST_CASE("no targets and no sources are no error") {
   CHECK(numbers(sources.out) == std::vector<double>{0, 0, 0});
 }
 
-TEST_CASE("missing and unreadable files") {
+TEST_CASE("missing and unreadable files are errors") {
   const Sums shell;
   const Outcome no_j = shell.run("gdr run sums.gdo --targets i.txt");
   CHECK(no_j.status == 2);
@@ -150,7 +150,7 @@ TEST_CASE("missing and unreadable files") {
   CHECK(shell.run("gdr run sums.gdo --targets i.txt --sources j.txt >/dev/full").status == 1);
 }
 
-TEST_CASE("a file that grows beyond the limit of a process leaves nothing behind") {
+TEST_CASE("a file beyond the size limit of the process is removed") {
   const Sums shell;
   std::string targets;
   for (int i = 0; i < 4000; ++i) targets += "0.1\n";
@@ -163,7 +163,7 @@ TEST_CASE("a file that grows beyond the limit of a process leaves nothing behind
   CHECK(std::filesystem::is_empty(shell.folder() / "out"));
 }
 
-TEST_CASE("--stats and --json tell clocks, traffic and time") {
+TEST_CASE("--stats and --json report clocks, traffic and time") {
   const Sums shell;
   const Outcome text = shell.run("gdr run sums.gdo --targets i.txt --sources j.txt --stats");
   CHECK(text.status == 0);
@@ -182,7 +182,7 @@ TEST_CASE("--stats and --json tell clocks, traffic and time") {
   CHECK_FALSE(nlohmann::json::parse(filed.out).contains("results"));
 }
 
-TEST_CASE("infinities and NaN stay what they are in JSON") {
+TEST_CASE("infinities and NaN are strings in JSON") {
   const Sums shell;
   shell.write("large.txt", "1e308\n1e308\n");
   const Outcome infinite =
@@ -192,7 +192,7 @@ TEST_CASE("infinities and NaN stay what they are in JSON") {
         std::vector<std::string>(3, "-inf"));
 }
 
-TEST_CASE("integers and raw words go through unchanged") {
+TEST_CASE("integers and raw words are passed unchanged") {
   const Shell shell;
   shell.write("copy.gds", R"(.kernel copy
 ivar long ki i64int

@@ -37,7 +37,8 @@ selftest::Outcome outcome_with_failure() {
 
 }  // namespace
 
-TEST_CASE("the report of a difference names engine, place, words and the command to repeat it") {
+TEST_CASE(
+    "the report of a difference has engine, position, words and the command to reproduce it") {
   const std::vector<std::unique_ptr<Engine>> none;
   const selftest::Outcome outcome = outcome_with_failure();
   const std::string text = cli::selftest_text({42, none, outcome});
@@ -57,7 +58,7 @@ TEST_CASE("the report of a difference names engine, place, words and the command
         "gdr selftest --only operations --seed 44 --cases 1 --isa avx2");
 }
 
-TEST_CASE("gdr selftest counts what was the same") {
+TEST_CASE("gdr selftest counts equal programs") {
   const Shell shell;
   const Outcome text = shell.run("gdr selftest --cases 3 --isa portable");
   INFO(text.out << text.err);
@@ -68,7 +69,7 @@ TEST_CASE("gdr selftest counts what was the same") {
     CHECK(text.out.find(std::string("\n  ") + kind) != std::string::npos);
 }
 
-TEST_CASE("gdr selftest --json tells engines and counts") {
+TEST_CASE("gdr selftest --json contains engines and counts") {
   const Shell shell;
   const Outcome run = shell.run("gdr selftest --cases 4 --seed 11 --only loops --json");
   REQUIRE(run.status == 0);
@@ -82,14 +83,14 @@ TEST_CASE("gdr selftest --json tells engines and counts") {
   CHECK(json["counts"][0]["operations"].get<double>() > 0);
 }
 
-TEST_CASE("GDR_ISA chooses the instruction set that gdr selftest tests") {
+TEST_CASE("GDR_ISA selects the instruction set of gdr selftest") {
   const Shell shell;
   const auto json =
       nlohmann::json::parse(shell.run("GDR_ISA=portable gdr selftest --cases 1 --json").out);
   CHECK(json["engines"].size() == 1);
 }
 
-TEST_CASE("gdr selftest refuses what makes no sense") {
+TEST_CASE("gdr selftest refuses invalid options") {
   const Shell shell;
   CHECK(shell.run("gdr selftest --minutes 0").status == 2);
   CHECK(shell.run("gdr selftest --minutes nan").status == 2);

@@ -10,13 +10,13 @@ namespace gdr::test {
 using cli::Progress;
 using cli::wrap;
 
-TEST_CASE("a progress line shows label, bar, part and time left") {
+TEST_CASE("a progress line shows label, bar, percentage and remaining time") {
   CHECK(Progress::line("run", 50, 100, 12, 40) == "run [#########.........]  50 % 0:12 left");
   CHECK(Progress::line("run", 100, 100, 3, 40) == "run [##################] 100 % 0:00 left");
   CHECK(Progress::line("run", 0, 100, 3, 40) == "run [..................]   0 % -:-- left");
 }
 
-TEST_CASE("a progress line stays sane with odd numbers") {
+TEST_CASE("a progress line handles extreme numbers") {
   CHECK(Progress::line("x", 200, 100, 3, 30).find("100 %") != std::string::npos);
   CHECK(Progress::line("x", -1, 100, 3, 30).find("  0 %") != std::string::npos);
   CHECK(Progress::line("x", 1, 1e9, 3600, 40).find("-:-- left") != std::string::npos);

@@ -21,7 +21,7 @@ TEST_CASE("gdr --version") {
   CHECK(version.err.empty());
 }
 
-TEST_CASE("no command, an unknown command") {
+TEST_CASE("a missing or unknown command is a usage error") {
   const Shell shell;
   const Outcome nothing = shell.run("gdr");
   CHECK(nothing.status == 2);
@@ -38,7 +38,7 @@ TEST_CASE("no command, an unknown command") {
   CHECK_FALSE(has(odd.err, "did you mean"));
 }
 
-TEST_CASE("unknown options name the nearest one, also where something is missing") {
+TEST_CASE("errors about unknown options suggest the nearest option") {
   const Shell shell;
   const Outcome top = shell.run("gdr --verison");
   CHECK(top.status == 2);
@@ -58,7 +58,7 @@ TEST_CASE("unknown options name the nearest one, also where something is missing
   CHECK(has(with_value.err, "unknown option '--engin' of 'gdr info'; did you mean '--engine'?"));
 }
 
-TEST_CASE("missing and superfluous arguments") {
+TEST_CASE("missing and superfluous arguments are usage errors") {
   const Shell shell;
   const Outcome missing = shell.run("gdr disasm");
   CHECK(missing.status == 2);
@@ -74,7 +74,7 @@ TEST_CASE("missing and superfluous arguments") {
   CHECK(shell.run("gdr info --threads -1").status == 2);
 }
 
-TEST_CASE("unknown engines, instruction sets and devices are wrong usage") {
+TEST_CASE("unknown engines, instruction sets and devices are usage errors") {
   const Shell shell;
   const Outcome engine = shell.run("gdr info --engine vectr");
   CHECK(engine.status == 2);
@@ -93,7 +93,7 @@ TEST_CASE("unknown engines, instruction sets and devices are wrong usage") {
   CHECK(has(benchmark.err, "gravity"));
 }
 
-TEST_CASE("the environment chooses the engine, an option overrides it") {
+TEST_CASE("options override environment variables") {
   const Shell shell;
   const Outcome environment = shell.run("GDR_ENGINE=reference gdr info");
   CHECK(environment.status == 0);
@@ -104,7 +104,7 @@ TEST_CASE("the environment chooses the engine, an option overrides it") {
   CHECK(has(option.out, "vector engine, portable"));
 }
 
-TEST_CASE("output that cannot be written is an error") {
+TEST_CASE("a failed write to standard output is an error") {
   const Shell shell;
   const Outcome full = shell.run("gdr --help >/dev/full");
   CHECK(full.status == 1);
@@ -114,7 +114,7 @@ TEST_CASE("output that cannot be written is an error") {
   CHECK(has(closed.err, "cannot write to standard output"));
 }
 
-TEST_CASE("what comes through a pipe is read from its first character on") {
+TEST_CASE("input from a pipe is read completely") {
   const Shell shell;
   const std::string stars = "printf '12.5 0 0 0 0 0 0\\n12.5 1 0 0 0 0 0\\n'";
   const Outcome piped = shell.run(stars + " | gdr force /dev/stdin --eps 0 -o out.hdf5");
@@ -126,14 +126,14 @@ TEST_CASE("what comes through a pipe is read from its first character on") {
   CHECK(has(assembly.out, ".kernel"));
 }
 
-TEST_CASE("a reader that goes away ends the command quietly") {
+TEST_CASE("a closed pipe ends the command without a message") {
   const Shell shell;
   // The reader is gone before anything is written.
   const Outcome piped = shell.run("{ sleep 0.2; gdr info --json; echo status $? >&2; } | true");
   CHECK(piped.err == "status 141\n");
 }
 
-TEST_CASE("a number of things is a whole number, neither wrapped around nor octal") {
+TEST_CASE("counts are decimal whole numbers without overflow") {
   const Shell shell;
   for (const char* wrong : {"-3", "1.5", "x", "99999999999999999999999", "0x10", "''"}) {
     INFO(wrong);

@@ -163,10 +163,10 @@ static void test_refusals(void) {
   CHECK(multiply(1, 1, 20, 30, 40, 1, 0, left, 10, right, ld, result, ld) == 0);
   end_messages();
   CHECK(strstr(text, "the leading dimension of A is 10, but it has 20 rows") != NULL);
-  CHECK(strchr(text, '\n') == text + strlen(text) - 1); /* said once */
+  CHECK(strchr(text, '\n') == text + strlen(text) - 1); /* reported once */
   begin_messages();
   CHECK(multiply(2, 1, 2, 2, 2, 1, 0, left, ld, right, ld, result, ld) == 0);
-  CHECK(strstr(end_messages(), "nota is 2; it is 1 (not transposed)") != NULL);
+  CHECK(strstr(end_messages(), "nota is 2; must be 1 (not transposed)") != NULL);
   begin_messages();
   CHECK(multiply(1, 1, 2, -2, 2, 1, 0, left, ld, right, ld, result, ld) == 0);
   CHECK(strstr(end_messages(), "n is -2") != NULL);

@@ -102,7 +102,7 @@ contains
     call check(all(c4(rows + 1, :) == 1), "rows below those of sgemm")
     do j = 0, 2  ! the first one sends the program, too
        c = 1
-       if (j == 2) call gdr_matrix_product_unchanged_b(product, status)
+       if (j == 2) call gdr_matrix_product_reuse_b(product, status)
        call gdr_device_reset_statistics(whole, status)
        call gdr_matrix_product_dgemm(product, "C", "n", rows, columns, inner, -1d0, a, inner, &
             b, inner, 0d0, c, rows + 1, status)

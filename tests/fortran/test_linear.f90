@@ -7,7 +7,7 @@ program test_linear
   integer, parameter :: n = 50
   type(gdr_device) :: device
   type(gdr_linear_solver) :: solver
-  type(gdr_small_matrices) :: small
+  type(gdr_batched_matrices) :: small
   integer, parameter :: many = 9, little = 6
   real(c_double) :: sa(little, little, many), sf(little, little, many), sc(little, 2, many)
   real(c_double) :: sb(little, 2, many), y(3 * n), expected(n)
@@ -74,29 +74,29 @@ program test_linear
        "matrix times vector")
   call check(all(y(2::3) == 1) .and. y(3 * (n - 4) + 1) == 1, "and nothing beside it")
 
-  call gdr_small_matrices_create(device, small, status)
+  call gdr_batched_matrices_create(device, small, status)
   do j = 1, many
      sa(:, :, j) = a(j:j + little - 1, 2 * j:2 * j + little - 1)
      sb(:, :, j) = a(20:19 + little, j:j + 1)
   end do
-  call gdr_small_multiply(small, sa, sb, sc, status)
+  call gdr_batched_multiply(small, sa, sb, sc, status)
   call check(status == gdr_ok, "small products")
   do j = 1, many
      call check(maxval(abs(sc(:, :, j) - matmul(sa(:, :, j), sb(:, :, j)))) < 1e-12, "each product")
   end do
   sf = sa
-  call gdr_small_lu(small, sf, spivots, info, status)
+  call gdr_batched_lu(small, sf, spivots, info, status)
   call check(status == gdr_ok .and. info == 0, "small factorisations")
   call check(all(spivots >= 1) .and. all(spivots <= little), "their pivots")
-  call gdr_small_solve(small, sf, spivots, sc, status)
+  call gdr_batched_solve(small, sf, spivots, sc, status)
   call check(status == gdr_ok .and. maxval(abs(sc - sb)) < 1e-9, "small solutions")
   sf = sa
   sf(:, 2, 5) = 0
-  call gdr_small_lu(small, sf, spivots, info, status)
+  call gdr_batched_lu(small, sf, spivots, info, status)
   call check(status == gdr_ok .and. info == 1, "a singular one is counted")
-  call gdr_small_multiply(small, sa, sb(:little - 1, :, :), sc, status)
+  call gdr_batched_multiply(small, sa, sb(:little - 1, :, :), sc, status)
   call check(status == gdr_error_usage, "small shapes that do not fit")
-  call gdr_small_matrices_free(small)
+  call gdr_batched_matrices_free(small)
 
   lu = a
   lu(:, 7) = 0

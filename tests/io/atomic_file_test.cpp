@@ -44,7 +44,7 @@ Snapshot thousand_particles() {
   return s;
 }
 
-TEST_CASE("a file is replaced whole, and keeps its permissions") {
+TEST_CASE("replacing a file is atomic and keeps its permissions") {
   const TemporaryFolder folder;
   const std::string path = folder.make("a", "old");
   ::chmod(path.c_str(), 0640);
@@ -56,7 +56,7 @@ TEST_CASE("a file is replaced whole, and keeps its permissions") {
   CHECK(folder.names().size() == 1);
 }
 
-TEST_CASE("a full disk leaves the old snapshot and nothing else") {
+TEST_CASE("a full disk leaves the old snapshot and no other file") {
   const TemporaryFolder folder;
   const Snapshot snapshot = thousand_particles();
   for (const SnapshotFormat format : {SnapshotFormat::Hdf5, SnapshotFormat::Text}) {
@@ -72,16 +72,16 @@ TEST_CASE("a full disk leaves the old snapshot and nothing else") {
   }
 }
 
-TEST_CASE("a device that is full says so") {
+TEST_CASE("writing to a full device is an error") {
   if (::access("/dev/full", W_OK) != 0) return;
-  expect_error(ErrorCategory::Io, {"/dev/full", "No space left", "make room"},
+  expect_error(ErrorCategory::Io, {"/dev/full", "No space left", "free some space"},
                [] { write_file_atomically("/dev/full", std::string("x")); });
   struct stat status {};
   REQUIRE(::stat("/dev/full", &status) == 0);
   CHECK(S_ISCHR(status.st_mode));
 }
 
-TEST_CASE("folders that are not there, are files, or are named as the file") {
+TEST_CASE("paths without a writable folder are errors") {
   const TemporaryFolder folder;
   const std::string file = folder.make("file", "x");
   expect_error(ErrorCategory::Io, {"none/a", "No such file"},
@@ -101,7 +101,7 @@ mode_t mode_of(const std::string& path) {
   return status.st_mode;
 }
 
-TEST_CASE("a private file is new, readable by its owner only, and differs in its name each time") {
+TEST_CASE("private files are new, unpredictable in name and readable by their owner only") {
   const TemporaryFolder folder;
   const mode_t mask = ::umask(0);
   const std::string a = write_private_file(folder.path(), "state-", ".txt", std::string("one"));
@@ -124,7 +124,7 @@ TEST_CASE("a private file is new, readable by its owner only, and differs in its
   });
 }
 
-TEST_CASE("a file that replaces a set-user-id one does not become one") {
+TEST_CASE("a file that replaces a set-user-id file has no set-user-id bit") {
   const TemporaryFolder folder;
   const std::string path = folder.make("a", "old");
   REQUIRE(::chmod(path.c_str(), 04755) == 0);
@@ -132,7 +132,7 @@ TEST_CASE("a file that replaces a set-user-id one does not become one") {
   CHECK(mode_of(path) == (S_IFREG | 0755));
 }
 
-TEST_CASE("a link stays a link, its file gets the content") {
+TEST_CASE("writing through a link replaces the target of the link") {
   const TemporaryFolder folder;
   const std::string target = folder.make("target", "old");
   const std::string link = folder.file("link");

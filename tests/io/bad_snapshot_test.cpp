@@ -29,7 +29,7 @@ void expect_input(const std::string& path, std::vector<std::string> words) {
   expect_error(ErrorCategory::Input, words, [&] { read_snapshot(path); });
 }
 
-TEST_CASE("files that are missing, folders, empty, or of another kind") {
+TEST_CASE("missing files, folders, empty files and files of other formats are errors") {
   const TemporaryFolder folder;
   const auto expect_io = [](const std::string& path, const std::string& word) {
     expect_error(ErrorCategory::Io, {path, word}, [&] { read_snapshot(path); });
@@ -41,7 +41,7 @@ TEST_CASE("files that are missing, folders, empty, or of another kind") {
   expect_input(folder.make("binary", std::string("\0\1\0\0HEAD", 8)), {"neither HDF5 nor text"});
 }
 
-TEST_CASE("an HDF5 file cut short or overwritten in the middle is refused, wherever") {
+TEST_CASE("a truncated or overwritten HDF5 file is refused") {
   const TemporaryFolder folder;
   make_file(folder.file("whole.hdf5"));
   const std::string whole = content_of(folder.file("whole.hdf5"));
@@ -53,7 +53,7 @@ TEST_CASE("an HDF5 file cut short or overwritten in the middle is refused, where
   expect_input(folder.make("damaged.hdf5", damaged), {});
 }
 
-TEST_CASE("a dataset that is missing is named") {
+TEST_CASE("errors name a missing dataset") {
   const TemporaryFolder folder;
   const std::string path = folder.file("part.hdf5");
   for (const std::string name : {"Coordinates", "Velocities", "Masses"}) {
@@ -62,7 +62,7 @@ TEST_CASE("a dataset that is missing is named") {
   }
 }
 
-TEST_CASE("wrong shapes and types are named with the shape that is wanted") {
+TEST_CASE("errors name wrong shapes and types and the expected shape") {
   const TemporaryFolder folder;
   const std::string path = folder.file("shape.hdf5");
   const auto with = [&](auto add) {
@@ -91,7 +91,7 @@ TEST_CASE("wrong shapes and types are named with the shape that is wanted") {
   expect_input(path, {"PartType1/Velocities", "(1, 3)", "(2, 3)"});
 }
 
-TEST_CASE("Coordinates of a shape whose product overflows are an error of the file") {
+TEST_CASE("an overflowing shape of Coordinates is an input error") {
   const TemporaryFolder folder;
   const std::string path = folder.file("huge.hdf5");
   for (const hsize_t n : {hsize_t{1} << 61, hsize_t{1} << 62, ~hsize_t{0} / 3, ~hsize_t{0} / 3 + 1,
@@ -117,7 +117,7 @@ void make_with(const std::string& path, const std::string& without, const Add& a
   add(file);
 }
 
-TEST_CASE("a small file that claims many numbers is refused before memory is taken for them") {
+TEST_CASE("a small file that claims many numbers is refused before memory is allocated") {
   const TemporaryFolder folder;
   const std::string path = folder.file("claim.hdf5");
   const auto peak = [] {
@@ -147,14 +147,14 @@ TEST_CASE("a small file that claims many numbers is refused before memory is tak
   CHECK(peak() - before < (64L << 10));
 }
 
-TEST_CASE("numbers that were never written are no zeros") {
+TEST_CASE("datasets that were never written are refused") {
   const TemporaryFolder folder;
   const std::string path = folder.file("unwritten.hdf5");
   make_with(path, "Masses", [](ForeignFile& f) { f.unwritten("PartType1/Masses", {2}); });
   expect_input(path, {"PartType1/Masses", "never written"});
 }
 
-TEST_CASE("a virtual dataset whose source is missing is refused, one that is whole is read") {
+TEST_CASE("a virtual dataset is read if complete and refused if a source is missing") {
   const TemporaryFolder folder;
   const std::string path = folder.file("virtual.hdf5"), source = folder.file("source.hdf5");
   const auto make_source = [&](const std::vector<hsize_t>& shape) {
@@ -196,7 +196,7 @@ TEST_CASE("a virtual dataset whose source is missing is refused, one that is who
   expect_input(path, {"PartType1/Masses", "parts"});
 }
 
-TEST_CASE("numbers in another file that is missing or too short are refused") {
+TEST_CASE("external storage that is missing or too short is refused") {
   const TemporaryFolder folder;
   const std::string path = folder.file("outside.hdf5"), raw = folder.file("raw");
   make_with(path, "Masses",
@@ -208,7 +208,7 @@ TEST_CASE("numbers in another file that is missing or too short are refused") {
   CHECK(read_snapshot(path).mass == std::vector<double>{0, 1.5});
 }
 
-TEST_CASE("ids that do not fit the particles") {
+TEST_CASE("ids that do not match the particles are refused") {
   const TemporaryFolder folder;
   const std::string path = folder.file("ids.hdf5");
   const auto with = [&](auto add) {
@@ -229,7 +229,7 @@ TEST_CASE("ids that do not fit the particles") {
   expect_input(path, {"PartType1/ParticleIDs", "integers"});
 }
 
-TEST_CASE("a header that contradicts the particles") {
+TEST_CASE("a header that contradicts the particles is refused") {
   const TemporaryFolder folder;
   const std::string path = folder.file("header.hdf5");
   const auto with = [&](const std::string& name, const std::vector<double>& values) {
@@ -251,7 +251,7 @@ TEST_CASE("a header that contradicts the particles") {
   expect_input(path, {"Time", "finite"});
 }
 
-TEST_CASE("no particles at all") {
+TEST_CASE("a snapshot without particles is refused") {
   const TemporaryFolder folder;
   const std::string path = folder.file("nobody.hdf5");
   { ForeignFile file(path); }
@@ -264,7 +264,7 @@ TEST_CASE("no particles at all") {
   expect_input(path, {"no particles"});
 }
 
-TEST_CASE("numbers that are not finite name quantity, particle and id") {
+TEST_CASE("errors about non-finite numbers name quantity, particle and id") {
   const TemporaryFolder folder;
   const std::string path = folder.file("nan.hdf5");
   const auto with = [&](std::vector<double> x, std::vector<double> v, std::vector<double> m) {

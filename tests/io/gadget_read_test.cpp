@@ -20,7 +20,7 @@ void add_type(ForeignFile& file, const std::string& group, double mass) {
   file.doubles(group + "/Masses", {2}, {mass, mass * 2});
 }
 
-TEST_CASE("a file without a header, ids or masses in a table") {
+TEST_CASE("a file without header and ids is read") {
   const TemporaryFolder folder;
   const std::string path = folder.file("plain.hdf5");
   {
@@ -38,7 +38,7 @@ TEST_CASE("a file without a header, ids or masses in a table") {
   CHECK_FALSE(s.run.has_value());
 }
 
-TEST_CASE("types stand in their order, with ids of any kind") {
+TEST_CASE("particles are ordered by type, with ids of any integer type") {
   const TemporaryFolder folder;
   const std::string path = folder.file("types.hdf5");
   {
@@ -89,7 +89,7 @@ TEST_CASE("float32, either byte order, integers and packed datasets become doubl
   CHECK(s.mass == std::vector<double>{3, 4});
 }
 
-TEST_CASE("MassTable gives the masses of a type without a dataset") {
+TEST_CASE("MassTable provides the masses of a type without a dataset") {
   const TemporaryFolder folder;
   const std::string path = folder.file("table.hdf5");
   {
@@ -111,7 +111,7 @@ TEST_CASE("MassTable gives the masses of a type without a dataset") {
   CHECK(s.header.count("Redshift") == 0);
 }
 
-TEST_CASE("forces need no velocities") {
+TEST_CASE("velocities are optional for forces") {
   const TemporaryFolder folder;
   const std::string path = folder.file("still.hdf5");
   {
@@ -126,7 +126,7 @@ TEST_CASE("forces need no velocities") {
   CHECK_THROWS(read_snapshot(path));
 }
 
-TEST_CASE("more types than GADGET has, as newer codes write") {
+TEST_CASE("more particle types than GADGET's are read") {
   const TemporaryFolder folder;
   const std::string path = folder.file("seven.hdf5");
   {

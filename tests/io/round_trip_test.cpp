@@ -45,7 +45,7 @@ Snapshot random_snapshot() {
   return s;
 }
 
-TEST_CASE("HDF5: everything comes back, and equal states are equal bytes") {
+TEST_CASE("HDF5 snapshots are read back exactly, and equal states give equal bytes") {
   const TemporaryFolder folder;
   const Snapshot s = random_snapshot();
   write_snapshot(folder.file("a.hdf5"), s, SnapshotFormat::Hdf5);
@@ -64,7 +64,7 @@ TEST_CASE("HDF5: everything comes back, and equal states are equal bytes") {
   CHECK(content_of(folder.file("a.hdf5")) == content_of(folder.file("b.hdf5")));
 }
 
-TEST_CASE("the time of a run is rounded twice, also where the compiler would fuse or fold it") {
+TEST_CASE("the time of a run is rounded twice, without fusing or folding") {
   const RunState run{0.1, 1.0 / 3, 12345, 0.01, 43007.1, -0.2470779999999999};
   volatile double product = 12345 * run.time_step;
   CHECK(run.time() == run.start_time + product);
@@ -72,7 +72,7 @@ TEST_CASE("the time of a run is rounded twice, also where the compiler would fus
   CHECK(run.time() != std::fma(12345.0, run.time_step, run.start_time));
 }
 
-TEST_CASE("HDF5: signed ids stay signed") {
+TEST_CASE("HDF5 snapshots keep signed ids") {
   const TemporaryFolder folder;
   Snapshot s = random_snapshot();
   s.signed_ids = true;
@@ -84,7 +84,7 @@ TEST_CASE("HDF5: signed ids stay signed") {
   CHECK(id_text(back, 3) == "-5");
 }
 
-TEST_CASE("text: numbers and the state of the run come back") {
+TEST_CASE("text snapshots keep numbers and the state of the run") {
   const TemporaryFolder folder;
   const Snapshot s = random_snapshot();
   write_snapshot(folder.file("a.txt"), s, SnapshotFormat::Text);
@@ -98,7 +98,7 @@ TEST_CASE("text: numbers and the state of the run come back") {
   CHECK(snapshot_format(folder.file("a.txt")) == SnapshotFormat::Text);
 }
 
-TEST_CASE("a run whose time was changed by another program is not continued") {
+TEST_CASE("a run whose time was changed is not continued") {
   const TemporaryFolder folder;
   Snapshot s = random_snapshot();
   s.time += 1;

@@ -14,7 +14,7 @@ void expect_at(const std::string& place, const std::string& word, const std::str
   expect_error(ErrorCategory::Input, {place, word}, [&] { parse_text_snapshot(text, "f.txt"); });
 }
 
-TEST_CASE("lines, comments, blanks and line ends of any kind") {
+TEST_CASE("comments, blanks and all line ends are accepted") {
   const Snapshot s = parse_text_snapshot(
       "# a cluster\n\n  1 2 3 4 5 6 7 # the first\r\n\t+1e-3\t-0 .5 5. 1E2 1e-320 7", "f.txt");
   REQUIRE(s.size() == 2);
@@ -26,17 +26,17 @@ TEST_CASE("lines, comments, blanks and line ends of any kind") {
   CHECK(s.time == 0);
 }
 
-TEST_CASE("numbers below the smallest become zero") {
+TEST_CASE("underflowing numbers become zero") {
   CHECK(parse_text_snapshot("1 1e-5000 0 0 0 0 0", "f.txt").position[0] == 0);
 }
 
-TEST_CASE("the time of a snapshot") {
+TEST_CASE("the time is read from a '#gdr:' line") {
   const Snapshot s = parse_text_snapshot("#gdr: time = 2.5\n1 0 0 0 0 0 0\n", "f.txt");
   CHECK(s.time == 2.5);
   CHECK_FALSE(s.run.has_value());
 }
 
-TEST_CASE("a text snapshot of a run whose start energy is not finite is read again") {
+TEST_CASE("a run with a non-finite start energy survives a text snapshot") {
   for (const double energy :
        {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::quiet_NaN(),
         -std::numeric_limits<double>::infinity()}) {
@@ -53,13 +53,13 @@ TEST_CASE("a text snapshot of a run whose start energy is not finite is read aga
   expect_at("f.txt:1:", "not a finite number", "#gdr: gravity = nan\n1 0 0 0 0 0 0\n");
 }
 
-TEST_CASE("missing columns and missing particles") {
+TEST_CASE("missing columns and missing particles are errors") {
   expect_at("f.txt:1:15", "vz missing", "1 2 3 4 5 6   \n");
   expect_at("f.txt", "no particles", "#\n# nothing\n");
   expect_at("f.txt", "no particles", "");
 }
 
-TEST_CASE("bad words are shown where they stand") {
+TEST_CASE("errors give line and column of invalid words") {
   expect_at("f.txt:2:3", "'x' is not a number", "1 2 3 4 5 6 7\n1 x 3 4 5 6 7\n");
   expect_at("f.txt:1:15", "more than the seven columns", "1 2 3 4 5 6 7 8\n");
   expect_at("f.txt:1:1", "separate the columns by blanks", "1,2,3,4,5,6,7\n");
@@ -70,7 +70,7 @@ TEST_CASE("bad words are shown where they stand") {
   expect_at("f.txt:1:1", "not a number", "- 2 3 4 5 6 7\n");
 }
 
-TEST_CASE("state lines are checked") {
+TEST_CASE("'#gdr:' lines are checked") {
   expect_at("f.txt:1:", "unknown name 'tme'", "#gdr: tme = 1\n1 0 0 0 0 0 0\n");
   expect_at("f.txt:1:", "name = number", "#gdr: time 1\n1 0 0 0 0 0 0\n");
   expect_at("f.txt:1:", "nothing may follow", "#gdr: time = 1 s\n1 0 0 0 0 0 0\n");

@@ -173,7 +173,7 @@ TEST_CASE("errors of gdr nbody set status and message and write no file") {
         with(example("plummer_1024_reference.hdf5"),
              {"--eps", "0.1", "--dt", "0.1", "--t-end", "1"}));
   const std::string file = folder.make("file", "x");
-  fails(1, "cannot make the folder",
+  fails(1, "cannot create the folder",
         nbody(input, {"--eps", "0.1", "--dt", "0.1", "--t-end", "1", "--out", file + "/out"}));
 }
 

@@ -1,4 +1,4 @@
-// The rules for arguments of xGEMM, and whom a wrong one is reported to.
+// Checks of the arguments of xGEMM, and reports of wrong ones.
 #pragma once
 
 #include <algorithm>
@@ -23,16 +23,16 @@ int wrong_argument(const Call<Number>& call) noexcept {
   return 0;
 }
 
-/// To xerbla_, the program's own if it has one: argument `number` of the Fortran routine. A wheel's
-/// BLAS has an xerbla of another name.
+/// Report argument `number` of the Fortran routine to xerbla_, the program's own if it defines one.
+/// In wheels, xerbla has another name.
 void report_fortran(Caller caller, Routine routine, int number) noexcept;
 
-/// To cblas_xerbla: layout, trans_a or trans_b (1, 2, 3) is `value`.
+/// Report to cblas_xerbla that layout, trans_a or trans_b (1, 2, 3) has the invalid `value`.
 void report_setting(Routine routine, int number, int value) noexcept;
 
-/// To cblas_xerbla: argument `number` of the Fortran routine that does the call is wrong. The
-/// argument of the C routine comes after the layout, and in row-major order A and B have changed
-/// places, which the reference's cblas_xerbla takes back itself.
+/// Report to cblas_xerbla argument `number` of the Fortran routine. The C routine has the layout as
+/// an additional first argument, and in row-major order A and B are swapped, which the reference
+/// cblas_xerbla corrects itself.
 void report_c(Routine routine, int number, bool row_major) noexcept;
 
 }  // namespace gdr::blas

@@ -1,4 +1,4 @@
-// A product as every entry hands it on: columns first, 64-bit sizes, arguments by value.
+// A product in the common form of all entry points: column-major, 64-bit sizes, by value.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace gdr::blas {
 
-/// The routines that the device does; names are in `routine_names`.
+/// Routines that run on the device.
 enum class Routine : std::uint8_t { Dgemm, Sgemm };
 constexpr std::size_t routines = 2;
 constexpr const char* routine_names[routines] = {"dgemm", "sgemm"};
@@ -15,15 +15,15 @@ constexpr const char* routine_names[routines] = {"dgemm", "sgemm"};
 template <typename Number>
 constexpr Routine gemm_of = std::is_same_v<Number, double> ? Routine::Dgemm : Routine::Sgemm;
 
-/// Whose names a program calls: those of a system's BLAS, or those of the BLAS inside the wheels of
-/// NumPy and SciPy (`scipy_` in front). What the host does and errors go back to the same.
+/// The symbol names that a program uses: those of a system BLAS, or those of the BLAS in the wheels
+/// of NumPy and SciPy (prefix `scipy_`). Fallbacks and error reports use the same library.
 enum class Caller : std::uint8_t { System, Wheel };
 
-/// C = alpha op(A) op(B) + beta C as xGEMM of BLAS has it.
+/// C = alpha op(A) op(B) + beta C, arguments as in xGEMM of BLAS.
 template <typename Number>
 struct Call {
   Caller caller = Caller::System;
-  char trans_a = 'N', trans_b = 'N';  ///< N, T or C in capitals, once the arguments are checked
+  char trans_a = 'N', trans_b = 'N';  ///< N, T or C, after the check of arguments
   std::int64_t m = 0, n = 0, k = 0;
   Number alpha = 0;
   const Number* a = nullptr;
@@ -35,7 +35,7 @@ struct Call {
   std::int64_t ldc = 0;
 };
 
-/// Operations, products and sums each one.
+/// Floating-point operations.
 template <typename Number>
 double flops(const Call<Number>& call) noexcept {
   return 2.0 * static_cast<double>(call.m) * static_cast<double>(call.n) *

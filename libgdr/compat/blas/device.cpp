@@ -1,4 +1,4 @@
-// One device a process, opened late, and anew after a fork.
+// One device per process, opened by the first product, and again after a fork.
 #include "libgdr/compat/blas/device.hpp"
 
 #include <pthread.h>
@@ -25,16 +25,16 @@ struct Board {
   std::mutex mutex;
   std::optional<Device> device;
   std::optional<MatrixProduct> product;
-  bool unusable = false;  ///< it could not be opened: not tried again
-  bool told = false;
-  bool forked = false;  ///< in the child of a fork
+  bool unusable = false;  ///< opening failed: not tried again
+  bool reported = false;  ///< a failure was reported
+  bool forked = false;    ///< this process is the child of a fork
 };
 
-// Never deleted: other threads may multiply while the process ends.
+// Never deleted: other threads may still multiply while the process exits.
 Board* board = nullptr;
 
-/// A fork copies this thread only, and none of those that work for the device: the child forgets it
-/// and opens one of its own. No other thread is inside meanwhile.
+/// A fork copies this thread only, not the device's threads: the child opens a device of its own.
+/// The lock keeps other threads out during the fork.
 void before_fork() { board->mutex.lock(); }
 void after_fork() { board->mutex.unlock(); }
 void after_fork_in_child() {
@@ -53,10 +53,10 @@ Board& the_board() {
   return *board;
 }
 
-void tell(Board& of, const std::string& what) {
-  if (of.told) return;
-  of.told = true;
-  say(what + "; the host's BLAS does what the device does not");
+void report_failure(Board& board_state, const std::string& what) {
+  if (board_state.reported) return;
+  board_state.reported = true;
+  report(what + "; products run on the host's BLAS instead");
 }
 
 /// Throws what opening throws.
@@ -77,17 +77,17 @@ void multiply(MatrixProduct& product, const Call<Number>& call) {
                   {call.b, size(call.ldb), op(call.trans_b)}, call.beta, {call.c, size(call.ldc)});
 }
 
-/// C before the product, for the case that the device fails when a part of it is written.
+/// Copy of C, to restore it if the device fails after writing a part of it.
 template <typename Number>
-class Kept {
+class SavedC {
  public:
-  /// Throws std::bad_alloc. Of beta = 0 nothing is kept: whoever does it again does not read C.
-  explicit Kept(const Call<Number>& call) : call_(call), columns_(call.beta == 0 ? 0 : call.n) {
+  /// Throws std::bad_alloc. Saves nothing for beta = 0, where C is not read.
+  explicit SavedC(const Call<Number>& call) : call_(call), columns_(call.beta == 0 ? 0 : call.n) {
     values_.reserve(static_cast<std::size_t>(call.m * columns_));
     for (std::int64_t j = 0; j < columns_; ++j)
       values_.insert(values_.end(), call.c + j * call.ldc, call.c + j * call.ldc + call.m);
   }
-  void put_back() const noexcept {
+  void restore() const noexcept {
     for (std::int64_t j = 0; j < columns_; ++j)
       std::copy_n(values_.data() + j * call_.m, call_.m, call_.c + j * call_.ldc);
   }
@@ -98,25 +98,25 @@ class Kept {
   std::vector<Number> values_;
 };
 
-/// As device_multiply, of a device that nobody else uses now.
+/// As device_multiply, with the lock held.
 template <typename Number>
 bool attempt(Board& it, const Call<Number>& call) noexcept {
   try {
     open(it);
-    const Kept<Number> kept(call);
+    const SavedC<Number> saved(call);
     try {
       multiply(*it.product, call);
       return true;
     } catch (...) {
-      kept.put_back();
+      saved.restore();
       throw;
     }
   } catch (const std::bad_alloc&) {
-    tell(it, "there is not enough memory for a product");
+    report_failure(it, "out of memory for a product");
   } catch (const std::exception& error) {
-    tell(it, error.what());
+    report_failure(it, error.what());
   } catch (...) {
-    tell(it, "the device failed");
+    report_failure(it, "the device failed");
   }
   return false;
 }
@@ -129,14 +129,14 @@ bool device_multiply(const Call<Number>& call) noexcept {
   const std::lock_guard lock(it.mutex);
   if (it.unusable) return false;
   if (!it.forked) return attempt(it, call);
-  // OpenMP believes that this thread still has the team it had in the parent, and would wait for it
-  // for ever; a new thread gets a new team.
+  // OpenMP assumes that this thread still has the team of the parent, and would wait for it for
+  // ever; a new thread gets a new team.
   try {
     bool done = false;
     std::thread([&] { done = attempt(it, call); }).join();
     return done;
   } catch (const std::system_error& error) {
-    tell(it, std::string("no thread for the device: ") + error.what());
+    report_failure(it, std::string("cannot start a thread for the device: ") + error.what());
     return false;
   }
 }

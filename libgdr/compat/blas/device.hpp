@@ -5,9 +5,9 @@
 
 namespace gdr::blas {
 
-/// The product on the device, which is opened by the first call; calls of several threads take
-/// turns. False: the device could not do it, one line on standard error says why (the first time),
-/// and C is as it was, so that the host can.
+/// The product on the device, which the first call opens; calls of several threads are serialised.
+/// Returns false if the device failed: C is unchanged, and the first failure is reported on
+/// standard error.
 template <typename Number>
 bool device_multiply(const Call<Number>& call) noexcept;
 

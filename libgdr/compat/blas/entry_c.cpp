@@ -1,5 +1,5 @@
-// cblas_dgemm and cblas_sgemm, with the names and sizes of wheels. (OpenBLAS's do not go through
-// the Fortran entries, so that these are needed beside them.)
+// Entry points cblas_dgemm and cblas_sgemm, with the names and sizes of wheels. (Those of OpenBLAS
+// do not call the Fortran entry points, so both are needed.)
 #include <utility>
 
 #include "libgdr/compat/blas/arguments.hpp"
@@ -12,12 +12,12 @@ namespace {
 constexpr int row_major = 101, column_major = 102;
 constexpr int no_trans = 111, trans = 112, conj_trans = 113;
 
-/// '?' for what is none.
+/// The letter of a CBLAS setting; '?' for an invalid one.
 char letter(int setting) noexcept {
   return setting == no_trans ? 'N' : setting == trans ? 'T' : setting == conj_trans ? 'C' : '?';
 }
 
-/// The transposed product: rows of C are columns, and A and B change places.
+/// The transposed product: rows of C are columns, and A and B are swapped.
 template <typename Number>
 void transpose(Call<Number>& call) noexcept {
   std::swap(call.trans_a, call.trans_b);
@@ -41,7 +41,7 @@ void checked(int layout, int trans_a, int trans_b, Call<Number> call) noexcept {
   const bool known = layout == row_major || layout == column_major;
   const int number = known ? wrong_argument(call) : 0;
   if (known && number == 0) return multiply(call);
-  // The BLAS of wheels has no cblas_xerbla of its own use.
+  // The BLAS of wheels has no cblas_xerbla.
   if (wheel) return report_fortran(call.caller, routine, number);
   report_c(routine, number, layout == row_major);
 }

@@ -1,4 +1,4 @@
-// dgemm_ and sgemm_, with the names and sizes of wheels.
+// Entry points dgemm_ and sgemm_, with the names and sizes of wheels.
 #include <cctype>
 
 #include "libgdr/compat/blas/arguments.hpp"
@@ -21,7 +21,7 @@ void checked(const Call<Number>& call) noexcept {
 }  // namespace
 }  // namespace gdr::blas
 
-/// Fortran passes the lengths of trans_a and trans_b behind the last argument; they do not matter.
+/// Fortran passes the lengths of trans_a and trans_b after the last argument; they are ignored.
 #define GDR_GEMM(name, Number, Int, caller)                                                   \
   extern "C" [[gnu::visibility("default")]] void name(                                        \
       const char* trans_a, const char* trans_b, const Int* m, const Int* n, const Int* k,     \

@@ -1,4 +1,4 @@
-// Where the entries of forward_x86_64.S lead: each is looked up when it is first called.
+// Resolution of the entries of forward_x86_64.S: each is looked up by its first call.
 #include <unistd.h>
 
 #include <atomic>
@@ -21,8 +21,8 @@ extern std::atomic<void*> gdrblas_slots[];
 [[gnu::visibility("default")]] int RowMajorStrg = 0;
 [[gnu::visibility("default")]] int CBLAS_CallFromC = 0;
 
-/// The host's routine of that index. Ends the process where there is none, as the system does with
-/// a program whose libraries lack a routine.
+/// The host's routine of that index. Ends the process if it does not exist, as the dynamic linker
+/// does for an undefined symbol.
 void* gdrblas_resolve(unsigned index) {
 #define NAME(name) #name,
   static constexpr const char* names[] = {
@@ -31,8 +31,8 @@ void* gdrblas_resolve(unsigned index) {
 #undef NAME
   void* const routine = gdr::blas::host_routine(names[index]);
   if (routine == nullptr) {
-    gdr::blas::say(std::string("the host's BLAS (") + gdr::blas::host_path() + ") has no " +
-                   names[index] + ": name another by GDR_BLAS_HOST=PATH");
+    gdr::blas::report(std::string("the host's BLAS (") + gdr::blas::host_path() + ") has no " +
+                      names[index] + "; choose another with GDR_BLAS_HOST=PATH");
     _exit(127);
   }
   gdrblas_slots[index].store(routine, std::memory_order_release);

@@ -27,10 +27,10 @@ Call<Number> columns(const Call<Number>& call, std::int64_t first, std::int64_t 
 
 /// False: the host had to do some of it.
 template <typename Number>
-bool by_device(const Call<Number>& call) noexcept {
+bool multiply_by_parts(const Call<Number>& call) noexcept {
   bool all = true;
   std::int64_t first = 0;
-  do {  // once at least: a product without columns is the device's, too
+  do {  // at least once: empty products also go to the device
     const auto part = columns(call, first, std::min(most_columns, call.n - first));
     if (!device_multiply(part)) {
       host_multiply(part);
@@ -46,12 +46,12 @@ bool by_device(const Call<Number>& call) noexcept {
 template <typename Number>
 void multiply(const Call<Number>& call) noexcept {
   const double work = flops(call);
-  Place place = Place::Host;
+  ComputedOn where = ComputedOn::Host;
   if (work >= settings().threshold)
-    place = by_device(call) ? Place::Device : Place::Host;
+    where = multiply_by_parts(call) ? ComputedOn::Device : ComputedOn::Host;
   else
     host_multiply(call);
-  count(gemm_of<Number>, place, work);
+  count(gemm_of<Number>, where, work);
 }
 
 template void multiply(const Call<double>&) noexcept;

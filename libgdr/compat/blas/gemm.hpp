@@ -1,4 +1,4 @@
-// What every entry calls.
+// Products from all entry points.
 #pragma once
 
 #include "libgdr/compat/blas/call.hpp"

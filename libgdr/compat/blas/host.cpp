@@ -1,4 +1,4 @@
-// Finding the host's BLAS without ever finding ourselves.
+// Finding the host's BLAS, excluding this library.
 #include "libgdr/compat/blas/host.hpp"
 
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 
 #include "libgdr/compat/blas/settings.hpp"
 
-/// Says that a library is this one, whatever name and copy of it was opened.
+/// Identifies this library under any name and in any copy.
 extern "C" [[gnu::visibility("default")]] const char gdrblas_version[] = GDR_VERSION;
 
 namespace gdr::blas {
@@ -20,8 +20,8 @@ struct Host {
   std::string path = "none";
 };
 
-/// What the system calls its BLAS comes first: it is what the program would have had. Where that is
-/// this library, those that are usual.
+/// The system's own BLAS comes first, as the program would have used it; then usual names, in case
+/// the first one is this library.
 constexpr const char* usual[] = {"libblas.so.3",
                                  "libopenblas.so.0",
                                  "libopenblas.so",
@@ -56,22 +56,24 @@ std::string path_of(void* handle) {
 }
 
 const Host* search() {
-  auto* const host = new Host;  // as long as the process
+  auto* const host = new Host;  // never deleted
   std::string why;
   const std::string& wanted = settings().host;
   if (wanted == "none") return host;
   if (!wanted.empty()) {
     host->handle = open_blas(wanted.c_str(), why);
     if (host->handle == nullptr)
-      say("GDR_BLAS_HOST=" + wanted + " is no use: " + why + "; another BLAS is looked for");
+      report("GDR_BLAS_HOST=" + wanted + " cannot be used: " + why +
+             "; searching for another BLAS");
   }
   for (const char* name : usual)
     if (host->handle == nullptr) host->handle = open_blas(name, why);
   if (host->handle != nullptr)
     host->path = path_of(host->handle);
   else
-    say("no BLAS of this host is found (GDR_BLAS_HOST=PATH names one): what the device does not do "
-        "is done by plain loops");
+    report(
+        "no BLAS found on this host (set GDR_BLAS_HOST=PATH): products that do not run on the "
+        "device use plain loops");
   return host;
 }
 
@@ -108,7 +110,7 @@ void* wheel_routine(const char* name) noexcept {
     void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
     if (handle == nullptr) continue;
     void* const found = dlsym(handle, name);
-    dlclose(handle);  // it stays loaded: whoever calls us needs it
+    dlclose(handle);  // the caller keeps it loaded
     if (found != nullptr) return found;
   }
   return nullptr;

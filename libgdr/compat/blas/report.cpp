@@ -17,7 +17,7 @@ namespace {
 using Xerbla = void (*)(const char*, const void*, std::size_t);
 using CblasXerbla = void (*)(int, const char*, const char*, ...);
 
-/// The program's own routine if it has one: what a call by name would find.
+/// The routine that a call by name would find: the program's own if it defines one.
 template <typename Function>
 Function global(const char* name) noexcept {
   return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
@@ -35,29 +35,29 @@ std::string c_name(Routine routine) {
   return std::string("cblas_") + routine_names[static_cast<std::size_t>(routine)];
 }
 
-void report(Routine routine, int number, const char* form, int value) {
+void report_to_cblas(Routine routine, int number, const char* form, int value) {
   const std::string name = c_name(routine);
   if (const auto to = global<CblasXerbla>("cblas_xerbla"))
     return to(number, name.c_str(), form, value);
-  say("argument " + std::to_string(number) + " of " + name + " is wrong");
+  report("argument " + std::to_string(number) + " of " + name + " is wrong");
 }
 
-/// Whether something lies in this library.
-bool ours(const void* address) noexcept {
+/// Whether an address belongs to this library.
+bool is_own(const void* address) noexcept {
   Dl_info info, own;
   return dladdr(address, &info) != 0 && dladdr(gdrblas_version, &own) != 0 &&
          info.dli_fbase == own.dli_fbase;
 }
 
-/// Whether cblas_xerbla reads RowMajorStrg: the reference's does, and one of the program may if the
-/// program has the variable.
+/// Whether cblas_xerbla reads RowMajorStrg: that of the reference does, and the program's own may
+/// if the program defines the variable.
 bool reference_convention() noexcept {
-  if (ours(global<void*>("cblas_xerbla"))) return host_routine("RowMajorStrg") != nullptr;
-  return !ours(&RowMajorStrg);
+  if (is_own(global<void*>("cblas_xerbla"))) return host_routine("RowMajorStrg") != nullptr;
+  return !is_own(&RowMajorStrg);
 }
 
-/// The argument of the C routine, in the order of the caller.
-int own_number(int fortran, bool row_major) noexcept {
+/// The number of the argument of the C routine, in the order of the caller.
+int c_argument(int fortran, bool row_major) noexcept {
   const int number = fortran + 1;
   if (!row_major) return number;
   switch (number) {
@@ -82,20 +82,21 @@ void report_fortran(Caller caller, Routine routine, int number) noexcept {
   name.resize(6, ' ');
   const std::int64_t info = number;  // read as 32 or as 64 bits
   if (const Xerbla to = xerbla(caller)) return to(name.c_str(), &info, name.size());
-  say("argument " + std::to_string(number) + " of " + name + " is wrong");
+  report("argument " + std::to_string(number) + " of " + name + " is wrong");
 }
 
 void report_setting(Routine routine, int number, int value) noexcept {
   static constexpr const char* forms[] = {"Illegal Order setting, %d\n",
                                           "Illegal TransA setting, %d\n",
                                           "Illegal TransB setting, %d\n"};
-  report(routine, number, forms[number - 1], value);
+  report_to_cblas(routine, number, forms[number - 1], value);
 }
 
 void report_c(Routine routine, int number, bool row_major) noexcept {
-  if (!reference_convention()) return report(routine, own_number(number, row_major), "", 0);
+  if (!reference_convention())
+    return report_to_cblas(routine, c_argument(number, row_major), "", 0);
   RowMajorStrg = row_major;
-  report(routine, number + 1, "", 0);
+  report_to_cblas(routine, number + 1, "", 0);
   RowMajorStrg = 0;
 }
 

@@ -1,4 +1,4 @@
-// Reading the environment, and the one way in which this library speaks.
+// Reading environment variables, and messages.
 #include "libgdr/compat/blas/settings.hpp"
 
 #include <unistd.h>
@@ -18,7 +18,7 @@ std::string_view variable(const char* name) noexcept {
 }
 
 void refuse(const char* name, std::string_view value, const char* expected) {
-  say(std::string(name) + "=" + std::string(value) + " is not understood: " + expected);
+  report(std::string(name) + "=" + std::string(value) + " is invalid: " + expected);
 }
 
 void read_threshold(Settings& to) {
@@ -49,7 +49,7 @@ void read_statistics(Settings& to) {
 }
 
 const Settings* read() {
-  auto* const made = new Settings;  // never deleted: calls may come while the program ends
+  auto* const made = new Settings;  // never deleted: calls may come while the program exits
   read_threshold(*made);
   read_precision(*made);
   read_statistics(*made);
@@ -64,10 +64,10 @@ const Settings& settings() noexcept {
   return *found;
 }
 
-void say(const std::string& line) noexcept {
+void report(const std::string& line) noexcept {
   try {
     const std::string text = "gdrblas: " + printable(line) + "\n";
-    // Ranks of a job share one terminal: a line must not be torn.
+    // Ranks of a job share one terminal: lines must not be interleaved.
     if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;
   } catch (...) {  // no memory for a message
   }

@@ -1,4 +1,4 @@
-// What the environment says.
+// Settings from environment variables.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace gdr::blas {
 
-/// Products with fewer operations than this go to the host's BLAS unless GDR_BLAS_THRESHOLD says
-/// otherwise: docs/guides/linear-algebra.md says where it comes from.
+/// Default of GDR_BLAS_THRESHOLD: products with fewer operations run on the host's BLAS. The guide
+/// (docs) describes its derivation.
 constexpr double default_threshold = 2.0 * 256 * 256 * 256;
 
 struct Settings {
@@ -18,11 +18,11 @@ struct Settings {
   std::string host;  ///< GDR_BLAS_HOST: a library, or none; empty: search
 };
 
-/// Read once, at the first call. A value that cannot be understood is named in one line on standard
-/// error, and the default holds.
+/// Read once, at the first call. An invalid value is reported on standard error, and the default is
+/// used.
 const Settings& settings() noexcept;
 
-/// One line on standard error, in one piece: "gdrblas: ...".
-void say(const std::string& line) noexcept;
+/// Write one line to standard error in one call: "gdrblas: ...".
+void report(const std::string& line) noexcept;
 
 }  // namespace gdr::blas

@@ -1,4 +1,4 @@
-// Counting, and the lines at the end of the process.
+// Counting, and the output at exit.
 #include "libgdr/compat/blas/statistics.hpp"
 
 #include <atomic>
@@ -13,7 +13,7 @@ struct Counts {
   std::atomic<std::uint64_t> device{0}, host{0};
   std::atomic<double> flops{0};
 };
-// Constants at the start, and nothing to destroy: they may be used at any time.
+// Constant-initialised and trivially destroyed: usable at any time.
 constinit Counts counts[routines];
 
 [[gnu::destructor]] void print() {
@@ -24,15 +24,15 @@ constinit Counts counts[routines];
     std::snprintf(line, sizeof line, "%s device=%llu host=%llu flops=%.0f", routine_names[r],
                   static_cast<unsigned long long>(counts[r].device),
                   static_cast<unsigned long long>(counts[r].host), counts[r].flops.load());
-    say(line);
+    report(line);
   }
 }
 
 }  // namespace
 
-void count(Routine routine, Place place, double flops) noexcept {
+void count(Routine routine, ComputedOn where, double flops) noexcept {
   Counts& to = counts[static_cast<std::size_t>(routine)];
-  (place == Place::Device ? to.device : to.host).fetch_add(1, std::memory_order_relaxed);
+  (where == ComputedOn::Device ? to.device : to.host).fetch_add(1, std::memory_order_relaxed);
   to.flops.fetch_add(flops, std::memory_order_relaxed);
 }
 

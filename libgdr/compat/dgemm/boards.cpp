@@ -1,7 +1,6 @@
 #include "libgdr/compat/dgemm/boards.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
@@ -9,14 +8,15 @@
 #include <utility>
 
 #include "emulator/assembler/printable.hpp"
+#include "emulator/host/stopwatch.hpp"
 #include "libgdr/compat/dgemm/checksum.hpp"
 
 namespace gdr::compat {
 namespace {
 
-constexpr int refusals = 1, products = 2;  // levels of messages
-/// Of errors that are not refusals.
-constexpr const char* late = " (C may be written in part)";
+constexpr int errors = 1, products = 2;  // levels of messages
+/// Remark on errors after the check of arguments.
+constexpr const char* late = " (C may be partly written)";
 
 [[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
 
@@ -25,7 +25,7 @@ MatrixPrecision precision_of_environment() {
   const std::string_view text = value == nullptr ? "" : value;
   if (text.empty() || text == "chip") return MatrixPrecision::Chip;
   if (text == "full") return MatrixPrecision::Full;
-  usage("GDR_DGEMM_PRECISION is \"" + std::string(text) + "\"; it is \"chip\" or \"full\"");
+  usage("GDR_DGEMM_PRECISION is \"" + std::string(text) + "\"; must be \"chip\" or \"full\"");
 }
 
 std::size_t size_of(const int* given, const char* name) {
@@ -36,13 +36,13 @@ std::size_t size_of(const int* given, const char* name) {
 Transpose transpose_of(const int* not_transposed, const char* name) {
   if (*not_transposed != 0 && *not_transposed != 1)
     usage(std::string(name) + " is " + std::to_string(*not_transposed) +
-          "; it is 1 (not transposed) or 0 (transposed)");
+          "; must be 1 (not transposed) or 0 (transposed)");
   return *not_transposed == 1 ? Transpose::No : Transpose::Yes;
 }
 
-Transpose other(Transpose t) { return t == Transpose::No ? Transpose::Yes : Transpose::No; }
+Transpose flipped(Transpose t) { return t == Transpose::No ? Transpose::Yes : Transpose::No; }
 
-/// Null pointers to the scalars; the matrices' are the product's concern.
+/// Refuse null pointers to scalars; the product checks those to matrices.
 void check_pointers(const Arguments& x) {
   const struct {
     const void* pointer;
@@ -53,7 +53,7 @@ void check_pointers(const Arguments& x) {
     if (one.pointer == nullptr) usage(std::string(one.name) + " is a null pointer");
 }
 
-/// Whether a matrix can be there, in the caller's names: the product may know them swapped.
+/// Check a matrix under the caller's name for it: the product may have A and B swapped.
 void check_matrix(const MatrixView<const double>& x, std::size_t rows, std::size_t columns,
                   bool needed, char name) {
   if (x.transpose == Transpose::Yes) std::swap(rows, columns);
@@ -70,12 +70,12 @@ void check_matrix(const MatrixView<const double>& x, std::size_t rows, std::size
 }  // namespace
 
 Boards& Boards::of_process() {
-  // Never destroyed: programs may call it while they end.
+  // Never destroyed: programs may call it while they exit.
   static Boards& boards = *new Boards;
   return boards;
 }
 
-/// What is thrown becomes a message, which is said once if it repeats, and false.
+/// Convert exceptions to a message, not repeated if it is the same, and to false.
 template <typename Action>
 bool Boards::guarded(Action&& action) noexcept {
   const std::scoped_lock lock(mutex_);
@@ -85,44 +85,44 @@ bool Boards::guarded(Action&& action) noexcept {
   } catch (const Error& e) {
     const bool early =
         e.category() == ErrorCategory::Usage || e.category() == ErrorCategory::Unsupported;
-    refuse(e.what(), early ? "" : late);
+    report_error(e.what(), early ? "" : late);
   } catch (const std::exception& e) {
-    refuse(e.what(), late);
+    report_error(e.what(), late);
   } catch (...) {
-    refuse("an unknown exception", late);
+    report_error("an unknown exception", late);
   }
   return false;
 }
 
-void Boards::refuse(const char* what, const char* remark) noexcept {
+void Boards::report_error(const char* what, const char* remark) noexcept {
   try {
-    if (said_ == what) return;
-    said_ = what;
-    say(refusals, printable(said_ + remark));
+    if (last_error_ == what) return;
+    last_error_ = what;
+    report(errors, printable(last_error_ + remark));
   } catch (...) {
-    say(refusals, {});  // no memory for a text
+    report(errors, {});  // out of memory
   }
 }
 
-void Boards::say(int least, const std::string& text) noexcept {
-  if (level_ < least) return;
+void Boards::report(int level, const std::string& text) noexcept {
+  if (level_ < level) return;
   if (process_ >= 0)
     std::fprintf(stderr, "gdrdgemm: process %d, board %d: %s\n", process_, board_, text.c_str());
   else
     std::fprintf(stderr, "gdrdgemm: board %d: %s\n", board_, text.c_str());
 }
 
-void Boards::need_open() {
+void Boards::ensure_open() {
   if (open_) return;
   const MatrixPrecision precision = precision_of_environment();
   DeviceOptions options;
   options.boards = boards_;
   open_.emplace(Device::open({}, options), precision);
-  say(products, open_->device.description());
+  report(products, open_->device.description());
 }
 
 void Boards::open() noexcept {
-  guarded([&] { need_open(); });
+  guarded([&] { ensure_open(); });
 }
 
 void Boards::close() noexcept {
@@ -133,17 +133,18 @@ bool Boards::multiply(const Arguments& x) noexcept {
   return guarded([&] { compute(x); });
 }
 
-/// Whether a factor is that of the last product, as far as skip-send lets it count.
-Unchanged Boards::seen(const MatrixView<const double>& x, std::size_t rows, std::size_t columns) {
+/// Whether skip-send is set and a factor is unchanged since the last product.
+Unchanged Boards::reuse_of(const MatrixView<const double>& x, std::size_t rows,
+                           std::size_t columns) {
   if (x.transpose == Transpose::Yes) std::swap(rows, columns);
   const std::uint64_t before =
       std::exchange(checksum_, Checksum(x.data, rows, columns, x.stride).value());
   return skip_ && checksum_ == before ? Unchanged::B : Unchanged::Nothing;
 }
 
-/// With force swap the columns of op(B) lie in the memories, as they do in MatrixProduct; without
-/// it, those of the transpose of op(A), and the product is that of the transposes. (J. Makino's
-/// LU program lu2 sets force swap and skip-send, changes A between its products, and leaves B.)
+/// With force swap the columns of op(B) are in the memories, as in MatrixProduct; without it, those
+/// of the transpose of op(A), and the transposed product is computed. (J. Makino's LU program lu2
+/// sets force swap and skip-send, changes A between its products, and leaves B.)
 void Boards::compute(const Arguments& x) {
   check_pointers(x);
   const std::size_t m = size_of(x.m, "m"), n = size_of(x.n, "n"), k = size_of(x.k, "k");
@@ -154,24 +155,23 @@ void Boards::compute(const Arguments& x) {
   check_matrix(a, m, k, multiplies, 'A');
   check_matrix(b, k, n, multiplies, 'B');
   check_matrix({c.data, c.stride}, m, n, true, 'C');
-  need_open();
-  const auto begin = std::chrono::steady_clock::now();
+  ensure_open();
+  const Stopwatch watch;
   const Unchanged unchanged = !multiplies ? Unchanged::Nothing
-                              : swap_     ? seen(b, k, n)
-                                          : seen(a, m, k);
+                              : swap_     ? reuse_of(b, k, n)
+                                          : reuse_of(a, m, k);
   if (swap_) {
     open_->product.compute(m, n, k, *x.alpha, a, b, *x.beta, c, unchanged);
   } else {
-    a.transpose = other(a.transpose);
-    b.transpose = other(b.transpose);
+    a.transpose = flipped(a.transpose);
+    b.transpose = flipped(b.transpose);
     c.transpose = Transpose::Yes;
     open_->product.compute(n, m, k, *x.alpha, b, a, *x.beta, c, unchanged);
   }
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
   if (level_ >= products)
-    say(products, std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k) +
-                      " in " + std::to_string(spent.count()) + " s, " + (swap_ ? "B" : "A") +
-                      " in the memories" + (unchanged == Unchanged::B ? " as before" : ""));
+    report(products, std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k) +
+                         " in " + std::to_string(watch.seconds()) + " s, " + (swap_ ? "B" : "A") +
+                         " in the memories" + (unchanged == Unchanged::B ? " as before" : ""));
 }
 
 void Boards::set_board(int board) noexcept {

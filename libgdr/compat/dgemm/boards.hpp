@@ -1,5 +1,5 @@
-// The boards of a process as the original interface sees them: settings that outlive what is open,
-// one product at a time, and refusals instead of errors.
+// The boards of a process for the original interface: settings that survive closing, one product at
+// a time, and return values and messages instead of exceptions.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace gdr::compat {
 
-/// A call of gdr_dgemm_, as it came.
+/// Arguments of gdr_dgemm_.
 struct Arguments {
   const int *nota, *notb, *m, *n, *k;
   const double *alpha, *beta;
@@ -24,12 +24,12 @@ struct Arguments {
 
 class Boards {
  public:
-  /// Of the process.
+  /// The boards of this process.
   static Boards& of_process();
 
   void open() noexcept;
   void close() noexcept;
-  /// Whether the boards did the product; if not, a message said why.
+  /// Returns whether the boards computed the product; if not, a message gives the reason.
   bool multiply(const Arguments& x) noexcept;
 
   void set_board(int board) noexcept;
@@ -49,19 +49,19 @@ class Boards {
 
   template <typename Action>
   bool guarded(Action&& action) noexcept;
-  void need_open();
+  void ensure_open();
   void compute(const Arguments& x);
-  Unchanged seen(const MatrixView<const double>& x, std::size_t rows, std::size_t columns);
-  void refuse(const char* what, const char* remark) noexcept;
-  void say(int least, const std::string& text) noexcept;
+  Unchanged reuse_of(const MatrixView<const double>& x, std::size_t rows, std::size_t columns);
+  void report_error(const char* what, const char* remark) noexcept;
+  void report(int level, const std::string& text) noexcept;
 
   std::mutex mutex_;  ///< guards everything below
   int board_ = 0, process_ = -1, level_ = 1;
   unsigned boards_ = 1;
   bool swap_ = false, skip_ = false;
   std::optional<Open> open_;
-  std::uint64_t checksum_ = 0;  ///< of the factor that the last product had in the memories
-  std::string said_;            ///< the last refusal
+  std::uint64_t checksum_ = 0;  ///< checksum of the factor in the memories after the last product
+  std::string last_error_;      ///< last message, reported once
 };
 
 }  // namespace gdr::compat

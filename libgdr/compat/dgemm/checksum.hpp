@@ -1,4 +1,4 @@
-// Whether the elements of a matrix are those of the last time.
+// Checksum of a matrix, to detect changes between calls.
 #pragma once
 
 #include <array>
@@ -8,18 +8,18 @@
 
 namespace gdr::compat {
 
-/// 64 bits of all elements (rows x columns as stored) and their order. Every step takes a word into
-/// a lane by a bijection, so that a change of one element is seen for certain; other changes are
-/// missed once in 2^64.
+/// 64-bit checksum of all elements (rows x columns as stored) and their order, at the speed of
+/// memory. Every step mixes a word into a lane by a bijection, so that a change of one element is
+/// always detected; other changes are missed with probability 2^-64.
 class Checksum {
  public:
   Checksum(const double* data, std::size_t rows, std::size_t columns, std::size_t stride) noexcept {
     for (std::size_t c = 0; c < columns; ++c) {
       const double* const column = data + c * stride;
       std::size_t r = 0;
-      for (; r + lanes.size() <= rows; r += lanes.size())  // independent chains run side by side
-        for (std::size_t lane = 0; lane < lanes.size(); ++lane) take(lanes[lane], column[r + lane]);
-      for (; r < rows; ++r) take(lanes[0], column[r]);
+      for (; r + lanes.size() <= rows; r += lanes.size())  // independent chains
+        for (std::size_t lane = 0; lane < lanes.size(); ++lane) add(lanes[lane], column[r + lane]);
+      for (; r < rows; ++r) add(lanes[0], column[r]);
     }
   }
 
@@ -32,9 +32,9 @@ class Checksum {
  private:
   static void mix(std::uint64_t& hash, std::uint64_t word) noexcept {
     hash = (hash ^ word) * 0x9e3779b97f4a7c15U;  // 2^64 over the golden ratio, odd
-    hash ^= hash >> 32;                          // products carry upwards only
+    hash ^= hash >> 32;                          // carries of products go upwards only
   }
-  static void take(std::uint64_t& hash, double x) noexcept {
+  static void add(std::uint64_t& hash, double x) noexcept {
     mix(hash, std::bit_cast<std::uint64_t>(x));
   }
 

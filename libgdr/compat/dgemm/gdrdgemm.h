@@ -17,46 +17,44 @@ extern "C" {
 #endif
 
 /* C = alpha op(A) op(B) + beta C, by the rules of BLAS: matrices are stored by columns, op(A) has m
- * rows and k columns, op(B) k rows and n columns. *nota and *notb are 1 for a matrix as it is, 0
- * for its transpose. *done becomes 1 if the board did the product; otherwise it becomes 0, and the
- * caller computes the product some other way. C is then as it was; only a board that failed in the
- * middle may leave parts of it written, and the message says so. */
+ * rows and k columns, op(B) k rows and n columns. *nota and *notb are 1 for the matrix, 0 for its
+ * transpose. *done becomes 1 if the board computed the product, else 0, and the caller must compute
+ * the product itself. C is unchanged then; only a board that failed during the product may leave
+ * parts of C written, and the message says so. */
 void gdr_dgemm_(const int* nota, const int* notb, const int* m, const int* n, const int* k,
                 const double* alpha, const double* beta, const int* lda, const int* ldb,
                 const int* ldc, const double* a, const double* b, double* c, int* done);
 
-/* Open the boards, and give them back. The first product opens them, too; a product after gdr_free
+/* Open the boards, and close them. The first product opens them, too; a product after gdr_free
  * opens them again. */
 void gdr_init(void);
 void gdr_free(void);
 
-/* The first board of this process (from 0), and how many it uses (from 1 on; what GDR_DEVICE says
- * about boards counts more). Boards that are open already are closed, and opened again when they
- * are needed. All boards of the emulator are alike: the first one's number stands in messages. */
+/* The first board of this process (from 0), and the number of boards (at least 1; GDR_DEVICE
+ * overrides it). Open boards are closed, and opened again by the next product. All boards of the
+ * emulator are equal: messages contain the number of the first. */
 void gdrsetboardid(int board);
 void gdrsetnboards(int boards);
 
-/* Which factor lies in the memories of the boards, whence it is broadcast, while tiles of the other
- * stand in the PEs: A, or (force swap) B. The result is the same. */
+/* Choose the factor in the memories of the boards, from which it is broadcast while the PEs hold
+ * tiles of the other factor: A, or (force swap) B. The result is the same. */
 void gdrsetforceswapab(void);
 void gdrresetforceswapab(void);
 
-/* While skip-send is set, that factor is not sent if the boards have it from the product before:
- * same place, shape and elements (their checksum is compared, so that a factor that did change is
- * sent). */
+/* While skip-send is set, that factor is not sent again if it is unchanged since the last product:
+ * same address, shape and elements (checked by a checksum). */
 void gdrsetskipsendjmat(void);
 void gdrresetskipsendjmat(void);
 
-/* Messages, on standard error: 0 none, 1 why a product was not done (the default; what repeats is
- * said once), 2 and more also a line for every product. The number of the process stands in them.
- */
+/* Messages on standard error: 0 none; 1 reasons for failed products (the default; repeated messages
+ * are printed once); 2 and more also a line for every product. They contain the process number. */
 void set_matmul_msg_level(int level);
 void gdrdgemm_set_procname(int process);
 
-/* Taken and kept, without effect: the emulator needs no test under load. */
+/* Accepted without effect: the emulator needs no stress test. */
 void gdrdgemm_set_stress_factor(int factor);
 
-/* The same, as Fortran calls them. */
+/* The same functions for Fortran. */
 void gdr_init_(void);
 void gdr_free_(void);
 void gdrsetboardid_(const int* board);

@@ -1,4 +1,4 @@
-// The functions that programs for the original library call.
+// The functions of the original library.
 #pragma GCC visibility push(default)
 #include "libgdr/compat/dgemm/gdrdgemm.h"
 #pragma GCC visibility pop

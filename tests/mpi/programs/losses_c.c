@@ -1,6 +1,6 @@
 /* The C interface where ranks are lost: forces again and again while ranks 1 and 2 kill themselves,
- * one in gdr_device_despite_losses, one between calls of the program's own, which then calls
- * gdr_device_recover. Prints on every rank that is left what it saw.
+ * one in gdr_device_retry_on_rank_failure, one between calls of the program's own, which then calls
+ * gdr_device_shrink. Prints on every rank that is left what it saw.
  *
  * usage: test_mpi_losses_c DEVICE
  */
@@ -68,26 +68,26 @@ int main(int argc, char** argv) {
   if (gdr_gravity_create(alone.device, &alone.gravity) != GDR_OK) fail("gravity");
   if (compute(&alone) != GDR_OK) fail("alone");
   me = gdr_device_rank(f.device);
-  if (gdr_device_despite_losses(f.device, compute, &f) != GDR_OK) fail("whole");
+  if (gdr_device_retry_on_rank_failure(f.device, compute, &f) != GDR_OK) fail("whole");
 
   f.dies = me == 1;
   f.tries = 0;
   while (gdr_device_ranks(f.device) == 4)
-    if (gdr_device_despite_losses(f.device, compute, &f) != GDR_OK) fail("without rank 1");
+    if (gdr_device_retry_on_rank_failure(f.device, compute, &f) != GDR_OK) fail("without rank 1");
   printf("%u: tries %d, %s\n", me, f.tries,
          strstr(gdr_device_description(f.device), "3 ranks") ? "described" : "");
   print_part(&f, alone.a, me);
 
-  status = gdr_device_despite_losses(f.device, no_file, &f);
+  status = gdr_device_retry_on_rank_failure(f.device, no_file, &f);
   printf("%u: status %d, %s\n", me, status, gdr_last_error());
 
   if (me == 2) raise(SIGKILL);
   do status = compute(&f);
   while (status == GDR_OK);
   printf("%u: status %d\n", me, status);
-  if (gdr_device_recover(f.device, lost, 1, &count) != GDR_OK) fail("recover");
+  if (gdr_device_shrink(f.device, lost, 1, &count) != GDR_OK) fail("recover");
   printf("%u: lost %u, %u, count %u\n", me, lost[0], lost[1], (unsigned)count);
-  if (gdr_device_despite_losses(f.device, compute, &f) != GDR_OK) fail("without rank 2");
+  if (gdr_device_retry_on_rank_failure(f.device, compute, &f) != GDR_OK) fail("without rank 2");
   print_part(&f, alone.a, me);
   fflush(stdout);
   gdr_gravity_free(f.gravity);

@@ -59,12 +59,12 @@ program losses
   me = gdr_device_rank(device)
   call gdr_gravity_create(device, gravity, status)
   victim = me == 1
-  call gdr_device_despite_losses(device, forces, status)
+  call gdr_device_retry_on_rank_failure(device, forces, status)
   print "(i0, a, i0)", me, ": status ", status
   print "(i0, a, i0, a, i0, a, l1)", me, ": rank ", gdr_device_rank(device), " of ", &
        gdr_device_ranks(device), ", the same ", all(a(:, first:last) == right(:, first:last))
   ! Nobody is lost now.
-  call gdr_device_recover(device, lost, status)
+  call gdr_device_shrink(device, lost, status)
   print "(i0, a, i0, a, i0)", me, ": status ", status, ", lost ", size(lost)
   deallocate (lost)  ! a main program's is not freed by itself
   call gdr_gravity_free(gravity)
