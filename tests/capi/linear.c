@@ -87,8 +87,8 @@ static void check_small(gdr_device* device) {
   memset(lu + 2 * SMALL * SMALL, 0, SMALL * SMALL * sizeof(double));
   memcpy(a, lu, sizeof a);
   const size_t step = SMALL * SMALL;
-  CHECK(gdr_batched_multiply(small, COUNT, SMALL, 1, SMALL, a, SMALL, step, x, SMALL, SMALL, b, SMALL,
-                           SMALL) == GDR_OK);
+  CHECK(gdr_batched_multiply(small, COUNT, SMALL, 1, SMALL, a, SMALL, step, x, SMALL, SMALL, b,
+                             SMALL, SMALL) == GDR_OK);
   CHECK(gdr_batched_lu(small, COUNT, SMALL, lu, SMALL, step, pivots, &singular) == GDR_OK);
   CHECK(singular == 1);
   CHECK(gdr_batched_solve(small, COUNT, SMALL, 1, lu, SMALL, step, pivots, b, SMALL, SMALL) ==
