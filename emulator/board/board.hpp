@@ -17,10 +17,10 @@ namespace gdr {
 
 /// Block runs of the engine by path.
 struct EngineStats {
-  std::uint64_t fast_runs = 0;      ///< in host numbers (see SectionStats)
+  std::uint64_t fast_runs = 0;      ///< runs in host numbers (see SectionStats)
   std::uint64_t fallback_runs = 0;  ///< on integers or the exact engine instead
   std::string reason;               ///< why a loaded program has fallback runs; empty if none
-  double compile_seconds = 0;       ///< spent making machine code
+  double compile_seconds = 0;       ///< time of code generation
 };
 
 class Board {

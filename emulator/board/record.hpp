@@ -15,7 +15,7 @@ enum class BusyPart : std::uint8_t { LinkWrite, Chip, LinkRead, Board };
 /// Busy time of a resource for one command; seconds since the list began, on the real board.
 struct BusyTime {
   BusyPart part{};
-  std::uint32_t chip = 0;  ///< of BusyPart::Chip
+  std::uint32_t chip = 0;  ///< chip number, for BusyPart::Chip
   CommandKind command{};
   double begin = 0, end = 0;
 };

@@ -16,7 +16,7 @@ struct WorkCounts {
   std::uint64_t compute_clocks = 0;    ///< PE clocks of all sections
   std::uint64_t port_in_clocks = 0;    ///< chip input port
   std::uint64_t port_out_clocks = 0;   ///< chip output port
-  std::uint64_t chip_clocks = 0;       ///< with overlap: the larger of compute and ports a half
+  std::uint64_t chip_clocks = 0;       ///< larger of compute and ports for each half
   std::uint64_t link_write_bytes = 0;  ///< host to board
   std::uint64_t link_read_bytes = 0;   ///< board to host
   std::uint64_t interactions = 0;      ///< pairs asked for: targets times sources, all chips
@@ -44,7 +44,7 @@ struct BoardRates {
 /// Clocks of one chip.
 struct ChipClocks {
   std::uint64_t compute = 0, port_in = 0, port_out = 0;
-  std::uint64_t total = 0;  ///< what passes on the chip: compute and ports overlap within a run
+  std::uint64_t total = 0;  ///< elapsed clocks: compute and ports overlap within a run
   ChipClocks& operator+=(const ChipClocks&) noexcept;
   friend bool operator==(const ChipClocks&, const ChipClocks&) = default;
 };

@@ -24,7 +24,7 @@ using LaneMemory = std::vector<std::uint64_t, LineAllocator<std::uint64_t>>;
 /// of arrays: the lanes of all PEs for one address stand side by side, `[address][PE]`. The long at
 /// an even address is the short there (upper half) and the one after it.
 struct BlockState {
-  std::uint32_t number = 0;  ///< of the block in its chip
+  std::uint32_t number = 0;  ///< number of the block in its chip
   std::uint32_t pes = 0;     ///< PEs of the block
   LaneMemory registers;      ///< [short address][PE]
   LaneMemory local;          ///< [short address][PE]

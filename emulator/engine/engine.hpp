@@ -20,7 +20,7 @@ namespace gdr {
 /// j-items that an engine converted beforehand (StreamingExecutable::convert_sources), for a run of
 /// more items than the broadcast memory holds.
 struct SourceStream {
-  const std::byte* groups = nullptr;  ///< of the run, consecutive; null: no stream
+  const std::byte* groups = nullptr;  ///< consecutive groups; null: no stream
   std::uint32_t last_group = 0;       ///< BM address (shorts) of the last group
 };
 

@@ -38,9 +38,9 @@ struct PassRun {
   std::uint64_t chips = 0;
   LoopPlan plan;
   std::uint32_t flags = 0;           ///< RunFlags
-  std::uint64_t address = 0;         ///< of the first j-item, in words of memory
-  std::uint64_t output_address = 0;  ///< where output items go in memory
-  std::size_t output_offset = 0;     ///< where they go among the results, with `run_return`
+  std::uint64_t address = 0;         ///< memory word address of the first j-item
+  std::uint64_t output_address = 0;  ///< memory word address of output items
+  std::size_t output_offset = 0;     ///< offset of output items in the results, with `run_return`
   std::uint64_t targets = 0;         ///< valid slots of a chip; 0: PassChip::targets
 };
 

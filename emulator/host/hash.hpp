@@ -29,6 +29,13 @@ class Hash {
   }
   constexpr Hash& add(std::string_view text) noexcept { return add(std::span<const char>(text)); }
 
+  /// Adds a word as a unit, faster than its bytes: for look-up in inner loops.
+  constexpr Hash& add_word(std::uint64_t word) noexcept {
+    hash_ = (hash_ ^ word) * 0x100000001b3;
+    hash_ ^= hash_ >> 32;  // products carry upwards only
+    return *this;
+  }
+
   constexpr std::uint64_t value() const noexcept { return hash_; }
 
  private:

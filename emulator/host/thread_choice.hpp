@@ -30,10 +30,10 @@ class ThreadChoice {
   void end_trial() noexcept;
 
   Timing alone_, together_;
-  bool several_ = true;  ///< what is done now
-  bool trial_ = true;    ///< or tried
-  unsigned calls_ = 0;   ///< since that began
-  double lost_ns_ = 0;   ///< in this trial
+  bool several_ = true;  ///< current choice
+  bool trial_ = true;    ///< whether a trial is in progress
+  unsigned calls_ = 0;   ///< calls since the last change
+  double lost_ns_ = 0;   ///< lost time in this trial
   unsigned between_trials_ = 64;
 };
 

@@ -57,12 +57,12 @@ enum class TTarget : std::uint8_t { None = 0, Whole = 1, Upper = 2, Lower = 3 };
 /// An operation of the multiplier, or of the adder and integer unit.
 struct Arithmetic {
   Op op = Op::None;
-  Width width = Width::Long;  ///< of the result, also where nothing but a mask is written
+  Width width = Width::Long;  ///< width of the result, also if only a mask is written
   Operand dst;                ///< Register, Local, LocalByT, T or None
   TTarget t = TTarget::None;  ///< never set together with a dst in T
   MaskTarget mask;            ///< adder slot only
   Operand a, b;               ///< b unused by operations of one operand
-  Long immediate;             ///< of the operands whose space is Immediate (short: low 36 bits)
+  Long immediate;             ///< value of Immediate operands (short: low 36 bits)
 
   friend bool operator==(const Arithmetic&, const Arithmetic&) = default;
   bool used() const noexcept { return op != Op::None; }

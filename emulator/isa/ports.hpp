@@ -35,7 +35,7 @@ struct Access {
   bool write;
   std::uint8_t slot;      ///< 0 multiplier, 1 adder/integer, 2 transfer, 3 predicate
   std::uint32_t address;  ///< in shorts; of Mask: mask register; of T always 0 or 1
-  std::uint32_t shorts;   ///< how many shorts are touched (T-indirect: its whole range)
+  std::uint32_t shorts;   ///< number of shorts (T-indirect: its whole range)
 };
 
 /// The port that an access of a memory goes through (masks have none).

@@ -23,7 +23,7 @@ struct LoopPlan {
   std::uint64_t groups = 0;  ///< the last one may be filled up with pad items
   std::uint64_t groups_per_half = 1;
   std::uint32_t slices = 1;  ///< blocks that share the groups; 1 where all see the same
-  std::uint32_t parts = 1;   ///< of an item's record, one for each block; 1 where all see the same
+  std::uint32_t parts = 1;   ///< parts of an item's record, one per block; 1 if all read the same
 
   /// Words of memory that an item takes.
   std::uint64_t record_words(const LoadedProgram& loaded) const noexcept {

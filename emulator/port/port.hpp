@@ -22,7 +22,7 @@ struct PortField {
   Reduce reduce = Reduce::Pass;
   Operand location;
   std::uint32_t half_word = 0;  ///< offset in a record of the link, in 32-bit units
-  Isa isa = Isa::Portable;      ///< of the host, for conversions; the bits are always the same
+  Isa isa = Isa::Portable;  ///< host instruction set of conversions; the bits do not depend on it
 };
 PortField port_field(const Variable& variable, const LinkLayout::Field& field) noexcept;
 

@@ -22,12 +22,12 @@ struct Place {
 /// Parameters of a random loop. Chances are in percent.
 struct LoopStyle {
   OperandDistribution immediates = OperandDistribution::Moderate;
-  unsigned long_chance = 50;     ///< that a temporary is a long
-  unsigned mask_chance = 10;     ///< that masks are set and used where they can be
-  unsigned integer_chance = 5;   ///< that a step is integer work on float patterns
-  unsigned transfer_chance = 5;  ///< that a step stores into the broadcast memory, or reads that
-  unsigned pair_chance = 40;     ///< that both arithmetic slots of an instruction are used
-  unsigned vlen = max_elements;  ///< of every instruction; 0: drawn for each
+  unsigned long_chance = 50;     ///< long temporaries
+  unsigned mask_chance = 10;     ///< masks set and used
+  unsigned integer_chance = 5;   ///< integer operations on float patterns
+  unsigned transfer_chance = 5;  ///< transfers to or from the broadcast memory
+  unsigned pair_chance = 40;     ///< both arithmetic slots used
+  unsigned vlen = max_elements;  ///< vector length of every instruction; 0: random
   /// Average number of steps that reach the ends of the range and return.
   unsigned range_limit_steps = 0;
   bool feedback = false;  ///< sums may feed what is summed up
@@ -107,7 +107,7 @@ class LoopBuilder {
   unsigned masks_set_ = 0;
   std::vector<ItemField> fields_;
   std::vector<Place> inputs_, temporaries_, sums_;
-  Place scratch_;  ///< of the broadcast memory
+  Place scratch_;  ///< scratch of the broadcast memory
 };
 
 }  // namespace gdr::selftest

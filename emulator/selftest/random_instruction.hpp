@@ -22,10 +22,10 @@ struct ItemSizes {
 /// Parameters of random instructions. Chances are in percent.
 struct Style {
   OperandDistribution immediates = OperandDistribution::Hostile;
-  bool keep_ports = true;         ///< else an element still never writes one place twice
-  unsigned float_chance = 0;      ///< that an adder slot is drawn from floating point only
-  unsigned long_chance = 50;      ///< that a location is a long
-  unsigned indirect_chance = 10;  ///< that an operand in local memory is addressed through T
+  bool keep_ports = true;         ///< if false, still no location is written twice by an element
+  unsigned float_chance = 0;      ///< adder slots with floating point only
+  unsigned long_chance = 50;      ///< long locations
+  unsigned indirect_chance = 10;  ///< T-indirect operands in local memory
 };
 
 /// A well-formed instruction that addresses only what the geometry has.

@@ -16,12 +16,13 @@
 namespace gdr::selftest {
 
 struct Options {
-  std::uint64_t seed = 1;            ///< case n of a category has seed + n
-  double seconds = 10;               ///< duration of the generation of new cases
-  std::uint64_t cases = 0;           ///< of every category, instead of a time; 0: as many as fit
-  std::string_view category;         ///< "operations", "programs", "loops" or "kernels"; empty: all
-  unsigned threads = 0;              ///< host threads; 0: one for each core
-  std::span<const Program> kernels;  ///< of the library; without them there is no "kernels"
+  std::uint64_t seed = 1;     ///< case n of a category has seed + n
+  double seconds = 10;        ///< duration of the generation of new cases
+  std::uint64_t cases = 0;    ///< cases per category, instead of a time; 0: no limit
+  std::string_view category;  ///< "operations", "programs", "loops" or "kernels"; empty: all
+  unsigned threads = 0;       ///< host threads; 0: one for each core
+  std::span<const Program>
+      kernels;  ///< programs of the category "kernels"; empty: category disabled
   /// Called with the elapsed seconds (or cases); never concurrently.
   std::function<void(double)> progress;
 };

@@ -1,5 +1,5 @@
-// Bodies that look at words of the broadcast memory that move: every engine sees what the halves
-// hold in that pass, however it takes the j-items.
+// Bodies that read the moving part of the broadcast memory: every engine provides the halves'
+// contents of the pass.
 #include <cmath>
 #include <string>
 
@@ -34,7 +34,7 @@ struct Shape {
   std::uint32_t flags;
 };
 
-/// Runs on the same j-items and on others: what an engine keeps of one must not show in the next.
+/// Runs on equal and on different j-items: cached items must not affect later runs.
 std::vector<std::uint64_t> results(const Program& program, const Setting& setting,
                                    const Shape& shape) {
   Geometry geometry = small_geometry(1, shape.blocks, 4, 32);

@@ -1,5 +1,5 @@
-// Items of which every block has a part, output items that go to the host at once, and the kernel
-// for matrices that lives on both.
+// Items partitioned over blocks, output items returned to the host, and the matrix kernel that uses
+// both.
 #include <algorithm>
 
 #include "board/programs.hpp"
@@ -147,7 +147,7 @@ TEST_CASE("Sums over parts of items stay with the blocks' own targets") {
   for (std::size_t n = 0; n < items * blocks; ++n) parts.push_back(number(17 * n));
   rig.targets(1, ChipPartition::TargetsOverBlocks, a);
   rig.write(1, 0, parts);
-  // The same items twice: kept for the second run, and taken anew for one that deals them out.
+  // The same items twice: resident for the second run, converted again for another partition.
   for (unsigned k = 0; k < 2; ++k) {
     rig.run(1, ChipPartition::PartsOverBlocks, 0, items);
     rig.read(1, ChipPartition::TargetsOverBlocks, a.size());

@@ -1,4 +1,4 @@
-// Where variables stand on the link.
+// Layout of variables on the link.
 #include "board/programs.hpp"
 #include "support/catch.hpp"
 

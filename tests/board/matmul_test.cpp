@@ -1,5 +1,4 @@
-// Bodies that are sums of products: what the engines make of them at once, against the same run
-// taken instruction by instruction.
+// Bodies that are matrix products: the matrix kernels against the instructions.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -155,12 +154,12 @@ struct Shape {
   std::size_t items;
 };
 
-/// What stands in the PEs and in the memory of each chip.
+/// Contents of the PEs and of the memory of each chip.
 struct Numbers {
   std::vector<std::vector<double>> targets, items;
 };
 
-/// Results of a run, `at_once` or not.
+/// Results of a run, with the matrix kernels (`at_once`) or without.
 std::vector<std::uint64_t> results(const Program& program, const Shape& shape, const char* engine,
                                    const char* isa, const Numbers& numbers, bool at_once) {
   Geometry geometry = small_geometry(shape.chips, shape.blocks, shape.pes);

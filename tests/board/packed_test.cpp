@@ -1,4 +1,4 @@
-// Targets packed into vectors give the bits that blocks of PEs give, with every kernel and number.
+// Packed targets give the same bits as blocks of PEs, for every kernel and number of targets.
 #include <algorithm>
 #include <cmath>
 #include <random>

@@ -1,4 +1,4 @@
-// Small kernels made by hand, and a rig that drives a board with them.
+// Small hand-written kernels and a test rig for boards.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,4 @@
-// Malformed commands are refused before anything of them has happened.
+// Malformed commands are refused without any effect.
 #include <limits>
 
 #include "board/programs.hpp"

@@ -1,4 +1,4 @@
-// Which of one thread and several does small work: what took less time before.
+// Adaptive choice between one thread and several for short work.
 #include "emulator/host/thread_choice.hpp"
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The host's thread pool: every task once, whoever calls, and from however many threads.
+// The host's thread pool: every task runs once, for any number of calling threads.
 #include "emulator/host/thread_pool.hpp"
 
 #include <atomic>

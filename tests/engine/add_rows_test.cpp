@@ -1,4 +1,4 @@
-// Rows of longs that the network adds up in the host's doubles, against scalar sums in a tree.
+// Sums of rows of longs in doubles, against scalar sums in a tree.
 #include "emulator/engine/vector/doubles/add_rows.hpp"
 
 #include <random>
@@ -35,7 +35,7 @@ struct Shape {
   std::size_t count, lanes;
 };
 
-/// Adds up random rows; whether that was done in doubles, which then has to be right.
+/// Adds random rows; returns whether doubles were used, and checks the result.
 bool add_random(Random& random, Isa isa, Shape shape, unsigned first, unsigned count) {
   const std::size_t size = 2 * shape.lanes;
   std::vector<std::uint64_t> shorts(shape.count * size);
@@ -78,7 +78,7 @@ TEST_CASE("rows added in doubles have the sums of the tree") {
       add_random(random, isa, {3, 2}, 0, 3);      // zeros, also with fractions
       add_random(random, isa, {2, 1}, 2044, 4);   // infinities and NaN
     }
-    // AVX2 doubts powers of two.
+    // AVX2 rejects powers of two.
     if (isa == Isa::Portable) {
       CHECK(added == 0);
     } else {

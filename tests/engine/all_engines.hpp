@@ -1,5 +1,4 @@
-// Runs a kernel of a text on every engine and instruction set, beside what its graph gives in long
-// doubles.
+// Runs a kernel on every engine and instruction set and compares with its graph in long doubles.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +38,7 @@ inline std::size_t count_of(const kc::Graph& graph, VarKind kind, const Data& da
   return 1;
 }
 
-/// Runs a kernel everywhere and compares all results with what its text says.
+/// Runs a kernel on all engines and compares all results with its graph.
 inline void check_everywhere(const std::string& text, const Data& data,
                              const Tolerances& tolerances, std::uint64_t seed = 1) {
   const kc::Graph graph = graph_of(text);

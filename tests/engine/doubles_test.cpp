@@ -1,5 +1,4 @@
-// The vector engine on host doubles: what is proved, what is done again on integers, and bits that
-// doubles once got wrong.
+// The vector engine on host doubles: verification, repetition on integers, and regressions.
 #include <fmt/format.h>
 
 #include <cmath>

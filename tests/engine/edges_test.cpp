@@ -1,6 +1,5 @@
-// Chains of operations on numbers at the ends of what representations hold, one number in all
-// lanes: a run is proved or not by these numbers alone, and what stands between is never seen
-// outside.
+// Chains of operations on boundary words, equal in all lanes: only these numbers decide whether a
+// run is verified, and intermediate results are not observable.
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -62,7 +61,7 @@ Program chain(Rng& rng) {
   return p;
 }
 
-/// Two numbers that stand in some way to each other, and a third one.
+/// Two related numbers and a third one.
 void draw_operands(Rng& rng, BlockState& block) {
   const auto relation = static_cast<selftest::Relation>(rng.below(selftest::relation_count));
   const auto distribution =

@@ -1,5 +1,5 @@
-// Numbers that carry a bound of their error: what a kernel's graph gives in long doubles, and how
-// far an engine may be from it that rounds every operation to a given unit.
+// Running error analysis: a kernel's graph in long doubles, with a bound of the error of an engine
+// that rounds every operation to a given unit.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace gdr::test {
 
-/// What an engine does with numbers.
+/// Rounding properties of an engine.
 struct Rounding {
   double inputs;     ///< relative error of an input
   double operation;  ///< of a sum, a product, a function

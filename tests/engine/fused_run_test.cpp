@@ -1,5 +1,5 @@
-// Start, body and End of the vector engine as one: words that a section leaves in one form and the
-// next one wants in another.
+// Fused runs of Start, body and End on the vector engine, with conversions of words between
+// sections.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -17,7 +17,7 @@
 namespace gdr {
 namespace {
 
-/// What takes j-items past the broadcast memory.
+/// The streaming interface of an executable.
 std::shared_ptr<const StreamingExecutable> streamed(const Engine& engine, const Program& program,
                                                     const Geometry& geometry) {
   return std::dynamic_pointer_cast<const StreamingExecutable>(engine.prepare(program, geometry));
@@ -143,7 +143,7 @@ TEST_CASE("fused runs leave the same state as separate sections") {
       BlockState got = test.state;
       const bool whole = executable->run_program(got, body);
       done += whole;
-      // What was tried in vain leaves the sections to be run as if nothing had been.
+      // A failed fused run leaves the state unchanged for the separate sections.
       if (!whole) {
         selftest::Case again = test;
         again.state = got;
@@ -232,7 +232,7 @@ std::vector<std::uint64_t> results_of(const Program& program, const BlockState& 
   return all;
 }
 
-/// Whether every word is as it was, or as a run for everything leaves it.
+/// Whether every word has its previous value or that of a complete run.
 bool is_old_or_new(const BlockState& state, const BlockState& old, const BlockState& made) {
   const auto holds = [&](LaneMemory BlockState::*memory) {
     const LaneMemory &words = state.*memory, &before = old.*memory, &after = made.*memory;
@@ -244,8 +244,8 @@ bool is_old_or_new(const BlockState& state, const BlockState& old, const BlockSt
          holds(&BlockState::masks);
 }
 
-/// Runs a case in one go, for everything and for results only: then results are the same, and other
-/// words may keep what they held. False if the engine does not do that.
+/// Executes fused runs of a case, complete and results-only: results are equal, and other words may
+/// keep their values. False if the engine does not support it.
 bool results_only_suffice(const StreamingExecutable& executable, const selftest::Case& test) {
   if (executable.stream_bytes() == 0) return false;
   std::vector<std::byte> stream(test.run.iterations * executable.stream_bytes() + 64);
@@ -321,7 +321,7 @@ void clear_some(Rng& rng, Program& program) {
   }
 }
 
-/// One run of a case, in one go if it can be, and section by section, on the same stream.
+/// One run of a case, fused if possible, and section by section, on the same stream.
 struct BothWays {
   BlockState whole, apart;
   bool done = false;

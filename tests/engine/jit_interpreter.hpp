@@ -1,4 +1,4 @@
-// The meaning of the lowered IR, one lane after the other: the oracle for machine code.
+// An interpreter of the lowered IR, lane by lane: the oracle for machine code.
 #pragma once
 
 #include <cfenv>

@@ -1,5 +1,5 @@
-// Random code in the lowered IR: machine code gives what an interpreter of the IR gives, whether
-// all values find registers or most are spilled, for both instruction sets and types.
+// Random code in the lowered IR: machine code agrees with the interpreter, with and without spills,
+// for both instruction sets and types.
 #if __has_include(<xbyak/xbyak.h>) && defined(__x86_64__)
 #include <fmt/format.h>
 

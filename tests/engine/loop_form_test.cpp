@@ -1,5 +1,5 @@
-// The pieces of loops, pass after pass against the kernels that they are made of, and what is left
-// of arithmetic that a host can do without. The oracle is `evaluate`, the meaning of a node.
+// Loop segments against their kernels, pass by pass, and simplification of arithmetic. The oracle
+// is `evaluate`, the definition of a node.
 #include <bit>
 #include <map>
 #include <random>

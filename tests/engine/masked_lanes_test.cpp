@@ -1,5 +1,4 @@
-// Lanes that a predicate leaves out do not send a run on doubles to the integers, and what they
-// hold is the machine's all the same.
+// Masked lanes do not make a run on doubles fail, and hold the exact words nevertheless.
 #include <bit>
 #include <cmath>
 #include <functional>

@@ -1,6 +1,5 @@
-// Functions of numbers of either sign on the native engine, which computes 1/x and 1/sqrt(x) with
-// instructions of the host where a program works them out from the bits of x: it may do so only
-// where the program computes that for every x.
+// Idiom recognition on the native engine for numbers of either sign: host instructions may replace
+// a sequence only if it computes 1/x or 1/sqrt(x) for every x.
 #include <string>
 #include <vector>
 

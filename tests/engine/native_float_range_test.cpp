@@ -1,5 +1,5 @@
-// Kernels whose numbers are beyond the range of floats, on floats: the engine computes those runs
-// in doubles, and says so.
+// Kernels with numbers beyond the range of floats: the engine repeats these runs in doubles and
+// reports it.
 #include <string>
 #include <vector>
 

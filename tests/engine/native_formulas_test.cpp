@@ -1,6 +1,6 @@
 // Random kernels of functions of numbers of either sign: reciprocals, quotients, roots, powers and
-// exponentials between absolute values, minima, maxima and conditions. Every engine must be as near
-// to what the text says in long doubles as its roundings allow.
+// exponentials between absolute values, minima, maxima and conditions. Every engine must agree with
+// long doubles within the error of its roundings.
 #include <algorithm>
 #include <cmath>
 #include <optional>

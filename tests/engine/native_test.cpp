@@ -1,5 +1,5 @@
-// What the native engine promises: host numbers close to exact ones, roots at any exponent, nothing
-// silently finite, and the exact engine, with a reason, for what it cannot represent.
+// Properties of the native engine: results close to exact ones, roots at any exponent, propagation
+// of infinities and NaN, and reported fallback to the exact engine.
 #include <bit>
 #include <cmath>
 #include <memory>

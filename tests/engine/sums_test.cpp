@@ -1,4 +1,4 @@
-// Sums where rounding is a close call: every instruction set against the scalar arithmetic.
+// Sums near rounding boundaries: every instruction set against the scalar arithmetic.
 //
 // The vector engine adds in the host's doubles and finds the inexact lanes itself; random operands
 // meet these once in millions of sums, the operands here all the time.

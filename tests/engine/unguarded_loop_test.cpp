@@ -1,4 +1,4 @@
-// Which passes of a loop need the conditions that leave out pairs.
+// Loop versioning: passes that require guards.
 #include "emulator/engine/native/unguarded_loop.hpp"
 
 #include <random>

@@ -1,4 +1,4 @@
-// The line language of `gdr fp`: what a line may look like, and what a bad one gives.
+// The line language of `gdr fp`: valid lines and errors.
 #include "libgdr/cli/fp_lines.hpp"
 
 #include <string>

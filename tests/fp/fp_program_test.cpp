@@ -1,5 +1,4 @@
-// The built `gdr fp`, from outside: random lines against MPFR, conversations, bad input, full
-// disks.
+// The program `gdr fp`: random lines against MPFR, interactive use, invalid input, full disks.
 #include <algorithm>
 #include <array>
 #include <chrono>

@@ -1,4 +1,4 @@
-// A child process that a test talks to over pipes.
+// A child process connected by pipes.
 #pragma once
 
 #include <sys/types.h>

@@ -66,7 +66,7 @@ oracle::Result machine(const oracle::Case& c) {
   return {upper_half(result).bits, letters(flags)};
 }
 
-/// What the drawn cases reached; a generator that never meets an edge proves nothing.
+/// Coverage of the random cases.
 struct Reached {
   std::uint64_t overflow = 0, underflow = 0, invalid = 0;
 };

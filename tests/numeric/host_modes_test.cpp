@@ -1,4 +1,4 @@
-// The same bits whatever a user's thread has done to its floating-point unit.
+// Results do not depend on the calling thread's floating-point environment.
 #include <array>
 #include <bit>
 #include <cfenv>

@@ -1,5 +1,5 @@
-// Mistakes that an engine made of the host's doubles is prone to: each is found within a few
-// thousand programs, so within seconds of `gdr selftest`.
+// Typical defects of arithmetic in host doubles: each is detected within a few thousand programs,
+// that is, seconds of `gdr selftest`.
 #include <bit>
 #include <cmath>
 #include <functional>

@@ -1,5 +1,4 @@
-// What the generators draw: everything, the same for the same seed, and numbers of their
-// distribution.
+// Properties of the generators: coverage, reproducibility and distributions.
 #include <map>
 #include <set>
 #include <tuple>

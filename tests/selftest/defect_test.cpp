@@ -1,4 +1,4 @@
-// Defects that are planted are found, named and shrunk to next to nothing.
+// Injected defects are detected, reported and minimised.
 #include <fmt/format.h>
 
 #include <memory>

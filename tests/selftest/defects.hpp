@@ -1,4 +1,4 @@
-// Engines with a defect that somebody might make.
+// Engines with injected defects.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@ namespace gdr::test {
 /// Changes what an instruction left; `state` is what it should leave.
 using Defect = std::function<void(const Instruction& instruction, BlockState& state)>;
 
-/// What a defective unit makes of two operands, given the right result. Floats are widened;
+/// Result of a defective unit for two operands, given the right result. Floats are widened;
 /// integers are of the operation's width.
 using WrongResult = std::function<Long(const Arithmetic& slot, Long a, Long b, Long right)>;
 

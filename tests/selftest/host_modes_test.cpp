@@ -1,5 +1,5 @@
-// Engines give the same bits whatever a user's thread has done to its floating-point unit, and
-// leave that as it was: rounding, flushing to zero, and flags.
+// Engines neither depend on nor change the calling thread's floating-point environment: rounding,
+// flushing to zero, and flags.
 #include <cfenv>
 #include <memory>
 #include <vector>

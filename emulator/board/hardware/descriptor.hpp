@@ -23,7 +23,7 @@ enum DescriptorFlags : std::uint32_t {
 struct Descriptor {
   DescriptorKind kind{};
   std::uint32_t flags = 0;
-  std::uint64_t sequence = 0;  ///< in its queue: 1 for the first after a reset, then one more
+  std::uint64_t sequence = 0;  ///< number in its queue, from 1 after a reset
   std::uint64_t commands = 0;  ///< address of the commands, 80 bytes each
   std::uint64_t command_count = 0;
   std::uint64_t payload = 0;  ///< address of the payload
@@ -35,7 +35,7 @@ struct Descriptor {
   std::uint64_t subject = 0;        ///< Resend: sequence number of the list, in the same queue
   std::uint64_t first_result = 0;   ///< Resend: the first word that is wanted
   std::uint64_t reserved[3] = {};
-  std::uint64_t checksum = 0;  ///< of the 15 words before
+  std::uint64_t checksum = 0;  ///< checksum of the 15 words before
 };
 static_assert(sizeof(Descriptor) == 128);
 
@@ -58,16 +58,16 @@ std::string_view completion_status_text(CompletionStatus status) noexcept;
 /// 1024 bytes. `sequence` is written last: a host that sees it sees the rest.
 struct Completion {
   std::uint64_t sequence = 0;
-  std::uint64_t checksum = 0;  ///< of all other words
+  std::uint64_t checksum = 0;  ///< checksum of all other words
   CompletionStatus status{};
   std::uint32_t category = 0;         ///< Refused: the error's (emulator/include/gdr/error.hpp)
   std::uint64_t command = 0;          ///< Refused: number in the list
-  std::uint64_t result_words = 0;     ///< that the list returns
-  std::uint64_t result_checksum = 0;  ///< of those that were written
-  WorkCounts counts;                  ///< since they were reset
-  std::uint64_t fast_runs = 0, fallback_runs = 0;  ///< of the engine (EngineStats), since the reset
+  std::uint64_t result_words = 0;     ///< number of result words of the list
+  std::uint64_t result_checksum = 0;  ///< checksum of the written words
+  WorkCounts counts;                  ///< counts since their reset
+  std::uint64_t fast_runs = 0, fallback_runs = 0;  ///< EngineStats since the reset
   double compile_seconds = 0;
-  std::uint64_t busy_nanoseconds = 0;  ///< spent on lists since the reset
+  std::uint64_t busy_nanoseconds = 0;  ///< time spent on lists since the reset
   char reason[232] = {};
   char message[640] = {};
 };

@@ -26,7 +26,7 @@ enum class FaultKind : std::uint32_t {
 
 struct Fault {
   FaultKind kind{};
-  std::uint64_t list = 1;   ///< from this descriptor on: in the order in which they are fetched
+  std::uint64_t list = 1;   ///< first affected descriptor, in the order of fetching
   std::uint64_t value = 0;  ///< bits count modulo the length of what is transferred
   std::uint64_t times = 1;  ///< descriptors in a row
 };

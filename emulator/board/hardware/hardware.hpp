@@ -97,7 +97,7 @@ class BoardHardware {
   std::uint64_t fetched_ = 0;         ///< descriptors of all queues since the reset
   std::uint64_t halted_ = 0;          ///< bit c: chip c skips lists until one says resume
   bool stuck_ = false;
-  std::vector<std::uint64_t> chip_bits_;  ///< of ChipStatus: chip_error, chip_by_board
+  std::vector<std::uint64_t> chip_bits_;  ///< bits of ChipStatus: chip_error, chip_by_board
   CommandList list_;                      ///< current list
 };
 

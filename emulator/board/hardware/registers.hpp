@@ -66,7 +66,7 @@ enum class Register : std::uint32_t {
 };
 constexpr std::uint32_t host_registers =
     0x2000;                                  ///< offset of the first register that the host writes
-constexpr std::uint32_t chip_stride = 0x40;  ///< from a chip's register to the next chip's
+constexpr std::uint32_t chip_stride = 0x40;  ///< distance of a register of adjacent chips
 
 /// The register of a chip that `r` is for chip 0.
 constexpr Register of_chip(Register r, unsigned chip) noexcept {

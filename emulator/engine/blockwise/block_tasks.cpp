@@ -16,23 +16,23 @@ GroupRange BlockwiseRunner::groups_of(const Chunk& chunk, GroupRange slice) cons
 
 /// One part of the j-items that all blocks of a chip see in this chunk.
 void BlockwiseRunner::stage(const Chunk& chunk, std::uint32_t chip, std::uint64_t part) {
-  CachedItems& staged = item_cache_[chip];
+  CachedItems& cached = item_cache_[chip];
   const LoopPlan& plan = loop().plan;
   const GroupRange all = groups_of(chunk, {0, plan.groups});
   const std::uint64_t size = (items_per_task + plan.group - 1) / plan.group;
   const GroupRange groups{all.first + part * size, std::min(size, all.count - part * size)};
   std::vector<std::uint64_t> scratch;
   const std::uint32_t step = program_.halves.source_step;
-  std::uint64_t* const shorts = staged.shorts.data() + part * size * step;
+  std::uint64_t* const shorts = cached.shorts.data() + part * size * step;
   load_sources(program_, plan, memory_of(chip), {loop().address, 0}, groups, shorts, scratch);
   if (!accepts_streams()) return;
   const StreamingExecutable& executable = *streamed_;
-  std::byte* const to = staged.groups.data() + part * size * executable.stream_bytes();
-  if (!executable.convert_sources(shorts, groups.count, step, to)) staged.usable = false;
+  std::byte* const to = cached.groups.data() + part * size * executable.stream_bytes();
+  if (!executable.convert_sources(shorts, groups.count, step, to)) cached.usable = false;
 }
 
 void BlockwiseRunner::work(const Chunk& chunk, const Task& task) {
-  if (is_matmul() && fast_factors_ && task.runs && held_[task.chip].by_records)
+  if (is_matmul() && fast_factors_ && task.runs && cached_factors_[task.chip].by_records)
     return gather_fast_factors(task);
   BlockState& block = state(task.chip).blocks[task.block];
   if (chunk.first) {
@@ -83,7 +83,7 @@ void BlockwiseRunner::run_loop(const Chunk& chunk, const Task& task) {
   if (chunk.fills == 0) return;
   if (!accepts_streams()) return run_fills(chunk, task);
   if (!shares_sources()) return run_own_stream(chunk, task);
-  if (!staged_of_[task.chip]->usable) return run_fills(chunk, task);
+  if (!chip_items_[task.chip]->usable) return run_fills(chunk, task);
   run_stream(chunk, task);
 }
 
@@ -104,7 +104,7 @@ bool BlockwiseRunner::runs_fused(const Chunk& chunk, const Task& task) const {
   const LoopPlan& plan = loop().plan;
   const GroupRange slice = plan.slice(task.block);
   if (slice.count == 0 || slice.count > streamed_->max_fused_groups()) return false;
-  return shares_sources() ? staged_of_[task.chip]->usable.load()
+  return shares_sources() ? chip_items_[task.chip]->usable.load()
                           : plan.fills(slice.count) <= fills_at_once;
 }
 
@@ -167,7 +167,7 @@ void BlockwiseRunner::run_fills_at_once(const Chunk& chunk, const Task& task, st
   const GroupRange all{first.first, groups.first + groups.count - first.first};
   const std::size_t before = all.first - groups_of(chunk, slice).first;
   const std::byte* const stream =
-      staged_of_[task.chip]->groups.data() + before * streamed_->stream_bytes();
+      chip_items_[task.chip]->groups.data() + before * streamed_->stream_bytes();
   run_groups(chunk, task, all, {stream, last});
   store_last_outputs(chunk, task, end);
 }
@@ -218,7 +218,7 @@ void BlockwiseRunner::run_own_stream(const Chunk& chunk, const Task& task) {
       if (without_sections) run_section(task, Section::End);
       return;
     }
-    if (!whole) stream.kept.reset();
+    if (!whole) stream.key.reset();
     if (!stream.in_memory) {
       std::uint64_t* const bm = state(task.chip).blocks[task.block].bm.data();
       for (const auto& fill : stream.last_fills) std::ranges::copy(fill.shorts, bm + fill.base);
@@ -233,11 +233,11 @@ void BlockwiseRunner::run_own_stream(const Chunk& chunk, const Task& task) {
 bool BlockwiseRunner::is_unchanged(const Task& task, GroupRange groups,
                                    CachedStream& stream) const {
   std::vector<GroupRange> changes;
-  if (!changed_groups(task.chip, stream.kept, changes)) return false;
+  if (!changed_groups(task.chip, stream.key, changes)) return false;
   const bool touched = std::ranges::any_of(changes, [&](const GroupRange& change) {
     return change.first < groups.first + groups.count && groups.first < change.first + change.count;
   });
-  if (!touched) stream.kept = items_of(task.chip);
+  if (!touched) stream.key = items_of(task.chip);
   return !touched;
 }
 
@@ -259,25 +259,25 @@ bool BlockwiseRunner::make_stream(const Task& task, GroupRange groups, std::uint
   if (shorts.size() < groups.count * step) shorts.resize(groups.count * step);
   stream.groups.resize(groups.count * executable.stream_bytes());
   load_sources(program_, plan, memory, records_of(task), groups, shorts.data(), scratch);
-  stream.kept.reset();
+  stream.key.reset();
   stream.in_memory = false;
   if (!executable.convert_sources(shorts.data(), groups.count, step, stream.groups.data())) {
     return false;
   }
   const GroupRange slice = plan.slice(task.block);
   for (std::uint64_t k = 0; k < visible_fills; ++k) {
-    auto& kept = stream.last_fills[k];
-    kept.shorts.clear();
+    auto& saved = stream.last_fills[k];
+    saved.shorts.clear();
     if (last + k + 1 < visible_fills) continue;  // there was no fill before the first
     const std::uint64_t f = last + k + 1 - visible_fills;
     const GroupRange fill = plan.fill(slice, f);
     if (fill.first < groups.first) continue;  // what was done before left it there
     const std::uint64_t* const from = shorts.data() + (fill.first - groups.first) * step;
-    kept.shorts.assign(from, from + fill.count * step);
-    kept.base = halves.source_base[f % 2];
-    stream.last_group = kept.base + static_cast<std::uint32_t>(fill.count - 1) * step;
+    saved.shorts.assign(from, from + fill.count * step);
+    saved.base = halves.source_base[f % 2];
+    stream.last_group = saved.base + static_cast<std::uint32_t>(fill.count - 1) * step;
   }
-  stream.kept = items_of(task.chip);
+  stream.key = items_of(task.chip);
   return true;
 }
 
@@ -319,7 +319,7 @@ void BlockwiseRunner::fill_half(const Chunk& chunk, const Task& task, GroupRange
     return;
   }
   const std::uint64_t before = groups.first - chunk.first_fill * loop().plan.groups_per_half;
-  std::copy_n(staged_of_[task.chip]->shorts.data() + before * halves.source_step,
+  std::copy_n(chip_items_[task.chip]->shorts.data() + before * halves.source_step,
               groups.count * halves.source_step, bm);
 }
 

@@ -149,7 +149,7 @@ void BlockwiseRunner::run_one(const PassRun* run, std::span<const TargetWrite> w
   const std::vector<Chunk> chunks = make_chunks();
   std::vector<Phase> phases;
   threads_ = threads_for(estimate(tasks.size()), pass_->threads);
-  staged_of_.clear();
+  chip_items_.clear();
   is_matmul() ? begin_matmul() : require_states();
   for (const Chunk& chunk : chunks) add_chunk(chunk, tasks, phases);
   if (is_matmul()) add_matmul(phases);
@@ -163,7 +163,7 @@ void BlockwiseRunner::run_one(const PassRun* run, std::span<const TargetWrite> w
     for (std::size_t c = 0; c < pass_->chips.size(); ++c)
       if (takes_part(run_->chips, c)) memory_of(c).changed(run_->output_address, words);
   }
-  if (chunks.size() == 1 && !is_matmul()) drop_unused_items();
+  if (chunks.size() == 1 && !is_matmul()) set_item_keys();
 }
 
 /// Key of the run's j-items in a chip's memory.
@@ -173,13 +173,13 @@ ItemsKey BlockwiseRunner::items_of(std::uint32_t chip) const {
 
 /// Appends the groups of the run's j-items that changed since they were converted. False if
 /// unknown: then all may have changed.
-bool BlockwiseRunner::changed_groups(std::uint32_t chip, const std::optional<ItemsKey>& kept,
+bool BlockwiseRunner::changed_groups(std::uint32_t chip, const std::optional<ItemsKey>& key,
                                      std::vector<GroupRange>& groups) const {
   const ItemsKey now = items_of(chip);
-  if (!kept || !kept->same_places(now)) return false;
-  if (kept->contents == now.contents) return true;
+  if (!key || !key->same_places(now)) return false;
+  if (key->contents == now.contents) return true;
   std::vector<BoardMemory::Range> changes;
-  if (!memory_of(chip).changes_since(kept->contents, changes)) return false;
+  if (!memory_of(chip).changes_since(key->contents, changes)) return false;
   const std::uint64_t words = loop().plan.record_words(program_) * loop().plan.group;
   const std::uint64_t end_of_items = now.address + words * loop().plan.groups;
   for (const BoardMemory::Range& change : changes) {
@@ -206,31 +206,31 @@ void BlockwiseRunner::add_conversion(const Chunk& chunk, std::vector<Phase>& pha
   const std::uint64_t of_part = parts(items_per_task, loop().plan.group);
   const std::uint64_t all_parts = parts(groups.count, of_part);
   while (item_cache_.size() < pass_->chips.size()) item_cache_.emplace_back();
-  staged_of_.assign(pass_->chips.size(), nullptr);
+  chip_items_.assign(pass_->chips.size(), nullptr);
   for (std::uint32_t chip = 0; chip < pass_->chips.size(); ++chip) {
     if (blocks_of(chip) == 0) continue;
     const std::uint64_t contents = memory_of(chip).contents();
-    for (std::uint32_t c = 0; c < chip && staged_of_[chip] == nullptr; ++c) {
-      if (memory_of(c).contents() == contents) staged_of_[chip] = staged_of_[c];
+    for (std::uint32_t c = 0; c < chip && chip_items_[chip] == nullptr; ++c) {
+      if (memory_of(c).contents() == contents) chip_items_[chip] = chip_items_[c];
     }
-    if (staged_of_[chip] != nullptr) continue;
-    CachedItems& staged = item_cache_[chip];
-    staged_of_[chip] = &staged;
+    if (chip_items_[chip] != nullptr) continue;
+    CachedItems& cached = item_cache_[chip];
+    chip_items_[chip] = &cached;
     const bool whole = chunk.first && chunk.last;
-    const bool enough = staged.converted || !accepts_streams();
+    const bool enough = cached.converted || !accepts_streams();
     std::vector<GroupRange> changes;
     const bool known =
-        whole && enough && staged.usable && changed_groups(chip, staged.kept, changes);
+        whole && enough && cached.usable && changed_groups(chip, cached.key, changes);
     const auto has_changed = [&](std::uint64_t part) {
       return std::ranges::any_of(changes, [&](const GroupRange& change) {
         return change.first < (part + 1) * of_part && part * of_part < change.first + change.count;
       });
     };
-    staged.kept.reset();
+    cached.key.reset();
     if (!known) {
-      staged.usable = true;
-      if (staged.shorts.size() < size) staged.shorts.resize(size);
-      if (staged.groups.size() < bytes) staged.groups.resize(bytes);
+      cached.usable = true;
+      if (cached.shorts.size() < size) cached.shorts.resize(size);
+      if (cached.groups.size() < bytes) cached.groups.resize(bytes);
     }
     for (std::uint64_t part = 0; part < all_parts; ++part)
       if (!known || has_changed(part)) missing.push_back({chip, part});
@@ -270,10 +270,10 @@ void BlockwiseRunner::add_chunk(const Chunk& chunk, const std::vector<Task>& tas
 }
 
 /// Keeps completely converted items for the next run on the same j-items.
-void BlockwiseRunner::drop_unused_items() {
-  for (std::uint32_t chip = 0; chip < staged_of_.size(); ++chip) {
-    if (staged_of_[chip] != &item_cache_[chip]) continue;
-    item_cache_[chip].kept = items_of(chip);
+void BlockwiseRunner::set_item_keys() {
+  for (std::uint32_t chip = 0; chip < chip_items_.size(); ++chip) {
+    if (chip_items_[chip] != &item_cache_[chip]) continue;
+    item_cache_[chip].key = items_of(chip);
     item_cache_[chip].converted = accepts_streams();
   }
 }

@@ -34,7 +34,7 @@ struct ItemsKey {
 /// j-items that all blocks of a chip read, converted for the broadcast memory and for the engine.
 /// Chips with equal memories share them. Cached for later runs.
 struct CachedItems {
-  std::optional<ItemsKey> kept;
+  std::optional<ItemsKey> key;
   bool converted = false;             ///< `groups` is valid
   std::vector<std::uint64_t> shorts;  ///< as in the broadcast memory, consecutive items
   std::vector<std::byte> groups;
@@ -47,7 +47,7 @@ constexpr std::uint64_t visible_fills = 3;
 
 /// j-items of a single block, converted for the engine and cached for later runs.
 struct CachedStream {
-  std::optional<ItemsKey> kept;
+  std::optional<ItemsKey> key;
   std::vector<std::byte> groups;
   /// Contents of the last fills of the broadcast memory's halves.
   struct LastFill {
@@ -110,11 +110,11 @@ class BlockwiseRunner final : public PassRunner {
   double estimate(std::size_t tasks) const noexcept;
   void add_chunk(const Chunk& chunk, const std::vector<Task>& tasks, std::vector<Phase>& phases);
   void add_conversion(const Chunk& chunk, std::vector<Phase>& phases);
-  bool changed_groups(std::uint32_t chip, const std::optional<ItemsKey>& kept,
+  bool changed_groups(std::uint32_t chip, const std::optional<ItemsKey>& key,
                       std::vector<GroupRange>& groups) const;
   void add_joined_reads(std::vector<Phase>& phases);
   void add_joined_read(const ResultRead& read, std::vector<Phase>& phases);
-  void drop_unused_items();
+  void set_item_keys();
 
   bool is_matmul() const noexcept;
   std::uint64_t fills_before_matmul() const noexcept;
@@ -180,7 +180,7 @@ class BlockwiseRunner final : public PassRunner {
   std::span<const ResultRead> reads_;
   std::vector<ChipState*> states_;            ///< by chip; null: not accessed yet
   std::vector<std::uint32_t> product_chips_;  ///< chips that run a matrix product
-  std::vector<CachedItems*> staged_of_;       ///< by chip that runs: its j-items of a chunk
+  std::vector<CachedItems*> chip_items_;      ///< by chip that runs: its j-items of a chunk
 
   // Buffers are reused: page faults of fresh memory cost more than the work in it.
   std::deque<CachedItems> item_cache_;  ///< by chip
@@ -197,11 +197,11 @@ class BlockwiseRunner final : public PassRunner {
     bool known = false;                         ///< complete except for targets of this pass
     bool by_records = false;  ///< gathered from records: this pass writes whole blocks or none
   };
-  std::optional<FastFactors> fast_factors_;  ///< for fast numerics
-  std::vector<CachedFactors> held_;          ///< by chip
+  std::optional<FastFactors> fast_factors_;    ///< for fast numerics
+  std::vector<CachedFactors> cached_factors_;  ///< by chip
   /// Number of factors of a slab up to the last one that is not +0 in every item.
   struct ItemDepth {
-    std::optional<ItemsKey> kept;
+    std::optional<ItemsKey> key;
     std::size_t used = 0;
   };
   std::vector<std::vector<ItemDepth>> item_depths_;  ///< [chip][slab]

@@ -61,17 +61,17 @@ const std::uint64_t* BlockwiseRunner::records_for(std::size_t chip,
 void BlockwiseRunner::begin_fast_matmul() {
   const std::size_t chips = pass_->chips.size();
   fast_factors_->make_room(chips);
-  held_.resize(chips);
-  for (CachedFactors& held : held_) held.by_records = false;
+  cached_factors_.resize(chips);
+  for (CachedFactors& cached : cached_factors_) cached.by_records = false;
   for (const std::uint32_t c : product_chips_) {
     const LoadedChip& chip = pass_->chips[c].chip;
-    CachedFactors& held = held_[c];
-    held.known = held.version == chip.version();
-    held.by_records = fast_factors_->gathers_records() && fills_before_matmul() == 0 &&
-                      reads_.empty() && writes_whole_blocks(c);
-    held.version = ~std::uint64_t{0};  // until the pass is done
-    bool missing = !held.by_records;
-    for (std::size_t b = 0; !held.known && b < geometry_.blocks; ++b)
+    CachedFactors& cached = cached_factors_[c];
+    cached.known = cached.version == chip.version();
+    cached.by_records = fast_factors_->gathers_records() && fills_before_matmul() == 0 &&
+                        reads_.empty() && writes_whole_blocks(c);
+    cached.version = ~std::uint64_t{0};  // until the pass is done
+    bool missing = !cached.by_records;
+    for (std::size_t b = 0; !cached.known && b < geometry_.blocks; ++b)
       missing = missing || records_for(c, b) == nullptr;
     if (missing) require_state(c);
   }
@@ -79,14 +79,14 @@ void BlockwiseRunner::begin_fast_matmul() {
   for (const TargetWrite& write : writes_) others |= write.chips;
   for (const ResultRead& read : reads_) others |= read.chips;
   for (std::size_t c = 0; c < chips; ++c)
-    if (takes_part(others, c) && !held_[c].by_records) require_state(c);
+    if (takes_part(others, c) && !cached_factors_[c].by_records) require_state(c);
 }
 
 void BlockwiseRunner::gather_fast_factors(const Task& task) {
   if (const std::uint64_t* const records = records_for(task.chip, task.block))
     fast_factors_->gather_records(task.chip, task.block, records,
                                   *streamed_->fast_matmul_kernels());
-  else if (!held_[task.chip].known)
+  else if (!cached_factors_[task.chip].known)
     fast_factors_->gather_words(task.chip, state(task.chip).blocks[task.block]);
 }
 
@@ -95,10 +95,10 @@ void BlockwiseRunner::gather_fast_factors(const Task& task) {
 void BlockwiseRunner::cache_fast_factors() {
   for (const std::uint32_t c : product_chips_) {
     LoadedChip& chip = pass_->chips[c].chip;
-    CachedFactors& held = held_[c];
-    held.version = chip.version();
+    CachedFactors& cached = cached_factors_[c];
+    cached.version = chip.version();
     states_[c] = nullptr;  // whoever needs it now asks for it
-    if (held.by_records) chip.defer([this, c](ChipState& state) { scatter_factors(c, state); });
+    if (cached.by_records) chip.defer([this, c](ChipState& state) { scatter_factors(c, state); });
   }
 }
 
@@ -120,7 +120,7 @@ void BlockwiseRunner::measure_items(const FastSlab& slab) {
   const std::uint64_t in_word = shorts ? 2 : 1, words = loop().plan.record_words(program_);
   ItemDepth& depth = item_depths_[slab.chip][slab.first / slab_depth];
   const ItemsKey now = items_of(static_cast<std::uint32_t>(slab.chip));
-  if (depth.kept == now) return;
+  if (depth.key == now) return;
   depth = {now, 0};
   std::vector<std::uint64_t> copy;  // where memory is in pieces
   const BoardMemory& memory = memory_of(slab.chip);

@@ -11,7 +11,7 @@ namespace {
 /// The slots in one element of one block's PEs.
 struct PeRange {
   std::uint64_t first_pe = 0, count = 0;
-  std::uint64_t record = 0;  ///< of the first PE, counted from the first slot's
+  std::uint64_t record = 0;  ///< record of the first PE, relative to the first slot
 };
 
 PeRange pes_of(const TargetSlots& slots, const BlockState& block, std::uint64_t elements,

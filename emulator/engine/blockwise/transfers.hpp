@@ -31,7 +31,7 @@ void join_raw(const LoadedProgram& loaded, std::span<const ChipState* const> chi
 
 /// Location of j-item records, and the part of each that a block reads.
 struct SourceRecords {
-  std::uint64_t address = 0;  ///< of the run's first item, in memory
+  std::uint64_t address = 0;  ///< memory address of the run's first item
   std::uint64_t part = 0;
 };
 

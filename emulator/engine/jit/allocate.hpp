@@ -8,7 +8,7 @@ namespace gdr::jit {
 /// An operand of an instruction.
 struct Location {
   enum class Kind : std::uint8_t { None, Vector, Mask, Memory } kind = Kind::None;
-  std::uint8_t number = 0;  ///< of a register
+  std::uint8_t number = 0;  ///< register number
   Place place;
 };
 

@@ -124,19 +124,19 @@ struct Operation {
   /// Add, Sub, Mul, Or and Fma (AVX-512): the other lanes are those of `otherwise`, or zero. Fma:
   /// `otherwise` is its c. Comparisons: the other lanes are not in the result.
   ValueId mask = no_value, otherwise = no_value;
-  Place place;  ///< of Load and Store
+  Place place;  ///< operand of Load and Store
 };
 
 /// A value that a loop keeps in a register: `in` at the beginning of a pass, which makes `out`.
 struct Carried {
   ValueId in = no_value, out = no_value;
-  Place place;  ///< of its value before and after the loop
+  Place place;  ///< location of its value before and after the loop
 };
 
 struct Block {
   std::vector<Value> values;
   std::vector<Operation> code;
-  std::vector<Carried> carried;  ///< of the body of a loop
+  std::vector<Carried> carried;  ///< loop-carried values
 
   ValueId add_value(Value v) {
     values.push_back(v);

@@ -75,7 +75,7 @@ class Dependences {
     ++waits_[second];
   }
   std::vector<std::vector<std::uint32_t>> after_;
-  std::vector<std::uint32_t> waits_;  ///< how many operations must still come before
+  std::vector<std::uint32_t> waits_;  ///< number of unscheduled predecessors
 };
 
 /// By operation: clocks from its beginning to the end of all that waits for it.

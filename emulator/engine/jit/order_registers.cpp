@@ -92,7 +92,7 @@ class Scheduler {
   std::vector<std::uint32_t> op_of_;  ///< by value
   std::vector<unsigned> uses_left_;   ///< by value
   std::vector<std::vector<std::uint32_t>> users_;
-  std::vector<unsigned> waiting_;  ///< by operation: operands that are not there yet
+  std::vector<unsigned> waiting_;  ///< by operation: number of missing operands
   std::vector<unsigned> rank_;
   unsigned next_rank_ = 0;
 };

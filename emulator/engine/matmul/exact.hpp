@@ -72,7 +72,7 @@ class ExactMatmul {
   static std::size_t whole_lines(std::size_t doubles) { return (doubles + 7) / 8 * 8; }
   static constexpr unsigned sums_between_estimates =
       64;                            ///< sums after one that could not be guessed
-  static constexpr int bias = 1023;  ///< of exponents, as the format has them
+  static constexpr int bias = 1023;  ///< exponent bias
   static_assert(4 * last_exponent < 32768, "sums of two exponents are shorts");
 
   struct Pair {
@@ -463,13 +463,13 @@ class ExactMatmul {
   const MatmulTask& t_;
   double* items_;
   ExponentRange* ranges_;
-  std::int16_t* least_;  ///< of each factor
+  std::int16_t* least_;  ///< least exponent of each factor
   Leaves leaves_, chip_leaves_;
   double* exponents_;  ///< [factor][column][PE]: of the products of one vector, where they go ahead
-  int log_depth_ = 0, log_all_ = 0;  ///< of the products of a block, and of all
+  int log_depth_ = 0, log_all_ = 0;  ///< log2 of the number of products of a block, and of all
   // Of all blocks' sums together:
   int grid_ = 0;
-  bool joint_ = true;  ///< so far all stand on it
+  bool joint_ = true;  ///< all sums so far are on the grid
   Grid shared_;
   double join_least_ = 0;        ///< 2^e of join_exponent
   unsigned until_estimate_ = 0;  ///< sums until the next one is guessed

@@ -53,7 +53,8 @@ class FastMatmul {
   static constexpr std::size_t line = 8;  ///< doubles of a line of the cache
   static_assert(fast_columns % Host::columns == 0);
 
-  static constexpr std::size_t max_pitch = std::size_t{1} << 20;  ///< of records in one memory
+  static constexpr std::size_t max_pitch = std::size_t{1}
+                                           << 20;  ///< largest distance of records in one memory
 
   /// Columns at a distance of `pitch` bytes, and one to prefetch.
   struct Columns {

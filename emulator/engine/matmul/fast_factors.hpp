@@ -14,7 +14,7 @@ namespace gdr {
 /// Consecutive inner indices of one chip: a number of its blocks' factors, or a part of them.
 struct FastSlab {
   std::size_t chip = 0, first = 0, depth = 0;
-  std::size_t begin = 0;  ///< of its factors, among all: [panel][factor][lane]
+  std::size_t begin = 0;  ///< offset of its factors: [panel][factor][lane]
 };
 
 /// Factors of the outputs of a body: lane l of panel p is output 8 p + l, the order of results.

@@ -44,7 +44,7 @@ struct FastTask {
 /// Factors of eight outputs, to be interleaved.
 struct FastRows {
   const std::uint64_t* rows[fast_lanes];  ///< bits of doubles
-  std::size_t count = 0;                  ///< of each
+  std::size_t count = 0;                  ///< factors of each row
   double* to = nullptr;                   ///< [factor][lane]
 };
 

@@ -35,7 +35,7 @@ struct MatmulPattern {
   struct Output {
     std::uint32_t row = 0, pe = 0;
   };
-  Width width = Width::Long;              ///< of all factors
+  Width width = Width::Long;              ///< width of all factors
   std::uint32_t depth = 0;                ///< factors of a sum, and words of an item
   std::uint32_t delay = 0;                ///< items
   std::vector<std::vector<PeWord>> rows;  ///< [row][factor]: words that the body only reads

@@ -86,7 +86,7 @@ class SectionRun {
  private:
   /// Location of a kernel's work items.
   struct Place {
-    std::size_t begin = 0, items = 0, padded = 0;  ///< as many as the code takes at a time
+    std::size_t begin = 0, items = 0, padded = 0;  ///< padded to the work items per call
   };
 
   bool prepare(Precision precision);

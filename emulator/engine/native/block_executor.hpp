@@ -28,13 +28,13 @@ static_assert(groups_between_polls % SourceWindows::groups == 0);
 
 /// The sources of packed targets.
 struct PackedSources {
-  const std::byte* groups = nullptr;  ///< as a SourceStream
+  const std::byte* groups = nullptr;  ///< groups of a SourceStream
   std::uint64_t count = 0;
   /// The last group of each part as shorts of the broadcast memory, and its address.
   const std::uint64_t* last_groups = nullptr;
   std::uint32_t group_shorts = 0, address = 0;
   const SourceWindows* windows = nullptr;
-  std::uint64_t first_window = 0;  ///< of the first group
+  std::uint64_t first_window = 0;  ///< window of the first group
 };
 
 /// Runs Start, the body over all sources, and End on a packed block.

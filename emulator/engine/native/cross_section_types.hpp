@@ -44,10 +44,11 @@ class CrossSectionTypes {
  private:
   /// Longs that a section writes, by their upper cells or addresses in the broadcast memory.
   struct Left {
-    std::vector<bool> written;                           ///< by cell
-    std::set<std::uint32_t> integers, stored_integers;   ///< longs made by integer operations
-    std::set<std::uint32_t> numbers;                     ///< computed long numbers
-    std::map<std::uint32_t, std::vector<double>> added;  ///< to numbers: constants, with their sign
+    std::vector<bool> written;                          ///< by cell
+    std::set<std::uint32_t> integers, stored_integers;  ///< longs made by integer operations
+    std::set<std::uint32_t> numbers;                    ///< computed long numbers
+    std::map<std::uint32_t, std::vector<double>>
+        added;  ///< constants added to numbers, with their sign
   };
 
   Left of_model(const SectionModel& model) const;

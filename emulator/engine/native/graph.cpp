@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "emulator/host/hash.hpp"
+
 namespace gdr::native {
 namespace {
 
@@ -158,11 +160,12 @@ std::uint64_t evaluate(const Node& n, std::uint64_t a, std::uint64_t b, std::uin
   return 0;
 }
 
-std::size_t Graph::Hash::operator()(const Node& n) const noexcept {
-  std::uint64_t h = n.bits + (static_cast<std::uint64_t>(n.op) << 8) +
-                    static_cast<std::uint64_t>(n.kind) + (std::uint64_t{n.detail} << 16);
-  for (const Ref r : {n.a, n.b, n.c}) h = (h ^ (h >> 29) ^ r) * 0x9e3779b97f4a7c15U;
-  return h ^ (h >> 32);
+std::size_t Graph::NodeHash::operator()(const Node& n) const noexcept {
+  Hash hash;
+  hash.add_word(n.bits);
+  hash.add_word(static_cast<std::uint64_t>(n.op) << 8 | static_cast<std::uint64_t>(n.kind) |
+                std::uint64_t{n.detail} << 16 | std::uint64_t{n.a} << 32);
+  return hash.add_word(std::uint64_t{n.b} << 32 | n.c).value();
 }
 
 Graph::Graph() { always_ = constant(Kind::Mask, ~std::uint64_t{0}); }

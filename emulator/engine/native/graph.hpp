@@ -153,11 +153,11 @@ class Graph {
   Graph();
 
  private:
-  struct Hash {
+  struct NodeHash {
     std::size_t operator()(const Node& n) const noexcept;
   };
   std::vector<Node> nodes_;
-  std::unordered_map<Node, Ref, Hash> known_;
+  std::unordered_map<Node, Ref, NodeHash> known_;
   Ref always_ = no_ref;
 };
 

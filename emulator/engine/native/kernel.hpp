@@ -13,7 +13,7 @@ namespace gdr::native {
 struct KernelOutput {
   Take take = Take::Long;
   Ref value = no_ref;
-  bool read_by_section = false;  ///< to a section
+  bool read_by_section = false;  ///< whether a section reads it
   friend bool operator==(const KernelOutput&, const KernelOutput&) = default;
 };
 

@@ -149,9 +149,9 @@ std::uint64_t LaneSources::groups_for(std::uint64_t items) const noexcept {
   return items / items_per_stretch() * stretch + more;
 }
 
-void LaneSources::add_changes(std::size_t segment, const Kept& now, std::uint64_t first,
+void LaneSources::add_changes(std::size_t segment, const Key& now, std::uint64_t first,
                               std::vector<Range>& ranges) {
-  const Kept& had = kept_[segment];
+  const Key& had = keys_[segment];
   if (had == now) return;
   const std::uint64_t words = loaded_.layout.source_words;
   std::vector<BoardMemory::Range> changes;
@@ -169,17 +169,17 @@ void LaneSources::add_changes(std::size_t segment, const Kept& now, std::uint64_
 }
 
 void LaneSources::prepare(std::span<const SourceSegment> segments, std::vector<Phase>& phases) {
-  std::vector<Kept> now;
+  std::vector<Key> now;
   std::uint64_t items = 0;
   for (const SourceSegment& s : segments) {
     now.push_back({s.memory->contents(), s.address, s.items});
     items += s.items;
   }
-  if (converted_ && now == kept_) return;
+  if (converted_ && now == keys_) return;
   const std::uint32_t group = loaded_.program.group;
   segments_.assign(segments.begin(), segments.end());
   std::vector<Range> ranges;
-  if (!converted_ || !usable_ || kept_.size() != now.size() || items != items_) {
+  if (!converted_ || !usable_ || keys_.size() != now.size() || items != items_) {
     ranges.push_back({0, items});
     items_ = items;
     groups_ = groups_for(items);
@@ -192,7 +192,7 @@ void LaneSources::prepare(std::span<const SourceSegment> segments, std::vector<P
       first += now[s].items;
     }
   }
-  kept_ = std::move(now);
+  keys_ = std::move(now);
   converted_ = false;
   usable_ = true;
   const std::uint64_t a_task = divide_up(items_a_task, group);

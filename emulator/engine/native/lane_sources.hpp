@@ -50,9 +50,9 @@ class LaneSources {
   const SourceWindows& windows() const noexcept { return windows_; }
 
  private:
-  struct Kept {
+  struct Key {
     std::uint64_t contents = 0, address = 0, items = 0;
-    friend bool operator==(const Kept&, const Kept&) = default;
+    friend bool operator==(const Key&, const Key&) = default;
   };
   std::uint64_t items_per_stretch() const noexcept;
   std::uint64_t group_of(std::uint64_t item) const noexcept;
@@ -60,7 +60,7 @@ class LaneSources {
   std::uint64_t groups_for(std::uint64_t items) const noexcept;
   static std::optional<WordConversion> conversion_of(const PortField& field, LeafKey key) noexcept;
   bool convert_whole(const std::uint64_t* from, std::uint64_t n, std::byte* to) const;
-  void add_changes(std::size_t segment, const Kept& now, std::uint64_t first,
+  void add_changes(std::size_t segment, const Key& now, std::uint64_t first,
                    std::vector<Range>& ranges);
   void convert(std::uint64_t first_group, std::uint64_t count);
   void convert_some(std::uint64_t first_group, std::uint64_t count);
@@ -77,7 +77,7 @@ class LaneSources {
   bool all_simple_ = true;  ///< every word has a WordConversion
   std::optional<GroupLanes> by_eight_;
   std::vector<SourceSegment> segments_;
-  std::vector<Kept> kept_;
+  std::vector<Key> keys_;
   std::uint64_t items_ = 0, groups_ = 0;
   std::vector<std::byte, LineAllocator<std::byte>> lanes_;
   SourceWindows windows_;

@@ -2,7 +2,7 @@
 
 namespace gdr::native {
 
-LoopCopy::LoopCopy(const Kernel& kernel) : defer(kernel.carried.size()), k_(kernel) {
+LoopCopy::LoopCopy(const Kernel& kernel) : delayed(kernel.carried.size()), k_(kernel) {
   for (std::size_t c = 0; c < k_.carried.size(); ++c) carried_of_[k_.carried[c].slot] = c;
 }
 
@@ -31,7 +31,7 @@ Ref LoopCopy::copy(Graph& to, Ref r, bool through, std::uint32_t delay, Made& ma
   const Node& node = graph()[r];
   const std::size_t c = carried(node);
   Ref result = no_ref;
-  if (through && c != none && defer[c]) {
+  if (through && c != none && delayed[c]) {
     result = copy(to, k_.carried[c].next, through, delay + 1, made);
   } else if (node.op == NodeOp::Source) {
     LeafKey leaf = LeafKey::unpack(node.bits);

@@ -29,7 +29,7 @@ class LoopCopy {
   /// values of the previous pass.
   Ref copy(Graph& to, Ref r, bool through, std::uint32_t delay, Made& made) const;
 
-  std::vector<bool> defer;  ///< by carried location: computed one pass late
+  std::vector<bool> delayed;  ///< by carried location: computed one pass late
 
  private:
   const Kernel& k_;

@@ -14,16 +14,16 @@ class LoopMaker {
     choose_delayed();
     const bool sums_only = std::ranges::none_of(k_.carried, [&](const KernelCarried& c) {
       const std::size_t at = static_cast<std::size_t>(&c - k_.carried.data());
-      return !loop_.defer[at] && !depends_[node_of(c.next)];
+      return !loop_.delayed[at] && !depends_[node_of(c.next)];
     });
     if (!sums_only) {
       if (auto retimed = retimed_loop(k_)) return std::move(*retimed);
     }
     LoopForm form;
     form.loops = true;
-    form.first = make([&](std::size_t c) { return !loop_.defer[c]; }, false, 0);
-    form.loop = make([&](std::size_t c) { return !loop_.defer[c]; }, true, 0);
-    form.last = make([&](std::size_t c) { return bool{loop_.defer[c]}; }, false, 1);
+    form.first = make([&](std::size_t c) { return !loop_.delayed[c]; }, false, 0);
+    form.loop = make([&](std::size_t c) { return !loop_.delayed[c]; }, true, 0);
+    form.last = make([&](std::size_t c) { return bool{loop_.delayed[c]}; }, false, 1);
     return form;
   }
 
@@ -76,18 +76,19 @@ bool LoopMaker::meets(Ref r, const std::vector<bool>& now, std::vector<bool>& se
 /// Chooses carried values that depend on items only, unless a delay would duplicate work.
 void LoopMaker::choose_delayed() {
   depends_ = loop_.depends_on_carried();
-  std::vector<bool>& defer = loop_.defer;
-  for (std::size_t c = 0; c < defer.size(); ++c) defer[c] = !depends_[node_of(k_.carried[c].next)];
+  std::vector<bool>& delayed = loop_.delayed;
+  for (std::size_t c = 0; c < delayed.size(); ++c)
+    delayed[c] = !depends_[node_of(k_.carried[c].next)];
   for (bool changed = true; changed;) {
     changed = false;
     std::vector<bool> now(g_.size(), false);
-    for (std::size_t c = 0; c < defer.size(); ++c) {
-      if (!defer[c]) mark(k_.carried[c].next, now);
+    for (std::size_t c = 0; c < delayed.size(); ++c) {
+      if (!delayed[c]) mark(k_.carried[c].next, now);
     }
-    for (std::size_t c = 0; c < defer.size(); ++c) {
+    for (std::size_t c = 0; c < delayed.size(); ++c) {
       std::vector<bool> seen(g_.size(), false);
-      if (!defer[c] || !meets(k_.carried[c].next, now, seen)) continue;
-      defer[c] = false;
+      if (!delayed[c] || !meets(k_.carried[c].next, now, seen)) continue;
+      delayed[c] = false;
       changed = true;
     }
   }

@@ -21,8 +21,8 @@ struct PackedPlan {
   /// A word that sections read before they write it and that belongs to no target: a constant of
   /// section Init, a parameter, or unused. It must be equal in all PEs and elements.
   struct Preset {
-    CellRow row;                    ///< of element 0
-    std::vector<CellRow> elements;  ///< of the others, where they are folded
+    CellRow row;                    ///< row of element 0
+    std::vector<CellRow> elements;  ///< rows of the others, if folded
   };
   std::vector<Preset> presets;
 };

@@ -34,7 +34,7 @@ struct ConstantRoot {
 struct MovedRow {
   CellRow to;
   NodeOp from = NodeOp::Input;
-  CellRow cell;             ///< where from, if it is an Input
+  CellRow cell;             ///< source of an Input
   std::uint32_t place = 0;  ///< else its address in the broadcast memory
 };
 
@@ -54,9 +54,9 @@ struct PartialCode {
 struct CompiledKernels {
   struct One {
     KernelCode code;
-    std::vector<RowTransfer> in, out;   ///< of all instances
-    std::vector<RowTransfer> in_fused;  ///< of `in`, what is not given by the section before
-    std::vector<ConstantInput> given;   ///< the others
+    std::vector<RowTransfer> in, out;   ///< transfers of all instances
+    std::vector<RowTransfer> in_fused;  ///< inputs except constants of the previous section
+    std::vector<ConstantInput> given;   ///< constants of the previous section
     bool constants_fit = true;          ///< among floats
     CompiledKernel machine;             ///< none on the portable path
     std::unique_ptr<InterpretedKernel> portable;
@@ -64,9 +64,9 @@ struct CompiledKernels {
     std::size_t first_in = 0, first_in_fused = 0, first_out = 0;
     std::unique_ptr<PartialCode> narrow;  ///< none on the portable path
   };
-  std::pair<std::uint64_t, Precision> key;  ///< what it was asked for
+  std::pair<std::uint64_t, Precision> key;  ///< zero words and requested precision
   Target target;
-  std::vector<One> kernels;  ///< in the order of the section's
+  std::vector<One> kernels;  ///< same order as the section's
 };
 
 /// One section. Immutable except for code generated on first use.

@@ -27,8 +27,8 @@ class Retimer {
     find_inputs();
     const std::vector<bool> depends = loop_.depends_on_carried();
     for (std::size_t c = 0; c < k_.carried.size(); ++c) {
-      loop_.defer[c] = !depends[node_of(k_.carried[c].next)];
-      if (!loop_.defer[c] && !add_sum(c)) return std::nullopt;
+      loop_.delayed[c] = !depends[node_of(k_.carried[c].next)];
+      if (!loop_.delayed[c] && !add_sum(c)) return std::nullopt;
     }
     for (Sum& sum : sums_) {
       for (Step& step : sum.steps) {
@@ -41,7 +41,7 @@ class Retimer {
     form.loop = make(Early::LastGroup, Late::Through);
     form.last = make(Early::LastGroup, Late::Leave);
     for (std::size_t c = 0; c < k_.carried.size(); ++c) {
-      if (!loop_.defer[c]) continue;
+      if (!loop_.delayed[c]) continue;
       const Ref value = loop_.copy(form.last.graph, k_.carried[c].next, false, 1, made_);
       form.last.stores.push_back(carried_store(k_, c, value));
     }
@@ -116,7 +116,7 @@ class Retimer {
     seen[node_of(r)] = true;
     const Node& node = g_[r];
     const std::size_t c = loop_.carried(node);
-    if (c != LoopCopy::none && !loop_.defer[c]) return false;
+    if (c != LoopCopy::none && !loop_.delayed[c]) return false;
     late = late || c != LoopCopy::none;
     early = early || node.op == NodeOp::Source;
     for (const Ref operand : {node.a, node.b, node.c}) {

@@ -60,8 +60,8 @@ CellRow cell_row(const CellMap& map, LeafKey key) noexcept;
 struct RowTransfer {
   LeafKey key;
   CellRow cell;                ///< unused for fixed inputs and parts of BM stores
-  std::uint32_t instance = 0;  ///< of the kernel
-  std::uint32_t offset = 0;    ///< in the work item, bytes
+  std::uint32_t instance = 0;  ///< instance of the kernel
+  std::uint32_t offset = 0;    ///< offset in the work item, bytes
   /// Not in the PEs' state: a fixed input or part of a BM store.
   bool elsewhere() const noexcept {
     return key.take == Take::PeNumber || key.take == Take::BlockNumber || key.delay != 0;
@@ -71,7 +71,7 @@ struct RowTransfer {
 /// The work items of a kernel: `vectors` of them for each instance, for `live` PEs.
 struct WorkItems {
   std::byte* first = nullptr;
-  std::size_t bytes = 0;  ///< from an item to the next
+  std::size_t bytes = 0;  ///< size of a work item
   std::size_t vectors = 0;
   std::uint32_t live = 0;
 

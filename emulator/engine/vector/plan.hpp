@@ -23,7 +23,7 @@ struct RowRef {
 
 /// A T-indirect operand: its words are collected into scratch rows before anything is computed.
 struct Gather {
-  std::uint32_t row = 0;  ///< in scratch; element k at row + 2k
+  std::uint32_t row = 0;  ///< scratch row; element k at row + 2k
 };
 
 /// One prepared arithmetic operation.

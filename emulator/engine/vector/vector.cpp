@@ -440,7 +440,7 @@ class VectorExecutable final : public StreamingExecutable {
       const auto translate = [this, geometry, heads](const DoublesKernels& kernels) {
         return translate_program(program_, geometry, kernels, heads);
       };
-      whole_[heads] = codegen::CompiledDoubles(translate, *doubles_, fused_isa);
+      fused_[heads] = codegen::CompiledDoubles(translate, *doubles_, fused_isa);
     }
   }
 
@@ -491,11 +491,11 @@ class VectorExecutable final : public StreamingExecutable {
   }
 
   std::uint64_t max_fused_groups() const noexcept override {
-    return whole_[0]->usable && stream_bytes() != 0 ? max_fused_groups_.load() : 0;
+    return fused_[0]->usable && stream_bytes() != 0 ? max_fused_groups_.load() : 0;
   }
   bool run_program(BlockState& block, const BlockRun& body) const override {
     const MachineFloatMode mode;
-    if (prove(whole_, block, body, stream_of(body)).failure != 0) {
+    if (run_verified(fused_, block, body, stream_of(body)).failure != 0) {
       max_fused_groups_ = groups_a_proof;
       return false;
     }
@@ -600,11 +600,11 @@ class VectorExecutable final : public StreamingExecutable {
     }
   }
 
-  using BothWays = std::array<codegen::CompiledDoubles, 2>;  ///< [heads]
+  using Variants = std::array<codegen::CompiledDoubles, 2>;  ///< [heads]
 
   /// First assumes that longs have no tails.
-  DoublesResult prove(const BothWays& section, BlockState& block, const BlockRun& run,
-                      SourceLanes sources) const {
+  DoublesResult run_verified(const Variants& section, BlockState& block, const BlockRun& run,
+                             SourceLanes sources) const {
     DoublesResult result{has_tail, 0};
     const auto run_on = [&](const codegen::CompiledDoubles& way) {
       return run_on_doubles(way.ready(), *doubles_, block, run, sources);
@@ -623,7 +623,7 @@ class VectorExecutable final : public StreamingExecutable {
       if (section[0]->has_floats) repeated_[number].fetch_add(1, std::memory_order_relaxed);
       return 0;
     }
-    const DoublesResult result = prove(section, block, run, sources);
+    const DoublesResult result = run_verified(section, block, run, sources);
     if (result.passes == 0) record_failure(number, block, run, sources);
     (result.passes != 0 ? proved_ : repeated_)[number].fetch_add(1, std::memory_order_relaxed);
     return result.passes;
@@ -654,8 +654,8 @@ class VectorExecutable final : public StreamingExecutable {
   /// The same program for blocks with fewer PEs; their statistics are added to this one's.
   mutable std::vector<std::shared_ptr<const Executable>> smaller_;
   bool accepts_streams_;  ///< whether the body accepts streams
-  std::array<BothWays, section_count> sections_;
-  BothWays whole_;  ///< fused run of Start, body and End
+  std::array<Variants, section_count> sections_;
+  Variants fused_;  ///< fused run of Start, body and End
   /// Unlimited until a verification fails, which requires a repetition of the whole run.
   mutable std::atomic<std::uint64_t> max_fused_groups_{~std::uint64_t{0}};
 };

@@ -71,9 +71,9 @@ inline RowId row_at(const RowSpan& span, std::uint32_t element, bool tail = fals
 /// One element of an operation: definitions of its operands and liveness of its result.
 struct ElementLiveness {
   ValueSite a = 0, b = 0, mask = 0;
-  LaneLiveness result;   ///< of a Check: of what it looks at
-  LaneLiveness vouched;  ///< of a CheckedInput: who else observes what it looks at
-  bool keeps = false;    ///< somebody observes what its predicate leaves in place
+  LaneLiveness result;   ///< for a Check: liveness of its operand
+  LaneLiveness vouched;  ///< for a CheckedInput: other uses of its operand
+  bool keeps = false;    ///< whether lanes that its predicate excludes are live
 };
 
 /// Liveness in a list of operations.

@@ -30,7 +30,7 @@ struct DoublesOp;
 /// Shared state of a section's operations while they run on one block.
 struct DoublesRun {
   std::byte* frame = nullptr;
-  const DoublesOp* next = nullptr;  ///< where to go on, if an operation only paused
+  const DoublesOp* next = nullptr;  ///< continuation after a pause
   std::uint64_t* memory[3] = {};    ///< broadcast memory: fixed words, current j-items, outputs
   std::uint64_t failure = 0;        ///< bits of DoublesFailure; flags of the host come on top
   std::uint64_t put[8] = {};        ///< words on their way to the broadcast memory (upper, lower)
@@ -51,7 +51,7 @@ struct LanePlace {
 struct DoublesOp {
   DoublesKernel kernel = nullptr;
   std::uint32_t elements = 0;
-  std::uint32_t lanes = 0;  ///< of a row, a multiple of DoublesKernels::batch
+  std::uint32_t lanes = 0;  ///< lanes of a row, a multiple of DoublesKernels::batch
   LanePlace a, b, out;
   LanePlace mask;                  ///< the predicate, if the kernel heeds one
   LanePlace old;                   ///< under a predicate: what lanes get that it leaves out
@@ -66,11 +66,11 @@ struct DoublesOp {
 /// Rows of the machine's state on their way to or from a frame.
 struct StateRows {
   std::uint64_t *hi = nullptr, *lo = nullptr;  ///< shorts of the state, `pes` lanes each
-  double *lanes = nullptr, *tail = nullptr;    ///< of the frame
+  double *lanes = nullptr, *tail = nullptr;    ///< rows of the frame
   std::size_t pes = 0, padded = 0;  ///< lanes from `pes` on repeat the first: they raise no flags
   bool plus_zero = false;           ///< import of a long: -0 is not expected
   std::uint32_t count = 1;          ///< words of all PEs
-  std::size_t state_step = 0, frame_step = 0;  ///< from a word to the next, in lanes
+  std::size_t state_step = 0, frame_step = 0;  ///< distance of words in lanes
 };
 /// Both return bits of DoublesFailure.
 using StateKernel = std::uint64_t (*)(const StateRows& rows);
@@ -97,7 +97,7 @@ struct DoublesKernels {
   DoublesKernel convert[form_count][2];                  ///< fcvt
   /// Short integer operations, by position in the table after Iadd.
   DoublesKernel integer[15];
-  DoublesKernel integer_checked[15];  ///< the same, `a` looked at as by `check`
+  DoublesKernel integer_checked[15];  ///< the same, with `check` of `a`
   DoublesKernel integer_test[15][2];  ///< only the mask of the result: [negative, zero]
   /// `a` to the mask's lanes: [integer][negative, zero].
   DoublesKernel test[2][2];
@@ -108,11 +108,11 @@ struct DoublesKernels {
   DoublesKernel split[2];     ///< head or pair to two rows of shorts
   DoublesKernel join;         ///< two rows of shorts to a pair
   StateKernel import[form_count];
-  StateKernel export_[form_count];  ///< of a short it never fails
+  StateKernel export_[form_count];  ///< never fails for a short
   StateKernel check_result;         ///< whether a short that floats have left is what it shows
   StateKernel export_result;        ///< both for such a short
-  void (*leave)();          ///< to be called after the last kernel: leaves the wide registers clean
-  unsigned failure_flags;   ///< of MXCSR: set at the end of a run, they say that it failed
+  void (*leave)();          ///< call after the last kernel: clears the upper halves of registers
+  unsigned failure_flags;   ///< MXCSR flags that mark a run as failed
   std::uint32_t batch = 0;  ///< rows have a multiple of so many lanes
 };
 

@@ -20,16 +20,16 @@ enum class StateMemory : std::uint8_t { Registers, Local, T, Masks };
 /// whose rows are equally far apart in both.
 struct StateLink {
   StateMemory memory = StateMemory::Registers;
-  std::uint32_t row = 0;  ///< as in BlockState: the short address, of masks mask * 4 + element
+  std::uint32_t row = 0;  ///< row in BlockState: short address; for masks mask * 4 + element
   Form form = Form::Short;
   std::uint32_t lanes = 0, tail = 0;  ///< byte offsets in the frame
   bool float_result = false;          ///< a short that an operation on floats has left
   bool plus_zero = false;             ///< a long that is taken never to be -0
   bool fresh = false;                 ///< export of a word of which nothing is imported
-  bool scratch = false;               ///< export of a word that nobody needs who wants results only
+  bool scratch = false;               ///< export of a word that is dead in a results-only run
   bool carried = false;               ///< export: the last pass needs what the one before leaves
   std::uint32_t count = 1;            ///< words
-  std::uint32_t row_step = 0;         ///< from a word to the next: rows of the state
+  std::uint32_t row_step = 0;         ///< distance of words in rows of the state
   std::uint32_t lane_step = 0;        ///< bytes of the frame
 };
 
@@ -51,7 +51,7 @@ struct OpOrigin {
 struct OpList {
   std::vector<DoublesOp> ops;
   std::vector<OpOrigin> origins;    ///< one for each operation, but for fused lists
-  std::vector<std::uint32_t> live;  ///< rows that anybody reads afterwards: offsets, sorted
+  std::vector<std::uint32_t> live;  ///< sorted offsets of the live rows after the list
   bool empty() const { return ops.size() < 2; }
 };
 
@@ -82,7 +82,7 @@ struct DoublesSection {
   std::uint32_t deferred_longs = 0;       ///< words among the exports that are not fresh
   std::vector<ConstantRow> constants;
   std::uint32_t row_lanes = 0;    ///< PEs, filled up to whole batches
-  std::uint32_t frame_bytes = 0;  ///< from 0 on
+  std::uint32_t frame_bytes = 0;  ///< size of the frame
   bool writes_memory = false;     ///< whether it stores to the broadcast memory
   std::vector<std::uint32_t>
       bm_stores;  ///< where, in shorts; empty if that moves from pass to pass

@@ -304,7 +304,7 @@ class WordPass {
   std::vector<WordState> words_;
   Halves imported_, written_;
   std::uint32_t lanes_ = 0;
-  std::size_t number_ = 0;  ///< of the instruction at hand
+  std::size_t number_ = 0;  ///< index of the current instruction
   std::vector<RowOp> ops_;
   std::vector<ConstantRow> constants_;
 };

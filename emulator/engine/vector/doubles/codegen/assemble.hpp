@@ -13,7 +13,7 @@ namespace gdr::codegen {
 struct CompiledOperation {
   DoublesKernel kernel = nullptr;  ///< null: this host cannot have it
   std::uint32_t scratch_bytes = 0;
-  std::shared_ptr<const void> owner;  ///< of the code
+  std::shared_ptr<const void> owner;  ///< owner of the code
 };
 
 /// Code for AVX-512 or AVX2, for rows of `lanes`; its scratch is in the frame from `scratch` on, at

@@ -19,7 +19,7 @@ using Translate = std::function<DoublesSection(const DoublesKernels&)>;
 /// threads may share it.
 class CompiledDoubles {
  public:
-  CompiledDoubles() : plain_(std::make_shared<const DoublesSection>()) {}  ///< of no use
+  CompiledDoubles() : plain_(std::make_shared<const DoublesSection>()) {}  ///< an unusable section
   CompiledDoubles(Translate translate, const DoublesKernels& kernels, std::optional<Isa> fuse);
 
   /// As it was translated: what can be said of the section.

@@ -9,8 +9,8 @@ namespace gdr::codegen {
 
 /// Base pointers of the code.
 enum Base : std::uint8_t {
-  base_element,  ///< rows at the element and vectors at hand
-  base_lanes,    ///< rows at the vectors at hand
+  base_element,  ///< rows at the current element and vectors
+  base_lanes,    ///< rows at the current vectors
   base_scratch,
   base_constants,
   base_memory,  ///< this and the next two: DoublesRun::memory, once for a pass

@@ -28,7 +28,7 @@ struct Step {
   Kind kind = Kind::Constant;
   Level level = Level::Pass;
   jit::Op op = jit::Op::Load;
-  std::uint8_t detail = 0;  ///< as the operation has it; Collect: a bit of DoublesFailure
+  std::uint8_t detail = 0;  ///< detail of the operation; Collect: a bit of DoublesFailure
   jit::Rounding rounding = jit::Rounding::Current;
   std::uint8_t memory = 0;  ///< Broadcast: of DoublesRun::memory
   /// Operands; of Or the third is a mask: other lanes stay as the first has them.
@@ -50,7 +50,7 @@ struct Trace {
   std::vector<Step> steps;
   std::vector<RowStore> stores;
   std::uint32_t elements = 1;   ///< rows of an element stand behind one another
-  std::uint32_t row_bytes = 0;  ///< of one row
+  std::uint32_t row_bytes = 0;  ///< size of a row
 };
 
 }  // namespace gdr::codegen

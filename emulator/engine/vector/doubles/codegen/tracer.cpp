@@ -11,6 +11,7 @@
 #include "emulator/engine/vector/doubles/bm_store.hpp"
 #include "emulator/engine/vector/doubles/codegen/traced_lanes.hpp"
 #include "emulator/engine/vector/doubles/kernels.hpp"
+#include "emulator/host/hash.hpp"
 
 namespace gdr::codegen {
 
@@ -37,13 +38,14 @@ struct Refused {};
 
 struct StepHash {
   std::size_t operator()(const Step& s) const noexcept {
-    std::uint64_t h = s.bits;
-    const auto mix = [&h](std::uint64_t x) { h = (h ^ x) * 0x9e3779b97f4a7c15 + (h >> 29); };
-    mix(static_cast<std::uint64_t>(s.kind) | std::uint64_t{s.detail} << 8 |
-        std::uint64_t{s.memory} << 16 | static_cast<std::uint64_t>(s.level) << 24 |
-        static_cast<std::uint64_t>(s.op) << 32 | static_cast<std::uint64_t>(s.rounding) << 40);
-    for (const StepId in : s.in) mix(in);
-    return h;
+    Hash hash;
+    hash.add_word(s.bits);
+    hash.add_word(static_cast<std::uint64_t>(s.kind) | std::uint64_t{s.detail} << 8 |
+                  std::uint64_t{s.memory} << 16 | static_cast<std::uint64_t>(s.level) << 24 |
+                  static_cast<std::uint64_t>(s.op) << 32 |
+                  static_cast<std::uint64_t>(s.rounding) << 40);
+    for (const StepId in : s.in) hash.add_word(in);
+    return hash.value();
   }
 };
 
