@@ -11,7 +11,7 @@
 namespace gdr {
 namespace {
 
-/// Name of a kernel without `.kernel`: the file's, without folders and extension.
+/// Default kernel name: the file's base name without extension.
 std::string default_name(const std::string& file_name) {
   return std::filesystem::path(file_name).stem().string();
 }
@@ -31,7 +31,7 @@ AssembleResult assemble(std::string_view text, const std::string& file_name,
 
   AssembleResult result;
   result.diagnostics.error_count = a.report.errors();
-  result.diagnostics.list = a.report.take();
+  result.diagnostics.list = a.report.release();
   for (SourceText& source : a.sources) result.diagnostics.sources.push_back(std::move(source));
   if (result.diagnostics.error_count == 0) result.program = std::move(a.program);
   return result;
@@ -40,8 +40,9 @@ AssembleResult assemble(std::string_view text, const std::string& file_name,
 AssembleResult assemble_file(const std::string& path, const AssembleOptions& options) {
   const auto text = assembly::read_text(path);
   if (!text) {
-    throw Error(ErrorCategory::Io,
-                path + ": the source file cannot be read; is it there, and a file?");
+    throw Error(
+        ErrorCategory::Io,
+        path + ": the source file cannot be read; check that it exists and is a regular file");
   }
   return assemble(*text, path, options);
 }

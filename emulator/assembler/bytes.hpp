@@ -1,4 +1,4 @@
-// Little-endian bytes to and from numbers, the reader with every access checked.
+// Little-endian serialisation, with a bounds-checked reader.
 #pragma once
 
 #include <concepts>
@@ -10,7 +10,7 @@
 
 namespace gdr {
 
-/// Appends numbers and strings to a vector of bytes, little end first.
+/// Appends numbers and strings to a byte vector in little-endian order.
 class ByteWriter {
  public:
   template <std::unsigned_integral T>
@@ -37,16 +37,17 @@ class ByteWriter {
   std::vector<std::uint8_t> bytes_;
 };
 
-/// Reads numbers and strings from a range of bytes; what would pass its end calls the given
-/// function, which must throw. `offset` counts from the start of the whole file.
+/// Reads numbers and strings from a range of bytes. Reads beyond its end call the given function,
+/// which must throw. `offset` counts from the start of the file.
 class ByteReader {
  public:
-  /// Called with the offset and the number of bytes that were wanted there.
-  using CutShort = void (*)(const std::string& name, std::size_t offset, std::uint64_t wanted);
+  /// Called with the offset and the number of requested bytes.
+  using TruncationHandler = void (*)(const std::string& name, std::size_t offset,
+                                     std::uint64_t wanted);
 
   ByteReader(std::span<const std::uint8_t> bytes, const std::string& name, std::size_t offset,
-             CutShort cut_short) noexcept
-      : bytes_(bytes), name_(&name), offset_(offset), cut_short_(cut_short) {}
+             TruncationHandler on_truncation) noexcept
+      : bytes_(bytes), name_(&name), offset_(offset), on_truncation_(on_truncation) {}
 
   template <std::unsigned_integral T>
   T get() {
@@ -62,23 +63,23 @@ class ByteReader {
     return {from.begin(), from.end()};
   }
   std::span<const std::uint8_t> get_bytes(std::uint64_t count) {
-    if (count > bytes_.size()) cut_short_(*name_, offset_, count);
+    if (count > bytes_.size()) on_truncation_(*name_, offset_, count);
     const auto part = bytes_.first(static_cast<std::size_t>(count));
     bytes_ = bytes_.subspan(part.size());
     offset_ += part.size();
     return part;
   }
-  /// A reader of the next `count` bytes, which this one passes over.
+  /// A reader of the next `count` bytes, which are skipped here.
   ByteReader part(std::uint64_t count) {
     const std::size_t start = offset_;
-    return {get_bytes(count), *name_, start, cut_short_};
+    return {get_bytes(count), *name_, start, on_truncation_};
   }
-  /// A count of things of at least `size` bytes each; refused where they cannot all be there, so
-  /// that a claimed length never decides how much is allocated.
+  /// A count of objects of at least `size` bytes each. Fails if they cannot all be present, so that
+  /// an invalid length does not cause a large allocation.
   std::uint32_t get_count(std::size_t size) {
     const auto count = get<std::uint32_t>();
     const std::uint64_t wanted = std::uint64_t{count} * size;
-    if (wanted > bytes_.size()) cut_short_(*name_, offset_, wanted);
+    if (wanted > bytes_.size()) on_truncation_(*name_, offset_, wanted);
     return count;
   }
 
@@ -89,7 +90,7 @@ class ByteReader {
   std::span<const std::uint8_t> bytes_;
   const std::string* name_;
   std::size_t offset_;
-  CutShort cut_short_;
+  TruncationHandler on_truncation_;
 };
 
 }  // namespace gdr

@@ -1,4 +1,4 @@
-// Diagnostics: position, caret, notes, help and a stable code, for people and for tests.
+// Diagnostics: position, caret range, notes, help and a stable code.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace gdr {
 
-/// A range of columns in a line of a source (all 1-based; column_end is one past the last).
+/// A range of columns in a source line (1-based; column_end is one past the last).
 struct SourceRange {
   std::uint32_t file = 0;  ///< index into Diagnostics::sources
   std::uint32_t line = 0;
@@ -20,23 +20,23 @@ struct SourceRange {
 
 enum class Severity : std::uint8_t { Error, Warning };
 
-/// A second place that a diagnostic points at.
+/// A related position of a diagnostic.
 struct DiagnosticNote {
   SourceRange range;
   std::string message;
 };
 
 struct Diagnostic {
-  std::uint16_t code = 0;  ///< as in GDR1103
+  std::uint16_t code = 0;  ///< number in GDR1103
   Severity severity = Severity::Error;
   SourceRange range;
   std::string message;
-  std::string label;  ///< written after the caret range; may be empty
+  std::string label;  ///< text after the caret range; may be empty
   std::vector<DiagnosticNote> notes;
-  std::string help;  ///< what to do; may be empty
+  std::string help;  ///< remedy; may be empty
 };
 
-/// One source text: its name and contents.
+/// Name and contents of a source text.
 struct SourceText {
   std::string name;
   std::string text;
@@ -45,15 +45,15 @@ struct SourceText {
 struct Diagnostics {
   std::vector<SourceText> sources;
   std::vector<Diagnostic> list;
-  std::size_t error_count = 0;  ///< also those beyond the number kept
+  std::size_t error_count = 0;  ///< including errors beyond the limit
 
   /// `file:line:col: error[GDR1103]: ...` with the source line and a caret; colours on request.
   std::string render(bool colour = false) const;
   std::string render(const Diagnostic& diagnostic, bool colour = false) const;
 };
 
-/// One entry of the list of all diagnostics, from which docs/reference/assembler-diagnostics.md is
-/// generated: what it means, and a text that provokes it (which the tests assemble).
+/// An entry of the diagnostic table, from which docs/reference/assembler-diagnostics.md is
+/// generated: the meaning, and an example that raises the diagnostic (which the tests assemble).
 struct DiagnosticInfo {
   std::uint16_t code;
   std::string_view title;

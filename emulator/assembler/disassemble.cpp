@@ -18,8 +18,7 @@ constexpr unsigned vlen_at_start = 4;
 
 using Out = std::back_insert_iterator<std::string>;
 
-/// A string in quotes; braces, which would be replaced, and all that is not plain ASCII are written
-/// as `\xHH`.
+/// A quoted string; braces (which would be expanded) and non-ASCII characters become `\xHH`.
 std::string quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -45,14 +44,14 @@ void write_head(Out out, const Program& p, bool unchecked) {
   fmt::format_to(out, "# Disassembled; assembles to the same object.\n.kernel {}\n",
                  quoted(p.name));
   if (unchecked)
-    fmt::format_to(out, ".unchecked  # past the chip's limits, or reads results too early\n");
+    fmt::format_to(out, ".unchecked  # exceeds limits of the chip or reads results too early\n");
   fmt::format_to(out, ".flops {}\n.elements {}\n.group {}\n", p.flops, p.elements, p.group);
   fmt::format_to(out, ".fixed {}\n.item {}\n.output {}\n", p.fixed_shorts, p.item_shorts,
                  p.output_shorts);
   for (std::size_t f = 0; f < p.files.size(); ++f) {
     fmt::format_to(out, ".file {} {}\n", f, quoted(p.files[f]));
   }
-  // Where even this is missing the assembler makes a line table of its own.
+  // Without a `.line` directive the assembler creates its own line table.
   fmt::format_to(out, ".line 0 0\n");
 }
 
@@ -65,8 +64,7 @@ void write_declarations(Out out, const Program& p) {
                    conversion_text(v.conversion));
     if (reduced) fmt::format_to(out, " {}", reduce_names[static_cast<std::size_t>(v.reduce)]);
     fmt::format_to(out, " at {}", location_text(v.location));
-    // A group needs the author's word that an item of padding contributes nothing, so zeros are
-    // written, too.
+    // A group requires at least one explicit pad, so zeros are written too.
     if (v.kind == VarKind::Source) fmt::format_to(out, " pad 0x{:016x}", v.pad);
     fmt::format_to(out, "\n");
   }
@@ -76,7 +74,7 @@ void write_declarations(Out out, const Program& p) {
   }
 }
 
-/// Writes the sections, remembering what carries over from one to the next.
+/// Writes the sections, tracking the state that continues from one to the next.
 class SectionWriter {
  public:
   SectionWriter(std::string& text, const Program& program)
@@ -132,7 +130,7 @@ std::string write_program(const Program& program, bool unchecked) {
 }  // namespace
 
 std::string disassemble(const Program& program) {
-  // Whether a program keeps all rules is what the assembler knows; so ask it.
+  // Only the assembler can tell whether the program obeys all rules: try it.
   const std::string text = write_program(program, false);
   const AssembleResult again = assemble(text, "disassembly");
   Program expected = program;

@@ -1,4 +1,4 @@
-// Instructions and their operands as assembly text, with names where a program declares them.
+// Instructions and operands as assembly text, with the names declared by a program.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace gdr {
 
-/// The names by which a program's operands can be written: each maps to exactly that operand.
+/// Names of operands; each denotes exactly one operand.
 class OperandNames {
  public:
   OperandNames() = default;
-  /// Names of all variables and symbols, with `.v`, `.s` and `@K` where these name more.
+  /// Names of all variables and symbols, with suffixes `.v`, `.s` and `@K`.
   explicit OperandNames(const Program& program);
   /// The name of an operand, or null if it has none.
   const std::string* find(const Operand& operand) const;
@@ -24,10 +24,10 @@ class OperandNames {
   std::unordered_map<std::uint64_t, std::string> names_;
 };
 
-/// `$lr6v`, `$m[$t:0..3]`, `$th`, ...: an operand by its address (not an immediate).
+/// An operand by its address: `$lr6v`, `$m[$t:0..3]`, `$th`, ... (not an immediate).
 std::string location_text(const Operand& location);
 
-/// A name as the assembler reads it: in quotes if it is a word of the language.
+/// A name as operand: in quotes if it is reserved.
 std::string name_text(const std::string& name);
 
 /// One instruction as a line of assembly, without its `vlen`.

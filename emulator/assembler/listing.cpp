@@ -1,4 +1,4 @@
-// The annotated listing: every instruction with its address, clock, source line and encoding.
+// Annotated listing: every instruction with address, clock, source line and encoding.
 #include <fmt/core.h>
 
 #include <iterator>
@@ -10,9 +10,7 @@
 namespace gdr {
 namespace {
 
-constexpr const char* section_names[section_count] = {".init", ".start", ".body", ".end"};
-
-/// The lines of one source, found once.
+/// Lines of a source text.
 std::vector<std::string_view> split_lines(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
@@ -26,7 +24,7 @@ std::vector<std::string_view> split_lines(std::string_view text) {
   return lines;
 }
 
-/// Source texts by the program's file numbers; a file whose text is not there has no lines.
+/// Source lines by the program's file index; empty for files without text.
 class SourceLines {
  public:
   SourceLines(const Program& program, const Diagnostics& sources) : files_(program.files.size()) {
@@ -47,7 +45,7 @@ class SourceLines {
   std::vector<std::vector<std::string_view>> files_;
 };
 
-/// Without blanks in front and control characters within.
+/// Without leading blanks and control characters.
 std::string tidy(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
   std::string out(first == std::string_view::npos ? std::string_view{} : text.substr(first));
@@ -57,7 +55,7 @@ std::string tidy(std::string_view text) {
   return out;
 }
 
-/// An instruction word as two rows of hex digits, word 0 first.
+/// An instruction word as two rows of hexadecimal digits, word 0 first.
 void append_encoding(std::string& out, const Instruction& instruction) {
   const EncodedInstruction word = encode(instruction);
   for (std::size_t row = 0; row < word.size(); row += 4) {
@@ -71,7 +69,8 @@ std::string source_text(const Instruction& instruction, SourceLine where,
   const std::string text = tidy(lines.at(where));
   const bool inserted = instruction.idle() && text.find("nop") == std::string::npos;
   if (!inserted) return text;
-  return fmt::format("nop, {} idle: what follows waits for a result", instruction.vlen);
+  return fmt::format("nop, {} idle clocks: the next instruction waits for a result",
+                     instruction.vlen);
 }
 
 void append_section(std::string& out, const Program& program, unsigned s, const SourceLines& lines,
@@ -79,7 +78,7 @@ void append_section(std::string& out, const Program& program, unsigned s, const 
   const auto& section = program.sections[s];
   if (section.empty()) return;
   auto at = std::back_inserter(out);
-  fmt::format_to(at, "\n{}  {} instructions, {} clocks\n", section_names[s], section.size(),
+  fmt::format_to(at, "\n.{}  {} instructions, {} clocks\n", section_names[s], section.size(),
                  program.clocks(static_cast<Section>(s)));
   fmt::format_to(at, "  addr   clock  line  source\n");
   std::uint64_t clock = 0;
@@ -100,7 +99,7 @@ std::string listing(const Program& program, const Diagnostics& sources) {
   auto at = std::back_inserter(out);
   std::size_t count = 0;
   for (const auto& section : program.sections) count += section.size();
-  fmt::format_to(at, "kernel {}: {} instructions; body {} clocks, {:.4g} clocks an interaction\n",
+  fmt::format_to(at, "kernel {}: {} instructions; body {} clocks, {:.4g} clocks per interaction\n",
                  program.name.empty() ? "(no name)" : program.name, count,
                  program.clocks(Section::Body), program.clocks_per_interaction());
   fmt::format_to(at,

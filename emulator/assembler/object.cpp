@@ -9,25 +9,25 @@
 #include <string_view>
 
 #include "emulator/assembler/bytes.hpp"
-#include "emulator/assembler/program_defect.hpp"
+#include "emulator/assembler/program_validation.hpp"
 #include "emulator/isa/encoding.hpp"
 #include "gdr/error.hpp"
 
-// Layout: docs/reference/object-file.md. A reader accepts only what a writer writes, to the last
-// byte: one program, one object file.
+// Layout: docs/reference/object-file.md. The format is canonical: a reader accepts only the bytes
+// that the writer produces for a program.
 
 namespace gdr {
 namespace {
 
-// The bytes of the magic that are no letters catch transfers that changed line ends or cut bit 7.
+// The non-letters of the magic detect transfers that convert line ends or drop bit 7.
 constexpr std::array<std::uint8_t, 8> magic{0x89, 'G', 'D', 'O', '\r', '\n', 0x1a, '\n'};
 constexpr std::uint32_t version = 1;
 constexpr std::size_t header_bytes = 24, alignment = 8;
 constexpr std::size_t operand_bytes = 9, line_bytes = 8, instruction_bytes = 64;
-constexpr std::size_t least_string = 4, least_symbol = least_string + operand_bytes;
-constexpr std::size_t least_variable = least_symbol + 1 + 3 + 1 + 8;
+constexpr std::size_t min_string_bytes = 4, min_symbol_bytes = min_string_bytes + operand_bytes;
+constexpr std::size_t min_variable_bytes = min_symbol_bytes + 1 + 3 + 1 + 8;
 
-/// The chunks of a file, in their order.
+/// Chunks of a file in order.
 enum Chunk : std::size_t { Info, Code, Lines, Files, Variables, Symbols, chunk_count };
 constexpr std::array<std::string_view, chunk_count> tags{"INFO", "CODE", "LINE",
                                                          "FILE", "VARS", "SYMS"};
@@ -39,13 +39,14 @@ constexpr std::uint32_t tag_number(std::string_view tag) {
   return number;
 }
 
-[[noreturn]] void refuse(const std::string& name, std::size_t offset, const std::string& what) {
+[[noreturn]] void fail(const std::string& name, std::size_t offset, const std::string& what) {
   throw Error(ErrorCategory::Program,
-              fmt::format("{}: at byte {}: {}; assemble it again", name, offset, what));
+              fmt::format("{}: byte {}: {}; assemble the source again", name, offset, what));
 }
 
-[[noreturn]] void refuse_cut(const std::string& name, std::size_t offset, std::uint64_t wanted) {
-  refuse(name, offset, fmt::format("cut short, {} bytes are missing or a length is wrong", wanted));
+[[noreturn]] void fail_truncated(const std::string& name, std::size_t offset,
+                                 std::uint64_t wanted) {
+  fail(name, offset, fmt::format("truncated: {} bytes are missing, or a length is wrong", wanted));
 }
 
 std::uint32_t checksum(std::span<const std::uint8_t> bytes) noexcept {
@@ -81,7 +82,7 @@ void put_code(ByteWriter& out, const Program& p) {
   }
 }
 
-/// A section that came without source lines is written with unknown ones (file 0, line 0).
+/// Sections without source lines are written with unknown ones (file 0, line 0).
 void put_lines(ByteWriter& out, const Program& p) {
   for (unsigned s = 0; s < section_count; ++s) {
     for (std::size_t i = 0; i < p.sections[s].size(); ++i) {
@@ -135,8 +136,8 @@ Operand get_operand(ByteReader& in, const std::string& name) {
   o.address = in.get<std::uint16_t>();
   o.range_first = in.get<std::uint16_t>();
   o.range_last = in.get<std::uint16_t>();
-  if (vector > 1) refuse(name, at, "a location is neither vector nor scalar");
-  if (auto wrong = location_defect(o); !wrong.empty()) refuse(name, at, wrong);
+  if (vector > 1) fail(name, at, "invalid vector flag of a location");
+  if (auto wrong = validate_location(o); !wrong.empty()) fail(name, at, wrong);
   return o;
 }
 
@@ -155,14 +156,14 @@ void get_code(ByteReader& in, const std::string& name, Program& p) {
   std::string why;
   for (unsigned s = 0; s < section_count; ++s) {
     const std::uint64_t wanted = std::uint64_t{counts[s]} * instruction_bytes;
-    if (wanted > in.left()) refuse_cut(name, in.offset(), wanted);
+    if (wanted > in.left()) fail_truncated(name, in.offset(), wanted);
     p.sections[s].reserve(counts[s]);
     for (std::uint32_t i = 0; i < counts[s]; ++i) {
       const std::size_t at = in.offset();
       EncodedInstruction word{};
       for (auto& w : word) w = in.get<std::uint64_t>();
       const auto instruction = decode(word, why);
-      if (!instruction) refuse(name, at, "an instruction that does not decode: " + why);
+      if (!instruction) fail(name, at, "invalid instruction: " + why);
       p.sections[s].push_back(*instruction);
     }
   }
@@ -171,7 +172,7 @@ void get_code(ByteReader& in, const std::string& name, Program& p) {
 void get_lines(ByteReader& in, const std::string& name, Program& p) {
   for (unsigned s = 0; s < section_count; ++s) {
     const std::uint64_t wanted = p.sections[s].size() * line_bytes;
-    if (wanted > in.left()) refuse_cut(name, in.offset(), wanted);
+    if (wanted > in.left()) fail_truncated(name, in.offset(), wanted);
     p.lines[s].resize(p.sections[s].size());
     for (SourceLine& line : p.lines[s]) {
       line.file = in.get<std::uint32_t>();
@@ -181,12 +182,12 @@ void get_lines(ByteReader& in, const std::string& name, Program& p) {
 }
 
 void get_files(ByteReader& in, const std::string&, Program& p) {
-  p.files.resize(in.get_count(least_string));
+  p.files.resize(in.get_count(min_string_bytes));
   for (std::string& file : p.files) file = in.get_string();
 }
 
 void get_variables(ByteReader& in, const std::string& name, Program& p) {
-  p.variables.resize(in.get_count(least_variable));
+  p.variables.resize(in.get_count(min_variable_bytes));
   for (Variable& v : p.variables) {
     v.name = in.get_string();
     v.kind = static_cast<VarKind>(in.get<std::uint8_t>());
@@ -200,7 +201,7 @@ void get_variables(ByteReader& in, const std::string& name, Program& p) {
 }
 
 void get_symbols(ByteReader& in, const std::string& name, Program& p) {
-  p.symbols.resize(in.get_count(least_symbol));
+  p.symbols.resize(in.get_count(min_symbol_bytes));
   for (Symbol& s : p.symbols) {
     s.name = in.get_string();
     s.location = get_operand(in, name);
@@ -211,34 +212,34 @@ using GetChunk = void (*)(ByteReader&, const std::string&, Program&);
 constexpr std::array<GetChunk, chunk_count> readers{get_info,  get_code,      get_lines,
                                                     get_files, get_variables, get_symbols};
 
-/// Magic, version, checksum: in this order, so that each kind of damage gets the message it needs.
+/// Magic, version, checksum: checked in this order to give specific messages.
 void check_header(std::span<const std::uint8_t> bytes, const std::string& name) {
   const auto same = std::min(bytes.size(), magic.size());
   if (bytes.empty() || !std::equal(magic.begin(), magic.begin() + static_cast<std::ptrdiff_t>(same),
                                    bytes.begin())) {
-    throw Error(ErrorCategory::Program, name + ": not an object file; give one made by 'gdr asm'");
+    throw Error(ErrorCategory::Program, name + ": not an object file; create one with 'gdr asm'");
   }
-  if (bytes.size() < header_bytes) refuse_cut(name, bytes.size(), header_bytes - bytes.size());
-  ByteReader in(bytes.subspan(magic.size()), name, magic.size(), refuse_cut);
+  if (bytes.size() < header_bytes) fail_truncated(name, bytes.size(), header_bytes - bytes.size());
+  ByteReader in(bytes.subspan(magic.size()), name, magic.size(), fail_truncated);
   const auto found = in.get<std::uint32_t>();
   const auto sum = in.get<std::uint32_t>();
   const auto length = in.get<std::uint64_t>();
   if (found != version) {
-    refuse(name, magic.size(),
-           fmt::format("object version {}; this library knows version {}", found, version));
+    fail(name, magic.size(),
+         fmt::format("object version {}; this library supports version {}", found, version));
   }
-  if (length > bytes.size()) refuse_cut(name, bytes.size(), length - bytes.size());
-  if (length < bytes.size()) refuse(name, static_cast<std::size_t>(length), "bytes behind the end");
+  if (length > bytes.size()) fail_truncated(name, bytes.size(), length - bytes.size());
+  if (length < bytes.size()) fail(name, static_cast<std::size_t>(length), "trailing bytes");
   if (checksum(bytes.subspan(header_bytes)) != sum) {
-    refuse(name, magic.size() + sizeof version, "the checksum does not fit, the file is damaged");
+    fail(name, magic.size() + sizeof version, "checksum error: the file is damaged");
   }
 }
 
 }  // namespace
 
 std::vector<std::uint8_t> write_object(const Program& program) {
-  if (auto wrong = program_defect(program); !wrong.empty()) {
-    throw Error(ErrorCategory::Program, "this program cannot become an object file: " + wrong);
+  if (auto wrong = validate_program(program); !wrong.empty()) {
+    throw Error(ErrorCategory::Program, "this program cannot be stored: " + wrong);
   }
   ByteWriter chunks;
   for (std::size_t c = 0; c < chunk_count; ++c) {
@@ -262,25 +263,26 @@ std::vector<std::uint8_t> write_object(const Program& program) {
 
 Program read_object(std::span<const std::uint8_t> bytes, const std::string& name) {
   check_header(bytes, name);
-  ByteReader in(bytes.subspan(header_bytes), name, header_bytes, refuse_cut);
+  ByteReader in(bytes.subspan(header_bytes), name, header_bytes, fail_truncated);
   Program program;
   for (std::size_t c = 0; c < chunk_count; ++c) {
     const std::size_t at = in.offset();
     const bool expected = in.get<std::uint32_t>() == tag_number(tags[c]);
     const bool reserved = in.get<std::uint32_t>() != 0;
-    if (!expected || reserved) refuse(name, at, fmt::format("chunk {} is not here", tags[c]));
+    if (!expected || reserved) fail(name, at, fmt::format("chunk {} is expected here", tags[c]));
     ByteReader body = in.part(in.get<std::uint64_t>());
     readers[c](body, name, program);
     if (body.left() != 0) {
-      refuse(name, body.offset(), fmt::format("chunk {} is longer than its contents", tags[c]));
+      fail(name, body.offset(), fmt::format("chunk {} has trailing bytes", tags[c]));
     }
     for (const auto pad : in.get_bytes((alignment - in.offset() % alignment) % alignment)) {
-      if (pad != 0) refuse(name, in.offset(), "the gap between two chunks is not empty");
+      if (pad != 0) fail(name, in.offset(), "padding between chunks is not zero");
     }
   }
-  if (in.left() != 0) refuse(name, in.offset(), "bytes behind the last chunk");
-  if (auto wrong = program_defect(program); !wrong.empty()) {
-    throw Error(ErrorCategory::Program, fmt::format("{}: {}; assemble it again", name, wrong));
+  if (in.left() != 0) fail(name, in.offset(), "trailing bytes after the last chunk");
+  if (auto wrong = validate_program(program); !wrong.empty()) {
+    throw Error(ErrorCategory::Program,
+                fmt::format("{}: {}; assemble the source again", name, wrong));
   }
   return program;
 }

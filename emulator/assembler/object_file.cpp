@@ -1,4 +1,4 @@
-// Object files on disk: read whole, replaced at once or not at all.
+// Object files on disk: complete reads, atomic replacement.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
@@ -17,15 +17,15 @@
 namespace gdr {
 namespace {
 
-/// An object file larger than this is no object file (the largest programs take a few megabytes).
-constexpr std::size_t most_bytes = std::size_t{1} << 30;
+/// Size limit of object files (the largest programs have a few megabytes).
+constexpr std::size_t max_bytes = std::size_t{1} << 30;
 
 [[noreturn]] void fail(const std::string& path, std::string_view doing, int error) {
   throw Error(ErrorCategory::Io,
-              fmt::format("{}: cannot be {}: {}", path, doing, std::strerror(error)));
+              fmt::format("{} cannot be {}: {}", path, doing, std::strerror(error)));
 }
 
-/// A file descriptor that closes itself.
+/// A file descriptor with automatic close.
 class Descriptor {
  public:
   explicit Descriptor(int number) noexcept : number_(number) {}
@@ -35,7 +35,7 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   int number() const noexcept { return number_; }
-  /// Closing may be where a full disk shows itself.
+  /// close() may report a full disk.
   bool close() noexcept { return ::close(std::exchange(number_, -1)) == 0; }
 
  private:
@@ -66,8 +66,8 @@ void write_all(int file, std::span<const std::uint8_t> bytes, const std::string&
   }
 }
 
-/// A new file beside `path`, under a name that nobody else has; sets `name`. Opened with the usual
-/// permissions, which mkstemp would not give.
+/// A new file beside `path` with a unique name, returned in `name`. Unlike with mkstemp, it has
+/// default permissions.
 int open_temporary(const std::string& path, std::string& name) {
   static std::atomic<unsigned> counter{0};
   for (;;) {
@@ -93,7 +93,7 @@ Program read_object_file(const std::string& path) {
     if (got < 0) fail(path, "read", errno);
     if (got == 0) break;
     bytes.insert(bytes.end(), buffer.begin(), buffer.begin() + got);
-    if (bytes.size() > most_bytes) fail(path, "read", EFBIG);
+    if (bytes.size() > max_bytes) fail(path, "read", EFBIG);
   }
   return read_object(bytes, path);
 }
@@ -105,7 +105,7 @@ void write_object_file(const std::string& path, const Program& program) {
   if (file.number() < 0) fail(path, "written", errno);
   TemporaryFile cleanup(temporary);
   write_all(file.number(), bytes, path);
-  // The rename must not reach the disk before the bytes do.
+  // Data must reach the disk before the rename.
   if (::fsync(file.number()) != 0 || !file.close() ||
       ::rename(temporary.c_str(), path.c_str()) != 0) {
     fail(path, "written", errno);

@@ -1,4 +1,4 @@
-// Text from files and from other programs, made safe to show on a terminal.
+// Makes untrusted text safe to show on a terminal.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,13 @@
 
 namespace gdr {
 
-/// The text with every control character (C0 but line feed and tab, DEL, C1) and every byte that is
-/// not UTF-8 as `\xHH`. A name in a file must not move the cursor, change colours or title, or make
-/// the terminal answer. Everything that prints messages passes them through this function.
+/// The text with control characters (C0 except line feed and tab, DEL, C1) and invalid UTF-8 bytes
+/// as `\xHH`, so that names in files cannot control the terminal. All printed messages pass through
+/// this function.
 std::string printable(std::string_view text);
 
-/// Length of the character at `at` if it may be shown as it is: valid UTF-8 and no control
-/// character; else 0. Line feeds and tabs count as control characters here.
+/// Length of the character at `at` if it is printable: valid UTF-8 and not a control character
+/// (including line feed and tab); else 0.
 std::size_t visible_length(std::string_view text, std::size_t at) noexcept;
 
 }  // namespace gdr

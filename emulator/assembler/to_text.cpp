@@ -12,7 +12,7 @@
 namespace gdr {
 namespace {
 
-/// Letters of the addressed spaces, indexed by Space; a long has an `l` before them.
+/// Letters of address spaces, indexed by Space; longs have the prefix `l`.
 constexpr std::array<std::string_view, 11> letters{"", "r", "m", "m", "", "",
                                                    "", "",  "b", "s", "o"};
 constexpr std::array<std::string_view, 4> t_targets{"", "$t", "$th", "$tl"};
@@ -28,7 +28,7 @@ bool is_addressed(Space space) noexcept {
   return space != Space::LocalByT && !letters[static_cast<std::size_t>(space)].empty();
 }
 
-/// The bits themselves: the number of digits tells the width.
+/// Hexadecimal bits; the number of digits gives the width.
 std::string hex_text(Long bits, Width width) {
   const auto high = static_cast<std::uint64_t>(bits.bits >> 36);
   const auto low = static_cast<std::uint64_t>(bits.bits) & Short::mask;
@@ -36,8 +36,7 @@ std::string hex_text(Long bits, Width width) {
                               : fmt::format("0x{:09x}", low);
 }
 
-/// A decimal number where it gives back the same bits and is short enough to be read, else the
-/// bits.
+/// A decimal number if it is short and exact, else the bits.
 std::string float_text(Long bits, Width width) {
   Flags flags = no_flags;
   const Long wide =
@@ -65,8 +64,8 @@ std::string operand_text(const Operand& operand, const OperandNames& names) {
   return name != nullptr ? *name : location_text(operand);
 }
 
-/// `location:$t:m0.neg`; the width of an operation that writes no location is said by $null, $lnull
-/// (a mask alone means long).
+/// `location:$t:m0.neg`; $null and $lnull give the width of an operation without location (a mask
+/// alone means long).
 std::string destination_text(const Arithmetic& slot, const OperandNames& names) {
   const bool masks = slot.mask.flag != MaskFlag::None;
   std::string text;

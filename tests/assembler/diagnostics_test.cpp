@@ -36,7 +36,7 @@ TEST_CASE("a rendered diagnostic has position, source line, caret range, note an
         "    4 | fmul $r2 $r40 $r0\n"
         "      |               ^~~ line 3 writes it; it can be read 4 clocks later\n"
         "g.gds:3:1: note: written here\n"
-        "   help: let the assembler pad, or put an independent instruction between\n");
+        "   help: let the assembler insert idle clocks, or insert independent instructions\n");
 }
 
 TEST_CASE("all errors of a file are reported in line order") {

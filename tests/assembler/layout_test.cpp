@@ -37,7 +37,7 @@ TEST_CASE("memory overflow errors state required and available sizes") {
   const AssembleResult r = assemble(text, "t.gds");
   REQUIRE(r.diagnostics.list.size() == 1);
   CHECK(r.diagnostics.list[0].code == 5003);
-  CHECK(r.diagnostics.list[0].label == "needs 520 shorts, there are 512");
+  CHECK(r.diagnostics.list[0].label == "needs 520 shorts, available: 512");
   AssembleOptions small;
   small.geometry.broadcast_words = 4;
   CHECK(codes_of("param long a b f64to72\njvar long c d e f64to72\n", small) ==

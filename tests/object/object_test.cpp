@@ -30,7 +30,7 @@ Program random_object(std::uint64_t seed) {
 }
 
 /// The message with which bytes are refused, or "accepted".
-std::string refusal(const std::vector<std::uint8_t>& bytes) {
+std::string error_of(const std::vector<std::uint8_t>& bytes) {
   try {
     read_object(bytes, "k.gdo");
   } catch (const Error& error) {
@@ -97,13 +97,14 @@ TEST_CASE("a small object file has the documented bytes") {
 TEST_CASE("truncated object files are rejected") {
   const auto bytes = write_object(random_object(7));
   for (std::size_t length = 0; length < bytes.size(); ++length) {
-    const auto text = refusal({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)});
-    const bool named = contains(text, "cut short") || contains(text, "not an object file");
+    const auto text =
+        error_of({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)});
+    const bool named = contains(text, "truncated") || contains(text, "not an object file");
     if (!named) FAIL("length " << length << ": " << text);
   }
   auto longer = bytes;
   longer.push_back(0);
-  CHECK(contains(refusal(longer), "bytes behind the end"));
+  CHECK(contains(error_of(longer), "trailing bytes"));
 }
 
 TEST_CASE("single-bit errors of an object file are detected") {
@@ -111,19 +112,19 @@ TEST_CASE("single-bit errors of an object file are detected") {
   for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
     auto damaged = bytes;
     damaged[bit / 8] = static_cast<std::uint8_t>(damaged[bit / 8] ^ (1U << (bit % 8)));
-    if (refusal(damaged) == "accepted") FAIL("bit " << bit);
+    if (error_of(damaged) == "accepted") FAIL("bit " << bit);
   }
 }
 
 TEST_CASE("errors in the header of an object file are reported") {
   auto bytes = write_object(random_object(1));
-  CHECK(contains(refusal({}), "not an object file"));
-  CHECK(contains(refusal({'h', 'e', 'l', 'l', 'o'}), "not an object file"));
+  CHECK(contains(error_of({}), "not an object file"));
+  CHECK(contains(error_of({'h', 'e', 'l', 'l', 'o'}), "not an object file"));
   bytes[8] = 9;
-  CHECK(contains(refusal(bytes), "k.gdo: at byte 8: object version 9"));
+  CHECK(contains(error_of(bytes), "k.gdo: byte 8: object version 9"));
   bytes[8] = 1;
   bytes[30] ^= 1;
-  CHECK(contains(refusal(bytes), "checksum"));
+  CHECK(contains(error_of(bytes), "checksum"));
 }
 
 TEST_CASE("modified objects with valid checksum are rejected or canonical") {
@@ -160,13 +161,13 @@ TEST_CASE("invalid lengths do not cause large allocations") {
     REQUIRE(at != damaged.end());
     std::fill(at + 16, at + 20, std::uint8_t{0xff});
     make_checksum_good(damaged);
-    CHECK(contains(refusal(damaged), "cut short"));
+    CHECK(contains(error_of(damaged), "truncated"));
     // And the length of the chunk itself.
     damaged = bytes;
     at = std::search(damaged.begin(), damaged.end(), text.begin(), text.end());
     std::fill(at + 8, at + 16, std::uint8_t{0xff});
     make_checksum_good(damaged);
-    CHECK(contains(refusal(damaged), "cut short"));
+    CHECK(contains(error_of(damaged), "truncated"));
   }
 }
 
@@ -198,10 +199,10 @@ TEST_CASE("invalid programs cannot be stored") {
   CHECK(contains(with([](Program& p) { p.flops = -1; }), "flop count"));
   CHECK(contains(with([](Program& p) { p.flops = -0.0; }), "flop count"));
   CHECK(contains(with([](Program& p) { p.flops = std::nan(""); }), "flop count"));
-  CHECK(contains(with([](Program& p) { p.name = std::string("a\0b", 3); }), "kernel's name"));
-  CHECK(contains(with([](Program& p) { p.variables[0].name = "1x"; }), "not one"));
-  CHECK(contains(with([](Program& p) { p.variables[0].name = ""; }), "not one"));
-  CHECK(contains(with([](Program& p) { p.variables[0].name = "s"; }), "'s' stands twice"));
+  CHECK(contains(with([](Program& p) { p.name = std::string("a\0b", 3); }), "name of the kernel"));
+  CHECK(contains(with([](Program& p) { p.variables[0].name = "1x"; }), "is invalid"));
+  CHECK(contains(with([](Program& p) { p.variables[0].name = ""; }), "is invalid"));
+  CHECK(contains(with([](Program& p) { p.variables[0].name = "s"; }), "duplicate name 's'"));
   for (const char* word :
        {"fadd", "nop", "ivar", "vlen", "alias", "f64to72", "at", "pad", "pass"}) {
     CHECK(with([&](Program& p) { p.variables[0].name = word; }) == "accepted");
@@ -211,23 +212,23 @@ TEST_CASE("invalid programs cannot be stored") {
   CHECK(contains(with([](Program& p) { p.lines[2][0] = {0, 5}; }), "names file 0 of 0"));
   CHECK(contains(with([](Program& p) { p.lines[2].push_back({}); }), "source lines"));
   CHECK(contains(with([](Program& p) { p.sections[2][0].vlen = 5; }), "vector length"));
-  CHECK(contains(with([](Program& p) { p.symbols[0].location.address = 2; }), "two halves"));
-  CHECK(
-      contains(with([](Program& p) { p.symbols[0].location.space = Space::None; }), "no location"));
+  CHECK(contains(with([](Program& p) { p.symbols[0].location.address = 2; }), "invalid half of T"));
+  CHECK(contains(with([](Program& p) { p.symbols[0].location.space = Space::None; }),
+                 "not a location"));
   CHECK(contains(with([](Program& p) { p.symbols[0].location.range_last = 2; }), "range"));
   const auto variable = [&](auto change) {
     return with([&](Program& p) { change(p.variables[0]); });
   };
   CHECK(contains(variable([](Variable& v) { v.location.space = Space::Bm; }),
-                 "registers or in local"));
-  CHECK(contains(variable([](Variable& v) { v.location.vector = false; }), "place of its own"));
+                 "registers or local memory"));
+  CHECK(contains(variable([](Variable& v) { v.location.vector = false; }), "must be a vector"));
   CHECK(contains(variable([](Variable& v) { v.location.address = 3; }), "odd address"));
   CHECK(contains(variable([](Variable& v) { v.reduce = Reduce::Fadd; }), "reduction"));
   CHECK(contains(variable([](Variable& v) { v.pad = 1; }), "pad"));
   CHECK(contains(variable([](Variable& v) { v.conversion.host = HostType::Raw; }), "conversion"));
   CHECK(contains(variable([](Variable& v) { v.conversion.point = 1; }), "binary point"));
-  CHECK(contains(variable([](Variable& v) { v.location.width = Width::Short; }), "makes a long"));
-  CHECK(contains(variable([](Variable& v) { v.kind = VarKind::Param; }), "one value for all"));
+  CHECK(contains(variable([](Variable& v) { v.location.width = Width::Short; }), "gives a long"));
+  CHECK(contains(variable([](Variable& v) { v.kind = VarKind::Param; }), "must be a scalar"));
   CHECK(contains(with([](Program& p) {
                    Instruction bget;
                    bget.move.op = Op::Bget;
@@ -235,7 +236,7 @@ TEST_CASE("invalid programs cannot be stored") {
                    bget.move.bm = {Space::BmSource, Width::Long, false, 0};
                    p.section(Section::Start).push_back(bget);
                  }),
-                 "outside the loop's body"));
+                 "outside the loop body"));
   const auto source = [&](std::uint16_t address, std::uint32_t item) {
     return with([&](Program& p) {
       p.item_shorts = item;

@@ -1,11 +1,11 @@
-// The numbers of all diagnostics; their texts are in the table, one row for each.
+// Codes of all diagnostics; the tables have one row for each.
 #pragma once
 
 #include <cstdint>
 
 namespace gdr {
 
-/// 1xxx text and macros, 2xxx declarations, 3xxx instructions, 4xxx ports and time, 5xxx limits.
+/// 1xxx text and macros, 2xxx declarations, 3xxx instructions, 4xxx ports and latency, 5xxx limits.
 enum class Code : std::uint16_t {
   UnexpectedCharacter = 1001,
   BadNumber = 1002,
@@ -38,13 +38,13 @@ enum class Code : std::uint16_t {
   ConversionTooWide = 2006,
   ReductionMissing = 2007,
   ReductionMisplaced = 2008,
-  PlaceImpossible = 2009,
+  InvalidLocation = 2009,
   BadPad = 2010,
   GroupNeedsPad = 2011,
   DirectiveValue = 2012,
   DirectiveTwice = 2013,
   DirectiveLate = 2014,
-  PlaceShared = 2015,
+  OverlappingLocation = 2015,
   LayoutTooSmall = 2016,
 
   UnknownInstruction = 3001,
@@ -70,14 +70,14 @@ enum class Code : std::uint16_t {
   NopJoined = 3021,
 
   PortLimit = 4001,
-  SamePlaceTwice = 4002,
+  DuplicateWrite = 4002,
   ReadTooEarly = 4003,
 
   InstructionMemory = 5001,
   RegisterFile = 5002,
   LocalMemory = 5003,
   BroadcastMemory = 5004,
-  PastTheGroup = 5005,
+  BeyondGroup = 5005,
 };
 
 }  // namespace gdr

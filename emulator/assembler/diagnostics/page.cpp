@@ -9,11 +9,11 @@ namespace {
 
 constexpr DiagnosticGroup groups[] = {
     {1, "1xxx: text, macros, expressions"}, {2, "2xxx: declarations and layout"},
-    {3, "3xxx: instructions and operands"}, {4, "4xxx: ports and time"},
+    {3, "3xxx: instructions and operands"}, {4, "4xxx: ports and latency"},
     {5, "5xxx: limits of the machine"},
 };
 
-constexpr std::size_t longest_shown = 1200;  // of an example that is long by its nature
+constexpr std::size_t max_shown = 1200;  // size of an example that is shown
 
 Diagnostics diagnostics_of(const DiagnosticInfo& info) {
   AssembleOptions options;
@@ -32,8 +32,7 @@ std::string diagnostics_chapters(std::span<const DiagnosticGroup> chapters,
     for (const DiagnosticInfo& info : table) {
       if (info.code / 1000 != group.thousands) continue;
       out += fmt::format("\n### GDR{}: {}\n\n{}\n", info.code, info.title, info.explanation);
-      if (info.example.size() <= longest_shown)
-        out += fmt::format("\n```gdr\n{}```\n", info.example);
+      if (info.example.size() <= max_shown) out += fmt::format("\n```gdr\n{}```\n", info.example);
       const Diagnostics all = provoke(info);
       const std::string first = all.list.empty() ? std::string{} : all.render(all.list.front());
       out += fmt::format("\n```text\n{}```\n", first);

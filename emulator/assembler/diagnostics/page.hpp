@@ -1,4 +1,4 @@
-// The page of all diagnostics, made from their table.
+// The page of all diagnostics, generated from their table.
 #pragma once
 
 #include <span>
@@ -14,14 +14,13 @@ struct DiagnosticGroup {
   const char* title;
 };
 
-/// The chapters of a page: every code with its meaning, an example and what it prints first, which
-/// `provoke` finds out.
+/// The chapters of a page: every code with its meaning, an example and its first diagnostic, which
+/// `provoke` computes.
 std::string diagnostics_chapters(std::span<const DiagnosticGroup> groups,
                                  std::span<const DiagnosticInfo> table,
                                  Diagnostics (*provoke)(const DiagnosticInfo& info));
 
-/// The text of docs/reference/assembler-diagnostics.md: every code with its meaning, an example and
-/// what it prints.
+/// The text of docs/reference/assembler-diagnostics.md.
 std::string diagnostics_page();
 
 }  // namespace gdr

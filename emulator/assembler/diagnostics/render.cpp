@@ -1,4 +1,4 @@
-// Diagnostics as text: place, message, the source line with a caret range, notes and help.
+// Text form of diagnostics: position, message, source line with caret range, notes and help.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace gdr {
 namespace {
 
-constexpr std::size_t widest_line = 160;  // longer source lines are shown in part
+constexpr std::size_t max_line_width = 160;  // longer source lines are truncated
 
 struct Colours {
   const char *bold = "", *error = "", *warning = "", *note = "", *off = "";
@@ -33,18 +33,19 @@ std::string_view line_of(const std::string& text, std::uint32_t number) noexcept
 
 struct Excerpt {
   std::string text;    ///< printable, tabs as single blanks
-  std::string carets;  ///< blanks and the caret range below it
+  std::string carets;  ///< blanks and carets below the marked range
 };
 
-/// The part of a line around columns [from, to) (1-based bytes) as it is printed.
+/// The printed part of a line around columns [from, to) (1-based bytes).
 Excerpt excerpt_of(std::string_view line, std::size_t from, std::size_t to) {
   Excerpt out;
   std::size_t first = 0;
-  if (line.size() > widest_line && from > widest_line / 2) first = from - 1 - widest_line / 2;
+  if (line.size() > max_line_width && from > max_line_width / 2)
+    first = from - 1 - max_line_width / 2;
   while (first > 0 && first < line.size() &&
          (static_cast<unsigned char>(line[first]) & 0xc0) == 0x80)
     --first;
-  const std::size_t last = std::min(line.size(), first + widest_line);
+  const std::size_t last = std::min(line.size(), first + max_line_width);
   if (first > 0) {
     out.text = "...";
     out.carets = "   ";
@@ -52,7 +53,7 @@ Excerpt excerpt_of(std::string_view line, std::size_t from, std::size_t to) {
   bool any = false;
   for (std::size_t i = first; i < last;) {
     const std::size_t length = visible_length(line, i);
-    // One column for each, so that the carets stand below what they mean.
+    // One column per character, so that the carets are aligned.
     if (length > 0)
       out.text.append(line.substr(i, length));
     else
@@ -71,7 +72,7 @@ Excerpt excerpt_of(std::string_view line, std::size_t from, std::size_t to) {
 std::string where(const Diagnostics& all, const SourceRange& range) {
   const std::string name =
       range.file < all.sources.size() ? printable(all.sources[range.file].name) : "?";
-  if (range.line == 0) return name;  // of the text as a whole
+  if (range.line == 0) return name;  // concerns the text as a whole
   return fmt::format("{}:{}:{}", name, range.line, range.column);
 }
 

@@ -8,39 +8,34 @@ namespace assembly {
 namespace {
 
 constexpr DiagnosticInfo rows[] = {
-    {number(Code::PortLimit), "port limit",
-     "An element of the instruction needs more accesses of a memory than its ports give in one "
-     "clock: the "
-     "register file two reads and one write, local memory one access, T one read and one write, "
-     "the "
-     "broadcast memory one access; twice as many in the two clocks of a dmul.",
+    {number(Code::PortLimit), "port limit exceeded",
+     "An element of the instruction accesses a memory more often than its ports allow per clock: "
+     "the register file two reads and one write, local memory one access, T one read and one "
+     "write, the broadcast memory one access; twice as many in the two clocks of a dmul.",
      ".body\n  fadd $lr0v $lm0v $lm8v\n"},
-    {number(Code::SamePlaceTwice), "two results in one place",
-     "Two operations of one instruction write the same location, or parts of it.",
+    {number(Code::DuplicateWrite), "two results in one location",
+     "Two operations of an instruction write the same or overlapping locations.",
      ".body\n  dmul $lr0 $lr2 $lr4 ; fadd $lr0 $lr2 $lr6\n"},
     {number(Code::ReadTooEarly), "read before the result is ready",
-     "Only with `--stalls error`: an operand is read less than 4 clocks after the element that "
-     "wrote it "
-     "issued. Without the option the assembler puts in the fewest idle clocks.",
+     "Only with `--stalls error`: an operand is read less than 4 clocks after the issue of the "
+     "element that writes it. Without the option the assembler inserts the minimum number of idle "
+     "clocks.",
      ".body\n  vlen 1\n  fadd $lr0 $lr2 $lr4\n  fmul $lr6 $lr0 $lr4\n"},
     {number(Code::InstructionMemory), "instruction memory is full",
-     "The program, with its idle clocks, has more instructions than the control processor holds.",
+     "The program, including idle clocks, exceeds the instruction memory of the control processor.",
      ".body\n  .repeat k = 1, 16385\n    nop\n  .endrepeat\n"},
     {number(Code::RegisterFile), "outside the register file",
-     "A register, or an element of a vector of registers, lies outside the register file.",
+     "A register, or an element of a register vector, is outside the register file.",
      ".body\n  fadd $lr60v $lr0v $lr8v\n"},
     {number(Code::LocalMemory), "outside the local memory",
-     "A location lies outside the local memory, or no room is left in it for a variable.",
+     "A location is outside the local memory, or no space is left for a variable.",
      ".body\n  fadd $lm512 $lr0 $lr2\n"},
     {number(Code::BroadcastMemory), "outside the broadcast memory",
-     "A word lies outside the broadcast memory, or the fixed part and one group of items do not "
-     "fit into "
-     "it.",
+     "A word is outside the broadcast memory, or the fixed part and one group of items exceed it.",
      ".body\n  bget $lr0 $lb2048\n"},
-    {number(Code::PastTheGroup), "transfer reaches past the group of items",
-     "A vector operand goes on behind the last item of the group; at the end of the stream there "
-     "is "
-     "nothing there.",
+    {number(Code::BeyondGroup), "transfer beyond the group of items",
+     "A vector operand extends beyond the last item of the group; at the end of the stream there "
+     "is no data.",
      "jvar long x y f64to72\n.body\n  bget $lr0v x.v\n"},
 };
 

@@ -1,4 +1,4 @@
-// Everything that one run of the assembler knows, as plain data that its parsers share.
+// State of one run of the assembler, as plain data shared by its parsers.
 #pragma once
 
 #include <array>
@@ -16,52 +16,53 @@
 
 namespace gdr::assembly {
 
-/// Limits that keep any input from taking unbounded time or memory.
-constexpr unsigned deepest_nesting = 64;
-constexpr unsigned most_includes = 10000;  ///< each costs a search for the file
-constexpr std::uint64_t most_expanded_characters = 512ULL << 20;
-constexpr std::size_t longest_expanded_line = 65536;
+/// Limits that bound time and memory for any input.
+constexpr unsigned max_nesting = 64;
+constexpr unsigned max_includes = 10000;  ///< each requires a file lookup
+constexpr std::uint64_t max_expanded_characters = 512ULL << 20;
+constexpr std::size_t max_expanded_line = 65536;
 
-/// Addresses in shorts, ranges of T and PE numbers are fields of 16 bits.
-constexpr std::int64_t largest_field = 65535;
+/// Short addresses, ranges of T and PE numbers are 16-bit fields.
+constexpr std::int64_t max_field = 65535;
 
 struct Template {
   std::vector<std::string> parameters;
   std::vector<Line> body;
-  bool active = false;  ///< being expanded
+  bool active = false;  ///< during its expansion
 };
 
-/// Which places of the memories are taken, and how the broadcast memory is laid out.
+/// Memory allocation, and layout of the broadcast memory.
 struct Layout {
-  std::vector<bool> local_taken;  ///< short by short
-  std::uint32_t local_next = 0;   ///< where the search for a free place goes on
-  std::uint32_t fixed_need = 0;   ///< shorts of the BM's fixed part, as declared or named so far
-  std::uint32_t fixed_reach = 0;  ///< the same, as named by operands that are not checked
-  std::uint32_t item_need = 0;    ///< shorts of an item that declarations take
+  std::vector<bool> local_taken;  ///< by short
+  std::uint32_t local_next = 0;   ///< start of the search for free space
+  std::uint32_t fixed_need =
+      0;  ///< shorts of the fixed part used by declarations and checked operands
+  std::uint32_t fixed_extent = 0;  ///< shorts of the fixed part used by unchecked operands
+  std::uint32_t item_need = 0;     ///< shorts of an item used by declarations
   std::uint32_t output_need = 0;
-  bool elements_used = false;  ///< `.elements` comes too late from here on
+  bool elements_used = false;  ///< `.elements` is no longer allowed
   bool pad_given = false;
   bool long_in_item = false, long_in_output = false;
 };
 
-/// How far operands reach behind the beginning of item K of a group.
-struct Reach {
+/// End of operands relative to the beginning of item K of a group.
+struct Extent {
   std::uint32_t need = 0;
-  Place place;
+  SourceSpan span;
 };
 
-/// NAME@K in an instruction: its address is known once the size of an item is.
+/// NAME@K in an instruction: its address depends on the final item size.
 struct ItemFixup {
-  std::uint32_t index = 0;  ///< of the instruction in its section, without padding
+  std::uint32_t index = 0;  ///< instruction in its section, without idle clocks
   std::uint16_t item = 0;
 };
 
-/// Where the operands of an instruction stand in the text.
-struct InstructionPlaces {
-  Place whole;
-  std::array<Place, 2> mul, alu;  ///< a and b
-  Place move;                     ///< what the transfer reads
-  Place predicate;
+/// Source spans of the operands of an instruction.
+struct InstructionSpans {
+  SourceSpan whole;
+  std::array<SourceSpan, 2> mul, alu;  ///< operands a and b
+  SourceSpan move;                     ///< source operand of the transfer
+  SourceSpan predicate;
 };
 
 struct Assembly {
@@ -77,48 +78,49 @@ struct Assembly {
   Program program;
   Layout layout;
 
-  // where the text is
-  unsigned depth = 0;  ///< of includes, templates and repeats together
+  // position in the text
+  unsigned depth = 0;  ///< nesting of includes, templates and repeats
   std::uint64_t expanded_lines = 0;
   std::uint64_t expanded_characters = 0;
-  unsigned includes = 0;  ///< done so far, of one file as often as it is included
-  bool stopped = false;   ///< a limit was reached; the rest is not read
+  unsigned includes = 0;  ///< number of includes so far
+  bool stopped = false;   ///< a limit was exceeded; the rest is not read
   std::deque<Template> templates;
-  std::deque<std::string> scratch;  ///< one expanded line for each level of nesting
+  std::deque<std::string> scratch;  ///< expanded lines by nesting depth
   std::vector<std::uint32_t> open_files;
 
-  // what the directives set
+  // state set by directives
   int section = -1;
   unsigned vlen = 4;
   bool kernel_given = false, flops_given = false, elements_given = false, group_given = false;
-  bool unchecked = false;  ///< `.unchecked`: no idle clocks, no limits of ports or geometry
-  Place group_place;
+  bool unchecked = false;  ///< `.unchecked`: no idle clocks, no checks of ports and memory sizes
+  SourceSpan group_span;
   struct GivenSize {
-    std::int64_t shorts = -1;  ///< not given
-    Place place;
+    std::int64_t shorts = -1;  ///< -1: not given
+    SourceSpan span;
   };
   GivenSize fixed_given, item_given, output_given;
-  bool tool_lines = false;  ///< `.file` or `.line` occurred: the line table is what they say
+  bool tool_lines = false;  ///< `.file` or `.line` defines the line table
   SourceLine tool_line;
   std::vector<std::string> tool_files;
 
-  // what waits for the end
+  // data for the final phase
   std::array<SectionClock, section_count> clocks;
-  InstructionAccesses accesses;                                      ///< of the instruction at hand
-  std::array<std::vector<InstructionPlaces>, section_count> places;  ///< where stalls are errors
+  InstructionAccesses accesses;  ///< accesses of the current instruction
+  std::array<std::vector<InstructionSpans>, section_count>
+      instruction_spans;  ///< set if stalls are errors
   std::array<std::vector<ItemFixup>, section_count> fixups;
-  struct LaterSymbol {
+  struct SymbolFixup {
     std::uint32_t index;
     std::uint16_t item;
   };
-  std::vector<LaterSymbol> symbol_fixups;
-  struct AutomaticPlace {
+  std::vector<SymbolFixup> symbol_fixups;
+  struct AutomaticAllocation {
     std::uint32_t first, last;  ///< shorts of local memory, inclusive
     const Name* name;
   };
-  std::vector<AutomaticPlace> automatic;
-  std::vector<Reach> source_reach, output_reach;  ///< by item of the group
-  std::uint64_t instructions = 0;                 ///< also those beyond what is kept
+  std::vector<AutomaticAllocation> automatic;
+  std::vector<Extent> source_extent, output_extent;  ///< by item of the group
+  std::uint64_t instructions = 0;                    ///< including those beyond the limit
 };
 
 }  // namespace gdr::assembly

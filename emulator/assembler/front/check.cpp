@@ -1,4 +1,4 @@
-// Port limits of an instruction, with messages that point at the accesses.
+// Checks of port limits and memory sizes of an instruction.
 #include <algorithm>
 
 #include "emulator/assembler/front/instruction.hpp"
@@ -49,11 +49,11 @@ bool port_error(Assembly& a, const InstructionText& text, Port port, unsigned us
   return false;
 }
 
-bool same_place_error(Assembly& a, const InstructionText& text, unsigned element) {
-  std::string message = "two results of this instruction go to the same place";
+bool duplicate_write_error(Assembly& a, const InstructionText& text, unsigned element) {
+  std::string message = "two operations of this instruction write the same location";
   if (element != 0) message += " (element " + std::to_string(element) + ")";
-  a.report.error(Code::SamePlaceTwice, text.whole, std::move(message), {},
-                 "give one of them another destination");
+  a.report.error(Code::DuplicateWrite, text.whole, std::move(message), {},
+                 "choose another destination for one of them");
   return false;
 }
 
@@ -75,7 +75,7 @@ bool check_element(Assembly& a, const InstructionText& text, unsigned element) {
   if (writes < 2) return true;
   for (std::size_t i = 0; i < accesses.size(); ++i) {
     for (std::size_t j = i + 1; accesses[i].write && j < accesses.size(); ++j) {
-      if (overlap(accesses[i], accesses[j])) return same_place_error(a, text, element);
+      if (overlap(accesses[i], accesses[j])) return duplicate_write_error(a, text, element);
     }
   }
   return true;
@@ -87,8 +87,8 @@ struct Memory {
   std::uint32_t shorts;
 };
 
-/// An operand must lie in its memory with all its elements.
-bool check_reach(Assembly& a, const OperandSpan& x, unsigned vlen) {
+/// Check that an operand with all its elements is inside its memory.
+bool check_extent(Assembly& a, const OperandSpan& x, unsigned vlen) {
   const Geometry& g = a.options.geometry;
   Memory memory{};
   switch (x.operand.space) {
@@ -109,29 +109,29 @@ bool check_reach(Assembly& a, const OperandSpan& x, unsigned vlen) {
   const unsigned need = x.operand.at(vlen - 1) + shorts_in(x.operand.width);
   if (need <= memory.shorts) return true;
   a.report.error(
-      memory.code, x.span, in_quotes(x.span.text()) + " lies outside the " + memory.name,
-      "needs " + std::to_string(need) + " shorts, there are " + std::to_string(memory.shorts),
+      memory.code, x.span, in_quotes(x.span.text()) + " is outside the " + memory.name,
+      "needs " + std::to_string(need) + " shorts, available: " + std::to_string(memory.shorts),
       x.operand.vector
-          ? "a vector takes a place for each of its " + std::to_string(vlen) + " elements"
+          ? "a vector needs an address for each of its " + std::to_string(vlen) + " elements"
           : "");
   return false;
 }
 
-/// What a transfer names of the broadcast memory: more of the fixed part than is declared, and how
-/// far it reaches into the group (checked once the layout is known).
-void note_reach(Assembly& a, const OperandSpan& x, unsigned vlen, unsigned item) {
+/// Record which part of the fixed broadcast memory and of the group a transfer accesses; checked
+/// once the layout is known.
+void record_extent(Assembly& a, const OperandSpan& x, unsigned vlen, unsigned item) {
   const unsigned need = x.operand.at(vlen - 1) + shorts_in(x.operand.width);
   if (x.operand.space == Space::Bm) {
-    std::uint32_t& fixed = a.unchecked ? a.layout.fixed_reach : a.layout.fixed_need;
+    std::uint32_t& fixed = a.unchecked ? a.layout.fixed_extent : a.layout.fixed_need;
     fixed = std::max(fixed, need);
   }
   const bool source = x.operand.space == Space::BmSource;
   if (!source && x.operand.space != Space::BmOutput) return;
   if (x.operand.width == Width::Long)
     (source ? a.layout.long_in_item : a.layout.long_in_output) = true;
-  std::vector<Reach>& reach = source ? a.source_reach : a.output_reach;
+  std::vector<Extent>& reach = source ? a.source_extent : a.output_extent;
   if (reach.size() <= item) reach.resize(item + 1U);
-  if (need > reach[item].need) reach[item] = {need, a.report.place(x.span)};
+  if (need > reach[item].need) reach[item] = {need, a.report.span_of(x.span)};
 }
 
 }  // namespace
@@ -139,8 +139,8 @@ void note_reach(Assembly& a, const OperandSpan& x, unsigned vlen, unsigned item)
 bool check_instruction(Assembly& a, const Instruction& instruction, const InstructionText& text,
                        unsigned item) {
   for (unsigned i = 0; i < text.count; ++i) {
-    if (!a.unchecked && !check_reach(a, text.operands[i], instruction.vlen)) return false;
-    if (text.operands[i].slot == 2) note_reach(a, text.operands[i], instruction.vlen, item);
+    if (!a.unchecked && !check_extent(a, text.operands[i], instruction.vlen)) return false;
+    if (text.operands[i].slot == 2) record_extent(a, text.operands[i], instruction.vlen, item);
   }
   if (a.unchecked) return true;
   a.accesses.collect(instruction, a.options.geometry);

@@ -10,28 +10,28 @@
 namespace gdr::assembly {
 namespace {
 
-/// What a kind of variable is and may have: the table of docs/reference/assembler.md.
+/// Properties of a kind of variable, as in the table of docs/reference/assembler.md.
 struct KindInfo {
   DeclarationKind kind;
   const char* name;
   VarKind variable;
-  bool interface;  ///< has a conversion and goes into Program::variables
-  bool reduced;    ///< needs a reduction
-  Space home;      ///< where it lives without `at`
+  bool interface;       ///< has a conversion and is stored in Program::variables
+  bool reduced;         ///< needs a reduction
+  Space default_space;  ///< memory without `at`
   bool vector;
-  const char* places;  ///< what `at` may name, for messages
+  const char* locations;  ///< valid locations of `at`, for messages
 };
 constexpr KindInfo kinds[] = {
     {DeclarationKind::Ivar, "ivar", VarKind::Target, true, false, Space::Local, true,
      "a vector of registers or of the local memory"},
     {DeclarationKind::Jvar, "jvar", VarKind::Source, true, false, Space::BmSource, false,
-     "a place in the item, like $ls0"},
+     "a location in the item, like $ls0"},
     {DeclarationKind::Fvar, "fvar", VarKind::Result, true, true, Space::Local, true,
      "a vector of registers or of the local memory"},
     {DeclarationKind::Param, "param", VarKind::Param, true, false, Space::Bm, false,
      "a fixed word of the broadcast memory, or a scalar register or local memory word"},
     {DeclarationKind::Ovar, "ovar", VarKind::Output, true, true, Space::BmOutput, false,
-     "a place in the output item, like $lo0"},
+     "a location in the output item, like $lo0"},
     {DeclarationKind::Tmp, "tmp", VarKind::Target, false, false, Space::Local, true,
      "a register, a word of the local memory or T"},
     {DeclarationKind::Bm, "bm", VarKind::Param, false, false, Space::Bm, false,
@@ -48,7 +48,7 @@ constexpr ReduceName reductions[] = {
     {"ior", Reduce::Ior},   {"ixor", Reduce::Ixor},
 };
 
-/// A name that is declared. In quotes it may be a word of the language.
+/// A declared name. In quotes it may be a reserved word.
 struct NewName {
   Span word;
   bool quoted = false;
@@ -61,12 +61,12 @@ struct Declaration {
   Conversion conversion;
   Span conversion_span;
   std::optional<Reduce> reduce;
-  std::optional<Operand> place;
-  Span place_span;
+  std::optional<Operand> location;
+  Span location_span;
   std::uint64_t pad = 0;
 };
 
-/// Letters, digits, `_` and points: how conversions are spelled.
+/// Letters, digits, `_` and points: the syntax of conversions.
 Span dotted_word(Cursor& c) noexcept {
   const char* begin = c.p;
   while (is_word(*c.p) || (*c.p == '.' && c.p < c.end)) ++c.p;
@@ -88,9 +88,9 @@ bool parse_width(Assembly& a, Cursor& c, Declaration& d) {
     Suggestion suggestion(word.text());
     for (const std::string_view w : {"long", "short"}) suggestion.consider(w);
     a.report.error(Code::WidthExpected, c.rest_of_word(),
-                   "`long` or `short` is expected behind " + in_quotes(d.kind->name), {},
+                   "`long` or `short` is expected after " + in_quotes(d.kind->name), {},
                    suggestion.help());
-    // A misspelt width is passed over, so that the names behind it are declared.
+    // A misspelt width is skipped, so that the names after it are declared.
     if (!suggestion.best().empty()) c = ahead;
     return word.begin != word.end;
   }
@@ -99,7 +99,7 @@ bool parse_width(Assembly& a, Cursor& c, Declaration& d) {
   return true;
 }
 
-/// Names up to the conversion (or, for kinds without one, to the end or `at`).
+/// Names up to the conversion (for kinds without one, up to the end or `at`).
 bool parse_names(Assembly& a, Cursor& c, Declaration& d) {
   for (c.skip(); !c.done(); c.skip()) {
     Cursor ahead = c;
@@ -119,7 +119,7 @@ bool parse_names(Assembly& a, Cursor& c, Declaration& d) {
       if (!d.kind->interface) {
         a.report.error(Code::ReductionMisplaced, word,
                        std::string("`") + d.kind->name + "` has no conversion",
-                       "it does not go between host and chip");
+                       "it is not transferred between host and chip");
         return false;
       }
       d.conversion = *conversion;
@@ -129,7 +129,7 @@ bool parse_names(Assembly& a, Cursor& c, Declaration& d) {
     }
     if (word.text().find('.') != std::string_view::npos || is_digit(*word.begin)) {
       a.report.error(Code::NameExpected, word,
-                     in_quotes(word.text()) + " is neither a name nor a conversion");
+                     in_quotes(word.text()) + " is not a name or conversion");
       return false;
     }
     d.names.push_back({word, false});
@@ -142,14 +142,14 @@ bool parse_names(Assembly& a, Cursor& c, Declaration& d) {
   return true;
 }
 
-/// Where the conversion is missing the last "name" may be one that is misspelt.
+/// Without a conversion the last "name" may be a misspelt one.
 void missing_conversion(Assembly& a, Cursor& c, Declaration& d) {
   const Span last = d.names.back().word;
   Suggestion suggestion(last.text());
   for (const ConversionName& n : conversion_table()) suggestion.consider(n.name);
   if (!suggestion.best().empty()) {
-    a.report.error(Code::ConversionExpected, last,
-                   "there is no conversion " + in_quotes(last.text()), {}, suggestion.help());
+    a.report.error(Code::ConversionExpected, last, "unknown conversion " + in_quotes(last.text()),
+                   {}, suggestion.help());
     d.names.pop_back();
     return;
   }
@@ -165,8 +165,8 @@ bool parse_pad(Assembly& a, Cursor& c, Declaration& d) {
   if (!parse_primary(a, c, value)) return false;
   const Span span{begin, c.p};
   if (d.kind->kind != DeclarationKind::Jvar) {
-    a.report.error(Code::BadPad, span, "only a jvar has a pad", {},
-                   "it is the value in items that fill up a group");
+    a.report.error(Code::BadPad, span, "only a jvar can have a pad", {},
+                   "it is the value in items that complete a group");
     return false;
   }
   a.layout.pad_given = true;
@@ -186,12 +186,12 @@ bool parse_pad(Assembly& a, Cursor& c, Declaration& d) {
     d.pad = static_cast<std::uint64_t>(value.integer);
     return true;
   }
-  a.report.error(Code::BadPad, span, "the pad is no value of the host's type",
+  a.report.error(Code::BadPad, span, "the pad is not a value of the host type",
                  "the conversion is " + std::string(conversion_name(d.conversion)));
   return false;
 }
 
-bool place_possible(const KindInfo& kind, const Operand& x) noexcept {
+bool is_valid_location(const KindInfo& kind, const Operand& x) noexcept {
   const bool pe = x.space == Space::Register || x.space == Space::Local;
   switch (kind.kind) {
     case DeclarationKind::Ivar:
@@ -215,26 +215,26 @@ bool parse_at(Assembly& a, Cursor& c, Declaration& d) {
   c.skip();
   const char* begin = c.p;
   Location location;
-  if (c.peek() != '$' && !begins_name(c.peek())) {
-    a.report.error(Code::PlaceImpossible, c.rest_of_word(), "a location is expected behind `at`");
+  if (c.peek() != '$' && !starts_name(c.peek())) {
+    a.report.error(Code::InvalidLocation, c.rest_of_word(), "a location is expected after `at`");
     return false;
   }
   if (!parse_location(a, c, location)) return false;
-  d.place_span = {begin, c.p};
+  d.location_span = {begin, c.p};
   const Operand& x = location.operand;
   const bool needs_vector =
       d.kind->interface && d.kind->vector && !x.vector && a.program.elements > 1;
-  if (!place_possible(*d.kind, x) || location.item != 0 || needs_vector || x.width != d.width) {
+  if (!is_valid_location(*d.kind, x) || location.item != 0 || needs_vector || x.width != d.width) {
     std::string label = "this is " + describe(x);
-    if (place_possible(*d.kind, x) && x.width == d.width)
-      label = "this is a scalar; each of the elements needs a place";
-    a.report.error(Code::PlaceImpossible, d.place_span,
+    if (is_valid_location(*d.kind, x) && x.width == d.width)
+      label = "this is a scalar; a vector is required";
+    a.report.error(Code::InvalidLocation, d.location_span,
                    std::string("`") + d.kind->name + " " +
-                       (d.width == Width::Long ? "long" : "short") + "` cannot be here",
-                   std::move(label), std::string("possible is ") + d.kind->places);
+                       (d.width == Width::Long ? "long" : "short") + "` cannot have this location",
+                   std::move(label), std::string("use ") + d.kind->locations);
     return false;
   }
-  d.place = x;
+  d.location = x;
   return true;
 }
 
@@ -253,7 +253,7 @@ bool parse_tail(Assembly& a, Cursor& c, Declaration& d) {
       if (!d.kind->reduced) {
         a.report.error(Code::ReductionMisplaced, word,
                        std::string("`") + d.kind->name + "` has no reduction",
-                       "only results are joined");
+                       "only results have a reduction");
         return false;
       }
       d.reduce = reduce;
@@ -262,7 +262,7 @@ bool parse_tail(Assembly& a, Cursor& c, Declaration& d) {
       Suggestion suggestion(word.text());
       for (const ReduceName& r : reductions) suggestion.consider(r.text);
       for (const std::string_view w : {"at", "pad"}) suggestion.consider(w);
-      a.report.error(Code::TrailingText, rest, in_quotes(rest.text()) + " does not belong here", {},
+      a.report.error(Code::TrailingText, rest, in_quotes(rest.text()) + " is not expected here", {},
                      suggestion.help());
       return false;
     }
@@ -272,21 +272,20 @@ bool parse_tail(Assembly& a, Cursor& c, Declaration& d) {
 
 void check_declaration(Assembly& a, Span word, Declaration& d) {
   if (d.kind->reduced && !d.reduce) {
-    a.report.error(Code::ReductionMissing, word,
-                   std::string("`") + d.kind->name + "` needs a reduction",
-                   "how the blocks' values are joined",
-                   "one of fadd fmax fmin iadd imax imin iand ior ixor pass");
+    a.report.error(
+        Code::ReductionMissing, word, std::string("`") + d.kind->name + "` needs a reduction",
+        "the reduction over the blocks", "one of fadd fmax fmin iadd imax imin iand ior ixor pass");
   }
   if (d.kind->interface && d.conversion.machine == MachineFormat::FloatLong &&
       d.width == Width::Short) {
     a.report.error(Code::ConversionTooWide, d.conversion_span,
-                   "this conversion makes a long, and the variable is short", {},
+                   "this conversion gives a long, but the variable is short", {},
                    d.conversion.host == HostType::F32 ? "use f32to36, or declare it long"
                                                       : "use f64to36, or declare it long");
   }
 }
 
-/// Next free run of shorts in local memory, or nothing.
+/// First free range of shorts in local memory, or nothing.
 std::optional<std::uint32_t> allocate_local(Assembly& a, std::uint32_t shorts,
                                             std::uint32_t align) {
   Layout& l = a.layout;
@@ -304,7 +303,7 @@ std::optional<std::uint32_t> allocate_local(Assembly& a, std::uint32_t shorts,
   return std::nullopt;
 }
 
-/// Shorts that a variable takes in its memory.
+/// Size of a variable in shorts.
 std::uint32_t size_of(const Assembly& a, const Operand& x) noexcept {
   return shorts_in(x.width) * (x.vector ? a.program.elements : 1);
 }
@@ -312,8 +311,8 @@ std::uint32_t size_of(const Assembly& a, const Operand& x) noexcept {
 bool memory_full(Assembly& a, Span name, Code code, const char* memory, std::uint32_t need,
                  std::uint32_t have) {
   a.report.error(code, name,
-                 "there is no place for " + in_quotes(name.text()) + " in the " + memory,
-                 "needs " + std::to_string(need) + " shorts, there are " + std::to_string(have));
+                 "the " + std::string(memory) + " is full: no space for " + in_quotes(name.text()),
+                 "needs " + std::to_string(need) + " shorts, available: " + std::to_string(have));
   return false;
 }
 
@@ -334,7 +333,7 @@ bool check_memory(Assembly& a, Span name, const Operand& x) {
   return true;
 }
 
-/// Take the place that a variable has; warn where an automatic one has it already.
+/// Mark the location of a variable as used; warn if it overlaps an automatic one.
 void reserve(Assembly& a, const Declaration& d, Span name, const Operand& x) {
   Layout& l = a.layout;
   const std::uint32_t end = x.address + size_of(a, x);
@@ -349,36 +348,37 @@ void reserve(Assembly& a, const Declaration& d, Span name, const Operand& x) {
     l.long_in_output = l.long_in_output || is_long;
   }
   if (x.space != Space::Local) return;
-  if (d.place && d.kind->interface) {
-    for (const Assembly::AutomaticPlace& p : a.automatic) {
+  if (d.location && d.kind->interface) {
+    for (const Assembly::AutomaticAllocation& p : a.automatic) {
       if (p.first >= end || p.last < x.address) continue;
       Diagnostic& w = a.report.warning(
-          Code::PlaceShared, name,
-          in_quotes(name.text()) + " shares local memory with " + in_quotes(p.name->name), {},
-          "declare explicit places first: the automatic ones keep clear of them");
-      a.report.note(w, p.name->declared, "placed automatically here");
+          Code::OverlappingLocation, name,
+          in_quotes(name.text()) + " overlaps in local memory with " + in_quotes(p.name->name), {},
+          "declare explicit locations first: automatic ones avoid them");
+      a.report.note(w, p.name->declared, "automatic location");
       break;
     }
   }
-  const auto last = std::min<std::size_t>(end, l.local_taken.size());  // unchecked: may reach past
+  const auto last = std::min<std::size_t>(
+      end, l.local_taken.size());  // unchecked addresses may exceed the memory
   for (std::size_t i = x.address; i < last; ++i) l.local_taken[i] = true;
 }
 
-/// The place of the next variable of a declaration. False after an error.
-bool place_variable(Assembly& a, Declaration& d, Span name, std::uint32_t index, Operand& x) {
-  if (d.place) {
-    x = *d.place;
+/// Determine the location of the next variable of a declaration. False after an error.
+bool allocate_variable(Assembly& a, Declaration& d, Span name, std::uint32_t index, Operand& x) {
+  if (d.location) {
+    x = *d.location;
     if (x.space == Space::T && index > 0) {
-      a.report.error(Code::PlaceImpossible, name, "T has room for one variable");
+      a.report.error(Code::InvalidLocation, name, "T can hold one variable only");
       return false;
     }
     const std::uint32_t address = x.address + index * size_of(a, x);
-    if (address > largest_field)
+    if (address > max_field)
       return memory_full(a, name, Code::LocalMemory, "memory", address, 65536);
     x.address = static_cast<std::uint16_t>(address);
     return check_memory(a, name, x);
   }
-  x.space = d.kind->home;
+  x.space = d.kind->default_space;
   x.width = d.width;
   x.vector = d.kind->vector;
   const std::uint32_t unit = shorts_in(d.width);
@@ -397,7 +397,7 @@ bool place_variable(Assembly& a, Declaration& d, Span name, std::uint32_t index,
                                : x.space == Space::BmSource ? a.layout.item_need
                                                             : a.layout.output_need;
     address = (next + unit - 1) / unit * unit;
-    if (address > largest_field)
+    if (address > max_field)
       return memory_full(a, name, Code::BroadcastMemory, "broadcast memory", address, 65536);
   }
   x.address = static_cast<std::uint16_t>(address);
@@ -407,19 +407,19 @@ bool place_variable(Assembly& a, Declaration& d, Span name, std::uint32_t index,
 void declare_one(Assembly& a, Declaration& d, const NewName& given, std::uint32_t index) {
   Operand x;
   const Span word = given.word;
-  const bool placed = place_variable(a, d, word, index, x);
-  if (!may_declare(a, word, given.quoted)) return;
+  const bool placed = allocate_variable(a, d, word, index, x);
+  if (!check_new_name(a, word, given.quoted)) return;
   Name& name = a.names.add(word.text());
   name.kind = NameKind::Location;
-  name.declared = a.report.place(word);
+  name.declared = a.report.span_of(word);
   name.location = {x, static_cast<std::uint16_t>(x.vector ? a.program.elements : 0), 0};
-  if (!placed) {  // still a name, so that its uses raise no further errors
+  if (!placed) {  // declared anyway, so that its uses raise no further errors
     x.address = 0;
     name.location.operand = x;
     return;
   }
   reserve(a, d, word, x);
-  if (x.space == Space::Local && !d.place) {
+  if (x.space == Space::Local && !d.location) {
     a.automatic.push_back({x.address, x.address + size_of(a, x) - 1, &name});
   }
   if (d.kind->interface) {
@@ -441,7 +441,7 @@ void parse_declaration(Assembly& a, Cursor& c, const Keyword& keyword) {
   if (!parse_width(a, c, d) || !parse_names(a, c, d)) return;
   const bool conversion_missing = d.kind->interface && d.conversion_span.begin == nullptr;
   if (conversion_missing) missing_conversion(a, c, d);
-  // The names are declared whatever is wrong with the rest, so that their uses raise no errors.
+  // Names are declared even after errors, so that their uses raise no further errors.
   const bool tail = conversion_missing || parse_tail(a, c, d);
   if (tail && !conversion_missing) check_declaration(a, word, d);
   if (d.kind->vector) a.layout.elements_used = true;
@@ -454,7 +454,7 @@ void parse_alias(Assembly& a, Cursor& c, bool equals) {
   c.skip_spaces();
   if (!parse_new_name(a, c, word, equals ? "the alias" : "the symbol")) return;
   c.skip_spaces();
-  if (equals && !c.take('=')) {
+  if (equals && !c.accept('=')) {
     a.report.error(Code::NameExpected, c.rest_of_word(), "`=` is expected here", {},
                    "write `alias NAME = LOCATION`");
     return;
@@ -462,7 +462,7 @@ void parse_alias(Assembly& a, Cursor& c, bool equals) {
   c.skip_spaces();
   Location location;
   const char* begin = c.p;
-  if (c.peek() != '$' && !begins_name(c.peek())) {
+  if (c.peek() != '$' && !starts_name(c.peek())) {
     a.report.error(Code::BadLocation, c.rest_of_word(), "a location is expected here");
     return;
   }
@@ -475,7 +475,7 @@ void parse_alias(Assembly& a, Cursor& c, bool equals) {
   Name& name = a.names.add(word.text());
   name.kind = NameKind::Location;
   name.location = location;
-  name.declared = a.report.place(word);
+  name.declared = a.report.span_of(word);
   if (location.item != 0) {
     a.symbol_fixups.push_back(
         {static_cast<std::uint32_t>(a.program.symbols.size()), location.item});
@@ -488,7 +488,7 @@ void parse_const(Assembly& a, Cursor& c) {
   c.skip_spaces();
   if (!parse_new_name(a, c, word, "the constant")) return;
   c.skip_spaces();
-  if (!c.take('=')) {
+  if (!c.accept('=')) {
     a.report.error(Code::NameExpected, c.rest_of_word(), "`=` is expected here", {},
                    "write `const NAME = EXPRESSION`");
     return;
@@ -499,7 +499,7 @@ void parse_const(Assembly& a, Cursor& c) {
   Name& name = a.names.add(word.text());
   name.kind = NameKind::Constant;
   name.value = value;
-  name.declared = a.report.place(word);
+  name.declared = a.report.span_of(word);
 }
 
 }  // namespace gdr::assembly

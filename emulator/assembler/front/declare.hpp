@@ -6,8 +6,7 @@
 
 namespace gdr::assembly {
 
-/// `KIND WIDTH NAMES... CONVERSION [REDUCE] [at LOCATION] [pad NUMBER]`; the cursor stands behind
-/// KIND.
+/// `KIND WIDTH NAMES... CONVERSION [REDUCE] [at LOCATION] [pad NUMBER]`; the cursor is after KIND.
 void parse_declaration(Assembly& a, Cursor& c, const Keyword& keyword);
 
 /// `alias NAME = LOCATION`, and `.symbol NAME LOCATION` where `equals` is false.

@@ -6,12 +6,12 @@ namespace gdr::assembly {
 namespace {
 
 struct Parts {
-  bool place = false;  ///< a location outside T, or $null
+  bool has_location = false;  ///< a location outside T, or $null
   Operand operand;
   bool t = false;
   Operand t_operand;
   Span t_span;
-  Span place_span;
+  Span location_span;
 };
 
 MaskFlag find_flag(std::string_view text) noexcept {
@@ -31,11 +31,11 @@ bool bad_mask(Assembly& a, Span span, std::string message, std::string help) {
   return false;
 }
 
-/// `mN.flag` at the cursor; nothing is taken if it is not one.
+/// Whether `mN.flag` is at the cursor.
 bool looks_like_mask(Cursor c) noexcept {
-  if (!c.take('m') || !is_digit(*c.p)) return false;
+  if (!c.accept('m') || !is_digit(*c.p)) return false;
   while (is_digit(*c.p)) ++c.p;
-  if (!c.take('.')) return false;
+  if (!c.accept('.')) return false;
   const std::string_view flag = c.word().text();
   return flag != "v" && flag != "s" && flag != "hi" && flag != "lo";
 }
@@ -50,11 +50,11 @@ bool parse_mask(Assembly& a, Cursor& c, const OpInfo& op, Arithmetic& slot) {
   const Span span{begin, c.p};
   const MaskFlag flag = find_flag(flag_span.text());
   if (flag == MaskFlag::None) {
-    return bad_mask(a, flag_span, "there is no flag " + in_quotes(flag_span.text()),
+    return bad_mask(a, flag_span, "unknown flag " + in_quotes(flag_span.text()),
                     "flags are neg, zero and carry");
   }
   if (mask >= mask_registers) {
-    return bad_mask(a, span, "there is no mask " + std::to_string(mask),
+    return bad_mask(a, span, "mask " + std::to_string(mask) + " does not exist",
                     "masks are m0 to m" + std::to_string(mask_registers - 1));
   }
   if (op.unit == Unit::Multiplier)
@@ -62,19 +62,19 @@ bool parse_mask(Assembly& a, Cursor& c, const OpInfo& op, Arithmetic& slot) {
   if (flag == MaskFlag::Carry && op.unit != Unit::Integer) {
     return bad_mask(a, span, "carry is a flag of the integer unit", "use neg or zero");
   }
-  if (slot.mask.flag != MaskFlag::None) return bad(a, span, "an operation sets one mask");
+  if (slot.mask.flag != MaskFlag::None) return bad(a, span, "an operation sets one mask only");
   slot.mask = {flag, static_cast<std::uint8_t>(mask)};
   return true;
 }
 
-bool parse_place(Assembly& a, Cursor& c, Parts& parts) {
+bool parse_location_part(Assembly& a, Cursor& c, Parts& parts) {
   const char* begin = c.p;
   if (is_digit(c.peek()) || c.peek() == '-' || c.peek() == '(') {
     a.report.error(Code::WrongOperand, c.rest_of_word(), "a number cannot be a destination", {},
                    "the destination comes first");
     return false;
   }
-  if (!begins_name(c.peek()) && c.peek() != '$')
+  if (!starts_name(c.peek()) && c.peek() != '$')
     return bad(a, c.rest_of_word(), "a destination is expected here");
   Location location;
   if (!parse_location(a, c, location)) return false;
@@ -91,21 +91,21 @@ bool parse_place(Assembly& a, Cursor& c, Parts& parts) {
     case Space::Register:
     case Space::Local:
     case Space::LocalByT:
-      if (parts.place)
-        return bad(a, span, "an operation writes one location",
-                   "T and a mask can stand beside it: dx:$t:m0.neg");
-      parts.place = true;
+      if (parts.has_location)
+        return bad(a, span, "an operation writes one location only",
+                   "T and a mask can be added: dx:$t:m0.neg");
+      parts.has_location = true;
       parts.operand = x;
-      parts.place_span = span;
+      parts.location_span = span;
       return true;
     case Space::PeNumber:
     case Space::BlockNumber:
-      return bad(a, span, in_quotes(span.text()) + " is fixed and cannot be written");
+      return bad(a, span, in_quotes(span.text()) + " is a fixed input and cannot be written");
     default:
       a.report.error(
           Code::WrongOperand, span,
-          in_quotes(span.text()) + " lies in the broadcast memory, which arithmetic cannot write",
-          {}, "write it with `bput`");
+          in_quotes(span.text()) + " is in the broadcast memory, which arithmetic cannot write", {},
+          "write it with `bput`");
       return false;
   }
 }
@@ -115,9 +115,9 @@ TTarget t_target(const Operand& t) noexcept {
   return t.address == 0 ? TTarget::Upper : TTarget::Lower;
 }
 
-bool join(Assembly& a, const Parts& parts, Arithmetic& slot) {
+bool combine(Assembly& a, const Parts& parts, Arithmetic& slot) {
   slot.width = Width::Long;
-  if (!parts.place) {
+  if (!parts.has_location) {
     if (parts.t) {
       slot.dst = parts.t_operand;
       slot.width = parts.t_operand.width;
@@ -144,12 +144,13 @@ bool parse_destination(Assembly& a, Cursor& c, const OpInfo& op, Arithmetic& slo
                        unsigned slot_number, InstructionText& text) {
   Parts parts;
   do {
-    const bool good = looks_like_mask(c) ? parse_mask(a, c, op, slot) : parse_place(a, c, parts);
+    const bool good =
+        looks_like_mask(c) ? parse_mask(a, c, op, slot) : parse_location_part(a, c, parts);
     if (!good) return false;
-  } while (c.take(':'));
-  if (!join(a, parts, slot)) return false;
-  if (parts.place && parts.operand.used())
-    text.add(parts.place_span, slot_number, true, parts.operand);
+  } while (c.accept(':'));
+  if (!combine(a, parts, slot)) return false;
+  if (parts.has_location && parts.operand.used())
+    text.add(parts.location_span, slot_number, true, parts.operand);
   if (parts.t) text.add(parts.t_span, slot_number, true, parts.t_operand);
   return true;
 }

@@ -1,4 +1,4 @@
-// Destinations of arithmetic: a location, T and a mask flag, joined by colons.
+// Destinations of arithmetic: a location, T and a mask flag, separated by colons.
 #pragma once
 
 #include "emulator/assembler/front/instruction.hpp"

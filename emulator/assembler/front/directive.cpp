@@ -10,12 +10,11 @@
 namespace gdr::assembly {
 namespace {
 
-/// True if a directive that may stand once does so again.
+/// Reports an error and returns true if a unique directive is repeated.
 bool given_twice(Assembly& a, Span word, bool& given) {
   if (given) {
-    a.report.error(Code::DirectiveTwice, word,
-                   in_quotes(word.text()) + " stands here a second time", {},
-                   "leave one of them out");
+    a.report.error(Code::DirectiveTwice, word, in_quotes(word.text()) + " is given a second time",
+                   {}, "remove one of them");
     return true;
   }
   given = true;
@@ -47,7 +46,7 @@ void parse_flops(Assembly& a, Cursor& c, Span word) {
   const Rounded rounded = round_binary(number, 52, 11);
   if (rounded.error != RoundError::None || (number.negative && number.significand != 0)) {
     a.report.error(Code::DirectiveValue, {begin, c.p},
-                   "the operations of an interaction are a number from 0 up");
+                   "the number of operations must be nonnegative");
     return;
   }
   a.program.flops = std::bit_cast<double>(static_cast<std::uint64_t>(rounded.bits));
@@ -57,8 +56,8 @@ void parse_elements(Assembly& a, Cursor& c, Span word) {
   if (given_twice(a, word, a.elements_given)) return;
   if (a.layout.elements_used) {
     a.report.error(Code::DirectiveLate, word,
-                   "`.elements` comes after a variable that depends on it", {},
-                   "put it above the first ivar, fvar or tmp");
+                   "`.elements` must precede variables that depend on it", {},
+                   "move it before the first ivar, fvar or tmp");
     return;
   }
   if (const auto n = parse_integer(a, c, 1, max_elements, "the number of elements")) {
@@ -68,7 +67,7 @@ void parse_elements(Assembly& a, Cursor& c, Span word) {
 
 void parse_group(Assembly& a, Cursor& c, Span word) {
   if (given_twice(a, word, a.group_given)) return;
-  a.group_place = a.report.place(word);
+  a.group_span = a.report.span_of(word);
   if (const auto n = parse_integer(a, c, 1, 4096, "the number of items in a group")) {
     a.program.group = static_cast<std::uint32_t>(*n);
   }
@@ -78,14 +77,14 @@ void parse_unchecked(Assembly& a, Span word) {
   if (given_twice(a, word, a.unchecked)) return;
   const bool declared = !a.program.variables.empty() || !a.program.symbols.empty();
   if (declared || a.section >= 0) {
-    a.report.error(Code::DirectiveLate, word, "`.unchecked` comes after something that was checked",
-                   {}, "put it right behind `.kernel`, above declarations and sections");
+    a.report.error(Code::DirectiveLate, word, "`.unchecked` must precede declarations and sections",
+                   {}, "move it directly after `.kernel`");
   }
-  a.layout.local_taken.resize(largest_field + 1);
+  a.layout.local_taken.resize(max_field + 1);
 }
 
 void parse_size(Assembly& a, Cursor& c, Span word, Assembly::GivenSize& given) {
-  given.place = a.report.place(word);
+  given.span = a.report.span_of(word);
   if (const auto n = parse_integer(a, c, 0, 65536, "a size in shorts")) given.shorts = *n;
 }
 

@@ -1,4 +1,4 @@
-// Directives that set something: sections, sizes, names of the kernel and of files.
+// Directives for sections, sizes, and names of kernel and files.
 #pragma once
 
 #include "emulator/assembler/front/assembly.hpp"
@@ -6,8 +6,8 @@
 
 namespace gdr::assembly {
 
-/// The cursor stands behind the directive's word. Those that take lines (repeats, templates,
-/// includes) and names (alias, const, .symbol) are parsed elsewhere.
+/// Parse a directive; the cursor is after its word. Directives that read lines (repeats, templates,
+/// includes) or declare names (alias, const, .symbol) are parsed elsewhere.
 void parse_directive(Assembly& a, Cursor& c, Directive directive, Span word);
 
 }  // namespace gdr::assembly

@@ -7,7 +7,7 @@
 namespace gdr::assembly {
 namespace {
 
-/// A line being put together, with the map back to where its characters came from.
+/// A line under construction, with a map to its source characters.
 struct Builder {
   const Line& line;
   std::string& text;
@@ -31,7 +31,7 @@ struct Builder {
     }
     text.append(begin, end);
   }
-  /// `replacement` for the characters from `begin` to `end` of the line.
+  /// Append `replacement` for the characters from `begin` to `end` of the line.
   void replace(const char* begin, const char* end, std::string_view replacement) {
     const std::uint32_t from = source_of(begin);
     const auto length = std::max<std::uint32_t>(source_of(end - 1) + 1, from + 1) - from;
@@ -70,7 +70,7 @@ std::string_view trimmed(const char* begin, const char* end) noexcept {
   return {begin, static_cast<std::size_t>(end - begin)};
 }
 
-/// The end of `{...}` that begins at p, or null.
+/// The end of the `{...}` that begins at p, or null.
 const char* closing_brace(const char* p, const char* end) noexcept {
   for (++p; p < end; ++p) {
     if (*p == '}') return p;
@@ -79,7 +79,7 @@ const char* closing_brace(const char* p, const char* end) noexcept {
   return nullptr;
 }
 
-/// One line of a template's body with the parameters' texts in place of their names.
+/// A line of a template's body with arguments substituted for parameters.
 void substitute(const Line& line, const Template& made, const std::vector<std::string>& arguments,
                 std::string& text, std::vector<Segment>& map) {
   Builder build{line, text, map};
@@ -116,7 +116,7 @@ void substitute(const Line& line, const Template& made, const std::vector<std::s
   build.copy(copied, stop);
 }
 
-/// `(a, b(1,2), c)`: texts between commas outside parentheses and brackets.
+/// `(a, b(1,2), c)`: texts separated by commas outside parentheses and brackets.
 bool parse_arguments(Assembly& a, Cursor& c, std::vector<std::string>& arguments) {
   const char* open = c.p++;
   const char* begin = c.p;
@@ -167,7 +167,7 @@ bool expand_braces(Assembly& a, const Line& line, std::string& text, std::vector
     inner.skip_spaces();
     if (inner.p != close || value.real) {
       a.report.error(Code::BadBraces, {p, close + 1}, "braces hold an integer expression",
-                     value.real ? "this is a real number" : "more than an expression");
+                     value.real ? "this is a real number" : "text after the expression");
       return false;
     }
     build.copy(copied, p);
@@ -176,10 +176,10 @@ bool expand_braces(Assembly& a, const Line& line, std::string& text, std::vector
     p = close;
   }
   build.copy(copied, stop);
-  if (text.size() <= longest_expanded_line) return true;
+  if (text.size() <= max_expanded_line) return true;
   a.report.error(
       Code::LineTooLong, {line.begin, line.begin + 1},
-      "the line expands to more than " + std::to_string(longest_expanded_line) + " characters");
+      "the line expands to more than " + std::to_string(max_expanded_line) + " characters");
   return false;
 }
 
@@ -202,10 +202,8 @@ void expand_template(Assembly& a, Cursor& c, Span word, const Name& name) {
     a.report.note(d, name.declared, "defined here");
     return;
   }
-  if (a.depth >= deepest_nesting) {
-    a.report.error(Code::NestedTooDeeply, word, "repeats, templates and includes nest too deeply");
-    return;
-  }
+  const SourceSpan use = a.report.span_of(word);
+  if (!check_nesting(a, use)) return;
   std::vector<Expanded> expanded(made.body.size());
   std::vector<Line> lines(made.body.size());
   for (std::size_t i = 0; i < made.body.size(); ++i) {
@@ -213,10 +211,10 @@ void expand_template(Assembly& a, Cursor& c, Span word, const Name& name) {
     substitute(made.body[i], made, arguments, e.text, e.map);
     if (e.map.empty()) e.map.push_back({0, made.body[i].offset, 0, true});
     a.expanded_characters += e.text.size();
-    if (e.text.size() > longest_expanded_line) {
+    if (e.text.size() > max_expanded_line) {
       a.report.error(Code::LineTooLong, word,
                      "a line of this template expands to more than " +
-                         std::to_string(longest_expanded_line) + " characters");
+                         std::to_string(max_expanded_line) + " characters");
       return;
     }
     lines[i] = made.body[i];
@@ -225,18 +223,8 @@ void expand_template(Assembly& a, Cursor& c, Span word, const Name& name) {
     lines[i].map = e.map;
   }
   a.expanded_lines += lines.size() + 1;
-  if (a.expanded_lines > a.options.max_expanded_lines ||
-      a.expanded_characters > most_expanded_characters) {
-    if (!a.stopped) {
-      a.report.error(Code::TooManyLines, word,
-                     "the text expands to more than " +
-                         std::to_string(a.options.max_expanded_lines) + " lines",
-                     "the limit is reached in here", "shorten the repeats, or split the kernel");
-    }
-    a.stopped = true;
-    return;
-  }
-  const Frame frame{a.report.frame, name.name, true, 0, a.report.place(word)};
+  if (!check_expansion(a, word)) return;
+  const Frame frame{a.report.frame, name.name, true, 0, use};
   made.active = true;
   ++a.depth;
   a.report.frame = &frame;

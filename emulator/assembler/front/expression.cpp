@@ -7,7 +7,7 @@
 namespace gdr::assembly {
 namespace {
 
-constexpr int deepest_expression = 200;
+constexpr int max_expression_depth = 200;
 
 struct Function {
   std::string_view name;
@@ -32,7 +32,7 @@ const Function* find_function(std::string_view name) noexcept {
 
 /// Operators by precedence, lowest first.
 struct Operator {
-  char symbol;  ///< '<' and '>' stand for the shifts
+  char symbol;  ///< '<' and '>' denote shifts
   int level;
 };
 constexpr Operator operators[] = {{'|', 0}, {'^', 1}, {'&', 2}, {'<', 3}, {'>', 3},
@@ -50,15 +50,8 @@ const Operator* operator_at(const Cursor& c) noexcept {
   return nullptr;
 }
 
-/// -x, where the least integer stays as it is.
+/// -x; the smallest integer is unchanged.
 i128 negated(i128 x) noexcept { return static_cast<i128>(u128{0} - static_cast<u128>(x)); }
-
-int hex_value(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 bool bad_number(Assembly& a, const char* begin, const Cursor& c, const char* why) {
   Cursor rest = c;
@@ -74,11 +67,11 @@ bool parse_hex(Assembly& a, Cursor& c, Value& value) {
   c.p += 2;
   unsigned digits = 0;
   u128 bits = 0;
-  for (int digit = hex_value(*c.p); digit >= 0; digit = hex_value(*++c.p)) {
+  for (unsigned digit = hex_digit(*c.p); digit < 16; digit = hex_digit(*++c.p)) {
     if (++digits > 31) return bad_number(a, begin, c, "more than 31 digits");
-    bits = (bits << 4) | static_cast<unsigned>(digit);
+    bits = (bits << 4) | digit;
   }
-  if (digits == 0) return bad_number(a, begin, c, "no digits behind 0x");
+  if (digits == 0) return bad_number(a, begin, c, "no digits after 0x");
   if (is_word(*c.p)) return bad_number(a, begin, c, "not a hexadecimal digit");
   value = integer_value(static_cast<i128>(bits));
   value.hex_digits = static_cast<std::uint8_t>(digits);
@@ -91,7 +84,7 @@ class Evaluator {
 
   bool binary(Value& left, int level) {
     if (level > 5) return unary(left);
-    if (++depth_ > deepest_expression) return too_deep();
+    if (++depth_ > max_expression_depth) return too_deep();
     if (!binary(left, level + 1)) return false;
     while (true) {
       c_.skip_spaces();
@@ -113,7 +106,7 @@ class Evaluator {
     const char sign = c_.done() ? '\0' : c_.peek();
     if (sign != '-' && sign != '+' && sign != '~') return primary(value);
     ++c_.p;
-    if (++depth_ > deepest_expression) return too_deep();
+    if (++depth_ > max_expression_depth) return too_deep();
     if (!unary(value)) return false;
     --depth_;
     const char suffix = value.suffix;
@@ -124,12 +117,12 @@ class Evaluator {
       value.integer = ~value.integer;
       return true;
     }
-    value.suffix = suffix;  // -1.5s is still a short
+    value.suffix = suffix;  // -1.5s is a short
     if (sign == '+') return true;
     if (value.real) {
       value.binary.negative = !value.binary.negative;
     } else if (value.integer == 0 && suffix != 0) {
-      value.real = true;  // -0s keeps its sign
+      value.real = true;  // -0s is negative zero
       value.binary = {true, 0, 0};
     } else {
       value.integer = negated(value.integer);
@@ -157,17 +150,17 @@ class Evaluator {
   bool too_deep() {
     a_.report.error(
         Code::ExpressionTooDeep, {c_.p, c_.p + 1},
-        "the expression is nested more than " + std::to_string(deepest_expression) + " deep", {},
-        "take parts of it out as constants");
+        "the expression is nested more than " + std::to_string(max_expression_depth) + " deep", {},
+        "define parts of it as constants");
     return false;
   }
   bool integer_needed(Span at) {
-    a_.report.error(Code::IntegerNeeded, at, in_quotes(at.text()) + " takes integers",
+    a_.report.error(Code::IntegerNeeded, at, in_quotes(at.text()) + " requires integers",
                     "an operand is a real number");
     return false;
   }
   bool out_of_range(Span at, const char* why) {
-    a_.report.error(Code::ExpressionRange, at, "the expression has no value that can be used", why);
+    a_.report.error(Code::ExpressionRange, at, "the value of the expression is invalid", why);
     return false;
   }
 
@@ -176,7 +169,7 @@ class Evaluator {
     if (!binary(value, 0)) return false;
     value.hex_digits = 0;
     c_.skip_spaces();
-    if (c_.take(')')) return true;
+    if (c_.accept(')')) return true;
     a_.report.error(Code::ExpressionExpected, {open, open + 1}, "the parenthesis is not closed", {},
                     "close it with `)`");
     return false;
@@ -191,35 +184,35 @@ class Evaluator {
     if (name != nullptr) {
       Diagnostic& d =
           a_.report.error(Code::NotANumber, word, in_quotes(word.text()) + " is not a constant", {},
-                          "expressions are made of numbers and `const` names");
+                          "expressions consist of numbers and `const` names");
       a_.report.note(d, name->declared, "declared here");
       return false;
     }
     Suggestion suggestion(word.text());
-    if (a_.report.keeps()) {
+    if (a_.report.below_limit()) {
       for (const Name& n : a_.names.all()) {
         if (n.kind == NameKind::Constant) suggestion.consider(n.name);
       }
       for (const Function& f : functions) suggestion.consider(f.name);
     }
-    a_.report.error(Code::NotANumber, word, "there is no constant " + in_quotes(word.text()), {},
+    a_.report.error(Code::NotANumber, word, in_quotes(word.text()) + " is not declared", {},
                     suggestion.help());
     return false;
   }
 
   bool call(const Function& f, Span word, Value& value) {
-    if (++depth_ > deepest_expression) return too_deep();
+    if (++depth_ > max_expression_depth) return too_deep();
     ++c_.p;
     std::array<Value, 2> argument;
     for (unsigned i = 0; i < f.arguments; ++i) {
       if (i > 0) {
         c_.skip_spaces();
-        if (!c_.take(',')) return wrong_arguments(f, word);
+        if (!c_.accept(',')) return wrong_arguments(f, word);
       }
       if (!binary(argument[i], 0)) return false;
     }
     c_.skip_spaces();
-    if (!c_.take(')')) return wrong_arguments(f, word);
+    if (!c_.accept(')')) return wrong_arguments(f, word);
     --depth_;
     if (f.name == "abs" && !argument[0].real) {
       const i128 x = argument[0].integer;
@@ -322,7 +315,7 @@ std::optional<std::int64_t> checked_integer(Assembly& a, const Value& value, Spa
                                             std::int64_t first, std::int64_t last, const char* what,
                                             Code out_of_range) {
   if (value.real) {
-    a.report.error(Code::IntegerNeeded, span, std::string(what) + " is an integer",
+    a.report.error(Code::IntegerNeeded, span, std::string(what) + " must be an integer",
                    "this is a real number");
     return std::nullopt;
   }
@@ -344,7 +337,7 @@ bool parse_number(Assembly& a, Cursor& c, Value& value) {
   std::uint64_t small = 0;
   while (is_digit(*c.p)) small = small * 10 + static_cast<unsigned>(*c.p++ - '0');
   bool real = false;
-  // Two points are those of a range, and a letter behind one begins a suffix.
+  // Two points denote a range; a letter after one begins a suffix.
   if (*c.p == '.' && c.p[1] != '.' &&
       (!is_word(c.p[1]) || is_digit(c.p[1]) || c.p[1] == 'e' || c.p[1] == 'E')) {
     real = true;

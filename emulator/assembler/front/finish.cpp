@@ -8,41 +8,40 @@
 namespace gdr::assembly {
 namespace {
 
-/// A place for messages about the whole program: the first line.
-Place whole_program() noexcept { return {0, 1, 0, 1}; }
+/// Span for messages about the whole program: the first line.
+SourceSpan whole_program() noexcept { return {0, 1, 0, 1}; }
 
 std::uint32_t size_or_given(Assembly& a, const Assembly::GivenSize& given, std::uint32_t need,
                             bool holds_long, const char* what) {
   const std::uint32_t even = (need + 1) / 2 * 2;
   if (given.shorts < 0) return even;
   if (given.shorts < need || (holds_long && given.shorts % 2 != 0)) {
-    a.report.error(Code::LayoutTooSmall, given.place,
+    a.report.error(Code::LayoutTooSmall, given.span,
                    std::string("the size of ") + what + " is too small or odd",
                    "needs " + std::to_string(holds_long ? even : need) + " shorts",
-                   "leave the directive out, and the assembler chooses the size");
-    // The larger of both, rounded up, raises no errors beyond this one.
+                   "remove the directive to use the required size");
+    // The larger size, rounded up, avoids further errors.
     return std::max(even, static_cast<std::uint32_t>(given.shorts + 1) / 2 * 2);
   }
   return static_cast<std::uint32_t>(given.shorts);
 }
 
-void check_reach(Assembly& a, const std::vector<Reach>& reaches, std::uint32_t item,
-                 const char* what) {
-  // Unchecked, an address with its item still has to be one; operands of item 0 are, as written.
-  const std::uint64_t size =
-      a.unchecked ? largest_field + 1 : std::uint64_t{item} * a.program.group;
+void check_extent(Assembly& a, const std::vector<Extent>& reaches, std::uint32_t item,
+                  const char* what) {
+  // Unchecked: the address with its item must still be valid; operands of item 0 are as written.
+  const std::uint64_t size = a.unchecked ? max_field + 1 : std::uint64_t{item} * a.program.group;
   for (std::size_t k = a.unchecked ? 1 : 0; k < reaches.size(); ++k) {
     const std::uint64_t end = k * item + reaches[k].need;
     if (end <= size) continue;
     a.report.error(
-        Code::PastTheGroup, reaches[k].place, std::string("the transfer reaches past the ") + what,
-        "up to short " + std::to_string(end) + "; all items together have " + std::to_string(size),
-        "declare another word, or move fewer elements (vlen)");
+        Code::BeyondGroup, reaches[k].span, std::string("the transfer exceeds the ") + what,
+        "it ends at short " + std::to_string(end) + ", the group at " + std::to_string(size),
+        "declare another word, or transfer fewer elements (vlen)");
   }
 }
 
-/// The machine's broadcast memory holds the fixed part and a group of items and of output items;
-/// unchecked, each of the three is smaller than the largest one possible.
+/// The broadcast memory holds the fixed part, a group of items and a group of output items;
+/// unchecked, each of them is limited by the largest possible memory.
 void check_broadcast_memory(Assembly& a) {
   const Program& p = a.program;
   const std::uint64_t items = std::uint64_t{p.group} * p.item_shorts;
@@ -52,9 +51,9 @@ void check_broadcast_memory(Assembly& a) {
   const std::uint64_t need = a.unchecked ? std::max({std::uint64_t{p.fixed_shorts}, items, outputs})
                                          : p.fixed_shorts + items + outputs;
   if (need <= have) return;
-  a.report.error(Code::BroadcastMemory, a.group_given ? a.group_place : whole_program(),
-                 "the fixed part and one group of items do not fit into the broadcast memory",
-                 "needs " + std::to_string(need) + " shorts, there are " + std::to_string(have),
+  a.report.error(Code::BroadcastMemory, a.group_given ? a.group_span : whole_program(),
+                 "the fixed part and one group of items exceed the broadcast memory",
+                 "needs " + std::to_string(need) + " shorts, available: " + std::to_string(have),
                  "declare fewer variables, or lower .group");
 }
 
@@ -64,21 +63,21 @@ void lay_out(Assembly& a) {
   p.item_shorts = size_or_given(a, a.item_given, l.item_need, l.long_in_item, "a j-item");
   p.output_shorts =
       size_or_given(a, a.output_given, l.output_need, l.long_in_output, "an output item");
-  if (a.fixed_given.shorts < 0) l.fixed_need = std::max(l.fixed_need, l.fixed_reach);
+  if (a.fixed_given.shorts < 0) l.fixed_need = std::max(l.fixed_need, l.fixed_extent);
   p.fixed_shorts = size_or_given(a, a.fixed_given, l.fixed_need, false,
                                  "the fixed part of the broadcast memory");
-  check_reach(a, a.source_reach, p.item_shorts, "group of j-items");
-  check_reach(a, a.output_reach, p.output_shorts, "group of output items");
+  check_extent(a, a.source_extent, p.item_shorts, "group of j-items");
+  check_extent(a, a.output_extent, p.output_shorts, "group of output items");
   check_broadcast_memory(a);
   if (!a.unchecked && p.group > 1 && p.item_shorts != 0 && !l.pad_given) {
-    a.report.error(Code::GroupNeedsPad, a.group_place,
-                   "a kernel that takes groups of items needs a `pad`", {},
-                   "give a jvar the value that makes an item contribute nothing, for example `pad "
-                   "0` for a mass");
+    a.report.error(Code::GroupNeedsPad, a.group_span, "a kernel with groups of items needs a `pad`",
+                   {},
+                   "add a value to a jvar with which an item contributes nothing, for example `pad "
+                   "0` to a mass");
   }
 }
 
-/// Addresses of NAME@K, now that the size of an item is known.
+/// Addresses of NAME@K, now that the item size is known.
 void fix_items(Assembly& a) {
   const auto size_of = [&](const Operand& x) {
     return std::uint64_t{x.space == Space::BmOutput ? a.program.output_shorts
@@ -91,21 +90,20 @@ void fix_items(Assembly& a) {
     for (const ItemFixup& fixup : a.fixups[s])
       shift(a.program.sections[s][fixup.index].move.bm, fixup.item);
   }
-  for (const Assembly::LaterSymbol& later : a.symbol_fixups) {
+  for (const Assembly::SymbolFixup& later : a.symbol_fixups) {
     const Symbol& symbol = a.program.symbols[later.index];
     const std::uint64_t address = symbol.location.address + later.item * size_of(symbol.location);
-    if (address > largest_field) {
-      a.report.error(Code::PastTheGroup, a.names.find(symbol.name)->declared,
-                     in_quotes(symbol.name) + " stands behind the last possible address",
-                     "short " + std::to_string(address) + "; the last is 65535");
+    if (address > max_field) {
+      a.report.error(Code::BeyondGroup, a.names.find(symbol.name)->declared,
+                     in_quotes(symbol.name) + " exceeds the address range",
+                     "short " + std::to_string(address) + ", the limit is 65535");
       continue;
     }
     shift(a.program.symbols[later.index].location, later.item);
   }
 }
 
-/// True if the body writes to the stream, so that NAME@K decides what its transfers have to wait
-/// for.
+/// Whether the body writes to the stream, so that NAME@K affects the waits of its transfers.
 bool writes_to_stream(const Program& program) {
   for (const Instruction& i : program.section(Section::Body)) {
     if (i.move.op == Op::Bput && i.move.bm.space != Space::Bm) return true;
@@ -115,11 +113,10 @@ bool writes_to_stream(const Program& program) {
 
 void check_size(Assembly& a, std::uint64_t count) {
   const std::uint64_t have = a.options.geometry.instruction_words;
-  if (count <= have || a.stopped) return;  // a text that was cut short has no size
+  if (count <= have || a.stopped) return;  // the size of an incomplete text is unknown
   a.report.error(
-      Code::InstructionMemory, whole_program(),
-      "the program does not fit into the instruction memory",
-      "needs " + std::to_string(count) + " instructions, there are " + std::to_string(have),
+      Code::InstructionMemory, whole_program(), "the program exceeds the instruction memory",
+      "needs " + std::to_string(count) + " instructions, available: " + std::to_string(have),
       "shorten repeats, or use a larger geometry (instructions=N)");
 }
 

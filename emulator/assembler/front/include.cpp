@@ -14,20 +14,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-int hex_digit(char c) noexcept {
-  if (is_digit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 bool bad_string(Assembly& a, const char* begin, const Cursor& c, const char* what,
                 const char* help) {
   a.report.error(Code::BadString, {begin, c.p}, what, {}, help);
   return false;
 }
 
-/// An escape; the cursor stands behind the `\`.
+/// An escape sequence; the cursor is after the `\`.
 bool parse_escape(Cursor& c, std::string& text) {
   const char kind = c.done() ? '\0' : *c.p++;
   switch (kind) {
@@ -42,9 +35,9 @@ bool parse_escape(Cursor& c, std::string& text) {
       text += kind;
       return true;
     case 'x': {
-      const int high = c.done() ? -1 : hex_digit(*c.p);
-      const int low = high < 0 || c.p + 1 >= c.end ? -1 : hex_digit(c.p[1]);
-      if (low < 0) return false;
+      const unsigned high = c.done() ? 16 : hex_digit(*c.p);
+      const unsigned low = high > 15 || c.p + 1 >= c.end ? 16 : hex_digit(c.p[1]);
+      if (low > 15) return false;
       c.p += 2;
       text += static_cast<char>(high * 16 + low);
       return true;
@@ -54,9 +47,7 @@ bool parse_escape(Cursor& c, std::string& text) {
   }
 }
 
-std::string normal(const fs::path& path) { return path.lexically_normal().string(); }
-
-/// Number of a text that was read before, or reads it. Nothing if there is no such file.
+/// Index of a source text, read if necessary. Nothing if it cannot be read.
 std::optional<std::uint32_t> open_source(Assembly& a, const std::string& name) {
   for (std::uint32_t i = 0; i < a.sources.size(); ++i) {
     if (a.sources[i].name == name) return i;
@@ -66,27 +57,14 @@ std::optional<std::uint32_t> open_source(Assembly& a, const std::string& name) {
   return add_source(a, name, std::move(*text));
 }
 
-std::optional<std::uint32_t> find_include(Assembly& a, const std::string& name) {
-  const fs::path path(name);
-  const fs::path beside = fs::path(a.sources[a.report.line->source].name).parent_path();
-  if (const auto found = open_source(a, normal(path.is_absolute() ? path : beside / path)))
-    return found;
-  if (path.is_absolute()) return std::nullopt;
-  for (const std::string& folder : a.options.include_dirs) {
-    if (const auto found = open_source(a, normal(fs::path(folder) / path))) return found;
-  }
-  return std::nullopt;
-}
-
-/// False, with an error that ends the assembly, if another include is more than there may be: files
-/// that each include the next one twice make 2^n of them.
+/// Reports an error that ends the assembly, and returns false, if there are too many includes:
+/// files that each include the next one twice expand to 2^n includes.
 bool may_include(Assembly& a, Span word) {
-  if (++a.includes <= most_includes) return true;
+  if (++a.includes <= max_includes) return true;
   if (!a.stopped)
     a.report.error(Code::TooManyLines, word,
-                   "more than " + std::to_string(most_includes) + " files are included", {},
-                   "a file that is included by several others is read anew each time: include it "
-                   "once, at the top");
+                   "more than " + std::to_string(max_includes) + " files are included", {},
+                   "each include reads the file again: include a common file once, at the top");
   a.stopped = true;
   return false;
 }
@@ -102,7 +80,7 @@ std::optional<std::string> read_text(const std::string& path) {
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) return std::nullopt;
   std::string text;
-  std::size_t size = 0, piece = 1U << 16;  // a pipe does not say how much comes
+  std::size_t size = 0, piece = 1U << 16;  // the size of a pipe is unknown
   if (const std::uintmax_t known = fs::file_size(path, error); !error && known > 0)
     piece = std::min(known, largest) + 1;
   while (size == text.size() && size <= largest) {
@@ -124,17 +102,17 @@ std::uint32_t add_source(Assembly& a, std::string name, std::string text) {
 bool parse_string(Assembly& a, Cursor& c, std::string& text) {
   const char* begin = c.p;
   text.clear();
-  if (!c.take('"')) {
+  if (!c.accept('"')) {
     a.report.error(Code::BadString, c.rest_of_word(), "a name in double quotes is expected here");
     return false;
   }
-  while (!c.take('"')) {
+  while (!c.accept('"')) {
     if (c.done() || *c.p == '\n')
       return bad_string(a, begin, c, "the string is not closed", "close it with `\"`");
-    if (c.take('\\')) {
+    if (c.accept('\\')) {
       if (!parse_escape(c, text)) {
-        return bad_string(a, begin, c, "there is no such escape",
-                          "possible are \\\\ \\\" \\n \\t and \\xHH");
+        return bad_string(a, begin, c, "unknown escape sequence",
+                          "escape sequences are \\\\ \\\" \\n \\t and \\xHH");
       }
       continue;
     }
@@ -150,34 +128,26 @@ void parse_include(Assembly& a, Cursor& c, Span word) {
   if (!parse_string(a, c, name)) return;
   const Span span{begin, c.p};
   expect_end(a, c);
-  if (a.depth >= deepest_nesting) {
-    a.report.error(Code::NestedTooDeeply, word, "repeats, templates and includes nest too deeply");
-    return;
-  }
+  if (!check_nesting(a, a.report.span_of(word))) return;
   if (!may_include(a, word)) return;
-  const auto source = find_include(a, name);
+  const auto source =
+      find_include(name, a.sources[a.report.line->source].name, a.options.include_dirs,
+                   [&](const std::string& path) { return open_source(a, path); });
   if (!source) {
     a.report.error(Code::IncludeUnreadable, span, "the file " + in_quotes(name) + " cannot be read",
-                   {}, "it is searched beside this file, then in the include folders (-I)");
+                   {}, "it is searched in this file's directory and the include directories (-I)");
     return;
   }
   for (const std::uint32_t open : a.open_files) {
     if (open != *source) continue;
     a.report.error(Code::IncludeCycle, span, in_quotes(name) + " includes itself",
-                   "it is being read already");
+                   "the file is already being read");
     return;
   }
   const std::string& text = a.sources[*source].text;
   a.expanded_characters += text.size() + 1;
   a.expanded_lines += 1;
-  if (a.expanded_characters > most_expanded_characters ||
-      a.expanded_lines > a.options.max_expanded_lines) {
-    if (!a.stopped)
-      a.report.error(Code::TooManyLines, word, "the included texts are too long", {},
-                     "split the kernel");
-    a.stopped = true;
-    return;
-  }
+  if (!check_expansion(a, word)) return;
   ++a.depth;
   a.open_files.push_back(*source);
   LineReader reader(text, *source);

@@ -12,13 +12,13 @@
 namespace gdr::assembly {
 namespace {
 
-/// An instruction while it is read.
+/// An instruction under construction.
 struct Draft {
   Instruction instruction;
   InstructionText text;
   std::array<Span, 2> mul, alu;
   Span move;
-  std::array<Span, 3> mnemonics;  ///< of the slots that are taken
+  std::array<Span, 3> mnemonics;  ///< mnemonics of occupied slots
   std::uint16_t item = 0;
   bool nop = false;
 };
@@ -26,12 +26,12 @@ struct Draft {
 bool parse_predicate(Assembly& a, Cursor& c, Draft& draft) {
   const char* begin = c.p++;
   Predicate& p = draft.instruction.predicate;
-  p.value = !c.take('!');
-  const bool mask = c.take('m') && is_digit(*c.p);
+  p.value = !c.accept('!');
+  const bool mask = c.accept('m') && is_digit(*c.p);
   unsigned number = 0;
   for (; mask && is_digit(*c.p); ++c.p)
     number = std::min(number * 10 + static_cast<unsigned>(*c.p - '0'), 1000U);
-  if (!mask || !c.take(']')) {
+  if (!mask || !c.accept(']')) {
     a.report.error(Code::BadPredicate, {begin, c.rest_of_word().end},
                    "a predicate is `[mN]` or `[!mN]`");
     return false;
@@ -39,7 +39,7 @@ bool parse_predicate(Assembly& a, Cursor& c, Draft& draft) {
   draft.text.predicate = {begin, c.p};
   if (number >= mask_registers) {
     a.report.error(Code::BadMask, draft.text.predicate,
-                   "there is no mask " + std::to_string(number), {},
+                   "mask " + std::to_string(number) + " does not exist", {},
                    "masks are m0 to m" + std::to_string(mask_registers - 1));
     return false;
   }
@@ -58,8 +58,8 @@ bool missing_operands(Assembly& a, Span word, std::string_view form) {
 
 bool surplus_operand(Assembly& a, Cursor& c, Span word, std::string_view form) {
   a.report.error(Code::OperandCount, c.rest_of_word(),
-                 in_quotes(word.text()) + " takes no further operand", {},
-                 "write `" + std::string(form) + "`; operations are joined by `;`");
+                 in_quotes(word.text()) + " has too many operands", {},
+                 "write `" + std::string(form) + "`; operations are separated by `;`");
   return false;
 }
 
@@ -75,15 +75,15 @@ bool parse_arithmetic(Assembly& a, Cursor& c, const OpInfo& op, Span word, Draft
     Diagnostic& d = a.report.error(Code::SlotTaken, word,
                                    std::string("an instruction holds one operation of the ") +
                                        (multiplier ? "multiplier" : "adder or the integer unit"),
-                                   {}, "put this one on a line of its own");
-    a.report.note(d, a.report.place(draft.mnemonics[slot_number]), "the first is here");
+                                   {}, "move this one to another line");
+    a.report.note(d, a.report.span_of(draft.mnemonics[slot_number]), "first operation");
     return false;
   }
   slot.op = op.op;
   draft.mnemonics[slot_number] = word;
   c.skip();
   if (at_operand_end(c)) return missing_operands(a, word, arithmetic_form(op));
-  // A bad operand does not hide what is wrong with the next.
+  // An invalid operand does not prevent checks of the following ones.
   const char* begin = c.p;
   bool good = parse_destination(a, c, op, slot, slot_number, draft.text);
   if (!good) c.skip_operand(begin);
@@ -117,9 +117,9 @@ bool parse_transfer_operand(Assembly& a, Cursor& c, Span word, std::string_view 
   c.skip();
   if (at_operand_end(c)) return missing_operands(a, word, form);
   x.span.begin = c.p;
-  if (c.peek() != '$' && (!begins_name(c.peek()) || is_digit(c.peek()))) {
+  if (c.peek() != '$' && (!starts_name(c.peek()) || is_digit(c.peek()))) {
     a.report.error(Code::WrongOperand, c.rest_of_word(),
-                   std::string("a transfer takes a location of the ") +
+                   std::string("a transfer requires a location of the ") +
                        (bm ? "broadcast memory" : "PE") + " here",
                    {}, "write `" + std::string(form) + "`");
     return false;
@@ -132,7 +132,7 @@ bool parse_transfer_operand(Assembly& a, Cursor& c, Span word, std::string_view 
                      space == Space::LocalByT || space == Space::T;
   if (bm ? in_bm : in_pe) return true;
   a.report.error(Code::WrongOperand, x.span,
-                 std::string("a transfer takes a location of the ") +
+                 std::string("a transfer requires a location of the ") +
                      (bm ? "broadcast memory" : "PE") + " here",
                  "this is " + describe(x.location.operand), "write `" + std::string(form) + "`");
   return false;
@@ -145,8 +145,8 @@ bool parse_transfer(Assembly& a, Cursor& c, const OpInfo& op, Span word, Draft& 
   Transfer& move = draft.instruction.move;
   if (move.used()) {
     Diagnostic& d = a.report.error(Code::SlotTaken, word, "an instruction holds one transfer", {},
-                                   "put this one on a line of its own");
-    a.report.note(d, a.report.place(draft.mnemonics[2]), "the first is here");
+                                   "move this one to another line");
+    a.report.note(d, a.report.span_of(draft.mnemonics[2]), "first operation");
     return false;
   }
   move.op = op.op;
@@ -166,7 +166,7 @@ bool parse_transfer(Assembly& a, Cursor& c, const OpInfo& op, Span word, Draft& 
   if (!get) {
     if (at_operand_end(c)) return missing_operands(a, word, form);
     const std::int64_t last =
-        a.unchecked ? largest_field : std::int64_t{a.options.geometry.pes_per_block} - 1;
+        a.unchecked ? max_field : std::int64_t{a.options.geometry.pes_per_block} - 1;
     const auto pe = parse_small_integer(a, c, 0, last, "the PE's number", Code::PeNumberRange);
     if (!pe) return false;
     move.pe_number = static_cast<std::uint16_t>(*pe);
@@ -177,14 +177,13 @@ bool parse_transfer(Assembly& a, Cursor& c, const OpInfo& op, Span word, Draft& 
   const TransferOperand& bm = get ? from : to;
   if (pe.location.operand.width != bm.location.operand.width) {
     a.report.error(
-        Code::WidthMismatch, from.span, "a transfer moves words of one width",
+        Code::WidthMismatch, from.span, "both sides of a transfer must have the same width",
         "from " + describe(from.location.operand) + " to " + describe(to.location.operand));
     return false;
   }
   if (bm.location.operand.space != Space::Bm && a.section != static_cast<int>(Section::Body)) {
-    a.report.error(Code::OutsideBody, bm.span,
-                   "an item of the stream can only be named in the body",
-                   "outside the body there is no item", "move the transfer to `.body`");
+    a.report.error(Code::OutsideBody, bm.span, "an item of the stream can only be used in the body",
+                   "there is no current item here", "move the transfer to `.body`");
     return false;
   }
   move.pe = pe.location.operand;
@@ -201,8 +200,8 @@ bool unknown_operation(Assembly& a, Span word) {
   for (const Keyword& k : keywords()) {
     if (k.kind == KeywordKind::Operation || k.kind == KeywordKind::Nop) suggestion.consider(k.text);
   }
-  a.report.error(Code::UnknownInstruction, word,
-                 "there is no instruction " + in_quotes(word.text()), {}, suggestion.help());
+  a.report.error(Code::UnknownInstruction, word, "unknown instruction " + in_quotes(word.text()),
+                 {}, suggestion.help());
   return false;
 }
 
@@ -216,7 +215,7 @@ bool parse_operation(Assembly& a, Cursor& c, Draft& draft) {
                      "an operation is expected at `;`");
     } else if (c.peek() == '[') {
       a.report.error(Code::BadPredicate, rest,
-                     "one predicate stands in front of the whole instruction");
+                     "an instruction has one predicate, before all operations");
     } else {
       a.report.error(Code::UnexpectedCharacter, rest,
                      in_quotes(rest.text()) + " cannot begin an operation");
@@ -230,8 +229,8 @@ bool parse_operation(Assembly& a, Cursor& c, Draft& draft) {
     c.skip();
     if (c.done()) return true;
     if (c.peek() != ';') return surplus_operand(a, c, word, "nop");
-    a.report.error(Code::NopJoined, word, "`nop` stands alone", {},
-                   "leave it out: an empty slot idles");
+    a.report.error(Code::NopJoined, word, "`nop` cannot be combined", {},
+                   "remove it: unused slots are idle");
     return false;
   }
   if (keyword->operation->unit == Unit::Transfer)
@@ -249,31 +248,31 @@ bool check_ranges(Assembly& a, const Draft& draft) {
         x.operand.range_last != first->operand.range_last) {
       Diagnostic& d = a.report.error(
           Code::BadTRange, x.span, "all accesses through T in an instruction have the same range");
-      a.report.note(d, a.report.place(first->span), "another range is here");
+      a.report.note(d, a.report.span_of(first->span), "a different range");
       return false;
     }
   }
   return true;
 }
 
-void remember_places(Assembly& a, const Draft& d) {
-  InstructionPlaces places;
+void record_spans(Assembly& a, const Draft& d) {
+  InstructionSpans spans;
   const Report& report = a.report;
-  places.whole = report.place(d.text.whole);
-  if (d.text.predicate.begin != nullptr) places.predicate = report.place(d.text.predicate);
+  spans.whole = report.span_of(d.text.whole);
+  if (d.text.predicate.begin != nullptr) spans.predicate = report.span_of(d.text.predicate);
   for (unsigned i = 0; i < 2; ++i) {
-    if (d.mul[i].begin != nullptr) places.mul[i] = report.place(d.mul[i]);
-    if (d.alu[i].begin != nullptr) places.alu[i] = report.place(d.alu[i]);
+    if (d.mul[i].begin != nullptr) spans.mul[i] = report.span_of(d.mul[i]);
+    if (d.alu[i].begin != nullptr) spans.alu[i] = report.span_of(d.alu[i]);
   }
-  if (d.move.begin != nullptr) places.move = report.place(d.move);
-  a.places[static_cast<std::size_t>(a.section)].push_back(places);
+  if (d.move.begin != nullptr) spans.move = report.span_of(d.move);
+  a.instruction_spans[static_cast<std::size_t>(a.section)].push_back(spans);
 }
 
-/// Put a finished instruction into its section.
+/// Append a complete instruction to its section.
 void emit(Assembly& a, const Draft& draft, std::uint32_t line) {
   ++a.instructions;
   if (!a.unchecked && a.instructions > a.options.geometry.instruction_words)
-    return;  // counted, reported at the end
+    return;  // counted only; reported at the end
   const auto s = static_cast<std::size_t>(a.section);
   std::vector<Instruction>& section = a.program.sections[s];
   if (!a.unchecked) {
@@ -285,10 +284,10 @@ void emit(Assembly& a, const Draft& draft, std::uint32_t line) {
   section.push_back(draft.instruction);
   a.program.lines[s].push_back(a.tool_lines ? a.tool_line
                                             : SourceLine{a.report.line->source, line});
-  if (a.options.stall_is_error) remember_places(a, draft);
+  if (a.options.stall_is_error) record_spans(a, draft);
 }
 
-/// Order of places in a line; a place that is not there comes first.
+/// Order of positions in a line; null comes first.
 bool before(const char* x, const char* y) noexcept { return std::less<const char*>{}(x, y); }
 
 bool read_draft(Assembly& a, Cursor& c, Draft& draft) {
@@ -300,7 +299,7 @@ bool read_draft(Assembly& a, Cursor& c, Draft& draft) {
   const char* begin = c.p;
   bool good = parse_operation(a, c, draft);
   if (!good) c.skip_operation();
-  while (c.take(';')) {
+  while (c.accept(';')) {
     c.skip();
     if (draft.nop) break;
     if (parse_operation(a, c, draft)) continue;
@@ -308,7 +307,7 @@ bool read_draft(Assembly& a, Cursor& c, Draft& draft) {
     c.skip_operation();
   }
   if (!good) return false;
-  // Up to the last operand: the cursor is behind a comment already.
+  // Up to the last operand: the cursor may be after a comment.
   const char* end = begin;
   for (const Span& mnemonic : draft.mnemonics) end = std::max(end, mnemonic.end, before);
   for (unsigned i = 0; i < draft.text.count; ++i) {

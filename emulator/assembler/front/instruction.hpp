@@ -1,4 +1,4 @@
-// Lines that hold an instruction: a predicate, and up to three operations joined by `;`.
+// Instruction lines: an optional predicate and up to three operations separated by `;`.
 #pragma once
 
 #include "emulator/assembler/front/assembly.hpp"
@@ -6,10 +6,10 @@
 
 namespace gdr::assembly {
 
-/// The cursor stands on the predicate or the first mnemonic.
+/// The cursor is at the predicate or the first mnemonic.
 void parse_instruction(Assembly& a, Cursor& c);
 
-/// Text spans of an instruction's operands, for messages about ports and limits.
+/// Source spans of operands, for messages about ports and limits.
 struct OperandSpan {
   Span span;
   std::uint8_t slot = 0;  ///< as in Access: 0 multiplier, 1 adder/integer, 2 transfer
@@ -29,8 +29,8 @@ struct InstructionText {
   }
 };
 
-/// Check port limits, memory sizes and doubled writes; reports what is wrong. The instruction's
-/// accesses are left in a.accesses. `item` is K of a NAME@K.
+/// Check port limits, memory sizes and duplicate writes. Leaves the accesses of the instruction in
+/// a.accesses. `item` is the K of NAME@K.
 bool check_instruction(Assembly& a, const Instruction& instruction, const InstructionText& text,
                        unsigned item);
 

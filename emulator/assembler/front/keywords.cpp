@@ -51,14 +51,14 @@ constexpr NamedDeclaration declarations[] = {
     {"bm", DeclarationKind::Bm},
 };
 
-/// Names that would be taken for a part of a declaration.
+/// Other words with a meaning in declarations.
 constexpr std::string_view more_reserved[] = {"at", "pad", "long", "short", "pass"};
 
-/// All keywords behind one hash look-up.
+/// All keywords, with a hash table.
 struct Table {
   static constexpr std::size_t slot_count = 256;
   std::vector<Keyword> all;
-  std::array<std::uint8_t, slot_count> slots{};  ///< one more than the index; 0 is free
+  std::array<std::uint8_t, slot_count> slots{};  ///< index plus one; 0: free
 
   Table() {
     for (const OpInfo& op : instruction_table()) {

@@ -1,4 +1,4 @@
-// The first words of lines: mnemonics out of the instruction table, declarations, directives.
+// Keywords: mnemonics of the instruction table, declarations, directives.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace gdr::assembly {
 
 enum class KeywordKind : std::uint8_t { Operation, Nop, Declaration, Directive };
 
-/// Everything a line can begin with, apart from a predicate and a template's name.
+/// Keywords that begin a line, except mnemonics and declarations.
 enum class Directive : std::uint8_t {
   Kernel,
   Flops,
@@ -46,10 +46,10 @@ struct Keyword {
   DeclarationKind declaration = DeclarationKind::Ivar;
 };
 
-/// Null if no line can begin so. `text` has its leading point.
+/// Null if the word is not a keyword. `text` includes a leading point.
 const Keyword* find_keyword(std::string_view text) noexcept;
 
-/// Words that no name may be: mnemonics, keywords, conversions and other parts of declarations.
+/// Whether a word is reserved: mnemonics, keywords, conversions and other words of declarations.
 bool is_reserved(std::string_view word) noexcept;
 
 /// All keywords, for suggestions.

@@ -5,7 +5,7 @@
 namespace gdr::assembly {
 namespace {
 
-/// True if the physical line that ends here goes on: a `\` before the line feed, outside comments.
+/// Whether the physical line is continued: it ends with `\` outside a comment.
 bool continues(const char* begin, const char* end) noexcept {
   const char* last = end;
   while (last > begin && is_blank(last[-1])) --last;

@@ -1,4 +1,4 @@
-// Logical lines, one after the other: from a source text, or from lines collected earlier.
+// Reader of logical lines: from a source text, or from collected lines.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@ namespace gdr::assembly {
 
 class LineReader {
  public:
-  /// All lines of a source text, which ends with a zero.
+  /// Lines of a source text, which must be zero-terminated.
   LineReader(std::string_view text, std::uint32_t source) : text_(text), source_(source) {}
-  /// Lines collected from elsewhere.
+  /// Lines collected earlier.
   explicit LineReader(std::span<const Line> lines) : lines_(lines), collected_(true) {}
 
   bool next(Line& line) {
@@ -35,7 +35,7 @@ class LineReader {
   bool collected_ = false;
 };
 
-/// Where a comment begins in a piece of text, or its end; `#` in strings does not count.
+/// Start of a comment, or the end of the text; `#` in strings is ignored.
 const char* comment_start(const char* begin, const char* end) noexcept;
 
 }  // namespace gdr::assembly

@@ -11,7 +11,7 @@ struct Prefix {
   std::string_view text;
   Space space;
   Width width;
-  bool numbered;  ///< an address follows
+  bool numbered;  ///< followed by an address
   std::uint16_t address = 0;
 };
 constexpr Prefix prefixes[] = {
@@ -50,23 +50,23 @@ const Prefix* find_prefix(std::string_view text) noexcept {
   return nullptr;
 }
 
-/// `[$t]` or `[$t:FIRST..LAST]`; the cursor stands on the bracket.
+/// `[$t]` or `[$t:FIRST..LAST]`; the cursor is at the bracket.
 bool parse_t_indirect(Assembly& a, Cursor& c, const char* begin, Operand& x) {
   ++c.p;
-  if (!(c.take('$') && c.take('t'))) return bad_location(a, begin, c, "`[$t]` is expected");
+  if (!(c.accept('$') && c.accept('t'))) return bad_location(a, begin, c, "`[$t]` is expected");
   x.space = Space::LocalByT;
-  if (c.take(']')) return true;
-  if (!c.take(':')) return bad_location(a, begin, c, "`]` or a range like `:16..31` is expected");
+  if (c.accept(']')) return true;
+  if (!c.accept(':')) return bad_location(a, begin, c, "`]` or a range like `:16..31` is expected");
   const std::int64_t units = a.options.geometry.local_words * (x.width == Width::Long ? 1LL : 2LL);
-  const std::int64_t last_unit = a.unchecked ? largest_field : std::min(largest_field, units - 1);
+  const std::int64_t last_unit = a.unchecked ? max_field : std::min(max_field, units - 1);
   const auto first =
       parse_small_integer(a, c, 0, last_unit, "the T range's first address", Code::BadTRange);
   if (!first) return false;
-  if (!(c.take('.') && c.take('.'))) return bad_location(a, begin, c, "a range is FIRST..LAST");
+  if (!(c.accept('.') && c.accept('.'))) return bad_location(a, begin, c, "a range is FIRST..LAST");
   const auto last =
       parse_small_integer(a, c, 0, last_unit, "the T range's last address", Code::BadTRange);
   if (!last) return false;
-  if (!c.take(']')) return bad_location(a, begin, c, "`]` is expected");
+  if (!c.accept(']')) return bad_location(a, begin, c, "`]` is expected");
   if (*last < *first || *last == 0) {
     a.report.error(
         Code::BadTRange, {begin, c.p}, "the declared range of T is empty",
@@ -90,22 +90,22 @@ bool parse_register(Assembly& a, Cursor& c, Location& location) {
   x.width = prefix->width;
   x.address = prefix->address;
   if (!prefix->numbered) {
-    if (is_word(*c.p)) return bad_location(a, begin, c, "no address is possible here");
+    if (is_word(*c.p)) return bad_location(a, begin, c, "it has no address");
     return true;
   }
   if (*c.p == '[' && x.space == Space::Local) return parse_t_indirect(a, c, begin, x);
   if (!is_digit(*c.p)) return bad_location(a, begin, c, "an address is missing");
   std::int64_t address = 0;
-  for (; is_digit(*c.p); ++c.p) address = std::min(address * 10 + (*c.p - '0'), largest_field + 1);
-  if (address > largest_field) return bad_location(a, begin, c, "the address is too large");
+  for (; is_digit(*c.p); ++c.p) address = std::min(address * 10 + (*c.p - '0'), max_field + 1);
+  if (address > max_field) return bad_location(a, begin, c, "the address is too large");
   x.address = static_cast<std::uint16_t>(address);
   if (*c.p == 'v') {
     ++c.p;
     x.vector = true;
   }
-  if (is_word(*c.p)) return bad_location(a, begin, c, "letters behind the address");
+  if (is_word(*c.p)) return bad_location(a, begin, c, "letters after the address");
   if (x.width == Width::Long && address % 2 != 0) {
-    a.report.error(Code::OddLong, {begin, c.p}, "a long stands at an even address",
+    a.report.error(Code::OddLong, {begin, c.p}, "a long needs an even address",
                    "address " + std::to_string(address) + " is odd",
                    "addresses count shorts: write " + std::to_string(address - 1) + " or " +
                        std::to_string(address + 1));
@@ -116,7 +116,7 @@ bool parse_register(Assembly& a, Cursor& c, Location& location) {
 
 bool unknown_name(Assembly& a, Span word) {
   Suggestion suggestion(word.text());
-  if (a.report.keeps()) {
+  if (a.report.below_limit()) {
     for (const Name& n : a.names.all()) {
       if (n.kind == NameKind::Location || n.kind == NameKind::Constant) suggestion.consider(n.name);
     }
@@ -124,9 +124,9 @@ bool unknown_name(Assembly& a, Span word) {
   std::string help = suggestion.help();
   if (help.empty() &&
       find_prefix(word.text().substr(0, word.text().find_first_of("0123456789"))) != nullptr) {
-    help = "registers and memories are written with `$`";
+    help = "registers and memories are prefixed with `$`";
   }
-  a.report.error(Code::UnknownName, word, "there is no name " + in_quotes(word.text()), {},
+  a.report.error(Code::UnknownName, word, in_quotes(word.text()) + " is not declared", {},
                  std::move(help));
   return false;
 }
@@ -150,12 +150,11 @@ bool has_address(const Operand& x) noexcept {
   }
 }
 
-bool take_half(Assembly& a, Cursor& c, const char* begin, Operand& x, bool low) {
+bool select_half(Assembly& a, Cursor& c, const char* begin, Operand& x, bool low) {
   if (x.width != Width::Long) return bad_suffix(a, begin, c, "a short has no halves");
   if (x.space != Space::T && !has_address(x)) return bad_suffix(a, begin, c, "this has no halves");
   if (x.vector) {
-    return bad_suffix(a, begin, c, "the halves of a vector do not stand side by side",
-                      "name one element: `NAME[0].hi`");
+    return bad_suffix(a, begin, c, "a vector has no halves", "select an element: `NAME[0].hi`");
   }
   x.width = Width::Short;
   x.address = static_cast<std::uint16_t>(x.address + (low ? 1 : 0));
@@ -167,27 +166,26 @@ bool parse_dot_suffix(Assembly& a, Cursor& c, const char* begin, Location& locat
   const Span word = c.word();
   const std::string_view text = word.text();
   Operand& x = location.operand;
-  if (text == "hi" || text == "lo") return take_half(a, c, begin, x, text == "lo");
+  if (text == "hi" || text == "lo") return select_half(a, c, begin, x, text == "lo");
   if (text == "v" || text == "s") {
     if (!has_address(x)) return bad_suffix(a, begin, c, "this is neither vector nor scalar");
     x.vector = text == "v";
     return true;
   }
-  return bad_suffix(a, begin, c,
-                    "there is no suffix " + in_quotes({word.begin - 1, text.size() + 1}),
-                    "possible are .v .s .hi .lo [K] @K");
+  return bad_suffix(a, begin, c, "unknown suffix " + in_quotes({word.begin - 1, text.size() + 1}),
+                    "suffixes are .v .s .hi .lo [K] @K");
 }
 
 bool parse_element(Assembly& a, Cursor& c, const char* begin, Location& location) {
   ++c.p;
-  const std::int64_t last = location.elements != 0 ? location.elements - 1 : largest_field;
+  const std::int64_t last = location.elements != 0 ? location.elements - 1 : max_field;
   const auto k = parse_integer(a, c, 0, last, "the element", Code::BadSuffix);
   if (!k) return false;
   c.skip_spaces();
-  if (!c.take(']')) return bad_suffix(a, begin, c, "the bracket is not closed");
+  if (!c.accept(']')) return bad_suffix(a, begin, c, "the bracket is not closed");
   Operand& x = location.operand;
   const std::int64_t address = x.address + *k * shorts_in(x.width);
-  if (!has_address(x) || address > largest_field)
+  if (!has_address(x) || address > max_field)
     return bad_suffix(a, begin, c, "this has no elements");
   x.address = static_cast<std::uint16_t>(address);
   x.vector = false;
@@ -198,7 +196,7 @@ bool parse_item(Assembly& a, Cursor& c, const char* begin, Location& location) {
   ++c.p;
   const Space space = location.operand.space;
   if (space != Space::BmSource && space != Space::BmOutput) {
-    return bad_suffix(a, begin, c, "only a jvar or ovar has items", "use [K] for an element");
+    return bad_suffix(a, begin, c, "only jvars and ovars have items", "use [K] for an element");
   }
   const std::int64_t last = static_cast<std::int64_t>(a.program.group) - 1;
   const auto k = parse_small_integer(a, c, 0, last, "the item of the group", Code::BadSuffix);
@@ -234,7 +232,7 @@ bool parse_location(Assembly& a, Cursor& c, Location& location) {
   const Span word = c.name();
   if (word.begin == word.end) {
     a.report.error(Code::BadLocation, c.rest_of_word(), "a name is expected here", {},
-                   "names in quotes are letters, digits and `_`, too");
+                   "quoted names consist of letters, digits and `_`");
     return false;
   }
   const Name* name = a.names.find(word.text());

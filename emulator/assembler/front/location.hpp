@@ -1,4 +1,4 @@
-// Locations: registers, memories, T, fixed inputs, declared names and what may follow them.
+// Locations: registers, memories, T, fixed inputs, declared names, and their suffixes.
 #pragma once
 
 #include "emulator/assembler/front/assembly.hpp"
@@ -9,10 +9,10 @@ namespace gdr::assembly {
 /// give Space::None with their width. False after an error.
 bool parse_location(Assembly& a, Cursor& c, Location& location);
 
-/// Suffixes of a location whose name lies behind the cursor: `.v` `.s` `.hi` `.lo` `[K]` `@K`.
+/// Suffixes of a location at the cursor: `.v` `.s` `.hi` `.lo` `[K]` `@K`.
 bool parse_suffixes(Assembly& a, Cursor& c, const char* begin, Location& location);
 
-/// What a location is, for messages: "a short register", "a long in local memory".
+/// Description for messages: "a short register", "a long in local memory".
 std::string describe(const Operand& operand);
 
 }  // namespace gdr::assembly

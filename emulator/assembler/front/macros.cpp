@@ -6,7 +6,7 @@
 namespace gdr::assembly {
 namespace {
 
-/// The first word of a line, with its leading point.
+/// The first word of a line, with a leading point.
 std::string_view directive_of(const Line& line) noexcept {
   Cursor c(line);
   c.skip();
@@ -16,7 +16,8 @@ std::string_view directive_of(const Line& line) noexcept {
   return {begin, static_cast<std::size_t>(c.p - begin)};
 }
 
-/// Lines up to the directive that closes a block opened by `open`. False if the text ends before.
+/// Collect the lines of a block opened by `open`, up to the closing directive. False if there is
+/// none.
 bool collect_block(Assembly& a, LineReader& reader, std::string_view open, std::string_view close,
                    std::vector<Line>& body) {
   Line line;
@@ -53,17 +54,17 @@ bool parse_repeat_header(Assembly& a, Cursor& c, RepeatHeader& h) {
   c.skip_spaces();
   h.name = c.word();
   if (h.name.begin == h.name.end) return bad("the repeat needs a name for its constant");
-  if (!may_declare(a, h.name)) return false;
+  if (!check_new_name(a, h.name)) return false;
   c.skip_spaces();
-  if (!c.take('=')) return bad("`=` is expected behind the constant of a repeat");
+  if (!c.accept('=')) return bad("`=` is expected after the constant of a repeat");
   const auto first = parse_integer(a, c, -limit, limit, "the first value", Code::BadRepeat);
   if (!first) return false;
   c.skip_spaces();
-  if (!c.take(',')) return bad("a repeat needs a first and a last value");
+  if (!c.accept(',')) return bad("a repeat needs a first and a last value");
   const auto last = parse_integer(a, c, -limit, limit, "the last value", Code::BadRepeat);
   if (!last) return false;
   c.skip_spaces();
-  if (c.take(',')) {
+  if (c.accept(',')) {
     c.skip_spaces();
     const char* begin = c.p;
     const auto step = parse_integer(a, c, -limit, limit, "the step", Code::BadRepeat);
@@ -81,22 +82,28 @@ bool parse_repeat_header(Assembly& a, Cursor& c, RepeatHeader& h) {
   return a.report.errors() == before;
 }
 
-bool too_many_lines(Assembly& a, Span word) {
+}  // namespace
+
+bool check_expansion(Assembly& a, Span word) {
   if (a.expanded_lines <= a.options.max_expanded_lines &&
-      a.expanded_characters <= most_expanded_characters) {
-    return false;
-  }
+      a.expanded_characters <= max_expanded_characters)
+    return true;
   if (!a.stopped) {
     a.report.error(
         Code::TooManyLines, word,
         "the text expands to more than " + std::to_string(a.options.max_expanded_lines) + " lines",
-        "the limit is reached in here", "shorten the repeats, or split the kernel");
+        "the limit is reached here", "shorten the repeats, or split the kernel");
   }
   a.stopped = true;
-  return true;
+  return false;
 }
 
-}  // namespace
+bool check_nesting(Assembly& a, const SourceSpan& use) {
+  if (a.depth < max_nesting) return true;
+  a.report.error(Code::NestedTooDeeply, use,
+                 "repeats, templates and includes are nested too deeply");
+  return false;
+}
 
 void parse_lines(Assembly& a, LineReader& reader) {
   const Line* outer = a.report.line;
@@ -111,7 +118,7 @@ void parse_lines(Assembly& a, LineReader& reader) {
 void parse_repeat(Assembly& a, Cursor& c, Span word, LineReader& reader) {
   RepeatHeader header;
   const bool good = parse_repeat_header(a, c, header);
-  const Place use = a.report.place(word);
+  const SourceSpan use = a.report.span_of(word);
   const std::string constant(header.name.text());
   std::vector<Line> body;
   if (!collect_block(a, reader, ".repeat", ".endrepeat", body)) {
@@ -120,10 +127,7 @@ void parse_repeat(Assembly& a, Cursor& c, Span word, LineReader& reader) {
     return;
   }
   if (!good) return;
-  if (a.depth >= deepest_nesting) {
-    a.report.error(Code::NestedTooDeeply, use, "repeats, templates and includes nest too deeply");
-    return;
-  }
+  if (!check_nesting(a, use)) return;
   Name& name = a.names.add(constant);
   name.declared = use;
   Frame frame{a.report.frame, name.name, false, 0, use};
@@ -136,7 +140,7 @@ void parse_repeat(Assembly& a, Cursor& c, Span word, LineReader& reader) {
     name.value = integer_value(k);
     frame.value = k;
     a.expanded_lines += body.size() + 1;
-    if (too_many_lines(a, word)) break;
+    if (!check_expansion(a, word)) break;
     a.report.frame = &frame;
     LineReader lines{std::span<const Line>(body)};
     parse_lines(a, lines);
@@ -147,7 +151,7 @@ void parse_repeat(Assembly& a, Cursor& c, Span word, LineReader& reader) {
 }
 
 void parse_template(Assembly& a, Cursor& c, Span word, LineReader& reader) {
-  const Place where = a.report.place(word);
+  const SourceSpan where = a.report.span_of(word);
   const bool nested = a.report.frame != nullptr;
   Template made;
   Span name;
@@ -156,17 +160,17 @@ void parse_template(Assembly& a, Cursor& c, Span word, LineReader& reader) {
   const std::string text(name.text());
   if (good && nested) {
     a.report.error(Code::BadTemplate, word, "a template cannot be defined inside another block", {},
-                   "define it above, at the outermost level");
+                   "move it to the outermost level");
     good = false;
   }
   c.skip_spaces();
-  if (good && !c.take('(')) {
+  if (good && !c.accept('(')) {
     a.report.error(Code::BadTemplate, c.rest_of_word(),
                    "the parameters in parentheses are expected", {},
                    "write `.template NAME(P, Q)`");
     good = false;
   }
-  for (c.skip(); good && !c.take(')'); c.skip()) {
+  for (c.skip(); good && !c.accept(')'); c.skip()) {
     const Span parameter = c.word();
     if (parameter.begin == parameter.end || is_digit(*parameter.begin)) {
       a.report.error(Code::BadTemplate, c.rest_of_word(), "a parameter's name is expected", {},

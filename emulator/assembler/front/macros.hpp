@@ -1,4 +1,4 @@
-// Text that makes text: includes, repeats, templates, and braces inside words.
+// Macros: includes, repeats, templates, and braces in words.
 #pragma once
 
 #include "emulator/assembler/front/assembly.hpp"
@@ -6,24 +6,29 @@
 
 namespace gdr::assembly {
 
-/// Parse every line that the reader gives.
+/// Parse all lines of the reader.
 void parse_lines(Assembly& a, LineReader& reader);
 
-/// Directives that take over the reader; the cursor stands behind the directive's word.
+/// Directives that read further lines; the cursor is after the directive's word.
 void parse_repeat(Assembly& a, Cursor& c, Span word, LineReader& reader);
 void parse_template(Assembly& a, Cursor& c, Span word, LineReader& reader);
 void parse_include(Assembly& a, Cursor& c, Span word);
 
-/// Use of a template; the cursor stands on the opening parenthesis.
+/// Use of a template; the cursor is at the opening parenthesis.
 void expand_template(Assembly& a, Cursor& c, Span word, const Name& name);
 
 /// Replace every `{EXPRESSION}` of a line. False after an error.
 bool expand_braces(Assembly& a, const Line& line, std::string& text, std::vector<Segment>& map);
 
-/// A string in double quotes with its escapes resolved. False after an error.
+/// A quoted string with escape sequences. False after an error.
 bool parse_string(Assembly& a, Cursor& c, std::string& text);
 
-/// Add a source text; gives its number.
+/// Report an error and return false if expansions exceed their limits; it ends the assembly.
+bool check_expansion(Assembly& a, Span word);
+/// Report an error and return false if macros and includes are nested too deeply.
+bool check_nesting(Assembly& a, const SourceSpan& use);
+
+/// Add a source text; returns its index.
 std::uint32_t add_source(Assembly& a, std::string name, std::string text);
 
 }  // namespace gdr::assembly

@@ -1,4 +1,4 @@
-// The table of names that a source declares: locations, constants and templates in one space.
+// Symbol table of a source: locations, constants and templates share one namespace.
 #pragma once
 
 #include <cstdint>
@@ -13,42 +13,42 @@
 
 namespace gdr::assembly {
 
-/// A location as names and operands give it.
+/// A location of a name or operand.
 struct Location {
   Operand operand;
-  std::uint16_t elements = 0;  ///< declared number of elements that NAME[K] may name; 0: any
-  std::uint16_t item = 0;      ///< NAME@K: items of the group to add once an item's size is known
+  std::uint16_t elements = 0;  ///< declared number of elements for NAME[K]; 0: unlimited
+  std::uint16_t item = 0;  ///< K of NAME@K: item of the group, added once the item size is known
 };
 
 enum class NameKind : std::uint8_t { None, Location, Constant, Template };
 
 struct Name {
   std::string name;
-  NameKind kind = NameKind::None;  ///< None: was declared and has gone out of scope
+  NameKind kind = NameKind::None;  ///< None: out of scope
   Location location;
   Value value;
   std::uint32_t template_index = 0;
-  Place declared;
+  SourceSpan declared;
 };
 
-/// Hash of a name; computed once where the name is scanned.
+/// Hash of a name.
 inline std::uint32_t hash_of(std::string_view text) noexcept {
   std::uint32_t hash = 2166136261U;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
   return hash ^ (hash >> 15);
 }
 
-/// Open addressing with linear probing; names stay where they are once they are in.
+/// Hash table with open addressing and linear probing; references to names stay valid.
 class NameTable {
  public:
   NameTable() : slots_(256) {}
 
-  /// Null if there is no such name, or no longer.
+  /// Null if the name is not declared or out of scope.
   Name* find(std::string_view text) noexcept {
     Name* name = entry(text, hash_of(text));
     return name != nullptr && name->kind != NameKind::None ? name : nullptr;
   }
-  /// The entry of a name that is not in use, to be filled in.
+  /// The entry of an unused name.
   Name& add(std::string_view text) {
     const std::uint32_t hash = hash_of(text);
     if (Name* old = entry(text, hash)) return *old;
@@ -62,7 +62,7 @@ class NameTable {
  private:
   struct Slot {
     std::uint32_t hash = 0;
-    std::uint32_t index = 0;  ///< one more than the place in names_; 0 is free
+    std::uint32_t index = 0;  ///< index in names_ plus one; 0: free
   };
   Name* entry(std::string_view text, std::uint32_t hash) noexcept {
     const std::size_t mask = slots_.size() - 1;

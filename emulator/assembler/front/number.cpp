@@ -14,7 +14,7 @@ unsigned width_of(u128 x) noexcept {
                    : static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(x)));
 }
 
-/// x 2^exponent, and a little more if `sticky`.
+/// x 2^exponent, with a sticky bit.
 Binary normalize(u128 x, std::int64_t exponent, bool sticky) noexcept {
   Binary result;
   if (x == 0) return result;
@@ -33,8 +33,8 @@ Binary normalize(u128 x, std::int64_t exponent, bool sticky) noexcept {
   return result;
 }
 
-/// An unsigned number of any size: words of 32 bits, lowest first.
-class Big {
+/// An unsigned integer of arbitrary size: 32-bit words, lowest first.
+class BigInteger {
  public:
   void multiply_add(std::uint32_t factor, std::uint32_t addend) {
     std::uint64_t carry = addend;
@@ -45,7 +45,7 @@ class Big {
     }
     if (carry != 0) words_.push_back(static_cast<std::uint32_t>(carry));
   }
-  /// Divide, cutting; true if something was left over.
+  /// Truncating division; returns whether there is a remainder.
   bool divide(std::uint32_t divisor) {
     std::uint64_t rest = 0;
     for (std::size_t i = words_.size(); i-- > 0;) {
@@ -92,9 +92,9 @@ constexpr std::uint64_t powers_of_ten[19] = {1ULL,
                                              100000000000000000ULL,
                                              1000000000000000000ULL};
 
-/// Scale by 10^exponent10 in steps that fit a word; exact but for what `sticky` remembers. Division
-/// by parts is exact: floor(floor(x/a)/b) = floor(x/(ab)), and the rest is zero if all parts' are.
-Binary scale_big(Big number, std::int64_t exponent10) {
+/// Scale by 10^exponent10 in steps of one word; exact except for `sticky`. Successive divisions are
+/// exact: floor(floor(x/a)/b) = floor(x/(ab)), and the remainder is zero if all partial ones are.
+Binary scale_big(BigInteger number, std::int64_t exponent10) {
   if (exponent10 >= 0) {
     for (; exponent10 >= 9; exponent10 -= 9) number.multiply_add(1'000'000'000, 0);
     number.multiply_add(static_cast<std::uint32_t>(powers_of_ten[exponent10]), 0);
@@ -111,13 +111,13 @@ Binary scale_big(Big number, std::int64_t exponent10) {
   return number.leading(-32 * static_cast<std::int64_t>(words), sticky);
 }
 
-/// Far out of every format's range, in either direction.
-constexpr std::int32_t far = 1 << 20;
+/// An exponent out of range of every format.
+constexpr std::int32_t out_of_range = 1 << 20;
 
 }  // namespace
 
 Binary binary_from_decimal(std::string_view digits, std::int64_t exponent10) {
-  constexpr std::size_t kept = 900;  // more than any rounding boundary of a double has
+  constexpr std::size_t kept = 900;  // exceeds the digits of any rounding boundary of a double
   std::uint64_t small = 0;
   std::size_t count = 0;
   bool after_point = false;
@@ -150,8 +150,8 @@ Binary binary_from_decimal(std::string_view digits, std::int64_t exponent10) {
   }
   if (count == 0) return {};
   const std::int64_t magnitude = scale + static_cast<std::int64_t>(count);
-  if (magnitude > 5000) return {false, std::uint64_t{1} << 63, far};
-  if (magnitude < -5000) return {false, std::uint64_t{1} << 63, -far};
+  if (magnitude > 5000) return {false, std::uint64_t{1} << 63, out_of_range};
+  if (magnitude < -5000) return {false, std::uint64_t{1} << 63, -out_of_range};
   if (count <= 19 && scale >= 0 && scale <= 18) {
     return normalize(u128{small} * powers_of_ten[scale], 0, false);
   }
@@ -163,14 +163,14 @@ Binary binary_from_decimal(std::string_view digits, std::int64_t exponent10) {
     return normalize(dividend / divisor, -static_cast<std::int64_t>(shift),
                      dividend % divisor != 0);
   }
-  Big number;
+  BigInteger number;
   if (count <= 19) {
     number.multiply_add(1, static_cast<std::uint32_t>(small >> 32));
     number.multiply_add(1U << 16, static_cast<std::uint32_t>((small >> 16) & 0xffff));
     number.multiply_add(1U << 16, static_cast<std::uint32_t>(small & 0xffff));
   }
   for (const std::uint8_t digit : all) number.multiply_add(10, digit);
-  if (lost) {  // a last digit that only says "and more"
+  if (lost) {  // a final digit as sticky bit
     number.multiply_add(10, 1);
     --scale;
   }

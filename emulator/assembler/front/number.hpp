@@ -1,4 +1,4 @@
-// Numbers of the source text as binary floats that can be rounded exactly once.
+// Binary floating-point numbers of the source text that can be rounded correctly.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,21 @@
 
 namespace gdr::assembly {
 
-/// significand x 2^exponent, with the top bit of the significand set unless the number is zero.
-/// What does not fit into 64 bits sets the last bit ("round to odd"), so that rounding it again, to
-/// anything up to 62 bits, gives what rounding the exact number would.
+/// significand x 2^exponent; the top bit of the significand is set unless the number is zero. Bits
+/// beyond 64 are combined into the last bit ("round to odd"), so that rounding to at most 62 bits
+/// equals rounding the exact number.
 struct Binary {
   bool negative = false;
   std::uint64_t significand = 0;
   std::int32_t exponent = 0;
 };
 
-/// A decimal literal: digits with at most one point among them, times 10^exponent10.
+/// A decimal literal: digits with at most one point, times 10^exponent10.
 Binary binary_from_decimal(std::string_view digits, std::int64_t exponent10);
 Binary binary_from_integer(i128 value) noexcept;
-/// `value` is finite.
+/// `value` must be finite.
 Binary binary_from_host(long double value) noexcept;
-/// Nearest long double; infinite where it is out of range.
+/// Nearest long double; infinite if out of range.
 long double host_from_binary(const Binary& number) noexcept;
 
 enum class RoundError : std::uint8_t { None, TooLarge, TooSmall };
@@ -31,10 +31,10 @@ struct Rounded {
   bool exact = true;
   RoundError error = RoundError::None;
 };
-/// Round to nearest even into sign, `exponent_bits` and `fraction_bits`; too small is what lies
-/// below the smallest normal number.
+/// Round to nearest even with sign, `exponent_bits` and `fraction_bits`. Numbers below the smallest
+/// normal one are TooSmall.
 Rounded round_binary(const Binary& number, unsigned fraction_bits, unsigned exponent_bits) noexcept;
-/// The same for a machine word of a width.
+/// The same for a machine word.
 Rounded round_binary(const Binary& number, Width width) noexcept;
 
 }  // namespace gdr::assembly

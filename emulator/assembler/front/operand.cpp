@@ -7,7 +7,7 @@
 namespace gdr::assembly {
 namespace {
 
-/// An immediate: its width and bits (a short in the low 36).
+/// An immediate: width and bits (a short in the low 36).
 struct Immediate {
   Width width = Width::Short;
   u128 bits = 0;
@@ -20,9 +20,8 @@ bool hex_immediate(Assembly& a, const OpInfo& op, const SourceOperand& x, Immedi
     out = {digits == 9 ? Width::Short : Width::Long, bits};
     return true;
   }
-  a.report.error(Code::HexDigits, x.span,
-                 "the number of hexadecimal digits tells the format of a floating-point number",
-                 std::to_string(digits) + " digits, where a short has 9 and a long 18",
+  a.report.error(Code::HexDigits, x.span, "a hexadecimal floating-point number has 9 or 18 digits",
+                 std::to_string(digits) + " digits; a short has 9, a long 18",
                  op.unit == Unit::Integer ? "" : "write all 9 or 18 digits, or a decimal number");
   return false;
 }
@@ -35,7 +34,7 @@ bool rounded_immediate(Assembly& a, const SourceOperand& x, Width width, Immedia
                    large ? "the number is too large: it would be infinite"
                          : "the number is too small: it would be zero",
                    large ? "at or above 2^1024" : "below 2^-1022",
-                   large ? "an infinity is written in hexadecimal: 0x7ff000000" : "write 0");
+                   large ? "for infinity use hexadecimal: 0x7ff000000" : "write 0");
     return false;
   }
   out = {width, rounded.bits};
@@ -65,9 +64,9 @@ bool integer_immediate(Assembly& a, const OpInfo& op, const SourceOperand& x, Wi
   const i128 value = x.value.integer;
   const i128 limit = i128{1} << bit_count(width);
   if (value >= limit || value < -(limit / 2)) {
-    a.report.error(Code::ImmediateRange, x.span, "the integer does not fit the result's width",
+    a.report.error(Code::ImmediateRange, x.span, "the integer exceeds the width of the result",
                    std::to_string(bit_count(width)) + " bits",
-                   width == Width::Short ? "a long destination takes 72 bits" : "");
+                   width == Width::Short ? "a long destination has 72 bits" : "");
     return false;
   }
   out = {width, static_cast<u128>(value) & bit_mask(width)};
@@ -87,13 +86,13 @@ bool set_location(Assembly& a, const SourceOperand& x, Operand& out) {
       return true;
     case Space::None:
       a.report.error(Code::WrongOperand, x.span,
-                     in_quotes(x.span.text()) + " is only a destination");
+                     in_quotes(x.span.text()) + " can only be a destination");
       return false;
     default:
       a.report.error(
           Code::WrongOperand, x.span,
-          in_quotes(x.span.text()) + " lies in the broadcast memory, which arithmetic cannot read",
-          {}, "bring it to the PEs first: `bget $lr0 " + std::string(x.span.text()) + "`");
+          in_quotes(x.span.text()) + " is in the broadcast memory, which arithmetic cannot read",
+          {}, "transfer it first: `bget $lr0 " + std::string(x.span.text()) + "`");
       return false;
   }
 }
@@ -113,7 +112,7 @@ bool parse_operand(Assembly& a, Cursor& c, SourceOperand& x) {
   } else if (first == '(' || first == '-' || first == '+' || (first == '.' && is_digit(c.p[1]))) {
     x.number = true;
     good = parse_primary(a, c, x.value);
-  } else if (begins_name(first)) {
+  } else if (starts_name(first)) {
     Cursor ahead = c;
     const Name* name = a.names.find(ahead.name().text());
     if (name != nullptr && name->kind == NameKind::Constant) {
@@ -155,14 +154,14 @@ bool set_operands(Assembly& a, const OpInfo& op, std::array<SourceOperand, 2>& o
     targets[i]->space = Space::Immediate;
     targets[i]->width = immediate.width;
     if (have) {
-      // One field serves both if the short is the low part of the long.
+      // One field serves both if the short equals the lower part of the long.
       const u128 common = first.width == immediate.width && first.width == Width::Long
                               ? Long::mask
                               : u128{Short::mask};
       if (((first.bits ^ immediate.bits) & common) != 0) {
         a.report.error(Code::TwoImmediates, x.span,
-                       "an operation holds one immediate, and this is another", {},
-                       "put one of the two numbers into a register first");
+                       "an operation holds one immediate, and this is a second one", {},
+                       "store one of them in a register first");
         return false;
       }
       if (immediate.width == Width::Short) immediate.bits = first.bits;

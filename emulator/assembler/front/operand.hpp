@@ -8,19 +8,19 @@
 
 namespace gdr::assembly {
 
-/// An operand of the source as it stands in the text.
+/// An operand in the source text.
 struct SourceOperand {
   Span span;
   bool number = false;
   Location location;
-  Value value;  ///< where it is a number
+  Value value;  ///< value of a number
 };
 
 /// A location, or a number in any of its forms. False after an error.
 bool parse_operand(Assembly& a, Cursor& c, SourceOperand& operand);
 
-/// Put the operands of an operation into its slot: choose the format of immediates and join them.
-/// `slot.width` is set already. False after an error.
+/// Set the operands of an operation: choose the format of immediates and combine them. `slot.width`
+/// must be set. False after an error.
 bool set_operands(Assembly& a, const OpInfo& op, std::array<SourceOperand, 2>& operands,
                   Arithmetic& slot);
 

@@ -6,12 +6,12 @@
 namespace gdr::assembly {
 namespace {
 
-constexpr std::size_t longest_word = 40;  // beyond it nothing is suggested
-constexpr unsigned most_candidates = 20000;
+constexpr std::size_t max_word_length = 40;  // longer words get no suggestions
+constexpr unsigned max_candidates = 20000;
 
-/// Edit distance with swaps of neighbours (optimal string alignment).
+/// Edit distance with transpositions (optimal string alignment).
 unsigned distance(std::string_view a, std::string_view b) {
-  std::array<std::array<unsigned, longest_word + 1>, 3> rows{};
+  std::array<std::array<unsigned, max_word_length + 1>, 3> rows{};
   for (unsigned j = 0; j <= b.size(); ++j) rows[0][j] = j;
   for (unsigned i = 1; i <= a.size(); ++i) {
     auto& row = rows[i % 3];
@@ -31,8 +31,8 @@ unsigned distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 void Suggestion::consider(std::string_view candidate) {
-  if (word_.size() > longest_word || candidate.size() > longest_word) return;
-  if (++considered_ > most_candidates || candidate == word_) return;
+  if (word_.size() > max_word_length || candidate.size() > max_word_length) return;
+  if (++considered_ > max_candidates || candidate == word_) return;
   const std::size_t longer = std::max(word_.size(), candidate.size());
   const std::size_t shorter = std::min(word_.size(), candidate.size());
   const std::size_t limit = longer <= 3 ? 1 : longer <= 7 ? 2 : 3;
@@ -58,7 +58,7 @@ std::string in_quotes(std::string_view text) {
   return out + "`";
 }
 
-Place Report::place(Span span) const noexcept {
+SourceSpan Report::span_of(Span span) const noexcept {
   if (line == nullptr) return {};
   const char* begin = std::clamp(span.begin, line->begin, line->end);
   const char* end = std::clamp(span.end, begin, line->end);
@@ -69,7 +69,7 @@ Place Report::place(Span span) const noexcept {
     return {line->source, line->number + static_cast<std::uint32_t>(breaks), line->offset + at,
             length};
   }
-  // The segment that holds the first character; a later one may give the end.
+  // The segment with the first character; the end may be in a later one.
   const auto after = [](std::uint32_t x, const Segment& s) { return x < s.at; };
   auto first = std::upper_bound(line->map.begin(), line->map.end(), at, after);
   if (first != line->map.begin()) --first;
@@ -89,7 +89,7 @@ Place Report::place(Span span) const noexcept {
   return {line->source, number, from, to - from};
 }
 
-SourceRange Report::range(const Place& p) const noexcept {
+SourceRange Report::range(const SourceSpan& p) const noexcept {
   SourceRange range{p.source, p.line, 1, 1};
   if (p.source >= sources_.size()) return range;
   const std::string& text = sources_[p.source].text;
@@ -103,10 +103,10 @@ SourceRange Report::range(const Place& p) const noexcept {
   return range;
 }
 
-Diagnostic& Report::add(Code code, Severity severity, const Place& where, std::string message,
+Diagnostic& Report::add(Code code, Severity severity, const SourceSpan& where, std::string message,
                         std::string label, std::string help) {
   if (severity == Severity::Error) ++errors_;
-  if (!keeps()) {
+  if (!below_limit()) {
     spare_.notes.clear();
     return spare_;
   }
@@ -130,26 +130,26 @@ Diagnostic& Report::add(Code code, Severity severity, const Place& where, std::s
 
 Diagnostic& Report::error(Code code, Span span, std::string message, std::string label,
                           std::string help) {
-  return add(code, Severity::Error, place(span), std::move(message), std::move(label),
+  return add(code, Severity::Error, span_of(span), std::move(message), std::move(label),
              std::move(help));
 }
 
-Diagnostic& Report::error(Code code, const Place& where, std::string message, std::string label,
-                          std::string help) {
+Diagnostic& Report::error(Code code, const SourceSpan& where, std::string message,
+                          std::string label, std::string help) {
   return add(code, Severity::Error, where, std::move(message), std::move(label), std::move(help));
 }
 
 Diagnostic& Report::warning(Code code, Span span, std::string message, std::string label,
                             std::string help) {
-  return add(code, Severity::Warning, place(span), std::move(message), std::move(label),
+  return add(code, Severity::Warning, span_of(span), std::move(message), std::move(label),
              std::move(help));
 }
 
-void Report::note(Diagnostic& diagnostic, const Place& where, std::string message) const {
+void Report::note(Diagnostic& diagnostic, const SourceSpan& where, std::string message) const {
   diagnostic.notes.push_back({range(where), std::move(message)});
 }
 
-std::vector<Diagnostic> Report::take() {
+std::vector<Diagnostic> Report::release() {
   std::vector<Diagnostic> all(std::make_move_iterator(list_.begin()),
                               std::make_move_iterator(list_.end()));
   std::stable_sort(all.begin(), all.end(), [](const Diagnostic& a, const Diagnostic& b) {

@@ -1,4 +1,4 @@
-// Collects diagnostics: finds the line and column of a message only when there is one to keep.
+// Collects diagnostics; line and column of a message are computed only if it is stored.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace gdr::assembly {
 
-/// A template or repeat that is being expanded, for the notes of what goes wrong inside.
+/// An active template or repeat, for notes of errors inside it.
 struct Frame {
   const Frame* parent = nullptr;
-  std::string_view name;  ///< of the template, or of the repeat's constant
+  std::string_view name;  ///< name of the template, or of the repeat's constant
   bool is_template = false;
-  long long value = 0;  ///< of the repeat's constant
-  Place use;
+  long long value = 0;  ///< value of the repeat's constant
+  SourceSpan use;
 };
 
 class Report {
@@ -27,34 +27,34 @@ class Report {
   Report(std::deque<SourceText>& sources, std::size_t max_kept)
       : sources_(sources), max_kept_(max_kept) {}
 
-  /// The line that spans refer to, and what is being expanded there.
+  /// The current line, and its innermost expansion.
   const Line* line = nullptr;
   const Frame* frame = nullptr;
 
-  /// True while messages are kept; where not, callers need not compose one.
-  bool keeps() const noexcept { return list_.size() < max_kept_; }
+  /// Whether messages are still stored; otherwise they need not be composed.
+  bool below_limit() const noexcept { return list_.size() < max_kept_; }
 
-  /// Add an error at characters of the current line. Valid until the next one is added; a message
-  /// that is only counted goes into a spare one.
+  /// Add an error at characters of the current line. The reference is valid until the next one is
+  /// added; beyond the limit it refers to a dummy.
   Diagnostic& error(Code code, Span span, std::string message, std::string label = {},
                     std::string help = {});
-  Diagnostic& error(Code code, const Place& place, std::string message, std::string label = {},
+  Diagnostic& error(Code code, const SourceSpan& where, std::string message, std::string label = {},
                     std::string help = {});
   Diagnostic& warning(Code code, Span span, std::string message, std::string label = {},
                       std::string help = {});
-  void note(Diagnostic& diagnostic, const Place& place, std::string message) const;
+  void note(Diagnostic& diagnostic, const SourceSpan& where, std::string message) const;
 
-  /// The place of characters of the current line, to be remembered.
-  Place place(Span span) const noexcept;
+  /// Source span of characters of the current line.
+  SourceSpan span_of(Span span) const noexcept;
 
   std::size_t errors() const noexcept { return errors_; }
-  /// All that was kept, sorted by place.
-  std::vector<Diagnostic> take();
+  /// All stored diagnostics, sorted by position.
+  std::vector<Diagnostic> release();
 
  private:
-  Diagnostic& add(Code code, Severity severity, const Place& place, std::string message,
+  Diagnostic& add(Code code, Severity severity, const SourceSpan& where, std::string message,
                   std::string label, std::string help);
-  SourceRange range(const Place& place) const noexcept;
+  SourceRange range(const SourceSpan& where) const noexcept;
 
   std::deque<SourceText>& sources_;
   std::size_t max_kept_;
@@ -63,7 +63,7 @@ class Report {
   Diagnostic spare_;
 };
 
-/// The candidate nearest to a misspelt word, or empty: feed candidates one by one.
+/// The candidate nearest to a misspelt word, or empty.
 class Suggestion {
  public:
   explicit Suggestion(std::string_view word) : word_(word) {}
@@ -79,7 +79,7 @@ class Suggestion {
   unsigned considered_ = 0;
 };
 
-/// Text of the source for a message: shortened, and in back quotes.
+/// Source text for messages: shortened, in back quotes.
 std::string in_quotes(std::string_view text);
 
 }  // namespace gdr::assembly

@@ -3,8 +3,6 @@
 namespace gdr::assembly {
 namespace {
 
-constexpr const char* section_names[section_count] = {".init", ".start", ".body", ".end"};
-
 bool reads(const Operand& x, const Access& access, unsigned element) noexcept {
   switch (access.what) {
     case Access::What::Register:
@@ -19,50 +17,50 @@ bool reads(const Operand& x, const Access& access, unsigned element) noexcept {
   }
 }
 
-/// The operand in the text that makes an access.
-Place place_of(const InstructionPlaces& places, const Instruction& instruction,
-               const Access& access, unsigned element) {
-  if (access.slot == 3) return places.predicate;
-  if (access.slot == 2) return places.move.length != 0 ? places.move : places.whole;
+/// Source span of the operand that makes an access.
+SourceSpan span_of(const InstructionSpans& spans, const Instruction& instruction,
+                   const Access& access, unsigned element) {
+  if (access.slot == 3) return spans.predicate;
+  if (access.slot == 2) return spans.move.length != 0 ? spans.move : spans.whole;
   const Arithmetic& slot = access.slot == 0 ? instruction.mul : instruction.alu;
-  const auto& spans = access.slot == 0 ? places.mul : places.alu;
-  if (reads(slot.a, access, element)) return spans[0];
-  if (reads(slot.b, access, element)) return spans[1];
-  return places.whole;
+  const auto& operands = access.slot == 0 ? spans.mul : spans.alu;
+  if (reads(slot.a, access, element)) return operands[0];
+  if (reads(slot.b, access, element)) return operands[1];
+  return spans.whole;
 }
 
 std::string clocks_text(unsigned clocks) {
   return clocks == 1 ? "one clock" : std::to_string(clocks) + " clocks";
 }
 
-/// The section and index of the instruction that reads: of the body, for waits at the end of Start.
+/// Section and index of the reading instruction; for stalls at the end of Start it is in the body.
 Writer reader_of(const Assembly& a, std::size_t section, const Pad& pad) {
   if (pad.index < a.program.sections[section].size())
     return {static_cast<std::uint8_t>(section), pad.index};
-  return {static_cast<std::uint8_t>(Section::Body), pad.wait.reader};
+  return {static_cast<std::uint8_t>(Section::Body), pad.stall.reader};
 }
 
 void report_stall(Assembly& a, std::size_t section, const Pad& pad) {
   const Writer reader = reader_of(a, section, pad);
-  const Writer writer = pad.wait.writer;
-  const InstructionPlaces& at = a.places[reader.section][reader.index];
-  const InstructionPlaces& from = a.places[writer.section][writer.index];
-  const Place place = place_of(at, a.program.sections[reader.section][reader.index], pad.wait.read,
-                               pad.wait.element);
-  const std::string& text = a.sources[place.source].text;
-  const std::string operand = text.substr(place.offset, place.length);
+  const Writer writer = pad.stall.writer;
+  const InstructionSpans& at = a.instruction_spans[reader.section][reader.index];
+  const InstructionSpans& from = a.instruction_spans[writer.section][writer.index];
+  const SourceSpan span = span_of(at, a.program.sections[reader.section][reader.index],
+                                  pad.stall.read, pad.stall.element);
+  const std::string& text = a.sources[span.source].text;
+  const std::string operand = text.substr(span.offset, span.length);
   std::string label = "line " + std::to_string(from.whole.line) + " writes it";
   if (writer.section != reader.section) {
-    label += std::string(" at the end of ") + section_names[writer.section];
+    label += std::string(" at the end of .").append(section_names[writer.section]);
   } else if (writer.index >= reader.index) {
     label += writer.section == static_cast<std::uint8_t>(Section::Body) ? " in the iteration before"
                                                                         : " in the run before";
   }
   Diagnostic& d = a.report.error(
-      Code::ReadTooEarly, place,
-      in_quotes(operand) + " is read " + clocks_text(pad.wait.clocks) + " before it is ready",
+      Code::ReadTooEarly, span,
+      in_quotes(operand) + " is read " + clocks_text(pad.stall.clocks) + " before it is ready",
       label + "; it can be read " + std::to_string(result_latency) + " clocks later",
-      "let the assembler pad, or put an independent instruction between");
+      "let the assembler insert idle clocks, or insert independent instructions");
   a.report.note(d, from.whole, "written here");
 }
 

@@ -1,4 +1,4 @@
-// Reads that come too early, as errors: where idle clocks are not wanted.
+// Stalls as errors, for sources without automatic idle clocks.
 #pragma once
 
 #include "emulator/assembler/front/assembly.hpp"
@@ -6,7 +6,7 @@
 
 namespace gdr::assembly {
 
-/// Report every wait with a note at the instruction that it waits for.
+/// Report every stall with a note at the writing instruction.
 void report_stalls(Assembly& a, const SectionPads& pads);
 
 }  // namespace gdr::assembly

@@ -26,23 +26,23 @@ void unknown_statement(Assembly& a, Cursor& c, Span word) {
   }
   Suggestion suggestion(word.text());
   for (const Keyword& k : keywords()) suggestion.consider(k.text);
-  if (a.report.keeps()) {
+  if (a.report.below_limit()) {
     for (const Name& n : a.names.all()) {
       if (n.kind == NameKind::Template) suggestion.consider(n.name);
     }
   }
   if (*word.begin == '.') {
-    a.report.error(Code::UnknownDirective, word, "there is no directive " + in_quotes(word.text()),
-                   {}, suggestion.help());
+    a.report.error(Code::UnknownDirective, word, "unknown directive " + in_quotes(word.text()), {},
+                   suggestion.help());
     return;
   }
   std::string help = suggestion.help();
   if (const Name* name = a.names.find(word.text()); name != nullptr && help.empty()) {
     help = name->kind == NameKind::Template ? "a template is used as `" + name->name + "(...)`"
-                                            : "the operation comes first, then the destination";
+                                            : "the mnemonic precedes the destination";
   }
   a.report.error(Code::UnknownInstruction, word,
-                 "there is no instruction or declaration " + in_quotes(word.text()), {},
+                 "unknown instruction or declaration " + in_quotes(word.text()), {},
                  std::move(help));
   if (a.section >= 0) a.clocks[static_cast<std::size_t>(a.section)].gap();
 }
@@ -70,7 +70,7 @@ void parse_keyword_directive(Assembly& a, Cursor& c, const Keyword& keyword, Spa
       return;
     case Directive::EndRepeat:
     case Directive::EndTemplate:
-      a.report.error(Code::EndWithoutBlock, word, in_quotes(word.text()) + " closes nothing", {},
+      a.report.error(Code::EndWithoutBlock, word, in_quotes(word.text()) + " has no open block", {},
                      keyword.directive == Directive::EndRepeat ? "there is no open `.repeat`"
                                                                : "there is no open `.template`");
       return;
@@ -131,7 +131,7 @@ void parse_statement(Assembly& a, const Line& line, LineReader& reader) {
     if (a.section >= 0) a.clocks[static_cast<std::size_t>(a.section)].gap();
     return;
   }
-  if (map.empty()) return;  // braces in a comment, and nothing before it
+  if (map.empty()) return;  // braces in a comment only
   a.expanded_characters += text.size();
   Line expanded = line;
   expanded.begin = text.data();
@@ -146,20 +146,20 @@ void expect_end(Assembly& a, Cursor& c) {
   c.skip_spaces();
   if (c.done()) return;
   const Span rest = c.rest_of_word();
-  a.report.error(Code::TrailingText, rest, in_quotes(rest.text()) + " does not belong here");
+  a.report.error(Code::TrailingText, rest, in_quotes(rest.text()) + " is not expected here");
 }
 
-bool may_declare(Assembly& a, Span word, bool quoted) {
+bool check_new_name(Assembly& a, Span word, bool quoted) {
   if (!quoted && is_reserved(word.text())) {
     a.report.error(Code::NameReserved, word,
-                   in_quotes(word.text()) + " is a word of the language and cannot be a name", {},
-                   "choose another name, or write it in quotes wherever it stands");
+                   in_quotes(word.text()) + " is a reserved word and cannot be a name", {},
+                   "choose another name, or always write it in quotes");
     return false;
   }
   const Name* old = a.names.find(word.text());
   if (old == nullptr) return true;
   Diagnostic& d = a.report.error(Code::NameTaken, word,
-                                 "the name " + in_quotes(word.text()) + " is declared already");
+                                 "the name " + in_quotes(word.text()) + " is already declared");
   a.report.note(d, old->declared, "first declared here");
   return false;
 }
@@ -167,7 +167,7 @@ bool may_declare(Assembly& a, Span word, bool quoted) {
 bool parse_new_name(Assembly& a, Cursor& c, Span& word, const char* what) {
   const bool quoted = c.peek() == '"';
   word = c.name();
-  if (word.begin != word.end && !is_digit(*word.begin)) return may_declare(a, word, quoted);
+  if (word.begin != word.end && !is_digit(*word.begin)) return check_new_name(a, word, quoted);
   c.p = word.begin;
   a.report.error(Code::NameExpected, c.rest_of_word(), std::string(what) + " needs a name here", {},
                  "names are letters, digits and `_`, not starting with a digit");

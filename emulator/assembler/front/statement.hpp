@@ -1,4 +1,4 @@
-// One line of the source: which parser it belongs to.
+// Parsing of one source line.
 #pragma once
 
 #include "emulator/assembler/front/assembly.hpp"
@@ -6,17 +6,16 @@
 
 namespace gdr::assembly {
 
-/// Parse one line. Errors are reported and end the line.
+/// Parse one line. An error ends the line.
 void parse_statement(Assembly& a, const Line& line, LineReader& reader);
 
-/// Nothing but blanks and a comment may follow; reports what does.
+/// Reports an error unless only blanks and a comment follow.
 void expect_end(Assembly& a, Cursor& c);
 
-/// Check a name that is about to be declared and report what is wrong with it: a word of the
-/// language has to stand in quotes. False after an error.
-bool may_declare(Assembly& a, Span word, bool quoted = false);
+/// Report an error and return false if a new name is already declared, or reserved and not quoted.
+bool check_new_name(Assembly& a, Span word, bool quoted = false);
 
-/// `NAME` or `"NAME"` at the cursor; reports if there is none.
+/// `NAME` or `"NAME"` at the cursor; reports an error if there is none.
 bool parse_new_name(Assembly& a, Cursor& c, Span& word, const char* what);
 
 }  // namespace gdr::assembly

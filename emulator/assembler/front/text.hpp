@@ -1,4 +1,4 @@
-// Places in source texts, lines as the parsers see them, and the cursor that walks along one.
+// Positions in source texts, logical lines, and the cursor on a line.
 #pragma once
 
 #include <array>
@@ -8,37 +8,37 @@
 
 namespace gdr::assembly {
 
-/// A place in a source text, kept for messages about something declared earlier.
-struct Place {
+/// A range of characters in a source text.
+struct SourceSpan {
   std::uint32_t source = 0;
   std::uint32_t line = 0;    ///< 1-based
-  std::uint32_t offset = 0;  ///< of the first character, from the beginning of the text
+  std::uint32_t offset = 0;  ///< first character, from the beginning of the text
   std::uint32_t length = 0;
 };
 
-/// Part of an expanded line and where it came from: copied character by character, or put in whole
-/// for `length` characters of the source.
+/// Origin of a part of an expanded line: copied characters, or a replacement of `length` source
+/// characters.
 struct Segment {
   std::uint32_t at = 0;      ///< offset in the expanded line
   std::uint32_t source = 0;  ///< offset in the source text
-  std::uint32_t length = 0;  ///< characters of the source that it stands for
+  std::uint32_t length = 0;  ///< number of source characters
   bool copied = true;
 };
 
-/// One logical line: `begin` to `end`, where *end is readable and is a line feed or a zero. With an
-/// empty `map` it lies in the source text at `offset`; else it was expanded.
+/// A logical line from `begin` to `end`; *end is readable and is a line feed or zero. With an empty
+/// `map` the line is in the source text at `offset`; otherwise it was expanded.
 struct Line {
   const char* begin = nullptr;
   const char* end = nullptr;
   std::uint32_t source = 0;
   std::uint32_t offset = 0;
-  std::uint32_t number = 0;  ///< of its first physical line
+  std::uint32_t number = 0;  ///< first physical line
   std::span<const Segment> map;
 
   std::string_view text() const noexcept { return {begin, static_cast<std::size_t>(end - begin)}; }
 };
 
-/// Characters of the current line that a message is about.
+/// Characters of the current line that a message refers to.
 struct Span {
   const char* begin = nullptr;
   const char* end = nullptr;
@@ -64,13 +64,20 @@ constexpr bool is_word(char c) noexcept {
 constexpr bool is_digit(char c) noexcept {
   return (char_classes[static_cast<unsigned char>(c)] & char_digit) != 0;
 }
-/// Whether a name, plain or in quotes, may begin so.
-constexpr bool begins_name(char c) noexcept { return is_word(c) || c == '"'; }
+/// Value of a hexadecimal digit; 16 for other characters.
+constexpr unsigned hex_digit(char c) noexcept {
+  if (is_digit(c)) return static_cast<unsigned>(c - '0');
+  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
+  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
+  return 16;
+}
+/// Whether a name, plain or quoted, may start with the character.
+constexpr bool starts_name(char c) noexcept { return is_word(c) || c == '"'; }
 constexpr bool is_blank(char c) noexcept {
   return (char_classes[static_cast<unsigned char>(c)] & char_blank) != 0;
 }
 
-/// Walks along a line. *p is always readable, and never a word character at the end.
+/// A position in a line. *p is always readable, and not a word character at the end.
 struct Cursor {
   const char* p = nullptr;
   const char* end = nullptr;
@@ -81,7 +88,7 @@ struct Cursor {
   bool done() const noexcept { return p >= end; }
   char peek() const noexcept { return *p; }
 
-  /// Past blanks, continued line ends, and a comment if one begins here.
+  /// Skip blanks, continued line ends, and a comment.
   void skip_spaces() noexcept {
     while (true) {
       while (is_blank(*p) && p < end) ++p;
@@ -90,7 +97,7 @@ struct Cursor {
       return;
     }
   }
-  /// The same, where commas count as blanks.
+  /// The same, with commas as blanks.
   void skip() noexcept {
     skip_spaces();
     while (*p == ',' && p < end) {
@@ -98,36 +105,36 @@ struct Cursor {
       skip_spaces();
     }
   }
-  /// Letters, digits and `_` from here; empty if there are none.
+  /// The letters, digits and `_` at the cursor; may be empty.
   Span word() noexcept {
     const char* begin = p;
     while (is_word(*p)) ++p;
     return {begin, p};
   }
-  /// A name as operands write it: a word, or one in quotes, which may be a word of the language.
-  /// Empty if neither is here.
+  /// A name at the cursor: a word, or a quoted one, which may be a reserved word. Empty if there is
+  /// none.
   Span name() noexcept {
     if (*p != '"' || p >= end) return word();
     const char* open = p++;
     const Span inside = word();
-    if (inside.begin != inside.end && take('"')) return inside;
+    if (inside.begin != inside.end && accept('"')) return inside;
     p = open;
     return {open, open};
   }
-  bool take(char c) noexcept {
+  bool accept(char c) noexcept {
     if (p >= end || *p != c) return false;
     ++p;
     return true;
   }
-  /// From here to the next blank, separator or end: what a message about bad text points at.
+  /// The text up to the next blank, separator or end, for messages.
   Span rest_of_word() const noexcept {
     const char* q = p;
     while (q < end && !is_blank(*q) && *q != ',' && *q != ';' && *q != '\n') ++q;
     if (q == p && q < end) ++q;
     return {p, q};
   }
-  /// To the end of the bad operand that begins at `from`, so that what follows it can be read: a
-  /// blank, comma or `;` outside of parentheses.
+  /// Skip an invalid operand that begins at `from`: up to a blank, comma or `;` outside
+  /// parentheses.
   void skip_operand(const char* from) noexcept {
     unsigned open = 0;
     const char* q = from;
@@ -138,7 +145,7 @@ struct Cursor {
     }
     if (q > p) p = q;
   }
-  /// To the next `;` or the end.
+  /// Skip to the next `;` or the end.
   void skip_operation() noexcept {
     for (skip(); !done() && *p != ';'; skip()) ++p;
   }

@@ -1,4 +1,4 @@
-// The value of a literal, a constant or an expression.
+// Value of a literal, constant or expression.
 #pragma once
 
 #include "emulator/assembler/front/number.hpp"
@@ -7,10 +7,10 @@ namespace gdr::assembly {
 
 struct Value {
   bool real = false;
-  i128 integer = 0;  ///< where not real
-  Binary binary;     ///< where real
-  /// What a bare literal looked like, because operands depend on it; arithmetic forgets it.
-  std::uint8_t hex_digits = 0;  ///< after 0x
+  i128 integer = 0;  ///< value if not real
+  Binary binary;     ///< value if real
+  /// Form of a literal, which operands depend on; lost by arithmetic.
+  std::uint8_t hex_digits = 0;  ///< number of digits after 0x
   char suffix = 0;              ///< 's' or 'l'
 
   Binary as_binary() const noexcept { return real ? binary : binary_from_integer(integer); }

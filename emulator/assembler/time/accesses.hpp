@@ -1,4 +1,4 @@
-// The accesses of a whole instruction, element by element, kept in buffers that are used again.
+// Accesses of an instruction by element, in reusable buffers.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ struct InstructionAccesses {
     for (unsigned k = 0; k < vlen; ++k) accesses_of_element(instruction, k, geometry, lists[k]);
   }
   unsigned clocks() const noexcept { return vlen * stride; }
-  /// Clock, from the issue of element 0, in which an access counts: a result of a dmul belongs to
-  /// the second of its element's clocks, everything else to the first.
+  /// Clock of an access relative to the issue of element 0: a result of a dmul belongs to the
+  /// second of its element's clocks, all other accesses to the first.
   unsigned clock_of(unsigned element, const Access& access) const noexcept {
     return element * stride + (access.write && access.slot == 0 ? stride - 1 : 0);
   }

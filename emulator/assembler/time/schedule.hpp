@@ -1,4 +1,5 @@
-// Idle clocks: proves every read safe along every way through the sections, with the fewest waits.
+// Insertion of idle clocks: every read is safe on all paths through the sections, with minimum
+// stalls.
 #pragma once
 
 #include <array>
@@ -8,16 +9,17 @@
 
 namespace gdr::assembly {
 
-/// Waits of every section. `linear` is what each needs for what it has itself written in one pass.
+/// Stalls of all sections. `linear` holds the stalls of each section for its own writes in one
+/// pass.
 ///
-/// The ways: Init, then runs of Start, Body any number of times (also none), End. The body waits
-/// only for what it has itself written, in this iteration or the one before; what it would have to
-/// wait for after Start is waited for once, at the end of Start.
+/// Paths: Init, then repeatedly Start, Body (any number of times), End. The body stalls only for
+/// its own writes of this or the previous iteration; stalls for writes of Start are inserted once,
+/// at the end of Start.
 using SectionPads = std::array<std::vector<Pad>, section_count>;
 SectionPads schedule(const Program& program, const Geometry& geometry, const SectionPads& linear,
                      bool body_is_stale, bool track_writers);
 
-/// The section with its idle clocks as nop instructions, and the line table beside it.
+/// Insert idle clocks as nop instructions into a section and its line table.
 void insert_pads(std::vector<Instruction>& section, std::vector<SourceLine>& lines,
                  const std::vector<Pad>& pads, const std::vector<SourceLine>& at_end);
 

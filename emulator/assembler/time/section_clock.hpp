@@ -1,4 +1,4 @@
-// The clock of each section while it is read: where instructions have to wait for results.
+// Issue times of a section during parsing, with the required stalls.
 #pragma once
 
 #include <array>
@@ -11,19 +11,19 @@
 
 namespace gdr::assembly {
 
-/// Idle clocks in front of an instruction (by its index without padding; the number of instructions
-/// stands for the end of the section), and what they wait for.
+/// Idle clocks before an instruction (by index without idle clocks; the number of instructions
+/// denotes the end of the section), and their reason.
 struct Pad {
   std::uint32_t index = 0;
-  Wait wait;
+  Stall stall;
 };
 
-/// The waits that a section needs for what it has itself written, found as it is read.
+/// Stalls of a section for its own writes, determined during parsing.
 class SectionClock {
  public:
   void add(const InstructionAccesses& accesses, Section section, const Geometry& geometry,
            bool track_writers);
-  /// An instruction that could not be read: nothing behind it depends on what stands before.
+  /// An invalid instruction: later ones do not depend on earlier ones.
   void gap() {
     if (timeline_) timeline_->advance(2 * result_latency);
   }

@@ -4,7 +4,8 @@
 
 namespace gdr::assembly {
 
-Places::Places(const Geometry& geometry) noexcept : local_shorts_(geometry.local_words * 2) {
+LocationIndex::LocationIndex(const Geometry& geometry) noexcept
+    : local_shorts_(geometry.local_words * 2) {
   const std::uint32_t bm = geometry.broadcast_words * 2;
   // In the order of Access::What: Register, Local, T, Bm, BmSource, BmOutput, Mask.
   const std::array<std::uint32_t, 7> sizes{
@@ -19,7 +20,7 @@ Places::Places(const Geometry& geometry) noexcept : local_shorts_(geometry.local
 }
 
 Timeline::Timeline(const Geometry& geometry, bool track_writers)
-    : places_(geometry), track_(track_writers), written_(places_.count() + 1) {
+    : locations_(geometry), track_(track_writers), written_(locations_.count() + 1) {
   if (track_) writers_.resize(written_.size());
 }
 
@@ -31,58 +32,59 @@ void Timeline::reset() {
 
 void Timeline::seed(const std::vector<RecentWrite>& writes) {
   for (const RecentWrite& w : writes) {
-    if (w.age >= result_latency || w.place >= written_.size()) continue;
+    if (w.age >= result_latency || w.location >= written_.size()) continue;
     const Clock time = origin - w.age;
-    if (written_[w.place] >= time) continue;
-    written_[w.place] = time;
-    if (track_) writers_[w.place] = w.writer;
-    const bool local = w.place == places_.everything_local() || places_.is_local(w.place);
+    if (written_[w.location] >= time) continue;
+    written_[w.location] = time;
+    if (track_) writers_[w.location] = w.writer;
+    const bool local =
+        w.location == locations_.whole_local_memory() || locations_.is_local(w.location);
     if (local && time > local_latest_) {
       local_latest_ = time;
-      local_latest_place_ = w.place;
+      local_latest_location_ = w.location;
     }
   }
 }
 
 Timeline::Clock Timeline::last_write(const Access& access, unsigned element,
-                                     std::uint32_t& place) const noexcept {
-  if (places_.whole_local(access)) {
-    place = local_latest_place_;
+                                     std::uint32_t& location) const noexcept {
+  if (locations_.covers_local_memory(access)) {
+    location = local_latest_location_;
     return local_latest_;
   }
   Clock latest = 0;
-  const std::uint32_t first = places_.first(access, element);
-  const std::uint32_t end = std::min(first + access.shorts, places_.count());
+  const std::uint32_t first = locations_.first(access, element);
+  const std::uint32_t end = std::min(first + access.shorts, locations_.count());
   for (std::uint32_t i = first; i < end; ++i) {
     if (written_[i] > latest) {
       latest = written_[i];
-      place = i;
+      location = i;
     }
   }
   if (access.what == Access::What::Local && written_.back() > latest) {
     latest = written_.back();
-    place = places_.everything_local();
+    location = locations_.whole_local_memory();
   }
   return latest;
 }
 
-Writer Timeline::writer_of(std::uint32_t place) const {
-  return track_ ? writers_[place] : Writer{};
+Writer Timeline::writer_of(std::uint32_t location) const {
+  return track_ ? writers_[location] : Writer{};
 }
 
-Wait Timeline::wait_of(const InstructionAccesses& accesses) const {
-  Wait wait;
+Stall Timeline::stall_of(const InstructionAccesses& accesses) const {
+  Stall stall;
   for (unsigned k = 0; k < accesses.vlen; ++k) {
     const Clock clock = now_ + k * accesses.stride;
     for (const Access& access : accesses.lists[k]) {
       if (access.write) break;  // reads come first
-      std::uint32_t place = 0;
-      const Clock written = last_write(access, k, place);
-      if (written + result_latency <= clock + wait.clocks || written == 0) continue;
-      wait = {written + result_latency - clock, access, k, writer_of(place), 0};
+      std::uint32_t location = 0;
+      const Clock written = last_write(access, k, location);
+      if (written + result_latency <= clock + stall.clocks || written == 0) continue;
+      stall = {written + result_latency - clock, access, k, writer_of(location), 0};
     }
   }
-  return wait;
+  return stall;
 }
 
 void Timeline::issue(const InstructionAccesses& accesses, Writer writer) {
@@ -90,17 +92,18 @@ void Timeline::issue(const InstructionAccesses& accesses, Writer writer) {
     for (const Access& access : accesses.lists[k]) {
       if (!access.write) continue;
       const Clock clock = now_ + accesses.clock_of(k, access);
-      const bool whole = places_.whole_local(access);
-      const std::uint32_t first = whole ? places_.everything_local() : places_.first(access, k);
+      const bool whole = locations_.covers_local_memory(access);
+      const std::uint32_t first =
+          whole ? locations_.whole_local_memory() : locations_.first(access, k);
       const std::uint32_t end =
-          whole ? first + 1 : std::min(first + access.shorts, places_.count());
+          whole ? first + 1 : std::min(first + access.shorts, locations_.count());
       for (std::uint32_t i = first; i < end; ++i) {
         written_[i] = clock;
         if (track_) writers_[i] = writer;
       }
       if (access.what == Access::What::Local && clock >= local_latest_) {
         local_latest_ = clock;
-        local_latest_place_ = first;
+        local_latest_location_ = first;
       }
     }
   }

@@ -12,19 +12,12 @@
 namespace gdr::kc::front {
 namespace {
 
+using assembly::hex_digit;
 using assembly::is_digit;
 using assembly::is_word;
 
 constexpr bool is_suffix(char c) noexcept {
   return c == 'f' || c == 'F' || c == 'l' || c == 'L' || c == 'u' || c == 'U';
-}
-
-/// Value of a digit in a base up to 16; 16 for other characters.
-unsigned digit_value(char c) noexcept {
-  if (is_digit(c)) return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
-  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
-  return 16;
 }
 
 /// Scanner of a literal; reading past the end gives a zero.
@@ -37,7 +30,7 @@ struct Scan {
   }
   std::size_t digits(unsigned base) noexcept {
     const std::size_t begin = at;
-    while (digit_value(peek()) < base) ++at;
+    while (hex_digit(peek()) < base) ++at;
     return at - begin;
   }
   /// A decimal point, but not the first character of a range `..`.
@@ -61,7 +54,7 @@ const char* integer_of(std::string_view digits, unsigned base, Literal& out) {
   std::uint64_t value = 0;
   out.integral = true;
   for (const char c : digits) {
-    const unsigned digit = digit_value(c);
+    const unsigned digit = hex_digit(c);
     if (digit >= base) return "not a digit of its base";
     if (out.integral && value > (std::uint64_t{1} << 58)) {
       out.integral = false;

@@ -5,19 +5,11 @@
 #include "emulator/assembler/front/files.hpp"
 
 namespace gdr::kc::front {
-namespace {
-
-namespace fs = std::filesystem;
-
-std::string normal(const fs::path& path) { return path.lexically_normal().string(); }
-
-}  // namespace
-
 Sources::Sources(std::string_view text, const std::string& name,
                  std::vector<std::string> include_dirs)
     : include_dirs_(std::move(include_dirs)), characters_(text.size()) {
   texts.push_back({name, std::string(text)});
-  numbers_.emplace(normal(name), 0);
+  numbers_.emplace(std::filesystem::path(name).lexically_normal().string(), 0);
 }
 
 std::optional<Sources::Included> Sources::read(const std::string& path) {
@@ -33,14 +25,8 @@ std::optional<Sources::Included> Sources::read(const std::string& path) {
 }
 
 std::optional<Sources::Included> Sources::find(const std::string& name, std::uint32_t from) {
-  const fs::path path(name);
-  const fs::path beside = fs::path(texts[from].name).parent_path();
-  if (auto found = read(normal(path.is_absolute() ? path : beside / path))) return found;
-  if (path.is_absolute()) return std::nullopt;
-  for (const std::string& folder : include_dirs_) {
-    if (auto found = read(normal(fs::path(folder) / path))) return found;
-  }
-  return std::nullopt;
+  return assembly::find_include(name, texts[from].name, include_dirs_,
+                                [&](const std::string& path) { return read(path); });
 }
 
 }  // namespace gdr::kc::front
