@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstring>
 #include <list>
 #include <string>
@@ -14,6 +13,7 @@
 #include "emulator/board/list_timer.hpp"
 #include "emulator/board/pass_builder.hpp"
 #include "emulator/host/parallel.hpp"
+#include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr {
@@ -119,25 +119,16 @@ struct Board::Impl {
   void end_list() noexcept;
 };
 
-namespace {
-
-/// The host's steady clock.
-double host_seconds() noexcept {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace
-
 void Board::Impl::begin_list() {
   done = 0;
-  if (records) recorded.emplace_back().host_begin = host_seconds();
+  if (records) recorded.emplace_back().host_begin = steady_seconds();
   timer.begin(records ? &recorded.back().busy : nullptr);
 }
 
 void Board::Impl::end_list() noexcept {
   timer.end();
   if (!records) return;
-  recorded.back().host_end = host_seconds();
+  recorded.back().host_end = steady_seconds();
   recorded.back().seconds = timer.list_seconds();
 }
 

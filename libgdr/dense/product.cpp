@@ -83,14 +83,14 @@ void ProductRunner::stretch(const Inner& inner, const Columns& columns) {
         for (const std::size_t tile : order(on, left, b, boards))
           add_tile(on, inner, tile * mapping.rows, columns);
         collect(on, columns);
-      } catch (const driver::BoardLost& e) {
+      } catch (const driver::BoardFailure& e) {
         lost[b] = e.what();
       } catch (...) {
         on.slot.invalidate();
         errors[b] = std::current_exception();
       }
     };
-    if (usable.front()->board->elsewhere())
+    if (usable.front()->board->is_remote())
       side_by_side(boards, multiply);
     else
       for (std::size_t b = 0; b < boards && (b == 0 || !errors[b - 1]); ++b) multiply(b);

@@ -63,7 +63,7 @@ struct DeviceCore {
 
   /// Boards that have not been lost. Throws Error (Device) if there are none.
   std::vector<BoardSlot*> usable();
-  /// Marks a board as failed, after it has thrown BoardLost.
+  /// Marks a board as failed, after it has thrown BoardFailure.
   void fail(BoardSlot& slot, const std::string& why);
   /// Adds to the statistics that the host converted arrays for so long.
   void converted(double seconds);

@@ -4,7 +4,7 @@
 #include "gdr/error.hpp"
 #include "libgdr/device/openers.hpp"
 #include "libgdr/driver/access.hpp"
-#include "libgdr/driver/node.hpp"
+#include "libgdr/driver/device_node.hpp"
 
 namespace gdr {
 
@@ -45,8 +45,8 @@ std::string tried(const DeviceName& name, const std::string& place,
 std::shared_ptr<DeviceCore> open_best(const DeviceName& name) {
   std::shared_ptr<DeviceCore> core;
   std::string reasons;
-  if (const driver::Bus bus = driver::find_nodes(); bus.nodes.empty()) {
-    reasons = "no board on this host's bus" + bus.why_others_are_left_out();
+  if (const driver::Bus bus = driver::find_device_nodes(); bus.nodes.empty()) {
+    reasons = "no board on this host's bus" + bus.unusable_text();
   } else {
     reasons = tried(name, "0", core);
     if (core) core->reason = "taken by auto: a board on this host's bus";

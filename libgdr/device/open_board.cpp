@@ -9,14 +9,14 @@
 #include "libgdr/device/openers.hpp"
 #include "libgdr/device/self_test.hpp"
 #include "libgdr/driver/access.hpp"
-#include "libgdr/driver/driven_board.hpp"
-#include "libgdr/driver/node.hpp"
+#include "libgdr/driver/device_node.hpp"
+#include "libgdr/driver/remote_board.hpp"
 
 namespace gdr {
 namespace {
 
 using driver::BoardAccess;
-using driver::DrivenBoard;
+using driver::RemoteBoard;
 
 /// Where boards are: a server's socket, or device nodes from a number on.
 struct Place {
@@ -43,7 +43,7 @@ Place parse_place(const std::string& text) {
                                             ": a number from 0 to 255 or unix:/path/to/socket "
                                             "stands behind board:");
   }
-  if (driver::find_nodes().nodes.empty()) place.socket = driver::default_socket();
+  if (driver::find_device_nodes().nodes.empty()) place.socket = driver::default_socket();
   return place;
 }
 
@@ -53,7 +53,7 @@ std::unique_ptr<BoardAccess> open_server(const Place& place, const DeviceOptions
   } catch (const Error& e) {
     // Who asked for a board on the bus is told of those that are nearly one.
     const std::string others =
-        place.by_number ? driver::find_nodes().why_others_are_left_out() : std::string();
+        place.by_number ? driver::find_device_nodes().unusable_text() : std::string();
     if (others.empty()) throw;
     throw Error(e.category(), e.what() + others);
   }
@@ -62,12 +62,11 @@ std::unique_ptr<BoardAccess> open_server(const Place& place, const DeviceOptions
 std::unique_ptr<BoardAccess> open_access(const Place& place, const DeviceOptions& o,
                                          unsigned board) {
   if (!place.nodes()) return open_server(place, o);
-  const driver::Bus bus = driver::find_nodes();
+  const driver::Bus bus = driver::find_device_nodes();
   const std::size_t number = std::size_t{place.node} + board;
   if (number >= bus.nodes.size())
-    throw Error(ErrorCategory::Device,
-                fmt::format("board {} is not there; this host has {}{}", number, bus.nodes.size(),
-                            bus.why_others_are_left_out()));
+    throw Error(ErrorCategory::Device, fmt::format("board {} is not there; this host has {}{}",
+                                                   number, bus.nodes.size(), bus.unusable_text()));
   return driver::open_node(bus.nodes[number], o.queue_seconds);
 }
 
@@ -87,7 +86,7 @@ double field(const Geometry& g, const std::string& name) {
 }
 
 /// What the name asks for, and the board does not have.
-void check_wishes(const DeviceName& name, const DrivenBoard& board) {
+void check_wishes(const DeviceName& name, const RemoteBoard& board) {
   const auto& id = board.identity();
   for (const std::string& option : name.given) {
     const double wanted = field(name.geometry, option), has = field(id.geometry, option);
@@ -111,7 +110,7 @@ void admit(DeviceCore& core, BoardSlot& slot, unsigned round) {
   std::string failure;
   try {
     failure = test_board(core, slot, round);
-  } catch (const driver::BoardLost& e) {
+  } catch (const driver::BoardFailure& e) {
     failure = e.what();
   }
   if (!failure.empty()) core.fail(slot, slot.board->name() + " failed its test: " + failure);
@@ -128,7 +127,7 @@ std::shared_ptr<DeviceCore> open_board(const DeviceName& name) {
   core->threads = o.threads > 0 ? o.threads : static_cast<unsigned>(omp_get_max_threads());
   core->elsewhere = !place.nodes() && o.threads == 0;
   for (unsigned b = 0; b < o.boards; ++b) {
-    auto board = driver::drive_board(open_access(place, o, b), {o.timeout_seconds});
+    auto board = driver::open_remote_board(open_access(place, o, b), {o.timeout_seconds});
     check_wishes(name, *board);
     const auto& id = board->identity();
     if (b == 0) {

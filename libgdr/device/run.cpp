@@ -52,7 +52,7 @@ class PartRun {
     while (!left.empty()) {
       std::vector<BoardShare> shares = assign(device_.usable(), left.back());
       left.pop_back();
-      const bool elsewhere = shares.front().slot->board->elsewhere();
+      const bool elsewhere = shares.front().slot->board->is_remote();
       if (in_order && elsewhere && !before) before = job_.output_items;
       const bool together = !in_order && shares.size() > 1 && elsewhere;
       if (together)
@@ -82,7 +82,7 @@ class PartRun {
       BoardRun board(device_, *share.slot, job_, part_, stop_);
       board.run(part_.targets.first + first, n);
       converted_ += board.conversion_seconds();
-    } catch (const driver::BoardLost& e) {
+    } catch (const driver::BoardFailure& e) {
       share.lost = e.what();
     } catch (...) {
       share.error = std::current_exception();

@@ -197,7 +197,7 @@ struct SelfTest {
     slot = std::move(alone);
     slot.invalidate();
     slot.failed = false;  // the caller reports it
-    if (!lost.empty()) throw driver::BoardLost(lost);
+    if (!lost.empty()) throw driver::BoardFailure(lost);
     if (error) std::rethrow_exception(error);
     return failure;
   }

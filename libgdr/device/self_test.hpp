@@ -12,7 +12,7 @@
 namespace gdr {
 
 /// Tests the board of a slot of a device, with numbers that follow from `round`, and returns what
-/// is wrong; empty: nothing. What the board held is gone afterwards. Throws BoardLost if it does
+/// is wrong; empty: nothing. What the board held is gone afterwards. Throws BoardFailure if it does
 /// not answer any more.
 std::string test_board(const DeviceCore& device, BoardSlot& slot, unsigned round);
 

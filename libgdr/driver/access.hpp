@@ -1,5 +1,5 @@
-// How the driver reaches a board: its registers, memory that both can reach, and interrupts. All
-// that differs between a board server in another process and a device node stands behind this.
+// Access to a board: registers, shared memory and interrupts. The interface hides whether the board
+// belongs to a board server in another process or is a device node.
 #pragma once
 
 #include <atomic>
@@ -15,17 +15,17 @@
 
 namespace gdr::driver {
 
-/// A board that cannot be used any more: its server died, it is stuck, or transfers keep failing.
-/// What it was doing may be done by another one.
-class BoardLost : public Error {
+/// A board failed permanently: its server ended, it is stuck, or transfers remain corrupt. Its work
+/// can be repeated on another board.
+class BoardFailure : public Error {
  public:
-  explicit BoardLost(const std::string& message) : Error(ErrorCategory::Device, message) {}
+  explicit BoardFailure(const std::string& message) : Error(ErrorCategory::Device, message) {}
 };
 
-enum class Woken {
+enum class WaitResult {
   Interrupt,
   Timeout,
-  Gone,  ///< the board will never answer
+  Disconnected,  ///< the board does not respond any more
 };
 
 class BoardAccess {
@@ -34,21 +34,22 @@ class BoardAccess {
 
   /// The board's registers, bar_bytes of them.
   virtual std::byte* bar() noexcept = 0;
-  /// Memory that the board reaches, at least `bytes`. Throws Error (Device) where there is none.
+  /// Allocates at least `bytes` of memory that the board can access. Throws Error (Device) on
+  /// failure.
   virtual DmaArea allocate(std::uint64_t bytes) = 0;
   virtual void release(const DmaArea& area) noexcept = 0;
-  /// More than this cannot be allocated at once.
+  /// Maximum size of an allocation, in bytes.
   virtual std::uint64_t largest_area() const noexcept = 0;
-  /// The doorbell was written and the board sleeps: wake it.
+  /// Wakes a sleeping board after a write to a doorbell.
   virtual void signal_doorbell() noexcept = 0;
-  /// Wait for an interrupt.
-  virtual Woken wait(std::chrono::nanoseconds most) = 0;
-  /// What it is and where: "board 0 of /run/gdr/board.socket".
+  /// Waits for an interrupt, at most `limit`.
+  virtual WaitResult wait(std::chrono::nanoseconds limit) = 0;
+  /// Name and location, for messages: "board 0 of /run/gdr/board.socket".
   virtual const std::string& name() const noexcept = 0;
 
   std::uint64_t read(Register r) noexcept { return at(r).load(std::memory_order_seq_cst); }
   void write(Register r, std::uint64_t value) noexcept {
-    // A plain store, and in order with the reads behind it: boards need know no locked accesses.
+    // A plain store and a fence, because buses do not support locked accesses.
     at(r).store(value, std::memory_order_release);
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
@@ -59,24 +60,26 @@ class BoardAccess {
   }
 };
 
-/// How a client asks a board server for a board.
+/// Request of a client to a board server.
 struct ServerRequest {
-  std::string engine, isa;    ///< empty: whatever it has
-  double queue_seconds = 30;  ///< how long to wait for one that is taken
+  std::string engine, isa;    ///< empty: those of the server
+  double queue_seconds = 30;  ///< maximum time in the queue for a board
 };
 
-/// A board of the server at `path`. Waits while all are taken. Throws Error (Device, Usage).
+/// Opens a board of the server at `path`. Waits while all boards are in use. Throws Error (Device,
+/// Usage).
 std::unique_ptr<BoardAccess> open_server_board(const std::string& path,
                                                const ServerRequest& request);
 
-/// What a server says about itself, without taking a board.
-struct ServerState {
+/// Number of boards of a server and their description.
+struct ServerStatus {
   unsigned boards = 0, free = 0;
   std::string text;
 };
-ServerState ask_server(const std::string& path);
+/// Queries a server without opening a board. Throws Error (Device, Usage).
+ServerStatus query_server(const std::string& path);
 
-/// The socket that is meant where no path is given: GDR_SOCKET, else $XDG_RUNTIME_DIR/gdr.socket,
+/// The default socket: GDR_SOCKET, else $XDG_RUNTIME_DIR/gdr.socket,
 /// else /tmp/gdr-UID.socket.
 std::string default_socket();
 

@@ -1,4 +1,5 @@
-// A board as the library sees it: command lists go in, words come out, wherever it stands.
+// Interface of the library to a board, in this process or outside of it: execution of command
+// lists.
 #pragma once
 
 #include <cstdint>
@@ -11,45 +12,45 @@
 
 namespace gdr {
 
-/// Measured by the host, since the board was opened.
+/// Times measured by the host since the board was opened.
 struct LinkTimes {
-  double transfer_seconds = 0;  ///< copying to and from the memory that the board reaches
-  double busy_seconds = 0;      ///< the board at work on lists
+  double transfer_seconds = 0;  ///< copies to and from the transfer memory
+  double busy_seconds = 0;      ///< execution of lists on the board
 };
 
 class BoardLink {
  public:
   virtual ~BoardLink() = default;
 
-  /// Execute a list, as Board::execute does, and return when it is done: `results` becomes the
-  /// words that its reads return. Throws Error (Device or Program) as the board refuses a command;
-  /// what was done before it is done. Throws Cancelled once a stop is requested; the contents of
-  /// the board are undefined then.
+  /// Executes a list, as Board::execute does, and returns after its completion: `results` becomes
+  /// the words that its reads return. Throws Error (Device or Program) if the board rejects a
+  /// command; the commands before it have been executed. Throws Cancelled after a stop request; the
+  /// contents of the board are undefined then.
   virtual void execute(const CommandList& list, std::vector<std::uint64_t>& results,
                        const std::stop_token& stop = {}) = 0;
 
-  /// Of lists that have come back: since the board was opened or reset_counts.
+  /// Counters of completed lists, since the board was opened or reset_counts was called.
   virtual WorkCounts counts() const = 0;
   virtual void reset_counts() = 0;
-  /// Since the board was opened.
+  /// Statistics since the board was opened.
   virtual EngineStats engine_stats() const = 0;
-  /// Fast numerics with kernels for products: what the chip cuts off a factor is multiplied, too.
+  /// Products use all bits of a factor, including those that the chip truncates (fast numerics).
   virtual bool multiplies_all_bits() const noexcept = 0;
-  /// Boards that are not in this process work by themselves: several of them at the same time, each
-  /// with a thread of the host that waits for it.
-  virtual bool elsewhere() const noexcept { return false; }
-  /// False for a time model, which neither reads payloads nor returns words.
+  /// The board is outside of this process. Such boards execute lists concurrently, each with a
+  /// waiting host thread.
+  virtual bool is_remote() const noexcept { return false; }
+  /// False for a time model, which neither reads payloads nor returns results.
   virtual bool needs_data() const noexcept { return true; }
-  /// Which board it is, for messages.
+  /// Name of the board, for messages.
   virtual std::string name() const { return "emulated board"; }
   virtual LinkTimes times() const = 0;
-  /// Wait for everything that was given to the board, and throw what it refused.
-  virtual void settle() {}
-  /// Begin a new record of lists, or (false) forget it and write no more; and what was recorded
-  /// since, of lists that have come back, in their order.
+  /// Waits for the completion of all submitted lists, and throws their error.
+  virtual void wait_for_completion() {}
+  /// Starts a new timeline, or (false) deletes it and stops recording.
   virtual void record(bool on) = 0;
+  /// Timeline of completed lists, in their order.
   virtual const std::vector<ListRecord>& recorded() const noexcept = 0;
-  /// The emulated board itself, for dumps and debuggers; null where it is not in this process.
+  /// The emulated board, for dumps and debuggers; null for a board outside of this process.
   virtual Board* emulated() noexcept { return nullptr; }
 };
 

@@ -1,7 +1,6 @@
-// The emulated board in this process.
-#include <chrono>
-
+// An emulated board in this process.
 #include "emulator/host/parallel.hpp"
+#include "emulator/host/stopwatch.hpp"
 #include "libgdr/driver/board_link.hpp"
 
 namespace gdr {
@@ -14,7 +13,7 @@ class Emulated final : public BoardLink {
 
   void execute(const CommandList& list, std::vector<std::uint64_t>& results,
                const std::stop_token& stop) override {
-    const Busy busy{busy_seconds_};
+    const AddElapsed busy(busy_seconds_);
     const WorkMonitor monitor{stop, {}};
     const MonitoredScope scope(monitor);
     board_.execute(list, results);
@@ -31,16 +30,6 @@ class Emulated final : public BoardLink {
   Board* emulated() noexcept override { return &board_; }
 
  private:
-  /// Adds the time until it goes, however that comes.
-  struct Busy {
-    double& seconds;
-    std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
-    ~Busy() {
-      const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-      seconds += spent.count();
-    }
-  };
-
   Board board_;
   double busy_seconds_ = 0;
 };

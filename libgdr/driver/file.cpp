@@ -18,12 +18,11 @@ File::~File() {
 
 Mapping::Mapping(const File& file, std::size_t bytes, const std::string& what, std::uint64_t offset)
     : bytes_(bytes) {
-  struct stat there {};
-  const bool sized = fstat(file.get(), &there) == 0 && S_ISREG(there.st_mode);
-  if (sized && static_cast<std::uint64_t>(there.st_size) < offset + bytes)
-    throw Error(ErrorCategory::Device, what + ": " + std::to_string(there.st_size) +
-                                           " bytes are there, " + std::to_string(offset + bytes) +
-                                           " are needed");
+  struct stat status {};
+  const bool sized = fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
+  if (sized && static_cast<std::uint64_t>(status.st_size) < offset + bytes)
+    throw Error(ErrorCategory::Device, what + " has " + std::to_string(status.st_size) +
+                                           " bytes instead of " + std::to_string(offset + bytes));
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(),
                             static_cast<off_t>(offset));
   if (memory == MAP_FAILED)
@@ -38,11 +37,11 @@ Mapping::~Mapping() {
 File make_shared_memory(const char* name, std::size_t bytes) {
   const auto fail = [&] {
     throw Error(ErrorCategory::Device, "shared memory of " + std::to_string(bytes) +
-                                           " bytes cannot be had: " + system_error());
+                                           " bytes cannot be allocated: " + system_error());
   };
   File file(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file) fail();
-  // What is not there would be missed by a signal in the middle of the work.
+  // Reserve all pages now: a missing page would raise SIGBUS later.
   if (const int code = posix_fallocate(file.get(), 0, static_cast<off_t>(bytes)); code != 0) {
     errno = code;
     fail();

@@ -1,4 +1,4 @@
-// File descriptors and mapped memory that clean up after themselves.
+// Owners of file descriptors and mapped memory.
 #pragma once
 
 #include <cstddef>
@@ -27,12 +27,12 @@ class File {
   int fd_ = -1;
 };
 
-/// Shared memory of a file, until the object goes.
+/// A shared mapping of a file.
 class Mapping {
  public:
   Mapping() = default;
-  /// From `offset` of the file on. Throws Error (Device) naming `what` if it cannot be mapped, or
-  /// ends before: what is behind a file's end kills who looks at it.
+  /// Maps `bytes` of a file from `offset` on. Throws Error (Device) naming `what` if the file
+  /// cannot be mapped or is shorter: an access behind its end raises SIGBUS.
   Mapping(const File& file, std::size_t bytes, const std::string& what, std::uint64_t offset = 0);
   Mapping(Mapping&& other) noexcept
       : memory_(std::exchange(other.memory_, nullptr)), bytes_(other.bytes_) {}
@@ -50,8 +50,8 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
-/// Memory that can be lent to another process, which cannot make it smaller or larger; all of it is
-/// there from the beginning. Throws Error (Device) if there is not enough.
+/// Allocates memory to be shared with another process. All pages are reserved, and the size is
+/// sealed. Throws Error (Device) if there is not enough memory.
 File make_shared_memory(const char* name, std::size_t bytes);
 
 /// The text of errno.

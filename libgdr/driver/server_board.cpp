@@ -1,4 +1,4 @@
-// A board of a board server: shared memory that it lends, its doorbell and interrupt as eventfds.
+// A board of a board server: shared memory, doorbell and interrupt as event files.
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,8 +17,7 @@ namespace gdr::driver {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-/// Waits until there is something to read; false when the time is over. Signals that come again and
-/// again do not make it longer.
+/// Waits until a file is readable; false after the deadline, which signals do not extend.
 bool readable(const File& file, Clock::time_point end) {
   pollfd p{file.get(), POLLIN, 0};
   for (;;) {
@@ -30,34 +29,35 @@ bool readable(const File& file, Clock::time_point end) {
   }
 }
 
-std::string asked(const std::string& text) { return text.empty() ? "-" : text; }
+std::string or_any(const std::string& text) { return text.empty() ? "-" : text; }
 
 class ServerBoard final : public BoardAccess {
  public:
   ServerBoard(std::string path, const ServerRequest& request)
       : path_(std::move(path)), name_("a board of " + path_), socket_(connect_to(path_)) {
     Message hello =
-        make_message(MessageKind::Hello, 0, asked(request.engine) + " " + asked(request.isa));
+        make_message(MessageKind::Hello, 0, or_any(request.engine) + " " + or_any(request.isa));
     hello.seconds = request.queue_seconds;
     const bool sent = send_message(socket_, hello);
     const Clock::time_point end = Clock::now() +
                                   std::chrono::duration_cast<Clock::duration>(
                                       std::chrono::duration<double>(request.queue_seconds)) +
-                                  answer_time;
+                                  answer_timeout;
     std::vector<File> files;
     std::optional<Message> answer;
     do answer = sent ? receive(end, files) : std::nullopt;
     while (answer && answer->kind == MessageKind::Waiting);
     if (!answer)
-      throw Error(ErrorCategory::Device, "the board server at " + path_ +
-                                             " did not answer; look at its log, or start it again");
-    if (answer->kind == MessageKind::Refused)
       throw Error(ErrorCategory::Device,
-                  "the board server at " + path_ + " gives no board: " + message_text(*answer));
+                  "the board server at " + path_ + " did not answer; check its log, or restart it");
+    if (answer->kind == MessageKind::Refused)
+      throw Error(ErrorCategory::Device, "the board server at " + path_ +
+                                             " rejected the request: " + message_text(*answer));
     if (answer->kind != MessageKind::Granted || files.size() != 3)
-      throw Error(ErrorCategory::Device, "what answers at " + path_ + " is no board server");
+      throw Error(ErrorCategory::Device,
+                  "the process at " + path_ + " is not a board server; name another socket");
     name_ = "board " + std::to_string(answer->number) + " of " + path_;
-    bar_ = Mapping(files[0], bar_bytes, "the registers of " + name_);
+    bar_ = Mapping(files[0], bar_bytes, "BAR 0 of " + name_);
     doorbell_ = std::move(files[1]);
     interrupt_ = std::move(files[2]);
   }
@@ -70,17 +70,17 @@ class ServerBoard final : public BoardAccess {
     std::vector<File> files;
     std::optional<Message> answer;
     if (send_message(socket_, make_message(MessageKind::Allocate, bytes)))
-      answer = receive(Clock::now() + answer_time, files);
-    if (!answer) throw BoardLost(name_ + ": its server has gone");
+      answer = receive(Clock::now() + answer_timeout, files);
+    if (!answer) throw BoardFailure(name_ + ": its server ended; restart the server");
     if (answer->kind != MessageKind::Area || files.size() != 1)
       throw Error(ErrorCategory::Device,
-                  name_ + " gives no memory for transfers: " + message_text(*answer));
+                  name_ + ": the server allocates no transfer memory: " + message_text(*answer));
     Mapping& mapping = areas_.emplace_back(files[0], answer->bytes, "memory of " + name_);
     return {mapping.data(), answer->number, answer->bytes};
   }
 
   void release(const DmaArea& area) noexcept override {
-    if (getpid() != process_) return;  // a forked child: its parent works on
+    if (getpid() != process_) return;  // a forked child: the board belongs to its parent
     std::erase_if(areas_, [&](const Mapping& m) { return m.data() == area.memory; });
     send_message(socket_, make_message(MessageKind::Release, area.bus));
   }
@@ -90,16 +90,16 @@ class ServerBoard final : public BoardAccess {
     [[maybe_unused]] const ssize_t n = ::write(doorbell_.get(), &one, sizeof(one));
   }
 
-  Woken wait(std::chrono::nanoseconds most) override {
+  WaitResult wait(std::chrono::nanoseconds time) override {
     pollfd p[] = {{interrupt_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}};
-    const timespec limit{most.count() / 1'000'000'000, most.count() % 1'000'000'000};
-    if (ppoll(p, 2, &limit, nullptr) <= 0) return Woken::Timeout;  // a signal: look again
+    const timespec limit{time.count() / 1'000'000'000, time.count() % 1'000'000'000};
+    if (ppoll(p, 2, &limit, nullptr) <= 0) return WaitResult::Timeout;  // also after a signal
     if (p[0].revents != 0) {
       std::uint64_t count = 0;
       [[maybe_unused]] const ssize_t n = ::read(interrupt_.get(), &count, sizeof(count));
-      return Woken::Interrupt;
+      return WaitResult::Interrupt;
     }
-    return Woken::Gone;  // nothing is said on the socket without a question
+    return WaitResult::Disconnected;  // the server sends only answers: the connection is closed
   }
 
  private:
@@ -122,15 +122,16 @@ std::unique_ptr<BoardAccess> open_server_board(const std::string& path,
   return std::make_unique<ServerBoard>(path, request);
 }
 
-ServerState ask_server(const std::string& path) {
+ServerStatus query_server(const std::string& path) {
   const File socket = connect_to(path);
   std::vector<File> files;
   std::optional<Message> answer;
-  if (send_message(socket, make_message(MessageKind::Ask)) &&
-      readable(socket, Clock::now() + answer_time))
+  if (send_message(socket, make_message(MessageKind::StatusRequest)) &&
+      readable(socket, Clock::now() + answer_timeout))
     answer = receive_message(socket, files);
-  if (!answer || answer->kind != MessageKind::Told)
-    throw Error(ErrorCategory::Device, "what answers at " + path + " is no board server");
+  if (!answer || answer->kind != MessageKind::StatusReply)
+    throw Error(ErrorCategory::Device,
+                "the process at " + path + " is not a board server; name another socket");
   return {static_cast<unsigned>(answer->number), static_cast<unsigned>(answer->bytes),
           message_text(*answer)};
 }

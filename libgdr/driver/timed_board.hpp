@@ -1,4 +1,4 @@
-// A board that executes nothing: it applies the time model to the command lists that it gets.
+// A board that only applies the time model to command lists, without executing them.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 namespace gdr {
 
 /// Payloads are not read, so lists may refer to memory that does not exist, and reads return no
-/// words. All chips are taken to hold the program whose timing is given.
+/// results. Every chip runs the program whose timing is given.
 class TimedBoard final : public BoardLink {
  public:
   TimedBoard(const Geometry& geometry, ProgramTiming program, const BoardRates& rates = {})

@@ -9,13 +9,13 @@
 #include <algorithm>
 #include <thread>
 
+#include "libgdr/driver/device_node.hpp"
 #include "libgdr/driver/file.hpp"
-#include "libgdr/driver/node.hpp"
 
 namespace gdr::driver {
 namespace {
 
-constexpr std::uint64_t page = 4096, least_buffer = 256 << 10;
+constexpr std::uint64_t page = 4096, min_buffer = 256 << 10;
 
 class UioBoard final : public BoardAccess {
  public:
@@ -25,12 +25,12 @@ class UioBoard final : public BoardAccess {
     config_ = open_file(node.config);
     enable_transfers();
     const File registers = open_file(node.registers), memory = open_file(node.memory);
-    bar_ = Mapping(registers, bar_bytes, name_ + ": its registers");
-    if (node.memory_bytes < least_buffer)
-      throw Error(ErrorCategory::Device, name_ + ": its buffer of " +
+    bar_ = Mapping(registers, bar_bytes, name_ + ": BAR 0");
+    if (node.memory_bytes < min_buffer)
+      throw Error(ErrorCategory::Device, name_ + ": its DMA buffer of " +
                                              std::to_string(node.memory_bytes) +
-                                             " bytes for DMA is too small; give it some megabytes");
-    memory_ = Mapping(memory, node.memory_bytes, name_ + ": its buffer for DMA");
+                                             " bytes is too small; create one of some megabytes");
+    memory_ = Mapping(memory, node.memory_bytes, name_ + ": its DMA buffer");
     bus_ = node.memory_bus;
     enable_interrupts();
   }
@@ -38,42 +38,45 @@ class UioBoard final : public BoardAccess {
   std::byte* bar() noexcept override { return bar_.data(); }
   const std::string& name() const noexcept override { return name_; }
   std::uint64_t largest_area() const noexcept override { return memory_.size() - control_bytes_; }
-  /// The board looks at its doorbell itself.
+  /// Hardware polls its doorbells.
   void signal_doorbell() noexcept override {}
 
-  /// The buffer has two places: what is asked for first, the rings, and the rest for data.
+  /// The buffer has two areas: the first allocation (control memory), and the rest (transfer
+  /// memory).
   DmaArea allocate(std::uint64_t bytes) override {
     const bool first = control_bytes_ == 0;
-    if ((!first && data_taken_) || bytes > largest_area())
-      throw Error(ErrorCategory::Device,
-                  name_ + ": its buffer for DMA has no " + std::to_string(bytes) + " bytes left");
+    if ((!first && data_allocated_) || bytes > largest_area())
+      throw Error(ErrorCategory::Device, name_ + ": its DMA buffer has less than " +
+                                             std::to_string(bytes) +
+                                             " bytes left; create a larger one");
     if (first) {
       control_bytes_ = (bytes + page - 1) / page * page;
       return {memory_.data(), bus_, control_bytes_};
     }
-    data_taken_ = true;
+    data_allocated_ = true;
     return {memory_.data() + control_bytes_, bus_ + control_bytes_, largest_area()};
   }
   void release(const DmaArea& area) noexcept override {
     if (area.bus == bus_)
       control_bytes_ = 0;
     else
-      data_taken_ = false;
+      data_allocated_ = false;
   }
 
-  Woken wait(std::chrono::nanoseconds most) override {
-    if (read(Register::Identity) == ~std::uint64_t{0}) return Woken::Gone;  // nothing answers
+  WaitResult wait(std::chrono::nanoseconds time) override {
+    if (read(Register::Identity) == ~std::uint64_t{0})
+      return WaitResult::Disconnected;  // the device is gone
     pollfd p{interrupt_.get(), POLLIN, 0};
-    const timespec limit{most.count() / 1'000'000'000, most.count() % 1'000'000'000};
-    if (ppoll(&p, 1, &limit, nullptr) <= 0) return Woken::Timeout;
+    const timespec limit{time.count() / 1'000'000'000, time.count() % 1'000'000'000};
+    if (ppoll(&p, 1, &limit, nullptr) <= 0) return WaitResult::Timeout;
     std::uint32_t count = 0;
     if (::read(interrupt_.get(), &count, sizeof(count)) != sizeof(count)) {
       std::this_thread::sleep_for(
-          std::min<std::chrono::nanoseconds>(most, std::chrono::milliseconds(1)));
-      return Woken::Timeout;  // no interrupts come this way: the caller looks for itself
+          std::min<std::chrono::nanoseconds>(time, std::chrono::milliseconds(1)));
+      return WaitResult::Timeout;  // interrupts are not delivered: the caller polls
     }
     enable_interrupts();
-    return Woken::Interrupt;
+    return WaitResult::Interrupt;
   }
 
  private:
@@ -85,13 +88,15 @@ class UioBoard final : public BoardAccess {
     return file;
   }
 
-  /// One owner at a time.
+  /// Locks the node for one owner at a time.
   void lock(double queue_seconds) const {
     const auto end =
         std::chrono::steady_clock::now() + std::chrono::duration<double>(queue_seconds);
     while (flock(interrupt_.get(), LOCK_EX | LOCK_NB) != 0) {
       if (std::chrono::steady_clock::now() >= end)
-        throw Error(ErrorCategory::Device, name_ + " is taken by another process");
+        throw Error(
+            ErrorCategory::Device,
+            name_ + " is in use by another process; wait for it with queue_timeout=SECONDS");
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
   }
@@ -103,18 +108,18 @@ class UioBoard final : public BoardAccess {
     byte = static_cast<unsigned char>((byte | set) & ~clear);
     [[maybe_unused]] const ssize_t n = pwrite(config_.get(), &byte, 1, at);
   }
-  /// Sets Memory Space and Bus Master, bits 1 and 2 of the command register: registers answer, and
-  /// the board may reach the host's memory.
+  /// Sets Memory Space and Bus Master, bits 1 and 2 of the command register: enables access to
+  /// registers and DMA.
   void enable_transfers() const noexcept { change_config(4, 0x06, 0); }
-  /// Clears Interrupt Disable, bit 10 of it.
+  /// Clears Interrupt Disable, bit 10 of the command register.
   void enable_interrupts() const noexcept { change_config(5, 0, 0x04); }
 
   std::string name_;
   File interrupt_, config_;
   Mapping bar_, memory_;
   std::uint64_t bus_ = 0;
-  std::uint64_t control_bytes_ = 0;  ///< of the rings, at the beginning; 0: not taken
-  bool data_taken_ = false;
+  std::uint64_t control_bytes_ = 0;  ///< size of the control memory; 0: not allocated
+  bool data_allocated_ = false;
 };
 
 }  // namespace

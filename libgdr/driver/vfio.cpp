@@ -1,6 +1,6 @@
 // A board that is bound to vfio-pci (Linux, Documentation/driver-api/vfio.rst): BAR 0 is mapped
-// from the device's file, interrupts come through an event file, and memory for DMA is any of this
-// process's that the IOMMU was told of. A group has one owner at a time.
+// from the device's file, interrupts arrive through an event file, and any memory of this process
+// can be mapped for DMA in the IOMMU. A group has one owner at a time.
 #include "libgdr/driver/vfio.hpp"
 
 #include <fcntl.h>
@@ -18,40 +18,44 @@
 #include <new>
 #include <thread>
 
+#include "libgdr/driver/device_node.hpp"
 #include "libgdr/driver/file.hpp"
-#include "libgdr/driver/node.hpp"
 
 namespace gdr::driver {
 namespace {
 
 VfioKernel linux_kernel;
-VfioKernel* the_kernel = &linux_kernel;
+VfioKernel* current_kernel = &linux_kernel;
 
 constexpr std::uint64_t page = 4096;
-/// Bus addresses begin above what a host's devices use below 4 GB.
+/// First bus address, above the addresses of a host's devices below 4 GB.
 constexpr std::uint64_t first_bus = std::uint64_t{1} << 32;
 
 class VfioBoard final : public BoardAccess {
  public:
   VfioBoard(const Node& node, double queue_seconds)
-      : kernel_(*the_kernel), name_("board at " + node.address) {
+      : kernel_(*current_kernel), name_("board at " + node.address) {
     container_ = File(kernel_.open(node.container));
     if (!container_) fail(node.container + " cannot be opened");
     if (control(container_, VFIO_GET_API_VERSION, nullptr) != VFIO_API_VERSION)
-      fail("the host's VFIO has another version than " + std::to_string(VFIO_API_VERSION), false);
+      fail("the host's VFIO does not have API version " + std::to_string(VFIO_API_VERSION) +
+               "; use another kernel",
+           false);
     open_group(node, queue_seconds);
     vfio_group_status status{sizeof(status), 0};
-    require(control(group_, VFIO_GROUP_GET_STATUS, &status), "its IOMMU group says nothing");
+    require(control(group_, VFIO_GROUP_GET_STATUS, &status),
+            "the status of its IOMMU group cannot be read");
     if ((status.flags & VFIO_GROUP_FLAGS_VIABLE) == 0)
-      fail("other devices of its IOMMU group have drivers of their own; bind them to vfio-pci, too",
-           false);
+      fail(
+          "other devices of its IOMMU group are bound to other drivers; bind them to vfio-pci, too",
+          false);
     int file = container_.get();
     require(control(group_, VFIO_GROUP_SET_CONTAINER, &file), "its IOMMU group cannot be used");
     require(control(container_, VFIO_SET_IOMMU, number(VFIO_TYPE1v2_IOMMU)),
             "the host's IOMMU cannot be used");
     std::string address = node.address;
     device_ = File(control(group_, VFIO_GROUP_GET_DEVICE_FD, address.data()));
-    if (!device_) fail("it cannot be opened");
+    if (!device_) fail("the device cannot be opened");
     map_registers();
     enable_transfers();
     enable_interrupts();
@@ -63,15 +67,15 @@ class VfioBoard final : public BoardAccess {
   std::byte* bar() noexcept override { return bar_.data(); }
   const std::string& name() const noexcept override { return name_; }
   std::uint64_t largest_area() const noexcept override { return std::uint64_t{1} << 30; }
-  /// The board looks at its doorbell itself.
+  /// Hardware polls its doorbells.
   void signal_doorbell() noexcept override {}
 
   DmaArea allocate(std::uint64_t bytes) override {
     const std::uint64_t size = (bytes + page - 1) / page * page;
     void* const memory =
         mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) fail("there is no memory for transfers");
-    // A child of a fork gets none of it: after its copy the board would write where nobody reads.
+    if (memory == MAP_FAILED) fail("transfer memory cannot be allocated");
+    // Exclude forked children: after a copy on write the board would write to a stale page.
     madvise(memory, size, MADV_DONTFORK);
     vfio_iommu_type1_dma_map map{};
     map.argsz = sizeof(map);
@@ -83,8 +87,8 @@ class VfioBoard final : public BoardAccess {
       const int code = errno;
       munmap(memory, size);
       errno = code;
-      fail("it cannot be lent " + std::to_string(size) +
-           " bytes (\"ulimit -l\" says how much may be locked)");
+      fail(std::to_string(size) +
+           " bytes cannot be mapped for DMA (raise \"ulimit -l\", the limit of locked memory)");
     }
     next_bus_ += size;
     areas_[map.iova] = {static_cast<std::byte*>(memory), map.iova, size};
@@ -98,21 +102,22 @@ class VfioBoard final : public BoardAccess {
     map.argsz = sizeof(map);
     map.iova = found->second.bus;
     map.size = found->second.bytes;
-    // What the board can reach still must not become somebody else's memory.
+    // Keep memory that is still mapped in the IOMMU: the board may write to it.
     if (control(container_, VFIO_IOMMU_UNMAP_DMA, &map) == 0)
       munmap(found->second.memory, found->second.bytes);
     areas_.erase(found);
   }
 
-  Woken wait(std::chrono::nanoseconds most) override {
-    if (read(Register::Identity) == ~std::uint64_t{0}) return Woken::Gone;  // nothing answers
+  WaitResult wait(std::chrono::nanoseconds time) override {
+    if (read(Register::Identity) == ~std::uint64_t{0})
+      return WaitResult::Disconnected;  // the device is gone
     pollfd p{interrupt_.get(), POLLIN, 0};
-    const timespec limit{most.count() / 1'000'000'000, most.count() % 1'000'000'000};
-    if (ppoll(&p, 1, &limit, nullptr) <= 0) return Woken::Timeout;
+    const timespec limit{time.count() / 1'000'000'000, time.count() % 1'000'000'000};
+    if (ppoll(&p, 1, &limit, nullptr) <= 0) return WaitResult::Timeout;
     std::uint64_t count = 0;
     [[maybe_unused]] const ssize_t n = ::read(interrupt_.get(), &count, sizeof(count));
     if (pin_) set_interrupts(VFIO_IRQ_SET_DATA_NONE | VFIO_IRQ_SET_ACTION_UNMASK, -1);
-    return Woken::Interrupt;
+    return WaitResult::Interrupt;
   }
 
  private:
@@ -120,15 +125,15 @@ class VfioBoard final : public BoardAccess {
   int control(const File& file, unsigned long request, void* argument) const {
     return kernel_.control(file.get(), request, argument);
   }
-  [[noreturn]] void fail(const std::string& what, bool of_system = true) const {
-    const std::string why = of_system ? ": " + system_error() : "";
+  [[noreturn]] void fail(const std::string& what, bool with_system_error = true) const {
+    const std::string why = with_system_error ? ": " + system_error() : "";
     throw Error(ErrorCategory::Device, name_ + ": " + what + why);
   }
   void require(int code, const char* what) const {
     if (code != 0) fail(what);
   }
 
-  /// One owner at a time: Linux says so.
+  /// Opens the group, which Linux allows to one owner at a time.
   void open_group(const Node& node, double queue_seconds) {
     const auto end =
         std::chrono::steady_clock::now() + std::chrono::duration<double>(queue_seconds);
@@ -136,7 +141,9 @@ class VfioBoard final : public BoardAccess {
       group_ = File(kernel_.open(node.group));
       if (group_) return;
       if (errno != EBUSY) fail(node.group + " cannot be opened");
-      if (std::chrono::steady_clock::now() >= end) fail("it is taken by another process", false);
+      if (std::chrono::steady_clock::now() >= end)
+        fail("the board is in use by another process; wait for it with queue_timeout=SECONDS",
+             false);
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
   }
@@ -145,7 +152,7 @@ class VfioBoard final : public BoardAccess {
     vfio_region_info info{};
     info.argsz = sizeof(info);
     info.index = index;
-    require(control(device_, VFIO_DEVICE_GET_REGION_INFO, &info), "it does not tell its regions");
+    require(control(device_, VFIO_DEVICE_GET_REGION_INFO, &info), "its regions cannot be queried");
     return info;
   }
 
@@ -153,45 +160,45 @@ class VfioBoard final : public BoardAccess {
     const vfio_region_info info = region(VFIO_PCI_BAR0_REGION_INDEX);
     if (info.size < bar_bytes || (info.flags & VFIO_REGION_INFO_FLAG_MMAP) == 0)
       fail("its first BAR has " + std::to_string(info.size) + " bytes" +
-               (info.size < bar_bytes ? ", a board's has " + std::to_string(bar_bytes)
+               (info.size < bar_bytes ? " instead of " + std::to_string(bar_bytes)
                                       : " and cannot be mapped"),
            false);
-    bar_ = Mapping(device_, bar_bytes, name_ + ": its registers", info.offset);
+    bar_ = Mapping(device_, bar_bytes, name_ + ": BAR 0", info.offset);
   }
 
   /// Sets Memory Space and Bus Master, bits 1 and 2 of the command register.
   void enable_transfers() const {
     const auto at = static_cast<off_t>(region(VFIO_PCI_CONFIG_REGION_INDEX).offset) + 4;
     std::uint16_t command = 0;
-    const bool done = pread(device_.get(), &command, sizeof(command), at) == sizeof(command);
+    const bool ok = pread(device_.get(), &command, sizeof(command), at) == sizeof(command);
     command |= 0x06;
-    if (!done || pwrite(device_.get(), &command, sizeof(command), at) != sizeof(command))
+    if (!ok || pwrite(device_.get(), &command, sizeof(command), at) != sizeof(command))
       fail("its configuration space cannot be written");
   }
 
-  /// A message of its own where the board has one, else the pin, which stays masked after each.
+  /// Uses message-signalled interrupts if supported, else the pin, which is masked after each.
   void enable_interrupts() {
     interrupt_ = File(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (!interrupt_) fail("no event file can be had");
+    if (!interrupt_) fail("an event file cannot be created");
     vfio_irq_info info{};
     info.argsz = sizeof(info);
     info.index = VFIO_PCI_MSI_IRQ_INDEX;
-    const bool known = control(device_, VFIO_DEVICE_GET_IRQ_INFO, &info) == 0;
-    pin_ = !known || info.count == 0;
+    const bool available = control(device_, VFIO_DEVICE_GET_IRQ_INFO, &info) == 0;
+    pin_ = !available || info.count == 0;
     if (set_interrupts(VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER, interrupt_.get()) !=
         0)
-      fail("its interrupts cannot be had");
+      fail("its interrupts cannot be enabled");
   }
 
   int set_interrupts(std::uint32_t flags, std::int32_t file) const {
     // The number of the event file follows the request.
     alignas(vfio_irq_set) std::byte bytes[sizeof(vfio_irq_set) + sizeof(std::int32_t)] = {};
     const bool with_file = (flags & VFIO_IRQ_SET_DATA_EVENTFD) != 0;
-    auto* const wanted = new (bytes) vfio_irq_set{};
-    wanted->argsz = static_cast<std::uint32_t>(with_file ? sizeof(bytes) : sizeof(vfio_irq_set));
-    wanted->flags = flags;
-    wanted->index = pin_ ? VFIO_PCI_INTX_IRQ_INDEX : VFIO_PCI_MSI_IRQ_INDEX;
-    wanted->count = 1;
+    auto* const request = new (bytes) vfio_irq_set{};
+    request->argsz = static_cast<std::uint32_t>(with_file ? sizeof(bytes) : sizeof(vfio_irq_set));
+    request->flags = flags;
+    request->index = pin_ ? VFIO_PCI_INTX_IRQ_INDEX : VFIO_PCI_MSI_IRQ_INDEX;
+    request->count = 1;
     std::memcpy(bytes + sizeof(vfio_irq_set), &file, sizeof(std::int32_t));
     return control(device_, VFIO_DEVICE_SET_IRQS, bytes);
   }
@@ -200,7 +207,7 @@ class VfioBoard final : public BoardAccess {
   std::string name_;
   File container_, group_, device_, interrupt_;
   Mapping bar_;
-  bool pin_ = false;  ///< interrupts come by the pin, not by a message
+  bool pin_ = false;  ///< pin interrupts instead of message-signalled ones
   std::uint64_t next_bus_ = first_bus;
   std::map<std::uint64_t, DmaArea> areas_;
 };
@@ -214,7 +221,7 @@ int VfioKernel::control(int file, unsigned long request, void* argument) {
 }
 
 void use_vfio_kernel(VfioKernel* kernel) noexcept {
-  the_kernel = kernel != nullptr ? kernel : &linux_kernel;
+  current_kernel = kernel != nullptr ? kernel : &linux_kernel;
 }
 
 std::unique_ptr<BoardAccess> open_vfio(const Node& node, double queue_seconds) {

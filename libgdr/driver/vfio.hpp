@@ -1,4 +1,4 @@
-// What Linux does for VFIO, so that tests can be the kernel.
+// System calls for VFIO, which tests replace.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@ namespace gdr::driver {
 class VfioKernel {
  public:
   virtual ~VfioKernel() = default;
-  /// As open(2) for reading and writing: a file, or -1 and errno.
+  /// open(2) for reading and writing: a file descriptor, or -1 and errno.
   virtual int open(const std::string& path);
-  /// As ioctl(2). `argument` is a pointer or a number, as the request wants it.
+  /// ioctl(2). `argument` is a pointer or a number, depending on the request.
   virtual int control(int file, unsigned long request, void* argument);
 };
 
-/// The kernel that boards are opened with from now on, for tests; null: Linux.
+/// Replaces the system calls for boards opened afterwards, for tests; null: those of Linux.
 void use_vfio_kernel(VfioKernel* kernel) noexcept;
 
 }  // namespace gdr::driver

@@ -14,23 +14,23 @@
 namespace gdr::driver {
 namespace {
 
-constexpr std::size_t most_files = 4;
+constexpr std::size_t max_files = 4;
 
-/// Anybody may make a socket of the default name in /tmp: what answers there must be ours.
+/// Any user can create a socket with the default name in /tmp: accept only this user's and root's.
 void require_trusted(const File& socket, const std::string& path) {
   if (path != socket_in_tmp()) return;
   ucred peer{};
   socklen_t size = sizeof(peer);
   const bool known = getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
   if (known && (peer.uid == getuid() || peer.uid == 0)) return;
-  throw Error(ErrorCategory::Device, "the board server at " + path + " is not yours but of user " +
+  throw Error(ErrorCategory::Device, "the board server at " + path + " belongs to user " +
                                          std::to_string(peer.uid) +
-                                         "; say with GDR_SOCKET that you mean another one");
+                                         "; name the socket of a trusted server with GDR_SOCKET");
 }
 
-/// Room for the files beside a message, aligned as the system wants it.
+/// Buffer for the files of a message, aligned as the system requires.
 union Control {
-  char bytes[CMSG_SPACE(most_files * sizeof(int))];
+  char bytes[CMSG_SPACE(max_files * sizeof(int))];
   cmsghdr align;
 };
 
@@ -102,16 +102,17 @@ File connect_to(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof(address.sun_path))
-    throw Error(ErrorCategory::Usage, "the path of a board server's socket has from 1 to " +
+    throw Error(ErrorCategory::Usage, "the path of a board server's socket must have from 1 to " +
                                           std::to_string(sizeof(address.sun_path) - 1) +
                                           " characters");
   std::memcpy(address.sun_path, path.data(), path.size());
   File socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  if (!socket) throw Error(ErrorCategory::Device, "a socket cannot be made: " + system_error());
-  // A server that is stopped accepts nobody: who comes when its queue is full would wait for ever.
-  const timeval most{answer_time.count(), 0};
-  setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &most, sizeof(most));
-  const auto end = std::chrono::steady_clock::now() + answer_time;
+  if (!socket) throw Error(ErrorCategory::Device, "a socket cannot be created: " + system_error());
+  // Without a timeout, connect() blocks forever if the connection queue of a stopped server is
+  // full.
+  const timeval limit{answer_timeout.count(), 0};
+  setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+  const auto end = std::chrono::steady_clock::now() + answer_timeout;
   int code = -1;
   do code = connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address));
   while (code != 0 && errno == EINTR && std::chrono::steady_clock::now() < end);
@@ -120,9 +121,10 @@ File connect_to(const std::string& path) {
     return socket;
   }
   std::string remedy = "start one with \"gdr serve --socket " + path + "\"";
-  if (errno == EACCES) remedy = "the socket's owner and mode say who may use it (gdr serve --mode)";
+  if (errno == EACCES)
+    remedy = "the socket's owner and mode do not allow access (gdr serve --mode)";
   if (errno == EAGAIN || errno == EINTR)
-    remedy = "it is there and accepts nobody: look whether it is stopped";
+    remedy = "the server accepts no connections; check whether its process is stopped";
   throw Error(ErrorCategory::Device,
               "no board server answers at " + path + ": " + system_error() + "; " + remedy);
 }

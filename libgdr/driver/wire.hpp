@@ -1,4 +1,4 @@
-// What a board server and its clients say on their socket: messages of fixed size, in packets.
+// Protocol between a board server and its clients: messages of fixed size on a packet socket.
 #pragma once
 
 #include <chrono>
@@ -14,16 +14,16 @@ namespace gdr::driver {
 constexpr std::uint64_t wire_magic = 0x3165726577726467;  // "gdrwere1"
 
 enum class MessageKind : std::uint32_t {
-  Hello = 1,     ///< client: a board, please. text: "engine isa" that are asked for, "-" for any
-  Waiting = 2,   ///< server: all are taken; `number` others are ahead
+  Hello = 1,     ///< client: requests a board; text: "engine isa", "-" for the server's
+  Waiting = 2,   ///< server: all boards are in use; `number` clients are ahead in the queue
   Granted = 3,   ///< server: board `number`, with three files: registers, doorbell, interrupt
-  Refused = 4,   ///< server: text says why; the connection ends
-  Allocate = 5,  ///< client: `number` bytes of host memory that the board can reach
-  Area = 6,      ///< server: `bytes` of them at bus address `number`, with a file
-  NoArea = 7,    ///< server: text says why not
-  Release = 8,   ///< client: the area at bus address `number` is not needed any more
-  Ask = 9,       ///< client: what is there? Answered by one Told, then the connection ends
-  Told = 10,     ///< server: `number` boards, `bytes` of them free; text: engine and machine
+  Refused = 4,   ///< server: rejects the request, with the reason as text; the connection ends
+  Allocate = 5,  ///< client: requests `number` bytes of host memory shared with the board
+  Area = 6,      ///< server: `bytes` of memory at bus address `number`, with a file
+  AllocationFailed = 7,  ///< server: no memory, with the reason as text
+  Release = 8,           ///< client: releases the area at bus address `number`
+  StatusRequest = 9,     ///< client: requests one StatusReply, then the connection ends
+  StatusReply = 10,      ///< server: `number` boards, `bytes` of them free; text: geometry
 };
 
 struct Message {
@@ -32,7 +32,7 @@ struct Message {
   std::uint32_t version = 1;
   std::uint64_t number = 0;
   std::uint64_t bytes = 0;
-  double seconds = 0;  ///< Hello: how long the client waits for a board
+  double seconds = 0;  ///< Hello: maximum time in the queue
   char text[216] = {};
 };
 static_assert(sizeof(Message) == 256);
@@ -40,20 +40,20 @@ static_assert(sizeof(Message) == 256);
 Message make_message(MessageKind kind, std::uint64_t number = 0, const std::string& text = {});
 std::string message_text(const Message& message);
 
-/// False if it could not be sent whole.
+/// Sends a message with file descriptors. False on failure.
 bool send_message(const File& socket, const Message& message, const std::vector<int>& files = {});
 
-/// The next message; nothing when the other side has gone, or sent what is no message. Files that
-/// come with it are appended.
+/// Receives a message and appends its files; nothing if the connection is closed or the message is
+/// malformed.
 std::optional<Message> receive_message(const File& socket, std::vector<File>& files);
 
-/// A server that does not answer for so long has other troubles.
-constexpr std::chrono::seconds answer_time{10};
+/// Maximum time to wait for an answer of a server.
+constexpr std::chrono::seconds answer_timeout{10};
 
-/// The socket of a server where neither GDR_SOCKET nor XDG_RUNTIME_DIR says another one.
+/// The default socket if neither GDR_SOCKET nor XDG_RUNTIME_DIR is set.
 std::string socket_in_tmp();
 
-/// A socket connected to a server, within answer_time. Throws Error (Device) saying what to do.
+/// Connects to a server within answer_timeout. Throws Error (Device).
 File connect_to(const std::string& path);
 
 }  // namespace gdr::driver

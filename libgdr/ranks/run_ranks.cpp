@@ -5,9 +5,9 @@
 // made before they agree to begin, and what is computed meanwhile may fail, but all that was to be
 // sent is sent then.
 #include <algorithm>
-#include <chrono>
 #include <exception>
 
+#include "emulator/host/stopwatch.hpp"
 #include "libgdr/device/account.hpp"
 #include "libgdr/ranks/agree.hpp"
 #include "libgdr/ranks/arrivals.hpp"
@@ -47,21 +47,6 @@ struct Announcement {
   std::uint64_t kernel = 0, params = 0;
 };
 
-class Waiting {
- public:
-  explicit Waiting(double& seconds) : seconds_(seconds) {}
-  Waiting(const Waiting&) = delete;
-  Waiting& operator=(const Waiting&) = delete;
-  ~Waiting() {
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
-    seconds_ += spent.count();
-  }
-
- private:
-  double& seconds_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
-
 class RankRun {
  public:
   RankRun(DeviceCore& device, JobData& job, const std::stop_token& stop)
@@ -73,7 +58,7 @@ class RankRun {
 
   void go() {
     {
-      const Waiting all(report_.seconds);
+      const AddElapsed total(report_.seconds);
       announce();
       together(&ranks_, [&] { prepare(); });
       move_targets();
@@ -114,7 +99,7 @@ class RankRun {
   /// The sources that the parts of a rank need.
   IndexRange needed_by(std::span<const RankPart> parts) const;
   void wait(RankPending& pending) {
-    const Waiting waiting(report_.waiting_seconds);
+    const AddElapsed waiting(report_.waiting_seconds);
     pending.wait();
   }
   void exchange(std::span<const RankTransfer> receives, std::span<const RankTransfer> sends);

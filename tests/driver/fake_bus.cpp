@@ -33,33 +33,33 @@ extern "C" void AnnotateIgnoreWritesEnd(const char* file, int line);
 #endif
 #endif
 
-/// What a board does to memory that it was lent, as hardware would: the thread sanitizer cannot
-/// know that the doorbell comes before it. Driver and board have the registers at two addresses,
-/// while the memory of a VFIO board is the driver's own.
-struct AsHardware {
+/// Hides the memory accesses of a board from the thread sanitizer, which cannot relate them to the
+/// doorbell: driver and board have the registers at two addresses, but share the memory of a VFIO
+/// board.
+struct UntrackedAccesses {
 #ifdef GDR_THREAD_SANITIZER
-  AsHardware() {
+  UntrackedAccesses() {
     AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
     AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
   }
-  ~AsHardware() {
+  ~UntrackedAccesses() {
     AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
     AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
   }
 #else
-  AsHardware() {}
-  ~AsHardware() {}
+  UntrackedAccesses() {}
+  ~UntrackedAccesses() {}
 #endif
-  AsHardware(const AsHardware&) = delete;
-  AsHardware& operator=(const AsHardware&) = delete;
+  UntrackedAccesses(const UntrackedAccesses&) = delete;
+  UntrackedAccesses& operator=(const UntrackedAccesses&) = delete;
 };
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 constexpr std::uint64_t first_buffer = 0x140000000;
-/// Where the registers stand in the file of a VFIO device.
+/// Offset of the registers in the file of a VFIO device.
 constexpr std::uint64_t bar_at = 0x10000;
 
-void put_file(const fs::path& path, const std::string& text) {
+void write_file(const fs::path& path, const std::string& text) {
   fs::create_directories(path.parent_path());
   std::ofstream(path) << text;
 }
@@ -79,7 +79,7 @@ BoardThread::BoardThread(std::byte* bar, std::shared_ptr<const gdr::Engine> engi
           bool worked = false;
           {
             const std::scoped_lock lock(mutex_);
-            const AsHardware hardware;
+            const UntrackedAccesses scope;
             worked = board_.step();
           }
           if (!worked) std::this_thread::sleep_for(std::chrono::microseconds(20));
@@ -91,23 +91,24 @@ BoardThread::~BoardThread() {
   thread_.join();
 }
 
-void BoardThread::lend(const gdr::DmaArea& area) {
+void BoardThread::map(const gdr::DmaArea& area) {
   const std::scoped_lock lock(mutex_);
   space_.add(area);
   ++areas_;
 }
 
-void BoardThread::take_back(std::uint64_t bus) {
+void BoardThread::unmap(std::uint64_t bus) {
   const std::scoped_lock lock(mutex_);
   if (space_.remove(bus).memory != nullptr) --areas_;
 }
 
 FakeBus::FakeBus() {
   char folder[] = "/tmp/gdr-bus-XXXXXX";
-  if (mkdtemp(folder) == nullptr) throw std::runtime_error("no folder for the bus");
+  if (mkdtemp(folder) == nullptr)
+    throw std::runtime_error("cannot create the directory of the bus");
   root_ = folder;
-  put_file(root_ / "sys/bus/pci/devices/0000:01:00.0/vendor", "0x8086\n");
-  put_file(root_ / "sys/bus/pci/devices/0000:01:00.0/device", "0x1234\n");
+  write_file(root_ / "sys/bus/pci/devices/0000:01:00.0/vendor", "0x8086\n");
+  write_file(root_ / "sys/bus/pci/devices/0000:01:00.0/device", "0x1234\n");
   fs::create_directories(root_ / "dev/vfio");
   setenv("GDR_SYSFS", (root_ / "sys").c_str(), 1);
   setenv("GDR_DEV", (root_ / "dev").c_str(), 1);
@@ -124,8 +125,8 @@ FakeBus::~FakeBus() {
 fs::path FakeBus::add_device(const std::string& driver) {
   const fs::path device =
       root_ / ("sys/bus/pci/devices/0000:0" + std::to_string(3 + devices_++) + ":00.0");
-  put_file(device / "vendor", "0x1172\n");
-  put_file(device / "device", "0x6d72\n");
+  write_file(device / "vendor", "0x1172\n");
+  write_file(device / "device", "0x6d72\n");
   if (!driver.empty()) fs::create_symlink("/sys/bus/pci/drivers/" + driver, device / "driver");
   return device;
 }
@@ -135,17 +136,18 @@ fs::path FakeBus::add_uio(std::shared_ptr<const gdr::Engine> engine) {
   const std::string number = std::to_string(boards_.size());
   const fs::path uio = root_ / ("dev/uio" + number), buffer = root_ / ("dev/udmabuf" + number);
   const std::uint64_t bus = first_buffer + boards_.size() * buffer_bytes;
-  put_file(device / "config",
-           std::string(4, '\0') + std::string(1, '\0') + std::string(59, '\xff'));
+  write_file(device / "config",
+             std::string(4, '\0') + std::string(1, '\0') + std::string(59, '\xff'));
   fs::create_directories(device / "uio" / uio.filename());
-  const fs::path described = root_ / "sys/class/u-dma-buf" / buffer.filename();
-  put_file(described / "phys_addr", std::to_string(bus) + "\n");
-  put_file(described / "size", std::to_string(buffer_bytes) + "\n");
-  put_file(device / "resource0", "");
-  put_file(buffer, "");
+  const fs::path sysfs = root_ / "sys/class/u-dma-buf" / buffer.filename();
+  write_file(sysfs / "phys_addr", std::to_string(bus) + "\n");
+  write_file(sysfs / "size", std::to_string(buffer_bytes) + "\n");
+  write_file(device / "resource0", "");
+  write_file(buffer, "");
   fs::resize_file(device / "resource0", gdr::bar_bytes);
   fs::resize_file(buffer, buffer_bytes);
-  if (mkfifo(uio.c_str(), 0600) != 0) throw std::runtime_error("no fifo for interrupts");
+  if (mkfifo(uio.c_str(), 0600) != 0)
+    throw std::runtime_error("cannot create the FIFO for interrupts");
   UioBoard& board = *boards_.emplace_back(std::make_unique<UioBoard>());
   board.bar = Mapping(open_file(device / "resource0"), gdr::bar_bytes, "registers");
   board.memory = Mapping(open_file(buffer), buffer_bytes, "memory");
@@ -154,7 +156,7 @@ fs::path FakeBus::add_uio(std::shared_ptr<const gdr::Engine> engine) {
     const std::uint32_t count = ++board.interrupts;
     [[maybe_unused]] const auto n = write(board.fifo.get(), &count, sizeof(count));
   });
-  board.thread->lend({board.memory.data(), bus, buffer_bytes});
+  board.thread->map({board.memory.data(), bus, buffer_bytes});
   return device;
 }
 
@@ -164,7 +166,8 @@ FakeVfio::FakeVfio(FakeBus& bus)
   fs::create_symlink("/sys/kernel/iommu_groups/26", device / "iommu_group");
   address_ = device.filename();
   file_ = File(memfd_create("device", MFD_CLOEXEC));
-  if (ftruncate(file_.get(), bar_at + gdr::bar_bytes) != 0) throw std::runtime_error("no memory");
+  if (ftruncate(file_.get(), bar_at + gdr::bar_bytes) != 0)
+    throw std::runtime_error("cannot resize the device file");
   config_ = Mapping(file_, 4096, "configuration space");
   bar_ = Mapping(file_, gdr::bar_bytes, "registers", bar_at);
   board_ = std::make_unique<BoardThread>(bar_.data(), nullptr, [this] {
@@ -187,10 +190,10 @@ std::uint16_t FakeVfio::command() const {
   return value;
 }
 
-/// Somebody has the group's file open.
-bool FakeVfio::taken() const {
-  if (!group_watch_) return false;
-  pollfd p{group_watch_.get(), 0, 0};
+/// Whether the group's file is open.
+bool FakeVfio::in_use() const {
+  if (!group_end_) return false;
+  pollfd p{group_end_.get(), 0, 0};
   poll(&p, 1, 0);
   return (p.revents & POLLERR) == 0;
 }
@@ -201,13 +204,13 @@ int FakeVfio::open(const std::string& path) {
     errno = ENOENT;
     return -1;
   }
-  if (taken()) {
+  if (in_use()) {
     errno = EBUSY;
     return -1;
   }
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return -1;
-  group_watch_ = File(ends[1]);
+  group_end_ = File(ends[1]);
   return ends[0];
 }
 
@@ -255,15 +258,15 @@ int FakeVfio::control(int /*file*/, unsigned long request, void* argument) {
       return irqs(argument);
     case VFIO_IOMMU_MAP_DMA: {
       const auto& map = *static_cast<const vfio_iommu_type1_dma_map*>(argument);
-      if (map.size > most_locked) {
+      if (map.size > max_locked) {
         errno = ENOMEM;
         return -1;
       }
-      board_->lend({reinterpret_cast<std::byte*>(map.vaddr), map.iova, map.size});
+      board_->map({reinterpret_cast<std::byte*>(map.vaddr), map.iova, map.size});
       return 0;
     }
     case VFIO_IOMMU_UNMAP_DMA:
-      board_->take_back(static_cast<const vfio_iommu_type1_dma_unmap*>(argument)->iova);
+      board_->unmap(static_cast<const vfio_iommu_type1_dma_unmap*>(argument)->iova);
       return 0;
     default:
       errno = ENOTTY;

@@ -1,5 +1,4 @@
-// A PCI bus with boards on it, for tests: what Linux shows of it in files, and the boards in
-// threads.
+// An emulated PCI bus with boards, for tests: its files in sysfs and /dev, and boards in threads.
 #pragma once
 
 #include <atomic>
@@ -17,14 +16,14 @@
 
 namespace driver_test {
 
-/// A machine that is soon tested.
+/// A small geometry, for short self-tests.
 inline gdr::Geometry bus_geometry() {
   gdr::Geometry g;
   g.chips_per_board = g.blocks = 2;
   return g;
 }
 
-/// The chips of a board, in a thread, behind registers and memory that somebody else provides.
+/// An emulated board in a thread, on registers and memory of the caller.
 class BoardThread {
  public:
   BoardThread(std::byte* bar, std::shared_ptr<const gdr::Engine> engine,
@@ -33,13 +32,13 @@ class BoardThread {
   BoardThread& operator=(const BoardThread&) = delete;
   ~BoardThread();
 
-  /// The memory that it reaches, and so many areas of it there are.
-  void lend(const gdr::DmaArea& area);
-  void take_back(std::uint64_t bus);
+  /// Maps and unmaps memory for DMA, and counts the mapped areas.
+  void map(const gdr::DmaArea& area);
+  void unmap(std::uint64_t bus);
   std::size_t areas() const { return areas_; }
 
  private:
-  std::mutex mutex_;  ///< between two steps only does what it reaches change
+  std::mutex mutex_;  ///< protects space_ against changes during a step
   gdr::DmaSpace space_;
   std::atomic<std::size_t> areas_ = 0;
   gdr::BoardHardware board_;
@@ -47,8 +46,8 @@ class BoardThread {
   std::thread thread_;
 };
 
-/// The files of a bus below a folder of their own; GDR_SYSFS and GDR_DEV name them as long as it
-/// lives. Beside the boards there is a device of another kind.
+/// The files of a bus in a temporary directory, named by GDR_SYSFS and GDR_DEV during the lifetime
+/// of the object. The bus also has a device that is not a board.
 class FakeBus {
  public:
   FakeBus();
@@ -56,9 +55,9 @@ class FakeBus {
   FakeBus& operator=(const FakeBus&) = delete;
   ~FakeBus();
 
-  /// A board bound to uio_pci_generic; null: the vector engine. Returns its folder in sysfs.
+  /// Adds a board bound to uio_pci_generic; null: the vector engine. Returns its sysfs directory.
   std::filesystem::path add_uio(std::shared_ptr<const gdr::Engine> engine = nullptr);
-  /// A device of the id alone, bound to `driver` where there is one.
+  /// Adds a device with the PCI id of a board, bound to `driver` unless that is empty.
   std::filesystem::path add_device(const std::string& driver = "");
   std::filesystem::path root() const { return root_; }
 
@@ -74,35 +73,35 @@ class FakeBus {
   unsigned devices_ = 0;
 };
 
-/// What Linux is for the owner of a board that is bound to vfio-pci.
+/// Emulation of the VFIO system calls for a board bound to vfio-pci.
 class FakeVfio final : public gdr::driver::VfioKernel {
  public:
-  /// A board on `bus`.
+  /// Adds a board to `bus`.
   explicit FakeVfio(FakeBus& bus);
   ~FakeVfio() override;
 
   int open(const std::string& path) override;
   int control(int file, unsigned long request, void* argument) override;
 
-  // What tests set
-  bool messages = true;                                ///< it has message interrupts, not the pin
-  bool viable = true;                                  ///< nobody else uses its group
-  std::uint64_t bar_size = gdr::bar_bytes;             ///< as it is told
-  std::uint64_t most_locked = std::uint64_t{1} << 30;  ///< of an area
-  // What they look at
+  // Set by tests.
+  bool messages = true;                     ///< supports message-signalled interrupts, else the pin
+  bool viable = true;                       ///< its group is usable
+  std::uint64_t bar_size = gdr::bar_bytes;  ///< reported size of BAR 0, in bytes
+  std::uint64_t max_locked = std::uint64_t{1} << 30;  ///< maximum size of an area, in bytes
+  // Read by tests.
   std::size_t areas() const { return board_->areas(); }
-  unsigned interrupts() const { return interrupts_; }
-  unsigned unmasked() const { return unmasked_; }
+  unsigned interrupt_count() const { return interrupts_; }
+  unsigned unmask_count() const { return unmasked_; }
   std::uint16_t command() const;
 
  private:
-  bool taken() const;
+  bool in_use() const;
   int irqs(const void* argument);
 
   std::string group_, container_, address_;
   gdr::driver::File file_;  ///< configuration space, then registers
   gdr::driver::Mapping config_, bar_;
-  gdr::driver::File group_watch_;  ///< the other end of the group's file
+  gdr::driver::File group_end_;  ///< write end of the group's pipe
   std::mutex mutex_;
   gdr::driver::File event_;
   std::atomic<unsigned> interrupts_ = 0, unmasked_ = 0;

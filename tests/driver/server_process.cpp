@@ -19,18 +19,19 @@ namespace driver_test {
 
 ServerProcess::ServerProcess(const std::vector<std::string>& options, const std::string& socket) {
   char folder[] = "/tmp/gdr-driver-XXXXXX";
-  if (mkdtemp(folder) == nullptr) throw std::runtime_error("no folder for the socket");
+  if (mkdtemp(folder) == nullptr)
+    throw std::runtime_error("cannot create the directory of the socket");
   folder_ = folder;
   socket_ = socket.empty() ? folder_ + "/board.socket" : socket;
   std::vector<std::string> words{GDR_COMMAND, "serve",          "--socket",   socket_,
                                  "--log",     folder_ + "/log", "--geometry", small_machine};
   words.insert(words.end(), options.begin(), options.end());
   int ready[2];
-  if (pipe2(ready, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+  if (pipe2(ready, O_CLOEXEC) != 0) throw std::runtime_error("cannot create a pipe");
   process_ = fork();
   if (process_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    std::signal(SIGHUP, SIG_DFL);  // who runs tests without a terminal may ignore it
+    std::signal(SIGHUP, SIG_DFL);  // may be ignored if tests run without a terminal
     dup2(ready[1], STDOUT_FILENO);
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
@@ -42,7 +43,7 @@ ServerProcess::ServerProcess(const std::vector<std::string>& options, const std:
   char line[256];
   const ssize_t n = read(ready[0], line, sizeof(line));  // "serving ..."
   close(ready[0]);
-  if (n <= 0) throw std::runtime_error("gdr serve does not begin: " + log());
+  if (n <= 0) throw std::runtime_error("gdr serve does not start: " + log());
 }
 
 ServerProcess::~ServerProcess() {

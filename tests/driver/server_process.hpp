@@ -10,13 +10,13 @@
 
 namespace driver_test {
 
-/// A machine small enough for tests, large enough for matrix products.
+/// A small geometry that supports matrix products.
 inline const std::string small_machine = "chips=2,blocks=2,pes=32";
 
 class ServerProcess {
  public:
-  /// Starts `gdr serve` with these options on this socket, else one of its own, and waits until it
-  /// serves. Throws std::runtime_error if it does not.
+  /// Starts `gdr serve` with `options` on `socket` (empty: a temporary one) and waits until it is
+  /// ready. Throws std::runtime_error if it is not.
   explicit ServerProcess(const std::vector<std::string>& options = {},
                          const std::string& socket = "");
   ~ServerProcess();
@@ -24,11 +24,11 @@ class ServerProcess {
   ServerProcess& operator=(const ServerProcess&) = delete;
 
   const std::string& socket() const { return socket_; }
-  /// A device's name, with options behind it: "timeout=2,self_test=0".
+  /// The device name of the server, with options such as "timeout=2,self_test=0".
   std::string device(const std::string& options = "") const;
   pid_t process() const { return process_; }
   void signal(int number) const;
-  /// Waits until it has ended; its exit status, or minus the signal that ended it.
+  /// Waits for the end of the process. Returns its exit status, or minus the terminating signal.
   int wait();
   std::string log() const;
 
@@ -37,14 +37,14 @@ class ServerProcess {
   pid_t process_ = -1;
 };
 
-/// The forces of the test kernel on `targets` targets: two results for each, one behind the other.
+/// Runs the test kernel on `targets` targets. Returns both result arrays, concatenated.
 std::vector<double> forces(gdr::Device& device, std::size_t targets, std::size_t sources,
                            unsigned seed = 1);
 
-/// The same on an emulated board in this process, with the small machine.
+/// The same on an emulated board in this process with the small geometry.
 std::vector<double> expected_forces(std::size_t targets, std::size_t sources, unsigned seed = 1);
 
-/// The message of the gdr::Error that a call throws; "no error" if it does not.
+/// The message of the gdr::Error thrown by a call, or "no error".
 template <typename Call>
 std::string error_of(Call&& call) {
   try {
@@ -55,6 +55,7 @@ std::string error_of(Call&& call) {
   return "no error";
 }
 
+/// Whether a text contains a part.
 inline bool says(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }

@@ -5,10 +5,10 @@
 namespace gdr {
 namespace {
 
-constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
+constexpr std::uint64_t multiplier = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
 
-constexpr std::uint64_t take(std::uint64_t h, std::uint64_t word) noexcept {
-  return std::rotl(h ^ word, 29) * odd;
+constexpr std::uint64_t mix(std::uint64_t h, std::uint64_t word) noexcept {
+  return std::rotl(h ^ word, 29) * multiplier;
 }
 
 /// Every bit of the result depends on every bit of h.
@@ -25,13 +25,13 @@ std::uint64_t sum(std::size_t words, Word&& word) noexcept {
   std::uint64_t a = 1, b = 2, c = 3, d = 4;
   std::size_t i = 0;
   for (; i + 4 <= words; i += 4) {
-    a = take(a, word(i));
-    b = take(b, word(i + 1));
-    c = take(c, word(i + 2));
-    d = take(d, word(i + 3));
+    a = mix(a, word(i));
+    b = mix(b, word(i + 1));
+    c = mix(c, word(i + 2));
+    d = mix(d, word(i + 3));
   }
-  for (; i < words; ++i) a = take(a, word(i));
-  return finish(take(take(take(take(words, a), b), c), d));
+  for (; i < words; ++i) a = mix(a, word(i));
+  return finish(mix(mix(mix(mix(words, a), b), c), d));
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ std::uint64_t copy_and_sum(const std::uint64_t* from, std::uint64_t* to,
 }
 
 std::uint64_t join_checksums(std::uint64_t first, std::uint64_t second) noexcept {
-  return finish(take(take(5, first), second));
+  return finish(mix(mix(5, first), second));
 }
 
 }  // namespace gdr

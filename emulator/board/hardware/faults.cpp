@@ -22,16 +22,16 @@ constexpr std::pair<std::string_view, FaultKind> kinds[] = {
     {"no-memory", FaultKind::NoMemory},
     {"no-area", FaultKind::NoArea}};
 
-/// Takes a number off the front.
-bool take_number(std::string_view& text, std::uint64_t& number) {
+/// Removes a number from the front of a text.
+bool consume_number(std::string_view& text, std::uint64_t& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{}) return false;
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   return true;
 }
 
-bool take(std::string_view& text, char sign) {
-  if (!text.starts_with(sign)) return false;
+bool consume(std::string_view& text, char expected) {
+  if (!text.starts_with(expected)) return false;
   text.remove_prefix(1);
   return true;
 }
@@ -45,9 +45,9 @@ std::optional<Fault> parse_fault(std::string_view text) {
   if (kind == std::end(kinds)) return {};
   Fault fault{kind->second};
   text.remove_prefix(at);
-  if (!take(text, '@') || !take_number(text, fault.list)) return {};
-  if (take(text, ':') && !take_number(text, fault.value)) return {};
-  if (take(text, 'x') && !take_number(text, fault.times)) return {};
+  if (!consume(text, '@') || !consume_number(text, fault.list)) return {};
+  if (consume(text, ':') && !consume_number(text, fault.value)) return {};
+  if (consume(text, 'x') && !consume_number(text, fault.times)) return {};
   return text.empty() ? std::optional(fault) : std::nullopt;
 }
 

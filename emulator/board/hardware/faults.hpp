@@ -14,11 +14,11 @@ enum class FaultKind : std::uint32_t {
   Hang,               ///< the board stops responding
   HangWithHeartbeat,  ///< the board stops responding except for its heartbeat
   Delay,              ///< delay of `value` milliseconds
-  FlipCommand,        ///< bit `value` of the commands arrives wrong
-  FlipPayload,        ///< bit `value` of the payload arrives wrong
-  FlipResult,         ///< bit `value` of the results leaves wrong
-  WrongResult,        ///< bit `value` of the results is wrong, and its checksum is of that
-  FlipCompletion,     ///< bit `value` of the completion leaves wrong
+  FlipCommand,        ///< flip bit `value` of the commands in transfer
+  FlipPayload,        ///< flip bit `value` of the payload in transfer
+  FlipResult,         ///< flip bit `value` of the results in transfer
+  WrongResult,        ///< flip bit `value` of the results before the checksum
+  FlipCompletion,     ///< flip bit `value` of the completion in transfer
   LoseInterrupt,      ///< the interrupt is lost
   NoMemory,           ///< allocation for the list fails
   NoArea,             ///< mapping of host memory area number `list` fails
@@ -27,11 +27,11 @@ enum class FaultKind : std::uint32_t {
 struct Fault {
   FaultKind kind{};
   std::uint64_t list = 1;   ///< first affected descriptor, in the order of fetching
-  std::uint64_t value = 0;  ///< bits count modulo the length of what is transferred
-  std::uint64_t times = 1;  ///< descriptors in a row
+  std::uint64_t value = 0;  ///< parameter of the kind; bit numbers are modulo the transfer length
+  std::uint64_t times = 1;  ///< number of consecutive descriptors
 };
 
-/// "KIND@LIST[:VALUE[xTIMES]]", for example "flip-result@3:17"; nothing if it reads otherwise.
+/// "KIND@LIST[:VALUE[xTIMES]]", for example "flip-result@3:17"; nothing for another format.
 /// Kinds: die, die-later, hang, hang-with-heartbeat, delay, flip-command, flip-payload,
 /// flip-result, wrong-result, flip-completion, lose-interrupt, no-memory, no-area.
 std::optional<Fault> parse_fault(std::string_view text);

@@ -15,7 +15,7 @@
 namespace gdr {
 namespace {
 
-/// Up to 16 letters as two registers.
+/// Up to 16 characters as two registers.
 std::array<std::uint64_t, 2> name_words(std::string_view name) noexcept {
   std::array<std::uint64_t, 2> words{};
   std::memcpy(words.data(), name.data(), std::min(name.size(), sizeof(words)));
@@ -30,10 +30,10 @@ std::string_view completion_status_text(CompletionStatus status) noexcept {
                                         "a command was refused",
                                         "skipped after a failed list",
                                         "the descriptor is invalid",
-                                        "the sequence number does not follow the one before",
+                                        "the sequence number is not consecutive",
                                         "an address is outside of the memory mapped for the board",
                                         "the checksum of commands or payload is wrong",
-                                        "the list has more commands than the board takes",
+                                        "the list has more commands than the maximum of the board",
                                         "the board is out of memory",
                                         "the results did not fit; Resend fetches them",
                                         "the board no longer holds these results",
@@ -86,8 +86,8 @@ void BoardHardware::put_identity() noexcept {
        (parts_.engine->exact() ? capability_exact : 0) | capability_emulated |
            (parts_.engine->multiplies_all_bits() ? capability_all_bits : 0)},
       {Register::Threads, parts_.threads},
-      {Register::MostCommands, max_list_commands},
-      {Register::MostResults, parts_.max_results}};
+      {Register::MaxCommands, max_list_commands},
+      {Register::MaxResults, parts_.max_results}};
   for (const auto& [r, value] : values) put(r, value);
   const auto names = {std::pair{Register::EngineName, parts_.engine->name()},
                       std::pair{Register::IsaName, isa_name(parts_.engine->isa())}};
@@ -138,13 +138,13 @@ bool BoardHardware::has_work() const noexcept {
 void BoardHardware::set_asleep(bool asleep) noexcept {
   std::uint64_t& status = own_[static_cast<std::size_t>(Register::Status) / word_bytes];
   status = asleep ? status | status_asleep : status & ~status_asleep;
-  // Sequentially consistent with the host's doorbells: either the host sees this, or has_work()
-  // sees its doorbell.
+  // Sequentially consistent with the host's doorbells: either the host reads this bit, or
+  // has_work() reads its doorbell.
   reg(Register::Status).store(status, std::memory_order_seq_cst);
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
-/// Other queues go on.
+/// Marks a queue as failed; other queues are not affected.
 void BoardHardware::fail_ring(CommandQueue& queue, const std::string& why) {
   queue.failed = true;
   const auto status = static_cast<std::uint64_t>(CompletionStatus::BadAddress);
@@ -164,7 +164,7 @@ void BoardHardware::fail_ring(CommandQueue& queue, const std::string& why) {
   if (signals_.interrupt) signals_.interrupt();
 }
 
-/// One descriptor of each queue in turn, until there is none.
+/// Processes one descriptor of each queue in turn, until no queue has any.
 bool BoardHardware::step() {
   const std::uint64_t control = reg(Register::Control).load();
   if (control != own(Register::Resets)) {
@@ -192,8 +192,8 @@ void BoardHardware::serve(CommandQueue& queue) {
   if (!std::has_single_bit(queue.entries) || queue.entries > max_ring_entries)
     fail_ring(queue, "it has " + std::to_string(queue.entries) + " entries");
   else if (tail - queue.sequence > queue.entries)
-    fail_ring(queue, "the doorbell says " + std::to_string(tail) + " after " +
-                         std::to_string(queue.sequence) + ", with " +
+    fail_ring(queue, "doorbell " + std::to_string(tail) + " after " +
+                         std::to_string(queue.sequence) + " exceeds " +
                          std::to_string(queue.entries) + " entries");
   else
     fetch(queue);

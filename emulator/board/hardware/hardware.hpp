@@ -74,7 +74,7 @@ class BoardHardware {
   // list_work.cpp
   void execute(CommandQueue& queue, const Descriptor& d, Completion& c);
   bool fetch_list(const Descriptor& d, Completion& c);
-  bool stays_in(const CommandQueue& queue, Completion& c) const;
+  bool within_queue(const CommandQueue& queue, Completion& c) const;
   void run_list(CommandQueue& queue, Completion& c);
   void resend(CommandQueue& queue, const Descriptor& d, Completion& c);
   void send_results(const CommandQueue& queue, const Descriptor& d, std::uint64_t first,
@@ -95,9 +95,9 @@ class BoardHardware {
   std::array<std::uint64_t, host_registers / 8> own_{};
   std::vector<CommandQueue> queues_;  ///< the board's, then the chips'
   std::uint64_t fetched_ = 0;         ///< descriptors of all queues since the reset
-  std::uint64_t halted_ = 0;          ///< bit c: chip c skips lists until one says resume
+  std::uint64_t halted_ = 0;          ///< bit c: chip c skips lists until one resumes
   bool stuck_ = false;
-  std::vector<std::uint64_t> chip_bits_;  ///< bits of ChipStatus: chip_error, chip_by_board
+  std::vector<std::uint64_t> chip_bits_;  ///< bits chip_error and chip_by_board of ChipStatus
   CommandList list_;                      ///< current list
 };
 

@@ -28,11 +28,11 @@ std::uint64_t instructions_of(const Program* program) noexcept {
   return n;
 }
 
-bool good(CompletionStatus status) noexcept {
+bool succeeded(CompletionStatus status) noexcept {
   return status == CompletionStatus::Done || status == CompletionStatus::ResultsHeld;
 }
 
-bool concerns(const Command& c, unsigned chip) noexcept {
+bool addresses(const Command& c, unsigned chip) noexcept {
   const bool all = c.kind == CommandKind::LoadProgram && c.chips == 0;
   return all || ((c.chips >> chip) & 1) != 0;
 }
@@ -73,7 +73,7 @@ bool BoardHardware::fetch_list(const Descriptor& d, Completion& c) {
 }
 
 /// Lists of a chip's queue may address only that chip.
-bool BoardHardware::stays_in(const CommandQueue& queue, Completion& c) const {
+bool BoardHardware::within_queue(const CommandQueue& queue, Completion& c) const {
   if (!queue.chip) return true;
   const auto other = std::ranges::find_if(
       list_.commands, [&](const Command& command) { return command.chips != queue.chips; });
@@ -131,7 +131,7 @@ void BoardHardware::execute(CommandQueue& queue, const Descriptor& d, Completion
     if (fault(FaultKind::NoMemory)) throw std::bad_alloc();
     if (reg(Register::Stop).load() != 0) {
       c.status = CompletionStatus::Stopped;
-    } else if (fetch_list(d, c) && stays_in(queue, c)) {
+    } else if (fetch_list(d, c) && within_queue(queue, c)) {
       if ((d.flags & descriptor_reset_counts) != 0) board_->reset_counts();
       queue.results_of = queue.sequence;
       run_list(queue, c);
@@ -157,11 +157,11 @@ void BoardHardware::execute(CommandQueue& queue, const Descriptor& d, Completion
 }
 
 void BoardHardware::resend(CommandQueue& queue, const Descriptor& d, Completion& c) {
-  const bool held = d.subject != 0 && d.subject < queue.sequence &&
-                    queue.sequence - d.subject < retained_completions &&
-                    queue.completion(d.subject).sequence == d.subject;
+  const bool retained = d.subject != 0 && d.subject < queue.sequence &&
+                        queue.sequence - d.subject < retained_completions &&
+                        queue.completion(d.subject).sequence == d.subject;
   c.status = CompletionStatus::NotHeld;
-  if (!held) return;
+  if (!retained) return;
   const Completion last = queue.completion(d.subject);
   if (d.result_words > 0) {
     if (d.subject != queue.results_of || d.first_result > queue.results.size() ||
@@ -193,7 +193,7 @@ void BoardHardware::flip(FaultKind kind, std::uint64_t* words, std::uint64_t cou
 
 /// Updates the registers of the board and of the list's chips.
 void BoardHardware::account(const CommandQueue& queue, const Completion& c) {
-  const bool failed = !good(c.status) && c.status != CompletionStatus::Skipped;
+  const bool failed = !succeeded(c.status) && c.status != CompletionStatus::Skipped;
   if (failed) {
     increment(Register::Refused);
     if (!queue.chip) {
@@ -216,17 +216,18 @@ void BoardHardware::account_chip(const CommandQueue& queue, const Completion& c,
                                  bool ran) {
   const auto at = [&](Register r) { return of_chip(r, chip); };
   const std::size_t size = ran ? list_.commands.size() : 0;
-  // Of a list that failed, the command that did counts, too.
+  // The rejected command of a failed list counts as well.
   const std::size_t done =
-      std::min(size, ran ? board_->commands_done() + (good(c.status) ? 0 : 1) : 0);
+      std::min(size, ran ? board_->commands_done() + (succeeded(c.status) ? 0 : 1) : 0);
   std::uint64_t commands = 0;
-  for (std::size_t k = 0; k < done; ++k) commands += concerns(list_.commands[k], chip) ? 1 : 0;
+  for (std::size_t k = 0; k < done; ++k) commands += addresses(list_.commands[k], chip) ? 1 : 0;
   increment(at(Register::ChipCommands), commands);
   put(at(Register::ChipInstructions), instructions_of(board_->program(chip)));
-  const bool mine = queue.chip || (c.command < size && concerns(list_.commands[c.command], chip));
-  if (good(c.status)) {
+  const bool affected =
+      queue.chip || (c.command < size && addresses(list_.commands[c.command], chip));
+  if (succeeded(c.status)) {
     if (commands > 0) chip_bits_[chip] = 0;
-  } else if (c.status != CompletionStatus::Skipped && mine) {
+  } else if (c.status != CompletionStatus::Skipped && affected) {
     chip_bits_[chip] = chip_error | (queue.chip ? 0 : chip_by_board);
     put(at(Register::ChipError), static_cast<std::uint64_t>(c.status));
     put(at(Register::ChipErrorCommand), c.command);
@@ -248,7 +249,7 @@ void BoardHardware::finish(CommandQueue& queue, const Descriptor& d, Completion 
   std::atomic_ref(to[0]).store(c.sequence, std::memory_order_release);
   increment(Register::BytesOut, sizeof(Completion));
   send_heartbeat();
-  // In one order with the mask: a host that set it and sees no head yet is told.
+  // Sequentially consistent with the mask: a host that set it and read an old head is interrupted.
   own_[static_cast<std::size_t>(queue.head) / word_bytes] = queue.sequence;
   reg(queue.head).store(queue.sequence, std::memory_order_seq_cst);
   if (reg(Register::InterruptMask).load(std::memory_order_seq_cst) == 0) return;

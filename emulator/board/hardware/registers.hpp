@@ -1,4 +1,4 @@
-// The registers of a board: what a host sees in the board's first BAR.
+// The registers of a board, in its first BAR.
 #pragma once
 
 #include <array>
@@ -27,8 +27,8 @@ enum class Register : std::uint32_t {
   EngineName = 0x060,
   IsaName = 0x070,
   Threads = 0x080,
-  MostCommands = 0x088,
-  MostResults = 0x090,
+  MaxCommands = 0x088,
+  MaxResults = 0x090,
 
   Status = 0x100,
   Head = 0x108,
@@ -68,26 +68,26 @@ constexpr std::uint32_t host_registers =
     0x2000;                                  ///< offset of the first register that the host writes
 constexpr std::uint32_t chip_stride = 0x40;  ///< distance of a register of adjacent chips
 
-/// The register of a chip that `r` is for chip 0.
+/// The register of a chip, from that of chip 0.
 constexpr Register of_chip(Register r, unsigned chip) noexcept {
   return static_cast<Register>(static_cast<std::uint32_t>(r) + chip * chip_stride);
 }
 constexpr std::size_t bar_bytes = 0x4000;
 
-/// Value of Register::Identity: "GRAPE-GD", the first letter in the lowest byte.
+/// Value of Register::Identity: "GRAPE-GD", least significant byte first.
 constexpr std::uint64_t board_identity = 0x44472d4550415247;
-/// Value of Register::Version: hosts work with boards of the same upper half.
+/// Value of Register::Version: host and board must agree in the upper half.
 constexpr std::uint64_t board_version = (std::uint64_t{2} << 32) | 0;
 
 // Bits of Register::Capabilities.
-constexpr std::uint64_t capability_exact = 1;     ///< results are the chip's, bit for bit
+constexpr std::uint64_t capability_exact = 1;     ///< results are bit-exact
 constexpr std::uint64_t capability_all_bits = 2;  ///< products use all bits of a factor
-constexpr std::uint64_t capability_emulated = 4;  ///< software that looks like a board
+constexpr std::uint64_t capability_emulated = 4;  ///< emulated in software
 
 // Bits of Register::Status.
 constexpr std::uint64_t status_ready = 1;   ///< reset complete; rings are processed
-constexpr std::uint64_t status_halted = 2;  ///< a chip is halted, or all are
-constexpr std::uint64_t status_asleep = 4;  ///< a doorbell requires its signal (boards in software)
+constexpr std::uint64_t status_halted = 2;  ///< at least one chip is halted
+constexpr std::uint64_t status_asleep = 4;  ///< a doorbell requires a signal (emulated boards)
 constexpr std::uint64_t status_failed = 8;  ///< the board's ring is invalid: reset required
 
 // Bits of Register::ChipStatus.
@@ -107,7 +107,7 @@ struct RegisterRow {
 };
 std::span<const RegisterRow> register_table() noexcept;
 
-/// The table as the documentation shows it (Markdown).
+/// The table in Markdown, for the documentation.
 std::string register_page();
 
 }  // namespace gdr

@@ -9,7 +9,7 @@
 #include "libgdr/cli/options.hpp"
 #include "libgdr/cli/text.hpp"
 #include "libgdr/driver/access.hpp"
-#include "libgdr/driver/node.hpp"
+#include "libgdr/driver/device_node.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -24,13 +24,13 @@ struct Options {
 Json places() {
   Json list = Json::array();
   unsigned number = 0;
-  const driver::Bus bus = driver::find_nodes();
+  const driver::Bus bus = driver::find_device_nodes();
   for (const driver::Node& node : bus.nodes)
     list.push_back({{"device", fmt::format("board:{}", number++)}, {"what", node.address}});
-  for (const std::string& why : bus.left_out) list.push_back({{"device", ""}, {"what", why}});
+  for (const std::string& why : bus.unusable) list.push_back({{"device", ""}, {"what", why}});
   const std::string socket = driver::default_socket();
   try {
-    const driver::ServerState s = driver::ask_server(socket);
+    const driver::ServerStatus s = driver::query_server(socket);
     list.push_back({{"device", "board:unix:" + socket},
                     {"what", fmt::format("server of {}, {} free, {}", counted(s.boards, "board"),
                                          s.free, s.text)}});

@@ -68,7 +68,7 @@ int work(const Options& o) {
   options.threads = o.device.threads;
   options.any_engine = o.any_engine;
   options.queue_seconds = o.queue_seconds;
-  options.most_memory = o.memory_mib << 20;
+  options.max_shared_bytes = o.memory_mib << 20;
   options.log = o.log;
   options.faults = parse_faults(o.faults);
   driver::serve(options, report_ready);

@@ -1,4 +1,4 @@
-// The process of one owner: a board that nobody used before, and memory that nobody else sees.
+// The process that serves one owner: a board in its initial state, and memory shared with it.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -12,35 +12,25 @@
 #include <vector>
 
 #include "emulator/board/hardware/hardware.hpp"
+#include "emulator/host/cpu_relax.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/driver/server/server.hpp"
 #include "libgdr/driver/wire.hpp"
-
-#if defined(__x86_64__) || defined(__i386__)
-#include <immintrin.h>
-#endif
 
 namespace gdr::driver {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-/// Before it sleeps a board looks so long at its doorbell itself: waking costs about ten
+/// Time for which a board polls its doorbells before it sleeps: a wake-up costs about ten
 /// microseconds.
-constexpr std::chrono::microseconds watch{50};
-/// What is refused is logged so many times an owner.
-constexpr unsigned most_log_lines = 20;
+constexpr std::chrono::microseconds poll_time{50};
+/// Maximum number of log lines per owner.
+constexpr unsigned max_log_lines = 20;
 constexpr std::uint64_t first_bus = std::uint64_t{1} << 40;
 constexpr std::uint64_t bus_step = std::uint64_t{1} << 36;
 
-void relax() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
-  _mm_pause();
-#endif
-}
-
-/// Where memory runs out the system ends a process: that of an owner who took too much, not the
-/// server.
-void die_first() noexcept {
+/// Makes the system end this process before the server when memory runs out.
+void raise_oom_score() noexcept {
   const File file(open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
   [[maybe_unused]] const ssize_t n = write(file.get(), "500", 3);
 }
@@ -54,8 +44,8 @@ class Owner {
 
  private:
   void grant(const std::string& engine, const std::string& isa);
-  /// False when the owner has gone, or makes no sense.
-  bool answer();
+  /// Handles a message. False if the owner has disconnected, or the message is malformed.
+  bool handle_message();
   void allocate(std::uint64_t bytes);
   void release(std::uint64_t bus);
   bool sleep();
@@ -67,14 +57,14 @@ class Owner {
   File bar_file_, doorbell_, interrupt_;
   Mapping bar_;
   std::map<std::uint64_t, Mapping> areas_;
-  std::uint64_t memory_ = 0, areas_made_ = 0;
+  std::uint64_t shared_bytes_ = 0, allocations_ = 0;
   DmaSpace space_;
   std::unique_ptr<BoardHardware> hardware_;
-  unsigned logged_ = 0;
+  unsigned log_lines_ = 0;
 };
 
 void Owner::log(const std::string& text) {
-  if (logged_++ < most_log_lines) log_line("board " + std::to_string(number_) + ": " + text);
+  if (log_lines_++ < max_log_lines) log_line("board " + std::to_string(number_) + ": " + text);
 }
 
 void Owner::grant(const std::string& engine, const std::string& isa) {
@@ -83,7 +73,7 @@ void Owner::grant(const std::string& engine, const std::string& isa) {
   doorbell_ = File(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   interrupt_ = File(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!doorbell_ || !interrupt_)
-    throw Error(ErrorCategory::Device, "no event files can be had: " + system_error());
+    throw Error(ErrorCategory::Device, "event files cannot be created: " + system_error());
   const auto interrupt = [this] {
     const std::uint64_t one = 1;
     [[maybe_unused]] const ssize_t n = write(interrupt_.get(), &one, sizeof(one));
@@ -98,29 +88,29 @@ void Owner::grant(const std::string& engine, const std::string& isa) {
 
 void Owner::allocate(std::uint64_t bytes) {
   const auto refuse = [&](const std::string& why) {
-    log("no memory for its owner: " + why);
-    send_message(socket_, make_message(MessageKind::NoArea, 0, why));
+    log("allocation refused: " + why);
+    send_message(socket_, make_message(MessageKind::AllocationFailed, 0, why));
   };
-  ++areas_made_;
+  ++allocations_;
   constexpr std::uint64_t page = 4096;
-  const std::uint64_t most = std::min(options_.most_memory / page * page, bus_step);
-  if (bytes == 0 || bytes > most || (bytes + page - 1) / page * page > most - memory_)
-    return refuse(std::to_string(bytes) + " bytes more than the " + std::to_string(memory_) +
-                  " that there are would be beyond the limit of " +
-                  std::to_string(options_.most_memory));
+  const std::uint64_t limit = std::min(options_.max_shared_bytes / page * page, bus_step);
+  if (bytes == 0 || bytes > limit || (bytes + page - 1) / page * page > limit - shared_bytes_)
+    return refuse(std::to_string(bytes) + " bytes in addition to " + std::to_string(shared_bytes_) +
+                  " exceed the limit of " + std::to_string(options_.max_shared_bytes) +
+                  " bytes; raise it with gdr serve --memory");
   const std::uint64_t rounded = (bytes + page - 1) / page * page;
   try {
-    if (find_fault(options_.faults, FaultKind::NoArea, areas_made_) != nullptr) {
+    if (find_fault(options_.faults, FaultKind::NoArea, allocations_) != nullptr) {
       errno = ENOSPC;
       throw Error(ErrorCategory::Device, "shared memory of " + std::to_string(bytes) +
-                                             " bytes cannot be had: " + system_error());
+                                             " bytes cannot be allocated: " + system_error());
     }
     const File file = make_shared_memory("gdr-transfers", rounded);
-    const std::uint64_t bus = first_bus + areas_made_ * bus_step;
-    Mapping mapping(file, rounded, "memory for transfers");
+    const std::uint64_t bus = first_bus + allocations_ * bus_step;
+    Mapping mapping(file, rounded, "transfer memory");
     space_.add({mapping.data(), bus, rounded});
     areas_.emplace(bus, std::move(mapping));
-    memory_ += rounded;
+    shared_bytes_ += rounded;
     Message area = make_message(MessageKind::Area, bus);
     area.bytes = rounded;
     send_message(socket_, area, {file.get()});
@@ -131,12 +121,12 @@ void Owner::allocate(std::uint64_t bytes) {
 
 void Owner::release(std::uint64_t bus) {
   const DmaArea area = space_.remove(bus);
-  memory_ -= area.bytes;
+  shared_bytes_ -= area.bytes;
   areas_.erase(bus);
 }
 
-bool Owner::answer() {
-  std::vector<File> files;  // closed again: owners have none to give
+bool Owner::handle_message() {
+  std::vector<File> files;  // closed at the end: owners send no files
   const std::optional<Message> message = receive_message(socket_, files);
   if (!message) return false;
   switch (message->kind) {
@@ -147,12 +137,12 @@ bool Owner::answer() {
       release(message->number);
       return true;
     default:
-      log("its owner sent a message that makes no sense");
+      log("malformed message from the owner; connection closed");
       return false;
   }
 }
 
-/// Until the doorbell or the owner calls. False when the owner has gone.
+/// Sleeps until the doorbell or a message wakes it. False if the owner has disconnected.
 bool Owner::sleep() {
   hardware_->set_asleep(true);
   pollfd p[] = {{doorbell_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}};
@@ -160,31 +150,31 @@ bool Owner::sleep() {
   hardware_->set_asleep(false);
   std::uint64_t rung = 0;
   [[maybe_unused]] const ssize_t n = read(doorbell_.get(), &rung, sizeof(rung));
-  return p[1].revents == 0 || answer();
+  return p[1].revents == 0 || handle_message();
 }
 
 void Owner::run(const std::string& engine, const std::string& isa) {
   try {
     grant(engine, isa);
   } catch (const std::exception& e) {
-    log(std::string("no board could be made: ") + e.what());
+    log(std::string("the board cannot be created: ") + e.what());
     send_message(socket_, make_message(MessageKind::Refused, 0, e.what()));
     return;
   }
-  for (Clock::time_point last = Clock::now();;) {
+  for (Clock::time_point last_work = Clock::now();;) {
     if (hardware_->step()) {
-      last = Clock::now();
-    } else if (Clock::now() - last < watch) {
-      for (int k = 0; k < 16; ++k) relax();
+      last_work = Clock::now();
+    } else if (Clock::now() - last_work < poll_time) {
+      for (int k = 0; k < 16; ++k) cpu_relax();
     } else if (!sleep()) {
       break;
     } else {
-      last = Clock::now();
+      last_work = Clock::now();
     }
   }
-  if (logged_ > most_log_lines)
-    log_line("board " + std::to_string(number_) + ": and " +
-             std::to_string(logged_ - most_log_lines) + " lines more like these");
+  if (log_lines_ > max_log_lines)
+    log_line("board " + std::to_string(number_) + ": " +
+             std::to_string(log_lines_ - max_log_lines) + " further messages not logged");
 }
 
 }  // namespace
@@ -192,7 +182,7 @@ void Owner::run(const std::string& engine, const std::string& isa) {
 void serve_owner(const ServerOptions& options, int socket, unsigned board,
                  const std::string& engine, const std::string& isa) {
   int status = 0;
-  die_first();
+  raise_oom_score();
   try {
     Owner(options, socket, board).run(engine, isa);
   } catch (const std::exception& e) {

@@ -83,7 +83,7 @@ struct DeviceOptions {
   unsigned threads = 0;  ///< 0: as OpenMP decides
   Partition partition = Partition::Auto;
   double queue_seconds = 30;  ///< of boards elsewhere: how long to wait for one that is taken
-  /// And for a sign of life of one that works; 0: as its work asks, from 5 to 60.
+  /// Heartbeat timeout of such a board, in seconds; 0: derived from its work, from 5 to 60.
   double timeout_seconds = 0;
   bool self_test = true;  ///< of boards elsewhere: a short test when they are opened
   /// Test all boards (Device::test) in the background, so long after the last time; 0: never.

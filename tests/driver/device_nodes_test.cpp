@@ -1,5 +1,4 @@
-// Boards on this host's bus: found by their id, reached by UIO or VFIO, and what is said where that
-// cannot be.
+// Boards on this host's bus: discovery by PCI id, access through UIO or VFIO, and error messages.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -30,66 +29,67 @@ void check_forces(Device& device) {
 
 }  // namespace
 
-TEST_CASE("a board on the bus is found by its id and gives the emulator's bits") {
+TEST_CASE("a board on the bus is found by its PCI id and returns the emulator's bits") {
   FakeBus bus;
   const fs::path folder = bus.add_uio();
   {
     Device device = Device::open("board:0");
     CHECK(says(device.description(), "board:0: 1 board of 2 chips"));
     CHECK(says(error_of([] { Device::open("board:0,queue_timeout=0"); }),
-               "taken by another process"));
-    check_forces(device);  // its buffer of a megabyte cannot grow: lists go in parts
+               "in use by another process"));
+    check_forces(device);  // the buffer of one megabyte is fixed: lists are divided
     std::ifstream file(folder / "config");
     const std::string config{std::istreambuf_iterator<char>(file), {}};
-    CHECK((config[4] & 0x06) == 0x06);  // registers answer, and the board may reach memory
+    CHECK((config[4] & 0x06) == 0x06);  // Memory Space and Bus Master
     CHECK((config[5] & 0x04) == 0);     // interrupts are not disabled
   }
   CHECK(says(Device::open("auto").description(), "taken by auto: a board on this host's bus"));
   CHECK(says(error_of([] { Device::open("board:3"); }), "board 3 is not there; this host has 1"));
 }
 
-TEST_CASE("two boards of one id are two, and share a job") {
+TEST_CASE("two boards with the same id share a job") {
   FakeBus bus;
   bus.add_uio();
   bus.add_uio();
   Device both = Device::open("board:0,boards=2");
   check_forces(both);
   CHECK(both.statistics().lost_boards == 0);
-  CHECK(says(error_of([] { Device::open("board:1,queue_timeout=0"); }), "0000:04:00.0 is taken"));
+  CHECK(says(error_of([] { Device::open("board:1,queue_timeout=0"); }), "0000:04:00.0 is in use"));
 }
 
-TEST_CASE("a device of the id that is no board is named, with what to do") {
+TEST_CASE("unusable devices are reported with a remedy") {
   FakeBus bus;
   bus.add_device();
-  CHECK(says(open_error("board:0"), "0000:03:00.0: no driver has it; bind it to vfio-pci or"));
+  CHECK(says(open_error("board:0"),
+             "0000:03:00.0: it is bound to no driver; bind it to vfio-pci or"));
   bus.add_device("some_driver");
-  CHECK(says(open_error("board"), "0000:04:00.0: driver some_driver has it; bind it"));
+  CHECK(says(open_error("board"), "0000:04:00.0: it is bound to driver some_driver; bind it"));
   bus.add_device("vfio-pci");
-  CHECK(says(open_error("board"), "0000:05:00.0: it is bound to vfio-pci, but the host has no"));
+  CHECK(says(open_error("board"), "0000:05:00.0: it is bound to vfio-pci, but has no IOMMU group"));
   setenv("GDR_SOCKET", "/nowhere/socket", 1);
-  CHECK(says(Device::open("auto").description(), "bus; 0000:03:00.0: no driver has it"));
+  CHECK(says(Device::open("auto").description(), "bus; 0000:03:00.0: it is bound to no driver"));
   unsetenv("GDR_SOCKET");
   bus.add_uio();
   fs::remove_all(bus.root() / "sys/class/u-dma-buf");
-  CHECK(says(open_error("board"), "0000:06:00.0: there is no buffer of u-dma-buf left for it"));
+  CHECK(says(open_error("board"), "0000:06:00.0: no u-dma-buf buffer is left for it"));
 }
 
-TEST_CASE("what a board's files lack is said, and not found out by a signal") {
+TEST_CASE("missing or short device files are errors, not signals") {
   FakeBus bus;
-  const fs::path folder = bus.add_uio(), described = bus.root() / "sys/class/u-dma-buf/udmabuf0";
-  fs::rename(folder / "resource0", folder / "board's");  // which looks at its own file still
+  const fs::path folder = bus.add_uio(), buffer = bus.root() / "sys/class/u-dma-buf/udmabuf0";
+  fs::rename(folder / "resource0", folder / "board's");  // the board still uses the renamed file
   std::ofstream(folder / "resource0") << std::string(4096, ' ');
-  CHECK(says(open_error("board"), "its registers: 4096 bytes are there, 16384 are needed"));
+  CHECK(says(open_error("board"), "BAR 0 has 4096 bytes instead of 16384"));
   fs::rename(folder / "board's", folder / "resource0");
-  std::ofstream(described / "size") << "1000000000\n";
-  CHECK(says(open_error("board"), "its buffer for DMA: 1048576 bytes are there"));
-  std::ofstream(described / "size") << "4096\n";
-  CHECK(says(open_error("board"), "its buffer of 4096 bytes for DMA is too small"));
+  std::ofstream(buffer / "size") << "1000000000\n";
+  CHECK(says(open_error("board"), "its DMA buffer has 1048576 bytes"));
+  std::ofstream(buffer / "size") << "4096\n";
+  CHECK(says(open_error("board"), "its DMA buffer of 4096 bytes is too small"));
   fs::remove(bus.root() / "dev/uio0");
   CHECK(says(open_error("board"), "dev/uio0 cannot be opened: No such file"));
 }
 
-TEST_CASE("a board that describes a machine that cannot be is refused") {
+TEST_CASE("a board with an invalid geometry is rejected") {
   FakeBus bus;
   const fs::path registers = bus.add_uio() / "resource0";
   const auto with = [&](Register r, std::uint64_t value) {
@@ -108,13 +108,13 @@ TEST_CASE("a board that describes a machine that cannot be is refused") {
                                  {Register::InstructionWords, std::uint64_t{0}},
                                  {Register::MemoryBytes, ~std::uint64_t{0}},
                                  {Register::ClockHz, std::uint64_t{0x7ff0000000000000}}})
-    CHECK(says(with(r, value), "describes a machine that cannot be"));
-  CHECK(says(with(Register::Identity, 1), "is no board: its first register holds something else"));
+    CHECK(says(with(r, value), "has registers with an invalid geometry or clock"));
+  CHECK(says(with(Register::Identity, 1), "is not a board: its register IDENTITY"));
   CHECK(says(with(Register::Version, 0), "has registers of version 0"));
   CHECK(open_error("board") == "no error");
 }
 
-TEST_CASE("GDR_PCI_ID names other boards, in any case of letters, and must be an id") {
+TEST_CASE("GDR_PCI_ID selects the PCI id, ignores case, and is validated") {
   FakeBus bus;
   bus.add_uio();
   const auto with_id = [](const char* id) {
@@ -130,7 +130,7 @@ TEST_CASE("GDR_PCI_ID names other boards, in any case of letters, and must be an
     CHECK(says(with_id(id), "write VENDOR:DEVICE, four hexadecimal digits each"));
 }
 
-TEST_CASE("a board that VFIO shows gives the emulator's bits, and is told by event files") {
+TEST_CASE("a VFIO board returns the emulator's bits, with message-signalled and pin interrupts") {
   FakeBus bus;
   FakeVfio linux_vfio(bus);
   linux_vfio.messages = GENERATE(true, false);
@@ -138,45 +138,45 @@ TEST_CASE("a board that VFIO shows gives the emulator's bits, and is told by eve
   {
     Device device = Device::open("board:0");
     CHECK(says(error_of([] { Device::open("board:0,queue_timeout=0"); }),
-               "taken by another process"));
+               "in use by another process"));
     check_forces(device);
     CHECK((linux_vfio.command() & 0x06) == 0x06);
-    CHECK(linux_vfio.interrupts() > 0);
-    CHECK((linux_vfio.unmasked() > 0) == !linux_vfio.messages);
+    CHECK(linux_vfio.interrupt_count() > 0);
+    CHECK((linux_vfio.unmask_count() > 0) == !linux_vfio.messages);
     CHECK(linux_vfio.areas() == 2);
-    // Lists grow beyond the four megabytes that are lent first.
+    // Lists exceed the initial transfer memory of four megabytes.
     CHECK(forces(device, 9, 500000) == expected_forces(9, 500000));
     CHECK(device.statistics().lost_boards == 0);
   }
   CHECK(linux_vfio.areas() == 0);
-  Device again = Device::open("board:0");
-  check_forces(again);
+  Device reopened = Device::open("board:0");
+  check_forces(reopened);
 }
 
-TEST_CASE("a board of VFIO that may lock little memory works in parts") {
+TEST_CASE("lists for a VFIO board are divided if the limit of locked memory is low") {
   FakeBus bus;
   FakeVfio linux_vfio(bus);
-  linux_vfio.most_locked = std::uint64_t{6} << 20;
+  linux_vfio.max_locked = std::uint64_t{6} << 20;
   Device device = Device::open("board:0");
   CHECK(forces(device, 9, 500000) == expected_forces(9, 500000));
   CHECK(device.statistics().lost_boards == 0);
 }
 
-TEST_CASE("what VFIO lacks is said") {
+TEST_CASE("VFIO errors are reported with a remedy") {
   FakeBus bus;
   FakeVfio linux_vfio(bus);
   linux_vfio.viable = false;
-  CHECK(says(open_error("board"), "other devices of its IOMMU group have drivers of their own"));
+  CHECK(says(open_error("board"), "other devices of its IOMMU group are bound to other drivers"));
   linux_vfio.viable = true;
   linux_vfio.bar_size = 4096;
-  CHECK(says(open_error("board"), "its first BAR has 4096 bytes, a board's has 16384"));
+  CHECK(says(open_error("board"), "its first BAR has 4096 bytes instead of 16384"));
   linux_vfio.bar_size = bar_bytes;
-  linux_vfio.most_locked = 4096;
-  CHECK(says(open_error("board"), "(\"ulimit -l\" says how much may be locked)"));
+  linux_vfio.max_locked = 4096;
+  CHECK(says(open_error("board"), "bytes cannot be mapped for DMA (raise \"ulimit -l\""));
   driver::use_vfio_kernel(nullptr);
   CHECK(says(open_error("board"), "dev/vfio/vfio cannot be opened: No such file"));
 }
 
-TEST_CASE("a host without a board says so") {
+TEST_CASE("opening a board on a host without one is an error") {
   CHECK(says(open_error("board:0"), "no board server answers"));
 }

@@ -1,5 +1,5 @@
-// Boards that answer in good form what cannot be: they are lost, and nothing that they said is
-// believed.
+// Boards whose completions are well formed but inconsistent are marked as failed, and their results
+// are discarded.
 #include <cstring>
 #include <functional>
 #include <map>
@@ -10,7 +10,7 @@
 #include "emulator/board/hardware/checksum.hpp"
 #include "emulator/board/hardware/descriptor.hpp"
 #include "emulator/board/hardware/plain_words.hpp"
-#include "libgdr/driver/driven_board.hpp"
+#include "libgdr/driver/remote_board.hpp"
 #include "support/catch.hpp"
 
 using namespace driver_test;
@@ -18,12 +18,12 @@ using namespace gdr;
 
 namespace {
 
-using Lie = std::function<void(Completion&)>;
+using Modify = std::function<void(Completion&)>;
 
-/// A board that does nothing, and says whatever it likes about it.
-class Liar final : public driver::BoardAccess {
+/// A board that executes nothing and writes completions changed by a function.
+class MalformedBoard final : public driver::BoardAccess {
  public:
-  explicit Liar(Lie lie) : lie_(std::move(lie)) {
+  explicit MalformedBoard(Modify modify) : modify_(std::move(modify)) {
     for (const auto& [r, value] : {std::pair{Register::Identity, board_identity},
                                    {Register::Version, board_version},
                                    {Register::Chips, std::uint64_t{1}},
@@ -48,13 +48,13 @@ class Liar final : public driver::BoardAccess {
   void signal_doorbell() noexcept override {}
   const std::string& name() const noexcept override { return name_; }
 
-  /// The driver waits: now is the time for the board.
-  driver::Woken wait(std::chrono::nanoseconds /*most*/) override {
+  /// Runs the board while the driver waits.
+  driver::WaitResult wait(std::chrono::nanoseconds /*limit*/) override {
     write(Register::Resets, read(Register::Control));
     answer(Register::RingBase, Register::RingEntries, Register::Doorbell, Register::Head);
     answer(Register::ChipRingBase, Register::ChipRingEntries, Register::ChipDoorbell,
            Register::ChipHead);
-    return driver::Woken::Interrupt;
+    return driver::WaitResult::Interrupt;
   }
 
  private:
@@ -70,7 +70,7 @@ class Liar final : public driver::BoardAccess {
       Completion c;
       c.sequence = d.sequence;
       c.status = CompletionStatus::Done;
-      lie_(c);
+      modify_(c);
       c.checksum = 0;
       c.checksum = checksum(as_words(c));
       std::memcpy(at(d.completion), as_words(c).data(), sizeof(c));
@@ -78,16 +78,16 @@ class Liar final : public driver::BoardAccess {
     }
   }
 
-  Lie lie_;
+  Modify modify_;
   std::vector<std::uint64_t> bar_ = std::vector<std::uint64_t>(bar_bytes / word_bytes);
   std::map<std::uint64_t, std::vector<std::uint64_t>> areas_;
   std::uint64_t next_ = 0;
-  std::string name_ = "a liar";
+  std::string name_ = "test board";
 };
 
-/// What becomes of a list that reads nine words.
-std::string end_of_list(const Lie& lie) {
-  const auto board = driver::drive_board(std::make_unique<Liar>(lie), {0.5});
+/// The error of a list that reads nine words.
+std::string end_of_list(const Modify& modify) {
+  const auto board = driver::open_remote_board(std::make_unique<MalformedBoard>(modify), {0.5});
   CommandList list;
   Command c;
   c.kind = CommandKind::ReadMemory;
@@ -102,7 +102,7 @@ std::string end_of_list(const Lie& lie) {
 
 }  // namespace
 
-TEST_CASE("a board that says what cannot be is lost") {
+TEST_CASE("a corrupt completion marks the board as failed") {
   const auto nine = [](Completion& c) {
     c.result_words = 9;
     c.result_checksum = checksum(std::vector<std::uint64_t>(9, 0));
@@ -110,11 +110,11 @@ TEST_CASE("a board that says what cannot be is lost") {
   CHECK(end_of_list(nine) == "no error");
   for (const std::uint64_t words : {std::uint64_t{0}, std::uint64_t{8}, std::uint64_t{1} << 60})
     CHECK(says(end_of_list([&](Completion& c) { c.result_words = words; }),
-               "a list returned " + std::to_string(words) + " words, not 9"));
-  CHECK(says(end_of_list([&](Completion& c) { c.result_words = 9; }), "keep arriving damaged"));
+               "the board returned " + std::to_string(words) + " words for a list whose"));
+  CHECK(says(end_of_list([&](Completion& c) { c.result_words = 9; }), "results remain corrupt"));
   CHECK(says(end_of_list([](Completion& c) { c.status = static_cast<CompletionStatus>(99); }),
              "unknown status"));
-  CHECK(says(end_of_list([](Completion& c) { c.sequence += 1; }), "keeps arriving damaged"));
+  CHECK(says(end_of_list([](Completion& c) { c.sequence += 1; }), "completions remain corrupt"));
   CHECK(end_of_list([](Completion& c) {
           c.status = CompletionStatus::Refused;
           c.category = 200;

@@ -1,4 +1,4 @@
-// Boards with defects in their chips: the start-up test finds them, and others do their work.
+// Boards with defective chips: the self-test detects them, and other boards do their work.
 #include <atomic>
 #include <random>
 
@@ -12,18 +12,18 @@ using namespace gdr;
 
 namespace {
 
-/// A bit of a memory of one PE (or of a block's broadcast memory) that is always 0, or always 1.
+/// A bit of a PE's memory (or a block's broadcast memory) that is stuck at 0 or 1.
 struct StuckBit {
   LaneMemory BlockState::*memory;
-  std::size_t word = 0;  ///< lane of the memory
+  std::size_t word = 0;  ///< index in the memory
   unsigned bit = 0;
   bool one = true;
 };
 
-/// The reference engine in a chip with a stuck bit: in block `number` of whichever chip runs first.
-class Defective final : public Engine {
+/// The reference engine with a stuck bit in block `number` of the first chip that runs.
+class DefectiveEngine final : public Engine {
  public:
-  Defective(const StuckBit& stuck, std::uint32_t number)
+  DefectiveEngine(const StuckBit& stuck, std::uint32_t number)
       : stuck_(stuck), number_(number), good_(make_engine("reference")) {}
   std::string_view name() const noexcept override { return good_->name(); }
   Isa isa() const noexcept override { return good_->isa(); }
@@ -35,23 +35,23 @@ class Defective final : public Engine {
  private:
   class Stuck final : public Executable {
    public:
-    Stuck(const Defective& of, std::shared_ptr<const Executable> good)
-        : of_(of), good_(std::move(good)) {}
+    Stuck(const DefectiveEngine& engine, std::shared_ptr<const Executable> good)
+        : engine_(engine), good_(std::move(good)) {}
     void run(BlockState& block, const BlockRun& run) const override {
-      of_.harm(block);
+      engine_.apply_defect(block);
       good_->run(block, run);
-      of_.harm(block);
+      engine_.apply_defect(block);
     }
 
    private:
-    const Defective& of_;
+    const DefectiveEngine& engine_;
     std::shared_ptr<const Executable> good_;
   };
 
-  void harm(BlockState& block) const {
+  void apply_defect(BlockState& block) const {
     if (block.number != number_) return;
-    const BlockState* nobody = nullptr;
-    if (!victim_.compare_exchange_strong(nobody, &block) && nobody != &block) return;
+    const BlockState* none = nullptr;
+    if (!defective_block_.compare_exchange_strong(none, &block) && none != &block) return;
     std::uint64_t& word = (block.*stuck_.memory)[stuck_.word];
     const std::uint64_t bit = std::uint64_t{1} << stuck_.bit;
     word = stuck_.one ? word | bit : word & ~bit;
@@ -60,12 +60,12 @@ class Defective final : public Engine {
   StuckBit stuck_;
   std::uint32_t number_;
   std::shared_ptr<const Engine> good_;
-  mutable std::atomic<const BlockState*> victim_ = nullptr;
+  mutable std::atomic<const BlockState*> defective_block_ = nullptr;
 };
 
 }  // namespace
 
-TEST_CASE("a stuck bit of any memory in a chip is found when a board is opened, and named") {
+TEST_CASE("the self-test at opening detects and locates a stuck bit of any memory") {
   const Geometry g = bus_geometry();
   const std::size_t pes = g.pes_per_block;
   struct Memory {
@@ -85,7 +85,7 @@ TEST_CASE("a stuck bit of any memory in a chip is found when a board is opened, 
                            static_cast<unsigned>(random() % 36), k % 2 == 0};
       const auto block = static_cast<std::uint32_t>(random() % g.blocks);
       FakeBus bus;
-      bus.add_uio(std::make_shared<Defective>(stuck, block));
+      bus.add_uio(std::make_shared<DefectiveEngine>(stuck, block));
       const std::string error = error_of([] { Device::open("board:0"); });
       INFO("word " << stuck.word << ", bit " << stuck.bit << ": " << error);
       CHECK(says(error, std::string("failed its test: ") + memory.name));
@@ -94,18 +94,18 @@ TEST_CASE("a stuck bit of any memory in a chip is found when a board is opened, 
   }
 }
 
-TEST_CASE("a board with a stuck bit is taken out, and another one does its work") {
+TEST_CASE("a board with a stuck bit is removed, and another board does its work") {
   const StuckBit stuck{&BlockState::local, 777, 3, true};
   FakeBus bus;
-  bus.add_uio(std::make_shared<Defective>(stuck, 1));
+  bus.add_uio(std::make_shared<DefectiveEngine>(stuck, 1));
   bus.add_uio(make_engine("reference"));
   Device device = Device::open("board:0,boards=2");
   CHECK(device.statistics().lost_boards == 1);
   CHECK(forces(device, 3000, 70) == expected_forces(3000, 70));
-  // Untested, it works until somebody asks.
+  // Without a self-test it is used until device.test() is called.
   FakeBus later;
   later.add_uio(make_engine("reference"));
-  later.add_uio(std::make_shared<Defective>(stuck, 0));
+  later.add_uio(std::make_shared<DefectiveEngine>(stuck, 0));
   Device untested = Device::open("board:0,boards=2,self_test=0");
   CHECK(untested.statistics().lost_boards == 0);
   const std::vector<BoardTest> tests = untested.test();

@@ -1,4 +1,4 @@
-// Tests of boards in the background: what fails is taken out before it is given work.
+// Background health checks of boards: a board that fails is removed before it gets work.
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -12,9 +12,9 @@ using namespace driver_test;
 
 namespace {
 
-/// Whether something comes true within a time that only a hang exceeds.
+/// Waits until a condition holds; false after 20 seconds.
 template <typename Condition>
-bool soon(Condition&& condition) {
+bool eventually(Condition&& condition) {
   for (int k = 0; k < 1000; ++k) {
     if (condition()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -22,8 +22,8 @@ bool soon(Condition&& condition) {
   return false;
 }
 
-/// A process that serves an owner.
-pid_t owner_of(const ServerProcess& server) {
+/// The first process of the server that serves an owner.
+pid_t owner_process(const ServerProcess& server) {
   const std::string main = std::to_string(server.process());
   std::ifstream children("/proc/" + main + "/task/" + main + "/children");
   pid_t first = -1;
@@ -33,43 +33,44 @@ pid_t owner_of(const ServerProcess& server) {
 
 }  // namespace
 
-TEST_CASE("a check in the background finds a board that died while nobody used it") {
+TEST_CASE("a health check detects a board that failed while idle") {
   const ServerProcess server({"--boards", "2", "--threads", "1"});
   gdr::Device device = gdr::Device::open(server.device("boards=2,health_check=0.05"));
   CHECK(forces(device, 3000, 40) == expected_forces(3000, 40));
-  CHECK(soon([&] { return device.statistics().checks > 0; }));
+  CHECK(eventually([&] { return device.statistics().checks > 0; }));
   CHECK(device.statistics().lost_boards == 0);
-  const pid_t owner = owner_of(server);
+  const pid_t owner = owner_process(server);
   REQUIRE(owner > 0);
   kill(owner, SIGKILL);
-  CHECK(soon([&] { return device.statistics().lost_boards == 1; }));
+  CHECK(eventually([&] { return device.statistics().lost_boards == 1; }));
   CHECK(forces(device, 3000, 40) == expected_forces(3000, 40));
   const std::uint64_t checks = device.statistics().checks;
-  CHECK(soon([&] { return device.statistics().checks > checks; }));  // of the other one
+  CHECK(eventually(
+      [&] { return device.statistics().checks > checks; }));  // the other board is still checked
 }
 
-TEST_CASE("a check in the background takes out a board that computes wrongly") {
+TEST_CASE("a health check removes a board that computes wrong results") {
   const ServerProcess server({"--inject", "wrong-result@2:4000x1000000"});
   gdr::Device device = gdr::Device::open(server.device("self_test=0,health_check=0.05"));
-  CHECK(soon([&] { return device.statistics().lost_boards == 1; }));
+  CHECK(eventually([&] { return device.statistics().lost_boards == 1; }));
   const std::string error = error_of([&] { forces(device, 9, 9); });
   INFO(error);
   CHECK(says(error, "no board is left"));
   CHECK(says(error, "memory of chip 0"));
 }
 
-TEST_CASE("checks stand between the runs of several threads, and change no bit") {
+TEST_CASE("health checks run between jobs of several threads without changing results") {
   gdr::Device device = gdr::Device::open("emulator:threads=1,health_check=0.001," + small_machine);
   const std::vector<double> wanted = expected_forces(500, 60);
   std::atomic<int> wrong = 0;
-  std::vector<std::thread> crew;
+  std::vector<std::thread> threads;
   for (int t = 0; t < 2; ++t)
-    crew.emplace_back([&] {
+    threads.emplace_back([&] {
       for (int k = 0; k < 20; ++k) wrong += forces(device, 500, 60) == wanted ? 0 : 1;
     });
-  for (std::thread& thread : crew) thread.join();
+  for (std::thread& thread : threads) thread.join();
   CHECK(wrong == 0);
-  CHECK(soon([&] { return device.statistics().checks > 1; }));
+  CHECK(eventually([&] { return device.statistics().checks > 1; }));
   CHECK(error_of([] { gdr::Device::open("mpi:health_check=1"); }) ==
         "device option check: ranks cannot test their boards each by itself; leave it out");
   CHECK(says(error_of([] { gdr::Device::open("emulator:health_check=often"); }), "seconds from 0"));

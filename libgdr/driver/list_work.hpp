@@ -1,5 +1,4 @@
-// How long payloads, results and work of commands are, so that a driver sends, expects and waits
-// for just that.
+// Programs on the chips and the work of lists, from which the driver computes sizes and timeouts.
 #pragma once
 
 #include <cstdint>
@@ -7,21 +6,21 @@
 #include <vector>
 
 #include "emulator/board/program_timing.hpp"
-#include "libgdr/driver/patience.hpp"
+#include "libgdr/driver/timeout_policy.hpp"
 
 namespace gdr::driver {
 
-/// The timing of a program in an object file; zeros for what the board will refuse.
+/// The timing of a program in an object file; zeros for an object that the board rejects.
 ProgramTiming object_timing(std::span<const std::uint64_t> payload, std::uint64_t bytes,
                             const Geometry& geometry);
 
-/// What the chips of a board hold, each its own.
+/// The program on each chip of a board.
 using ChipPrograms = std::vector<ProgramTiming>;
 
-/// Of the chips that a command names; zeros where it names none that is there.
+/// The program on the first chip that a command names; zeros if there is no such chip.
 const ProgramTiming& program_of(const ChipPrograms& chips, const Command& command) noexcept;
 
-/// Puts a program into the chips that a LoadProgram command names.
+/// Records the program that a LoadProgram command loads into its chips.
 void load(ChipPrograms& chips, const Command& command, const ProgramTiming& program);
 
 /// Adds the PE clocks of a run.

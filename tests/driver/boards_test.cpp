@@ -1,10 +1,11 @@
-// Boards of a server give the bits of the emulator in this process, alone and side by side.
+// Boards of a server return the emulator's bits, alone and concurrently.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <thread>
 
 #include "driver/server_process.hpp"
+#include "emulator/host/stopwatch.hpp"
 #include "library/kernels.hpp"
 #include "support/catch.hpp"
 
@@ -32,7 +33,7 @@ std::vector<double> gravity(gdr::Device& device) {
 
 }  // namespace
 
-TEST_CASE("a board of a server gives the emulator's bits") {
+TEST_CASE("a board of a server returns the emulator's bits") {
   const ServerProcess server;
   gdr::Device here = gdr::Device::open("emulator:" + small_machine);
   gdr::Device there = gdr::Device::open(server.device());
@@ -53,7 +54,7 @@ TEST_CASE("a board of a server gives the emulator's bits") {
   CHECK(b.transfer_seconds > 0);
 }
 
-TEST_CASE("boards side by side give the same bits") {
+TEST_CASE("concurrent boards return the same bits") {
   const ServerProcess server({"--boards", "3"});
   gdr::Device three = gdr::Device::open(server.device("boards=3"));
   CHECK(says(three.description(), "3 boards"));
@@ -62,15 +63,15 @@ TEST_CASE("boards side by side give the same bits") {
   CHECK(product(three, 1300) == product(here, 1300));
 }
 
-TEST_CASE("rows of a product that a board did not finish before it was lost go to the others") {
+TEST_CASE("the unfinished rows of a failed board's product are computed by other boards") {
   gdr::Device here = gdr::Device::open("emulator:" + small_machine);
   const std::vector<double> small = product(here), wanted = product(here, 1300);
   const ServerProcess server({"--boards", "3", "--inject", "die@14"});
   gdr::Device device = gdr::Device::open(server.device("boards=3,self_test=0"));
   std::string error = "no error";
-  unsigned most_lost = 0;
+  unsigned max_lost = 0;
   for (int k = 0; k < 100 && error == "no error"; ++k) {
-    // A small product has work for the first board only, which so is the first that is lost.
+    // A small product uses only the first board, which therefore fails first.
     std::vector<double> c = small, large = wanted;
     error = error_of([&] {
       c = product(device);
@@ -78,20 +79,20 @@ TEST_CASE("rows of a product that a board did not finish before it was lost go t
     });
     CHECK(c == small);
     CHECK(large == wanted);
-    if (error == "no error") most_lost = device.statistics().lost_boards;
+    if (error == "no error") max_lost = device.statistics().lost_boards;
   }
-  CHECK(most_lost >= 1);
+  CHECK(max_lost >= 1);
   CHECK(says(error, "all 3 boards failed"));
 }
 
-TEST_CASE("a board that is lost leaves its work to the others") {
-  // Every board's server dies at its fortieth list. The first board has the most to do: it is lost
-  // first, in the middle of a job, then the others, until none is left.
+TEST_CASE("the work of a failed board is repeated by other boards") {
+  // Every board fails at its fortieth list. The first board executes most lists: it fails first,
+  // during a job, then the others, until none is left.
   const ServerProcess server({"--boards", "3", "--inject", "die@40"});
   gdr::Device device = gdr::Device::open(server.device("boards=3,self_test=0"));
   const std::vector<double> wanted[] = {expected_forces(200, 90), expected_forces(3000, 90)};
   std::string error;
-  unsigned most_lost = 0;
+  unsigned max_lost = 0;
   for (int k = 0; k < 200 && error.empty(); ++k) {
     const bool large = k % 3 != 0;
     std::vector<double> results = wanted[large];
@@ -99,38 +100,38 @@ TEST_CASE("a board that is lost leaves its work to the others") {
     CHECK(results == wanted[large]);
     if (error == "no error") {
       error.clear();
-      most_lost = std::max(most_lost, device.statistics().lost_boards);
+      max_lost = std::max(max_lost, device.statistics().lost_boards);
     }
   }
-  CHECK(most_lost >= 1);  // and jobs were done nevertheless
+  CHECK(max_lost >= 1);  // jobs completed after a failure
   INFO(error);
   CHECK(says(error, "all 3 boards failed"));
   CHECK(device.statistics().lost_boards == 3);
 }
 
-TEST_CASE("what a name asks for and the board has not is said") {
+TEST_CASE("options that a board does not satisfy are errors") {
   const ServerProcess server;
   const auto open = [&](const std::string& options) {
     return error_of([&] { gdr::Device::open(server.device(options)); });
   };
   CHECK(says(open("pes=16"), "device option pes=16: board 0 of"));
   CHECK(open("pes=32,chips=2") == "no error");
-  CHECK(says(open("engine=reference"), "ask for no other, or start it with --any-engine"));
-  CHECK(says(open("boards=2,queue_timeout=0.05"), "no board became free in time"));
+  CHECK(says(open("engine=reference"), "request no other, or start the server with --any-engine"));
+  CHECK(says(open("boards=2,queue_timeout=0.05"), "no board became free within the queue timeout"));
   CHECK(says(error_of([] { gdr::Device::open("board:unix:/nowhere/socket"); }),
              "no board server answers at /nowhere/socket"));
   CHECK(says(error_of([] { gdr::Device::open("board:unix:"); }), "names no socket"));
   CHECK(says(error_of([] { gdr::Device::open("board:one"); }), "a number from 0 to 255"));
 }
 
-TEST_CASE("owners may choose the engine where the server allows it") {
+TEST_CASE("clients choose the engine of a server with --any-engine") {
   const ServerProcess server({"--any-engine"});
   gdr::Device device = gdr::Device::open(server.device("engine=reference"));
   CHECK(device.statistics().engine == "reference");
   CHECK(forces(device, 60, 30) == expected_forces(60, 30));
 }
 
-TEST_CASE("auto takes a board server that answers, else the emulator, and says why") {
+TEST_CASE("auto selects a board server that answers, else the emulator, and reports the reason") {
   setenv("GDR_SOCKET", "/nowhere/socket", 1);
   CHECK(says(gdr::Device::open("auto").description(),
              "taken by auto: no board on this host's bus; "
@@ -144,7 +145,7 @@ TEST_CASE("auto takes a board server that answers, else the emulator, and says w
   CHECK(says(numbered, "board:unix:" + server.socket()));
 }
 
-TEST_CASE("a test of the boards finds nothing wrong with good ones") {
+TEST_CASE("the self-test passes on working boards") {
   const ServerProcess server({"--boards", "2"});
   gdr::Device device = gdr::Device::open(server.device("boards=2"));
   const std::vector<gdr::BoardTest> tests = device.test(2);
@@ -154,7 +155,7 @@ TEST_CASE("a test of the boards finds nothing wrong with good ones") {
   CHECK(forces(device, 60, 30) == expected_forces(60, 30));
 }
 
-TEST_CASE("an interrupt reaches the board of a server, which then works on") {
+TEST_CASE("an interrupt cancels a job on a server's board, which remains usable") {
   const ServerProcess server;
   gdr::Device device = gdr::Device::open(server.device());
   const std::vector<double> xi = library_test::rough_values(100'000, 1),
@@ -166,18 +167,17 @@ TEST_CASE("an interrupt reaches the board of a server, which then works on") {
   for (int k = 0; k < 2; ++k) {
     job.start({{"force", force}});
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    const auto begin = std::chrono::steady_clock::now();
-    for (device.interrupt(); !job.ready(); device.interrupt())  // it may not have begun yet
+    const gdr::Stopwatch stopwatch;
+    for (device.interrupt(); !job.ready(); device.interrupt())  // the job may not have started yet
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     CHECK(says(error_of([&] { job.wait(); }), "cancelled"));
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-    CHECK(spent.count() < 5);  // a tenth of a second where nothing else runs
+    CHECK(stopwatch.seconds() < 5);  // 0.1 s on an idle host
     CHECK(forces(device, 300, 50) == expected_forces(300, 50));
   }
   CHECK(device.statistics().lost_boards == 0);
 }
 
-TEST_CASE("the time line of a server's board has its lists, as long as the emulator's") {
+TEST_CASE("the timeline of a server's board has its lists, with the emulator's durations") {
   const ServerProcess server;
   gdr::Device here = gdr::Device::open("emulator:" + small_machine);
   gdr::Device there = gdr::Device::open(server.device());

@@ -1,5 +1,5 @@
-// The queues of the chips and of the board: what goes wrong in one harms no other. The board is
-// looked at as its bus sees it, descriptor by descriptor.
+// Queues of the chips and of the board: errors in one queue do not affect others. The tests write
+// descriptors and read completions directly.
 #include <array>
 #include <bit>
 #include <cstring>
@@ -10,7 +10,7 @@
 #include "emulator/board/hardware/checksum.hpp"
 #include "emulator/board/hardware/hardware.hpp"
 #include "emulator/board/hardware/plain_words.hpp"
-#include "libgdr/driver/driven_board.hpp"
+#include "libgdr/driver/remote_board.hpp"
 #include "library/kernels.hpp"
 #include "support/catch.hpp"
 
@@ -32,14 +32,14 @@ Geometry geometry() {
   return g;
 }
 
-/// A host that does everything by hand.
-class Bus {
+/// A host that writes descriptors and registers directly.
+class TestHost {
  public:
-  explicit Bus(std::vector<Fault> faults = {})
+  explicit TestHost(std::vector<Fault> faults = {})
       : bar_(bar_bytes / 8),
         memory_(area_words),
         board_{HardwareConfig{geometry(), make_engine(), 1},
-               reinterpret_cast<std::byte*>(bar_.data()), lent(), HardwareSignals{{}, {}},
+               reinterpret_cast<std::byte*>(bar_.data()), dma_space(), HardwareSignals{{}, {}},
                std::move(faults)} {
     place(Register::RingBase, Register::RingEntries, 0);
     for (unsigned c = 0; c < chips; ++c)
@@ -49,11 +49,11 @@ class Bus {
   std::uint64_t& at(Register r) { return bar_[static_cast<std::size_t>(r) / 8]; }
   std::uint64_t at(Register r, unsigned chip) { return at(of_chip(r, chip)); }
 
-  /// Puts a list into a queue: 0 is the board's, c + 1 that of chip c. Damaged ones have a checksum
-  /// that is none.
-  void put(unsigned queue, const CommandList& list, std::uint32_t flags = 0, bool damaged = false) {
-    const std::uint64_t commands = take(list.commands.size() * sizeof(Command) / 8),
-                        payload = take(list.payload.size());
+  /// Submits a list to a queue: 0 is the board's, c + 1 that of chip c. A corrupt descriptor has a
+  /// wrong checksum.
+  void put(unsigned queue, const CommandList& list, std::uint32_t flags = 0, bool corrupt = false) {
+    const std::uint64_t commands = reserve_words(list.commands.size() * sizeof(Command) / 8),
+                        payload = reserve_words(list.payload.size());
     std::memcpy(&memory_[commands], list.commands.data(), list.commands.size() * sizeof(Command));
     std::copy(list.payload.begin(), list.payload.end(),
               memory_.begin() + static_cast<long>(payload));
@@ -71,7 +71,7 @@ class Bus {
     d.results = bus + 8 * results_at(queue);
     d.result_words = 64;
     d.completion = bus + 8 * completion_at(queue);
-    d.checksum = checksum(as_words(d).first(15)) + (damaged ? 1 : 0);
+    d.checksum = checksum(as_words(d).first(15)) + (corrupt ? 1 : 0);
     std::memcpy(&memory_[ring_at(queue) + (d.sequence - 1) % entries * sizeof(Descriptor) / 8], &d,
                 sizeof(d));
     at(queue == 0 ? Register::Doorbell : of_chip(Register::ChipDoorbell, queue - 1)) = d.sequence;
@@ -92,12 +92,12 @@ class Bus {
   static std::uint64_t ring_at(unsigned queue) { return 0x400 * queue; }
   static std::uint64_t completion_at(unsigned queue) { return 0x1000 + 0x100 * queue; }
   static std::uint64_t results_at(unsigned queue) { return 0x2000 + 0x100 * queue; }
-  std::uint64_t take(std::uint64_t words) { return std::exchange(free_, free_ + words); }
+  std::uint64_t reserve_words(std::uint64_t words) { return std::exchange(free_, free_ + words); }
   void place(Register base, Register size, unsigned queue) {
     at(base) = bus + 8 * ring_at(queue);
     at(size) = entries;
   }
-  const DmaSpace& lent() {
+  const DmaSpace& dma_space() {
     space_.add({reinterpret_cast<std::byte*>(memory_.data()), bus, area_words * 8});
     return space_;
   }
@@ -124,14 +124,16 @@ CommandList write(unsigned chip, std::uint64_t value) {
   return memory(CommandKind::WriteMemory, chip, 7, value);
 }
 CommandList read(unsigned chip) { return memory(CommandKind::ReadMemory, chip, 7, 0); }
-CommandList beyond(unsigned chip) { return memory(CommandKind::ReadMemory, chip, 4096, 0); }
+CommandList read_out_of_range(unsigned chip) {
+  return memory(CommandKind::ReadMemory, chip, 4096, 0);
+}
 
 constexpr auto done = CompletionStatus::Done;
 
 }  // namespace
 
-TEST_CASE("every chip works off its own queue, and counts for itself") {
-  Bus host;
+TEST_CASE("every chip processes its own queue and has its own counters") {
+  TestHost host;
   for (unsigned c = 0; c < chips; ++c)
     for (unsigned k = 0; k <= c; ++k) host.put(c + 1, write(c, 100 * c + k));
   host.step();
@@ -151,18 +153,18 @@ TEST_CASE("every chip works off its own queue, and counts for itself") {
   CHECK(host.at(Register::Lists) == 9);
 }
 
-TEST_CASE("a bad list or descriptor in a chip's queue halts that chip alone") {
-  Bus host;
-  const bool damaged = GENERATE(false, true);
+TEST_CASE("an invalid list or descriptor in a chip's queue halts only that chip") {
+  TestHost host;
+  const bool corrupt = GENERATE(false, true);
   host.put(1, write(0, 10));
-  host.put(2, damaged ? write(1, 11) : beyond(1), 0, damaged);
+  host.put(2, corrupt ? write(1, 11) : read_out_of_range(1), 0, corrupt);
   host.put(2, write(1, 12));  // skipped
   host.put(3, write(2, 13));
   host.step();
-  const auto why = damaged ? CompletionStatus::BadDescriptor : CompletionStatus::Refused;
+  const auto expected = corrupt ? CompletionStatus::BadDescriptor : CompletionStatus::Refused;
   CHECK(host.status(2) == CompletionStatus::Skipped);
   CHECK(host.at(Register::ChipStatus, 1) == (chip_error | chip_halted));
-  CHECK(host.at(Register::ChipError, 1) == static_cast<std::uint64_t>(why));
+  CHECK(host.at(Register::ChipError, 1) == static_cast<std::uint64_t>(expected));
   CHECK(host.at(Register::ChipErrorSequence, 1) == 1);
   CHECK(host.at(Register::ChipRefused, 1) == 1);
   CHECK(host.at(Register::ChipHead, 1) == 2);
@@ -173,7 +175,7 @@ TEST_CASE("a bad list or descriptor in a chip's queue halts that chip alone") {
     CHECK(host.at(Register::ChipError, c) == 0);
     host.put(c + 1, read(c));
   }
-  // What is for all chips waits for the one that is halted, until its queue is told to go on.
+  // Lists of the board's queue are skipped until the halted chip's queue resumes.
   host.put(0, read(0));
   host.step();
   CHECK(host.results(1, 1)[0] == 10);
@@ -190,10 +192,11 @@ TEST_CASE("a bad list or descriptor in a chip's queue halts that chip alone") {
   CHECK((host.at(Register::Status) & status_halted) == 0);
 }
 
-TEST_CASE("a list that fails in the board's queue halts all, and names the chip at which it did") {
-  Bus host;
+TEST_CASE(
+    "a list that fails in the board's queue halts all chips and identifies the failing chip") {
+  TestHost host;
   CommandList list = write(0, 5);
-  list.commands.push_back(beyond(2).commands[0]);
+  list.commands.push_back(read_out_of_range(2).commands[0]);
   host.put(0, list);
   host.step();
   CHECK(host.status(0) == CompletionStatus::Refused);
@@ -213,8 +216,8 @@ TEST_CASE("a list that fails in the board's queue halts all, and names the chip 
   CHECK(host.results(0, 1)[0] == 5);
 }
 
-TEST_CASE("a chip's queue takes no commands for other chips") {
-  Bus host;
+TEST_CASE("a chip's queue rejects commands for other chips") {
+  TestHost host;
   CommandList list = write(1, 3);
   list.commands.push_back(write(2, 4).commands[0]);
   host.put(2, list);
@@ -229,8 +232,8 @@ TEST_CASE("a chip's queue takes no commands for other chips") {
   CHECK(host.at(Register::ChipCommands, 1) == 0);  // not even the first
 }
 
-TEST_CASE("a ring that makes no sense ends its queue only") {
-  Bus host;
+TEST_CASE("an invalid ring fails only its queue") {
+  TestHost host;
   host.at(of_chip(Register::ChipRingEntries, 1)) = 7;
   host.put(2, write(1, 1));
   host.put(1, write(0, 2));
@@ -241,13 +244,13 @@ TEST_CASE("a ring that makes no sense ends its queue only") {
   CHECK(host.at(Register::ChipHead, 0) == 1);
   CHECK(host.at(Register::Head) == 1);
   CHECK((host.at(Register::Status) & status_failed) == 0);
-  host.at(Register::Control) = 1;  // a reset mends it
+  host.at(Register::Control) = 1;  // a reset clears the failure
   host.step();
   CHECK(host.at(Register::ChipStatus, 1) == 0);
 }
 
-TEST_CASE("STOP ends lists before they begin, until it is taken back") {
-  Bus host;
+TEST_CASE("lists are not started while STOP is set") {
+  TestHost host;
   host.at(Register::Stop) = 1;
   host.put(1, write(0, 1));
   host.step();
@@ -260,10 +263,10 @@ TEST_CASE("STOP ends lists before they begin, until it is taken back") {
   CHECK(host.results(1, 1)[0] == 2);
 }
 
-TEST_CASE("chips hold programs of their own") {
+TEST_CASE("chips have separate programs") {
   const ServerProcess server;
   const auto board =
-      driver::drive_board(driver::open_server_board(server.socket(), {"", "", 5}), {5});
+      driver::open_remote_board(driver::open_server_board(server.socket(), {"", "", 5}), {5});
   Geometry g = board->identity().geometry;
   const auto here = emulate_board(g, make_engine(), 1);
   const Kernel other = Kernel::assemble(library_test::typed_text, "typed.gds");
@@ -326,7 +329,7 @@ TEST_CASE("chips hold programs of their own") {
   CHECK(std::equal(spring.begin(), spring.begin() + static_cast<long>(half), mixed.begin()));
   CHECK(std::equal(typed.begin() + static_cast<long>(typed.size() / 2), typed.end(),
                    mixed.begin() + static_cast<long>(half)));
-  // What needs one program of both is refused.
+  // A command that requires the same program on both chips is rejected.
   Command& run = add(CommandKind::Run, 3, {});
   run.flags = run_start;
   const CommandList wrong = std::exchange(list, {});
@@ -335,17 +338,17 @@ TEST_CASE("chips hold programs of their own") {
   CHECK(says(error, "chip 1 holds another program than chip 0"));
   CHECK(error_of([&] {
           board->execute(wrong, none);
-          board->settle();
+          board->wait_for_completion();
         }) == error);
   work(1, other);
   both();
 }
 
-TEST_CASE("the driver speaks to one chip through its queue, to several through the board's") {
+TEST_CASE("the driver submits lists for one chip to its queue, others to the board's") {
   const ServerProcess server;
   auto access = driver::open_server_board(server.socket(), {"", "", 5});
   driver::BoardAccess* const registers = access.get();
-  const auto board = driver::drive_board(std::move(access), {5});
+  const auto board = driver::open_remote_board(std::move(access), {5});
   const auto heads = [&] {
     return std::array{registers->read(Register::Head), registers->read(Register::ChipHead),
                       registers->read(of_chip(Register::ChipHead, 1))};
@@ -361,24 +364,24 @@ TEST_CASE("the driver speaks to one chip through its queue, to several through t
   board->execute(pair, results);
   CHECK(results == std::vector<std::uint64_t>{40, 41});
   CHECK(heads() == std::array<std::uint64_t, 3>{1, 1, 2});
-  // A posted list that chip 0 refuses: chip 1's, behind it, is done all the same.
+  // Chip 0 rejects a posted list; the later list of chip 1 is executed.
   board->execute(memory(CommandKind::WriteMemory, 0, ~std::uint64_t{0}, 1), results);
   board->execute(write(1, 43), results);
-  CHECK(says(error_of([&] { board->settle(); }), "beyond the memory"));
+  CHECK(says(error_of([&] { board->wait_for_completion(); }), "beyond the memory"));
   board->execute(read(1), results);
   CHECK(results == std::vector<std::uint64_t>{43});
   board->execute(read(0), results);
   CHECK(results == std::vector<std::uint64_t>{40});
 }
 
-TEST_CASE("damaged transfers in several chips' queues are mended, and nothing is done twice") {
-  // Of the lists of one chip the first arrives damaged, while those of the other are done.
+TEST_CASE("corrupt transfers in several chips' queues are repeated without executing lists twice") {
+  // The first list of one chip is corrupt, while those of the other are executed.
   for (const char* const fault : {"flip-payload@2:5", "flip-payload@3:9x2", "flip-command@2:70x3",
                                   "flip-completion@2:5000x3", "flip-result@6:3x2"}) {
     INFO(fault);
     const ServerProcess server({"--inject", fault});
     const auto board =
-        driver::drive_board(driver::open_server_board(server.socket(), {"", "", 5}), {5});
+        driver::open_remote_board(driver::open_server_board(server.socket(), {"", "", 5}), {5});
     std::vector<std::uint64_t> results;
     for (std::uint64_t k = 0; k < 6; ++k)
       board->execute(write(k % 2 == 0 ? 0 : 1, 50 + k), results);

@@ -1,5 +1,5 @@
-// Boards that change their owner, and what is left of those who go: at any moment, in the right
-// order, and nothing.
+// Transfer of ownership of boards: queue order, initial state for the next owner, and release of
+// all resources.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,7 +16,8 @@
 #include "driver/fake_bus.hpp"
 #include "driver/server_process.hpp"
 #include "emulator/board/hardware/registers.hpp"
-#include "libgdr/driver/driven_board.hpp"
+#include "emulator/host/stopwatch.hpp"
+#include "libgdr/driver/remote_board.hpp"
 #include "library/kernels.hpp"
 #include "support/catch.hpp"
 
@@ -25,21 +26,17 @@ using namespace gdr;
 
 namespace {
 
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-std::size_t entries_of(const char* folder) {
+std::size_t count_entries(const char* folder) {
   return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder),
                                                 std::filesystem::directory_iterator()));
 }
 
-/// What a process has: open files, threads, and memory that it shares with boards.
-struct Holdings {
-  std::size_t files = entries_of("/proc/self/fd"), threads = entries_of("/proc/self/task");
+/// Resources of this process: open files, threads, and mappings shared with boards.
+struct Resources {
+  std::size_t files = count_entries("/proc/self/fd"), threads = count_entries("/proc/self/task");
   std::size_t shared = count_shared();
 
-  friend bool operator==(const Holdings&, const Holdings&) = default;
+  friend bool operator==(const Resources&, const Resources&) = default;
 
  private:
   static std::size_t count_shared() {
@@ -50,8 +47,8 @@ struct Holdings {
   }
 };
 
-/// Everything that the next owner can see of a board is as new.
-void check_fresh(const ServerProcess& server) {
+/// Checks that registers and memories of the server's board are in their initial state.
+void check_initial_state(const ServerProcess& server) {
   auto access = driver::open_server_board(server.socket(), {"", "", 20});
   for (const Register r :
        {Register::Head, Register::Interrupts, Register::Error, Register::Lists, Register::Refused,
@@ -62,7 +59,7 @@ void check_fresh(const ServerProcess& server) {
     for (const Register r : {Register::ChipStatus, Register::ChipCommands, Register::ChipError,
                              Register::ChipInstructions, Register::ChipHead})
       CHECK(access->read(of_chip(r, chip)) == 0);
-  const auto board = driver::drive_board(std::move(access), {5});
+  const auto board = driver::open_remote_board(std::move(access), {5});
   CommandList list;
   for (unsigned chip = 0; chip < 2; ++chip) {
     Command c;
@@ -78,7 +75,7 @@ void check_fresh(const ServerProcess& server) {
 
 }  // namespace
 
-TEST_CASE("an owner that is killed at any moment leaves a board that nobody has used") {
+TEST_CASE("after an owner is killed at a random moment the board is in its initial state") {
   const ServerProcess server({"--threads", "1"});
   const std::vector<double> wanted = expected_forces(50, 20);
   std::mt19937 random(3);
@@ -95,20 +92,20 @@ TEST_CASE("an owner that is killed at any moment leaves a board that nobody has 
     std::this_thread::sleep_for(std::chrono::milliseconds(random() % 80));
     kill(owner, SIGKILL);
     waitpid(owner, nullptr, 0);
-    check_fresh(server);
+    check_initial_state(server);
   }
   Device device = Device::open(server.device("queue_timeout=20"));
   CHECK(forces(device, 50, 20) == wanted);
 }
 
-TEST_CASE("who waits for a board gets it in the order in which they came") {
+TEST_CASE("clients get a board in the order of their requests") {
   const ServerProcess server;
   auto first = std::make_unique<Device>(Device::open(server.device()));
   std::vector<int> order;
   std::mutex mutex;
-  std::vector<std::thread> crew;
+  std::vector<std::thread> clients;
   for (int k = 0; k < 4; ++k) {
-    crew.emplace_back([&, k] {
+    clients.emplace_back([&, k] {
       Device device = Device::open(server.device("queue_timeout=30"));
       const std::scoped_lock lock(mutex);
       order.push_back(k);
@@ -116,65 +113,65 @@ TEST_CASE("who waits for a board gets it in the order in which they came") {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   first.reset();
-  for (std::thread& thread : crew) thread.join();
+  for (std::thread& thread : clients) thread.join();
   CHECK(order == std::vector<int>{0, 1, 2, 3});
 }
 
-TEST_CASE("a server that ends while its boards work is an error in time, however it ends") {
-  for (const int how : {SIGTERM, SIGINT, SIGHUP, SIGKILL}) {
-    INFO("signal " << how);
+TEST_CASE("the end of a server during a job is reported as an error within ten seconds") {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGKILL}) {
+    INFO("signal " << signal);
     ServerProcess server({"--boards", "2", "--threads", "1"});
     Device device = Device::open(server.device("boards=2"));
-    std::atomic<bool> begun = false;
+    std::atomic<bool> started = false;
     std::string error;
     std::thread work([&] {
       error = error_of([&] {
         for (;;) {
           forces(device, 3000, 4000);
-          begun = true;
+          started = true;
         }
       });
     });
-    while (!begun) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    const auto begin = std::chrono::steady_clock::now();
-    server.signal(how);
+    while (!started) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const Stopwatch stopwatch;
+    server.signal(signal);
     const int status = server.wait();
     work.join();
-    CHECK(status == (how == SIGKILL ? -SIGKILL : 0));
+    CHECK(status == (signal == SIGKILL ? -SIGKILL : 0));
     CHECK(says(error, "all 2 boards failed"));
-    CHECK(seconds_since(begin) < 10);
+    CHECK(stopwatch.seconds() < 10);
   }
 }
 
-TEST_CASE("a device that cannot be opened leaves nothing behind") {
+TEST_CASE("a device that cannot be opened releases all resources") {
   const ServerProcess server({"--boards", "2"});
   const ServerProcess broken({"--inject", "wrong-result@2:9x1000000"});
-  const ServerProcess dying({"--inject", "die@2"});
-  const ServerProcess poor({"--memory", "1"});
+  const ServerProcess failing({"--inject", "die@2"});
+  const ServerProcess limited({"--memory", "1"});
   const auto fail = [&](const std::string& name) {
     CHECK(error_of([&] { Device::open(name); }) != "no error");
   };
-  const auto all = [&] {
+  const auto fail_all = [&] {
     fail(server.device("pes=16"));
     fail(server.device("engine=reference"));
     fail(server.device("boards=3,queue_timeout=0"));
     fail(broken.device());
-    fail(dying.device());
-    fail(poor.device());
+    fail(failing.device());
+    fail(limited.device());
     fail("board:unix:/nowhere/socket");
     FakeBus bus;
     bus.add_device();
     fail("board:7");
   };
-  all();  // once, for what the library keeps for good
-  const Holdings before;
-  for (int k = 0; k < 3; ++k) all();
+  fail_all();  // allocates what the library keeps permanently
+  const Resources before;
+  for (int k = 0; k < 3; ++k) fail_all();
   {
     Device device = Device::open(server.device("boards=2,health_check=0.01"));
     forces(device, 1500, 40);
-    CHECK(!(Holdings() == before));  // so they would be seen
+    CHECK(!(Resources() == before));  // the counts detect leaks
   }
-  const Holdings after;
+  const Resources after;
   CHECK(after.files == before.files);
   CHECK(after.threads == before.threads);
   CHECK(after.shared == before.shared);

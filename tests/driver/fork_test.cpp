@@ -23,8 +23,7 @@ using namespace driver_test;
 
 namespace {
 
-/// What a child says that is forked off for a piece of work; how it ended where that was by a
-/// signal, as one that hangs does.
+/// Runs a function in a forked child. Returns its text, or the signal that ended the child.
 std::string in_child(const std::function<std::string()>& work) {
   int pipe_ends[2];
   REQUIRE(pipe(pipe_ends) == 0);
@@ -36,19 +35,19 @@ std::string in_child(const std::function<std::string()>& work) {
     _exit(0);
   }
   close(pipe_ends[1]);
-  std::string said(1000, ' ');
-  const ssize_t n = read(pipe_ends[0], said.data(), said.size());
+  std::string answer(1000, ' ');
+  const ssize_t n = read(pipe_ends[0], answer.data(), answer.size());
   close(pipe_ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
   if (WIFSIGNALED(status)) return "signal " + std::to_string(WTERMSIG(status));
-  said.resize(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
-  return said;
+  answer.resize(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+  return answer;
 }
 
 }  // namespace
 
-TEST_CASE("a forked child that uses or closes its parent's device does it no harm") {
+TEST_CASE("a forked child that uses or closes its parent's device does not affect the parent") {
   const std::vector<double> wanted = expected_forces(1500, 40);
   const ServerProcess server;
   for (const std::string& name : {"emulator:threads=2," + small_machine, server.device()}) {
@@ -59,7 +58,7 @@ TEST_CASE("a forked child that uses or closes its parent's device does it no har
     CHECK(says(in_child([&] { return error_of([&] { forces(*device, 1500, 40); }); }),
                "opened before this process was forked"));
     CHECK(says(in_child([&] { return error_of([&] { job.wait(); }); }), "forked"));
-    // The host's part of a factorisation comes before anything is asked of the device.
+    // A factorisation starts on the host, before its first request to the device.
     CHECK(says(in_child([&] {
                  std::vector<double> a(200 * 200, 1.0);
                  std::vector<std::int64_t> pivots(200);
@@ -78,7 +77,7 @@ TEST_CASE("a forked child that uses or closes its parent's device does it no har
   }
 }
 
-TEST_CASE("a forked child computes on a device of its own, after its parent did") {
+TEST_CASE("a forked child opens and uses its own device") {
   const std::vector<double> wanted = expected_forces(1500, 400);
   const ServerProcess server({"--boards", "2"});
   for (const std::string& name : {"emulator:threads=4," + small_machine, server.device()}) {
@@ -89,21 +88,21 @@ TEST_CASE("a forked child computes on a device of its own, after its parent did"
             gdr::Device own = gdr::Device::open(name);
             return std::string(forces(own, 1500, 400) == wanted ? "right" : "wrong");
           }) == "right");
-#if !GDR_THREAD_SANITIZER  // which lets no child begin threads
+#if !GDR_THREAD_SANITIZER  // does not support threads in a forked child
     CHECK(in_child([&] {
-            std::string said = "wrong";
+            std::string result = "wrong";
             std::thread([&] {
               gdr::Device own = gdr::Device::open(name);
-              if (forces(own, 1500, 400) == wanted) said = "right";
+              if (forces(own, 1500, 400) == wanted) result = "right";
             }).join();
-            return said;
+            return result;
           }) == "right");
 #endif
     CHECK(forces(device, 1500, 400) == wanted);
   }
 }
 
-TEST_CASE("a board is free again when its owner is killed, though a child of it lives on") {
+TEST_CASE("a board is released when its owner is killed, even if a forked child survives") {
   const ServerProcess server;
   int pipe_ends[2];
   REQUIRE(pipe(pipe_ends) == 0);

@@ -1,4 +1,4 @@
-// The board as its bus sees it: registers as documented, and checksums.
+// Bus interface of the board: register table and checksums.
 #include "emulator/board/hardware/hardware.hpp"
 
 #include <algorithm>
@@ -20,21 +20,21 @@ TEST_CASE("docs/internals/driver.md lists all registers of the board") {
   CHECK(says(page, register_page()));
 }
 
-TEST_CASE("registers lie apart, and on the side of who writes them") {
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> taken;
+TEST_CASE("registers do not overlap and are grouped by writer") {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ranges;
   for (const RegisterRow& row : register_table()) {
     const auto begin = static_cast<std::uint32_t>(row.reg);
-    taken.emplace_back(begin, begin + 8 * row.words);
+    ranges.emplace_back(begin, begin + 8 * row.words);
   }
-  std::sort(taken.begin(), taken.end());
-  for (std::size_t k = 1; k < taken.size(); ++k) CHECK(taken[k - 1].second <= taken[k].first);
-  CHECK(taken.back().second <= bar_bytes);
+  std::sort(ranges.begin(), ranges.end());
+  for (std::size_t k = 1; k < ranges.size(); ++k) CHECK(ranges[k - 1].second <= ranges[k].first);
+  CHECK(ranges.back().second <= bar_bytes);
   constexpr unsigned last = GeometryLimits::chips - 1;
   CHECK(static_cast<std::uint32_t>(of_chip(Register::ChipRefused, last)) < host_registers);
   CHECK(static_cast<std::uint32_t>(of_chip(Register::ChipDoorbell, last)) < bar_bytes);
 }
 
-TEST_CASE("a checksum sees every single bit, and words that change places") {
+TEST_CASE("a checksum detects every single-bit change and swapped words") {
   std::mt19937_64 random(1);
   for (const std::size_t n : {1, 2, 3, 4, 5, 17, 64}) {
     std::vector<std::uint64_t> words(n), copy(n);
@@ -44,7 +44,7 @@ TEST_CASE("a checksum sees every single bit, and words that change places") {
     CHECK(copy == words);
     for (std::size_t bit = 0; bit < 64 * n; ++bit) {
       words[bit / 64] ^= std::uint64_t{1} << (bit % 64);
-      if (checksum(words) == sum) FAIL("bit " << bit << " of " << n << " words is not seen");
+      if (checksum(words) == sum) FAIL("bit " << bit << " of " << n << " words is not detected");
       words[bit / 64] ^= std::uint64_t{1} << (bit % 64);
     }
     for (std::size_t k = 1; k < n; ++k) {

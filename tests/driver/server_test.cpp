@@ -1,4 +1,4 @@
-// The board server: owners, queue, hand-over, access rights, hostile clients.
+// The board server: ownership, queue, access rights, malformed input.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -20,8 +20,9 @@
 
 #include "driver/server_process.hpp"
 #include "emulator/board/hardware/checksum.hpp"
+#include "emulator/host/stopwatch.hpp"
 #include "libgdr/driver/access.hpp"
-#include "libgdr/driver/driven_board.hpp"
+#include "libgdr/driver/remote_board.hpp"
 #include "libgdr/driver/wire.hpp"
 #include "support/catch.hpp"
 #include "support/iterations.hpp"
@@ -31,12 +32,9 @@ using namespace gdr;
 
 namespace {
 
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-std::unique_ptr<driver::DrivenBoard> board_of(const ServerProcess& server, double queue = 5) {
-  return driver::drive_board(driver::open_server_board(server.socket(), {"", "", queue}), {5});
+std::unique_ptr<driver::RemoteBoard> board_of(const ServerProcess& server, double queue = 5) {
+  return driver::open_remote_board(driver::open_server_board(server.socket(), {"", "", queue}),
+                                   {5});
 }
 
 CommandList memory_list(CommandKind kind, std::uint64_t address, std::uint64_t words) {
@@ -51,13 +49,13 @@ CommandList memory_list(CommandKind kind, std::uint64_t address, std::uint64_t w
   return list;
 }
 
-/// Attempts of hostile clients.
+/// Number of attempts of malformed input.
 unsigned attempts() { return static_cast<unsigned>(test::test_iterations(12)); }
 
-/// A command whose numbers often nearly make sense.
+/// A random command with mostly plausible fields.
 Command random_command(std::mt19937_64& random) {
-  const auto number = [&](std::uint64_t most) {
-    return random() % 4 == 0 ? random() : random() % most;
+  const auto number = [&](std::uint64_t limit) {
+    return random() % 4 == 0 ? random() : random() % limit;
   };
   Command c;
   c.kind = static_cast<CommandKind>(random() % 9);
@@ -77,14 +75,14 @@ Command random_command(std::mt19937_64& random) {
 
 }  // namespace
 
-TEST_CASE("a board has one owner; others wait as long as they like") {
+TEST_CASE("a board has one owner; other clients wait up to their queue timeout") {
   const ServerProcess server;
   auto first = std::make_unique<Device>(Device::open(server.device()));
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch stopwatch;
   CHECK(says(error_of([&] { Device::open(server.device("queue_timeout=0.3")); }),
-             "no board became free in time"));
-  CHECK(seconds_since(begin) >= 0.25);
-  CHECK(seconds_since(begin) < 10);
+             "no board became free within the queue timeout"));
+  CHECK(stopwatch.seconds() >= 0.25);
+  CHECK(stopwatch.seconds() < 10);
   auto second = std::async(std::launch::async, [&] {
     Device device = Device::open(server.device("queue_timeout=20"));
     return forces(device, 50, 20);
@@ -92,16 +90,16 @@ TEST_CASE("a board has one owner; others wait as long as they like") {
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   first.reset();
   CHECK(second.get() == expected_forces(50, 20));
-  CHECK(driver::ask_server(server.socket()).boards == 1);
+  CHECK(driver::query_server(server.socket()).boards == 1);
 }
 
-TEST_CASE("an owner that is killed in the middle leaves a board for the next") {
+TEST_CASE("the board of a killed owner is given to the next client") {
   const ServerProcess server;
   int ready[2];
   REQUIRE(pipe(ready) == 0);
   const pid_t owner = fork();
   if (owner == 0) {
-    // A child with nothing but the system: it holds the board by its connection.
+    // The child uses system calls only, and owns the board by its connection.
     const driver::File socket = driver::connect_to(server.socket());
     driver::Message hello = driver::make_message(driver::MessageKind::Hello, 0, "- -");
     hello.seconds = 5;
@@ -125,7 +123,7 @@ TEST_CASE("an owner that is killed in the middle leaves a board for the next") {
   close(ready[1]);
 }
 
-TEST_CASE("nothing of one owner is seen by the next") {
+TEST_CASE("an owner cannot read data of the previous owner") {
   const ServerProcess server;
   std::vector<std::uint64_t> results;
   {
@@ -137,20 +135,20 @@ TEST_CASE("nothing of one owner is seen by the next") {
   auto access = driver::open_server_board(server.socket(), {"", "", 10});
   const DmaArea area = access->allocate(1 << 20);
   for (std::uint64_t at = 0; at < area.bytes; ++at) {
-    if (area.memory[at] != std::byte{0}) FAIL("memory for transfers is not fresh");
+    if (area.memory[at] != std::byte{0}) FAIL("transfer memory is not zero");
   }
   CHECK(access->read(Register::Lists) == 0);
   CHECK(access->read(Register::ChipInstructions) == 0);
-  const auto board = driver::drive_board(std::move(access), {5});
+  const auto board = driver::open_remote_board(std::move(access), {5});
   board->execute(memory_list(CommandKind::ReadMemory, 0, 5000), results);
   CHECK(results == std::vector<std::uint64_t>(5000, 0));
 }
 
-TEST_CASE("the socket has the mode that was asked for, and goes with the server") {
+TEST_CASE("the socket has the requested mode and is removed with the server") {
   ServerProcess server({"--mode", "0640"});
-  struct stat there {};
-  REQUIRE(stat(server.socket().c_str(), &there) == 0);
-  CHECK((there.st_mode & 0777) == 0640);
+  struct stat status {};
+  REQUIRE(stat(server.socket().c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0640);
   CHECK_THROWS_AS(ServerProcess({}, server.socket()), std::runtime_error);
   Device device = Device::open(server.device());
   server.signal(SIGTERM);
@@ -161,7 +159,7 @@ TEST_CASE("the socket has the mode that was asked for, and goes with the server"
   CHECK(says(error, "no board is left"));
 }
 
-TEST_CASE("a server that was killed is no obstacle for the next one") {
+TEST_CASE("a server replaces the socket of a killed server") {
   ServerProcess first;
   first.signal(SIGKILL);
   first.wait();
@@ -171,7 +169,7 @@ TEST_CASE("a server that was killed is no obstacle for the next one") {
   CHECK(forces(device, 20, 20) == expected_forces(20, 20));
 }
 
-TEST_CASE("what a board refuses is the emulator's error, and it goes on") {
+TEST_CASE("a rejected command is the emulator's error, and the board remains usable") {
   const ServerProcess server;
   const auto board = board_of(server);
   Geometry g;
@@ -184,14 +182,14 @@ TEST_CASE("what a board refuses is the emulator's error, and it goes on") {
   CHECK(error_of([&] { board->execute(wrong, results); }) == wanted);
   CHECK(error_of([&] { board->execute(memory_list(CommandKind::ReadMemory, 0, 9), results); }) ==
         "no error");
-  // Of a posted list the error comes with the next call.
+  // The error of a posted list is thrown by the next call.
   wrong = memory_list(CommandKind::WriteMemory, ~std::uint64_t{0} - 5, 9);
   board->execute(wrong, results);
-  CHECK(says(error_of([&] { board->settle(); }), "beyond the memory"));
+  CHECK(says(error_of([&] { board->wait_for_completion(); }), "beyond the memory"));
   CHECK(says(server.log(), "beyond the memory"));
 }
 
-TEST_CASE("clients that say what makes no sense harm nobody") {
+TEST_CASE("malformed messages do not affect other clients") {
   const ServerProcess server({"--boards", "2"});
   Device device = Device::open(server.device());
   std::mt19937_64 random(5);
@@ -202,7 +200,7 @@ TEST_CASE("clients that say what makes no sense harm nobody") {
     for (std::size_t w = k % 3 == 0 ? 0 : 1; w < sizeof(message) / 8; ++w) words[w] = random();
     message.kind = static_cast<driver::MessageKind>(k % 12);
     if (k % 2 == 0) message.version = 1;
-    // Some are too short, too long, or come with files.
+    // Some are too short, too long, or have files.
     const std::size_t bytes = k % 7 == 3 ? random() % 256 : k % 7 == 5 ? 4096 : sizeof(message);
     std::array<char, 4096> packet{};
     std::memcpy(packet.data(), &message, std::min(bytes, sizeof(message)));
@@ -218,7 +216,7 @@ TEST_CASE("clients that say what makes no sense harm nobody") {
   CHECK(forces(other, 20, 20) == expected_forces(20, 20));
 }
 
-TEST_CASE("random descriptors, commands and registers never harm a server") {
+TEST_CASE("random descriptors, commands and registers do not affect other clients") {
   const ServerProcess server({"--boards", "2", "--memory", "64"});
   Device witness = Device::open(server.device());
   for (unsigned seed = 0; seed < attempts(); ++seed) {
@@ -226,7 +224,7 @@ TEST_CASE("random descriptors, commands and registers never harm a server") {
     auto access = driver::open_server_board(server.socket(), {"", "", 20});
     const DmaArea area = access->allocate(1 << 16);
     auto* const words = reinterpret_cast<std::uint64_t*>(area.memory);
-    const auto near = [&] {  // an address or a length that may make sense
+    const auto plausible = [&] {  // a plausible address or length
       switch (random() % 6) {
         case 0:
           return random();
@@ -239,14 +237,14 @@ TEST_CASE("random descriptors, commands and registers never harm a server") {
       }
     };
     for (std::uint64_t k = 0; k < area.bytes / 8; ++k)
-      words[k] = random() % 3 == 0 ? near() : random() % 64;
+      words[k] = random() % 3 == 0 ? plausible() : random() % 64;
     constexpr std::uint64_t entries = 64;
     access->write(Register::RingBase, seed % 5 == 4 ? random() : area.bus);
     access->write(Register::RingEntries, seed % 5 == 3 ? random() : entries);
     access->write(Register::InterruptMask, 1);
-    // The chips' queues have the same ring, or none that makes sense.
+    // The chips' queues have the same ring or an invalid one.
     for (unsigned c = 0; c < 2; ++c) {
-      access->write(of_chip(Register::ChipRingBase, c), seed % 3 == c ? near() : area.bus);
+      access->write(of_chip(Register::ChipRingBase, c), seed % 3 == c ? plausible() : area.bus);
       access->write(of_chip(Register::ChipRingEntries, c), seed % 7 == c ? random() : entries);
     }
     for (std::uint64_t k = 0; k < entries; ++k) {
@@ -258,7 +256,7 @@ TEST_CASE("random descriptors, commands and registers never harm a server") {
       d->payload_words = random() % 5 == 0 ? random() : random() % 99;
       d->completion = area.bus + 0xf000;
       for (std::uint64_t& r : d->reserved) r = 0;
-      // Mostly the checksums are right, so that what is inside is looked at.
+      // Most checksums are correct, so that the contents are checked.
       if (k % 4 != 0) {
         const std::uint64_t at = 0x4000 + random() % 0x1000 / 8 * 8, count = random() % 9;
         auto* const commands = reinterpret_cast<Command*>(area.memory + at);

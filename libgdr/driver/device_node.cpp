@@ -1,5 +1,5 @@
-// Which boards are on this host's bus, and who opens them.
-#include "libgdr/driver/node.hpp"
+// Discovery of boards on this host's bus.
+#include "libgdr/driver/device_node.hpp"
 
 #include <fmt/core.h>
 
@@ -17,16 +17,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The vendor id is Altera's, whose FPGA joined the original board to its host; the device is ours.
+/// Vendor id of Altera, the maker of the original board's PCI interface; device id of this project.
 constexpr std::string_view default_id = "1172:6d72";
 
-std::string environment(const char* name, std::string_view otherwise) {
+std::string environment(const char* name, std::string_view fallback) {
   const char* const value = std::getenv(name);
-  return std::string(value != nullptr && *value != 0 ? value : otherwise);
+  return std::string(value != nullptr && *value != 0 ? value : fallback);
 }
 
-/// All of a text as a number: hexadecimal behind 0x or where `base` says so.
-std::optional<std::uint64_t> number_in(std::string_view text, int base) {
+/// Parses a whole text as a number: hexadecimal after 0x, else in base `base`.
+std::optional<std::uint64_t> parse_number(std::string_view text, int base) {
   if (text.starts_with("0x") || text.starts_with("0X")) {
     text.remove_prefix(2);
     base = 16;
@@ -37,12 +37,12 @@ std::optional<std::uint64_t> number_in(std::string_view text, int base) {
   return value;
 }
 
-/// A number in a file of sysfs.
+/// Reads a number from a sysfs file.
 std::optional<std::uint64_t> read_number(const fs::path& path) {
   std::ifstream file(path);
   std::string text;
   if (!(file >> text)) return {};
-  return number_in(text, 10);
+  return parse_number(text, 10);
 }
 
 struct PciId {
@@ -53,13 +53,13 @@ struct PciId {
 PciId wanted_id() {
   const std::string text = environment("GDR_PCI_ID", default_id);
   const std::size_t colon = std::min(text.find(':'), text.size());
-  const auto vendor = number_in(std::string_view(text).substr(0, colon), 16);
+  const auto vendor = parse_number(std::string_view(text).substr(0, colon), 16);
   const auto device =
-      number_in(std::string_view(text).substr(std::min(colon + 1, text.size())), 16);
+      parse_number(std::string_view(text).substr(std::min(colon + 1, text.size())), 16);
   if (!vendor || !device || *vendor > 0xffff || *device > 0xffff)
     throw Error(ErrorCategory::Usage, "GDR_PCI_ID=" + text +
-                                          ": write VENDOR:DEVICE, four hexadecimal digits each, "
-                                          "as lspci -n does");
+                                          " is not a PCI id: write VENDOR:DEVICE, four hexadecimal "
+                                          "digits each, as printed by lspci -n");
   return {*vendor, *device};
 }
 
@@ -71,13 +71,13 @@ std::vector<fs::path> entries(const fs::path& folder) {
   return found;
 }
 
-/// The last name of what a link points to; empty where there is none.
+/// Last path component of a link's target; empty if the link does not exist.
 std::string target_of(const fs::path& link) {
   std::error_code none;
   return fs::read_symlink(link, none).filename();
 }
 
-/// The files of a device, or (second) why it cannot be used as a board.
+/// The files of a device, or (second) the reason why it is unusable.
 std::pair<Node, std::string> node_of(const fs::path& device, std::span<const fs::path> buffers) {
   const fs::path dev = environment("GDR_DEV", "/dev");
   Node node;
@@ -85,19 +85,22 @@ std::pair<Node, std::string> node_of(const fs::path& device, std::span<const fs:
   const std::string driver = target_of(device / "driver");
   if (driver == "vfio-pci") {
     const std::string group = target_of(device / "iommu_group");
-    if (group.empty()) return {node, "it is bound to vfio-pci, but the host has no IOMMU for it"};
-    node.way = NodeWay::Vfio;
+    if (group.empty())
+      return {node,
+              "it is bound to vfio-pci, but has no IOMMU group; enable the IOMMU of the host"};
+    node.driver = NodeDriver::Vfio;
     node.group = dev / "vfio" / group;
     node.container = dev / "vfio/vfio";
     return {node, ""};
   }
   const std::vector<fs::path> uio = entries(device / "uio");
   if (uio.empty())
-    return {node, driver.empty()
-                      ? "no driver has it; bind it to vfio-pci or uio_pci_generic"
-                      : "driver " + driver + " has it; bind it to vfio-pci or uio_pci_generic"};
+    return {node,
+            driver.empty()
+                ? "it is bound to no driver; bind it to vfio-pci or uio_pci_generic"
+                : "it is bound to driver " + driver + "; bind it to vfio-pci or uio_pci_generic"};
   if (buffers.empty())
-    return {node, "there is no buffer of u-dma-buf left for it; make one for each board"};
+    return {node, "no u-dma-buf buffer is left for it; create one for each board"};
   const fs::path& buffer = buffers.front();
   node.registers = device / "resource0";
   node.config = device / "config";
@@ -109,14 +112,14 @@ std::pair<Node, std::string> node_of(const fs::path& device, std::span<const fs:
 }
 
 struct Opener {
-  NodeWay way;
+  NodeDriver driver;
   std::unique_ptr<BoardAccess> (*open)(const Node&, double queue_seconds);
 };
-constexpr Opener openers[] = {{NodeWay::Uio, open_uio}, {NodeWay::Vfio, open_vfio}};
+constexpr Opener openers[] = {{NodeDriver::Uio, open_uio}, {NodeDriver::Vfio, open_vfio}};
 
 }  // namespace
 
-Bus find_nodes() {
+Bus find_device_nodes() {
   const fs::path sys = environment("GDR_SYSFS", "/sys");
   const PciId id = wanted_id();
   const std::vector<fs::path> all_buffers = entries(sys / "class/u-dma-buf");
@@ -125,27 +128,27 @@ Bus find_nodes() {
   for (const fs::path& device : entries(sys / "bus/pci/devices")) {
     const auto vendor = read_number(device / "vendor"), kind = read_number(device / "device");
     if (!vendor || !kind || PciId{*vendor, *kind} != id) continue;
-    const auto [node, why_not] = node_of(device, buffers);
-    if (!why_not.empty()) {
-      bus.left_out.push_back(node.address + ": " + why_not);
+    const auto [node, reason] = node_of(device, buffers);
+    if (!reason.empty()) {
+      bus.unusable.push_back(node.address + ": " + reason);
       continue;
     }
-    if (node.way == NodeWay::Uio) buffers = buffers.subspan(1);
+    if (node.driver == NodeDriver::Uio) buffers = buffers.subspan(1);
     bus.nodes.push_back(node);
   }
   return bus;
 }
 
-std::string Bus::why_others_are_left_out() const {
+std::string Bus::unusable_text() const {
   std::string text;
-  for (const std::string& why : left_out) text += "; " + why;
+  for (const std::string& device : unusable) text += "; " + device;
   return text;
 }
 
 std::unique_ptr<BoardAccess> open_node(const Node& node, double queue_seconds) {
   for (const Opener& opener : openers)
-    if (opener.way == node.way) return opener.open(node, queue_seconds);
-  throw Error(ErrorCategory::Internal, "a board is reached in a way that nobody knows");
+    if (opener.driver == node.driver) return opener.open(node, queue_seconds);
+  throw Error(ErrorCategory::Internal, "no access method for the driver of board " + node.address);
 }
 
 }  // namespace gdr::driver

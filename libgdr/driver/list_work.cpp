@@ -1,4 +1,4 @@
-#include "libgdr/driver/list_lengths.hpp"
+#include "libgdr/driver/list_work.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -21,9 +21,9 @@ ProgramTiming object_timing(std::span<const std::uint64_t> payload, std::uint64_
 }
 
 const ProgramTiming& program_of(const ChipPrograms& chips, const Command& command) noexcept {
-  static const ProgramTiming nothing;
+  static const ProgramTiming none;
   const auto first = static_cast<std::size_t>(std::countr_zero(command.chips));
-  return first < chips.size() ? chips[first] : nothing;
+  return first < chips.size() ? chips[first] : none;
 }
 
 void load(ChipPrograms& chips, const Command& command, const ProgramTiming& program) {
@@ -39,9 +39,9 @@ void add_work(ListWork& work, const Command& c, const ProgramTiming& program,
   const double passes = items / program.group + 1;
   const double clocks = passes * static_cast<double>(program.body_clocks) +
                         static_cast<double>(program.start_clocks + program.end_clocks);
-  const double of_block = clocks * geometry.pes_per_block;
-  work.block_lane_clocks = std::max(work.block_lane_clocks, of_block);
-  work.lane_clocks += of_block * geometry.blocks * geometry.chips_per_board;
+  const double block_lane_clocks = clocks * geometry.pes_per_block;
+  work.block_lane_clocks = std::max(work.block_lane_clocks, block_lane_clocks);
+  work.lane_clocks += block_lane_clocks * geometry.blocks * geometry.chips_per_board;
 }
 
 }  // namespace gdr::driver

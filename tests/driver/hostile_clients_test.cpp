@@ -1,5 +1,5 @@
-// The board server among clients that are hostile, silent, or too many, and clients of a server
-// that does not answer.
+// A board server with hostile, idle or too many clients, and clients of a server that does not
+// answer.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "driver/server_process.hpp"
+#include "emulator/host/stopwatch.hpp"
 #include "libgdr/driver/wire.hpp"
 #include "support/catch.hpp"
 
@@ -26,12 +27,8 @@ using namespace gdr;
 
 namespace {
 
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-/// Connects without waiting; no file where the server's queue of connections is full.
-driver::File connect_at_once(const std::string& path) {
+/// Connects without waiting; an empty file if the server's connection queue is full.
+driver::File connect_nonblocking(const std::string& path) {
   driver::File socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -40,7 +37,7 @@ driver::File connect_at_once(const std::string& path) {
   return socket;
 }
 
-/// Seconds of CPU time that a process has had.
+/// CPU time of a process, in seconds.
 double cpu_seconds(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string word;
@@ -50,35 +47,35 @@ double cpu_seconds(pid_t process) {
   return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-/// Of files that this process may have open, as long as it lives.
-class FewFiles {
+/// Limits the number of open files of this process during the lifetime of the object.
+class FileLimit {
  public:
-  explicit FewFiles(rlim_t most) {
+  explicit FileLimit(rlim_t max) {
     getrlimit(RLIMIT_NOFILE, &before_);
-    const rlimit few{most, before_.rlim_max};
-    setrlimit(RLIMIT_NOFILE, &few);
+    const rlimit limit{max, before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &limit);
   }
-  FewFiles(const FewFiles&) = delete;
-  FewFiles& operator=(const FewFiles&) = delete;
-  ~FewFiles() { setrlimit(RLIMIT_NOFILE, &before_); }
+  FileLimit(const FileLimit&) = delete;
+  FileLimit& operator=(const FileLimit&) = delete;
+  ~FileLimit() { setrlimit(RLIMIT_NOFILE, &before_); }
 
  private:
   rlimit before_{};
 };
 
-/// A signal every few milliseconds, as profilers send them, that restarts no system call.
-class Storm {
+/// A signal every five milliseconds, as sent by profilers, that interrupts system calls.
+class SignalTimer {
  public:
-  Storm() {
+  SignalTimer() {
     struct sigaction action {};
     action.sa_handler = [](int) {};
     sigaction(SIGALRM, &action, &before_);
     const itimerval often{{0, 5000}, {0, 5000}};
     setitimer(ITIMER_REAL, &often, nullptr);
   }
-  Storm(const Storm&) = delete;
-  Storm& operator=(const Storm&) = delete;
-  ~Storm() {
+  SignalTimer(const SignalTimer&) = delete;
+  SignalTimer& operator=(const SignalTimer&) = delete;
+  ~SignalTimer() {
     const itimerval never{};
     setitimer(ITIMER_REAL, &never, nullptr);
     sigaction(SIGALRM, &before_, nullptr);
@@ -90,25 +87,25 @@ class Storm {
 
 }  // namespace
 
-TEST_CASE("hundreds of clients that say nothing keep nobody out") {
+TEST_CASE("hundreds of idle clients do not block others") {
   const ServerProcess server;
-  std::vector<driver::File> silent;
-  for (int k = 0; k < 400; ++k) silent.push_back(driver::connect_to(server.socket()));
+  std::vector<driver::File> idle;
+  for (int k = 0; k < 400; ++k) idle.push_back(driver::connect_to(server.socket()));
   Device device = Device::open(server.device("queue_timeout=1"));
   CHECK(forces(device, 20, 20) == expected_forces(20, 20));
   const std::string log = server.log();
-  CHECK(says(log, "said nothing, and others came"));
-  CHECK(std::ranges::count(log, '\n') < 100);  // of 145 that had to go, 60 are told
+  CHECK(says(log, "it sent no message, and its place was needed"));
+  CHECK(std::ranges::count(log, '\n') < 100);  // 60 of 145 disconnections are logged
 }
 
-TEST_CASE("a server that may open few files serves some clients, and does not spin") {
+TEST_CASE("a server with a low limit of open files serves clients without busy waiting") {
   std::unique_ptr<ServerProcess> server;
   {
-    const FewFiles few(40);
+    const FileLimit limit(40);
     server = std::make_unique<ServerProcess>();
   }
-  std::vector<driver::File> silent;
-  for (int k = 0; k < 40; ++k) silent.push_back(driver::connect_to(server->socket()));
+  std::vector<driver::File> idle;
+  for (int k = 0; k < 40; ++k) idle.push_back(driver::connect_to(server->socket()));
   Device device = Device::open(server->device("queue_timeout=1"));
   CHECK(forces(device, 20, 20) == expected_forces(20, 20));
   const double before = cpu_seconds(server->process());
@@ -116,7 +113,7 @@ TEST_CASE("a server that may open few files serves some clients, and does not sp
   CHECK(cpu_seconds(server->process()) - before < 0.1);
 }
 
-TEST_CASE("what a client says becomes no line of the log") {
+TEST_CASE("control characters in a client's message are replaced in the log") {
   const ServerProcess server;
   const driver::File socket = driver::connect_to(server.socket());
   driver::send_message(socket, driver::make_message(driver::MessageKind::Hello, 0,
@@ -128,7 +125,7 @@ TEST_CASE("what a client says becomes no line of the log") {
   CHECK(says(server.log(), "'x?gdr_serve:_?[2Jall_well'"));
 }
 
-TEST_CASE("the mode of a socket does not depend on the umask, and long paths are refused") {
+TEST_CASE("the mode of a socket does not depend on the umask, and long paths are rejected") {
   for (const mode_t mask : {mode_t{0}, mode_t{0777}}) {
     const mode_t before = umask(mask);
     const auto server = [&] {
@@ -140,30 +137,30 @@ TEST_CASE("the mode of a socket does not depend on the umask, and long paths are
       }
     }();
     umask(before);
-    struct stat there {};
-    REQUIRE(stat(server->socket().c_str(), &there) == 0);
-    CHECK((there.st_mode & 0777) == 0620);
+    struct stat status {};
+    REQUIRE(stat(server->socket().c_str(), &status) == 0);
+    CHECK((status.st_mode & 0777) == 0620);
   }
   const std::string path = "/tmp/" + std::string(150, 'x');
   CHECK_THROWS_AS(ServerProcess({}, path), std::runtime_error);
   CHECK(says(error_of([&] { Device::open("board:unix:" + path); }), "from 1 to 107 characters"));
 }
 
-TEST_CASE("a server that is stopped is an error in time, whatever signals come") {
+TEST_CASE("a stopped server is reported as an error within the timeout, also under signals") {
   const ServerProcess server;
   server.signal(SIGSTOP);
-  const Storm storm;
+  const SignalTimer signals;
   const auto open = [&] {
     return error_of([&] { Device::open(server.device("queue_timeout=0.1")); });
   };
-  const auto begin = std::chrono::steady_clock::now();
-  auto heard = std::async(std::launch::async, open);  // connected, and never answered
+  const Stopwatch stopwatch;
+  auto connected = std::async(std::launch::async, open);  // connected, but not answered
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   std::vector<driver::File> others;
-  while (driver::File socket = connect_at_once(server.socket()))
+  while (driver::File socket = connect_nonblocking(server.socket()))
     others.push_back(std::move(socket));
   CHECK(others.size() > 10);
-  CHECK(says(open(), "look whether it is stopped"));  // its queue of connections is full
-  CHECK(says(heard.get(), "did not answer"));
-  CHECK(seconds_since(begin) < 25);
+  CHECK(says(open(), "check whether its process is stopped"));  // the connection queue is full
+  CHECK(says(connected.get(), "did not answer"));
+  CHECK(stopwatch.seconds() < 25);
 }

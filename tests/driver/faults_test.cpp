@@ -1,5 +1,5 @@
-// Random faults: every run ends with the right bits or with an error that says why, and in time.
-// GDR_TEST_ITERATIONS=1000 runs as many.
+// Fault injection: every run returns correct bits or an error with the reason, within a time limit.
+// GDR_TEST_ITERATIONS sets the number of runs.
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "driver/server_process.hpp"
+#include "emulator/host/stopwatch.hpp"
 #include "library/kernels.hpp"
 #include "support/catch.hpp"
 #include "support/iterations.hpp"
@@ -16,7 +17,7 @@ using namespace driver_test;
 namespace {
 
 struct Outcome {
-  bool right = false;
+  bool correct = false;
   std::string error;
   double seconds = 0;
 };
@@ -43,31 +44,31 @@ std::vector<double> factors(gdr::Device& device) {
   return a;
 }
 
-/// What a device does while things go wrong, and what comes out where nothing does.
+/// A computation on a device, and its result without faults.
 struct Task {
   std::vector<double> (*run)(gdr::Device&);
   std::vector<double> wanted = {};
 };
 
-/// The same task three times on a device of two boards.
+/// Runs a task three times on a device.
 Outcome run_jobs(const std::string& device_name, const Task& task) {
-  const auto begin = std::chrono::steady_clock::now();
+  const gdr::Stopwatch stopwatch;
   Outcome outcome;
   try {
     gdr::Device device = gdr::Device::open(device_name);
-    outcome.right = true;
-    for (int k = 0; k < 3; ++k) outcome.right &= task.run(device) == task.wanted;
+    outcome.correct = true;
+    for (int k = 0; k < 3; ++k) outcome.correct &= task.run(device) == task.wanted;
   } catch (const gdr::Error& e) {
     outcome.error = e.what();
-    outcome.right = e.category() == gdr::ErrorCategory::Device;
+    outcome.correct = e.category() == gdr::ErrorCategory::Device;
   }
-  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  outcome.seconds = stopwatch.seconds();
   return outcome;
 }
 
 }  // namespace
 
-TEST_CASE("faults end in the right result or a clear error, and in time") {
+TEST_CASE("random faults lead to the correct result or an error within 30 seconds") {
   const auto runs = static_cast<int>(gdr::test::test_iterations(40));
   const char* const kinds[] = {"die",         "die-later",       "hang",
                                "delay",       "flip-command",    "flip-payload",
@@ -93,18 +94,18 @@ TEST_CASE("faults end in the right result or a clear error, and in time") {
     const std::string test = random() % 2 == 0 ? "" : ",self_test=0";
     const Outcome outcome = run_jobs(server.device("boards=2,timeout=0.4" + test), tasks[task]);
     INFO(outcome.error << " after " << outcome.seconds << " s");
-    CHECK(outcome.right);
+    CHECK(outcome.correct);
     CHECK(outcome.seconds < 30);
     errors += outcome.error.empty() ? 0 : 1;
   }
-  // Neither is everything an error, nor do the faults do nothing.
+  // Some runs fail, but not all.
   if (runs >= 40) {
     CHECK(errors > 0);
     CHECK(errors < runs * 3 / 4);
   }
 }
 
-TEST_CASE("a flipped bit is mended without a word") {
+TEST_CASE("a corrupt transfer is repeated without an error") {
   const std::vector<double> wanted = expected_forces(1500, 40);
   for (const char* const fault :
        {"flip-result@4:12345x3", "flip-payload@3:777x2", "flip-command@2:99", "flip-completion@4:7",
@@ -117,11 +118,11 @@ TEST_CASE("a flipped bit is mended without a word") {
   }
 }
 
-TEST_CASE("what cannot be mended is an error, not a result") {
+TEST_CASE("a permanent fault is an error, not a wrong result") {
   for (const auto& [fault, words] :
-       {std::pair{"flip-result@3:12345x100000", "keep arriving damaged"},
-        {"flip-payload@3:777x100000", "keep arriving damaged"},
-        {"hang@3", "no sign of life"},
+       {std::pair{"flip-result@3:12345x100000", "results remain corrupt"},
+        {"flip-payload@3:777x100000", "transfers remain corrupt"},
+        {"hang@3", "no heartbeat"},
         {"die@3", "its server ended"},
         {"die-later@3", "its server ended"},
         {"no-memory@3", "out of memory"}}) {
@@ -142,7 +143,7 @@ TEST_CASE("what cannot be mended is an error, not a result") {
   }
 }
 
-TEST_CASE("a board that computes wrongly fails its test") {
+TEST_CASE("a board that computes wrong results fails the self-test") {
   // Of the lists of a test these return words: of the memories, of those in the chips (4, 5, 7 and
   // 8), of sums, of sums by the network, of the product.
   const std::pair<const char*, const char*> faults[] = {
@@ -164,24 +165,24 @@ TEST_CASE("a board that computes wrongly fails its test") {
   }
 }
 
-TEST_CASE("a server that is stopped is given up after the time-out, one that goes on is not") {
+TEST_CASE("a delay shorter than the timeout does not fail the board") {
   const ServerProcess server({"--inject", "delay@6:700"});
   gdr::Device device = gdr::Device::open(server.device("timeout=5,self_test=0"));
   CHECK(forces(device, 1500, 40) == expected_forces(1500, 40));
   CHECK(forces(device, 1500, 40) == expected_forces(1500, 40));
 }
 
-TEST_CASE("a disk or a memory that is full is said when a board is opened") {
+TEST_CASE("failed memory allocation of a server is an error at opening") {
   const ServerProcess server({"--inject", "no-area@1x100"});
   const std::string error = error_of([&] { gdr::Device::open(server.device()); });
   INFO(error);
-  CHECK(says(error, "gives no memory for transfers"));
+  CHECK(says(error, "the server allocates no transfer memory"));
   CHECK(says(error, "No space left on device"));
   const ServerProcess small({"--memory", "1"});
-  CHECK(says(error_of([&] { gdr::Device::open(small.device()); }), "beyond the limit"));
+  CHECK(says(error_of([&] { gdr::Device::open(small.device()); }), "exceed the limit"));
 }
 
-TEST_CASE("more than the memory for transfers goes in parts") {
+TEST_CASE("lists larger than the transfer memory are divided") {
   const ServerProcess server({"--memory", "6"});
   gdr::Device device = gdr::Device::open(server.device());
   CHECK(forces(device, 300000, 3) == expected_forces(300000, 3));

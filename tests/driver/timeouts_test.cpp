@@ -1,0 +1,77 @@
+// Timeouts of the driver depend on the work in flight.
+#include <utility>
+
+#include "driver/server_process.hpp"
+#include "emulator/host/stopwatch.hpp"
+#include "libgdr/driver/timeout_policy.hpp"
+#include "support/catch.hpp"
+
+using namespace driver_test;
+using namespace gdr::driver;
+
+namespace {
+
+/// Time until a job of a device fails, in seconds, and its error.
+std::pair<double, std::string> run_until_error(gdr::Device& device) {
+  const gdr::Stopwatch stopwatch;
+  std::string error = "no error";
+  for (int k = 0; k < 3 && error == "no error"; ++k)
+    error = error_of([&] { forces(device, 100, 20); });
+  return {stopwatch.seconds(), error};
+}
+
+}  // namespace
+
+TEST_CASE("timeouts are derived from the work within bounds, unless the user sets one") {
+  const ListWork nothing, copying{2'000'000'000}, some{200'000'000};
+  ListWork long_run, hour;
+  long_run.block_lane_clocks = 1e8;
+  hour.lane_clocks = 1e12;
+  CHECK(timeout_policy(0, nothing).heartbeat_seconds == 5);
+  CHECK(timeout_policy(0, nothing).total_seconds == 50);
+  CHECK(timeout_policy(0, some).heartbeat_seconds == Approx(15));
+  CHECK(timeout_policy(0, copying).heartbeat_seconds == 60);
+  CHECK(timeout_policy(0, long_run).heartbeat_seconds == Approx(25));
+  CHECK(timeout_policy(0, hour).heartbeat_seconds == 5);
+  CHECK(timeout_policy(0, hour).total_seconds > 1e6);
+  CHECK(timeout_policy(0.25, copying).heartbeat_seconds == 0.25);
+  const TimeoutPolicy both = timeout_policy(0, some) + timeout_policy(0, nothing);
+  CHECK(both.heartbeat_seconds == Approx(15));
+  CHECK(both.total_seconds == timeout_policy(0, some).total_seconds + 50);
+  CHECK(response_timeout(0) == 60);
+  CHECK(response_timeout(3) == 3);
+}
+
+TEST_CASE("a stuck queue with little work is detected after five seconds") {
+  const ServerProcess server({"--inject", "hang@3"});
+  gdr::Device device = gdr::Device::open(server.device("self_test=0"));
+  const auto [seconds, error] = run_until_error(device);
+  INFO(error);
+  CHECK(says(error, "no heartbeat for 5"));
+  CHECK(seconds > 4.9);
+  CHECK(seconds < 20);
+}
+
+TEST_CASE("a board that sends heartbeats but completes no list is marked as failed") {
+  const ServerProcess server({"--inject", "hang-with-heartbeat@3"});
+  gdr::Device device = gdr::Device::open(server.device("self_test=0,timeout=0.1"));
+  const auto [seconds, error] = run_until_error(device);
+  INFO(error);
+  CHECK(says(error, "sends heartbeats, but the command list did not complete within"));
+  CHECK(seconds < 20);
+}
+
+TEST_CASE("a long list with heartbeats does not time out, however short the timeout") {
+  const ServerProcess server({"--engine", "reference", "--threads", "1"});
+  gdr::Device device = gdr::Device::open(server.device("timeout=0.3,partition=targets"));
+  std::size_t sources = 3000;
+  std::vector<double> results;
+  for (double seconds = 0; seconds < 0.5; sources *= 2) {
+    const gdr::Stopwatch stopwatch;
+    results = forces(device, 512, sources);
+    seconds = stopwatch.seconds();
+  }
+  CHECK(device.statistics().lost_boards == 0);
+  gdr::Device here = gdr::Device::open("emulator:partition=targets," + small_machine);
+  CHECK(forces(here, 512, sources / 2) == results);
+}
