@@ -30,7 +30,7 @@ double HostCost::product(std::size_t m, std::size_t n, std::size_t k) const noex
 double HostCost::triangle(std::size_t n, std::size_t others) const noexcept {
   constexpr std::size_t small = smallest_triangle;
   if (n <= small) return work(real(n) * real(n) * real(others), word * 2 * real(n) * real(others));
-  const std::size_t half = half_of(n, small), rest = n - half;
+  const std::size_t half = aligned_half(n, small), rest = n - half;
   return triangle(half, others) + product(rest, others, half) + triangle(rest, others);
 }
 
@@ -45,7 +45,7 @@ double HostCost::panel(std::size_t m, std::size_t n) const noexcept {
     const double passes = 0.5 * real(n) * real(n + 1);
     return work(2 * passes * real(m), 2 * word * passes * real(m));
   }
-  const std::size_t half = half_of(n, narrowest_panel), rest = n - half;
+  const std::size_t half = aligned_half(n, narrowest_panel), rest = n - half;
   const std::size_t below = m - std::min(m, half);
   return panel(m, half) + exchange(half, rest) + triangle(half, rest) + product(below, rest, half) +
          panel(below, rest) + exchange(rest, half);
@@ -87,7 +87,7 @@ StepCost FactorCost::subtract(std::size_t m, std::size_t n, std::size_t k) const
 StepCost FactorCost::triangle(std::size_t n, std::size_t others) const {
   constexpr std::size_t small = smallest_triangle;
   if (n <= small) return host_step(host_.triangle(n, others));
-  const std::size_t half = half_of(n, small), rest = n - half;
+  const std::size_t half = aligned_half(n, small), rest = n - half;
   StepCost cost = triangle(half, others);
   cost += subtract(rest, others, half);
   cost += triangle(rest, others);

@@ -42,7 +42,8 @@ std::optional<std::size_t> factor_lu(std::size_t m, std::size_t n, const MatrixV
   std::optional<std::size_t> zero;
   const Background background(updates);
   const auto factor = [&](std::size_t at, std::size_t width) {
-    const auto found = factor_panel(m - at, from(a, at, at), pivots.subspan(at, width), threads);
+    const auto found =
+        factor_panel(m - at, submatrix(a, at, at), pivots.subspan(at, width), threads);
     if (!zero && found) zero = at + *found;
   };
 
@@ -50,17 +51,18 @@ std::optional<std::size_t> factor_lu(std::size_t m, std::size_t n, const MatrixV
   for (std::size_t at = 0; at < steps; at += block) {
     const std::size_t width = std::min(block, steps - at), end = at + width;
     const auto exchanges = pivots.subspan(at, width);
-    exchange_rows(at, from(a, at, 0), exchanges, threads);
-    exchange_rows(n - end, from(a, at, end), exchanges, threads);
+    exchange_rows(at, submatrix(a, at, 0), exchanges, threads);
+    exchange_rows(n - end, submatrix(a, at, end), exchanges, threads);
     for (std::int64_t& pivot : exchanges) pivot += static_cast<std::int64_t>(at);
 
-    const MatrixView<const double> below = readable(from(a, end, at));
-    const MatrixView<double> right = from(a, at, end);
-    solve_triangle(Side::Left, {width, true, true, readable(from(a, at, at))}, n - end, right,
-                   subtract, threads);
+    const MatrixView<const double> below = const_view(submatrix(a, end, at));
+    const MatrixView<double> right = submatrix(a, at, end);
+    solve_triangle(Side::Left, {width, true, true, const_view(submatrix(a, at, at))}, n - end,
+                   right, subtract, threads);
     const std::size_t next = std::min(block, steps - end), far = end + next;
-    updates.subtract(m - end, next, width, below, readable(right), from(a, end, end));
-    updates.start(m - end, n - far, width, below, readable(from(a, at, far)), from(a, end, far));
+    updates.subtract(m - end, next, width, below, const_view(right), submatrix(a, end, end));
+    updates.start(m - end, n - far, width, below, const_view(submatrix(a, at, far)),
+                  submatrix(a, end, far));
     if (!overlap) updates.wait();
     if (next > 0) factor(end, next);
     updates.wait();

@@ -23,14 +23,15 @@ struct BoardMapping {
 };
 
 /// Kernel that multiplies numbers held so, and its clocks a column.
-const Kernel& product_kernel(Held held);
-std::uint64_t column_clocks(Held held);
+const Kernel& product_kernel(ElementFormat format);
+std::uint64_t column_clocks(ElementFormat format);
 
 /// That of kernels/dense/dgemm.gds: blocks divide the inner dimension, the network adds up. Or that
 /// of kernels/dense/sgemm.gds.
-BoardMapping network_mapping(const Geometry& geometry, Held held = Held::Doubles);
+BoardMapping network_mapping(const Geometry& geometry,
+                             ElementFormat format = ElementFormat::Doubles);
 /// The same on a machine without a network: a partial sum leaves each block, the host adds them.
-BoardMapping same_without_network(const Geometry& geometry);
+BoardMapping dgemm_without_network(const Geometry& geometry);
 /// What such a machine would be used for instead: every PE has `rows` rows (1, 2, 4 or 8) of its
 /// own, so that nothing is left to add on the chip, and the tile is as many times higher and less
 /// deep. No kernel does this; its PE clocks are taken to be those of dgemm.gds.
@@ -58,8 +59,8 @@ double square_rate(const Geometry& geometry, const BoardMapping& mapping, std::s
 /// The better one of its mappings without a network, for this n.
 double square_rate_without_network(const Geometry& geometry, std::size_t n);
 /// The smallest n, a multiple of 64 up to `most`, whose product passes half of the peak.
-std::optional<std::size_t> half_of_peak(const Geometry& geometry, const BoardMapping& mapping,
-                                        std::size_t most = 16384);
+std::optional<std::size_t> half_peak_size(const Geometry& geometry, const BoardMapping& mapping,
+                                          std::size_t most = 16384);
 
 /// What a step takes, and the seconds in which each resource works meanwhile; of a chip's two ports
 /// the busier one.

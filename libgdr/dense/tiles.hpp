@@ -19,11 +19,11 @@ constexpr std::size_t pes = 32, elements = 4;
 
 /// How numbers travel and stand in the PEs: doubles as longs (kernels/dense/dgemm.gds), or floats
 /// as shorts, two to a word, with half the passes of the multiplier (kernels/dense/sgemm.gds).
-enum class Held : std::uint8_t { Doubles, Floats };
+enum class ElementFormat : std::uint8_t { Doubles, Floats };
 
-/// Inner indices of a block.
-constexpr std::size_t block_depth(Held held) noexcept {
-  return held == Held::Floats ? 2 * block_words : block_words;
+/// InnerDimension indices of a block.
+constexpr std::size_t block_depth(ElementFormat format) noexcept {
+  return format == ElementFormat::Floats ? 2 * block_words : block_words;
 }
 
 /// op(A) or op(B): what a call was given, of either number. Where they are held as doubles floats
@@ -54,7 +54,7 @@ std::vector<Term> terms_of(const Factor& a, const Factor& b, std::size_t m, std:
                            std::size_t k, MatrixPrecision precision);
 
 /// The stretched inner dimension: index i is i % pitch of term i / pitch; from k on all is zero.
-struct Inner {
+struct InnerDimension {
   std::size_t k = 0;
   std::vector<Term> terms;
   std::size_t pitch = k;  ///< from one term to the next
@@ -63,16 +63,16 @@ struct Inner {
 
 /// Rows `row` .. `row + rows - 1` of op(A), at most tile_rows, and inner indices from `first` on,
 /// for a chip of `blocks` blocks of `pes` PEs.
-struct TilePlace {
+struct TileLocation {
   std::size_t row = 0, rows = 0, first = 0, blocks = 0, pes = 0;
 };
 /// Link words of this tile: records of all targets. Only floats, whole, can be held as floats.
-void pack_tile(const Factor& a, const TilePlace& place, const Inner& inner, Held held,
-               unsigned threads, std::uint64_t* words);
+void pack_tile(const Factor& a, const TileLocation& place, const InnerDimension& inner,
+               ElementFormat format, unsigned threads, std::uint64_t* words);
 /// Words of columns `column` .. `column + count - 1` of op(B), one item of `item_words` each, for
 /// the inner indices from `first` on.
-void pack_columns(const Factor& b, std::size_t column, std::size_t count, const Inner& inner,
-                  std::size_t first, std::size_t item_words, Held held, unsigned threads,
-                  std::uint64_t* words);
+void pack_columns(const Factor& b, std::size_t column, std::size_t count,
+                  const InnerDimension& inner, std::size_t first, std::size_t item_words,
+                  ElementFormat format, unsigned threads, std::uint64_t* words);
 
 }  // namespace gdr::dense

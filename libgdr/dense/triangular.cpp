@@ -79,13 +79,14 @@ void solve_triangle(Side side, const TriangularMatrix& t, std::size_t others,
                     const MatrixView<double>& b, const Subtract& subtract, unsigned threads) {
   if (t.n == 0 || others == 0) return;
   if (t.n <= small) return substitute(side, t, others, b, threads);
-  const std::size_t half = half_of(t.n, small), rest = t.n - half;
+  const std::size_t half = aligned_half(t.n, small), rest = t.n - half;
   const bool left = side == Side::Left;
   const TriangularMatrix upper_left{half, t.lower, t.unit, t.view};
-  const TriangularMatrix lower_right{rest, t.lower, t.unit, from(t.view, half, half)};
-  const MatrixView<const double> corner = t.lower ? from(t.view, half, 0) : from(t.view, 0, half);
+  const TriangularMatrix lower_right{rest, t.lower, t.unit, submatrix(t.view, half, half)};
+  const MatrixView<const double> corner =
+      t.lower ? submatrix(t.view, half, 0) : submatrix(t.view, 0, half);
   const MatrixView<double> b_half = b;
-  const MatrixView<double> b_rest = left ? from(b, half, 0) : from(b, 0, half);
+  const MatrixView<double> b_rest = left ? submatrix(b, half, 0) : submatrix(b, 0, half);
 
   // The half whose unknowns need none of the other comes first.
   const bool forward = left == t.lower;
@@ -95,9 +96,9 @@ void solve_triangle(Side side, const TriangularMatrix& t, std::size_t others,
   const MatrixView<double>& open = forward ? b_rest : b_half;
   solve_triangle(side, first, others, known, subtract, threads);
   if (left) {
-    subtract(second.n, others, first.n, corner, readable(known), open);
+    subtract(second.n, others, first.n, corner, const_view(known), open);
   } else {
-    subtract(others, second.n, first.n, readable(known), corner, open);
+    subtract(others, second.n, first.n, const_view(known), corner, open);
   }
   solve_triangle(side, second, others, open, subtract, threads);
 }

@@ -17,9 +17,9 @@ constexpr std::size_t piece_rows = 240, piece_columns = 240;
 /// Operations from which threads pay.
 constexpr double threads_from = 1e6;
 
-HostFactor factor_of(const MatrixView<const double>& x) noexcept {
-  const bool turned = x.transpose == Transpose::Yes;
-  return {x.data, turned ? x.stride : 1, turned ? 1 : x.stride};
+HostFactor host_factor(const MatrixView<const double>& x) noexcept {
+  const bool transposed = x.transpose == Transpose::Yes;
+  return {x.data, transposed ? x.stride : 1, transposed ? 1 : x.stride};
 }
 
 /// Of a dimension that is rounded up to whole units.
@@ -54,9 +54,9 @@ void subtract_on_host(std::size_t m, std::size_t n, std::size_t k,
     const std::size_t columns = std::min(piece_columns, n - column);
     thread_local std::vector<double> scratch;
     if (scratch.size() < host.scratch(rows, columns)) scratch.resize(host.scratch(rows, columns));
-    host.subtract_product({rows, columns, k, factor_of(from(a, row, 0)),
-                           factor_of(from(b, 0, column)), from(c, row, column).data, c.stride,
-                           scratch.data()});
+    host.subtract_product({rows, columns, k, host_factor(submatrix(a, row, 0)),
+                           host_factor(submatrix(b, 0, column)), submatrix(c, row, column).data,
+                           c.stride, scratch.data()});
   }
 }
 

@@ -13,22 +13,23 @@ namespace gdr::dense {
 
 /// op(X) from an element on.
 template <typename Number>
-MatrixView<Number> from(const MatrixView<Number>& x, std::size_t row, std::size_t column) noexcept {
+MatrixView<Number> submatrix(const MatrixView<Number>& x, std::size_t row,
+                             std::size_t column) noexcept {
   if (x.transpose == Transpose::Yes) std::swap(row, column);
   return {x.data + row + column * x.stride, x.stride, x.transpose};
 }
 
 /// op(X) read only.
-inline MatrixView<const double> readable(const MatrixView<double>& x) noexcept {
+inline MatrixView<const double> const_view(const MatrixView<double>& x) noexcept {
   return {x.data, x.stride, x.transpose};
 }
 
-inline Transpose turned(Transpose t) noexcept {
+inline Transpose flipped(Transpose t) noexcept {
   return t == Transpose::No ? Transpose::Yes : Transpose::No;
 }
 /// The transpose of op(X).
-inline MatrixView<const double> turned(const MatrixView<const double>& x) noexcept {
-  return {x.data, x.stride, turned(x.transpose)};
+inline MatrixView<const double> transpose_of(const MatrixView<const double>& x) noexcept {
+  return {x.data, x.stride, flipped(x.transpose)};
 }
 
 /// Element of op(X).
@@ -39,7 +40,7 @@ inline double element(const MatrixView<const double>& x, std::size_t row,
 }
 
 /// About half of n, a multiple of `unit`; less than n if n is more than `unit`.
-constexpr std::size_t half_of(std::size_t n, std::size_t unit) noexcept {
+constexpr std::size_t aligned_half(std::size_t n, std::size_t unit) noexcept {
   return (n / 2 + unit - 1) / unit * unit;
 }
 

@@ -236,7 +236,7 @@ void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arr
   std::atomic<bool> finite = true, fit = true;
   for_groups(n, arrays.size(), threads, [&](std::size_t first, std::size_t count) {
     auto* const records = reinterpret_cast<std::uint32_t*>(words.data());
-    if (!put_in_records(columns, first, count, records + first * halves, halves)) finite = false;
+    if (!pack_records(columns, first, count, records + first * halves, halves)) finite = false;
     if (!integers_fit(group.fields, records + first * halves, count, halves)) fit = false;
   });
   if (finite && fit) return;
@@ -311,7 +311,7 @@ void unpack(const LinkGroup& group, std::span<const ResultBinding> bindings, std
   for (const ResultBinding& b : bindings) add_column(columns, column_of(b.array, b.field));
   for_groups(n, bindings.size(), threads, [&](std::size_t done, std::size_t count) {
     const auto* const records = reinterpret_cast<const std::uint32_t*>(words);
-    take_from_records(columns, first + done, count, records + done * halves, halves);
+    unpack_records(columns, first + done, count, records + done * halves, halves);
   });
 }
 

@@ -44,13 +44,13 @@ class BoardRun {
   void add_run(std::uint64_t chips, std::size_t place, std::size_t count, std::uint32_t flags);
   void flush();
   /// The targets of a chip when n are dealt out.
-  IndexRange deal(std::size_t n, unsigned chip) const;
+  IndexRange chip_targets(std::size_t n, unsigned chip) const;
 
   const DeviceCore& device_;
   BoardSlot& slot_;
   JobData& job_;
   const JobPart part_;
-  const ChipPartition share_;
+  const ChipPartition partition_;
   const std::stop_token& stop_;
   const unsigned chips_;
   std::uint64_t sources_at_ = 0;       ///< place of the first source's words in the list
@@ -62,7 +62,7 @@ class BoardRun {
   std::size_t capacity_;               ///< sources that the memories take at once
   double conversion_seconds_ = 0;
   std::vector<std::size_t> places_;  ///< of the slices, in a chip's memory; none: not all fit
-  bool arriving_ = false;            ///< sources come in pieces while the first batch runs
+  bool streaming_ = false;           ///< sources come in pieces while the first batch runs
 };
 
 }  // namespace gdr

@@ -31,10 +31,10 @@ void add_column(std::vector<Column>& columns, const Column& column);
 
 /// Elements first .. first + n - 1 into records, of which `record` is the first, `halves` 32-bit
 /// units from one to the next. False if a number is infinite or not a number (all are moved).
-bool put_in_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
-                    std::uint32_t* record, std::size_t halves) noexcept;
+bool pack_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
+                  std::uint32_t* record, std::size_t halves) noexcept;
 /// The way back; whatever the numbers are.
-void take_from_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
-                       const std::uint32_t* record, std::size_t halves) noexcept;
+void unpack_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
+                    const std::uint32_t* record, std::size_t halves) noexcept;
 
 }  // namespace gdr

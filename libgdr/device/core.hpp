@@ -15,7 +15,7 @@
 #include "libgdr/device/arrays.hpp"
 #include "libgdr/device/board_contents.hpp"
 #include "libgdr/device/names.hpp"
-#include "libgdr/device/outputs.hpp"
+#include "libgdr/device/output_reduction.hpp"
 #include "libgdr/device/partition.hpp"
 #include "libgdr/device/queue.hpp"
 #include "libgdr/device/rank_runner.hpp"
@@ -50,10 +50,10 @@ struct DeviceCore {
   unsigned threads = 1;  ///< of the host, for arrays; the boards know theirs
   /// The boards work in other processes of this host: threads of ours that wait for the next arrays
   /// would keep them from their cores.
-  bool elsewhere = false;
+  bool remote_boards = false;
   /// For the arrays of jobs.
-  unsigned job_threads() const noexcept { return elsewhere ? 1 : threads; }
-  bool shows_chips = false;           ///< someone looks at what runs leave in them beside results
+  unsigned job_threads() const noexcept { return remote_boards ? 1 : threads; }
+  bool preserve_chip_state = false;   ///< someone looks at what runs leave in them beside results
   std::shared_ptr<RankRunner> ranks;  ///< of a device that several processes share; else null
   WorkQueue queue;
   std::atomic<std::uint64_t> jobs{0};  ///< jobs made so far; numbers them from 1
@@ -66,12 +66,12 @@ struct DeviceCore {
   /// Marks a board as failed, after it has thrown BoardLost.
   void fail(BoardSlot& slot, const std::string& why);
   /// Adds to the statistics that the host converted arrays for so long.
-  void converted(double seconds);
+  void add_conversion_time(double seconds);
 };
 
 /// A part of a run: some of the job's targets on a slice of its sources.
 struct JobPart {
-  ChipPartition share{};
+  ChipPartition partition{};
   std::size_t slice = 0;  ///< of JobData::slices
   IndexRange targets;
   /// Where the records of the targets' results go; null: into the user's arrays.
@@ -90,14 +90,14 @@ struct JobData {
   std::size_t target_count = 0;
   SourceStore sources;
   std::vector<ResultBinding> results, outputs;
-  OutputJoin output_items = {};
-  bool wants_outputs = false;  ///< of the run
+  OutputReduction output_items = {};
+  bool fetch_outputs = false;  ///< of the run
   /// Words that arrive, until it is known that they are good.
   std::vector<std::uint64_t> new_targets = {}, new_sources = {};
   std::vector<IndexRange> slices = {};  ///< of a run: consecutive, all sources together
   std::size_t targets_before = 0;       ///< of the whole job, where this is a rank's part of it
   /// Of a run whose sources are still on their way: returns when those of a range have arrived.
-  std::function<void(IndexRange)> arrival = {};
+  std::function<void(IndexRange)> wait_for_sources = {};
   std::shared_ptr<struct RankWork> rank_work = {};  ///< what this rank computes for all
 };
 
@@ -110,7 +110,7 @@ std::vector<IndexRange> divide_batches(IndexRange batches, std::size_t boards);
 /// Compute a part of a job on all boards of a device: batches of targets, pieces of sources. Throws
 /// Cancelled once a stop is requested. What is lost with a board, others do. The time of
 /// conversions goes to `account`.
-void run_part(DeviceCore& device, JobData& job, const JobPart& part, class Account& account,
+void run_part(DeviceCore& device, JobData& job, const JobPart& part, class StatisticsScope& account,
               const std::stop_token& stop);
 
 /// Run a job in this thread, on all ranks where there are many, and bring the results into the

@@ -19,7 +19,7 @@ struct Device::Impl {
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
     if (!core->queue.in_its_process()) {
-      leave();
+      detach_after_fork();
       return;
     }
     if (check) check->end();
@@ -28,9 +28,9 @@ struct Device::Impl {
 
  private:
   /// In a forked child: what the parent works with stays as it is.
-  void leave() noexcept {
+  void detach_after_fork() noexcept {
     static_cast<void>(check.release());
-    [[maybe_unused]] const auto* const kept = new std::shared_ptr<DeviceCore>(std::move(core));
+    [[maybe_unused]] const auto* const leaked = new std::shared_ptr<DeviceCore>(std::move(core));
   }
 };
 
@@ -39,9 +39,10 @@ Device::~Device() = default;
 Device::Device(Device&&) noexcept = default;
 Device& Device::operator=(Device&&) noexcept = default;
 
-Device Device::over(std::shared_ptr<DeviceCore> core, double check_seconds) {
+Device Device::over(std::shared_ptr<DeviceCore> core, double health_check_interval) {
   auto impl = std::make_unique<Impl>(std::move(core));
-  if (check_seconds > 0) impl->check = std::make_unique<BackgroundCheck>(impl->core, check_seconds);
+  if (health_check_interval > 0)
+    impl->check = std::make_unique<BackgroundCheck>(impl->core, health_check_interval);
   return Device(std::move(impl));
 }
 

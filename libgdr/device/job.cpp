@@ -87,11 +87,11 @@ void Job::Impl::bind(std::span<const NamedResult> results) {
   bind_results(data.outputs_group, data.sources.count(), {outputs, wanted.end()}, data.outputs);
 }
 
-void Job::Impl::pack_in(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
-                        std::vector<std::uint64_t>& words) {
+void Job::Impl::pack_inputs(const LinkGroup& group, std::size_t n,
+                            std::span<const NamedInput> arrays, std::vector<std::uint64_t>& words) {
   const Stopwatch timer;
   pack(group, n, arrays, words, core->job_threads());
-  core->converted(timer.seconds());
+  core->add_conversion_time(timer.seconds());
 }
 
 Job::Job(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -124,7 +124,7 @@ void Job::sources(std::size_t n, std::span<const NamedInput> arrays) {
   impl_->collectively("sources", [&] {
     check_count(n, d.sources_group.words, "sources");
     check_inputs(d.sources_group, n, arrays, true);
-    impl_->pack_in(d.sources_group, n, arrays, d.new_sources);
+    impl_->pack_inputs(d.sources_group, n, arrays, d.new_sources);
   });
   d.sources.replace(n, d.sources_group.words, d.new_sources);
 }
@@ -142,7 +142,7 @@ void Job::update_sources(std::size_t first, std::size_t n, std::span<const Named
     // Arrays that are not given keep their values.
     const std::uint64_t* const old = d.sources.words().data() + first * d.sources_group.words;
     d.new_sources.assign(old, old + n * d.sources_group.words);
-    impl_->pack_in(d.sources_group, n, arrays, d.new_sources);
+    impl_->pack_inputs(d.sources_group, n, arrays, d.new_sources);
   });
   d.sources.update({first, n}, d.new_sources.data());
 }
@@ -153,7 +153,7 @@ void Job::targets(std::size_t n, std::span<const NamedInput> arrays) {
   impl_->collectively("targets", [&] {
     check_count(n, d.targets_group.words, "targets");
     check_inputs(d.targets_group, n, arrays, true);
-    impl_->pack_in(d.targets_group, n, arrays, d.new_targets);
+    impl_->pack_inputs(d.targets_group, n, arrays, d.new_targets);
   });
   d.targets.swap(d.new_targets);
   d.target_count = n;

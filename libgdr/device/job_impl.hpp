@@ -28,8 +28,8 @@ struct Job::Impl {
   void bind(std::span<const NamedResult> results);
 
   /// pack(), with its time in the statistics.
-  void pack_in(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
-               std::vector<std::uint64_t>& words);
+  void pack_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
+                   std::vector<std::uint64_t>& words);
 
   std::shared_ptr<DeviceCore> core;
   JobData data;

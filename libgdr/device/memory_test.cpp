@@ -26,16 +26,16 @@ constexpr unsigned other_instructions = 256;
 constexpr unsigned place_instructions = 4;
 
 /// Vectors of a machine's registers and local memory.
-struct Places {
+struct VectorCounts {
   unsigned registers = 0, local = 0;
 };
 
-Places places_of(const Geometry& g) {
-  const unsigned room = g.instruction_words > other_instructions
-                            ? (g.instruction_words - other_instructions) / place_instructions
-                            : 0;
+VectorCounts vector_counts(const Geometry& g) {
+  const unsigned capacity = g.instruction_words > other_instructions
+                                ? (g.instruction_words - other_instructions) / place_instructions
+                                : 0;
   return {std::min(g.register_words / vector_words, 32U),
-          std::min(g.local_words / vector_words, room)};
+          std::min(g.local_words / vector_words, capacity)};
 }
 
 std::string vector_register(unsigned v) { return fmt::format("$lr{}v", v * vector_shorts); }
@@ -106,7 +106,7 @@ MutableArray output(Longs& words) {
   return array;
 }
 
-std::string place_of(const Geometry& g, std::size_t target) {
+std::string target_location(const Geometry& g, std::size_t target) {
   const std::size_t pe = target / vector_words;
   return fmt::format("PE {} of block {} of chip {}", pe % g.pes_per_block,
                      pe / g.pes_per_block % g.blocks, pe / g.pes_per_block / g.blocks);
@@ -117,8 +117,9 @@ std::string compare(const Geometry& g, const char* what, const Longs& found, con
   const auto [a, b] = std::ranges::mismatch(found, wanted);
   if (a == found.end()) return {};
   const auto word = static_cast<std::size_t>(a - found.begin());
-  return fmt::format("{} of {}: bits {:#x} of the {} word are wrong", what, place_of(g, word / 2),
-                     *a ^ *b, word % 2 == 0 ? "lower 64 bits of a" : "upper 8 bits of a");
+  return fmt::format("{} of {}: bits {:#x} of the {} word are wrong", what,
+                     target_location(g, word / 2), *a ^ *b,
+                     word % 2 == 0 ? "lower 64 bits of a" : "upper 8 bits of a");
 }
 
 /// Runs a kernel twice: on patterns and a stream of items, and on the opposite of all of them.
@@ -155,7 +156,7 @@ std::string run_test(Device& device, const Geometry& g, const std::string& text,
 }  // namespace
 
 std::string test_inner_memories(Device& device, const Geometry& g, unsigned round) {
-  const Places has = places_of(g);
+  const VectorCounts has = vector_counts(g);
   const unsigned half = has.registers / 2;
   if (half < work_vectors) return {};
   std::vector<std::string> places = registers_from(0, half);

@@ -121,8 +121,8 @@ DeviceName parse_device_name(std::string_view name, const DeviceOptions& options
   if (device.options.boards < 1 || device.options.boards > most_boards)
     usage("a device has from 1 to " + std::to_string(most_boards) + " boards, not " +
           std::to_string(device.options.boards));
-  for (const double s :
-       {device.options.queue_seconds, device.options.timeout_seconds, device.options.check_seconds})
+  for (const double s : {device.options.queue_timeout, device.options.timeout_seconds,
+                         device.options.health_check_interval})
     if (!(s >= 0 && s <= most_seconds))
       usage("the times of a device (queue, timeout, check) are seconds from 0 to 1e6, not " +
             fmt::format("{}", s));

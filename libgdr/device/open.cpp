@@ -26,12 +26,12 @@ std::shared_ptr<DeviceCore> open_emulator(const DeviceName& name) {
 namespace {
 
 /// A name that asks for something no board has been found to have.
-std::string tried(const DeviceName& name, const std::string& place,
-                  std::shared_ptr<DeviceCore>& core) {
+std::string try_open_board(const DeviceName& name, const std::string& place,
+                           std::shared_ptr<DeviceCore>& core) {
   DeviceName board = name;
   board.kind = "board";
   board.place = place;
-  board.options.queue_seconds = 0;  // what is taken is not the best that works
+  board.options.queue_timeout = 0;  // what is taken is not the best that works
   try {
     core = open_board(board);
   } catch (const Error& e) {
@@ -48,19 +48,19 @@ std::shared_ptr<DeviceCore> open_best(const DeviceName& name) {
   if (const driver::Bus bus = driver::find_nodes(); bus.nodes.empty()) {
     reasons = "no board on this host's bus" + bus.why_others_are_left_out();
   } else {
-    reasons = tried(name, "0", core);
-    if (core) core->reason = "taken by auto: a board on this host's bus";
+    reasons = try_open_board(name, "0", core);
+    if (core) core->reason = "selected by auto: a board on this host's bus";
   }
   if (!core) {
-    const std::string failure = tried(name, "unix:" + driver::default_socket(), core);
+    const std::string failure = try_open_board(name, "unix:" + driver::default_socket(), core);
     if (core)
-      core->reason = "taken by auto: " + reasons + ", but a board server";
+      core->reason = "selected by auto: " + reasons + ", but a board server";
     else
       reasons += "; " + failure;
   }
   if (core) return core;
   core = open_emulator(name);
-  core->reason = "taken by auto: " + reasons;
+  core->reason = "selected by auto: " + reasons;
   return core;
 }
 

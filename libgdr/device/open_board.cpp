@@ -19,21 +19,21 @@ using driver::BoardAccess;
 using driver::DrivenBoard;
 
 /// Where boards are: a server's socket, or device nodes from a number on.
-struct Place {
+struct BoardLocation {
   std::string socket;
   unsigned node = 0;
   bool by_number = false;  ///< no socket was named
   bool nodes() const { return socket.empty(); }
 };
 
-Place parse_place(const std::string& text) {
+BoardLocation parse_location(const std::string& text) {
   if (text.starts_with("unix:")) {
     if (text.size() == 5)
       throw Error(ErrorCategory::Usage,
                   "device board:unix: names no socket; write board:unix:/path/to/socket");
     return {text.substr(5)};
   }
-  Place place;
+  BoardLocation place;
   place.by_number = true;
   if (!text.empty()) {
     const char* const end = text.data() + text.size();
@@ -47,9 +47,9 @@ Place parse_place(const std::string& text) {
   return place;
 }
 
-std::unique_ptr<BoardAccess> open_server(const Place& place, const DeviceOptions& o) {
+std::unique_ptr<BoardAccess> open_server(const BoardLocation& place, const DeviceOptions& o) {
   try {
-    return driver::open_server_board(place.socket, {o.engine, o.isa, o.queue_seconds});
+    return driver::open_server_board(place.socket, {o.engine, o.isa, o.queue_timeout});
   } catch (const Error& e) {
     // Who asked for a board on the bus is told of those that are nearly one.
     const std::string others =
@@ -59,7 +59,7 @@ std::unique_ptr<BoardAccess> open_server(const Place& place, const DeviceOptions
   }
 }
 
-std::unique_ptr<BoardAccess> open_access(const Place& place, const DeviceOptions& o,
+std::unique_ptr<BoardAccess> open_access(const BoardLocation& place, const DeviceOptions& o,
                                          unsigned board) {
   if (!place.nodes()) return open_server(place, o);
   const driver::Bus bus = driver::find_nodes();
@@ -68,7 +68,7 @@ std::unique_ptr<BoardAccess> open_access(const Place& place, const DeviceOptions
     throw Error(ErrorCategory::Device,
                 fmt::format("board {} is not there; this host has {}{}", number, bus.nodes.size(),
                             bus.why_others_are_left_out()));
-  return driver::open_node(bus.nodes[number], o.queue_seconds);
+  return driver::open_node(bus.nodes[number], o.queue_timeout);
 }
 
 double field(const Geometry& g, const std::string& name) {
@@ -87,7 +87,7 @@ double field(const Geometry& g, const std::string& name) {
 }
 
 /// What the name asks for, and the board does not have.
-void check_wishes(const DeviceName& name, const DrivenBoard& board) {
+void check_requested_options(const DeviceName& name, const DrivenBoard& board) {
   const auto& id = board.identity();
   for (const std::string& option : name.given) {
     const double wanted = field(name.geometry, option), has = field(id.geometry, option);
@@ -107,7 +107,7 @@ void check_wishes(const DeviceName& name, const DrivenBoard& board) {
 }
 
 /// A board that fails its test gets no work.
-void admit(DeviceCore& core, BoardSlot& slot, unsigned round) {
+void run_self_test(DeviceCore& core, BoardSlot& slot, unsigned round) {
   std::string failure;
   try {
     failure = test_board(core, slot, round);
@@ -121,15 +121,15 @@ void admit(DeviceCore& core, BoardSlot& slot, unsigned round) {
 
 std::shared_ptr<DeviceCore> open_board(const DeviceName& name) {
   const DeviceOptions& o = name.options;
-  const Place place = parse_place(name.place);
+  const BoardLocation place = parse_location(name.place);
   auto core = std::make_shared<DeviceCore>();
   core->where = place.nodes() ? fmt::format("board:{}", place.node) : "board:unix:" + place.socket;
   core->partition = o.partition;
   core->threads = o.threads > 0 ? o.threads : static_cast<unsigned>(omp_get_max_threads());
-  core->elsewhere = !place.nodes() && o.threads == 0;
+  core->remote_boards = !place.nodes() && o.threads == 0;
   for (unsigned b = 0; b < o.boards; ++b) {
     auto board = driver::drive_board(open_access(place, o, b), {o.timeout_seconds});
-    check_wishes(name, *board);
+    check_requested_options(name, *board);
     const auto& id = board->identity();
     if (b == 0) {
       core->geometry = id.geometry;
@@ -143,7 +143,7 @@ std::shared_ptr<DeviceCore> open_board(const DeviceName& name) {
                       "one kind together");
     }
     core->boards.push_back({std::move(board)});
-    if (o.self_test) admit(*core, core->boards.back(), b + 1);
+    if (o.self_test) run_self_test(*core, core->boards.back(), b + 1);
   }
   core->usable();  // if none is left, that is the error
   return core;

@@ -16,17 +16,17 @@ struct KernelCost {
   std::uint64_t start_clocks = 0, body_clocks = 0, end_clocks = 0;
   std::uint32_t elements = 4, group = 1;
   std::uint32_t target_words = 0, source_words = 0, result_words = 0;  ///< on the link
-  bool joinable = true;  ///< every result has a reduction that adds up partial results
+  bool reducible = true;  ///< every result has a reduction that adds up partial results
   /// What is computed depends on where targets stand: the program knows the number of its PE or
   /// block, PEs of a block see what one of them wrote, or outputs join what all PEs hold.
-  bool placed = false;
+  bool position_dependent = false;
 };
 
 KernelCost kernel_cost(const Program& program);
 
 /// Targets that a board holds at once.
 std::size_t board_slots(const KernelCost& kernel, const Geometry& geometry,
-                        ChipPartition share) noexcept;
+                        ChipPartition partition) noexcept;
 
 /// Targets of every chip but the last ones, when n are dealt out to a board's chips: equal parts,
 /// in whole blocks, as a block that holds one target costs what a full one does.
@@ -38,17 +38,17 @@ inline constexpr std::size_t write_words = std::size_t{1} << 21;
 
 /// Sources that the memories of a board take at once; 0 if they take none. `output_words` are those
 /// that an item leaves in a chip's memory.
-std::size_t sources_at_once(const KernelCost& kernel, const Geometry& geometry, ChipPartition share,
-                            std::size_t output_words);
+std::size_t sources_at_once(const KernelCost& kernel, const Geometry& geometry,
+                            ChipPartition partition, std::size_t output_words);
 
 /// Chip clocks of one board for the whole job (all batches of targets), either way.
-double predicted_clocks(const KernelCost& kernel, const Geometry& geometry, ChipPartition share,
+double predicted_clocks(const KernelCost& kernel, const Geometry& geometry, ChipPartition partition,
                         std::size_t targets, std::size_t sources) noexcept;
 
 /// The way to go. Auto takes the one with fewer predicted clocks on ONE board; as neither the
 /// number of boards nor of threads enters, the choice (and so every bit of the results) is the same
 /// for all of them. Throws Error (Usage) if sources shall be split and a result cannot be joined.
-ChipPartition choose_share(const KernelCost& kernel, const Geometry& geometry, Partition wanted,
-                           std::size_t targets, std::size_t sources);
+ChipPartition choose_partition(const KernelCost& kernel, const Geometry& geometry, Partition wanted,
+                               std::size_t targets, std::size_t sources);
 
 }  // namespace gdr

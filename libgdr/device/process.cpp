@@ -9,7 +9,7 @@ namespace gdr {
 
 ThisProcess::ThisProcess() noexcept : process_(getpid()) {}
 
-bool ThisProcess::here() const noexcept { return getpid() == process_; }
+bool ThisProcess::is_current() const noexcept { return getpid() == process_; }
 
 unsigned threads_after_fork(unsigned asked) noexcept {
   static std::atomic<pid_t> first{0};  // that opened a device; children inherit the number

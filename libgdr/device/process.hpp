@@ -10,7 +10,7 @@ class ThisProcess {
  public:
   ThisProcess() noexcept;
   /// False in a child that was forked off since: what belongs to the parent is to be left alone.
-  bool here() const noexcept;
+  bool is_current() const noexcept;
 
  private:
   pid_t process_;

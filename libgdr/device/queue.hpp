@@ -53,7 +53,7 @@ class WorkQueue {
   /// Cancel everything and end the background thread.
   void close() noexcept;
   /// False in a child that was forked off since it was made.
-  bool in_its_process() const noexcept { return process_.here(); }
+  bool in_its_process() const noexcept { return process_.is_current(); }
 
  private:
   void loop();

@@ -41,9 +41,9 @@ void SourceStore::note(IndexRange range) {
   log_.push_back(range);
 }
 
-std::vector<Segment> place_sources(ChipPartition share, unsigned chips, IndexRange range) {
+std::vector<Segment> place_sources(ChipPartition partition, unsigned chips, IndexRange range) {
   if (range.count == 0) return {};
-  if (share == ChipPartition::TargetsOverBlocks) return {{all_chips(chips), 0, range}};
+  if (partition == ChipPartition::TargetsOverBlocks) return {{all_chips(chips), 0, range}};
   const std::size_t part = range.count / chips;
   const auto rest = static_cast<unsigned>(range.count % chips);
   std::vector<Segment> segments;
@@ -54,10 +54,10 @@ std::vector<Segment> place_sources(ChipPartition share, unsigned chips, IndexRan
   return segments;
 }
 
-std::size_t source_capacity(ChipPartition share, unsigned chips, std::uint64_t memory_words,
+std::size_t source_capacity(ChipPartition partition, unsigned chips, std::uint64_t memory_words,
                             std::size_t words) {
   const std::size_t of_chip = memory_words / std::max<std::size_t>(1, words);
-  return share == ChipPartition::SourcesOverBlocks ? of_chip * chips : of_chip;
+  return partition == ChipPartition::SourcesOverBlocks ? of_chip * chips : of_chip;
 }
 
 }  // namespace gdr

@@ -23,7 +23,7 @@ struct SourceVersion {
   std::uint64_t job = 0;         ///< number of the job, 0 for none
   std::uint64_t generation = 0;  ///< counts complete replacements
   std::size_t changes = 0;       ///< entries of the log that it has
-  ChipPartition share{};         ///< how they are placed
+  ChipPartition partition{};     ///< how they are placed
   std::size_t slices = 1;        ///< and in how many slices
   friend bool operator==(const SourceVersion&, const SourceVersion&) = default;
 };
@@ -69,10 +69,10 @@ struct Segment {
 
 /// Where a range of sources lies: the same in every chip, or (sources split) an equal part in each
 /// chip, and behind it one more in the first chips where the number does not divide.
-std::vector<Segment> place_sources(ChipPartition share, unsigned chips, IndexRange range);
+std::vector<Segment> place_sources(ChipPartition partition, unsigned chips, IndexRange range);
 
 /// Sources that the chips' memories take at once, if an item has `words` words in all.
-std::size_t source_capacity(ChipPartition share, unsigned chips, std::uint64_t memory_words,
+std::size_t source_capacity(ChipPartition partition, unsigned chips, std::uint64_t memory_words,
                             std::size_t words);
 
 constexpr std::uint64_t all_chips(unsigned chips) {

@@ -9,7 +9,7 @@ namespace gdr {
 namespace {
 
 /// The largest divisor that is no larger than the root: a grid as square as it can be, wide.
-unsigned squarest(unsigned ranks) {
+unsigned most_square_rows(unsigned ranks) {
   unsigned rows = 1;
   for (unsigned r = 1; r * r <= ranks; ++r)
     if (ranks % r == 0) rows = r;
@@ -17,7 +17,7 @@ unsigned squarest(unsigned ranks) {
 }
 
 GridOptions checked(GridOptions options, unsigned ranks) {
-  if (options.rows == 0) options.rows = squarest(ranks);
+  if (options.rows == 0) options.rows = most_square_rows(ranks);
   if (ranks % options.rows != 0)
     throw Error(ErrorCategory::Usage, "a grid of " + std::to_string(options.rows) +
                                           " rows cannot be made of " + std::to_string(ranks) +

@@ -12,7 +12,7 @@
 namespace gdr {
 
 /// Indices dealt out in blocks to `parts`, cyclically; this is one of them.
-struct Deal {
+struct CyclicDistribution {
   std::size_t block = 1, parts = 1, part = 0;
 
   std::size_t owner(std::size_t global) const { return global / block % parts; }
@@ -41,7 +41,7 @@ struct Grid {
   std::unique_ptr<RankGroup> own;  ///< where the device has no ranks
   RankGroup& ranks;
   std::unique_ptr<RankGroup> row, column;  ///< the ranks in this one's row and column of the grid
-  Deal rows, columns;
+  CyclicDistribution rows, columns;
   MatrixProduct product;
   GridTimes times = {};
 };

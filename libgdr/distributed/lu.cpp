@@ -31,18 +31,18 @@ class Factorisation {
         a_(a),
         pivots_(pivots) {}
 
-  std::optional<std::size_t> go() {
+  std::optional<std::size_t> run() {
     const Stopwatch timer;
     const std::size_t block = x_.options.block;
     for (std::size_t at = 0; at < n_; at += block) {
       const std::size_t width = std::min(block, n_ - at);
-      together(&x_.ranks, [&] { make_room(at, width); });
-      if (at == 0) get_panel(at, width);
+      together(&x_.ranks, [&] { reserve_buffers(at, width); });
+      if (at == 0) broadcast_panel(at, width);
       exchange(at, width);
       together(&x_.ranks, [&] { prepare(at, width); });
       const std::size_t next = at + width;
       if (next < n_)
-        update_and_get(next, std::min(block, n_ - next));
+        update_with_look_ahead(next, std::min(block, n_ - next));
       else
         together(&x_.ranks, [&] { update({0, columns_right()}); });
     }
@@ -55,7 +55,7 @@ class Factorisation {
 
   /// All of the update, and the panel of the next step: its columns are updated first, so that it
   /// is factorised, and on its way, while the boards work on the others.
-  void update_and_get(std::size_t next, std::size_t width) {
+  void update_with_look_ahead(std::size_t next, std::size_t width) {
     const bool early = x_.options.look_ahead;
     const std::size_t first = early && has_panel(next) ? width : 0;
     const IndexRange rest{first, columns_right() - first};
@@ -71,7 +71,7 @@ class Factorisation {
         });
       });
     const Clock::time_point begin = Clock::now();
-    get_panel(next, width);
+    broadcast_panel(next, width);
     const Clock::time_point end = Clock::now();
     together(&x_.ranks, [&] {
       if (early) others.get();
@@ -88,13 +88,13 @@ class Factorisation {
 
   /// Rows `at` and below of the panel, with a number of elements more (those that follow are
   /// smaller), and what the exchange needs.
-  void make_room(std::size_t at, std::size_t width) {
+  void reserve_buffers(std::size_t at, std::size_t width) {
     if (at == 0) panel_.reserve(n_ * width + width + 1);
     gathered_.resize(std::max((n_ - at) * width, 2 * width * columns_));
   }
 
   /// The panel factorised, with its pivots behind it, on all ranks.
-  void get_panel(std::size_t at, std::size_t width) {
+  void broadcast_panel(std::size_t at, std::size_t width) {
     const std::size_t m = n_ - at;
     panel_.resize(m * width + width + 1);
     if (has_panel(at)) {
@@ -247,7 +247,7 @@ std::optional<std::size_t> DistributedMatrices::lu(std::size_t n, std::size_t ex
       throw Error(ErrorCategory::Usage, "there is room for " + std::to_string(pivots.size()) +
                                             " pivots, and " + std::to_string(n) + " are wanted");
   });
-  return Factorisation(x, n, n + extra, a, pivots).go();
+  return Factorisation(x, n, n + extra, a, pivots).run();
 }
 
 std::vector<double> DistributedMatrices::solve(std::size_t n, double* a) {

@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, 10> reductions{"pass", "fadd", "fmax", "f
 constexpr std::array stepped{Section::Start, Section::Body, Section::End};
 
 /// A program that is one instruction of another.
-Program alone(const Program& program, const Instruction& instruction) {
+Program single_instruction_program(const Program& program, const Instruction& instruction) {
   Program one = program;
   for (auto& section : one.sections) section.clear();
   for (auto& lines : one.lines) lines.clear();
@@ -64,7 +64,7 @@ struct Machine::Impl {
   ChipState chip;
   std::optional<LoadedProgram> loaded;
   OperandNames names;
-  std::array<std::vector<std::shared_ptr<const Executable>>, section_count> ready;
+  std::array<std::vector<std::shared_ptr<const Executable>>, section_count> executables;
   LinkGroup target_group, source_group, result_group, param_group;
 
   BoardMemory memory{0};  ///< the control processor's, with the sources
@@ -90,22 +90,22 @@ struct Machine::Impl {
                : static_cast<unsigned>(pass / plan.groups_per_half % 2);
   }
 
-  void enter(std::size_t where);
-  void fill();
+  void enter_section(std::size_t where);
+  void fill_half();
   const Executable& executable();
   void execute();
-  void go_on();
+  void advance();
 };
 
 /// To the first instruction from the beginning of a section on; empty sections are passed over.
-void Machine::Impl::enter(std::size_t where) {
+void Machine::Impl::enter_section(std::size_t where) {
   pass = next = 0;
   for (section = where; !at_end() && (code().empty() || passes() == 0);) ++section;
-  if (!at_end() && stepped[section] == Section::Body) fill();
+  if (!at_end() && stepped[section] == Section::Body) fill_half();
 }
 
 /// At the beginning of a half: its groups into every block's broadcast memory.
-void Machine::Impl::fill() {
+void Machine::Impl::fill_half() {
   const LoadedProgram& p = *loaded;
   if (p.sources.empty()) return;
   const bool first =
@@ -119,10 +119,12 @@ void Machine::Impl::fill() {
 }
 
 const Executable& Machine::Impl::executable() {
-  auto& kept = ready[static_cast<unsigned>(stepped[section])];
-  kept.resize(code().size());
-  if (!kept[next]) kept[next] = engine->prepare(alone(loaded->program, code()[next]), geometry);
-  return *kept[next];
+  auto& prepared = executables[static_cast<unsigned>(stepped[section])];
+  prepared.resize(code().size());
+  if (!prepared[next])
+    prepared[next] =
+        engine->prepare(single_instruction_program(loaded->program, code()[next]), geometry);
+  return *prepared[next];
 }
 
 void Machine::Impl::execute() {
@@ -141,11 +143,11 @@ void Machine::Impl::execute() {
   clock += code()[next].clocks();
 }
 
-void Machine::Impl::go_on() {
+void Machine::Impl::advance() {
   if (++next < code().size()) return;
   next = 0;
-  if (++pass < passes()) return fill();
-  enter(section + 1);
+  if (++pass < passes()) return fill_half();
+  enter_section(section + 1);
 }
 
 Machine::Machine(std::string_view name) : impl_(std::make_unique<Impl>()) {
@@ -172,7 +174,7 @@ void Machine::load(const Kernel& kernel) {
   const auto executable = m.engine->prepare(p, m.geometry);
   m.loaded = load_program(p, m.geometry, m.engine->isa(), m.engine->exact());
   m.names = OperandNames(p);
-  m.ready = {};
+  m.executables = {};
   m.target_group = link_group(p, VarKind::Target);
   m.source_group = link_group(p, VarKind::Source);
   m.result_group = link_group(p, VarKind::Result);
@@ -247,14 +249,14 @@ void Machine::restart() {
   impl_->program();
   impl_->clock = 0;
   for (BlockState& block : impl_->chip.blocks) block.flags = no_flags;
-  impl_->enter(0);
+  impl_->enter_section(0);
 }
 
 bool Machine::step() {
   impl_->program();
   if (impl_->at_end()) return false;
   impl_->execute();
-  impl_->go_on();
+  impl_->advance();
   return true;
 }
 

@@ -133,7 +133,7 @@ TEST_CASE("owners may choose the engine where the server allows it") {
 TEST_CASE("auto takes a board server that answers, else the emulator, and says why") {
   setenv("GDR_SOCKET", "/nowhere/socket", 1);
   CHECK(says(gdr::Device::open("auto").description(),
-             "taken by auto: no board on this host's bus; "
+             "selected by auto: no board on this host's bus; "
              "no board server answers"));
   const ServerProcess server;
   setenv("GDR_SOCKET", server.socket().c_str(), 1);

@@ -71,6 +71,6 @@ TEST_CASE("checks stand between the runs of several threads, and change no bit")
   CHECK(wrong == 0);
   CHECK(soon([&] { return device.statistics().checks > 1; }));
   CHECK(error_of([] { gdr::Device::open("mpi:health_check=1"); }) ==
-        "device option check: ranks cannot test their boards each by itself; leave it out");
+        "device option health_check: not supported for devices of kind mpi; remove the option");
   CHECK(says(error_of([] { gdr::Device::open("emulator:health_check=often"); }), "seconds from 0"));
 }

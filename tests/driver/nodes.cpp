@@ -44,7 +44,7 @@ TEST_CASE("a board on the bus is found by its id and gives the emulator's bits")
     CHECK((config[4] & 0x06) == 0x06);  // registers answer, and the board may reach memory
     CHECK((config[5] & 0x04) == 0);     // interrupts are not disabled
   }
-  CHECK(says(Device::open("auto").description(), "taken by auto: a board on this host's bus"));
+  CHECK(says(Device::open("auto").description(), "selected by auto: a board on this host's bus"));
   CHECK(says(error_of([] { Device::open("board:3"); }), "board 3 is not there; this host has 1"));
 }
 

@@ -59,21 +59,21 @@ class HostLoops {
   }
   static void store(double* p, V v) { __builtin_memcpy(p, &v, sizeof v); }
 
-  /// `Together` vectors of a factor side by side, index by index; zeros behind the last one.
-  template <std::size_t Together>
+  /// `Count` vectors of a factor side by side, index by index; zeros behind the last one.
+  template <std::size_t Count>
   static void copy(const double* from, std::size_t next_vector, std::size_t next_index,
                    std::size_t vectors, std::size_t depth, double* to) {
-    for (std::size_t v = 0; v < vectors; v += Together) {
-      const std::size_t n = vectors - v < Together ? vectors - v : Together;
+    for (std::size_t v = 0; v < vectors; v += Count) {
+      const std::size_t n = vectors - v < Count ? vectors - v : Count;
       const double* const at = from + v * next_vector;
-      for (std::size_t l = 0; l < depth; ++l, to += Together) {
+      for (std::size_t l = 0; l < depth; ++l, to += Count) {
         const double* const index = at + l * next_index;
-        if (n == Together && next_vector == 1) {
-          __builtin_memcpy(to, index, Together * sizeof(double));
+        if (n == Count && next_vector == 1) {
+          __builtin_memcpy(to, index, Count * sizeof(double));
           continue;
         }
         for (std::size_t i = 0; i < n; ++i) to[i] = index[i * next_vector];
-        for (std::size_t i = n; i < Together; ++i) to[i] = 0;
+        for (std::size_t i = n; i < Count; ++i) to[i] = 0;
       }
     }
   }

@@ -1,11 +1,12 @@
 // Columns of the user's arrays into records and out of them, in any layout.
+#include "libgdr/device/columns.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <random>
 #include <vector>
 
-#include "libgdr/device/columns.hpp"
 #include "support/catch.hpp"
 
 namespace gdr::test {
@@ -45,13 +46,13 @@ TEST_CASE("arrays become records and records arrays, whatever their number and s
       for (std::size_t k = 0; k < count; ++k)
         expected[(i - first) * words + k] = arrays.value(k, i);
     }
-    CHECK(put_in_records(arrays.columns, first, n - first,
-                         reinterpret_cast<std::uint32_t*>(records.data()), 2 * words));
+    CHECK(pack_records(arrays.columns, first, n - first,
+                       reinterpret_cast<std::uint32_t*>(records.data()), 2 * words));
     REQUIRE(records == expected);
 
     Arrays back(count, n, random);
-    take_from_records(back.columns, first, n - first,
-                      reinterpret_cast<const std::uint32_t*>(records.data()), 2 * words);
+    unpack_records(back.columns, first, n - first,
+                   reinterpret_cast<const std::uint32_t*>(records.data()), 2 * words);
     for (std::size_t i = first; i < n; ++i) {
       for (std::size_t k = 0; k < count; ++k) REQUIRE(back.value(k, i) == arrays.value(k, i));
     }
@@ -69,7 +70,7 @@ TEST_CASE("a number that is not finite is found in every place of every array") 
     const std::size_t k = random() % count;
     arrays.value(k, random() % n) = bad[random() % 3];
     std::vector<std::uint32_t> records(n * count * 2);
-    CHECK(put_in_records(arrays.columns, 0, n, records.data(), 2 * count) ==
+    CHECK(pack_records(arrays.columns, 0, n, records.data(), 2 * count) ==
           (arrays.columns[k].move == Move::Words));
   }
 }

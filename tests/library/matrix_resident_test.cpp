@@ -37,10 +37,10 @@ struct Bench {
         c(m * n) {}
 
   /// Bytes to the board of one call, whose result is checked.
-  std::uint64_t sent(Unchanged unchanged, double beta = 0) {
+  std::uint64_t sent(Reuse reuse, double beta = 0) {
     const std::uint64_t before = device.statistics().bytes_to_board;
     const std::vector<double> old = c;
-    product.compute(m, n, k, 1, {a.data(), m}, {b.data(), k}, beta, {c.data(), m}, unchanged);
+    product.compute(m, n, k, 1, {a.data(), m}, {b.data(), k}, beta, {c.data(), m}, reuse);
     for (std::size_t column = 0; column < n; ++column)
       for (std::size_t row = 0; row < m; ++row) {
         double sum = beta == 0 ? 0 : beta * old[row + column * m];
@@ -55,18 +55,18 @@ struct Bench {
 
 TEST_CASE("A second product with the same B sends tiles of A only") {
   Bench x("emulator:chips=2,blocks=2", 300, 40, 200);
-  x.sent(Unchanged::Nothing);  // with the program
-  const std::uint64_t all = x.sent(Unchanged::Nothing);
+  x.sent(Reuse::Nothing);  // with the program
+  const std::uint64_t all = x.sent(Reuse::Nothing);
   // Two parts of 128 inner indices, 64 in each of two chips, 40 columns and one more.
   const std::uint64_t columns = 2 * 128 * 41 * sizeof(double);
   x.a = whole(x.a.size(), 5);
-  CHECK(x.sent(Unchanged::B) == all - columns);
-  CHECK(x.sent(Unchanged::B, 2) == all - columns);
+  CHECK(x.sent(Reuse::B) == all - columns);
+  CHECK(x.sent(Reuse::B, 2) == all - columns);
   x.b = whole(x.b.size(), 6);
-  CHECK(x.sent(Unchanged::Nothing) == all);
-  CHECK(x.sent(Unchanged::B) == all - columns);
+  CHECK(x.sent(Reuse::Nothing) == all);
+  CHECK(x.sent(Reuse::B) == all - columns);
   x.m = 20;  // another A
-  CHECK(x.sent(Unchanged::B) < all - columns);
+  CHECK(x.sent(Reuse::B) < all - columns);
 }
 
 TEST_CASE("B stays with all its bits, on several boards, in stretches, and as floats") {
@@ -75,42 +75,42 @@ TEST_CASE("B stays with all its bits, on several boards, in stretches, and as fl
     x.a[3] = 0x1p52 + 1;
     std::ranges::fill(x.b, 0.0);  // so that sums stay exact
     x.b[5] = 0x1p52 + 1;
-    x.sent(Unchanged::Nothing);
-    const std::uint64_t all = x.sent(Unchanged::Nothing);
-    CHECK(x.sent(Unchanged::B) < all);
+    x.sent(Reuse::Nothing);
+    const std::uint64_t all = x.sent(Reuse::Nothing);
+    CHECK(x.sent(Reuse::B) < all);
     x.a[3] = 1;  // two terms now: B stands there otherwise
-    const std::uint64_t fewer = x.sent(Unchanged::B);
-    CHECK(x.sent(Unchanged::B) < fewer);
+    const std::uint64_t fewer = x.sent(Reuse::B);
+    CHECK(x.sent(Reuse::B) < fewer);
   }
   SECTION("boards that had no part in the first product") {
     Bench x("emulator:chips=1,blocks=1,boards=3", 200, 7, 20);
-    x.sent(Unchanged::Nothing);
+    x.sent(Reuse::Nothing);
     x.m = 700;
     x.a = whole(x.m * x.k, 9);
     x.c.resize(x.m * x.n);
-    const std::uint64_t some = x.sent(Unchanged::B);
-    CHECK(x.sent(Unchanged::B) < some);
+    const std::uint64_t some = x.sent(Reuse::B);
+    CHECK(x.sent(Reuse::B) < some);
   }
   SECTION("more columns than a run takes") {
     Bench x("emulator:chips=1,blocks=1", 1, 16390, 2);
-    x.sent(Unchanged::Nothing);
-    const std::uint64_t all = x.sent(Unchanged::Nothing);
-    CHECK(x.sent(Unchanged::B) == all - (16390 + 2) * 32 * sizeof(double));
+    x.sent(Reuse::Nothing);
+    const std::uint64_t all = x.sent(Reuse::Nothing);
+    CHECK(x.sent(Reuse::B) == all - (16390 + 2) * 32 * sizeof(double));
   }
   SECTION("floats") {
     Device device = Device::open("emulator:chips=1,blocks=1");
     MatrixProduct product(device);
     const std::vector<float> one{2}, two{3};
     float c = 0;
-    const auto run = [&](Unchanged unchanged) {
+    const auto run = [&](Reuse reuse) {
       const std::uint64_t before = device.statistics().bytes_to_board;
-      product.compute(1, 1, 1, 1, {one.data(), 1}, {two.data(), 1}, 0, {&c, 1}, unchanged);
+      product.compute(1, 1, 1, 1, {one.data(), 1}, {two.data(), 1}, 0, {&c, 1}, reuse);
       CHECK(c == 6);
       return device.statistics().bytes_to_board - before;
     };
-    run(Unchanged::Nothing);
-    const std::uint64_t all = run(Unchanged::Nothing);
-    CHECK(run(Unchanged::B) == all - 2 * 32 * sizeof(double));
+    run(Reuse::Nothing);
+    const std::uint64_t all = run(Reuse::Nothing);
+    CHECK(run(Reuse::B) == all - 2 * 32 * sizeof(double));
   }
 }
 
@@ -118,44 +118,44 @@ TEST_CASE("A that the PEs hold at once stays there, also from stretch to stretch
   constexpr std::uint64_t word = sizeof(double);
   SECTION("one tile") {
     Bench x("emulator:chips=2,blocks=2", 200, 40, 100);
-    x.sent(Unchanged::Nothing);  // with the program
+    x.sent(Reuse::Nothing);  // with the program
     const std::uint64_t tile = 2 * 2 * 256 * 32 * word, columns = 41 * 128 * word;
-    CHECK(x.sent(Unchanged::Nothing) == tile + columns);
-    CHECK(x.sent(Unchanged::Both) == 0);
+    CHECK(x.sent(Reuse::Nothing) == tile + columns);
+    CHECK(x.sent(Reuse::Both) == 0);
     x.b = whole(x.b.size(), 5);
-    CHECK(x.sent(Unchanged::A, 3) == columns);
-    CHECK(x.sent(Unchanged::Both, 1) == 0);
+    CHECK(x.sent(Reuse::A, 3) == columns);
+    CHECK(x.sent(Reuse::Both, 1) == 0);
     x.a = whole(x.a.size(), 6);
-    CHECK(x.sent(Unchanged::B) == tile);
-    x.product.forget();
+    CHECK(x.sent(Reuse::B) == tile);
+    x.product.invalidate();
     x.a = whole(x.a.size(), 7);
-    CHECK(x.sent(Unchanged::Both) == tile + columns);
+    CHECK(x.sent(Reuse::Both) == tile + columns);
     Gravity gravity(x.device);
     const double position[6] = {0, 0, 0, 1, 0, 0}, mass[2] = {1, 2};
     double acceleration[6] = {};
     gravity.compute(2, position, mass, 0, acceleration, nullptr);
-    CHECK(x.sent(Unchanged::Both) > tile + columns);  // and the program
+    CHECK(x.sent(Reuse::Both) > tile + columns);  // and the program
   }
   SECTION("a tile for each board") {
     Bench x("emulator:chips=1,blocks=1,boards=3", 700, 7, 20);
-    x.sent(Unchanged::Nothing);
-    CHECK(x.sent(Unchanged::Nothing) == 3 * (256 + 8) * 32 * word);
-    CHECK(x.sent(Unchanged::A) == 3 * 8 * 32 * word);
+    x.sent(Reuse::Nothing);
+    CHECK(x.sent(Reuse::Nothing) == 3 * (256 + 8) * 32 * word);
+    CHECK(x.sent(Reuse::A) == 3 * 8 * 32 * word);
   }
   SECTION("two stretches, one tile; then two tiles, of which each stretch finds one") {
     Bench x("emulator:chips=1,blocks=1", 1, 16390, 2);
-    x.sent(Unchanged::Nothing);
-    CHECK(x.sent(Unchanged::Nothing) == (256 + 16390 + 2) * 32 * word);
+    x.sent(Reuse::Nothing);
+    CHECK(x.sent(Reuse::Nothing) == (256 + 16390 + 2) * 32 * word);
     x.m = 300;
     x.a = whole(x.m * x.k, 3);
     x.c.resize(x.m * x.n);
-    CHECK(x.sent(Unchanged::Nothing) == (3 * 256 + 16390 + 2) * 32 * word);
-    CHECK(x.sent(Unchanged::Both) == 2 * 256 * 32 * word);
+    CHECK(x.sent(Reuse::Nothing) == (3 * 256 + 16390 + 2) * 32 * word);
+    CHECK(x.sent(Reuse::Both) == 2 * 256 * 32 * word);
   }
   SECTION("more than a board takes in one pass") {
     Bench x("emulator:chips=1,blocks=1", 20, 6, 70);
-    x.sent(Unchanged::Nothing);
-    CHECK(x.sent(Unchanged::Both) == 3 * 256 * 32 * word);  // parts of A in their turns
+    x.sent(Reuse::Nothing);
+    CHECK(x.sent(Reuse::Both) == 3 * 256 * 32 * word);  // parts of A in their turns
   }
 }
 
@@ -168,7 +168,7 @@ TEST_CASE("A short inner dimension sends the blocks that it fills, and clears wh
     x.k = k;
     x.a = whole(x.m * k, static_cast<int>(k));
     x.b = whole(x.n * k, static_cast<int>(k) + 1);
-    return x.sent(Unchanged::Nothing);
+    return x.sent(Reuse::Nothing);
   };
   with(20);  // with the program
   CHECK(with(20) == tiles(1, 1));
@@ -186,15 +186,15 @@ TEST_CASE(
   constexpr std::uint64_t word = sizeof(double);
   SECTION("bytes") {
     Bench x("emulator:chips=2,blocks=2", 700, 40, 200);
-    x.sent(Unchanged::Nothing);
+    x.sent(Reuse::Nothing);
     const std::uint64_t tile = 2 * 2 * 256 * 32 * word, columns = 701 * 128 * word;
-    CHECK(x.sent(Unchanged::A) == 2 * (tile + columns));  // two parts of the inner dimension
-    CHECK(x.sent(Unchanged::A) == 2 * tile);
+    CHECK(x.sent(Reuse::A) == 2 * (tile + columns));  // two parts of the inner dimension
+    CHECK(x.sent(Reuse::A) == 2 * tile);
     x.b = whole(x.b.size(), 5);
-    CHECK(x.sent(Unchanged::A, 2) == 2 * tile);
+    CHECK(x.sent(Reuse::A, 2) == 2 * tile);
     x.a = whole(x.a.size(), 6);
-    CHECK(x.sent(Unchanged::Nothing) == 2 * (3 * tile + 41 * 128 * word));
-    CHECK(x.sent(Unchanged::A) == 2 * (tile + columns));  // the call before did not keep it so
+    CHECK(x.sent(Reuse::Nothing) == 2 * (3 * tile + 41 * 128 * word));
+    CHECK(x.sent(Reuse::A) == 2 * (tile + columns));  // the call before did not keep it so
   }
   SECTION("bits, with all bits of the factors and parts that are added up") {
     constexpr std::size_t m = 300, n = 70, k = 150;
@@ -207,12 +207,12 @@ TEST_CASE(
     for (const auto precision : {MatrixPrecision::Chip, MatrixPrecision::Full}) {
       MatrixProduct product(device, precision);
       std::vector<double> c = old, again = old;
-      const auto run = [&](Unchanged unchanged, std::vector<double>& to) {
+      const auto run = [&](Reuse reuse, std::vector<double>& to) {
         product.compute(m, n, k, -0.3, {a.data(), m}, {b.data(), n, Transpose::Yes}, 0.7,
-                        {to.data(), m}, unchanged);
+                        {to.data(), m}, reuse);
       };
-      run(Unchanged::Nothing, c);
-      run(Unchanged::A, again);
+      run(Reuse::Nothing, c);
+      run(Reuse::A, again);
       CHECK(again == c);
     }
   }
@@ -220,12 +220,12 @@ TEST_CASE(
     Bench x("emulator:chips=1,blocks=1", 300, 300, 30);
     for (std::size_t i = 0; i < x.k; ++i)  // B = A^T
       for (std::size_t row = 0; row < x.m; ++row) x.b[i + row * x.k] = x.a[row + i * x.m];
-    x.sent(Unchanged::A);
+    x.sent(Reuse::A);
     std::ranges::copy(whole(x.a.size(), 9), x.a.begin());
     std::vector<double> c(x.m * x.m);
     // What streamed by as A is B now, with other elements: the caller said nothing of that.
     x.product.compute(x.m, x.m, x.k, 1, {x.b.data(), x.k, Transpose::Yes},
-                      {x.a.data(), x.m, Transpose::Yes}, 0, {c.data(), x.m}, Unchanged::B);
+                      {x.a.data(), x.m, Transpose::Yes}, 0, {c.data(), x.m}, Reuse::B);
     double sum = 0;
     for (std::size_t i = 0; i < x.k; ++i) sum += x.b[i] * x.a[i * x.m];
     CHECK(c[0] == sum);
@@ -234,59 +234,59 @@ TEST_CASE(
 
 TEST_CASE("B is sent again where anything came between, whatever the caller says") {
   Bench x("emulator:chips=1,blocks=2", 30, 12, 50);
-  CHECK(x.sent(Unchanged::B) > 0);  // there was no last call
-  const std::uint64_t all = x.sent(Unchanged::Nothing);
-  REQUIRE(x.sent(Unchanged::B) < all);
+  CHECK(x.sent(Reuse::B) > 0);  // there was no last call
+  const std::uint64_t all = x.sent(Reuse::Nothing);
+  REQUIRE(x.sent(Reuse::B) < all);
   SECTION("particles") {
     Gravity gravity(x.device);
     const double position[6] = {0, 0, 0, 1, 0, 0}, mass[2] = {1, 2};
     double acceleration[6] = {};
     gravity.compute(2, position, mass, 0, acceleration, nullptr);
     CHECK(acceleration[0] == Approx(2));
-    CHECK(x.sent(Unchanged::B) > all);  // and the program
+    CHECK(x.sent(Reuse::B) > all);  // and the program
   }
   SECTION("another product on the device") {
     MatrixProduct other(x.device);
     const double one = 1;
     double c = 0;
     other.compute(1, 1, 1, 1, {&one, 1}, {&one, 1}, 0, {&c, 1});
-    CHECK(x.sent(Unchanged::B) > all);
+    CHECK(x.sent(Reuse::B) > all);
   }
   SECTION("another B of this product") {
     const double one = 1;
     double c = 0;
-    x.product.compute(1, 1, 1, 1, {&one, 1}, {&one, 1}, 0, {&c, 1}, Unchanged::B);
+    x.product.compute(1, 1, 1, 1, {&one, 1}, {&one, 1}, 0, {&c, 1}, Reuse::B);
     CHECK(c == 1);
-    CHECK(x.sent(Unchanged::B) == all);
+    CHECK(x.sent(Reuse::B) == all);
   }
   SECTION("another shape of the same memory") {
     x.n = 11;
-    CHECK(x.sent(Unchanged::B) == all - 2 * 32 * sizeof(double));
+    CHECK(x.sent(Reuse::B) == all - 2 * 32 * sizeof(double));
     x.k = 49;
-    CHECK(x.sent(Unchanged::B) == all - 2 * 32 * sizeof(double));
+    CHECK(x.sent(Reuse::B) == all - 2 * 32 * sizeof(double));
   }
   SECTION("forgetting") {
     x.b = whole(x.b.size(), 8);
-    x.product.forget();
-    CHECK(x.sent(Unchanged::B) == all);
+    x.product.invalidate();
+    CHECK(x.sent(Reuse::B) == all);
   }
   SECTION("a change of B before a call that is refused") {
     x.b = whole(x.b.size(), 8);
     CHECK_THROWS_AS(x.product.compute(x.m, x.n, x.k, 1, {x.a.data(), 1}, {x.b.data(), x.k}, 0,
                                       {x.c.data(), x.m}),
                     Error);
-    CHECK(x.sent(Unchanged::B) == all);
+    CHECK(x.sent(Reuse::B) == all);
   }
   SECTION("a change of B before a call that needed none of it") {
     x.b = whole(x.b.size(), 8);
     x.product.compute(x.m, x.n, x.k, 0, {x.a.data(), x.m}, {x.b.data(), x.k}, 1, {x.c.data(), x.m});
-    CHECK(x.sent(Unchanged::B) == all);
+    CHECK(x.sent(Reuse::B) == all);
   }
 }
 
 TEST_CASE("Columns that do not all fit the memories are sent in every call") {
   Bench x("emulator:chips=1,blocks=2,dram=8192", 30, 40, 20);
-  x.sent(Unchanged::Nothing);
-  const std::uint64_t all = x.sent(Unchanged::Nothing);
-  CHECK(x.sent(Unchanged::B) == all);
+  x.sent(Reuse::Nothing);
+  const std::uint64_t all = x.sent(Reuse::Nothing);
+  CHECK(x.sent(Reuse::B) == all);
 }

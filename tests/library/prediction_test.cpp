@@ -1,10 +1,11 @@
 // Predicted times of products and LU: what boards account, what was published.
+#include "libgdr/dense/prediction.hpp"
+
 #include <vector>
 
 #include "gdr/gdr.hpp"
 #include "libgdr/dense/factor_cost.hpp"
 #include "libgdr/dense/panel.hpp"
-#include "libgdr/dense/prediction.hpp"
 #include "support/catch.hpp"
 
 using namespace gdr;
@@ -40,7 +41,7 @@ TEST_CASE("The time of a product is what the boards account for it") {
     const double accounted = device.statistics().predicted_seconds - before;
     CHECK(product_seconds(geometry, mapping, s.m, s.n, s.k) == Approx(accounted).epsilon(1e-12));
   }
-  const BoardMapping of_floats = network_mapping(geometry, Held::Floats);
+  const BoardMapping of_floats = network_mapping(geometry, ElementFormat::Floats);
   for (const Shape& s : {Shape{256, 60, 256}, {900, 200, 160}, {300, 50, 500}}) {
     CAPTURE(s.m, s.n, s.k);
     const std::vector<float> a(s.m * s.k, 0.5F), b(s.k * s.n, 0.25F);
@@ -92,27 +93,28 @@ TEST_CASE("LU uses the board from about where the model has it faster than its h
 
 TEST_CASE("Products of floats pass the peak of doubles") {
   const Geometry geometry = board();
-  const auto rate = [&](Held held, std::size_t k) {
+  const auto rate = [&](ElementFormat held, std::size_t k) {
     constexpr std::size_t n = 51200;
     return 2.0 * n * n * static_cast<double>(k) /
            product_seconds(geometry, network_mapping(geometry, held), n, n, k);
   };
-  CHECK(column_clocks(Held::Doubles) == 544);
-  CHECK(column_clocks(Held::Floats) == 788);
-  CHECK(rate(Held::Floats, 4096) > 1.35 * rate(Held::Doubles, 4096));
-  CHECK(rate(Held::Floats, 4096) > peak(geometry));
-  CHECK(rate(Held::Floats, 2048) < rate(Held::Doubles, 2048));  // and so these are doubles
+  CHECK(column_clocks(ElementFormat::Doubles) == 544);
+  CHECK(column_clocks(ElementFormat::Floats) == 788);
+  CHECK(rate(ElementFormat::Floats, 4096) > 1.35 * rate(ElementFormat::Doubles, 4096));
+  CHECK(rate(ElementFormat::Floats, 4096) > peak(geometry));
+  CHECK(rate(ElementFormat::Floats, 2048) <
+        rate(ElementFormat::Doubles, 2048));  // and so these are doubles
 }
 
 TEST_CASE("Without a reduction network half of the peak is out of reach") {
   const Geometry geometry = board();
-  const auto half = half_of_peak(geometry, network_mapping(geometry), 4096);
+  const auto half = half_peak_size(geometry, network_mapping(geometry), 4096);
   REQUIRE(half);
   CHECK(*half > 1024);
   CHECK(*half <= 2048);
   CHECK(square_rate_without_network(geometry, 16384) < peak(geometry) / 2);
   // One word leaves a chip in two clocks: partial sums of 16 blocks take 8192 for 544 of products.
-  CHECK(square_rate(geometry, same_without_network(geometry), 8192) < peak(geometry) / 16);
+  CHECK(square_rate(geometry, dgemm_without_network(geometry), 8192) < peak(geometry) / 16);
   CHECK(square_rate(geometry, network_mapping(geometry), 4096) >
         1.5 * square_rate_without_network(geometry, 4096));
 }

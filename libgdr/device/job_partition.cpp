@@ -1,4 +1,4 @@
-#include "libgdr/device/slices.hpp"
+#include "libgdr/device/job_partition.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -13,48 +13,53 @@ constexpr std::size_t sources_a_block = 512;
 
 }  // namespace
 
-JobCut cut_job(const KernelCost& kernel, const Geometry& geometry, Partition wanted,
-               std::size_t targets, std::size_t sources) {
-  JobCut cut;
-  cut.share = choose_share(kernel, geometry, wanted, targets, sources);
+JobPartition partition_job(const KernelCost& kernel, const Geometry& geometry, Partition wanted,
+                           std::size_t targets, std::size_t sources) {
+  JobPartition partition;
+  partition.partition = choose_partition(kernel, geometry, wanted, targets, sources);
   // A program that knows its PE, or joins what all PEs hold, keeps the batches of one board.
-  cut.unit = kernel.placed ? board_slots(kernel, geometry, cut.share)
-                           : std::size_t{geometry.pes_per_block} * kernel.elements;
+  partition.unit = kernel.position_dependent
+                       ? board_slots(kernel, geometry, partition.partition)
+                       : std::size_t{geometry.pes_per_block} * kernel.elements;
   // Who asks for whole sums in every PE gets them.
-  if (!kernel.joinable || kernel.placed || wanted == Partition::TargetsOverBlocks || targets == 0)
-    return cut;
-  const std::size_t units = (targets + cut.unit - 1) / cut.unit;
+  if (!kernel.reducible || kernel.position_dependent || wanted == Partition::TargetsOverBlocks ||
+      targets == 0)
+    return partition;
+  const std::size_t units = (targets + partition.unit - 1) / partition.unit;
   const std::size_t shortest =
       sources_a_block * geometry.blocks * geometry.chips_per_board * kernel.group;
-  cut.slices =
+  partition.slices =
       std::bit_floor(std::max<std::size_t>(1, std::min(most_pieces / units, sources / shortest)));
-  return cut;
+  return partition;
 }
 
-IndexRange slice_of(const JobCut& cut, std::size_t group, std::size_t n, std::size_t k) {
+IndexRange slice_range(const JobPartition& partition, std::size_t group, std::size_t n,
+                       std::size_t k) {
   const std::size_t groups = (n + group - 1) / group;
-  const std::size_t each = groups / cut.slices, rest = groups % cut.slices;
+  const std::size_t each = groups / partition.slices, rest = groups % partition.slices;
   const auto begin = [&](std::size_t s) {
     return std::min(n, (s * each + std::min(s, rest)) * group);
   };
   return {begin(k), begin(k + 1) - begin(k)};
 }
 
-std::vector<IndexRange> slices_of(const JobCut& cut, std::size_t group, std::size_t n) {
+std::vector<IndexRange> slice_ranges(const JobPartition& partition, std::size_t group,
+                                     std::size_t n) {
   std::vector<IndexRange> slices;
-  for (std::size_t k = 0; k < cut.slices; ++k) slices.push_back(slice_of(cut, group, n, k));
+  for (std::size_t k = 0; k < partition.slices; ++k)
+    slices.push_back(slice_range(partition, group, n, k));
   return slices;
 }
 
-SliceJoin::SliceJoin(const Program& program) {
+SliceReduction::SliceReduction(const Program& program) {
   const LinkLayout layout = link_layout(program);
   result_words_ = layout.result_words;
   for (const LinkLayout::Field& field : layout.results)
     fields_.push_back(port_field(program.variables[field.variable], field));
 }
 
-void SliceJoin::join(std::size_t slices, std::size_t n, const std::vector<std::uint64_t>& raw,
-                     std::vector<std::uint64_t>& records) const {
+void SliceReduction::join(std::size_t slices, std::size_t n, const std::vector<std::uint64_t>& raw,
+                          std::vector<std::uint64_t>& records) const {
   records.assign(n * result_words_, 0);
   std::vector<Long> sums(slices);
   Flags ignored = no_flags;

@@ -46,13 +46,13 @@ TEST_CASE("the predicted clocks are near those that the board counts") {
 TEST_CASE("results that cannot be joined keep all sources in every block") {
   gdr::KernelCost cost = gdr::kernel_cost(spring().program());
   const gdr::Geometry real;
-  CHECK(gdr::choose_share(cost, real, gdr::Partition::Auto, 10, 100000) ==
+  CHECK(gdr::choose_partition(cost, real, gdr::Partition::Auto, 10, 100000) ==
         gdr::ChipPartition::SourcesOverBlocks);
-  CHECK(gdr::choose_share(cost, real, gdr::Partition::Auto, 8192, 100000) ==
+  CHECK(gdr::choose_partition(cost, real, gdr::Partition::Auto, 8192, 100000) ==
         gdr::ChipPartition::TargetsOverBlocks);
   cost.joinable = false;
-  CHECK(gdr::choose_share(cost, real, gdr::Partition::Auto, 10, 100000) ==
+  CHECK(gdr::choose_partition(cost, real, gdr::Partition::Auto, 10, 100000) ==
         gdr::ChipPartition::TargetsOverBlocks);
-  CHECK_THROWS_AS(gdr::choose_share(cost, real, gdr::Partition::SourcesOverBlocks, 10, 100),
+  CHECK_THROWS_AS(gdr::choose_partition(cost, real, gdr::Partition::SourcesOverBlocks, 10, 100),
                   gdr::Error);
 }

@@ -13,31 +13,31 @@
 
 namespace gdr {
 
-struct JobCut {
-  ChipPartition share{};
+struct JobPartition {
+  ChipPartition partition{};
   std::size_t slices = 1;  ///< of the sources; a power of two
   std::size_t unit = 1;    ///< targets that may be dealt out together
-  friend bool operator==(const JobCut&, const JobCut&) = default;
+  friend bool operator==(const JobPartition&, const JobPartition&) = default;
 };
 
 /// Few targets on many sources are cut into slices, so that many ranks find work and each needs
 /// only its part of the sources: so many that there are at most 256 pieces of work (a block's
 /// targets on a slice), and that a slice gives every block 512 sources, beside which what a slice
 /// costs is nothing. Kernels whose results are passed or which have outputs are never cut, nor are
-/// jobs that ask for Partition::TargetsOverBlocks. Errors are those of choose_share.
-JobCut cut_job(const KernelCost& kernel, const Geometry& geometry, Partition wanted,
-               std::size_t targets, std::size_t sources);
+/// jobs that ask for Partition::TargetsOverBlocks. Errors are those of choose_partition.
+JobPartition partition_job(const KernelCost& kernel, const Geometry& geometry, Partition wanted,
+                           std::size_t targets, std::size_t sources);
 
 /// Slice k of n sources: whole groups but for the last, equal within one.
-IndexRange slice_of(const JobCut& cut, std::size_t group, std::size_t n, std::size_t k);
+IndexRange slice_range(const JobPartition& cut, std::size_t group, std::size_t n, std::size_t k);
 /// All slices.
-std::vector<IndexRange> slices_of(const JobCut& cut, std::size_t group, std::size_t n);
+std::vector<IndexRange> slice_ranges(const JobPartition& cut, std::size_t group, std::size_t n);
 
 /// Joins the sums of slices as the network has them (read_raw), pair by pair in the order of the
 /// slices, as it joins blocks and chips, and converts once.
-class SliceJoin {
+class SliceReduction {
  public:
-  explicit SliceJoin(const Program& program);
+  explicit SliceReduction(const Program& program);
 
   /// Words of a target's record before conversion.
   std::size_t raw_words() const noexcept { return 2 * fields_.size(); }

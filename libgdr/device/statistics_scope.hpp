@@ -9,17 +9,17 @@
 namespace gdr {
 
 /// Adds what all boards counted meanwhile when it goes out of scope, however the run ends.
-class Account {
+class StatisticsScope {
  public:
-  explicit Account(DeviceCore& device);
-  Account(const Account&) = delete;
-  Account& operator=(const Account&) = delete;
-  ~Account();
+  explicit StatisticsScope(DeviceCore& device);
+  StatisticsScope(const StatisticsScope&) = delete;
+  StatisticsScope& operator=(const StatisticsScope&) = delete;
+  ~StatisticsScope();
 
   /// The run came to its end, and did so much.
-  void done(std::uint64_t interactions, double flops) noexcept;
+  void complete(std::uint64_t interactions, double flops) noexcept;
   /// The host converted results for so long, in it; adds up.
-  void converted(double seconds) noexcept { conversion_seconds_ += seconds; }
+  void add_conversion_time(double seconds) noexcept { conversion_seconds_ += seconds; }
 
  private:
   DeviceCore& device_;

@@ -86,7 +86,7 @@ constexpr const char* machine = "emulator:chips=1,blocks=2,pes=4";
 
 TEST_CASE("Products of small matrices of all shapes") {
   Device device = Device::open(machine);
-  SmallMatrices small(device);
+  BatchedMatrices small(device);
   struct Shape {
     std::size_t m, n, k;
   };
@@ -117,7 +117,7 @@ TEST_CASE("Products of small matrices of all shapes") {
 
 TEST_CASE("Small matrices are factorised with the pivots of Eigen, and systems solved") {
   Device device = Device::open(machine);
-  SmallMatrices small(device);
+  BatchedMatrices small(device);
   const std::size_t n = GENERATE(1, 2, 3, 4, 7, 8, 10, 11, 15);
   const std::size_t columns = n == 15 ? 3 : n == 4 ? 9 : 1;  // one at a time, and many at a time
   CAPTURE(n);
@@ -148,7 +148,7 @@ TEST_CASE("Small matrices are factorised with the pivots of Eigen, and systems s
 
 TEST_CASE("In full precision batches are as good as one rounding to double lets them be") {
   Device device = Device::open(machine);
-  SmallMatrices small(device, MatrixPrecision::Full);
+  BatchedMatrices small(device, MatrixPrecision::Full);
   constexpr std::size_t count = 37;
   const std::size_t n = GENERATE(1, 2, 4, 5, 9, 10, 15);
   CAPTURE(n);
@@ -193,7 +193,7 @@ TEST_CASE("Products of the identity and doubles have all their bits in full prec
   for (std::size_t i = 0; i < count; ++i) identity.set(i, MatrixXd::Identity(n, n));
   const Batch b = random_batch(count, n, n, 8);
   for (const auto precision : {MatrixPrecision::Chip, MatrixPrecision::Full}) {
-    SmallMatrices small(device, precision);
+    BatchedMatrices small(device, precision);
     Batch c(count, n, n);
     small.multiply(count, n, n, n, std::as_const(identity).view(), b.view(), c.view());
     CHECK((c.data == b.data) == (precision == MatrixPrecision::Full));
@@ -204,7 +204,7 @@ TEST_CASE("Products of the identity and doubles have all their bits in full prec
 
 TEST_CASE("Singular, extreme and NaN matrices of a batch come out as LAPACK has them") {
   Device device = Device::open(machine);
-  SmallMatrices small(device);
+  BatchedMatrices small(device);
   constexpr std::size_t count = 7, n = 4;
   Batch a = random_batch(count, n, n, 5);
   MatrixXd singular = a.get(1);
@@ -257,7 +257,7 @@ TEST_CASE("A matrix has the same factors wherever it stands in a batch, on all m
                                  "emulator:chips=1,blocks=1,isa=portable"}) {
     CAPTURE(name);
     Device device = Device::open(name);
-    SmallMatrices small(device);
+    BatchedMatrices small(device);
     Batch a = before;
     std::vector<std::int64_t> pivots(count * n);
     small.lu(count, n, a.view(), pivots);
@@ -272,7 +272,7 @@ TEST_CASE("A matrix has the same factors wherever it stands in a batch, on all m
 
 TEST_CASE("Batches and vectors that no memory holds are refused before anything is counted") {
   Device device = Device::open(machine);
-  SmallMatrices small(device);
+  BatchedMatrices small(device);
   std::vector<double> x(600);
   double* const p = x.data();
   // 128 words of each problem: their number would overflow to 0.
@@ -301,7 +301,7 @@ TEST_CASE("Batches and vectors that no memory holds are refused before anything 
 
 TEST_CASE("Batches that do not fit a PE or cannot be there are refused") {
   Device device = Device::open(machine);
-  SmallMatrices small(device);
+  BatchedMatrices small(device);
   std::vector<double> x(600);
   std::vector<std::int64_t> pivots(32);
   double* const p = x.data();

@@ -1,4 +1,4 @@
-#include "libgdr/device/account.hpp"
+#include "libgdr/device/statistics_scope.hpp"
 
 #include <algorithm>
 
@@ -66,25 +66,25 @@ void DeviceCore::fail(BoardSlot& slot, const std::string& why) {
   ++statistics.lost_boards;
 }
 
-void DeviceCore::converted(double seconds) {
+void DeviceCore::add_conversion_time(double seconds) {
   const std::scoped_lock lock(counters);
   statistics.conversion_seconds += seconds;
 }
 
-Account::Account(DeviceCore& device)
+StatisticsScope::StatisticsScope(DeviceCore& device)
     : device_(device),
       before_(engine_stats(device.boards)),
       times_before_(link_times(device.boards)) {
   for (BoardSlot& slot : device.boards) slot.board->reset_counts();
 }
 
-void Account::done(std::uint64_t interactions, double flops) noexcept {
+void StatisticsScope::complete(std::uint64_t interactions, double flops) noexcept {
   runs_ = 1;
   interactions_ = interactions;
   flops_ = flops;
 }
 
-Account::~Account() {
+StatisticsScope::~StatisticsScope() {
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
   const WorkCounts counts = combined(device_.boards);
   LinkTimes times = link_times(device_.boards);

@@ -1,8 +1,9 @@
 // A chip by hand: stepping has the bits of a run, positions tell what comes next, memories can be
 // read and written.
+#include "gdr/machine.hpp"
+
 #include <bit>
 
-#include "gdr/machine.hpp"
 #include "library/kernels.hpp"
 #include "library/refused.hpp"
 #include "support/catch.hpp"

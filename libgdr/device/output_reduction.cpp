@@ -1,5 +1,5 @@
 // Joining output items of different chips and batches.
-#include "libgdr/device/outputs.hpp"
+#include "libgdr/device/output_reduction.hpp"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 
 namespace gdr {
 
-OutputJoin::OutputJoin(const Program& program) {
+OutputReduction::OutputReduction(const Program& program) {
   const LinkLayout layout = link_layout(program);
   words_ = layout.output_words;
   for (const LinkLayout::Field& field : layout.outputs)
@@ -15,13 +15,13 @@ OutputJoin::OutputJoin(const Program& program) {
   scratch_.resize(words_);
 }
 
-void OutputJoin::begin(std::size_t n) {
+void OutputReduction::begin(std::size_t n) {
   joined_.assign(n * words_, 0);
-  keeps_log_ = false;
+  records_log_ = false;
   log_.clear();
 }
 
-void OutputJoin::join(std::uint64_t* record, const std::uint64_t* other) {
+void OutputReduction::join(std::uint64_t* record, const std::uint64_t* other) {
   Flags ignored = no_flags;
   const auto word = [&](const PortField& f, const std::uint64_t* from) {
     return network_word(f, to_machine(f.conversion, f.width, host_bits(f, from), ignored));
@@ -34,9 +34,9 @@ void OutputJoin::join(std::uint64_t* record, const std::uint64_t* other) {
   std::ranges::copy(scratch_, record);
 }
 
-void OutputJoin::add(std::size_t first, std::size_t n, const std::uint64_t* words,
-                     std::size_t records, bool fresh) {
-  if (keeps_log_) {
+void OutputReduction::add(std::size_t first, std::size_t n, const std::uint64_t* words,
+                          std::size_t records, bool fresh) {
+  if (records_log_) {
     Items& items = log_.emplace_back(Items{{first, n}, fresh, {}});
     for (std::size_t k = 0; k < n; ++k)
       items.words.insert(items.words.end(), words + k * records * words_,
@@ -53,7 +53,7 @@ void OutputJoin::add(std::size_t first, std::size_t n, const std::uint64_t* word
   }
 }
 
-std::vector<std::uint64_t> OutputJoin::log_of(IndexRange range) const {
+std::vector<std::uint64_t> OutputReduction::logged_items(IndexRange range) const {
   std::vector<std::uint64_t> log;
   for (const Items& items : log_) {
     const std::size_t first = std::max(items.sources.first, range.first);
@@ -68,7 +68,7 @@ std::vector<std::uint64_t> OutputJoin::log_of(IndexRange range) const {
   return log;
 }
 
-void OutputJoin::replay(std::span<const std::uint64_t> log, std::size_t before) {
+void OutputReduction::replay(std::span<const std::uint64_t> log, std::size_t before) {
   while (!log.empty()) {
     const std::size_t first = log[0], n = log[1];
     add(first - before, n, log.data() + 3, 1, log[2] != 0);

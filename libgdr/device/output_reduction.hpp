@@ -15,10 +15,10 @@
 
 namespace gdr {
 
-class OutputJoin {
+class OutputReduction {
  public:
-  OutputJoin() = default;
-  explicit OutputJoin(const Program& program);
+  OutputReduction() = default;
+  explicit OutputReduction(const Program& program);
 
   /// Words of an item's record on the link; 0 where the kernel has no outputs.
   std::uint32_t record_words() const noexcept { return words_; }
@@ -31,10 +31,10 @@ class OutputJoin {
            bool fresh);
   /// Instead of joining, write down from now on what is to be added, for another to do it in the
   /// order in which it came. `begin` ends it.
-  void keep_log() { keeps_log_ = true; }
+  void record_log() { records_log_ = true; }
   /// What was written down for the sources of a range, in plain words, and adding that to what is
   /// here, whose first source has the number `before`.
-  std::vector<std::uint64_t> log_of(IndexRange range) const;
+  std::vector<std::uint64_t> logged_items(IndexRange range) const;
   void replay(std::span<const std::uint64_t> log, std::size_t before);
   /// The records of all sources.
   const std::uint64_t* words() const noexcept { return joined_.data(); }
@@ -51,7 +51,7 @@ class OutputJoin {
   std::vector<PortField> fields_;
   std::uint32_t words_ = 0;
   std::vector<std::uint64_t> joined_, scratch_;
-  bool keeps_log_ = false;
+  bool records_log_ = false;
   std::vector<Items> log_;
 };
 

@@ -1,4 +1,4 @@
-// Sums in twice the precision of a double, of what parts of the inner dimension give.
+// Sums of partial products in twice the precision of a double.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace gdr::dense {
 
-/// Numbers that are added up in twice the precision of a double: high + low.
-struct Sums {
+/// Sums in twice the precision of a double: high + low.
+struct CompensatedSums {
   std::vector<double> high, low;
   void begin(std::size_t n) {
     high.assign(n, 0);
@@ -15,8 +15,8 @@ struct Sums {
   }
 };
 
-/// Adds x[i] to n sums. Exact but for the sum of what is left over (Knuth's two-sum); infinities
-/// stay what they are.
+/// Adds x[i] to n sums. Exact except for the sum of the rounding errors (Knuth's two-sum);
+/// infinities are preserved.
 inline void add_to_sums(double* high, double* low, const double* x, std::size_t n) noexcept {
   for (std::size_t i = 0; i < n; ++i) {
     const double sum = high[i] + x[i];

@@ -188,14 +188,14 @@ TEST_CASE("B stays on the board for Eigen's matrices too") {
   const MatrixXd a = whole(5, 8, 1), b = whole(8, 4, 2);
   MatrixXd c(5, 4);
   ByRows rc(5, 4);
-  const auto sent = [&](auto& to, const MatrixXd& left, Unchanged unchanged) {
+  const auto sent = [&](auto& to, const MatrixXd& left, Reuse reuse) {
     const std::uint64_t before = device.statistics().bytes_to_board;
-    multiply(product, to, left, b, 1.0, 0.0, unchanged);
+    multiply(product, to, left, b, 1.0, 0.0, reuse);
     CHECK(to == left * b);
     return device.statistics().bytes_to_board - before;
   };
-  sent(c, a, Unchanged::Nothing);
-  const std::uint64_t all = sent(c, a, Unchanged::Nothing);
-  CHECK(sent(c, 2 * a, Unchanged::B) == all - 5 * 32 * sizeof(double));
-  CHECK(sent(rc, 3 * a, Unchanged::B) == all - 5 * 32 * sizeof(double));
+  sent(c, a, Reuse::Nothing);
+  const std::uint64_t all = sent(c, a, Reuse::Nothing);
+  CHECK(sent(c, 2 * a, Reuse::B) == all - 5 * 32 * sizeof(double));
+  CHECK(sent(rc, 3 * a, Reuse::B) == all - 5 * 32 * sizeof(double));
 }
