@@ -37,5 +37,5 @@ struct gdr_batched_matrices {
 
 struct gdr_matrix_product {
   gdr::MatrixProduct product;
-  gdr::Reuse unchanged = gdr::Reuse::Nothing;  ///< declaration for the next call
+  gdr::Reuse reuse = gdr::Reuse::Nothing;  ///< declaration for the next call
 };

@@ -1,8 +1,6 @@
-// Cholesky of a matrix, panel after panel with look-ahead as in lu.cpp: what is right of a panel is
-// updated in two parts, and while the device does the larger second one the host factorises the
-// first, which is the next panel. Inside a panel the host goes by halves: the first half is
-// factorised, what stands beside it becomes a solution of triangular equations, its product with
-// itself is taken off the second half.
+// Blocked Cholesky with look-ahead as in lu.cpp. Panels are factorised recursively on the host:
+// factor the first half, solve for the off-diagonal block, subtract its square from the second
+// half.
 #include <algorithm>
 #include <cmath>
 #include <future>
@@ -15,10 +13,10 @@
 namespace gdr::dense {
 namespace {
 
-/// Rows of a triangle that the host factorises column by column.
+/// Largest triangle that is factorised column by column, rows.
 constexpr std::size_t unblocked_size = 32;
-/// Rows of a square on the diagonal that is multiplied as a whole, although half of it counts: one
-/// tile of the device.
+/// Rows of a square on the diagonal that is computed completely, although only half of it is used:
+/// one tile of the device.
 constexpr std::size_t diagonal_tile = 256;
 
 /// Element (row, column) of the lower triangle, or its mirror image in the upper one.
@@ -32,7 +30,7 @@ std::optional<std::size_t> factor_unblocked(Triangle triangle, std::size_t n,
                                             const MatrixView<double>& a) {
   for (std::size_t j = 0; j < n; ++j) {
     double& pivot = stored_element(triangle, a, j, j);
-    if (!(pivot > 0)) return j;  // nor is a NaN positive
+    if (!(pivot > 0)) return j;  // also for NaN
     pivot = std::sqrt(pivot);
     for (std::size_t r = j + 1; r < n; ++r) stored_element(triangle, a, r, j) /= pivot;
     for (std::size_t c = j + 1; c < n; ++c)
@@ -66,19 +64,20 @@ void subtract_square(Triangle triangle, std::size_t n, std::size_t k,
       stored_element(triangle, c, row, column) += stored_element(triangle, product, row, column);
 }
 
-/// Columns first .. first + width - 1 of the lower triangle as it is stored, from row `row` on; of
-/// the upper one the same rows, from that column on.
+/// Columns of the stored lower triangle from (row, first) on, or the corresponding rows of the
+/// upper one.
 MatrixView<double> panel_part(Triangle triangle, const MatrixView<double>& a, std::size_t row,
                               std::size_t first) noexcept {
   return triangle == Triangle::Lower ? submatrix(a, row, first) : submatrix(a, first, row);
 }
 
-/// The factor's rows below a panel, as op(X) with those rows.
+/// The factor's rows below a panel as op(X).
 MatrixView<const double> panel_rows(Triangle triangle, const MatrixView<double>& x) noexcept {
   return triangle == Triangle::Lower ? const_view(x) : transpose_of(const_view(x));
 }
 
-/// What stands beside a factor of `width` rows: L21 L11^T = A21, or U11^T U12 = A12.
+/// Solves for the off-diagonal block of a factor of `width` rows: L21 L11^T = A21, or U11^T U12 =
+/// A12.
 void solve_off_diagonal(Triangle triangle, std::size_t width, std::size_t rest,
                         const MatrixView<double>& factor, const MatrixView<double>& off_diagonal,
                         const Subtract& subtract, unsigned threads) {
@@ -115,7 +114,7 @@ std::optional<std::size_t> factor_cholesky(Triangle triangle, std::size_t n,
   const Subtract on_device_or_host =
       [&updates](std::size_t rows, std::size_t columns, std::size_t inner, const auto& x,
                  const auto& y, const auto& z) { updates.subtract(rows, columns, inner, x, y, z); };
-  // Columns of a panel and all below them, on the host alone: the device is at work.
+  // A panel with all rows below, on the host alone, since the device is busy.
   const auto factor = [&](std::size_t at, std::size_t width) -> std::optional<std::size_t> {
     if (const auto stop = factor_recursive(triangle, width, submatrix(a, at, at), on_host, threads))
       return at + *stop;
@@ -136,8 +135,8 @@ std::optional<std::size_t> factor_cholesky(Triangle triangle, std::size_t n,
     } else {
       updates.subtract(next, n - far, block, known, transpose_of(behind), submatrix(a, end, far));
     }
-    // The products of a triangle, one after the other in a thread that waits for the device. An
-    // exception below waits for it, too: nothing of the caller's is in use when it leaves.
+    // The products of a triangle, in a thread that waits for the device. Its future waits for it
+    // also if an exception propagates, as it uses the caller's arrays.
     std::future<void> rest = std::async(overlap ? std::launch::async : std::launch::deferred, [&] {
       subtract_square(triangle, n - far, block, behind, submatrix(a, far, far), on_device_or_host);
     });

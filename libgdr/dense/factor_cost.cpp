@@ -1,5 +1,4 @@
-// The steps of panel.cpp and triangular.cpp once more, each with what it costs instead of what it
-// does.
+// Cost model of the steps of panel.cpp and triangular.cpp.
 #include "libgdr/dense/factor_cost.hpp"
 
 #include <algorithm>
@@ -34,14 +33,14 @@ double HostCost::triangle(std::size_t n, std::size_t others) const noexcept {
   return triangle(half, others) + product(rest, others, half) + triangle(rest, others);
 }
 
-/// The element that moves up is in a line of its own; those that move down are side by side.
+/// An element that moves up touches a cache line of its own; those that move down are contiguous.
 double HostCost::exchange(std::size_t pivots, std::size_t columns) const noexcept {
   return work(0, 2 * rates_.cache_line * real(pivots) * real(columns));
 }
 
 double HostCost::panel(std::size_t m, std::size_t n) const noexcept {
   if (n <= narrowest_panel) {
-    // Each elimination passes over the columns right of it: they are read and written.
+    // Each elimination reads and writes the columns to its right.
     const double passes = 0.5 * real(n) * real(n + 1);
     return work(2 * passes * real(m), 2 * word * passes * real(m));
   }
@@ -51,7 +50,7 @@ double HostCost::panel(std::size_t m, std::size_t n) const noexcept {
          panel(below, rest) + exchange(rest, half);
 }
 
-/// Packing the factors is little beside that.
+/// The time of packing the factors is negligible.
 double HostCost::additions(std::size_t m, std::size_t n) const noexcept {
   return work(0, 4 * word * real(m) * real(n));
 }

@@ -1,7 +1,6 @@
-// LU of a matrix, panel after panel with look-ahead: what is right of a panel is updated in two
-// parts, and while the device does the larger second one the host factorises the first, which is
-// the next panel. Right-looking: nearly all operations are in updates with an inner dimension as
-// long as a panel is wide.
+// Right-looking blocked LU with look-ahead: the matrix right of a panel is updated in two parts;
+// while the device computes the larger second one, the host factorises the first, which is the next
+// panel. Nearly all operations are updates with the width of a panel as inner dimension.
 #include <algorithm>
 
 #include "libgdr/dense/factor.hpp"
@@ -12,7 +11,7 @@
 namespace gdr::dense {
 namespace {
 
-/// Nothing of the caller's may be in use any more when an exception leaves.
+/// Waits for background updates before an exception propagates: they use the caller's arrays.
 class Background {
  public:
   explicit Background(Updates& updates) : updates_(updates) {}
@@ -21,7 +20,7 @@ class Background {
   ~Background() {
     try {
       updates_.wait();
-    } catch (...) {  // the first error is on its way already
+    } catch (...) {  // the first error is already propagating
     }
   }
 

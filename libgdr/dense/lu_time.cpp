@@ -1,5 +1,4 @@
-// The time of an LU: the steps of lu.cpp once more, each with what it costs instead of what it
-// does.
+// Time model of LU: the steps of lu.cpp with their costs.
 #include <algorithm>
 
 #include "libgdr/dense/factor_cost.hpp"

@@ -12,7 +12,7 @@
 namespace gdr::dense {
 namespace {
 
-/// The largest element, the first of equal ones. A NaN is chosen only where it stands first, as in
+/// Index of the largest element, the first of equal ones. A NaN is selected only at index 0, as in
 /// the BLAS.
 std::size_t largest(const double* column, std::size_t m) noexcept {
   std::size_t at = 0;
@@ -32,7 +32,7 @@ std::optional<std::size_t> eliminate(std::size_t m, const MatrixView<double>& a,
     pivots[j] = static_cast<std::int64_t>(pivot);
     if (column[pivot] == 0) {
       if (!zero) zero = j;
-      continue;  // all of the column below is zero: nothing to eliminate
+      continue;  // the column is zero: nothing to eliminate
     }
     if (pivot != j)
       for (std::size_t c = 0; c < n; ++c)

@@ -1,4 +1,4 @@
-// The time of a product: the command lists of MatrixProduct on boards that apply the time model.
+// The time of a product: MatrixProduct's command lists on boards that apply the time model.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -33,7 +33,7 @@ BoardMapping dgemm_without_network(const Geometry& geometry) {
 }
 
 BoardMapping rows_without_network(const Geometry& geometry, std::size_t rows) {
-  constexpr std::size_t pe_numbers = tile_rows * block_words / pes;  // numbers of a PE
+  constexpr std::size_t pe_numbers = tile_rows * block_words / pes;  // elements of a PE
   const std::size_t tile = rows * pes * geometry.blocks;
   return {tile, pe_numbers / rows, column_clocks(ElementFormat::Doubles),
           tile, pe_numbers / rows, pe_numbers / rows};
@@ -45,8 +45,7 @@ double peak(const Geometry& geometry) noexcept {
 
 namespace {
 
-/// Timing of a kernel that works as `mapping` says, with the clocks of the library's kernel beside
-/// its loop.
+/// Timing of a kernel with this mapping; clocks outside the loop are those of the library's kernel.
 ProgramTiming timing_of(const Geometry& geometry, const BoardMapping& mapping) {
   const ElementFormat format = mapping.block == block_depth(ElementFormat::Floats)
                                    ? ElementFormat::Floats
@@ -78,7 +77,7 @@ ProductTime product_time(const Geometry& geometry, const BoardMapping& mapping, 
   runner.call.k = k;
   runner.call.a = runner.call.b = MatrixView<const double>{};
   runner.run();
-  // Tiles go to the boards in turn, so the first board has the most.
+  // Tiles are distributed cyclically, so the first board has the most.
   const WorkCounts counts = device->boards.front().board->counts();
   return {
       counts.predicted_seconds,

@@ -13,7 +13,7 @@
 namespace gdr::dense {
 namespace {
 
-/// The leading 50 bits, as the multiplier sees them.
+/// The leading 50 bits, which the multiplier uses.
 double leading(double x) noexcept {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & ~std::uint64_t{7});
 }
@@ -45,21 +45,21 @@ bool any_subnormal(const MatrixView<const float>& x, std::size_t rows,
     unsigned found = 0;
     for (std::size_t r = 0; r < rows; ++r) {
       const auto bits = std::bit_cast<std::uint32_t>(x.data[r + c * x.stride]) & magnitude;
-      found |= static_cast<unsigned>(bits - 1 < least_normal - 1);  // of zero: wraps around
+      found |= static_cast<unsigned>(bits - 1 < least_normal - 1);  // wraps around for zero
     }
     if (found != 0) return true;
   }
   return false;
 }
 
-/// Less than this is packed by one thread.
+/// Elements below which one thread packs.
 constexpr std::size_t parallel_threshold = 100'000;
 
-/// Doubles of a line of the cache: columns that lie side by side, or inner indices.
+/// Doubles per cache line: adjacent columns or inner indices that are packed together.
 constexpr std::size_t doubles_per_line = 8;
 static_assert(block_words % doubles_per_line == 0);
 
-/// Numbers one behind the other in link words: doubles, or floats, the first in the low half.
+/// Consecutive numbers in link words: doubles, or floats with the first in the low half.
 template <typename Packed>
 class Numbers {
  public:
@@ -89,15 +89,15 @@ class Numbers {
   unsigned char* at_;
 };
 
-/// Elements one behind the other: along a row or a column of op(X) at one inner index.
+/// Elements along a row or a column of op(X) at one inner index.
 template <typename Number>
 struct Line {
-  const Number* first = nullptr;  ///< null: all are zero
+  const Number* first = nullptr;  ///< first element; null: all are zero
   std::size_t step = 1;
   Part part = Part::Whole;
 };
 
-/// Which numbers of some lines lie side by side in memory as they are packed.
+/// Direction in which elements of some lines are contiguous in memory and need no conversion.
 enum class Contiguous : std::uint8_t { None, Rows, Inner };
 
 template <typename Packed, typename Number>
@@ -113,7 +113,7 @@ Contiguous contiguous_direction(std::span<const Line<Number>, doubles_per_line> 
   return inner ? Contiguous::Inner : rows ? Contiguous::Rows : Contiguous::None;
 }
 
-/// Sends for what comes next: a line of the cache of each of some columns.
+/// Prefetches a cache line of each of some columns.
 template <typename Number, std::size_t Count>
 void prefetch_lines(const std::array<Line<Number>, Count>& lines, std::size_t from,
                     std::size_t row) {
@@ -121,8 +121,8 @@ void prefetch_lines(const std::array<Line<Number>, Count>& lines, std::size_t fr
     if (lines[n].first != nullptr) __builtin_prefetch(lines[n].first + row * lines[n].step);
 }
 
-/// Some rows of as many columns, each to a place of its own. In pairs: that is what every host has
-/// vectors for.
+/// Transposes a square of elements; row i goes to place(i). In pairs, for which every host has
+/// vectors.
 template <typename Place>
 void transpose_square(std::span<const Line<double>, doubles_per_line> columns, std::size_t row,
                       Place place) {
@@ -141,7 +141,7 @@ void transpose_square(std::span<const Line<double>, doubles_per_line> columns, s
 }
 template <typename Place>
 void transpose_square(std::span<const Line<float>, doubles_per_line>, std::size_t, Place) noexcept {
-}  // unused
+}  // never called
 
 template <typename Packed, typename Number>
 void pack_tile_as(const MatrixView<const Number>& a, const TileLocation& place,
@@ -166,8 +166,7 @@ void pack_tile_as(const MatrixView<const Number>& a, const TileLocation& place,
     if (!all) std::fill_n(to, place.pes * pe_words, 0);
     for (std::size_t i = 0; i < place.pes * pe_words; i += doubles_per_line)
       __builtin_prefetch(to + i, 1, 2);
-    // Some inner indices at a time: columns of A are gone through one way, and lines of the cache
-    // are filled while they are there.
+    // Some inner indices at a time: columns of A are read once, and cache lines are filled at once.
     for (std::size_t k = 0; k < block_depth; k += doubles_per_line) {
       const std::span<const Line<Number>, doubles_per_line> some(&lines[k], doubles_per_line);
       const Contiguous contiguous = contiguous_direction<Packed>(some);
@@ -205,11 +204,11 @@ void pack_columns_as(const MatrixView<const Number>& b, std::size_t column, std:
   const std::size_t depth = item_words * Numbers<Packed>::in_word;
   const std::size_t end = std::min(first + depth, inner.size());
   const bool transposed = b.transpose == Transpose::Yes;
-  constexpr std::size_t groups = 8;  // of columns, in a task
+  constexpr std::size_t groups = 8;  // column groups per task
   const auto pack_column_group = [&](std::size_t c) {
     const std::size_t columns = std::min(doubles_per_line, count - c);
     const Numbers<Packed> to(words + c * item_words);
-    // Behind the last number of each column: the other terms, and what is beyond the last one.
+    // Fills up after the last element of a term and of the inner dimension.
     std::size_t done = first;
     const auto zeros_until = [&](std::size_t next) {
       for (std::size_t j = 0; j < columns && next > done; ++j)
@@ -217,7 +216,7 @@ void pack_columns_as(const MatrixView<const Number>& b, std::size_t column, std:
       done = std::max(done, next);
     };
     for (std::size_t i = first; i < end;) {
-      // As far as the term goes.
+      // To the end of the term.
       const std::size_t k = i % inner.pitch, term = i / inner.pitch;
       const std::size_t next = std::min(end, (term + 1) * inner.pitch);
       const std::size_t numbers = std::min(next, term * inner.pitch + inner.k);
@@ -281,7 +280,7 @@ std::vector<Term> terms_of(const Factor& a, const Factor& b, std::size_t m, std:
   const bool low_a = has_low(a, m, k), low_b = has_low(b, k, n);
   std::vector<Term> terms{
       {low_a ? Part::Leading : Part::Whole, low_b ? Part::Leading : Part::Whole}};
-  // The product of what is cut off of both is beyond the 61 bits of the sum.
+  // The product of both residuals is below the 61 bits of the sum.
   if (low_a) terms.push_back({Part::Low, Part::Finite});
   if (low_b) terms.push_back({Part::Finite, Part::Low});
   return terms;

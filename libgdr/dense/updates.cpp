@@ -1,5 +1,5 @@
-// Products on the host: pieces whose cut depends on the shape only, so that threads and the host's
-// caches do not change the order of any sum.
+// Products on the host, divided into blocks that depend on the shape only, so that the order of
+// sums does not depend on threads or caches.
 #include "libgdr/dense/updates.hpp"
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 namespace gdr::dense {
 namespace {
 
-/// What the second cache holds of a factor beside what comes next.
+/// Block size: half of the L2 cache for a factor.
 constexpr std::size_t piece_rows = 240, piece_columns = 240;
-/// Operations from which threads pay.
+/// Products from which threads are used, multiplications.
 constexpr double threads_from = 1e6;
 
 HostFactor host_factor(const MatrixView<const double>& x) noexcept {
@@ -22,7 +22,7 @@ HostFactor host_factor(const MatrixView<const double>& x) noexcept {
   return {x.data, transposed ? x.stride : 1, transposed ? 1 : x.stride};
 }
 
-/// Of a dimension that is rounded up to whole units.
+/// Fraction of a dimension rounded up to whole units that is used.
 double filled(std::size_t n, std::size_t unit) noexcept {
   return static_cast<double>(n) / static_cast<double>((n + unit - 1) / unit * unit);
 }

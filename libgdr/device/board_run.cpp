@@ -1,5 +1,5 @@
-// Batches of targets, pieces of sources, commands in order. A list goes out when it is worth it: at
-// the end of a batch, and when it has grown long.
+// Command lists for batches of targets and ranges of sources. A list is executed at the end of a
+// batch and when its payload is long.
 #include "libgdr/device/board_run.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace gdr {
 namespace {
 
-/// Part of `wanted` that lies in `have`.
+/// Intersection of two ranges.
 IndexRange overlap(IndexRange have, IndexRange wanted) {
   const std::size_t first = std::max(have.first, wanted.first);
   const std::size_t end = std::min(have.first + have.count, wanted.first + wanted.count);
@@ -44,11 +44,11 @@ BoardRun::BoardRun(const DeviceCore& device, BoardSlot& slot, JobData& job, cons
   if (capacity_ == 0)
     throw Error(ErrorCategory::Device, "the memory of a chip (" + std::to_string(g.dram_bytes) +
                                            " bytes) does not hold one source of kernel \"" +
-                                           job.kernel.name() + "\"; give the device more dram");
+                                           job.kernel.name() + "\"; increase dram");
   place_slices();
 }
 
-/// One behind the other, if the memories take all of them: then they stay there for the next run.
+/// Places all slices consecutively if they fit the memories: they stay resident for the next run.
 void BoardRun::place_slices() {
   const std::size_t chips = partition_ == ChipPartition::SourcesOverBlocks ? chips_ : 1;
   std::size_t place = 0;
@@ -60,7 +60,7 @@ void BoardRun::place_slices() {
   if (needed > capacity_) places_.clear();
 }
 
-/// Sources and targets go out from where they lie.
+/// Starts a list; sources and targets are sent from their own storage.
 void BoardRun::begin_list() {
   slot_.list.clear();
   sources_at_ = slot_.list.borrow(job_.sources.words());
@@ -134,7 +134,7 @@ void BoardRun::write_targets(std::size_t first, std::size_t n) {
     command.payload = targets_at_ + (first + part.first) * words;
     command.payload_words = part.count * words;
     if (output_words_ == 0) continue;
-    // Outputs join what all PEs hold: those without a target hold zeros, not what was there before.
+    // Outputs are reduced over all PEs: those without a target must hold zeros.
     command.count = target_slots(job_.kernel.program(), device_.geometry, partition_);
     if (!slot_.board->needs_data()) continue;
     add_payload(command, job_.targets.data() + (first + part.first) * words, part.count * words);
@@ -167,15 +167,15 @@ SourceVersion BoardRun::sources_now() const {
           places_.size()};
 }
 
-/// The board has these sources, but for changes since.
+/// Whether the board holds an earlier version of these sources.
 bool BoardRun::has_earlier_sources() const {
   const SourceVersion now = sources_now(), had = slot_.contents.sources;
   return !places_.empty() && had.job == now.job && had.generation == now.generation &&
          had.partition == now.partition && had.slices == now.slices;
 }
 
-/// Everything, or, where the board has an earlier state of these same sources, what changed since;
-/// where not all fit, or have arrived, a range of them, to a place of its own.
+/// Sends all sources, or the changes if the board holds an earlier version. If not all fit or have
+/// arrived, sends `range` to `place`.
 void BoardRun::send_sources(IndexRange range, std::size_t place) {
   const SourceStore& sources = job_.sources;
   const SourceVersion now = sources_now(), had = slot_.contents.sources;
@@ -202,7 +202,7 @@ void BoardRun::send_sources(IndexRange range, std::size_t place) {
   sent_ = now;
 }
 
-/// The slice of this part, as soon as it has arrived, while others are still on their way.
+/// Sends the slice of this part as soon as it has arrived.
 void BoardRun::send_slice() {
   const SourceVersion now = sources_now();
   PartialSources& partial = slot_.contents.partial_sources;
@@ -228,13 +228,13 @@ void BoardRun::add_run(std::uint64_t chips, std::size_t place, std::size_t count
   command.count = count;
   const bool last = (flags & run_end) != 0;
   command.flags = flags | (last && !device_.preserve_chip_state ? run_results_only : 0U);
-  // Whoever leaves the choice to us takes any order of the sums.
+  // With partition=auto any order of the sums is allowed.
   if (partition_ == ChipPartition::SourcesOverBlocks && device_.partition == Partition::Auto)
     command.flags |= run_reassociate;
 }
 
-/// The loop over `count` sources that lie in the memories from `base` on: Start before the first of
-/// the run, End after the last, on every chip that takes part whether it has sources or not.
+/// Adds the loop over `count` sources at `base` in the memories: Start before the first of the run,
+/// End after the last, on every active chip, with or without sources.
 void BoardRun::loop(std::size_t base, std::size_t count, bool is_first, bool is_last) {
   const bool split = partition_ == ChipPartition::SourcesOverBlocks;
   const std::size_t each = split ? count / chips_ : count;
@@ -246,7 +246,7 @@ void BoardRun::loop(std::size_t base, std::size_t count, bool is_first, bool is_
   if (is_last) add_run(active_, 0, 0, run_end);
 }
 
-/// Output items of these sources from every chip that worked on them.
+/// Reads the output items of these sources from every active chip.
 void BoardRun::read_outputs(IndexRange range, std::size_t place, bool first_batch) {
   if (!job_.fetch_outputs) return;
   const std::size_t records = output_words_ / job_.output_items.record_words();
@@ -282,7 +282,7 @@ void BoardRun::read_targets(std::size_t first, std::size_t n) {
   }
   flush();
   if (!slot_.board->needs_data()) return;
-  // Chips answer in order and targets are dealt out in order: the words are those of n targets.
+  // Chips return results in order and targets are partitioned in order: the records of n targets.
   const Stopwatch timer;
   if (part_.records != nullptr)
     std::copy(slot_.words.begin(), slot_.words.end(),
@@ -292,7 +292,7 @@ void BoardRun::read_targets(std::size_t first, std::size_t n) {
   conversion_seconds_ += timer.seconds();
 }
 
-/// Sources that go to the memories between two runs of the loop.
+/// Number of sources sent to the memories between two runs of the loop.
 std::size_t BoardRun::items_at_once() const {
   if (places_.empty()) return capacity_;
   const std::size_t count = job_.slices[part_.slice].count;
@@ -309,7 +309,7 @@ void BoardRun::batch(std::size_t first, std::size_t n) {
   write_targets(first, n);
   const IndexRange slice = job_.slices[part_.slice];
   const std::size_t base = places_.empty() ? 0 : places_[part_.slice];
-  // With one slice that all blocks see, the loop begins on what is there of it.
+  // With one slice, seen by all blocks, the loop starts on the sources that have arrived.
   streaming_ = job_.wait_for_sources && places_.size() == 1 &&
                partition_ == ChipPartition::TargetsOverBlocks && !has_earlier_sources();
   const std::size_t at_once = items_at_once();

@@ -16,19 +16,19 @@ namespace {
 
 constexpr unsigned max_width = 4;
 
-/// For values that are no floats, or that nobody asks about.
+/// No check: for values that are not floats or need not be finite.
 struct NoTest {
   template <typename Value>
   void add(const Value&) noexcept {}
   static bool all_finite() noexcept { return true; }
 };
 
-/// From one place to the next, on both sides.
+/// Strides of source and destination, bytes.
 struct Steps {
   std::ptrdiff_t from, to;
 };
 
-/// There is no early exit, so that it runs at the speed of the memory.
+/// Without an early exit, to run at memory bandwidth.
 template <typename Test, typename Bits, std::size_t Width>
 bool copy_values(const char* from, char* to, std::size_t n, Steps steps) noexcept {
   Test test;
@@ -58,7 +58,7 @@ bool convert_values(const char* from, char* to, std::size_t n, Steps steps) noex
   return test.all_finite();
 }
 
-/// The bits of floats that are converted.
+/// Check of the bits of converted floats.
 struct FloatTest {
   FiniteTest<float> test;
   void add(float value) noexcept { test.add(std::bit_cast<std::uint32_t>(value)); }
@@ -80,8 +80,8 @@ bool copy_words(unsigned width, const char* from, char* to, std::size_t n, Steps
   }
 }
 
-/// Columns of 64-bit values side by side in the records that are copied together: four records of
-/// four values are transposed in registers.
+/// Adjacent columns of 64-bit values that are copied together: four records of four values are
+/// transposed in registers.
 constexpr std::size_t group_columns = 4;
 
 bool can_transpose(const std::vector<Column>& columns, std::size_t first) noexcept {
@@ -107,8 +107,8 @@ __attribute__((target("avx2"))) inline __m256i row_at(const char* at) noexcept {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
 }
 
-/// Elements first .. first + n - 1 (a multiple of four) of four such columns. False if a double of
-/// them is not finite.
+/// Copies elements first .. first + n - 1 (a multiple of four) of four columns. Returns false if a
+/// checked double is not finite.
 __attribute__((target("avx2"))) bool copy_transposed(const Column* columns, std::size_t first,
                                                      std::size_t n, char* record,
                                                      std::size_t step) noexcept {
@@ -122,7 +122,7 @@ __attribute__((target("avx2"))) bool copy_transposed(const Column* columns, std:
   }
   __m256i found = _mm256_setzero_si256();
   const auto look = [&](__m256i row, __m256i mask) __attribute__((target("avx2"))) {
-    // As FiniteTest does it.
+    // See FiniteTest.
     found = _mm256_or_si256(found, _mm256_add_epi64(_mm256_and_si256(row, mask), one));
   };
   for (std::size_t i = 0; i < n; i += 4, record += 4 * step) {

@@ -1,5 +1,4 @@
-// Work for several boards: in turns where this process emulates them with all of its threads, at
-// the same time where they are elsewhere.
+// Concurrent work on several remote boards.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +7,8 @@
 
 namespace gdr {
 
-/// work(0) .. work(n - 1), side by side in a thread each but the first, which this one does. None
-/// may throw.
+/// Calls work(0) .. work(n - 1) concurrently, work(0) in this thread and each of the others in a
+/// thread of its own. None may throw.
 template <typename Work>
 void concurrently(std::size_t n, const Work& work) {
   std::vector<std::thread> threads;

@@ -1,4 +1,4 @@
-// What devices tell about themselves, and the jobs that they run.
+// Devices: description, statistics, and creation of jobs.
 #include "gdr/device.hpp"
 
 #include <utility>
@@ -27,7 +27,7 @@ struct Device::Impl {
   }
 
  private:
-  /// In a forked child: what the parent works with stays as it is.
+  /// In a forked child: leaks the objects of the parent, whose threads do not exist here.
   void detach_after_fork() noexcept {
     static_cast<void>(check.release());
     [[maybe_unused]] const auto* const leaked = new std::shared_ptr<DeviceCore>(std::move(core));
@@ -59,7 +59,7 @@ std::vector<RankReport> Device::rank_reports() {
 std::vector<unsigned> Device::recover() {
   if (!impl_->core->ranks)
     throw Error(ErrorCategory::Unsupported,
-                "this device belongs to one process: only a device of kind mpi can lose ranks");
+                "this device has one process; only devices of kind mpi can lose ranks");
   return impl_->core->ranks->recover(*impl_->core);
 }
 void Device::despite_losses(const std::function<void()>& work) {

@@ -6,9 +6,9 @@
 namespace gdr {
 namespace {
 
-/// Pieces of work that even a large machine shares out evenly.
+/// Number of work units that balances the load of a large machine.
 constexpr std::size_t most_pieces = 256;
-/// Sources that every block of a board sees of a slice, at least.
+/// Smallest number of sources of a slice per block of a board.
 constexpr std::size_t sources_a_block = 512;
 
 }  // namespace
@@ -17,11 +17,11 @@ JobPartition partition_job(const KernelCost& kernel, const Geometry& geometry, P
                            std::size_t targets, std::size_t sources) {
   JobPartition partition;
   partition.partition = choose_partition(kernel, geometry, wanted, targets, sources);
-  // A program that knows its PE, or joins what all PEs hold, keeps the batches of one board.
+  // Programs that depend on the position of targets keep the batches of one board.
   partition.unit = kernel.position_dependent
                        ? board_slots(kernel, geometry, partition.partition)
                        : std::size_t{geometry.pes_per_block} * kernel.elements;
-  // Who asks for whole sums in every PE gets them.
+  // With partition=targets every PE computes complete sums.
   if (!kernel.reducible || kernel.position_dependent || wanted == Partition::TargetsOverBlocks ||
       targets == 0)
     return partition;

@@ -1,8 +1,7 @@
-// Two kernels do it. Each has half of the registers to work with, in vectors of four, and tests the
-// other half; the first one the local memory, too. What a place should hold is the target's pattern
-// with the place's number in it (exclusive or), so that one that answers for another is found. It
-// is written in section Start and looked at in section End. Between them T gathers a stream of
-// words.
+// Two kernels. Each works in one half of the registers, in vectors of four, and tests the other
+// half; the first one tests the local memory too. The expected word is the target's pattern XOR the
+// number of the location, which detects address faults. It is written in section Start and verified
+// in section End; in between, T accumulates a stream of words.
 #include "libgdr/device/memory_test.hpp"
 
 #include <fmt/core.h>
@@ -19,13 +18,13 @@ namespace gdr {
 namespace {
 
 constexpr unsigned vector_words = 4, vector_shorts = 2 * vector_words;
-/// Registers that the test works with, in either half.
+/// Vectors of work registers in either half.
 constexpr unsigned work_vectors = 3;
-/// Instructions beside those for the local memory: it is tested as far as there is room.
+/// Instructions besides those for the local memory, which is tested as far as they fit.
 constexpr unsigned other_instructions = 256;
 constexpr unsigned place_instructions = 4;
 
-/// Vectors of a machine's registers and local memory.
+/// Numbers of vectors in the registers and the local memory.
 struct VectorCounts {
   unsigned registers = 0, local = 0;
 };
@@ -41,7 +40,7 @@ VectorCounts vector_counts(const Geometry& g) {
 std::string vector_register(unsigned v) { return fmt::format("$lr{}v", v * vector_shorts); }
 std::string vector_of_local(unsigned v) { return fmt::format("$lm{}v", v * vector_shorts); }
 
-/// `works` is the first of the vectors of registers that the kernel works with.
+/// `works` is the first vector of work registers.
 std::string kernel_text(const std::vector<std::string>& places, unsigned works) {
   const std::string pattern = vector_register(works), work = vector_register(works + 1),
                     wrong = vector_register(works + 2);
@@ -112,7 +111,7 @@ std::string target_location(const Geometry& g, std::size_t target) {
                      pe / g.pes_per_block % g.blocks, pe / g.pes_per_block / g.blocks);
 }
 
-/// What came back where another thing belongs.
+/// Description of the first mismatch; empty: none.
 std::string compare(const Geometry& g, const char* what, const Longs& found, const Longs& wanted) {
   const auto [a, b] = std::ranges::mismatch(found, wanted);
   if (a == found.end()) return {};
@@ -122,8 +121,8 @@ std::string compare(const Geometry& g, const char* what, const Longs& found, con
                      word % 2 == 0 ? "lower 64 bits of a" : "upper 8 bits of a");
 }
 
-/// Runs a kernel twice: on patterns and a stream of items, and on the opposite of all of them.
-/// Their number is odd, so that what T gathers turns round, too.
+/// Runs a kernel twice: on patterns and a stream of items, and on their complements. The number of
+/// items is odd, so that the sum in T is complemented too.
 std::string run_test(Device& device, const Geometry& g, const std::string& text, std::size_t items,
                      std::uint64_t seed) {
   const std::size_t targets =
@@ -161,7 +160,7 @@ std::string test_inner_memories(Device& device, const Geometry& g, unsigned roun
   if (half < work_vectors) return {};
   std::vector<std::string> places = registers_from(0, half);
   for (unsigned v = 0; v < has.local; ++v) places.push_back(vector_of_local(v));
-  // The stream fills both halves of the broadcast memory, and one item more.
+  // The stream fills both halves of the broadcast memory, plus one item.
   const std::size_t items = (g.broadcast_words / vector_words) | 1;
   const std::string failure = run_test(device, g, kernel_text(places, half), items, round);
   if (!failure.empty()) return failure;

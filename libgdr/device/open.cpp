@@ -1,4 +1,4 @@
-// From a device's name to its boards.
+// Opening the boards that a device name selects.
 #include <omp.h>
 
 #include "gdr/error.hpp"
@@ -25,13 +25,13 @@ std::shared_ptr<DeviceCore> open_emulator(const DeviceName& name) {
 
 namespace {
 
-/// A name that asks for something no board has been found to have.
+/// Opens a board at a location into `core`; returns the error message, empty on success.
 std::string try_open_board(const DeviceName& name, const std::string& place,
                            std::shared_ptr<DeviceCore>& core) {
   DeviceName board = name;
   board.kind = "board";
   board.place = place;
-  board.options.queue_timeout = 0;  // what is taken is not the best that works
+  board.options.queue_timeout = 0;  // do not wait for a board in use
   try {
     core = open_board(board);
   } catch (const Error& e) {

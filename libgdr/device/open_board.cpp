@@ -1,4 +1,4 @@
-// Boards behind the driver: which one a name means, and whether it is as the name says.
+// Boards behind the driver: selection by name, and checks of the requested options.
 #include <fmt/core.h>
 #include <omp.h>
 
@@ -18,11 +18,11 @@ namespace {
 using driver::BoardAccess;
 using driver::DrivenBoard;
 
-/// Where boards are: a server's socket, or device nodes from a number on.
+/// Location of boards: a server's socket, or device nodes from a number on.
 struct BoardLocation {
   std::string socket;
   unsigned node = 0;
-  bool by_number = false;  ///< no socket was named
+  bool by_number = false;  ///< whether the name has no socket
   bool nodes() const { return socket.empty(); }
 };
 
@@ -40,8 +40,8 @@ BoardLocation parse_location(const std::string& text) {
     const auto [stop, error] = std::from_chars(text.data(), end, place.node);
     if (error != std::errc{} || stop != end || place.node > 255)
       throw Error(ErrorCategory::Usage, "device board:" + text +
-                                            ": a number from 0 to 255 or unix:/path/to/socket "
-                                            "stands behind board:");
+                                            "; write board:NUMBER (0 to 255) or "
+                                            "board:unix:/path/to/socket");
   }
   if (driver::find_nodes().nodes.empty()) place.socket = driver::default_socket();
   return place;
@@ -51,7 +51,7 @@ std::unique_ptr<BoardAccess> open_server(const BoardLocation& place, const Devic
   try {
     return driver::open_server_board(place.socket, {o.engine, o.isa, o.queue_timeout});
   } catch (const Error& e) {
-    // Who asked for a board on the bus is told of those that are nearly one.
+    // Report devices on the bus that were rejected as boards.
     const std::string others =
         place.by_number ? driver::find_nodes().why_others_are_left_out() : std::string();
     if (others.empty()) throw;
@@ -66,7 +66,7 @@ std::unique_ptr<BoardAccess> open_access(const BoardLocation& place, const Devic
   const std::size_t number = std::size_t{place.node} + board;
   if (number >= bus.nodes.size())
     throw Error(ErrorCategory::Device,
-                fmt::format("board {} is not there; this host has {}{}", number, bus.nodes.size(),
+                fmt::format("there is no board {}; this host has {}{}", number, bus.nodes.size(),
                             bus.why_others_are_left_out()));
   return driver::open_node(bus.nodes[number], o.queue_timeout);
 }
@@ -86,7 +86,7 @@ double field(const Geometry& g, const std::string& name) {
   return 0;
 }
 
-/// What the name asks for, and the board does not have.
+/// Throws Error (Usage) if the name requests options that the board does not have.
 void check_requested_options(const DeviceName& name, const DrivenBoard& board) {
   const auto& id = board.identity();
   for (const std::string& option : name.given) {
@@ -106,7 +106,7 @@ void check_requested_options(const DeviceName& name, const DrivenBoard& board) {
   check("isa", name.options.isa, id.isa);
 }
 
-/// A board that fails its test gets no work.
+/// Tests a board, and marks it as failed if the test fails.
 void run_self_test(DeviceCore& core, BoardSlot& slot, unsigned round) {
   std::string failure;
   try {
@@ -139,13 +139,13 @@ std::shared_ptr<DeviceCore> open_board(const DeviceName& name) {
     } else if (id.geometry != core->geometry || id.engine != core->statistics.engine) {
       throw Error(ErrorCategory::Device,
                   board->name() +
-                      " is another machine than the boards before it; open boards of "
-                      "one kind together");
+                      " differs in geometry or engine from the first board; a device needs "
+                      "equal boards");
     }
     core->boards.push_back({std::move(board)});
     if (o.self_test) run_self_test(*core, core->boards.back(), b + 1);
   }
-  core->usable();  // if none is left, that is the error
+  core->usable();  // throws if none is left
   return core;
 }
 

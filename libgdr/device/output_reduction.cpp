@@ -1,4 +1,4 @@
-// Joining output items of different chips and batches.
+// Reduction of output items over chips and batches.
 #include "libgdr/device/output_reduction.hpp"
 
 #include <algorithm>

@@ -1,15 +1,17 @@
-// The cost of both ways, in chip clocks.
+// The cost of both partitions, in chip clocks.
 //
 // A batch of targets costs
-//   loading:   one port clock a link word of its targets. Where blocks have targets of their own, a
-//              chip loads its share; where all blocks have the same, every chip loads all of them;
+//   loading:   one port clock per link word of its targets: of the chip's targets if i-parallel, of
+//   all
+//              targets if j-parallel;
 //   sections:  Start and End once;
 //   the loop:  the larger of compute (body clocks a group of sources that a block sees) and port
 //              (one clock a source word that enters the chip), as the halves of the broadcast
 //              memory are filled while the PEs compute, and the first fill, which nothing hides;
-//   results:   two port clocks a result word; the network joins blocks on the way, chips are joined
-//              on the board, so that a chip delivers what its batch holds either way.
-// The host link carries the same words both ways and does not enter the choice.
+//   results:   two port clocks per result word of the batch; the network reduces over blocks, the
+//   board
+//              over chips.
+// The words on the host link are the same for both and do not affect the choice.
 #include "libgdr/device/partition.hpp"
 
 #include <algorithm>
@@ -27,16 +29,16 @@ constexpr std::size_t divide_up(std::size_t a, std::size_t b) {
   return a / b + (a % b != 0 ? 1 : 0);
 }
 
-/// Items that half a broadcast memory takes: a link word fills about one long word.
+/// Items that fit half a broadcast memory: a link word takes about one long word.
 std::size_t items_of_half(const KernelCost& kernel, const Geometry& geometry) {
   return std::max<std::size_t>(1, geometry.broadcast_words / 2 / std::max(1U, kernel.source_words));
 }
 
-/// Follows through section Start which locations of a PE hold what is the same in all PEs:
-/// constants, and what was made of them. Anything else counts as different.
+/// Dataflow analysis of section Start: the locations of a PE with the same value in all PEs, i.e.
+/// constants and values computed from constants. All others are assumed to differ.
 class UniformLocations {
  public:
-  /// What PE writes to the broadcast memory with this instruction is the same whichever PE does.
+  /// Whether every PE would write the same value to the broadcast memory.
   bool is_uniform_write(const Instruction& i) const {
     return !i.predicate.used && holds(i.move.pe);
   }
@@ -72,7 +74,7 @@ class UniformLocations {
       known_.insert({x.space, x.address});
       return;
     }
-    // All elements of a vector of longs, and a long that begins before.
+    // All elements of a vector of longs, and a long that starts before.
     const Space space = x.space == Space::LocalByT ? Space::Local : x.space;
     std::erase_if(known_, [&](const Place& place) {
       return place.first == space &&
@@ -84,8 +86,8 @@ class UniformLocations {
   std::set<Place> known_;
 };
 
-/// The program reads the number of its PE or block, or PEs of a block see what one of them wrote:
-/// other than constants, which section Start may put into the broadcast memory.
+/// Whether the program reads the number of its PE or block, or PEs of a block share data written by
+/// one of them, other than constants that section Start writes to the broadcast memory.
 bool depends_on_position(const Program& program) {
   const auto is_place = [](const Operand& x) {
     return x.space == Space::PeNumber || x.space == Space::BlockNumber;
@@ -145,8 +147,8 @@ std::size_t sources_at_once(const KernelCost& kernel, const Geometry& g, ChipPar
   const std::size_t capacity = source_capacity(
       partition, chips, g.dram_bytes / sizeof(std::uint64_t), kernel.source_words + output_words);
   if (capacity == 0) return 0;
-  // A range ends where a group does, in every block, so that cutting adds no padding; and equal
-  // parts are easier to place than an uneven last one, where a range fills several memories.
+  // A range is a multiple of the group in every block, to avoid padding, and of the number of
+  // memories that it fills.
   const std::size_t unit = std::size_t{kernel.group} * (split ? g.blocks : 1);
   return std::max(unit, round_down(capacity, unit * (split ? chips : 1)));
 }
@@ -179,7 +181,7 @@ ChipPartition choose_partition(const KernelCost& kernel, const Geometry& geometr
     if (!kernel.reducible)
       throw Error(ErrorCategory::Usage,
                   "sources cannot be split over the blocks: a result of this kernel is declared "
-                  "\"pass\", so there is no way to join it; use partition=targets");
+                  "\"pass\", and cannot be reduced; use partition=targets");
     return ChipPartition::SourcesOverBlocks;
   }
   if (!kernel.reducible) return ChipPartition::TargetsOverBlocks;

@@ -1,11 +1,11 @@
-// Keeping, versioning and placing sources.
+// Storage, versions and placement of sources.
 #include "libgdr/device/sources.hpp"
 
 #include <algorithm>
 
 namespace gdr {
 namespace {
-/// Beyond this many changes everything is sent again; boards seldom lag further behind.
+/// Largest number of logged changes, after which all sources are sent again.
 constexpr std::size_t longest_log = 256;
 }  // namespace
 
@@ -31,7 +31,7 @@ void SourceStore::update(IndexRange range, const std::uint64_t* words) {
   note(range);
 }
 
-/// Boards that have the rest need only this.
+/// Logs a change.
 void SourceStore::note(IndexRange range) {
   if (range.count == 0) return;
   if (log_.size() == longest_log) {

@@ -7,7 +7,7 @@
 namespace gdr {
 namespace {
 
-/// Boards work side by side: the slowest counts for clocks and time, all of them for bytes.
+/// Boards work concurrently: clocks and times are maxima over the boards, bytes are sums.
 WorkCounts combined(const std::vector<BoardSlot>& boards) {
   WorkCounts all;
   for (const BoardSlot& slot : boards) {
@@ -21,7 +21,7 @@ WorkCounts combined(const std::vector<BoardSlot>& boards) {
   return all;
 }
 
-/// All boards' engines together.
+/// Sums over the engines of all boards.
 EngineStats engine_stats(const std::vector<BoardSlot>& boards) {
   EngineStats all;
   for (const BoardSlot& slot : boards) {

@@ -1,4 +1,4 @@
-// What a run of any kind adds to the statistics of its device.
+// Accounting of a run in the statistics of its device.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 
 namespace gdr {
 
-/// Adds what all boards counted meanwhile when it goes out of scope, however the run ends.
+/// Adds the counters of all boards to the statistics at the end of its scope, also after an error.
 class StatisticsScope {
  public:
   explicit StatisticsScope(DeviceCore& device);
@@ -16,9 +16,9 @@ class StatisticsScope {
   StatisticsScope& operator=(const StatisticsScope&) = delete;
   ~StatisticsScope();
 
-  /// The run came to its end, and did so much.
+  /// Marks the run as complete and records its work.
   void complete(std::uint64_t interactions, double flops) noexcept;
-  /// The host converted results for so long, in it; adds up.
+  /// Adds host time spent converting results, seconds.
   void add_conversion_time(double seconds) noexcept { conversion_seconds_ += seconds; }
 
  private:

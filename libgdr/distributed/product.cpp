@@ -1,6 +1,6 @@
-// Products over a grid: for a stretch of the inner dimension after the other, all ranks of a row
-// get its columns of A, all of a column its rows of B, and each multiplies them on its boards. The
-// stretches are those of one board's pass, whatever the grid, and in their order: so are the bits.
+// Products over a grid: for each block of the inner dimension, the ranks of a grid row gather
+// columns of A and those of a grid column rows of B, and each rank multiplies them on its boards. A
+// block is one pass of a board for every grid, so the bits do not depend on the grid.
 #include <array>
 #include <cstdio>
 #include <string>
@@ -14,16 +14,16 @@ namespace {
 
 std::uint64_t* words(double* numbers) { return reinterpret_cast<std::uint64_t*>(numbers); }
 
-/// The part of one factor that a step needs: vectors of `length` elements, of which every rank of a
-/// line has some, put together and laid out as the whole matrix has them.
+/// The block of one factor for a step: vectors of `length` elements, gathered from the ranks of a
+/// grid row or column and arranged in the order of the whole matrix.
 class GatheredBlock {
  public:
-  /// Memory for up to so many vectors: later nothing can fail for lack of it.
+  /// Allocates memory for up to n vectors, so that later steps cannot run out of memory.
   void reserve(std::size_t n, std::size_t length) {
     buffer_.reserve(n * length);
     ordered_.reserve(n * length);
   }
-  /// Begin to gather vectors first .. first + n - 1. `copy(local, to)` gives one of this rank's.
+  /// Starts to gather vectors first .. first + n - 1. `copy(local, to)` copies one of this rank's.
   template <typename Copy>
   void start(RankGroup& line, const CyclicDistribution& distribution, std::size_t first,
              std::size_t n, std::size_t length, const Copy& copy) {
@@ -42,7 +42,7 @@ class GatheredBlock {
       copy(l, to);
     pending_ = line.start_gather(words(buffer_.data()), offsets_);
   }
-  /// The vectors in the order of the whole matrix.
+  /// Waits for the vectors and returns them in the order of the whole matrix.
   const double* wait(const CyclicDistribution& distribution) {
     pending_->wait();
     pending_.reset();
@@ -63,7 +63,7 @@ class GatheredBlock {
   std::size_t first_ = 0, n_ = 0, length_ = 0;
   std::vector<double> buffer_, ordered_;
   std::vector<std::size_t> offsets_;
-  std::unique_ptr<RankPending> pending_;  // before the buffers' end: it waits
+  std::unique_ptr<RankPending> pending_;  // destroyed before the buffers: it waits
 };
 
 }  // namespace

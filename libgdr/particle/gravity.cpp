@@ -1,4 +1,4 @@
-// Gravity on a device: the kernel "gravity" fed from triples of doubles.
+// Gravity on a device: the kernel "gravity" on arrays of triples.
 #include "gdr/gravity.hpp"
 
 #include <bit>
@@ -21,13 +21,13 @@ namespace gdr {
 namespace {
 
 constexpr std::ptrdiff_t triple = 3 * sizeof(double);
-constexpr std::uint32_t words = 5;  ///< of a particle: position, mass and id
+constexpr std::uint32_t words = 5;  ///< link words of a particle: position, mass and id
 
 [[noreturn]] void bad_input(const std::string& message) {
   throw Error(ErrorCategory::Input, message);
 }
 
-/// eps^2 as the chip will have it: exact zero only for eps = 0.
+/// eps^2 on the chip: zero only for eps = 0.
 double checked_square(double eps) {
   if (!std::isfinite(eps) || eps < 0)
     bad_input("the softening must be finite and not negative, it is " + std::to_string(eps));
@@ -42,8 +42,8 @@ void check_pointers(std::size_t n, const double* position, const double* mass, c
     throw Error(ErrorCategory::Usage, std::string("the array of ") + what + " is a null pointer");
 }
 
-/// Columns x, y, z of triples and the masses; a NaN is named by particle and coordinate here, where
-/// the job only knows its own variables: to be called when it has refused an array.
+/// Throws Error (Input) naming the particle and coordinate that is not finite. Called after the job
+/// rejected an array, whose message only names the variable.
 void name_bad_particle(std::size_t n, const double* position, const double* mass,
                        const char* what) {
   for (std::size_t i = 0; i < n; ++i) {
@@ -56,13 +56,13 @@ void name_bad_particle(std::size_t n, const double* position, const double* mass
   }
 }
 
-/// Positions that a result came from, and what a message calls them.
+/// Positions that a result depends on, with their name for messages.
 struct NamedPositions {
   const char* what;
   std::span<const double> position;
 };
 
-/// Accelerations come as triples (stride 3), potentials one by one.
+/// Throws Error (Input) for a result that is not finite; `each` values per particle.
 void check_results(std::size_t n, const double* values, std::size_t each, const char* what,
                    std::initializer_list<NamedPositions> positions) {
   if (values == nullptr) return;
@@ -83,23 +83,23 @@ void check_results(std::size_t n, const double* values, std::size_t each, const 
 
 struct Gravity::Impl {
   Job job;
-  RankGroup* ranks;                  ///< that share the device; null where it is this process's own
-  std::int64_t first_id = 0;         ///< of this rank's particles among all
+  RankGroup* ranks;                  ///< ranks of the device; null if it has one process
+  std::int64_t first_id = 0;         ///< number of this rank's first particle among all
   std::vector<std::int64_t> ids;     ///< first_id, first_id + 1, ...
-  std::vector<std::int64_t> no_ids;  ///< -1, -1, ...: equal to no source's id
+  std::vector<std::int64_t> no_ids;  ///< -1, -1, ...: different from the ids of all sources
   std::vector<NamedResult> results;
 
-  /// Coordinate k of triples; null stays null, which is allowed where there are none.
+  /// Coordinate k of triples; null for no particles.
   static ConstArray column(const double* x, int k) { return {x == nullptr ? x : x + k, triple}; }
 
-  /// Room for n ids.
+  /// Reserves n ids.
   void reserve_ids(std::size_t n) {
     if (ids.size() >= n) return;
     ids.resize(n);
     first_id = -1;
   }
-  /// The ids of n particles, for which there is room, behind those of the ranks before this one.
-  /// Returns how many there are on all ranks.
+  /// Assigns ids to n particles, after those of lower ranks. Returns the number of particles of all
+  /// ranks.
   std::size_t assign_ids(std::size_t n) {
     std::int64_t before = 0, all = static_cast<std::int64_t>(n);
     if (ranks != nullptr) {
@@ -158,7 +158,7 @@ void Gravity::compute(std::size_t n, const double* position, const double* mass,
     square = checked_square(eps);
     impl_->reserve_ids(n);
   });
-  // All ranks know how many there are.
+  // All ranks have the same total.
   if (impl_->assign_ids(n) == 0) throw AgreedError(ErrorCategory::Input, "there are no particles");
   try {
     impl_->set_sources(n, position, mass);

@@ -1,4 +1,4 @@
-// Who is to blame for a force that is not finite: messages name him.
+// Overflow diagnosis: identifies the particle that made a force overflow, for error messages.
 #pragma once
 
 #include <cmath>
@@ -9,9 +9,8 @@
 
 namespace gdr {
 
-/// The first particle that stands so far out that the square of a distance to it is beyond 2^1023,
-/// the chip's largest power: then the forces on all others overflow, and naming the first of them
-/// would mislead. `position` holds triples.
+/// The first particle that is so distant that squared distances to it may exceed the chip's range
+/// (2^1023), so that the forces on all others overflow. `position` holds triples.
 inline std::optional<std::size_t> find_far_particle(std::span<const double> position) {
   constexpr double limit = 0x1p510;  // (2 * 2^510)^2 * 3 is still in range
   for (std::size_t k = 0; k < position.size(); ++k)
@@ -19,7 +18,7 @@ inline std::optional<std::size_t> find_far_particle(std::span<const double> posi
   return std::nullopt;
 }
 
-/// What a message says of that particle, called `what`; empty where there is none.
+/// The part of an error message about that particle, called `what`; empty if there is none.
 inline std::string describe_overflow(const char* what, std::span<const double> position) {
   const std::optional<std::size_t> far = find_far_particle(position);
   if (!far) return "";

@@ -45,7 +45,7 @@ TEST_CASE("a board on the bus is found by its id and gives the emulator's bits")
     CHECK((config[5] & 0x04) == 0);     // interrupts are not disabled
   }
   CHECK(says(Device::open("auto").description(), "selected by auto: a board on this host's bus"));
-  CHECK(says(error_of([] { Device::open("board:3"); }), "board 3 is not there; this host has 1"));
+  CHECK(says(error_of([] { Device::open("board:3"); }), "there is no board 3; this host has 1"));
 }
 
 TEST_CASE("two boards of one id are two, and share a job") {

@@ -1,4 +1,4 @@
-// Systems of equations in Eigen's matrices, beside Eigen's own; blocks are written where they lie.
+// Systems of equations of Eigen matrices, compared with Eigen; blocks are written in place.
 #include <Eigen/Dense>
 
 #include "gdr/eigen.hpp"
@@ -27,7 +27,7 @@ MatrixXd some(Eigen::Index rows, Eigen::Index columns, unsigned seed) {
 
 }  // namespace
 
-TEST_CASE("Systems of Eigen's matrices and vectors are solved") {
+TEST_CASE("systems of Eigen matrices and vectors are solved") {
   Device device = Device::open(name);
   LinearSolver solver = solver_on(device);
   const MatrixXd a = some(60, 60, 1), b = some(60, 3, 2);
@@ -44,7 +44,7 @@ TEST_CASE("Systems of Eigen's matrices and vectors are solved") {
   CHECK_THROWS_AS(solve(solver, some(60, 59, 3), b), Error);
 }
 
-TEST_CASE("A block of a larger matrix is factorised where it lies, and nothing beside it changes") {
+TEST_CASE("a block of a larger matrix is factorised in place without changes outside") {
   Device device = Device::open(name);
   LinearSolver solver = solver_on(device);
   MatrixXd large = some(80, 80, 4);
@@ -62,7 +62,7 @@ TEST_CASE("A block of a larger matrix is factorised where it lies, and nothing b
   CHECK(large == before);
 }
 
-TEST_CASE("Factors solve again, also with the transpose, Cholesky's and triangular ones") {
+TEST_CASE("factors are reusable for solves, including transposed, Cholesky and triangular ones") {
   Device device = Device::open(name);
   LinearSolver solver = solver_on(device);
   const MatrixXd a = some(48, 48, 5), b = some(48, 2, 6);
@@ -94,7 +94,7 @@ TEST_CASE("Factors solve again, also with the transpose, Cholesky's and triangul
                   Error);
 }
 
-TEST_CASE("A matrix is multiplied with a vector") {
+TEST_CASE("a matrix is multiplied by a vector") {
   Device device = Device::open(name);
   LinearSolver solver = solver_on(device);
   const MatrixXd a = some(30, 20, 7), vectors = some(30, 2, 8);

@@ -1,6 +1,5 @@
-// Products of Eigen's matrices of all layouts, beside Eigen's own; and that nothing is copied which
-// need not be.
-// Forbidden allocations throw, also where assertions are off.
+// Products of Eigen matrices of all layouts, compared with Eigen, without unnecessary copies.
+// Forbidden allocations throw, also without assertions.
 #include <stdexcept>
 #define EIGEN_RUNTIME_NO_MALLOC
 #define eigen_assert(condition) \
@@ -18,7 +17,7 @@ using ByRows = Eigen::Matrix<double, Dynamic, Dynamic, Eigen::RowMajor>;
 
 namespace {
 
-/// Small whole numbers: sums are exact in any order.
+/// Small integers: sums are exact in any order.
 template <typename Matrix = MatrixXd>
 Matrix whole(Index rows, Index columns, int seed) {
   Matrix x(rows, columns);
@@ -44,7 +43,7 @@ void without_copies(const std::function<void()>& action) {
 
 }  // namespace
 
-TEST_CASE("Matrices, transposes, blocks, maps and Refs are multiplied where they lie") {
+TEST_CASE("matrices, transposes, blocks, maps and Refs are multiplied in place") {
   Device device = Device::open(name);
   MatrixProduct product(device);
   const MatrixXd a = whole(5, 8, 1), b = whole(8, 4, 2), at = a.transpose(), bt = b.transpose();
@@ -84,7 +83,7 @@ TEST_CASE("Matrices, transposes, blocks, maps and Refs are multiplied where they
         b);
 }
 
-TEST_CASE("Vectors, rows of matrices by columns, and fixed sizes need no copies either") {
+TEST_CASE("vectors, rows of column-major matrices and fixed sizes are multiplied in place") {
   Device device = Device::open(name);
   MatrixProduct product(device);
   const MatrixXd a = whole(6, 7, 1), b = whole(7, 6, 2);
@@ -111,7 +110,7 @@ TEST_CASE("Vectors, rows of matrices by columns, and fixed sizes need no copies 
   CHECK(fixed == a * b);
 }
 
-TEST_CASE("What does not lie packed, or under the result, is copied") {
+TEST_CASE("expressions that are not contiguous or overlap the result are copied") {
   Device device = Device::open(name);
   MatrixProduct product(device);
   const MatrixXd a = whole(5, 5, 1), b = whole(5, 5, 2);
@@ -134,10 +133,10 @@ TEST_CASE("What does not lie packed, or under the result, is copied") {
   CHECK(same.leftCols(3) == a * b.leftCols(3));
 }
 
-TEST_CASE("Blocks of one matrix are told from those that overlap") {
+TEST_CASE("overlap of blocks of one matrix is detected") {
   Device device = Device::open(name);
   MatrixProduct product(device);
-  // All pairs of places of a 2 x 3 result and a 3 x 3 factor in one matrix.
+  // All pairs of positions of a 2 x 3 result and a 3 x 3 factor in one matrix.
   const MatrixXd before = whole(8, 8, 5), left = whole(2, 3, 6);
   int apart = 0, over = 0;
   for (Index i = 0; i <= 6; i += 2)
@@ -163,7 +162,7 @@ TEST_CASE("Blocks of one matrix are told from those that overlap") {
   CHECK(apart > 100);
 }
 
-TEST_CASE("Floats, empty shapes and shapes that do not agree") {
+TEST_CASE("floats and empty shapes are supported, mismatched shapes are errors") {
   Device device = Device::open(name);
   MatrixProduct product(device);
   const MatrixXf a = whole<MatrixXf>(4, 6, 1), b = whole<MatrixXf>(6, 3, 2);
@@ -182,7 +181,7 @@ TEST_CASE("Floats, empty shapes and shapes that do not agree") {
   }
 }
 
-TEST_CASE("B stays on the board for Eigen's matrices too") {
+TEST_CASE("B of Eigen matrices stays resident") {
   Device device = Device::open(name);
   MatrixProduct product(device);
   const MatrixXd a = whole(5, 8, 1), b = whole(8, 4, 2);

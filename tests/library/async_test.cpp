@@ -1,4 +1,4 @@
-// Work in the background: results, errors, order, cancellation, and several threads at once.
+// Background work: results, errors, order, cancellation, concurrent threads.
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -10,7 +10,7 @@
 
 using namespace library_test;
 
-TEST_CASE("started work is there after wait, and the job can be used again") {
+TEST_CASE("results of started work are available after wait, and the job can be reused") {
   gdr::Device device = gdr::Device::open(tiny);
   gdr::Job job = device.job(spring());
   CHECK(job.ready());
@@ -27,7 +27,7 @@ TEST_CASE("started work is there after wait, and the job can be used again") {
   }
 }
 
-TEST_CASE("jobs in the queue are done in order, the next call on a job waits for it") {
+TEST_CASE("queued jobs run in order, and the next call on a job waits for it") {
   gdr::Device device = gdr::Device::open(tiny);
   const SpringInput in = exact_input(50, 60);
   const SpringResult expected = spring_reference(in);
@@ -62,7 +62,7 @@ TEST_CASE("ready becomes true without a wait") {
   job.wait();
 }
 
-TEST_CASE("an error of the background comes from wait, once") {
+TEST_CASE("wait throws an error of background work once") {
   gdr::Device device = gdr::Device::open("emulator:threads=1,registers=8");
   gdr::Job job = device.job(spring());
   give(job, exact_input(5, 5));
@@ -74,8 +74,8 @@ TEST_CASE("an error of the background comes from wait, once") {
   CHECK_THROWS_AS(job.set("k", 1), gdr::Error);
 }
 
-TEST_CASE("cancelled work ends cleanly") {
-  // Long enough to be running still: seconds in the reference engine.
+TEST_CASE("cancelled work leaves the device usable") {
+  // Long enough to be still running: seconds in the reference engine.
   const SpringInput in = rough_input(2000, 20000);
   std::vector<double> force(2000), other(10);
   gdr::Device device =
@@ -93,7 +93,7 @@ TEST_CASE("cancelled work ends cleanly") {
   CHECK(run(job) == spring_reference(small));
 }
 
-TEST_CASE("a device may close before its jobs do") {
+TEST_CASE("a device may be closed before its jobs") {
   auto device = std::make_unique<gdr::Device>(gdr::Device::open(tiny));
   gdr::Job job = device->job(spring()), busy = device->job(spring());
   const SpringInput in = exact_input(10, 10);
@@ -112,7 +112,7 @@ TEST_CASE("a device may close before its jobs do") {
   CHECK_THROWS_AS(run(job), gdr::Error);
 }
 
-TEST_CASE("devices in several threads do not touch each other") {
+TEST_CASE("devices in several threads are independent") {
   const SpringInput in = exact_input(70, 90);
   const SpringResult expected = spring_reference(in);
   std::vector<int> good(4, 0);

@@ -1,4 +1,4 @@
-// Batches of small matrices, beside Eigen and residuals in long double.
+// Batched matrices, compared with Eigen and by residuals in long double.
 #include <Eigen/Dense>
 #include <cmath>
 #include <limits>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr double nobody = -77;
 
-/// Matrices with rows and gaps that belong to nobody.
+/// Matrices with padding rows and gaps.
 struct Batch {
   std::size_t count, rows, columns, stride, step;
   std::vector<double> data;
@@ -45,7 +45,7 @@ struct Batch {
   }
   MatrixBatch<double> view() { return {data.data(), stride, step}; }
   MatrixBatch<const double> view() const { return {data.data(), stride, step}; }
-  /// What no matrix has is as it was.
+  /// Whether the padding is unchanged.
   bool untouched() const {
     std::vector<bool> used(data.size(), false);
     for (std::size_t i = 0; i < count; ++i)
@@ -67,7 +67,7 @@ Batch random_batch(std::size_t count, std::size_t rows, std::size_t columns, uns
   return batch;
 }
 
-/// The largest element of P A - L U beside what products of 50 bits may do.
+/// The largest element of P A - L U relative to the rounding of products of 50 bits.
 double error_of_factors(const MatrixXd& a, const MatrixXd& lu,
                         const std::vector<std::int64_t>& pivots, std::size_t first) {
   LongMatrix rows = a.cast<long double>();
@@ -84,7 +84,7 @@ constexpr const char* machine = "emulator:chips=1,blocks=2,pes=4";
 
 }  // namespace
 
-TEST_CASE("Products of small matrices of all shapes") {
+TEST_CASE("batched products of all shapes are correct") {
   Device device = Device::open(machine);
   BatchedMatrices small(device);
   struct Shape {
@@ -115,7 +115,7 @@ TEST_CASE("Products of small matrices of all shapes") {
   }
 }
 
-TEST_CASE("Small matrices are factorised with the pivots of Eigen, and systems solved") {
+TEST_CASE("batched LU has the pivots of Eigen, and solves are accurate") {
   Device device = Device::open(machine);
   BatchedMatrices small(device);
   const std::size_t n = GENERATE(1, 2, 3, 4, 7, 8, 10, 11, 15);
@@ -146,7 +146,7 @@ TEST_CASE("Small matrices are factorised with the pivots of Eigen, and systems s
   }
 }
 
-TEST_CASE("In full precision batches are as good as one rounding to double lets them be") {
+TEST_CASE("full-precision batches have the accuracy of one rounding to double") {
   Device device = Device::open(machine);
   BatchedMatrices small(device, MatrixPrecision::Full);
   constexpr std::size_t count = 37;
@@ -173,7 +173,7 @@ TEST_CASE("In full precision batches are as good as one rounding to double lets 
   double ours = 0, theirs = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const MatrixXd matrix = before.get(i);
-    // In units of 2^-49: what rounding both factors to double makes of it, not the products.
+    // In units of 2^-49: the rounding of both factors to double, not of the products.
     REQUIRE(error_of_factors(matrix, a.get(i), pivots, i * n) < 0x1p-3);
     const auto rest = [&](const MatrixXd& solution) {
       const LongMatrix r = matrix.cast<long double>() * solution.cast<long double>() -
@@ -186,7 +186,7 @@ TEST_CASE("In full precision batches are as good as one rounding to double lets 
   CHECK(ours <= 1.1 * theirs);
 }
 
-TEST_CASE("Products of the identity and doubles have all their bits in full precision only") {
+TEST_CASE("batched products of the identity and doubles are exact in full precision only") {
   Device device = Device::open(machine);
   constexpr std::size_t count = 9, n = 4;
   Batch identity(count, n, n);
@@ -202,7 +202,7 @@ TEST_CASE("Products of the identity and doubles have all their bits in full prec
   }
 }
 
-TEST_CASE("Singular, extreme and NaN matrices of a batch come out as LAPACK has them") {
+TEST_CASE("singular, extreme and NaN matrices of a batch give the results of LAPACK") {
   Device device = Device::open(machine);
   BatchedMatrices small(device);
   constexpr std::size_t count = 7, n = 4;
@@ -240,7 +240,7 @@ TEST_CASE("Singular, extreme and NaN matrices of a batch come out as LAPACK has 
     const MatrixXd expected = before.get(i).partialPivLu().solve(right.get(i));
     CHECK((x.get(i) - expected).cwiseAbs().maxCoeff() <= 1e-11 * expected.cwiseAbs().maxCoeff());
   }
-  // What is not finite in a product stays in its own matrix.
+  // Infinities and NaN do not affect other matrices.
   Batch c(count, n, n);
   small.multiply(count, n, n, n, before.view(), before.view(), c.view());
   CHECK(!c.get(3).allFinite());
@@ -248,7 +248,7 @@ TEST_CASE("Singular, extreme and NaN matrices of a batch come out as LAPACK has 
   CHECK((c.get(0) - before.get(0) * before.get(0)).cwiseAbs().maxCoeff() < 1e-13);
 }
 
-TEST_CASE("A matrix has the same factors wherever it stands in a batch, on all machines") {
+TEST_CASE("the factors of a matrix do not depend on its position in the batch or the geometry") {
   constexpr std::size_t count = 9, n = 6;
   const Batch before = random_batch(count, n, n, 8);
   Batch first(0, 0, 0);
@@ -270,7 +270,7 @@ TEST_CASE("A matrix has the same factors wherever it stands in a batch, on all m
   }
 }
 
-TEST_CASE("Batches and vectors that no memory holds are refused before anything is counted") {
+TEST_CASE("batches and vectors beyond the address space are errors") {
   Device device = Device::open(machine);
   BatchedMatrices small(device);
   std::vector<double> x(600);
@@ -299,7 +299,7 @@ TEST_CASE("Batches and vectors that no memory holds are refused before anything 
       "larger than any memory");
 }
 
-TEST_CASE("Batches that do not fit a PE or cannot be there are refused") {
+TEST_CASE("batches that do not fit a PE and invalid arguments are errors") {
   Device device = Device::open(machine);
   BatchedMatrices small(device);
   std::vector<double> x(600);

@@ -1,4 +1,4 @@
-// The bits of a result depend on the data, the kernel, the geometry and the partition alone.
+// The bits of a result depend on data, kernel, geometry and partition only.
 #include <string>
 
 #include "emulator/engine/engine.hpp"
@@ -13,7 +13,7 @@ const std::string machine = "emulator:chips=2,blocks=4,pes=4";
 
 }  // namespace
 
-TEST_CASE("the same bits for any number of threads and boards, in every engine") {
+TEST_CASE("results have the same bits for any number of threads and boards in every engine") {
   for (const char* partition : {",partition=targets", ",partition=sources", ""}) {
     const SpringInput in = rough_input(401, 257);
     const SpringResult expected = run_on(machine + ",threads=1,engine=reference" + partition, in);
@@ -26,7 +26,7 @@ TEST_CASE("the same bits for any number of threads and boards, in every engine")
   }
 }
 
-TEST_CASE("the choice of partition does not look at boards or threads") {
+TEST_CASE("the choice of partition does not depend on boards or threads") {
   // Few targets, many sources: the sources are split; bits would differ if the choice did.
   const SpringInput in = rough_input(7, 999);
   const SpringResult expected = run_on(machine + ",threads=1,partition=sources", in);
@@ -70,8 +70,8 @@ TEST_CASE("clocks and bytes do not depend on engine or threads") {
   CHECK(a.predicted_gflops() > 0);
 }
 
-TEST_CASE("every part of a long pass counts, in every engine") {
-  // One source is near, the others add little: wherever it stands, the sum shows it.
+TEST_CASE("every part of a long pass contributes in every engine") {
+  // One source dominates: the sum shows it at every position.
   constexpr std::size_t n = 9000;
   const double place = 0;
   const gdr::Kernel kernel = gdr::Kernel::builtin("lennard_jones");

@@ -1,5 +1,5 @@
-// Pairs at the same place, without softening: the exact engine leaves them out without leaving the
-// doubles, and sums are the machine's.
+// Coincident pairs without softening: the exact engine excludes them in double arithmetic, with the
+// machine's sums.
 #include <cstdint>
 #include <deque>
 #include <random>
@@ -15,7 +15,7 @@ using namespace gdr;
 
 namespace {
 
-/// Sources more than a proof takes in one piece; targets are some of them.
+/// More sources than one proof covers; targets are some of them.
 constexpr std::size_t sources = 1300, targets = 40;
 
 struct Outcome {
@@ -23,7 +23,7 @@ struct Outcome {
   Statistics statistics;
 };
 
-/// A kernel on particles of which each target is a source; `same_ids`: also by its id.
+/// A kernel on particles with every target among the sources; `same_ids`: with the same id.
 Outcome run(const std::string& options, const std::string& name, bool same_ids) {
   Device device = Device::open("emulator:" + options);
   const Kernel kernel = Kernel::builtin(name);
@@ -73,7 +73,7 @@ Outcome run(const std::string& options, const std::string& name, bool same_ids) 
 
 }  // namespace
 
-TEST_CASE("Coincident pairs without softening do not move blocks to integers") {
+TEST_CASE("coincident pairs without softening do not cause fallback runs") {
   const std::string name = GENERATE("gravity", "gravity_jerk", "gravity_jerk_long", "gravity_long",
                                     "coulomb", "coulomb_ewald", "lennard_jones");
   const bool same_ids = GENERATE(false, true);

@@ -1,4 +1,4 @@
-// Columns of the user's arrays into records and out of them, in any layout.
+// Packing and unpacking of records from arrays of any layout.
 #include "libgdr/device/columns.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace gdr::test {
 namespace {
 
-/// Arrays of doubles, each with a stride of its own, for words of records that follow one another.
+/// Arrays of doubles with individual strides, for consecutive words of records.
 struct Arrays {
   std::vector<std::vector<double>> values;
   std::vector<Column> columns;
@@ -35,7 +35,7 @@ struct Arrays {
 
 }  // namespace
 
-TEST_CASE("arrays become records and records arrays, whatever their number and strides") {
+TEST_CASE("arrays of any number and stride are packed into records and unpacked") {
   std::mt19937_64 random(1);
   for (unsigned trial = 0; trial < 400; ++trial) {
     const std::size_t count = 1 + random() % 10, n = random() % 40, words = count + random() % 3;
@@ -59,7 +59,7 @@ TEST_CASE("arrays become records and records arrays, whatever their number and s
   }
 }
 
-TEST_CASE("a number that is not finite is found in every place of every array") {
+TEST_CASE("a number that is not finite is detected at every position of every array") {
   std::mt19937_64 random(2);
   constexpr double bad[] = {std::numeric_limits<double>::infinity(),
                             -std::numeric_limits<double>::infinity(),

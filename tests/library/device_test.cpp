@@ -1,4 +1,4 @@
-// Device names: what opens, and what is said about what does not.
+// Device names: opening and errors.
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -37,7 +37,7 @@ TEST_CASE("a device opens by name, with options in the name") {
         std::string::npos);
 }
 
-TEST_CASE("what the name says counts more than the options beside it") {
+TEST_CASE("options in the name override DeviceOptions") {
   gdr::DeviceOptions options;
   options.boards = 3;
   options.engine = "reference";
@@ -45,7 +45,7 @@ TEST_CASE("what the name says counts more than the options beside it") {
   CHECK(device.description() == "emulator: 2 boards of 4 chips, reference engine, portable");
 }
 
-TEST_CASE("an empty name means GDR_DEVICE") {
+TEST_CASE("an empty name selects GDR_DEVICE") {
   setenv("GDR_DEVICE", "emulator:boards=3,chips=1", 1);
   const std::string from_variable = gdr::Device::open().description();
   setenv("GDR_DEVICE", "emulatr", 1);
@@ -56,7 +56,7 @@ TEST_CASE("an empty name means GDR_DEVICE") {
   CHECK(gdr::Device::open().description().find("1 board of 4 chips") != std::string::npos);
 }
 
-TEST_CASE("wrong device names are answered with the nearest right one") {
+TEST_CASE("errors for wrong device names suggest the nearest one") {
   CHECK(says(usage_message("emulater"), "did you mean \"emulator\"?"));
   CHECK(says(usage_message("emulator:board=2"), "did you mean \"boards\"?"));
   CHECK(says(usage_message("emulator:engine=vektor"), "did you mean \"vector\"?"));
@@ -75,12 +75,12 @@ TEST_CASE("wrong device names are answered with the nearest right one") {
   CHECK_THROWS_AS(gdr::Device::open("emulator", options), gdr::Error);
   for (const double seconds : {-1.0, 1e300, std::nan("")}) {
     gdr::DeviceOptions waits;
-    waits.queue_seconds = seconds;
+    waits.queue_timeout = seconds;
     CHECK_THROWS_AS(gdr::Device::open("emulator", waits), gdr::Error);
   }
 }
 
-TEST_CASE("kernels by text and by name") {
+TEST_CASE("kernels are created from text and by name") {
   CHECK(library_test::spring().name() == "spring");
   CHECK(library_test::spring().flops_per_interaction() == 4);
   const auto& variables = library_test::spring().variables();
@@ -98,7 +98,7 @@ TEST_CASE("kernels by text and by name") {
   CHECK_THROWS_AS(gdr::Kernel::from_object("nonsense", 8), gdr::Error);
 }
 
-TEST_CASE("a kernel survives the way through its object bytes") {
+TEST_CASE("a kernel is restored from its object bytes") {
   const auto& object = library_test::spring().object();
   const gdr::Kernel again = gdr::Kernel::from_object(object.data(), object.size());
   CHECK(again.object() == object);

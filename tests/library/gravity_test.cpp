@@ -1,5 +1,4 @@
-// Ready-made gravity: against sums in double, particles that meet, and inputs that cannot be worked
-// on.
+// Gravity: comparison with sums in double, coincident particles, and invalid input.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -29,7 +28,7 @@ struct Forces {
   friend bool operator==(const Forces&, const Forces&) = default;
 };
 
-/// Pairs (i, j) with i = j are left out where `same` says that targets are the sources.
+/// Excludes pairs with i = j if targets are the sources (`same`).
 Forces reference(const std::vector<double>& target, const Cluster& c, double eps, bool same) {
   Forces f(target.size() / 3);
   for (std::size_t i = 0; i < f.pot.size(); ++i) {
@@ -96,7 +95,7 @@ TEST_CASE("gravity agrees with sums in double") {
     }
 }
 
-TEST_CASE("particles at the same place, and a place on a particle") {
+TEST_CASE("coincident particles do not interact without softening") {
   gdr::Device device = gdr::Device::open(tiny);
   gdr::Gravity gravity(device);
   Cluster c = cluster(6);
@@ -105,14 +104,14 @@ TEST_CASE("particles at the same place, and a place on a particle") {
     Forces f(6);
     gravity.compute(6, c.x.data(), c.m.data(), eps, f.acc.data(), f.pot.data());
     check_near(f, reference(c.x, c, eps, true));
-    // The particle itself counts among the sources of another place, with softening.
+    // With softening, coincident sources contribute to the potential.
     Forces on(6);
     gravity.compute_on(6, c.x.data(), 6, c.x.data(), c.m.data(), eps, on.acc.data(), on.pot.data());
     check_near(on, reference(c.x, c, eps, false));
   }
 }
 
-TEST_CASE("forces on their own are the same bits, and results that are not wanted may be null") {
+TEST_CASE("result arrays may be null, and the others have the same bits") {
   gdr::Device device = gdr::Device::open(tiny);
   gdr::Gravity gravity(device);
   const Cluster c = cluster(40);
@@ -123,7 +122,7 @@ TEST_CASE("forces on their own are the same bits, and results that are not wante
   CHECK(f == again);
 }
 
-TEST_CASE("no sources give no force, no targets no work, no particles an error") {
+TEST_CASE("no sources give zero forces, no targets no work, no particles an error") {
   gdr::Device device = gdr::Device::open(tiny);
   gdr::Gravity gravity(device);
   const Cluster c = cluster(5);
@@ -135,7 +134,7 @@ TEST_CASE("no sources give no force, no targets no work, no particles an error")
   input_error([&] { gravity.compute(0, c.x.data(), c.m.data(), 0.1, f.acc.data(), f.pot.data()); });
 }
 
-TEST_CASE("what cannot be worked on is named") {
+TEST_CASE("invalid input is named in the error") {
   gdr::Device device = gdr::Device::open(tiny);
   gdr::Gravity gravity(device);
   const Cluster good = cluster(9);
@@ -162,7 +161,7 @@ TEST_CASE("what cannot be worked on is named") {
   check_near(f, reference(good.x, good, 0.1, true));
 }
 
-TEST_CASE("numbers of particles that no memory holds are an error of the caller") {
+TEST_CASE("numbers of particles beyond the address space are a usage error") {
   gdr::Device device = gdr::Device::open(tiny);
   gdr::Gravity gravity(device);
   const Cluster c = cluster(5);
@@ -186,7 +185,7 @@ TEST_CASE("numbers of particles that no memory holds are an error of the caller"
     CHECK(message([&] { gravity.compute_on(5, x, n, x, m, 0.1, f.acc.data(), nullptr); }) ==
           std::to_string(n) + " sources are more than any memory holds");
   }
-  // The object works on.
+  // The object is usable after errors.
   gravity.compute(5, c.x.data(), c.m.data(), 0.1, f.acc.data(), f.pot.data());
   check_near(f, reference(c.x, c, 0.1, true));
 }

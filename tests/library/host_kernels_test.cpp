@@ -1,5 +1,5 @@
-// What the host computes of factorisations: the same bits with every instruction set, near sums in
-// long double.
+// Host kernels of factorisations: equal bits with every instruction set, compared with sums in long
+// double.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -28,7 +28,7 @@ bool same(const std::vector<double>& x, const std::vector<double>& y) {
 
 }  // namespace
 
-TEST_CASE("The host's products have the same bits with every instruction set") {
+TEST_CASE("host products have the same bits with every instruction set") {
   struct Shape {
     std::size_t m, n, k;
   };
@@ -80,7 +80,7 @@ TEST_CASE("The host's products have the same bits with every instruction set") {
   }
 }
 
-TEST_CASE("The host's loops over columns have the same bits with every instruction set") {
+TEST_CASE("host column loops have the same bits with every instruction set") {
   for (const std::size_t n : {0, 1, 7, 8, 9, 64, 100}) {
     const std::vector<double> x = numbers(n, 4), y = numbers(n, 5);
     for (const Isa isa : host_isas()) {

@@ -1,4 +1,4 @@
-// Work that is interrupted ends soon, on every engine, and leaves a device that works.
+// Interrupted work ends soon on every engine, and the device remains usable.
 #include <chrono>
 #include <string>
 #include <thread>
@@ -10,13 +10,13 @@ using namespace library_test;
 
 namespace {
 
-/// Interrupts a job that would take minutes; seconds from there to its end, -1 if it did not end
-/// with an error of the device.
+/// Interrupts a job of minutes; returns the seconds to its end, or -1 if it did not end with a
+/// device error.
 double seconds_to_end(gdr::Device& device, gdr::Job& job) {
   std::vector<double> force(job.target_count());
   job.start({{"force", force}});
   std::this_thread::sleep_for(std::chrono::milliseconds(150));
-  // On a busy host it may not have begun yet, and then there is nothing to interrupt.
+  // On a busy host it may not have started yet; an interrupt has no effect then.
   const auto begin = std::chrono::steady_clock::now();
   for (device.interrupt(); !job.ready(); device.interrupt())
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -32,7 +32,7 @@ double seconds_to_end(gdr::Device& device, gdr::Job& job) {
 
 }  // namespace
 
-TEST_CASE("an interrupt is honoured well within a second, by every engine and partition") {
+TEST_CASE("an interrupt cancels a run within a second in every engine and partition") {
   const SpringInput small = exact_input(100, 50);
   const SpringResult wanted = spring_reference(small);
   const SpringInput large = rough_input(200'000, 200'000);

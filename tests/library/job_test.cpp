@@ -1,4 +1,4 @@
-// Jobs: any number of targets and sources, in any layout, both partitions, against plain sums.
+// Jobs: any numbers of targets and sources, any layout, both partitions, compared with plain sums.
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -35,13 +35,13 @@ bool says(const std::string& message, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("sums are exact for all sizes around the edges of a machine, both ways") {
+TEST_CASE("sums are exact for all sizes around the capacities of a machine, in both partitions") {
   for (const char* partition : {",partition=targets", ",partition=sources", ""})
     for (std::size_t ni : {1, 11, 12, 13, 47, 48, 49, 100})
       for (std::size_t nj : {0, 1, 2, 3, 4, 5, 63, 130}) check_sums(tiny + partition, ni, nj);
 }
 
-TEST_CASE("other geometries, odd numbers of everything") {
+TEST_CASE("geometries with odd numbers give exact sums") {
   for (const char* partition : {",partition=targets", ",partition=sources"}) {
     check_sums("emulator:threads=1,chips=1,blocks=1,pes=1" + std::string(partition), 9, 21);
     check_sums("emulator:threads=1,chips=3,blocks=5,pes=7,bm=16" + std::string(partition), 431,
@@ -59,7 +59,7 @@ TEST_CASE("sources larger than the chips' memories are streamed in pieces") {
       check_sums(tiny + ",dram=4096" + partition, 50, nj);
 }
 
-TEST_CASE("no targets is no work, no sources leaves what Start leaves") {
+TEST_CASE("no targets is no work, no sources gives the results of section Start") {
   gdr::Device device = gdr::Device::open(tiny);
   gdr::Job job = device.job(spring());
   give(job, exact_input(0, 10));
@@ -71,7 +71,7 @@ TEST_CASE("no targets is no work, no sources leaves what Start leaves") {
   CHECK_NOTHROW(untouched.run({}));
 }
 
-TEST_CASE("members of structures and float arrays are arrays too") {
+TEST_CASE("structure members and float arrays are valid arrays") {
   struct Particle {
     float mass;
     double x;
@@ -102,7 +102,7 @@ TEST_CASE("members of structures and float arrays are arrays too") {
   }
 }
 
-TEST_CASE("float and integer variables, and groups filled up with pads") {
+TEST_CASE("float and integer variables and padded groups are supported") {
   const gdr::Kernel kernel = gdr::Kernel::assemble(typed_text, "typed.gds");
   for (const char* partition : {",partition=targets", ",partition=sources"})
     for (std::size_t nj : {1, 2, 5, 8, 33}) {
@@ -126,7 +126,7 @@ TEST_CASE("float and integer variables, and groups filled up with pads") {
     }
 }
 
-TEST_CASE("updated sources take effect, and are all that is sent") {
+TEST_CASE("updated sources take effect, and only they are sent") {
   for (const char* partition : {",partition=targets", ",partition=sources"}) {
     gdr::Device device = gdr::Device::open(tiny + partition);
     gdr::Job job = device.job(spring());
@@ -155,7 +155,7 @@ TEST_CASE("updated sources take effect, and are all that is sent") {
   }
 }
 
-TEST_CASE("many updates between runs") {
+TEST_CASE("many updates between runs take effect") {
   gdr::Device device = gdr::Device::open(tiny);
   gdr::Job job = device.job(spring());
   SpringInput in = exact_input(5, 40);
@@ -168,7 +168,7 @@ TEST_CASE("many updates between runs") {
   CHECK(run(job) == spring_reference(in));
 }
 
-TEST_CASE("jobs on one device keep their own data") {
+TEST_CASE("jobs on one device have data of their own") {
   gdr::Device device = gdr::Device::open(tiny);
   gdr::Job a = device.job(spring()), b = device.job(spring());
   gdr::Job c = device.job(gdr::Kernel::assemble(spring_text));
@@ -185,7 +185,7 @@ TEST_CASE("jobs on one device keep their own data") {
   }
 }
 
-TEST_CASE("wrong names, types, pointers and numbers are refused by name, and nothing is lost") {
+TEST_CASE("errors name wrong variables, types, pointers and numbers, and preserve the job's data") {
   gdr::Device device = gdr::Device::open(tiny);
   gdr::Job job = device.job(spring());
   const SpringInput in = exact_input(4, 6);
@@ -261,7 +261,7 @@ TEST_CASE("wrong names, types, pointers and numbers are refused by name, and not
   CHECK(run(job) == spring_reference(in));
 }
 
-TEST_CASE("a kernel that does not fit the machine says so") {
+TEST_CASE("a kernel that does not fit the machine is an error") {
   gdr::Device device = gdr::Device::open("emulator:threads=1,registers=8");
   gdr::Job job = device.job(spring());
   const SpringInput in = exact_input(4, 6);
@@ -270,7 +270,7 @@ TEST_CASE("a kernel that does not fit the machine says so") {
   error_of([&] { run(job); }, gdr::ErrorCategory::Program);
 }
 
-TEST_CASE("an integer that needs more bits than its variable has is refused, not cut off") {
+TEST_CASE("an integer that exceeds the bits of its variable is an error") {
   gdr::Device device = gdr::Device::open(tiny);
   gdr::Job job = device.job(gdr::Kernel::compile(
       "CONST int c; VARI int id; VARJ int jd; VARF int f; f += (id < jd ? 1 : 0) + c;"));

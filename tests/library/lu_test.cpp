@@ -1,4 +1,4 @@
-// LU on a device, beside Eigen's and by residuals in long double.
+// LU on a device, compared with Eigen and by residuals in long double.
 #include <cmath>
 #include <vector>
 
@@ -10,7 +10,7 @@ using namespace gdr::test;
 
 namespace {
 
-/// Rows in the order that exchanges leave behind.
+/// Rows after the exchanges.
 Eigen::VectorXi order_of(const std::vector<std::int64_t>& pivots, std::size_t rows) {
   Eigen::VectorXi order(static_cast<Eigen::Index>(rows));
   for (Eigen::Index i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
@@ -19,7 +19,7 @@ Eigen::VectorXi order_of(const std::vector<std::int64_t>& pivots, std::size_t ro
   return order;
 }
 
-/// P A against L U, in units of the rounding that a factorisation may make.
+/// Difference of P A and L U in units of the rounding of a factorisation.
 double error_of_factors(const MatrixXd& a, const MatrixXd& lu, const Eigen::VectorXi& order) {
   const Eigen::Index k = std::min(lu.rows(), lu.cols());
   MatrixXd l = lu.leftCols(k).triangularView<Eigen::StrictlyLower>();
@@ -36,7 +36,7 @@ double error_of_factors(const MatrixXd& a, const MatrixXd& lu, const Eigen::Vect
 
 }  // namespace
 
-TEST_CASE("LU has the pivots of Eigen, and its product is the matrix") {
+TEST_CASE("LU has the pivots of Eigen, and L U is the permuted matrix") {
   Device device = Device::open("emulator:chips=1,blocks=2");
   LinearSolver solver(device, on_device(32));
   const auto [m, n] = GENERATE(table<std::size_t, std::size_t>({{1, 1},
@@ -72,7 +72,7 @@ TEST_CASE("LU has the pivots of Eigen, and its product is the matrix") {
   }
 }
 
-TEST_CASE("Solutions of linear systems pass the check of HPL") {
+TEST_CASE("solutions of linear systems pass the check of HPL") {
   Device device = Device::open("emulator:chips=2,blocks=2");
   const bool far = GENERATE(false, true);  // everything, or nothing on the device
   LinearOptions options = on_device(0);
@@ -92,7 +92,7 @@ TEST_CASE("Solutions of linear systems pass the check of HPL") {
   }
 }
 
-TEST_CASE("Chip precision solves to fewer bits, full precision to those of the host") {
+TEST_CASE("full precision solves to the accuracy of the host, chip precision to fewer bits") {
   Device device = Device::open("emulator:chips=1,blocks=2");
   constexpr std::size_t n = 192;
   const MatrixXd a = random_matrix(n, n, 1), b = random_matrix(n, 1, 2);
@@ -114,7 +114,7 @@ TEST_CASE("Chip precision solves to fewer bits, full precision to those of the h
   CHECK(residuals[0] < 16);
 }
 
-TEST_CASE("Panels factorised beside the device's work give the same bits, for any threads") {
+TEST_CASE("look-ahead gives the same bits for any number of threads") {
   constexpr std::size_t n = 150;
   const MatrixXd a = random_matrix(n, n, 3);
   MatrixXd first;
@@ -133,7 +133,7 @@ TEST_CASE("Panels factorised beside the device's work give the same bits, for an
   }
 }
 
-TEST_CASE("Singular matrices are factorised to the end, and the first zero pivot is named") {
+TEST_CASE("singular matrices are factorised completely, and the first zero pivot is returned") {
   Device device = Device::open("emulator:chips=1,blocks=1");
   LinearSolver solver(device, on_device(16));
   constexpr std::size_t n = 50;
@@ -155,7 +155,7 @@ TEST_CASE("Singular matrices are factorised to the end, and the first zero pivot
   CHECK(solver.lu(4, 4, nothing.view(), pivots) == std::optional<std::size_t>(0));
 }
 
-TEST_CASE("Matrices without rows or columns are factorised and solved without being read") {
+TEST_CASE("empty matrices are factorised and solved without access") {
   Device device = Device::open("emulator:chips=1,blocks=1");
   LinearSolver solver(device, on_device(0));
   CHECK(!solver.lu(0, 0, {nullptr, 1}, {}));
@@ -168,7 +168,7 @@ TEST_CASE("Matrices without rows or columns are factorised and solved without be
   solver.multiply(0, 4, 1, {nullptr, 1}, {nullptr, 1}, 0, {nullptr, 1});
 }
 
-TEST_CASE("NaN and infinities in a matrix end neither LU nor Cholesky") {
+TEST_CASE("LU and Cholesky terminate with NaN and infinities") {
   Device device = Device::open("emulator:chips=1,blocks=2");
   LinearSolver solver(device, on_device(16));
   const double poison = GENERATE(not_a_number, std::numeric_limits<double>::infinity());
@@ -178,7 +178,7 @@ TEST_CASE("NaN and infinities in a matrix end neither LU nor Cholesky") {
   Padded factors(a);
   std::vector<std::int64_t> pivots(n);
   CHECK(!solver.lu(n, n, factors.view(), pivots));
-  // Beside elimination as in the textbook, with the pivots of the BLAS.
+  // Compared with textbook elimination with the pivots of the BLAS.
   MatrixXd plain = a;
   for (Eigen::Index j = 0; j < n; ++j) {
     Eigen::Index pivot = j;
@@ -207,7 +207,7 @@ TEST_CASE("NaN and infinities in a matrix end neither LU nor Cholesky") {
   CHECK(*stop <= 50);
 }
 
-TEST_CASE("Arguments of factorisations and solves that cannot be are refused") {
+TEST_CASE("invalid arguments of factorisations and solves are errors") {
   Device device = Device::open("emulator:chips=1,blocks=1");
   LinearSolver solver(device);
   double a[4] = {1, 0, 0, 1}, b[2] = {1, 1};
@@ -226,7 +226,7 @@ TEST_CASE("Arguments of factorisations and solves that cannot be are refused") {
       "leading dimension of B");
 }
 
-TEST_CASE("A product in the background has the bits of one in the foreground") {
+TEST_CASE("a background product has the bits of a foreground one") {
   Device device = Device::open("emulator:chips=1,blocks=2");
   MatrixProduct product(device, MatrixPrecision::Full);
   CHECK(product.depth() == 64);

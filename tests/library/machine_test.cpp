@@ -1,5 +1,4 @@
-// A chip by hand: stepping has the bits of a run, positions tell what comes next, memories can be
-// read and written.
+// Single-stepping of a chip: bits of a run, positions, access to memories.
 #include "gdr/machine.hpp"
 
 #include <bit>
@@ -36,7 +35,7 @@ SpringResult results(const gdr::Machine& machine) {
 
 }  // namespace
 
-TEST_CASE("stepping through a program has the bits of a run") {
+TEST_CASE("single-stepping a program gives the bits of a run") {
   for (const char* const engine : {"reference", "vector"})
     for (const std::size_t sources : {0, 1, 50}) {
       const SpringInput in = rough_input(24, sources);
@@ -59,7 +58,7 @@ TEST_CASE("stepping through a program has the bits of a run") {
     }
 }
 
-TEST_CASE("a position tells section, pass, instruction, text, line and clock") {
+TEST_CASE("a position has section, pass, instruction, text, line and clock") {
   gdr::Machine machine(chip);
   give(machine, exact_input(2, 3));
   gdr::MachinePosition at = machine.position();
@@ -108,7 +107,7 @@ TEST_CASE("memories of a machine can be read and written") {
   CHECK(machine.memory(Registers, 1).at(5 * 3 + 2) == 0);
 }
 
-TEST_CASE("a machine refuses what it cannot do") {
+TEST_CASE("invalid arguments of a machine are errors") {
   CHECK_FALSE(refused([] { gdr::Machine("emulator:pess=3"); }).empty());
   has(refused([] { gdr::Machine("board:0"); }), "emulator");
   CHECK_THROWS_AS(gdr::Machine("emulator:engine=native"), gdr::Error);
@@ -122,7 +121,7 @@ TEST_CASE("a machine refuses what it cannot do") {
   has(refused([&] { machine.instructions("middle"); }), "middle");
 }
 
-TEST_CASE("flags tell what operations raised since the last start") {
+TEST_CASE("flags accumulate since the last restart") {
   gdr::Machine machine(chip);
   SpringInput in = rough_input(3, 2);
   give(machine, in);
@@ -138,7 +137,7 @@ TEST_CASE("flags tell what operations raised since the last start") {
   has(refused([&] { static_cast<void>(machine.flags(2)); }), "block 2");
 }
 
-TEST_CASE("the reduction network takes a memory of all blocks") {
+TEST_CASE("the reduction network reduces a memory over all blocks") {
   gdr::Machine machine("emulator:blocks=3,pes=2");
   using gdr::MachineMemory;
   for (std::size_t block = 0; block < 3; ++block) {

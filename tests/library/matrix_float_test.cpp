@@ -1,4 +1,4 @@
-// Products of matrices of floats, beside sums in long double: one rounding is all that they allow.
+// Float products, compared with sums in long double rounded once.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -34,8 +34,8 @@ struct Shape {
   std::size_t m, n, k;
 };
 
-/// One product of random matrices of these sizes of elements, with rows below them that are
-/// nobody's. Every element is the float next to the sum, but for the sum's own last bits.
+/// Checks a product of random matrices with padding rows: every element is the rounded sum, except
+/// for the last bits of the sum itself.
 void check(MatrixProduct& product, const Shape& s, Transpose ta, Transpose tb, float alpha,
            float beta, float size_a = 1, float size_b = 1) {
   CAPTURE(s.m, s.n, s.k, ta, tb, alpha, beta);
@@ -74,7 +74,7 @@ void check(MatrixProduct& product, const Shape& s, Transpose ta, Transpose tb, f
 
 }  // namespace
 
-TEST_CASE("Products of floats of all shapes, with all transposes, in one pass") {
+TEST_CASE("float products of all shapes and transposes take one pass") {
   Device device = Device::open("emulator:chips=2,blocks=2");
   const auto precision = GENERATE(MatrixPrecision::Chip, MatrixPrecision::Full);
   MatrixProduct product(device, precision);
@@ -92,7 +92,7 @@ TEST_CASE("Products of floats of all shapes, with all transposes, in one pass") 
   CHECK(after.flops - before.flops == 2.0 * 20 * 4 * 128);
 }
 
-TEST_CASE("Products of floats that are subnormal, or factors of a subnormal result") {
+TEST_CASE("subnormal floats and subnormal results of float products are correct") {
   Device device = Device::open("emulator:chips=1,blocks=2");
   MatrixProduct product(device);
   check(product, {20, 10, 40}, no, no, 1, 0, 0x1p-140F, 1);          // subnormal factors and result
@@ -102,7 +102,7 @@ TEST_CASE("Products of floats that are subnormal, or factors of a subnormal resu
   check(product, {20, 10, 40}, no, no, 0x1p100F, 1, 0x1p-120F, 0x1p-120F);  // its sums below 2^-149
 }
 
-TEST_CASE("Floats that do not fit become infinite when the sum is complete, not before") {
+TEST_CASE("float results overflow to infinity after the complete sum only") {
   Device device = Device::open("emulator:chips=1,blocks=1");
   MatrixProduct product(device);
   const float large = 0x1p100F;
@@ -119,7 +119,7 @@ TEST_CASE("Floats that do not fit become infinite when the sum is complete, not 
   CHECK(c[3] == -2);
 }
 
-TEST_CASE("alpha, beta, infinities and refusals are those of double") {
+TEST_CASE("alpha, beta, infinities and errors of float products are those of double") {
   Device device = Device::open("emulator:chips=1,blocks=1");
   MatrixProduct product(device);
   std::vector<float> a{1, 2, 3, 4}, b{1, 0, 0, 1}, c(4, not_a_number);
@@ -150,7 +150,7 @@ TEST_CASE("alpha, beta, infinities and refusals are those of double") {
         std::string::npos);
 }
 
-TEST_CASE("Floats with a long inner dimension are held as shorts: fewer clocks, fewer bytes") {
+TEST_CASE("floats with a long inner dimension use the short format, with fewer clocks and bytes") {
   struct Case {
     std::size_t k;
     std::uint64_t clocks, tile_words, item_words;
@@ -177,7 +177,9 @@ TEST_CASE("Floats with a long inner dimension are held as shorts: fewer clocks, 
   }
 }
 
-TEST_CASE("Floats held as shorts have the same bits on every engine, infinities and zeros too") {
+TEST_CASE(
+    "floats in the short format give the same bits on every engine, including infinities and "
+    "zeros") {
   constexpr std::size_t m = 37, n = 11, k = 90;
   std::vector<float> a = random_floats(m * k, 5), b = random_floats(k * n, 6, 0x1p-110F);
   a[3] = infinity;

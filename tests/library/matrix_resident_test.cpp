@@ -1,4 +1,4 @@
-// Factors that stay on the board: what is sent again, and what never gives an old number.
+// Resident factors: transferred bytes, and invalidation.
 #include <algorithm>
 #include <random>
 #include <vector>
@@ -10,7 +10,7 @@ using namespace gdr;
 
 namespace {
 
-/// Whole numbers, so that every sum is exact and any error of an element shows.
+/// Integers, so that every sum is exact.
 std::vector<double> whole(std::size_t count, int seed) {
   std::vector<double> all(count);
   for (std::size_t i = 0; i < count; ++i)
@@ -36,7 +36,7 @@ struct Bench {
         b(whole(k * n, 2)),
         c(m * n) {}
 
-  /// Bytes to the board of one call, whose result is checked.
+  /// Bytes sent by one call; checks its result.
   std::uint64_t sent(Reuse reuse, double beta = 0) {
     const std::uint64_t before = device.statistics().bytes_to_board;
     const std::vector<double> old = c;
@@ -53,7 +53,7 @@ struct Bench {
 
 }  // namespace
 
-TEST_CASE("A second product with the same B sends tiles of A only") {
+TEST_CASE("a second product with the same B sends tiles of A only") {
   Bench x("emulator:chips=2,blocks=2", 300, 40, 200);
   x.sent(Reuse::Nothing);  // with the program
   const std::uint64_t all = x.sent(Reuse::Nothing);
@@ -69,7 +69,8 @@ TEST_CASE("A second product with the same B sends tiles of A only") {
   CHECK(x.sent(Reuse::B) < all - columns);
 }
 
-TEST_CASE("B stays with all its bits, on several boards, in stretches, and as floats") {
+TEST_CASE(
+    "B stays resident in full precision, on several boards, in column blocks, and as floats") {
   SECTION("three terms") {
     Bench x("emulator:chips=1,blocks=2", 20, 10, 30, MatrixPrecision::Full);
     x.a[3] = 0x1p52 + 1;
@@ -82,7 +83,7 @@ TEST_CASE("B stays with all its bits, on several boards, in stretches, and as fl
     const std::uint64_t fewer = x.sent(Reuse::B);
     CHECK(x.sent(Reuse::B) < fewer);
   }
-  SECTION("boards that had no part in the first product") {
+  SECTION("boards without a part in the first product") {
     Bench x("emulator:chips=1,blocks=1,boards=3", 200, 7, 20);
     x.sent(Reuse::Nothing);
     x.m = 700;
@@ -91,7 +92,7 @@ TEST_CASE("B stays with all its bits, on several boards, in stretches, and as fl
     const std::uint64_t some = x.sent(Reuse::B);
     CHECK(x.sent(Reuse::B) < some);
   }
-  SECTION("more columns than a run takes") {
+  SECTION("more columns than a column block") {
     Bench x("emulator:chips=1,blocks=1", 1, 16390, 2);
     x.sent(Reuse::Nothing);
     const std::uint64_t all = x.sent(Reuse::Nothing);
@@ -114,7 +115,7 @@ TEST_CASE("B stays with all its bits, on several boards, in stretches, and as fl
   }
 }
 
-TEST_CASE("A that the PEs hold at once stays there, also from stretch to stretch of the columns") {
+TEST_CASE("A that fits the PEs stays resident across calls and column blocks") {
   constexpr std::uint64_t word = sizeof(double);
   SECTION("one tile") {
     Bench x("emulator:chips=2,blocks=2", 200, 40, 100);
@@ -142,7 +143,7 @@ TEST_CASE("A that the PEs hold at once stays there, also from stretch to stretch
     CHECK(x.sent(Reuse::Nothing) == 3 * (256 + 8) * 32 * word);
     CHECK(x.sent(Reuse::A) == 3 * 8 * 32 * word);
   }
-  SECTION("two stretches, one tile; then two tiles, of which each stretch finds one") {
+  SECTION("two column blocks with one tile, then with two tiles, of which one is resident") {
     Bench x("emulator:chips=1,blocks=1", 1, 16390, 2);
     x.sent(Reuse::Nothing);
     CHECK(x.sent(Reuse::Nothing) == (256 + 16390 + 2) * 32 * word);
@@ -155,11 +156,11 @@ TEST_CASE("A that the PEs hold at once stays there, also from stretch to stretch
   SECTION("more than a board takes in one pass") {
     Bench x("emulator:chips=1,blocks=1", 20, 6, 70);
     x.sent(Reuse::Nothing);
-    CHECK(x.sent(Reuse::Both) == 3 * 256 * 32 * word);  // parts of A in their turns
+    CHECK(x.sent(Reuse::Both) == 3 * 256 * 32 * word);  // one tile of A after the other
   }
 }
 
-TEST_CASE("A short inner dimension sends the blocks that it fills, and clears what others left") {
+TEST_CASE("a short inner dimension sends only the blocks that it fills, and clears the others") {
   Bench x("emulator:chips=2,blocks=4", 100, 9, 20);
   const auto tiles = [&](std::size_t blocks, std::size_t chips) {
     return (256 * 32 * blocks + 10 * 32 * 4 * chips) * sizeof(double);
@@ -181,8 +182,7 @@ TEST_CASE("A short inner dimension sends the blocks that it fills, and clears wh
   CHECK(with(130) == tiles(4 + 1, 2));
 }
 
-TEST_CASE(
-    "A that is too large for the PEs stays in the memories: B comes as tiles, bits are the same") {
+TEST_CASE("A that exceeds the PEs stays in the memories with swapped operands and the same bits") {
   constexpr std::uint64_t word = sizeof(double);
   SECTION("bytes") {
     Bench x("emulator:chips=2,blocks=2", 700, 40, 200);
@@ -194,9 +194,9 @@ TEST_CASE(
     CHECK(x.sent(Reuse::A, 2) == 2 * tile);
     x.a = whole(x.a.size(), 6);
     CHECK(x.sent(Reuse::Nothing) == 2 * (3 * tile + 41 * 128 * word));
-    CHECK(x.sent(Reuse::A) == 2 * (tile + columns));  // the call before did not keep it so
+    CHECK(x.sent(Reuse::A) == 2 * (tile + columns));  // the last call used the other layout
   }
-  SECTION("bits, with all bits of the factors and parts that are added up") {
+  SECTION("bits, in full precision and with several passes") {
     constexpr std::size_t m = 300, n = 70, k = 150;
     Device device = Device::open("emulator:chips=1,blocks=2");
     std::mt19937_64 random(4);
@@ -216,14 +216,14 @@ TEST_CASE(
       CHECK(again == c);
     }
   }
-  SECTION("a B that is the A of the call before is sent") {
+  SECTION("a B that was the A of the previous call is sent") {
     Bench x("emulator:chips=1,blocks=1", 300, 300, 30);
     for (std::size_t i = 0; i < x.k; ++i)  // B = A^T
       for (std::size_t row = 0; row < x.m; ++row) x.b[i + row * x.k] = x.a[row + i * x.m];
     x.sent(Reuse::A);
     std::ranges::copy(whole(x.a.size(), 9), x.a.begin());
     std::vector<double> c(x.m * x.m);
-    // What streamed by as A is B now, with other elements: the caller said nothing of that.
+    // The streamed A of the last call is now B, with other elements, and not declared unchanged.
     x.product.compute(x.m, x.m, x.k, 1, {x.b.data(), x.k, Transpose::Yes},
                       {x.a.data(), x.m, Transpose::Yes}, 0, {c.data(), x.m}, Reuse::B);
     double sum = 0;
@@ -232,7 +232,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("B is sent again where anything came between, whatever the caller says") {
+TEST_CASE("B is sent again after other work, even if declared unchanged") {
   Bench x("emulator:chips=1,blocks=2", 30, 12, 50);
   CHECK(x.sent(Reuse::B) > 0);  // there was no last call
   const std::uint64_t all = x.sent(Reuse::Nothing);
@@ -265,26 +265,26 @@ TEST_CASE("B is sent again where anything came between, whatever the caller says
     x.k = 49;
     CHECK(x.sent(Reuse::B) == all - 2 * 32 * sizeof(double));
   }
-  SECTION("forgetting") {
+  SECTION("invalidation") {
     x.b = whole(x.b.size(), 8);
     x.product.invalidate();
     CHECK(x.sent(Reuse::B) == all);
   }
-  SECTION("a change of B before a call that is refused") {
+  SECTION("a change of B before a call with an error") {
     x.b = whole(x.b.size(), 8);
     CHECK_THROWS_AS(x.product.compute(x.m, x.n, x.k, 1, {x.a.data(), 1}, {x.b.data(), x.k}, 0,
                                       {x.c.data(), x.m}),
                     Error);
     CHECK(x.sent(Reuse::B) == all);
   }
-  SECTION("a change of B before a call that needed none of it") {
+  SECTION("a change of B before a call that does not read it") {
     x.b = whole(x.b.size(), 8);
     x.product.compute(x.m, x.n, x.k, 0, {x.a.data(), x.m}, {x.b.data(), x.k}, 1, {x.c.data(), x.m});
     CHECK(x.sent(Reuse::B) == all);
   }
 }
 
-TEST_CASE("Columns that do not all fit the memories are sent in every call") {
+TEST_CASE("columns that do not fit the memories are sent in every call") {
   Bench x("emulator:chips=1,blocks=2,dram=8192", 30, 40, 20);
   x.sent(Reuse::Nothing);
   const std::uint64_t all = x.sent(Reuse::Nothing);

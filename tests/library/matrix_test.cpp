@@ -1,4 +1,4 @@
-// Products of matrices on a device, beside sums in long double.
+// Matrix products on a device, compared with sums in long double.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -18,7 +18,7 @@ namespace {
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A matrix as it is stored, with rows that belong to nobody below it.
+/// A stored matrix with padding rows.
 struct Matrix {
   std::size_t rows, columns, stride;
   std::vector<double> data;
@@ -49,8 +49,8 @@ struct Shape {
   std::size_t m, n, k;
 };
 
-/// One product of random matrices, every element within `tolerance` of the sum of the sizes of its
-/// terms; what is not C stays as it is.
+/// Checks a product of random matrices: every element within `tolerance` of the sum of the
+/// magnitudes of its terms, and padding unchanged.
 void check(MatrixProduct& product, const Shape& s, Transpose ta, Transpose tb, double alpha,
            double beta, double tolerance) {
   CAPTURE(s.m, s.n, s.k, ta, tb, alpha, beta);
@@ -83,7 +83,7 @@ constexpr Transpose no = Transpose::No, yes = Transpose::Yes;
 
 }  // namespace
 
-TEST_CASE("Products of all shapes around tiles, with all transposes") {
+TEST_CASE("products of all shapes around tiles and all transposes are correct") {
   Device device = Device::open("emulator:chips=2,blocks=2");
   const auto precision = GENERATE(MatrixPrecision::Chip, MatrixPrecision::Full);
   MatrixProduct product(device, precision);
@@ -105,11 +105,13 @@ TEST_CASE("Products of all shapes around tiles, with all transposes") {
   check(product, {40, 30, 500}, yes, no, 0.3, 1, tolerance);
 }
 
-TEST_CASE("Products around the edges of tiles, chips and boards, in exact and fast numerics") {
+TEST_CASE(
+    "products at the boundaries of tiles, chips and boards are correct in exact and fast "
+    "numerics") {
   const bool exact = GENERATE(true, false);
   Device device = Device::open(exact ? "emulator" : "emulator:engine=native");
   MatrixProduct product(device, MatrixPrecision::Full);
-  // Exact: terms leave the boards as doubles, their sum is one, and so is what beta C is added to.
+  // Exact: the boards return terms as doubles, and their sum and the scaled result are doubles.
   // Fast numerics round up to two thousand sums in double.
   const double tolerance = exact ? 0x1.8p-52 : 0x1p-46;
   for (const Shape& s : {Shape{31, 33, 511},
@@ -131,7 +133,7 @@ TEST_CASE("Products around the edges of tiles, chips and boards, in exact and fa
   }
 }
 
-TEST_CASE("Fast products have the same bits for any number of threads") {
+TEST_CASE("fast products have the same bits for any number of threads") {
   const std::string isa = GENERATE("", ",isa=avx2", ",isa=portable");
   const std::vector<Isa> has = host_isas();
   if (isa == ",isa=avx2" && std::ranges::find(has, Isa::Avx2) == has.end()) return;
@@ -155,7 +157,8 @@ TEST_CASE("Fast products have the same bits for any number of threads") {
 }
 
 TEST_CASE(
-    "Products on other machines: a whole chip, boards in turns, little memory, fast numerics") {
+    "products are correct on a full chip, on several boards, with small memories and fast "
+    "numerics") {
   const char* const name =
       GENERATE("emulator:chips=1", "emulator:chips=3,blocks=5,boards=2",
                "emulator:chips=1,blocks=2,dram=8192", "emulator:chips=2,blocks=2,pes=40",
@@ -167,7 +170,7 @@ TEST_CASE(
   check(product, {600, 3, 70}, yes, yes, 2, 1, 0x1p-48);
 }
 
-TEST_CASE("Parts of a tile that several lists return are summed up as those of one list are") {
+TEST_CASE("partial sums of a tile from several lists are added like those of one list") {
   // Five parts of the inner dimension, two tiles, and a list that returns less than all of that.
   constexpr std::size_t m = 300, n = 9000, k = 150, some = 30;
   Device device = Device::open("emulator:chips=1,blocks=1,engine=native");
@@ -182,7 +185,7 @@ TEST_CASE("Parts of a tile that several lists return are summed up as those of o
   }
 }
 
-TEST_CASE("The identity times whole numbers is exact, and times anything with all bits") {
+TEST_CASE("the identity times integers is exact, and times any matrix in full precision") {
   Device device = Device::open("emulator:chips=2,blocks=4");
   constexpr std::size_t n = 260;
   Matrix identity(n, n), whole(n, n), c(n, n);
@@ -203,7 +206,7 @@ TEST_CASE("The identity times whole numbers is exact, and times anything with al
   CHECK(c.data == random.data);
 }
 
-TEST_CASE("What an engine does not cut off counts once") {
+TEST_CASE("bits that an engine does not truncate are counted once") {
   const char* const name = GENERATE("emulator:chips=2,blocks=4,engine=native",
                                     "emulator:chips=2,blocks=4,engine=native,isa=portable");
   CAPTURE(name);
@@ -221,7 +224,7 @@ TEST_CASE("What an engine does not cut off counts once") {
   check(full, {40, 30, 300}, no, yes, 1, 0, 0x1p-50);
 }
 
-TEST_CASE("Infinities and NaN come out where sums of products have them") {
+TEST_CASE("infinities and NaN propagate as in sums of products") {
   Device device = Device::open("emulator:chips=1,blocks=2");
   const auto precision = GENERATE(MatrixPrecision::Chip, MatrixPrecision::Full);
   MatrixProduct product(device, precision);
@@ -248,7 +251,7 @@ TEST_CASE("Infinities and NaN come out where sums of products have them") {
   }
 }
 
-TEST_CASE("alpha, beta and empty shapes as BLAS has them") {
+TEST_CASE("alpha, beta and empty shapes follow BLAS") {
   Device device = Device::open("emulator:chips=1,blocks=1");
   MatrixProduct product(device);
   Matrix a = random_matrix(3, 3, 1), b = random_matrix(3, 3, 2), c(3, 3);
@@ -274,7 +277,7 @@ TEST_CASE("alpha, beta and empty shapes as BLAS has them") {
   CHECK(device.statistics().runs == before.runs + 1);
 }
 
-TEST_CASE("A result is written to the transpose of a matrix, too") {
+TEST_CASE("a result can be written to a transpose") {
   Device device = Device::open("emulator:chips=1,blocks=1");
   MatrixProduct product(device);
   const std::size_t m = 260, n = 7, k = 40;
@@ -297,7 +300,7 @@ TEST_CASE("A result is written to the transpose of a matrix, too") {
   CHECK_THROWS_AS(product.compute(2, 3, 1, 1, {&x, 2}, {&x, 1}, 0, {&x, 2, yes}), Error);
 }
 
-TEST_CASE("Matrices that cannot be there and devices without a tile are refused") {
+TEST_CASE("invalid matrices and unsupported geometries are errors") {
   Device device = Device::open("emulator:chips=1,blocks=1");
   MatrixProduct product(device);
   double x[4] = {};
@@ -320,7 +323,7 @@ TEST_CASE("Matrices that cannot be there and devices without a tile are refused"
   REQUIRE_THROWS_AS(MatrixProduct(small), Error);
 }
 
-TEST_CASE("Products and other jobs take turns on a device") {
+TEST_CASE("products and other jobs alternate on a device") {
   Device device = Device::open("emulator:chips=1,blocks=2");
   Gravity gravity(device);
   MatrixProduct product(device);
@@ -333,8 +336,8 @@ TEST_CASE("Products and other jobs take turns on a device") {
   }
 }
 
-TEST_CASE("Products with all bits are proved in doubles where those of the chip are") {
-  // What is cut off numbers once met them in the network's sums, which then went to integers.
+TEST_CASE("full-precision products are proved exact in doubles like chip-precision ones") {
+  // Residuals and leading parts in one sum of the network would need integer arithmetic.
   Device device = Device::open("emulator:chips=3,blocks=2");
   const auto precision = GENERATE(MatrixPrecision::Chip, MatrixPrecision::Full);
   const std::size_t k = GENERATE(20, 100);

@@ -1,4 +1,4 @@
-// Output items: one value for each source, joined over blocks, chips, batches and boards.
+// Output items: one value for each source, reduced over blocks, chips, batches and boards.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -53,7 +53,7 @@ Reaction run_reaction(const std::string& name, const std::vector<double>& xi,
 
 }  // namespace
 
-TEST_CASE("outputs are joined over everything that worked on a source") {
+TEST_CASE("outputs are reduced over all targets of a source") {
   for (std::size_t ni : {1, 3, 4, 7, 25})
     for (std::size_t nj : {1, 5, 70, 600}) {
       const std::vector<double> xi = exact_values(ni, 1), xj = exact_values(nj, 2);
@@ -75,7 +75,7 @@ TEST_CASE("outputs are joined over everything that worked on a source") {
     }
 }
 
-TEST_CASE("outputs need not be fetched, and no targets leave zeros") {
+TEST_CASE("outputs are optional, and zero without targets") {
   gdr::Device device = gdr::Device::open(tiny);
   gdr::Job job = device.job(gdr::Kernel::assemble(reaction_text, "reaction.gds"));
   const std::vector<double> x = exact_values(6, 1);

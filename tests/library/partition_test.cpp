@@ -1,9 +1,10 @@
-// The predicted cost of both partitions, against the clocks that the boards count.
+// The predicted cost of both partitions, compared with the clocks counted by boards.
+#include "libgdr/device/partition.hpp"
+
 #include <algorithm>
 
 #include "emulator/isa/program.hpp"
 #include "gdr/error.hpp"
-#include "libgdr/device/partition.hpp"
 #include "library/kernels.hpp"
 #include "support/catch.hpp"
 
@@ -22,7 +23,7 @@ double counted_clocks(const char* partition, std::size_t ni, std::size_t nj) {
 
 }  // namespace
 
-TEST_CASE("the predicted clocks are near those that the board counts") {
+TEST_CASE("predicted clocks are close to those counted by the board") {
   const gdr::KernelCost cost = gdr::kernel_cost(spring().program());
   gdr::Geometry geometry;
   geometry.chips_per_board = 2;
@@ -37,20 +38,20 @@ TEST_CASE("the predicted clocks are near those that the board counts") {
             Approx(targets).epsilon(0.1));
       CHECK(gdr::predicted_clocks(cost, geometry, gdr::ChipPartition::SourcesOverBlocks, ni, nj) ==
             Approx(sources).epsilon(0.1));
-      // Auto may only err where the two are close.
+      // Auto may select the slower one only if the two are close.
       const double chosen = counted_clocks("auto", ni, nj);
       CHECK(chosen <= 1.1 * std::min(targets, sources));
     }
 }
 
-TEST_CASE("results that cannot be joined keep all sources in every block") {
+TEST_CASE("kernels without reduction use the i-parallel partition") {
   gdr::KernelCost cost = gdr::kernel_cost(spring().program());
   const gdr::Geometry real;
   CHECK(gdr::choose_partition(cost, real, gdr::Partition::Auto, 10, 100000) ==
         gdr::ChipPartition::SourcesOverBlocks);
   CHECK(gdr::choose_partition(cost, real, gdr::Partition::Auto, 8192, 100000) ==
         gdr::ChipPartition::TargetsOverBlocks);
-  cost.joinable = false;
+  cost.reducible = false;
   CHECK(gdr::choose_partition(cost, real, gdr::Partition::Auto, 10, 100000) ==
         gdr::ChipPartition::TargetsOverBlocks);
   CHECK_THROWS_AS(gdr::choose_partition(cost, real, gdr::Partition::SourcesOverBlocks, 10, 100),

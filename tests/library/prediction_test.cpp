@@ -1,4 +1,4 @@
-// Predicted times of products and LU: what boards account, what was published.
+// Predicted times of products and LU, compared with the boards' counters and published rates.
 #include "libgdr/dense/prediction.hpp"
 
 #include <vector>
@@ -21,7 +21,7 @@ Geometry board() {
 
 }  // namespace
 
-TEST_CASE("The time of a product is what the boards account for it") {
+TEST_CASE("the predicted time of a product equals that of the boards") {
   struct Shape {
     std::size_t m, n, k;
   };
@@ -54,7 +54,7 @@ TEST_CASE("The time of a product is what the boards account for it") {
   }
 }
 
-TEST_CASE("Predicted product and LU of one board are near what was published") {
+TEST_CASE("predicted product and LU of one board agree with published rates") {
   const Geometry geometry = board();
   const BoardMapping mapping = network_mapping(geometry);
   CHECK(peak(geometry) == Approx(819.2e9));
@@ -68,13 +68,13 @@ TEST_CASE("Predicted product and LU of one board are near what was published") {
   CHECK(overlapped.gflops(51200) < 1.15 * 480);
   CHECK(in_turns.total > overlapped.total);
   CHECK(in_turns.panels == overlapped.panels);
-  // Nothing is left out: the parts of a step that stand side by side are its longer one at least.
+  // Complete: the time of a step is at least that of its longest overlapping part.
   CHECK(in_turns.total >= in_turns.panels + in_turns.updates + in_turns.solves);
   CHECK(predict_lu(geometry, 0, 2048, true).total == 0);
   CHECK(predict_lu(geometry, 1, 2048, true).total > 0);
 }
 
-TEST_CASE("LU uses the board from about where the model has it faster than its host") {
+TEST_CASE("LU uses the board from about the size at which the model predicts it to be faster") {
   const FactorCost with(board(), {}, {}, 1), alone(board(), {}, {}, 0);
   const auto seconds = [](const FactorCost& cost, std::size_t n) {
     return predict_lu(cost, n, panel_columns(n, 2048), true).total;
@@ -83,7 +83,7 @@ TEST_CASE("LU uses the board from about where the model has it faster than its h
     CHECK(seconds(with, n) == Approx(seconds(alone, n)).epsilon(0.01));
   CHECK(seconds(with, 1152) < 0.95 * seconds(alone, 1152));
   CHECK(seconds(with, 2048) < 0.65 * seconds(alone, 2048));
-  // At the edge neither is better by much: the threshold stands where it should.
+  // At the threshold the two times are close.
   const std::size_t block = panel_columns(1024, 2048), left = 1024 - 2 * block;
   const double there = with.board_product(1024 - block, left, block).seconds;
   const double here = HostCost{}.product(1024 - block, left, block);
@@ -91,7 +91,7 @@ TEST_CASE("LU uses the board from about where the model has it faster than its h
   CHECK(there < 1.4 * here);
 }
 
-TEST_CASE("Products of floats pass the peak of doubles") {
+TEST_CASE("float products exceed the peak of doubles") {
   const Geometry geometry = board();
   const auto rate = [&](ElementFormat held, std::size_t k) {
     constexpr std::size_t n = 51200;
@@ -106,7 +106,7 @@ TEST_CASE("Products of floats pass the peak of doubles") {
         rate(ElementFormat::Doubles, 2048));  // and so these are doubles
 }
 
-TEST_CASE("Without a reduction network half of the peak is out of reach") {
+TEST_CASE("without a reduction network half of the peak is not reached") {
   const Geometry geometry = board();
   const auto half = half_peak_size(geometry, network_mapping(geometry), 4096);
   REQUIRE(half);

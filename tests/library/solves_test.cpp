@@ -1,4 +1,4 @@
-// Triangular equations, Cholesky, and matrix times vector on a device.
+// Triangular solves, Cholesky, and matrix-vector products on a device.
 #include <cmath>
 
 #include "library/dense.hpp"
@@ -6,7 +6,7 @@
 using namespace gdr;
 using namespace gdr::test;
 
-TEST_CASE("Triangular equations of all kinds") {
+TEST_CASE("triangular solves of all kinds are accurate") {
   Device device = Device::open("emulator:chips=1,blocks=2");
   LinearSolver solver(device, on_device(0));
   const Side side = GENERATE(Side::Left, Side::Right);
@@ -17,7 +17,7 @@ TEST_CASE("Triangular equations of all kinds") {
     const std::size_t others = n == 65 ? 70 : 3;
     CAPTURE(side, triangle, diagonal, t, n);
     const std::size_t m = side == Side::Left ? n : others, k = side == Side::Left ? others : n;
-    // Well conditioned; what is not read is no number.
+    // Well conditioned; elements that must not be read are NaN.
     MatrixXd stored = random_matrix(n, n, 5) / static_cast<double>(n);
     stored.diagonal().array() += 2;
     MatrixXd used = MatrixXd::Zero(stored.rows(), stored.cols());
@@ -47,7 +47,7 @@ TEST_CASE("Triangular equations of all kinds") {
   }
 }
 
-TEST_CASE("Cholesky factors, their solutions, and matrices that are not positive definite") {
+TEST_CASE("Cholesky factors and solutions are accurate, and indefinite matrices are detected") {
   Device device = Device::open("emulator:chips=1,blocks=2");
   LinearOptions options = on_device(0);
   options.precision = MatrixPrecision::Chip;  // one pass: this is about shapes
@@ -84,7 +84,7 @@ TEST_CASE("Cholesky factors, their solutions, and matrices that are not positive
   }
 }
 
-TEST_CASE("Cholesky by panels: any width, in turns or beside the device, one result") {
+TEST_CASE("Cholesky does not depend on look-ahead and is accurate for any panel width") {
   Device device = Device::open("emulator:chips=1,blocks=2");
   constexpr std::size_t n = 330;
   const MatrixXd half = random_matrix(n, n + 2, 11), right = random_matrix(n, 1, 12);
@@ -113,7 +113,7 @@ TEST_CASE("Cholesky by panels: any width, in turns or beside the device, one res
   }
 }
 
-TEST_CASE("Matrix times vector, with increments and transposes") {
+TEST_CASE("matrix-vector products support increments and transposes") {
   Device device = Device::open("emulator:chips=1,blocks=2");
   LinearSolver solver(device, on_device(0));
   for (const Transpose t : {no, yes}) {

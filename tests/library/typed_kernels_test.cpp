@@ -1,4 +1,4 @@
-// The generated headers of the library's kernels: their structures give what arrays by name give.
+// The generated headers of the library's kernels: structures compared with named arrays.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -15,7 +15,7 @@ using namespace gdr;
 
 constexpr const char* small = "emulator:chips=2,blocks=2,pes=4,threads=1";
 
-/// A number that differs from place to place; whole ones where the variable is an integer.
+/// A number that depends on the position; an integer for integer variables.
 double some_number(std::size_t record, std::size_t field) {
   return 0.25 + static_cast<double>((record * 37 + field * 11) % 64) / 16;
 }
@@ -39,7 +39,7 @@ std::vector<Record> records(std::size_t n, const std::array<kernels::Field, coun
   return list;
 }
 
-/// The members of structures as arrays of their own, by name: eight bytes each.
+/// The members of structures as separate arrays by name, eight bytes each.
 template <typename Record, std::size_t count>
 std::map<std::string, std::vector<double>> columns(
     const std::vector<Record>& list, const std::array<kernels::Field, count>& fields) {
@@ -115,7 +115,7 @@ void compare(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("structures of every kernel of the library give what arrays by name give") {
+TEST_CASE("structures and named arrays give the same results for every kernel") {
   std::vector<std::string> compared;
 #define GDR_COMPARE(NAME)                                                  \
   compare<gdr::kernels::NAME::Job, gdr::kernels::NAME::Definition>(#NAME); \
@@ -128,7 +128,7 @@ TEST_CASE("structures of every kernel of the library give what arrays by name gi
   CHECK(compared == known);
 }
 
-TEST_CASE("a kernel of the library in one line") {
+TEST_CASE("a library kernel runs in one call") {
   namespace lj = gdr::kernels::lennard_jones;
   Device device = Device::open(small);
   const std::vector<lj::Source> sources{{.xj = 0}, {.xj = 1}, {.xj = 2.5}};
@@ -140,13 +140,13 @@ TEST_CASE("a kernel of the library in one line") {
   CHECK(results[1].fx > 23);
   CHECK(std::abs(results[0].u) < 1e-5);
 
-  // Into a list of one's own, of pointers and numbers.
+  // With result lists given as pointer and length.
   lj::Result mine[2];
   lj::compute(device, {.rc2 = 4}, {sources.data(), 3}, {targets.data(), 2}, mine);
   CHECK(mine[1].fx == results[1].fx);
 }
 
-TEST_CASE("lists of the wrong length are refused, and empty ones are not") {
+TEST_CASE("lists of the wrong length are errors, empty ones are valid") {
   namespace pot = gdr::kernels::gravity_potential;
   Device device = Device::open(small);
   pot::Job job(device);

@@ -100,13 +100,13 @@ PYTHON: Dict[str, str] = {
     # matrices
     "MatrixProduct": "linalg.MatrixProduct",
     "MatrixProduct.compute": "linalg.MatrixProduct.__call__",
-    **same("MatrixProduct", "linalg.MatrixProduct", "forget start wait depth"),
+    **same("MatrixProduct", "linalg.MatrixProduct", "invalidate start wait depth"),
     "MatrixPrecision": "linalg.MatrixProduct(precision)",
     "MatrixPrecision.Chip": "linalg.MatrixProduct(precision)",
     "MatrixPrecision.Full": "linalg.MatrixProduct(precision)",
-    "Reuse": "linalg.MatrixProduct.__call__(unchanged)",
+    "Reuse": "linalg.MatrixProduct.__call__(reuse)",
     **{
-        f"Reuse.{which}": "linalg.MatrixProduct.__call__(unchanged)"
+        f"Reuse.{which}": "linalg.MatrixProduct.__call__(reuse)"
         for which in "Nothing A B Both".split()
     },
     "LinearSolver": "linalg",
