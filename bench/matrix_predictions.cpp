@@ -27,13 +27,14 @@ Measurement product(const Geometry& geometry) {
 /// Of floats, with the kernel that holds them as shorts.
 Measurement product_of_floats(const Geometry& geometry) {
   constexpr std::size_t n = 51200, k = 4096;
-  const auto rate = [&](dense::Held held) {
+  const auto rate = [&](dense::ElementFormat format) {
     return giga * 2 * n * n * k /
            dense::product_seconds(geometry, dense::network_mapping(geometry, held), n, n, k);
   };
-  const double floats = rate(dense::Held::Floats);
-  return {"product of floats, 51200 x 4096 by 4096 x 51200", floats, "Gflops",
-          fmt::format("{:.3g} times as fast as doubles", floats / rate(dense::Held::Doubles))};
+  const double floats = rate(dense::ElementFormat::Floats);
+  return {
+      "product of floats, 51200 x 4096 by 4096 x 51200", floats, "Gflops",
+      fmt::format("{:.3g} times as fast as doubles", floats / rate(dense::ElementFormat::Doubles))};
 }
 
 /// Within 15 % of what was published, on either side.
@@ -64,7 +65,7 @@ std::vector<Measurement> matrix_predictions(const Context&) {
   std::vector<Measurement> list{product(geometry), product_of_floats(geometry), lu(geometry, true),
                                 lu(geometry, false)};
 
-  const auto half = dense::half_of_peak(geometry, network);
+  const auto half = dense::half_peak_size(geometry, network);
   list.push_back({"square product passes half of peak at",
                   static_cast<double>(half.value_or(0)),
                   "rows",
@@ -77,7 +78,7 @@ std::vector<Measurement> matrix_predictions(const Context&) {
                   "of peak",
                   "half of peak is never passed: every PE's own sums fill the output port"});
   const double joined = dense::square_rate(geometry, network, large);
-  const double sums = dense::square_rate(geometry, dense::same_without_network(geometry), large);
+  const double sums = dense::square_rate(geometry, dense::dgemm_without_network(geometry), large);
   list.push_back({"gain of the reduction network, N = 51200", joined / without, "times",
                   fmt::format("beside rows over PEs; {:.3g} beside the same kernel with the "
                               "blocks' partial sums added on the host",
@@ -85,7 +86,7 @@ std::vector<Measurement> matrix_predictions(const Context&) {
   // Data of a plot: rates over sizes, with a network and without.
   for (const std::size_t n : {256, 512, 1024, 1536, 2048, 3072, 4096, 8192, 16384}) {
     const double with = dense::square_rate(geometry, network, n);
-    const double same = dense::square_rate(geometry, dense::same_without_network(geometry), n);
+    const double same = dense::square_rate(geometry, dense::dgemm_without_network(geometry), n);
     const double best = dense::square_rate_without_network(geometry, n);
     list.push_back({fmt::format("N = {}, with the network", n), giga * with, "Gflops",
                     fmt::format("{:.3g} times as fast as without", with / best)});

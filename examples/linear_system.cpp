@@ -54,7 +54,7 @@ int main() {
   for (std::size_t i = 0; i < small.size(); ++i) small[i] = element(i / 3 % 3, i);
   std::vector<double> factors = small;
   std::vector<std::int64_t> orders(count * m);
-  gdr::SmallMatrices batch(device);
+  gdr::BatchedMatrices batch(device);
   const std::size_t singular = batch.lu(count, m, {factors.data(), m, m * m}, orders);
   batch.solve(count, m, 1, {factors.data(), m, m * m}, orders, {y.data(), m, m});
   double worst = 0;

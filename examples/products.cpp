@@ -18,7 +18,7 @@ int main() {
 
     gdr::multiply(product, turned, frame, x);
     const auto sent = device.statistics().bytes_to_board;
-    gdr::multiply(product, back, frame.transpose(), x, 1.0, 0.0, gdr::Unchanged::B);
+    gdr::multiply(product, back, frame.transpose(), x, 1.0, 0.0, gdr::Reuse::B);
     const gdr::Statistics all = device.statistics();
     std::printf("%.1f MB to the boards, the last %.1f MB without the samples\n",
                 1e-6 * static_cast<double>(all.bytes_to_board),

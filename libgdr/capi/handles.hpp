@@ -32,10 +32,10 @@ struct gdr_linear_solver {
 };
 
 struct gdr_batched_matrices {
-  gdr::SmallMatrices batch;
+  gdr::BatchedMatrices batch;
 };
 
 struct gdr_matrix_product {
   gdr::MatrixProduct product;
-  gdr::Unchanged unchanged = gdr::Unchanged::Nothing;  ///< declaration for the next call
+  gdr::Reuse reuse = gdr::Reuse::Nothing;  ///< declaration for the next call
 };

@@ -109,7 +109,7 @@ gdr_status gdr_batched_matrices_create(gdr_device* device, gdr_batched_matrices*
     need(batch, "batch");
     *batch = nullptr;
     need(device, "device");
-    *batch = new gdr_batched_matrices{gdr::SmallMatrices(device->device)};
+    *batch = new gdr_batched_matrices{gdr::BatchedMatrices(device->device)};
   });
 }
 

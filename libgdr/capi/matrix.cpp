@@ -23,11 +23,11 @@ void multiply(gdr_matrix_product* product, const Shape& s, Number alpha,
               gdr::MatrixView<const Number> a, gdr::MatrixView<const Number> b, Number beta,
               gdr::MatrixView<Number> c) {
   need(product, "product");
-  const gdr::Unchanged unchanged = std::exchange(product->unchanged, gdr::Unchanged::Nothing);
-  if (unchanged == gdr::Unchanged::Nothing) product->product.forget();  // also if this call fails
+  const gdr::Reuse reuse = std::exchange(product->reuse, gdr::Reuse::Nothing);
+  if (reuse == gdr::Reuse::Nothing) product->product.invalidate();  // also if this call fails
   a.transpose = transpose_of(s.transpose_a, "transpose_a");
   b.transpose = transpose_of(s.transpose_b, "transpose_b");
-  product->product.compute(s.m, s.n, s.k, alpha, a, b, beta, c, unchanged);
+  product->product.compute(s.m, s.n, s.k, alpha, a, b, beta, c, reuse);
 }
 
 }  // namespace
@@ -67,6 +67,6 @@ gdr_status gdr_matrix_product_sgemm(gdr_matrix_product* product, gdr_transpose t
 gdr_status gdr_matrix_product_reuse_b(gdr_matrix_product* product) {
   return guarded([&] {
     need(product, "product");
-    product->unchanged = gdr::Unchanged::B;
+    product->reuse = gdr::Reuse::B;
   });
 }

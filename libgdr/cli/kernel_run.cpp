@@ -57,7 +57,7 @@ std::vector<NamedResult> as_results(std::vector<Column>& columns, std::size_t ro
 
 KernelRun::KernelRun(const DeviceChoice& choice)
     : core_(open_core(parse_device_name(choice.device, device_options(choice)))) {
-  core_->shows_chips = true;
+  core_->preserve_chip_state = true;
 }
 
 void KernelRun::load(const std::string& path) {

@@ -1,4 +1,4 @@
-// Kernels for batches: the texts kernels/dense/small_*.gds with sizes put in.
+// Kernels for batches: instances of kernels/dense/small_*.gds for given sizes.
 #pragma once
 
 #include <initializer_list>
@@ -10,11 +10,11 @@
 
 namespace gdr::dense {
 
-/// Words of a PE, of which each problem takes some.
-constexpr std::size_t words_of_pe = 256;
+/// Long words of a PE's local memory, shared by the problems of the PE.
+constexpr std::size_t pe_words = 256;
 
-/// The kernel with these constants, for problems of `words` words; `full` is 1 for products of all
-/// bits, else 0.
+/// The kernel with these constants, for problems of `words` words; `full` is 1 for full precision,
+/// else 0.
 Kernel batch_kernel(std::string_view name,
                     std::initializer_list<std::pair<std::string_view, std::size_t>> constants,
                     std::size_t full, std::size_t words);

@@ -1,8 +1,6 @@
-// Cholesky of a matrix, panel after panel with look-ahead as in lu.cpp: what is right of a panel is
-// updated in two parts, and while the device does the larger second one the host factorises the
-// first, which is the next panel. Inside a panel the host goes by halves: the first half is
-// factorised, what stands beside it becomes a solution of triangular equations, its product with
-// itself is taken off the second half.
+// Blocked Cholesky with look-ahead as in lu.cpp. Panels are factorised recursively on the host:
+// factor the first half, solve for the off-diagonal block, subtract its square from the second
+// half.
 #include <algorithm>
 #include <cmath>
 #include <future>
@@ -15,29 +13,30 @@
 namespace gdr::dense {
 namespace {
 
-/// Rows of a triangle that the host factorises column by column.
-constexpr std::size_t small = 32;
-/// Rows of a square on the diagonal that is multiplied as a whole, although half of it counts: one
-/// tile of the device.
-constexpr std::size_t square = 256;
+/// Largest triangle that is factorised column by column, rows.
+constexpr std::size_t unblocked_size = 32;
+/// Rows of a square on the diagonal that is computed completely, although only half of it is used:
+/// one tile of the device.
+constexpr std::size_t diagonal_tile = 256;
 
 /// Element (row, column) of the lower triangle, or its mirror image in the upper one.
-double& stored(Triangle triangle, const MatrixView<double>& a, std::size_t row,
-               std::size_t column) noexcept {
+double& stored_element(Triangle triangle, const MatrixView<double>& a, std::size_t row,
+                       std::size_t column) noexcept {
   return triangle == Triangle::Lower ? a.data[row + column * a.stride]
                                      : a.data[column + row * a.stride];
 }
 
-std::optional<std::size_t> by_columns(Triangle triangle, std::size_t n,
-                                      const MatrixView<double>& a) {
+std::optional<std::size_t> factor_unblocked(Triangle triangle, std::size_t n,
+                                            const MatrixView<double>& a) {
   for (std::size_t j = 0; j < n; ++j) {
-    double& pivot = stored(triangle, a, j, j);
-    if (!(pivot > 0)) return j;  // nor is a NaN positive
+    double& pivot = stored_element(triangle, a, j, j);
+    if (!(pivot > 0)) return j;  // also for NaN
     pivot = std::sqrt(pivot);
-    for (std::size_t r = j + 1; r < n; ++r) stored(triangle, a, r, j) /= pivot;
+    for (std::size_t r = j + 1; r < n; ++r) stored_element(triangle, a, r, j) /= pivot;
     for (std::size_t c = j + 1; c < n; ++c)
       for (std::size_t r = c; r < n; ++r)
-        stored(triangle, a, r, c) -= stored(triangle, a, r, j) * stored(triangle, a, c, j);
+        stored_element(triangle, a, r, c) -=
+            stored_element(triangle, a, r, j) * stored_element(triangle, a, c, j);
   }
   return {};
 }
@@ -46,55 +45,59 @@ std::optional<std::size_t> by_columns(Triangle triangle, std::size_t n,
 void subtract_square(Triangle triangle, std::size_t n, std::size_t k,
                      const MatrixView<const double>& a, const MatrixView<double>& c,
                      const Subtract& subtract) {
-  if (n > square) {
-    const std::size_t half = half_of(n, square), rest = n - half;
-    const MatrixView<const double> below = from(a, half, 0);
+  if (n > diagonal_tile) {
+    const std::size_t half = aligned_half(n, diagonal_tile), rest = n - half;
+    const MatrixView<const double> below = submatrix(a, half, 0);
     subtract_square(triangle, half, k, a, c, subtract);
     if (triangle == Triangle::Lower) {
-      subtract(rest, half, k, below, turned(a), from(c, half, 0));
+      subtract(rest, half, k, below, transpose_of(a), submatrix(c, half, 0));
     } else {
-      subtract(half, rest, k, a, turned(below), from(c, 0, half));
+      subtract(half, rest, k, a, transpose_of(below), submatrix(c, 0, half));
     }
-    return subtract_square(triangle, rest, k, below, from(c, half, half), subtract);
+    return subtract_square(triangle, rest, k, below, submatrix(c, half, half), subtract);
   }
   std::vector<double> whole(n * n, 0.0);
-  subtract(n, n, k, a, turned(a), {whole.data(), n});
-  const MatrixView<double> from_whole{whole.data(), n};
+  subtract(n, n, k, a, transpose_of(a), {whole.data(), n});
+  const MatrixView<double> product{whole.data(), n};
   for (std::size_t column = 0; column < n; ++column)
     for (std::size_t row = column; row < n; ++row)
-      stored(triangle, c, row, column) += stored(triangle, from_whole, row, column);
+      stored_element(triangle, c, row, column) += stored_element(triangle, product, row, column);
 }
 
-/// Columns first .. first + width - 1 of the lower triangle as it is stored, from row `row` on; of
-/// the upper one the same rows, from that column on.
-MatrixView<double> part(Triangle triangle, const MatrixView<double>& a, std::size_t row,
-                        std::size_t first) noexcept {
-  return triangle == Triangle::Lower ? from(a, row, first) : from(a, first, row);
+/// Columns of the stored lower triangle from (row, first) on, or the corresponding rows of the
+/// upper one.
+MatrixView<double> panel_part(Triangle triangle, const MatrixView<double>& a, std::size_t row,
+                              std::size_t first) noexcept {
+  return triangle == Triangle::Lower ? submatrix(a, row, first) : submatrix(a, first, row);
 }
 
-/// The factor's rows below a panel, as op(X) with those rows.
-MatrixView<const double> rows_of(Triangle triangle, const MatrixView<double>& x) noexcept {
-  return triangle == Triangle::Lower ? readable(x) : turned(readable(x));
+/// The factor's rows below a panel as op(X).
+MatrixView<const double> panel_rows(Triangle triangle, const MatrixView<double>& x) noexcept {
+  return triangle == Triangle::Lower ? const_view(x) : transpose_of(const_view(x));
 }
 
-/// What stands beside a factor of `width` rows: L21 L11^T = A21, or U11^T U12 = A12.
-void solve_beside(Triangle triangle, std::size_t width, std::size_t rest,
-                  const MatrixView<double>& factor, const MatrixView<double>& beside,
-                  const Subtract& subtract, unsigned threads) {
+/// Solves for the off-diagonal block of a factor of `width` rows: L21 L11^T = A21, or U11^T U12 =
+/// A12.
+void solve_off_diagonal(Triangle triangle, std::size_t width, std::size_t rest,
+                        const MatrixView<double>& factor, const MatrixView<double>& off_diagonal,
+                        const Subtract& subtract, unsigned threads) {
   const bool lower = triangle == Triangle::Lower;
-  solve_triangle(lower ? Side::Right : Side::Left, {width, !lower, false, turned(readable(factor))},
-                 rest, beside, subtract, threads);
+  solve_triangle(lower ? Side::Right : Side::Left,
+                 {width, !lower, false, transpose_of(const_view(factor))}, rest, off_diagonal,
+                 subtract, threads);
 }
 
-std::optional<std::size_t> by_halves(Triangle triangle, std::size_t n, const MatrixView<double>& a,
-                                     const Subtract& subtract, unsigned threads) {
-  if (n <= small) return by_columns(triangle, n, a);
-  const std::size_t half = half_of(n, small), rest = n - half;
-  if (const auto stop = by_halves(triangle, half, a, subtract, threads)) return stop;
-  const MatrixView<double> beside = part(triangle, a, half, 0), corner = from(a, half, half);
-  solve_beside(triangle, half, rest, a, beside, subtract, threads);
-  subtract_square(triangle, rest, half, rows_of(triangle, beside), corner, subtract);
-  const auto stop = by_halves(triangle, rest, corner, subtract, threads);
+std::optional<std::size_t> factor_recursive(Triangle triangle, std::size_t n,
+                                            const MatrixView<double>& a, const Subtract& subtract,
+                                            unsigned threads) {
+  if (n <= unblocked_size) return factor_unblocked(triangle, n, a);
+  const std::size_t half = aligned_half(n, unblocked_size), rest = n - half;
+  if (const auto stop = factor_recursive(triangle, half, a, subtract, threads)) return stop;
+  const MatrixView<double> off_diagonal = panel_part(triangle, a, half, 0),
+                           corner = submatrix(a, half, half);
+  solve_off_diagonal(triangle, half, rest, a, off_diagonal, subtract, threads);
+  subtract_square(triangle, rest, half, panel_rows(triangle, off_diagonal), corner, subtract);
+  const auto stop = factor_recursive(triangle, rest, corner, subtract, threads);
   return stop ? std::optional(half + *stop) : stop;
 }
 
@@ -108,16 +111,15 @@ std::optional<std::size_t> factor_cholesky(Triangle triangle, std::size_t n,
                                      const auto& x, const auto& y, const auto& z) {
     subtract_on_host(rows, columns, inner, x, y, z, threads);
   };
-  const Subtract anywhere = [&updates](std::size_t rows, std::size_t columns, std::size_t inner,
-                                       const auto& x, const auto& y, const auto& z) {
-    updates.subtract(rows, columns, inner, x, y, z);
-  };
-  // Columns of a panel and all below them, on the host alone: the device is at work.
+  const Subtract on_device_or_host =
+      [&updates](std::size_t rows, std::size_t columns, std::size_t inner, const auto& x,
+                 const auto& y, const auto& z) { updates.subtract(rows, columns, inner, x, y, z); };
+  // A panel with all rows below, on the host alone, since the device is busy.
   const auto factor = [&](std::size_t at, std::size_t width) -> std::optional<std::size_t> {
-    if (const auto stop = by_halves(triangle, width, from(a, at, at), on_host, threads))
+    if (const auto stop = factor_recursive(triangle, width, submatrix(a, at, at), on_host, threads))
       return at + *stop;
-    solve_beside(triangle, width, n - at - width, from(a, at, at),
-                 part(triangle, a, at + width, at), on_host, threads);
+    solve_off_diagonal(triangle, width, n - at - width, submatrix(a, at, at),
+                       panel_part(triangle, a, at + width, at), on_host, threads);
     return {};
   };
 
@@ -125,18 +127,18 @@ std::optional<std::size_t> factor_cholesky(Triangle triangle, std::size_t n,
   if (const auto stop = factor(0, std::min(block, n))) return stop;
   for (std::size_t at = 0; at + block < n; at += block) {
     const std::size_t end = at + block, next = std::min(block, n - end), far = end + next;
-    const MatrixView<const double> known = rows_of(triangle, part(triangle, a, end, at));
-    const MatrixView<const double> behind = from(known, next, 0);
-    subtract_square(triangle, next, block, known, from(a, end, end), anywhere);
+    const MatrixView<const double> known = panel_rows(triangle, panel_part(triangle, a, end, at));
+    const MatrixView<const double> behind = submatrix(known, next, 0);
+    subtract_square(triangle, next, block, known, submatrix(a, end, end), on_device_or_host);
     if (triangle == Triangle::Lower) {
-      updates.subtract(n - far, next, block, behind, turned(known), from(a, far, end));
+      updates.subtract(n - far, next, block, behind, transpose_of(known), submatrix(a, far, end));
     } else {
-      updates.subtract(next, n - far, block, known, turned(behind), from(a, end, far));
+      updates.subtract(next, n - far, block, known, transpose_of(behind), submatrix(a, end, far));
     }
-    // The products of a triangle, one after the other in a thread that waits for the device. An
-    // exception below waits for it, too: nothing of the caller's is in use when it leaves.
+    // The products of a triangle, in a thread that waits for the device. Its future waits for it
+    // also if an exception propagates, as it uses the caller's arrays.
     std::future<void> rest = std::async(overlap ? std::launch::async : std::launch::deferred, [&] {
-      subtract_square(triangle, n - far, block, behind, from(a, far, far), anywhere);
+      subtract_square(triangle, n - far, block, behind, submatrix(a, far, far), on_device_or_host);
     });
     if (!overlap) rest.get();
     const auto stop = factor(end, next);

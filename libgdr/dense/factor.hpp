@@ -1,4 +1,4 @@
-// Factorisations of whole matrices, whose updates run on a device.
+// Blocked factorisations with trailing updates on a device.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
-// The steps of panel.cpp and triangular.cpp once more, each with what it costs instead of what it
-// does.
+// Cost model of the steps of panel.cpp and triangular.cpp.
 #include "libgdr/dense/factor_cost.hpp"
 
 #include <algorithm>
@@ -30,28 +29,28 @@ double HostCost::product(std::size_t m, std::size_t n, std::size_t k) const noex
 double HostCost::triangle(std::size_t n, std::size_t others) const noexcept {
   constexpr std::size_t small = smallest_triangle;
   if (n <= small) return work(real(n) * real(n) * real(others), word * 2 * real(n) * real(others));
-  const std::size_t half = half_of(n, small), rest = n - half;
+  const std::size_t half = aligned_half(n, small), rest = n - half;
   return triangle(half, others) + product(rest, others, half) + triangle(rest, others);
 }
 
-/// The element that moves up is in a line of its own; those that move down are side by side.
+/// An element that moves up touches a cache line of its own; those that move down are contiguous.
 double HostCost::exchange(std::size_t pivots, std::size_t columns) const noexcept {
   return work(0, 2 * rates_.cache_line * real(pivots) * real(columns));
 }
 
 double HostCost::panel(std::size_t m, std::size_t n) const noexcept {
   if (n <= narrowest_panel) {
-    // Each elimination passes over the columns right of it: they are read and written.
+    // Each elimination reads and writes the columns to its right.
     const double passes = 0.5 * real(n) * real(n + 1);
     return work(2 * passes * real(m), 2 * word * passes * real(m));
   }
-  const std::size_t half = half_of(n, narrowest_panel), rest = n - half;
+  const std::size_t half = aligned_half(n, narrowest_panel), rest = n - half;
   const std::size_t below = m - std::min(m, half);
   return panel(m, half) + exchange(half, rest) + triangle(half, rest) + product(below, rest, half) +
          panel(below, rest) + exchange(rest, half);
 }
 
-/// Packing the factors is little beside that.
+/// The time of packing the factors is negligible.
 double HostCost::additions(std::size_t m, std::size_t n) const noexcept {
   return work(0, 4 * word * real(m) * real(n));
 }
@@ -87,7 +86,7 @@ StepCost FactorCost::subtract(std::size_t m, std::size_t n, std::size_t k) const
 StepCost FactorCost::triangle(std::size_t n, std::size_t others) const {
   constexpr std::size_t small = smallest_triangle;
   if (n <= small) return host_step(host_.triangle(n, others));
-  const std::size_t half = half_of(n, small), rest = n - half;
+  const std::size_t half = aligned_half(n, small), rest = n - half;
   StepCost cost = triangle(half, others);
   cost += subtract(rest, others, half);
   cost += triangle(rest, others);

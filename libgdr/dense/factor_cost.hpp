@@ -1,5 +1,5 @@
-// What the steps of a factorisation cost on a host and its boards: the pieces that predictions of
-// LU on one board and of HPL on many nodes are put together from.
+// Costs of the steps of a factorisation on a host and its boards, for predictions of LU on one
+// board and of HPL on many nodes.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace gdr::dense {
 
-/// Seconds of steps on the host. A step takes the larger of its operations and its memory traffic.
+/// Times of steps on the host, seconds: the larger of the times of arithmetic and memory traffic.
 class HostCost {
  public:
   explicit HostCost(const HostRates& rates = {}) : rates_(rates) {}
@@ -21,20 +21,20 @@ class HostCost {
   double triangle(std::size_t n, std::size_t others) const noexcept;
   /// Exchanges of `pivots` pairs of rows in that many columns.
   double exchange(std::size_t pivots, std::size_t columns) const noexcept;
-  /// LU of m x n by halves (panel.cpp).
+  /// Recursive LU of m x n (panel.cpp).
   double panel(std::size_t m, std::size_t n) const noexcept;
-  /// Results of a board, m x n, come in and are added to C.
+  /// Addition of a board's m x n results to C.
   double additions(std::size_t m, std::size_t n) const noexcept;
 
  private:
   HostRates rates_;
 };
 
-/// A step of the host alone.
+/// Cost of a step on the host.
 inline StepCost host_step(double seconds) noexcept { return {seconds, seconds}; }
 
-/// A host with boards that it shares the tiles of a product out to; without any it works alone.
-/// Products reach no more than `product_share` of the boards' peak.
+/// Costs on a host with boards, over which the tiles of a product are distributed, or without
+/// boards. Products reach at most `product_share` of the boards' peak.
 class FactorCost {
  public:
   FactorCost(const Geometry& geometry, const BoardRates& rates, const HostRates& host,
@@ -47,13 +47,13 @@ class FactorCost {
         mapping_(network_mapping(geometry)) {}
 
   const HostCost& host() const noexcept { return host_; }
-  /// Whether a product goes to the boards, as the library decides it.
+  /// Whether the library computes a product on the boards.
   bool on_device(std::size_t m, std::size_t n, std::size_t k) const noexcept;
-  /// Until the last board has done its tiles.
+  /// Time of a product on the boards, until the last one finishes.
   StepCost board_product(std::size_t m, std::size_t n, std::size_t k) const;
-  /// C -= A B, wherever it is done, with all that belongs to it.
+  /// C -= A B on host or boards, including the additions.
   StepCost subtract(std::size_t m, std::size_t n, std::size_t k) const;
-  /// Triangle of n rows whose updates go to the boards.
+  /// Triangular solve of n rows with updates on the boards.
   StepCost triangle(std::size_t n, std::size_t others) const;
 
  private:

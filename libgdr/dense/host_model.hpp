@@ -1,6 +1,5 @@
-// The host of the predictions, a Core i7-920 as the published cluster had in every node: each
-// constant with its value, source and reason, in this file only. Board and link:
-// emulator/board/constants.hpp.
+// The host of the predictions, a Core i7-920 as in every node of the published cluster: each
+// constant with value, source and reason. Board and link: emulator/board/constants.hpp.
 #pragma once
 
 #include "emulator/board/time_constant.hpp"
@@ -9,7 +8,7 @@ namespace gdr::dense::host {
 
 inline constexpr TimeConstant product_rate{
     "host.product", 0.9 * 4 * 2.66e9 * 4, "flops/s",
-    "published: four cores at 2.66 GHz, four operations a clock; assumed: nine tenths of it",
+    "published: four cores at 2.66 GHz, four operations a clock; assumed: 90 % efficiency",
     "matrix products on the host, in panels and small triangles"};
 
 inline constexpr TimeConstant memory{
@@ -17,18 +16,18 @@ inline constexpr TimeConstant memory{
     "published: 15.5e9 read, 13.8e9 written, measured on a Core i7 with three channels of "
     "DDR3-1333 "
     "(Tom's Hardware, November 2008; 25.6e9 in theory for the 920's DDR3-1066); their mean",
-    "what the host cannot keep in its caches: results that are added to C, exchanges of rows, "
+    "memory traffic beyond the caches: results that are added to C, row exchanges, "
     "products with a short inner dimension"};
 
 inline constexpr TimeConstant cache_line{
     "host.cache_line", 64, "bytes", "published",
-    "a row's element in a column-major matrix costs a whole line, read and written"};
+    "an element of a row in a column-major matrix transfers a whole line, read and written"};
 
 }  // namespace gdr::dense::host
 
 namespace gdr::dense {
 
-/// The host of a prediction: by default the one above, else one that is only described.
+/// The host of a prediction; by default the one above.
 struct HostRates {
   double product = host::product_rate.value;   ///< flops/s of matrix products
   double memory = host::memory.value;          ///< bytes/s

@@ -1,4 +1,4 @@
-// LinearSolver: checks what callers give, then hands it to the factorisations.
+// LinearSolver: checks the arguments and calls the factorisations.
 #include "gdr/linear.hpp"
 
 #include <algorithm>
@@ -13,18 +13,18 @@
 namespace gdr {
 namespace {
 
-using dense::readable;
+using dense::const_view;
 using dense::require_matrix;
 using dense::require_result;
+using dense::transpose_of;
 using dense::TriangularMatrix;
-using dense::turned;
 
 [[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
 
 void require_pivots(std::size_t given, std::size_t needed) {
   if (given < needed)
-    usage("there is room for " + std::to_string(given) + " pivots, but " + std::to_string(needed) +
-          " are needed");
+    usage("the array of pivots has " + std::to_string(given) + " elements; " +
+          std::to_string(needed) + " are needed");
 }
 
 template <typename Number>
@@ -50,8 +50,8 @@ struct LinearSolver::Impl {
   Impl(Device& device, const LinearOptions& wanted)
       : options(wanted), updates(device, wanted.precision, wanted.device_flops) {}
 
-  /// Throws where the device cannot be used, before the host's threads begin: in a forked child
-  /// they would wait for ever.
+  /// Throws if the device cannot be used, before host threads start: in a forked child they would
+  /// never return.
   void begin() { updates.wait(); }
 
   void triangle(Side side, const TriangularMatrix& t, std::size_t others,
@@ -100,7 +100,7 @@ void LinearSolver::solve(std::size_t n, std::size_t columns, const MatrixView<co
     if (pivots[i] < static_cast<std::int64_t>(i) || pivots[i] >= static_cast<std::int64_t>(n))
       usage("pivot " + std::to_string(i) + " is " + std::to_string(pivots[i]) + ", not one of " +
             std::to_string(i) + " to " + std::to_string(n - 1) +
-            ": they count from 0, as LinearSolver::lu gives them");
+            "; pivots count from 0, as LinearSolver::lu returns them");
   impl_->begin();
   const unsigned threads = impl_->updates.threads();
   const bool transposed = lu.transpose == Transpose::Yes;
@@ -123,13 +123,13 @@ void LinearSolver::solve_cholesky(Triangle triangle, std::size_t n, std::size_t 
                                   const MatrixView<const double>& factor,
                                   const MatrixView<double>& b) {
   if (factor.transpose == Transpose::Yes)
-    usage("the Cholesky factor is taken as it is stored: name its triangle, without a transpose");
+    usage("a Cholesky factor cannot be transposed; give the triangle in which it is stored");
   require_matrix(factor, n, columns > 0 ? n : 0, "the factor");
   require_result(b, n, columns, "B");
   impl_->begin();
   const bool lower = triangle == Triangle::Lower;
   const TriangularMatrix as_stored{n, lower, false, factor};
-  const TriangularMatrix transposed{n, !lower, false, turned(factor)};
+  const TriangularMatrix transposed{n, !lower, false, transpose_of(factor)};
   impl_->triangle(Side::Left, lower ? as_stored : transposed, columns, b);
   impl_->triangle(Side::Left, lower ? transposed : as_stored, columns, b);
 }

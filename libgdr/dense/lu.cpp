@@ -1,7 +1,6 @@
-// LU of a matrix, panel after panel with look-ahead: what is right of a panel is updated in two
-// parts, and while the device does the larger second one the host factorises the first, which is
-// the next panel. Right-looking: nearly all operations are in updates with an inner dimension as
-// long as a panel is wide.
+// Right-looking blocked LU with look-ahead: the matrix right of a panel is updated in two parts;
+// while the device computes the larger second one, the host factorises the first, which is the next
+// panel. Nearly all operations are updates with the width of a panel as inner dimension.
 #include <algorithm>
 
 #include "libgdr/dense/factor.hpp"
@@ -12,7 +11,7 @@
 namespace gdr::dense {
 namespace {
 
-/// Nothing of the caller's may be in use any more when an exception leaves.
+/// Waits for background updates before an exception propagates: they use the caller's arrays.
 class Background {
  public:
   explicit Background(Updates& updates) : updates_(updates) {}
@@ -21,7 +20,7 @@ class Background {
   ~Background() {
     try {
       updates_.wait();
-    } catch (...) {  // the first error is on its way already
+    } catch (...) {  // the first error is already propagating
     }
   }
 
@@ -42,7 +41,8 @@ std::optional<std::size_t> factor_lu(std::size_t m, std::size_t n, const MatrixV
   std::optional<std::size_t> zero;
   const Background background(updates);
   const auto factor = [&](std::size_t at, std::size_t width) {
-    const auto found = factor_panel(m - at, from(a, at, at), pivots.subspan(at, width), threads);
+    const auto found =
+        factor_panel(m - at, submatrix(a, at, at), pivots.subspan(at, width), threads);
     if (!zero && found) zero = at + *found;
   };
 
@@ -50,17 +50,18 @@ std::optional<std::size_t> factor_lu(std::size_t m, std::size_t n, const MatrixV
   for (std::size_t at = 0; at < steps; at += block) {
     const std::size_t width = std::min(block, steps - at), end = at + width;
     const auto exchanges = pivots.subspan(at, width);
-    exchange_rows(at, from(a, at, 0), exchanges, threads);
-    exchange_rows(n - end, from(a, at, end), exchanges, threads);
+    exchange_rows(at, submatrix(a, at, 0), exchanges, threads);
+    exchange_rows(n - end, submatrix(a, at, end), exchanges, threads);
     for (std::int64_t& pivot : exchanges) pivot += static_cast<std::int64_t>(at);
 
-    const MatrixView<const double> below = readable(from(a, end, at));
-    const MatrixView<double> right = from(a, at, end);
-    solve_triangle(Side::Left, {width, true, true, readable(from(a, at, at))}, n - end, right,
-                   subtract, threads);
+    const MatrixView<const double> below = const_view(submatrix(a, end, at));
+    const MatrixView<double> right = submatrix(a, at, end);
+    solve_triangle(Side::Left, {width, true, true, const_view(submatrix(a, at, at))}, n - end,
+                   right, subtract, threads);
     const std::size_t next = std::min(block, steps - end), far = end + next;
-    updates.subtract(m - end, next, width, below, readable(right), from(a, end, end));
-    updates.start(m - end, n - far, width, below, readable(from(a, at, far)), from(a, end, far));
+    updates.subtract(m - end, next, width, below, const_view(right), submatrix(a, end, end));
+    updates.start(m - end, n - far, width, below, const_view(submatrix(a, at, far)),
+                  submatrix(a, end, far));
     if (!overlap) updates.wait();
     if (next > 0) factor(end, next);
     updates.wait();

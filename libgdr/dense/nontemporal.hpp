@@ -10,12 +10,12 @@
 
 namespace gdr::dense {
 
-/// to[i] = value(i), for i below n. Other threads see it after `end_nontemporal`.
+/// to[i] = value(i), for i below n. Visible to other threads after `end_nontemporal`.
 template <typename Value>
 void store_nontemporal(double* to, std::size_t n, Value value) noexcept {
   std::size_t i = 0;
 #if defined(__x86_64__)
-  // Whole lines of the cache only.
+  // Whole cache lines only.
   constexpr std::size_t line = 8, bytes = line * sizeof(double);
   for (; i < n && reinterpret_cast<std::uintptr_t>(to + i) % bytes != 0; ++i) to[i] = value(i);
   for (; i + line <= n; i += line)

@@ -12,7 +12,7 @@
 namespace gdr::dense {
 namespace {
 
-/// The largest element, the first of equal ones. A NaN is chosen only where it stands first, as in
+/// Index of the largest element, the first of equal ones. A NaN is selected only at index 0, as in
 /// the BLAS.
 std::size_t largest(const double* column, std::size_t m) noexcept {
   std::size_t at = 0;
@@ -32,7 +32,7 @@ std::optional<std::size_t> eliminate(std::size_t m, const MatrixView<double>& a,
     pivots[j] = static_cast<std::int64_t>(pivot);
     if (column[pivot] == 0) {
       if (!zero) zero = j;
-      continue;  // all of the column below is zero: nothing to eliminate
+      continue;  // the column is zero: nothing to eliminate
     }
     if (pivot != j)
       for (std::size_t c = 0; c < n; ++c)
@@ -81,15 +81,15 @@ std::optional<std::size_t> factor_panel(std::size_t m, const MatrixView<double>&
                                   const auto& x, const auto& y, const auto& z) {
     subtract_on_host(rows, columns, inner, x, y, z, threads);
   };
-  const std::size_t half = half_of(n, narrowest_panel), rest = n - half;
+  const std::size_t half = aligned_half(n, narrowest_panel), rest = n - half;
   const auto upper = pivots.first(half), lower = pivots.subspan(half);
-  const MatrixView<double> right = from(a, 0, half), corner = from(a, half, half);
+  const MatrixView<double> right = submatrix(a, 0, half), corner = submatrix(a, half, half);
   std::optional<std::size_t> zero = factor_panel(m, a, upper, threads);
   exchange_rows(rest, right, upper, threads);
-  solve_triangle(Side::Left, {half, true, true, readable(a)}, rest, right, subtract, threads);
-  subtract(m - half, rest, half, readable(from(a, half, 0)), readable(right), corner);
+  solve_triangle(Side::Left, {half, true, true, const_view(a)}, rest, right, subtract, threads);
+  subtract(m - half, rest, half, const_view(submatrix(a, half, 0)), const_view(right), corner);
   const std::optional<std::size_t> zero_below = factor_panel(m - half, corner, lower, threads);
-  exchange_rows(half, from(a, half, 0), lower, threads);
+  exchange_rows(half, submatrix(a, half, 0), lower, threads);
   for (std::int64_t& pivot : lower) pivot += static_cast<std::int64_t>(half);
   if (!zero && zero_below) zero = half + *zero_below;
   return zero;

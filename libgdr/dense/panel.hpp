@@ -1,4 +1,4 @@
-// LU of a panel on the host: halves by halves, down to a few columns.
+// Recursive LU of a panel on the host.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 
 namespace gdr::dense {
 
-/// Columns that are eliminated one after the other.
+/// Largest panel that is factorised column by column, columns.
 constexpr std::size_t narrowest_panel = 16;
 
-/// Columns of a panel where the caller leaves it to us (LinearOptions::block); `depth` is the inner
-/// dimension that a board takes at once.
+/// Default number of columns of a panel (LinearOptions::block); `depth` is the inner dimension of
+/// one pass of a board.
 constexpr std::size_t panel_columns(std::size_t n, std::size_t depth) noexcept {
   constexpr std::size_t least = 64, multiple = 32;
   const std::size_t eighth = (n / 8 + multiple - 1) / multiple * multiple;
@@ -30,7 +30,7 @@ std::optional<std::size_t> factor_panel(std::size_t m, const MatrixView<double>&
 /// Exchanges row i with row pivots[i] in n columns, i = 0, 1, ...
 void exchange_rows(std::size_t n, const MatrixView<double>& a, std::span<const std::int64_t> pivots,
                    unsigned threads);
-/// The same backwards, from the last pivot to the first.
+/// Reverses exchange_rows: from the last pivot to the first.
 void restore_rows(std::size_t n, const MatrixView<double>& a, std::span<const std::int64_t> pivots,
                   unsigned threads);
 

@@ -12,34 +12,36 @@
 
 namespace gdr::dense {
 
-/// How a product lies on a board, and what a column of it costs.
+/// Mapping of a product to a board, and the cost of a column.
 struct BoardMapping {
-  std::size_t rows = 0;       ///< of op(A) that the PEs hold at once
-  std::size_t depth = 0;      ///< inner indices of a chip
-  std::uint64_t compute = 0;  ///< PE clocks a column
-  std::size_t results = 0;    ///< words of a column that leave a chip
-  std::size_t words = 0;      ///< of a column that enter a chip: as many as `depth`, or half
-  std::size_t block = 0;      ///< inner indices of a block
+  std::size_t rows = 0;       ///< rows of op(A) that the PEs hold at once
+  std::size_t depth = 0;      ///< inner indices per chip
+  std::uint64_t compute = 0;  ///< PE clocks per column
+  std::size_t results = 0;    ///< result words of a column per chip
+  std::size_t words = 0;      ///< input words of a column per chip: `depth` or half of it
+  std::size_t block = 0;      ///< inner indices per block
 };
 
-/// Kernel that multiplies numbers held so, and its clocks a column.
-const Kernel& product_kernel(Held held);
-std::uint64_t column_clocks(Held held);
+/// The product kernel of an element format, and its clocks per column.
+const Kernel& product_kernel(ElementFormat format);
+std::uint64_t column_clocks(ElementFormat format);
 
-/// That of kernels/dense/dgemm.gds: blocks divide the inner dimension, the network adds up. Or that
-/// of kernels/dense/sgemm.gds.
-BoardMapping network_mapping(const Geometry& geometry, Held held = Held::Doubles);
-/// The same on a machine without a network: a partial sum leaves each block, the host adds them.
-BoardMapping same_without_network(const Geometry& geometry);
-/// What such a machine would be used for instead: every PE has `rows` rows (1, 2, 4 or 8) of its
-/// own, so that nothing is left to add on the chip, and the tile is as many times higher and less
-/// deep. No kernel does this; its PE clocks are taken to be those of dgemm.gds.
+/// The mapping of kernels/dense/dgemm.gds or sgemm.gds: the inner dimension is divided over the
+/// blocks, and the network adds the partial sums.
+BoardMapping network_mapping(const Geometry& geometry,
+                             ElementFormat format = ElementFormat::Doubles);
+/// The mapping of dgemm.gds on a machine without a network: each block returns a partial sum, and
+/// the host adds them.
+BoardMapping dgemm_without_network(const Geometry& geometry);
+/// A better mapping for such a machine: every PE has `rows` rows (1, 2, 4 or 8) of its own, so that
+/// no sums over PEs are needed, and the tile is larger in rows and smaller in depth by the same
+/// factor. No kernel implements this; its PE clocks are assumed to be those of dgemm.gds.
 BoardMapping rows_without_network(const Geometry& geometry, std::size_t rows);
 
-/// What a product takes on the board that works longest.
+/// Time of a product on the busiest board.
 struct ProductTime {
   double seconds = 0;
-  ChipClocks clocks;  ///< of its busiest chip
+  ChipClocks clocks;  ///< clocks of its busiest chip
   std::uint64_t bytes_to_board = 0, bytes_from_board = 0;
 };
 /// C = A B on boards with a link each, A being m x k and B k x n: the time model applied to the
@@ -47,46 +49,46 @@ struct ProductTime {
 ProductTime product_time(const Geometry& geometry, const BoardMapping& mapping, std::size_t m,
                          std::size_t n, std::size_t k, const BoardRates& rates = {},
                          unsigned boards = 1);
-/// Its seconds.
+/// The time of product_time, seconds.
 double product_seconds(const Geometry& geometry, const BoardMapping& mapping, std::size_t m,
                        std::size_t n, std::size_t k, const BoardRates& rates = {});
-/// Operations a second at which all PEs multiply and add in every second clock.
+/// Peak rate, operations/s: a multiplication and an addition per PE every second clock.
 double peak(const Geometry& geometry) noexcept;
 
-/// Operations a second of a product of n x n matrices.
+/// Rate of a product of n x n matrices, operations/s.
 double square_rate(const Geometry& geometry, const BoardMapping& mapping, std::size_t n);
-/// The better one of its mappings without a network, for this n.
+/// The rate of the best mapping without a network for this n.
 double square_rate_without_network(const Geometry& geometry, std::size_t n);
-/// The smallest n, a multiple of 64 up to `most`, whose product passes half of the peak.
-std::optional<std::size_t> half_of_peak(const Geometry& geometry, const BoardMapping& mapping,
-                                        std::size_t most = 16384);
+/// The smallest n, a multiple of 64 up to `most`, whose product exceeds half of the peak.
+std::optional<std::size_t> half_peak_size(const Geometry& geometry, const BoardMapping& mapping,
+                                          std::size_t most = 16384);
 
-/// What a step takes, and the seconds in which each resource works meanwhile; of a chip's two ports
-/// the busier one.
+/// Time of a step and busy times of the resources, seconds; `ports`: the busier of a chip's two
+/// ports.
 struct StepCost {
   double seconds = 0, host = 0, chip = 0, ports = 0, link_write = 0, link_read = 0;
   StepCost& operator+=(const StepCost&) noexcept;
-  /// As if it were done `times` times.
+  /// Cost of `times` repetitions.
   friend StepCost operator*(double times, StepCost) noexcept;
 };
 
-/// Where the time of an LU goes, in seconds. Panels of the look-ahead stand beside updates: the
-/// parts then add up to more than the total.
+/// Times of an LU by parts, seconds. With look-ahead, panels overlap with updates: the sum of the
+/// parts then exceeds the total.
 struct LuTime {
   double total = 0;
-  double panels = 0;     ///< host
-  double exchanges = 0;  ///< host, rows of the whole matrix
-  double solves = 0;     ///< triangles left of the updates: board, and host for small ones
-  double updates = 0;    ///< board and link
-  double additions = 0;  ///< host: what belongs to the updates, while the board works
-  StepCost use;          ///< seconds in which each resource works
+  double panels = 0;     ///< factorisation of panels on the host
+  double exchanges = 0;  ///< row exchanges of the whole matrix on the host
+  double solves = 0;     ///< triangular solves, on the board or (small ones) the host
+  double updates = 0;    ///< trailing updates on board and link
+  double additions = 0;  ///< additions of results on the host during the updates
+  StepCost use;          ///< busy times of the resources
   double gflops(std::size_t n) const noexcept;
 };
 /// LinearSolver::lu of an n x n matrix in chip precision, one board, panels of `block` columns,
 /// host as in host_model.hpp.
 LuTime predict_lu(const Geometry& geometry, std::size_t n, std::size_t block, bool overlap);
 class FactorCost;
-/// The same with other boards or another host (factor_cost.hpp).
+/// LU with the boards and host of `cost` (factor_cost.hpp).
 LuTime predict_lu(const FactorCost& cost, std::size_t n, std::size_t block, bool overlap);
 
 }  // namespace gdr::dense

@@ -1,4 +1,4 @@
-// The product: for each stretch of columns, tile after tile, parts of the inner dimension inside.
+// The product: a loop over column blocks, tiles and passes over the inner dimension.
 #include <algorithm>
 #include <exception>
 #include <string>
@@ -7,16 +7,16 @@
 #include "gdr/error.hpp"
 #include "kernels/builtin.hpp"
 #include "libgdr/dense/prediction.hpp"
-#include "libgdr/dense/product_impl.hpp"
+#include "libgdr/dense/product_runner.hpp"
 #include "libgdr/dense/views.hpp"
-#include "libgdr/device/account.hpp"
-#include "libgdr/device/side_by_side.hpp"
+#include "libgdr/device/concurrently.hpp"
+#include "libgdr/device/statistics_scope.hpp"
 #include "libgdr/driver/access.hpp"
 
 namespace gdr::dense {
 namespace {
 
-/// Columns at a time: enough to hide the tile's loading, few enough for the host's memory.
+/// Largest column block: enough to hide the tile's loading, few enough for the host's memory.
 constexpr std::size_t most_columns = 16384;
 
 void check_geometry(const Geometry& g) {
@@ -26,10 +26,10 @@ void check_geometry(const Geometry& g) {
     return;
   throw Error(ErrorCategory::Unsupported,
               "matrix products need blocks of " + std::to_string(chip.pes_per_block) +
-                  " PEs with the memories of the chip; leave pes and memory sizes as they are");
+                  " PEs with the memories of the chip; use the defaults of pes and memory sizes");
 }
 
-/// C = beta C, where there is nothing to add.
+/// C = beta C.
 template <typename Number>
 void scale(std::size_t m, std::size_t n, double beta, const MatrixView<Number>& c) noexcept {
   if (c.transpose == Transpose::Yes) std::swap(m, n);
@@ -50,48 +50,48 @@ ProductRunner::ProductRunner(std::shared_ptr<DeviceCore> device, MatrixPrecision
   };
 }
 
-Held ProductRunner::held_floats() const {
-  const auto clocks = [&](Held held) {
+ElementFormat ProductRunner::float_format() const {
+  const auto clocks = [&](ElementFormat format) {
     const std::size_t board =
-        block_depth(held) * core->geometry.blocks * core->geometry.chips_per_board;
-    return (call.k + board - 1) / board * column_clocks(held);
+        block_depth(format) * core->geometry.blocks * core->geometry.chips_per_board;
+    return (call.k + board - 1) / board * column_clocks(format);
   };
-  const bool pays = clocks(Held::Floats) < clocks(Held::Doubles);
+  const bool pays = clocks(ElementFormat::Floats) < clocks(ElementFormat::Doubles);
   const bool whole =
       pays && !has_subnormal(call.a, call.m, call.k) && !has_subnormal(call.b, call.k, call.n);
-  return whole ? Held::Floats : Held::Doubles;
+  return whole ? ElementFormat::Floats : ElementFormat::Doubles;
 }
 
-/// Tiles are dealt out to the boards; each has the columns of all. What a board did not finish
-/// before it was lost goes to the others.
-void ProductRunner::stretch(const Inner& inner, const Columns& columns) {
-  stored.assign((call.m + mapping.rows - 1) / mapping.rows, false);
+/// Distributes the tiles cyclically over the boards; every board gets all columns of the block.
+/// Tiles of a board that fails are reassigned to the others.
+void ProductRunner::multiply_columns(const InnerDimension& inner, const ColumnBlock& columns) {
+  tile_done.assign((call.m + mapping.rows - 1) / mapping.rows, false);
   for (;;) {
     std::vector<std::size_t> left;
-    for (std::size_t t = 0; t < stored.size(); ++t)
-      if (!stored[t]) left.push_back(t);
+    for (std::size_t t = 0; t < tile_done.size(); ++t)
+      if (!tile_done[t]) left.push_back(t);
     if (left.empty()) return;
     const std::vector<BoardSlot*> usable = core->usable();
     const std::size_t boards = std::min(left.size(), usable.size());
     std::vector<std::exception_ptr> errors(boards);
     std::vector<std::string> lost(boards);
     const auto multiply = [&](std::size_t b) noexcept {
-      OnBoard on{*usable[b]};
+      BoardProduct board{*usable[b]};
       try {
-        load(on);
-        need_columns(on, inner, columns);
-        for (const std::size_t tile : order(on, left, b, boards))
-          add_tile(on, inner, tile * mapping.rows, columns);
-        collect(on, columns);
+        load_program(board);
+        ensure_columns(board, inner, columns);
+        for (const std::size_t tile : tile_order(board, left, b, boards))
+          add_tile(board, inner, tile * mapping.rows, columns);
+        fetch_results(board, columns);
       } catch (const driver::BoardFailure& e) {
         lost[b] = e.what();
       } catch (...) {
-        on.slot.invalidate();
+        board.slot.invalidate();
         errors[b] = std::current_exception();
       }
     };
     if (usable.front()->board->is_remote())
-      side_by_side(boards, multiply);
+      concurrently(boards, multiply);
     else
       for (std::size_t b = 0; b < boards && (b == 0 || !errors[b - 1]); ++b) multiply(b);
     for (std::size_t b = 0; b < boards; ++b) {
@@ -101,91 +101,94 @@ void ProductRunner::stretch(const Inner& inner, const Columns& columns) {
   }
 }
 
-/// Every `step`-th tile, the one that the board has before the others.
-std::vector<std::size_t> ProductRunner::order(const OnBoard& on,
-                                              const std::vector<std::size_t>& left,
-                                              std::size_t first, std::size_t step) {
+/// Every `step`-th tile, a resident tile first.
+std::vector<std::size_t> ProductRunner::tile_order(const BoardProduct& board,
+                                                   const std::vector<std::size_t>& left,
+                                                   std::size_t first, std::size_t step) {
   std::vector<std::size_t> own;
   for (std::size_t t = first; t < left.size(); t += step) own.push_back(left[t]);
-  const ResidentTile& has = on.slot.contents.tile;
-  const auto held = std::ranges::find(own, has.row / mapping.rows);
-  if (has.owner == number && has.generation == tiled && held != own.end())
-    std::rotate(own.begin(), held, held + 1);
+  const ResidentTile& has = board.slot.contents.tile;
+  const auto resident = std::ranges::find(own, has.row / mapping.rows);
+  if (has.owner == number && has.generation == tiled_generation && resident != own.end())
+    std::rotate(own.begin(), resident, resident + 1);
   return own;
 }
 
-/// Begins a new generation of a factor, unless this call's is that of the last one.
-void ProductRunner::keep(Generation& generation, Kept now) {
-  if (generation.kept && *generation.kept == now) return;
-  generation = {++generations, std::move(now)};
+/// Starts a new generation of a factor, unless the factor is that of the last call.
+void ProductRunner::update_generation(Generation& generation, CachedFactor now) {
+  if (generation.cached && *generation.cached == now) return;
+  generation = {++generation_count, std::move(now)};
 }
 
-bool ProductRunner::turn(Inner& inner) {
+bool ProductRunner::swap_operands(InnerDimension& inner) {
   const std::size_t tiles_of_a = (call.m + mapping.rows - 1) / mapping.rows;
   const bool in_pes = inner.size() <= pass_depth(inner) && tiles_of_a <= core->usable().size();
-  if (call.unchanged != Unchanged::A || in_pes) return false;
+  if (call.reuse != Reuse::A || in_pes) return false;
   std::swap(call.m, call.n);
   std::swap(call.a, call.b);
   for (Factor* const factor : {&call.a, &call.b})
-    std::visit([](auto& view) { view.transpose = turned(view.transpose); }, *factor);
-  std::visit([](auto& view) { view.transpose = turned(view.transpose); }, call.c);
+    std::visit([](auto& view) { view.transpose = flipped(view.transpose); }, *factor);
+  std::visit([](auto& view) { view.transpose = flipped(view.transpose); }, call.c);
   for (Term& term : inner.terms) std::swap(term.a, term.b);
   return true;
 }
 
 void ProductRunner::run() {
-  Account account(*core);
-  if (std::holds_alternative<MatrixView<float>>(call.c)) call.held = held_floats();
-  if (needs_data()) mapping = network_mapping(core->geometry, call.held);
+  StatisticsScope scope(*core);
+  if (std::holds_alternative<MatrixView<float>>(call.c)) call.format = float_format();
+  if (needs_data()) mapping = network_mapping(core->geometry, call.format);
   const MatrixPrecision needed =
       core->boards.front().board->multiplies_all_bits() ? MatrixPrecision::Chip : precision;
-  Inner inner{call.k, terms_of(call.a, call.b, call.m, call.n, call.k, needed)};
-  // Terms are added on the host. In the network numbers and what was cut off others, 2^50 times
-  // smaller, would meet in sums that engines cannot prove in doubles.
+  InnerDimension inner{call.k, terms_of(call.a, call.b, call.m, call.n, call.k, needed)};
+  // Terms are added on the host: sums in the network of numbers and of residuals, 2^50 times
+  // smaller, could not be proved exact in doubles by the engines.
   const std::size_t pass = pass_depth(inner);
   if (inner.terms.size() > 1) inner.pitch = (call.k + pass - 1) / pass * pass;
-  const bool turned = turn(inner);
+  const bool swapped = swap_operands(inner);
   std::vector<Part> tile_parts, column_parts;
   for (const Term& term : inner.terms) {
     tile_parts.push_back(term.a);
     column_parts.push_back(term.b);
   }
-  Generation &of_tiles = turned ? of_b : of_a, &of_columns = turned ? of_a : of_b;
-  keep(of_tiles, {call.a, call.m, call.k, std::move(tile_parts), call.held, false});
-  keep(of_columns, {call.b, call.n, call.k, std::move(column_parts), call.held, true});
-  tiled = of_tiles.number;
-  streaming = of_columns.number;
-  // What the memories hold bounds the columns, and of a very long inner dimension its parts.
+  Generation &tile_generation = swapped ? generation_b : generation_a,
+             &column_generation = swapped ? generation_a : generation_b;
+  update_generation(tile_generation,
+                    {call.a, call.m, call.k, std::move(tile_parts), call.format, false});
+  update_generation(column_generation,
+                    {call.b, call.n, call.k, std::move(column_parts), call.format, true});
+  tiled_generation = tile_generation.number;
+  streamed_generation = column_generation.number;
+  // The capacity of the memories limits the columns, and the passes of a very long inner dimension.
   const std::size_t memory = core->geometry.dram_bytes / sizeof(double) / chip_words();
   const std::size_t parts = (inner.size() + pass - 1) / pass;
   if (memory / parts < 2)
     throw Error(ErrorCategory::Unsupported,
                 "an inner dimension of " + std::to_string(call.k) +
-                    " does not fit the memory of a board; give the device more dram, or divide it");
+                    " does not fit the memory of a board; increase dram or split the product");
   const std::size_t most = std::min(most_columns, memory / parts - 1);
-  const std::size_t stretches = (call.n + most - 1) / most;
-  Columns columns;
-  columns.stay = call.n + stretches <= memory / parts;
-  for (; columns.index < stretches; ++columns.index) {
+  const std::size_t blocks = (call.n + most - 1) / most;
+  ColumnBlock columns;
+  columns.resident = call.n + blocks <= memory / parts;
+  for (; columns.index < blocks; ++columns.index) {
     columns.count = std::min(most, call.n - columns.first);
-    stretch(inner, columns);
+    multiply_columns(inner, columns);
     columns.first += columns.count;
-    if (columns.stay) columns.place += (columns.count + 1) * parts * chip_words();
+    if (columns.resident) columns.address += (columns.count + 1) * parts * chip_words();
   }
   const double flops =
       2.0 * static_cast<double>(call.m) * static_cast<double>(call.n) * static_cast<double>(call.k);
-  account.done(0, flops);
+  scope.complete(0, flops);
 }
 
 template <typename Number>
 bool ProductRunner::prepare(std::size_t m, std::size_t n, std::size_t k, double alpha,
                             const MatrixView<const Number>& a, const MatrixView<const Number>& b,
-                            double beta, const MatrixView<Number>& c, Unchanged unchanged) {
-  core->queue.wait(work);  // of a call in the background
-  // Whatever becomes of this call, the next one speaks of what was since then.
-  const bool all = forgotten.exchange(false), both = unchanged == Unchanged::Both;
-  if (all || (!both && unchanged != Unchanged::A)) of_a.kept.reset();
-  if (all || (!both && unchanged != Unchanged::B)) of_b.kept.reset();
+                            double beta, const MatrixView<Number>& c, Reuse reuse) {
+  core->queue.wait(work);  // a background call may be running
+  // Reuse refers to the last call, also if this one fails.
+  const bool all = invalidated.exchange(false), both = reuse == Reuse::Both;
+  if (all || (!both && reuse != Reuse::A)) generation_a.cached.reset();
+  if (all || (!both && reuse != Reuse::B)) generation_b.cached.reset();
   const bool multiplies = alpha != 0 && m > 0 && n > 0;
   require_matrix(a, m, k, "A", multiplies);
   require_matrix(b, k, n, "B", multiplies);
@@ -195,7 +198,7 @@ bool ProductRunner::prepare(std::size_t m, std::size_t n, std::size_t k, double 
     scale(m, n, beta, c);
     return false;
   }
-  call = {m, n, k, alpha, beta, a, b, c, Held::Doubles, unchanged};
+  call = {m, n, k, alpha, beta, a, b, c, ElementFormat::Doubles, reuse};
   return true;
 }
 
@@ -208,25 +211,25 @@ MatrixProduct::MatrixProduct(Device& device, MatrixPrecision precision)
 MatrixProduct::~MatrixProduct() = default;
 MatrixProduct::MatrixProduct(MatrixProduct&&) noexcept = default;
 MatrixProduct& MatrixProduct::operator=(MatrixProduct&&) noexcept = default;
-void MatrixProduct::forget() noexcept { impl_->forgotten = true; }
+void MatrixProduct::invalidate() noexcept { impl_->invalidated = true; }
 
 void MatrixProduct::compute(std::size_t m, std::size_t n, std::size_t k, double alpha,
                             const MatrixView<const double>& a, const MatrixView<const double>& b,
-                            double beta, const MatrixView<double>& c, Unchanged unchanged) {
-  if (impl_->prepare(m, n, k, alpha, a, b, beta, c, unchanged)) impl_->core->queue.run(impl_->work);
+                            double beta, const MatrixView<double>& c, Reuse reuse) {
+  if (impl_->prepare(m, n, k, alpha, a, b, beta, c, reuse)) impl_->core->queue.run(impl_->work);
 }
 
 void MatrixProduct::compute(std::size_t m, std::size_t n, std::size_t k, float alpha,
                             const MatrixView<const float>& a, const MatrixView<const float>& b,
-                            float beta, const MatrixView<float>& c, Unchanged unchanged) {
-  if (impl_->prepare(m, n, k, double{alpha}, a, b, double{beta}, c, unchanged))
+                            float beta, const MatrixView<float>& c, Reuse reuse) {
+  if (impl_->prepare(m, n, k, double{alpha}, a, b, double{beta}, c, reuse))
     impl_->core->queue.run(impl_->work);
 }
 
 void MatrixProduct::start(std::size_t m, std::size_t n, std::size_t k, double alpha,
                           const MatrixView<const double>& a, const MatrixView<const double>& b,
                           double beta, const MatrixView<double>& c) {
-  if (impl_->prepare(m, n, k, alpha, a, b, beta, c, Unchanged::Nothing))
+  if (impl_->prepare(m, n, k, alpha, a, b, beta, c, Reuse::Nothing))
     impl_->core->queue.submit(impl_->work);
 }
 

@@ -1,4 +1,4 @@
-// The time of a product: the command lists of MatrixProduct on boards that apply the time model.
+// The time of a product: MatrixProduct's command lists on boards that apply the time model.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -6,36 +6,37 @@
 #include "gdr/error.hpp"
 #include "kernels/builtin.hpp"
 #include "libgdr/dense/prediction.hpp"
-#include "libgdr/dense/product_impl.hpp"
+#include "libgdr/dense/product_runner.hpp"
 #include "libgdr/driver/timed_board.hpp"
 
 namespace gdr::dense {
 
-const Kernel& product_kernel(Held held) {
+const Kernel& product_kernel(ElementFormat format) {
   static const std::array kernels{Kernel::assemble(dense_kernel("dgemm"), "dgemm.gds"),
                                   Kernel::assemble(dense_kernel("sgemm"), "sgemm.gds")};
-  return kernels[static_cast<std::size_t>(held)];
+  return kernels[static_cast<std::size_t>(format)];
 }
 
-std::uint64_t column_clocks(Held held) {
-  return product_kernel(held).program().clocks(Section::Body);
+std::uint64_t column_clocks(ElementFormat format) {
+  return product_kernel(format).program().clocks(Section::Body);
 }
 
-BoardMapping network_mapping(const Geometry& geometry, Held held) {
-  return {tile_rows, block_depth(held) * geometry.blocks, column_clocks(held),
-          tile_rows, block_words * geometry.blocks,       block_depth(held)};
+BoardMapping network_mapping(const Geometry& geometry, ElementFormat format) {
+  return {tile_rows, block_depth(format) * geometry.blocks, column_clocks(format),
+          tile_rows, block_words * geometry.blocks,         block_depth(format)};
 }
 
-BoardMapping same_without_network(const Geometry& geometry) {
+BoardMapping dgemm_without_network(const Geometry& geometry) {
   BoardMapping mapping = network_mapping(geometry);
   mapping.results *= geometry.blocks;
   return mapping;
 }
 
 BoardMapping rows_without_network(const Geometry& geometry, std::size_t rows) {
-  constexpr std::size_t held = tile_rows * block_words / pes;  // numbers of a PE
+  constexpr std::size_t pe_numbers = tile_rows * block_words / pes;  // elements of a PE
   const std::size_t tile = rows * pes * geometry.blocks;
-  return {tile, held / rows, column_clocks(Held::Doubles), tile, held / rows, held / rows};
+  return {tile, pe_numbers / rows, column_clocks(ElementFormat::Doubles),
+          tile, pe_numbers / rows, pe_numbers / rows};
 }
 
 double peak(const Geometry& geometry) noexcept {
@@ -44,11 +45,12 @@ double peak(const Geometry& geometry) noexcept {
 
 namespace {
 
-/// Timing of a kernel that works as `mapping` says, with the clocks of the library's kernel beside
-/// its loop.
+/// Timing of a kernel with this mapping; clocks outside the loop are those of the library's kernel.
 ProgramTiming timing_of(const Geometry& geometry, const BoardMapping& mapping) {
-  const Held held = mapping.block == block_depth(Held::Floats) ? Held::Floats : Held::Doubles;
-  ProgramTiming timing = program_timing(product_kernel(held).program(), geometry);
+  const ElementFormat format = mapping.block == block_depth(ElementFormat::Floats)
+                                   ? ElementFormat::Floats
+                                   : ElementFormat::Doubles;
+  ProgramTiming timing = program_timing(product_kernel(format).program(), geometry);
   timing.body_clocks = mapping.compute;
   timing.source_words = (mapping.words + geometry.blocks - 1) / geometry.blocks;
   timing.output_words = mapping.results;
@@ -65,7 +67,8 @@ ProductTime product_time(const Geometry& geometry, const BoardMapping& mapping, 
   const ProgramTiming timing = timing_of(geometry, mapping);
   for (unsigned b = 0; b < std::max(1U, boards); ++b) {
     device->boards.push_back({std::make_unique<TimedBoard>(geometry, timing, rates)});
-    device->boards.back().contents.loaded(product_kernel(Held::Doubles), geometry.chips_per_board);
+    device->boards.back().contents.loaded(product_kernel(ElementFormat::Doubles),
+                                          geometry.chips_per_board);
   }
   ProductRunner runner(device, MatrixPrecision::Chip);
   runner.mapping = mapping;
@@ -74,7 +77,7 @@ ProductTime product_time(const Geometry& geometry, const BoardMapping& mapping, 
   runner.call.k = k;
   runner.call.a = runner.call.b = MatrixView<const double>{};
   runner.run();
-  // Tiles go to the boards in turn, so the first board has the most.
+  // Tiles are distributed cyclically, so the first board has the most.
   const WorkCounts counts = device->boards.front().board->counts();
   return {
       counts.predicted_seconds,
@@ -94,14 +97,14 @@ double square_rate(const Geometry& geometry, const BoardMapping& mapping, std::s
 }
 
 double square_rate_without_network(const Geometry& geometry, std::size_t n) {
-  double best = square_rate(geometry, same_without_network(geometry), n);
+  double best = square_rate(geometry, dgemm_without_network(geometry), n);
   for (const std::size_t rows : {1, 2, 4, 8})
     best = std::max(best, square_rate(geometry, rows_without_network(geometry, rows), n));
   return best;
 }
 
-std::optional<std::size_t> half_of_peak(const Geometry& geometry, const BoardMapping& mapping,
-                                        std::size_t most) {
+std::optional<std::size_t> half_peak_size(const Geometry& geometry, const BoardMapping& mapping,
+                                          std::size_t most) {
   constexpr std::size_t step = 64;
   for (std::size_t n = step; n <= most; n += step)
     if (square_rate(geometry, mapping, n) >= peak(geometry) / 2) return n;

@@ -13,7 +13,7 @@
 namespace gdr::dense {
 namespace {
 
-/// The leading 50 bits, as the multiplier sees them.
+/// The leading 50 bits, which the multiplier uses.
 double leading(double x) noexcept {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & ~std::uint64_t{7});
 }
@@ -45,21 +45,21 @@ bool any_subnormal(const MatrixView<const float>& x, std::size_t rows,
     unsigned found = 0;
     for (std::size_t r = 0; r < rows; ++r) {
       const auto bits = std::bit_cast<std::uint32_t>(x.data[r + c * x.stride]) & magnitude;
-      found |= static_cast<unsigned>(bits - 1 < least_normal - 1);  // of zero: wraps around
+      found |= static_cast<unsigned>(bits - 1 < least_normal - 1);  // wraps around for zero
     }
     if (found != 0) return true;
   }
   return false;
 }
 
-/// Less than this is packed by one thread.
-constexpr std::size_t worthwhile = 100'000;
+/// Elements below which one thread packs.
+constexpr std::size_t parallel_threshold = 100'000;
 
-/// Doubles of a line of the cache: columns that lie side by side, or inner indices.
-constexpr std::size_t together = 8;
-static_assert(block_words % together == 0);
+/// Doubles per cache line: adjacent columns or inner indices that are packed together.
+constexpr std::size_t doubles_per_line = 8;
+static_assert(block_words % doubles_per_line == 0);
 
-/// Numbers one behind the other in link words: doubles, or floats, the first in the low half.
+/// Consecutive numbers in link words: doubles, or floats with the first in the low half.
 template <typename Packed>
 class Numbers {
  public:
@@ -89,45 +89,47 @@ class Numbers {
   unsigned char* at_;
 };
 
-/// Elements one behind the other: along a row or a column of op(X) at one inner index.
+/// Elements along a row or a column of op(X) at one inner index.
 template <typename Number>
 struct Line {
-  const Number* first = nullptr;  ///< null: all are zero
+  const Number* first = nullptr;  ///< first element; null: all are zero
   std::size_t step = 1;
   Part part = Part::Whole;
 };
 
-/// Which numbers of some lines lie side by side in memory as they are packed.
-enum class Side : std::uint8_t { None, Rows, Inner };
+/// Direction in which elements of some lines are contiguous in memory and need no conversion.
+enum class Contiguous : std::uint8_t { None, Rows, Inner };
 
 template <typename Packed, typename Number>
-Side side_of(std::span<const Line<Number>, together> lines) noexcept {
+Contiguous contiguous_direction(std::span<const Line<Number>, doubles_per_line> lines) noexcept {
   if constexpr (!std::is_same_v<Packed, double> || !std::is_same_v<Number, double>)
-    return Side::None;
+    return Contiguous::None;
   bool rows = true, inner = true;
-  for (std::size_t n = 0; n < together; ++n) {
-    if (lines[n].first == nullptr || lines[n].part != Part::Whole) return Side::None;
+  for (std::size_t n = 0; n < doubles_per_line; ++n) {
+    if (lines[n].first == nullptr || lines[n].part != Part::Whole) return Contiguous::None;
     rows = rows && lines[n].step == 1;
     inner = inner && lines[n].first == lines[0].first + n;
   }
-  return inner ? Side::Inner : rows ? Side::Rows : Side::None;
+  return inner ? Contiguous::Inner : rows ? Contiguous::Rows : Contiguous::None;
 }
 
-/// Sends for what comes next: a line of the cache of each of some columns.
+/// Prefetches a cache line of each of some columns.
 template <typename Number, std::size_t Count>
-void send_for(const std::array<Line<Number>, Count>& lines, std::size_t from, std::size_t row) {
-  for (std::size_t n = from; n < from + together; ++n)
+void prefetch_lines(const std::array<Line<Number>, Count>& lines, std::size_t from,
+                    std::size_t row) {
+  for (std::size_t n = from; n < from + doubles_per_line; ++n)
     if (lines[n].first != nullptr) __builtin_prefetch(lines[n].first + row * lines[n].step);
 }
 
-/// Some rows of as many columns, each to a place of its own. In pairs: that is what every host has
-/// vectors for.
+/// Transposes a square of elements; row i goes to place(i). In pairs, for which every host has
+/// vectors.
 template <typename Place>
-void turn_square(std::span<const Line<double>, together> columns, std::size_t row, Place place) {
+void transpose_square(std::span<const Line<double>, doubles_per_line> columns, std::size_t row,
+                      Place place) {
   using Pair = double __attribute__((vector_size(16)));
-  for (std::size_t i = 0; i < together; i += 2) {
+  for (std::size_t i = 0; i < doubles_per_line; i += 2) {
     unsigned char *const upper = place(i), *const lower = place(i + 1);
-    for (std::size_t n = 0; n < together; n += 2) {
+    for (std::size_t n = 0; n < doubles_per_line; n += 2) {
       Pair a, b;
       std::memcpy(&a, columns[n].first + row + i, sizeof a);
       std::memcpy(&b, columns[n + 1].first + row + i, sizeof b);
@@ -138,19 +140,20 @@ void turn_square(std::span<const Line<double>, together> columns, std::size_t ro
   }
 }
 template <typename Place>
-void turn_square(std::span<const Line<float>, together>, std::size_t, Place) noexcept {}  // unused
+void transpose_square(std::span<const Line<float>, doubles_per_line>, std::size_t, Place) noexcept {
+}  // never called
 
 template <typename Packed, typename Number>
-void tile_of(const MatrixView<const Number>& a, const TilePlace& place, const Inner& inner,
-             unsigned threads, std::uint64_t* words) {
+void pack_tile_as(const MatrixView<const Number>& a, const TileLocation& place,
+                  const InnerDimension& inner, unsigned threads, std::uint64_t* words) {
   constexpr std::size_t pe_rows = 2 * elements, pe_words = pe_rows * block_words;
   constexpr std::size_t block_depth = Numbers<Packed>::block_depth;
-  const bool flipped = a.transpose == Transpose::Yes;
+  const bool transposed = a.transpose == Transpose::Yes;
   const auto line = [&](std::size_t i) -> Line<Number> {
     if (i >= inner.size() || i % inner.pitch >= inner.k) return {};
     const std::size_t k = i % inner.pitch, row = place.row;
     const Part part = inner.terms[i / inner.pitch].a;
-    if (flipped) return {a.data + k + row * a.stride, a.stride, part};
+    if (transposed) return {a.data + k + row * a.stride, a.stride, part};
     return {a.data + row + k * a.stride, 1, part};
   };
   const auto pack_block = [&](std::size_t block) {
@@ -161,13 +164,12 @@ void tile_of(const MatrixView<const Number>& a, const TilePlace& place, const In
     const bool all = place.rows == place.pes * pe_rows &&
                      std::ranges::all_of(lines, [](const auto& l) { return l.first != nullptr; });
     if (!all) std::fill_n(to, place.pes * pe_words, 0);
-    for (std::size_t i = 0; i < place.pes * pe_words; i += together)
+    for (std::size_t i = 0; i < place.pes * pe_words; i += doubles_per_line)
       __builtin_prefetch(to + i, 1, 2);
-    // Some inner indices at a time: columns of A are gone through one way, and lines of the cache
-    // are filled while they are there.
-    for (std::size_t k = 0; k < block_depth; k += together) {
-      const std::span<const Line<Number>, together> some(&lines[k], together);
-      const Side side = side_of<Packed>(some);
+    // Some inner indices at a time: columns of A are read once, and cache lines are filled at once.
+    for (std::size_t k = 0; k < block_depth; k += doubles_per_line) {
+      const std::span<const Line<Number>, doubles_per_line> some(&lines[k], doubles_per_line);
+      const Contiguous contiguous = contiguous_direction<Packed>(some);
       for (std::size_t r = 0; r < place.rows; r += pe_rows) {
         const std::size_t rows = std::min(pe_rows, place.rows - r);
         const Numbers<Packed> numbers(to + r / pe_rows * pe_words);
@@ -175,14 +177,15 @@ void tile_of(const MatrixView<const Number>& a, const TilePlace& place, const In
         const auto at = [&](std::size_t i) {
           return (i % elements * 2 + i / elements) * block_depth + k;
         };
-        if (rows == together && side == Side::Rows) {
-          if (k + together < block_depth) send_for(lines, k + together, r);
-          turn_square(some, r, [&](std::size_t i) { return numbers.place(at(i)); });
-        } else if (side == Side::Inner) {
+        if (rows == doubles_per_line && contiguous == Contiguous::Rows) {
+          if (k + doubles_per_line < block_depth) prefetch_lines(lines, k + doubles_per_line, r);
+          transpose_square(some, r, [&](std::size_t i) { return numbers.place(at(i)); });
+        } else if (contiguous == Contiguous::Inner) {
           for (std::size_t i = 0; i < rows; ++i)
-            numbers.put_all(at(i), some[0].first + (r + i) * some[0].step, together, Part::Whole);
+            numbers.put_all(at(i), some[0].first + (r + i) * some[0].step, doubles_per_line,
+                            Part::Whole);
         } else {
-          for (std::size_t n = 0; n < together; ++n)
+          for (std::size_t n = 0; n < doubles_per_line; ++n)
             for (std::size_t i = 0; some[n].first != nullptr && i < rows; ++i)
               numbers.put(at(i) + n, some[n].first[(r + i) * some[n].step], some[n].part);
         }
@@ -190,22 +193,22 @@ void tile_of(const MatrixView<const Number>& a, const TilePlace& place, const In
     }
   };
   const Phase phase{place.blocks, pack_block};
-  const bool many = place.blocks * tile_rows * block_words > worthwhile;
+  const bool many = place.blocks * tile_rows * block_words > parallel_threshold;
   run_phases({&phase, 1}, many ? threads : 1);
 }
 
 template <typename Packed, typename Number>
-void columns_of(const MatrixView<const Number>& b, std::size_t column, std::size_t count,
-                const Inner& inner, std::size_t first, std::size_t item_words, unsigned threads,
-                std::uint64_t* words) {
+void pack_columns_as(const MatrixView<const Number>& b, std::size_t column, std::size_t count,
+                     const InnerDimension& inner, std::size_t first, std::size_t item_words,
+                     unsigned threads, std::uint64_t* words) {
   const std::size_t depth = item_words * Numbers<Packed>::in_word;
   const std::size_t end = std::min(first + depth, inner.size());
-  const bool flipped = b.transpose == Transpose::Yes;
-  constexpr std::size_t groups = 8;  // of columns, in a task
-  const auto pack_columns_of = [&](std::size_t c) {
-    const std::size_t columns = std::min(together, count - c);
+  const bool transposed = b.transpose == Transpose::Yes;
+  constexpr std::size_t groups = 8;  // column groups per task
+  const auto pack_column_group = [&](std::size_t c) {
+    const std::size_t columns = std::min(doubles_per_line, count - c);
     const Numbers<Packed> to(words + c * item_words);
-    // Behind the last number of each column: the other terms, and what is beyond the last one.
+    // Fills up after the last element of a term and of the inner dimension.
     std::size_t done = first;
     const auto zeros_until = [&](std::size_t next) {
       for (std::size_t j = 0; j < columns && next > done; ++j)
@@ -213,25 +216,27 @@ void columns_of(const MatrixView<const Number>& b, std::size_t column, std::size
       done = std::max(done, next);
     };
     for (std::size_t i = first; i < end;) {
-      // As far as the term goes.
+      // To the end of the term.
       const std::size_t k = i % inner.pitch, term = i / inner.pitch;
       const std::size_t next = std::min(end, (term + 1) * inner.pitch);
       const std::size_t numbers = std::min(next, term * inner.pitch + inner.k);
       const Part part = inner.terms[term].b;
       const Number* const from =
-          b.data + (flipped ? column + c + k * b.stride : k + (column + c) * b.stride);
+          b.data + (transposed ? column + c + k * b.stride : k + (column + c) * b.stride);
       std::size_t n = 0;
-      for (; flipped && columns == together && i + n + together <= numbers; n += together) {
-        std::array<Line<Number>, together> lines;
-        for (std::size_t q = 0; q < together; ++q) lines[q] = {from + (n + q) * b.stride, 1, part};
-        if (side_of<Packed, Number>(lines) != Side::Rows) break;
-        turn_square(std::span<const Line<Number>, together>(lines), 0,
-                    [&](std::size_t j) { return to.place(j * depth + (i - first) + n); });
+      for (; transposed && columns == doubles_per_line && i + n + doubles_per_line <= numbers;
+           n += doubles_per_line) {
+        std::array<Line<Number>, doubles_per_line> lines;
+        for (std::size_t q = 0; q < doubles_per_line; ++q)
+          lines[q] = {from + (n + q) * b.stride, 1, part};
+        if (contiguous_direction<Packed, Number>(lines) != Contiguous::Rows) break;
+        transpose_square(std::span<const Line<Number>, doubles_per_line>(lines), 0,
+                         [&](std::size_t j) { return to.place(j * depth + (i - first) + n); });
       }
-      for (; flipped && i + n < numbers; ++n)
+      for (; transposed && i + n < numbers; ++n)
         for (std::size_t j = 0; j < columns; ++j)
           to.put(j * depth + (i - first) + n, from[n * b.stride + j], part);
-      for (std::size_t j = 0; !flipped && j < columns; ++j)
+      for (std::size_t j = 0; !transposed && j < columns; ++j)
         if (numbers > i)
           to.put_all(j * depth + (i - first), from + j * b.stride, numbers - i, part);
       done = std::max(i, numbers);
@@ -240,13 +245,13 @@ void columns_of(const MatrixView<const Number>& b, std::size_t column, std::size
     }
     zeros_until(first + depth);
   };
-  const std::size_t a_task = groups * together;
+  const std::size_t a_task = groups * doubles_per_line;
   const Phase phase{(count + a_task - 1) / a_task, [&](std::size_t task) {
                       const std::size_t last = std::min(count, (task + 1) * a_task);
-                      for (std::size_t c = task * a_task; c < last; c += together)
-                        pack_columns_of(c);
+                      for (std::size_t c = task * a_task; c < last; c += doubles_per_line)
+                        pack_column_group(c);
                     }};
-  run_phases({&phase, 1}, count * depth > worthwhile ? threads : 1);
+  run_phases({&phase, 1}, count * depth > parallel_threshold ? threads : 1);
 }
 
 }  // namespace
@@ -275,28 +280,29 @@ std::vector<Term> terms_of(const Factor& a, const Factor& b, std::size_t m, std:
   const bool low_a = has_low(a, m, k), low_b = has_low(b, k, n);
   std::vector<Term> terms{
       {low_a ? Part::Leading : Part::Whole, low_b ? Part::Leading : Part::Whole}};
-  // The product of what is cut off of both is beyond the 61 bits of the sum.
+  // The product of both residuals is below the 61 bits of the sum.
   if (low_a) terms.push_back({Part::Low, Part::Finite});
   if (low_b) terms.push_back({Part::Finite, Part::Low});
   return terms;
 }
 
-void pack_tile(const Factor& a, const TilePlace& place, const Inner& inner, Held held,
-               unsigned threads, std::uint64_t* words) {
-  if (held == Held::Floats)
-    return tile_of<float>(std::get<MatrixView<const float>>(a), place, inner, threads, words);
-  std::visit([&](const auto& view) { tile_of<double>(view, place, inner, threads, words); }, a);
+void pack_tile(const Factor& a, const TileLocation& place, const InnerDimension& inner,
+               ElementFormat format, unsigned threads, std::uint64_t* words) {
+  if (format == ElementFormat::Floats)
+    return pack_tile_as<float>(std::get<MatrixView<const float>>(a), place, inner, threads, words);
+  std::visit([&](const auto& view) { pack_tile_as<double>(view, place, inner, threads, words); },
+             a);
 }
 
-void pack_columns(const Factor& b, std::size_t column, std::size_t count, const Inner& inner,
-                  std::size_t first, std::size_t item_words, Held held, unsigned threads,
-                  std::uint64_t* words) {
-  if (held == Held::Floats)
-    return columns_of<float>(std::get<MatrixView<const float>>(b), column, count, inner, first,
-                             item_words, threads, words);
+void pack_columns(const Factor& b, std::size_t column, std::size_t count,
+                  const InnerDimension& inner, std::size_t first, std::size_t item_words,
+                  ElementFormat format, unsigned threads, std::uint64_t* words) {
+  if (format == ElementFormat::Floats)
+    return pack_columns_as<float>(std::get<MatrixView<const float>>(b), column, count, inner, first,
+                                  item_words, threads, words);
   std::visit(
       [&](const auto& view) {
-        columns_of<double>(view, column, count, inner, first, item_words, threads, words);
+        pack_columns_as<double>(view, column, count, inner, first, item_words, threads, words);
       },
       b);
 }

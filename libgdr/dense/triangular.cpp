@@ -10,11 +10,11 @@ namespace gdr::dense {
 namespace {
 
 constexpr std::size_t small = smallest_triangle;
-/// Vectors that a thread takes at once.
+/// Vectors per task of a thread.
 constexpr std::size_t strip = 64;
 
-/// The triangle in the order in which its unknowns are found: row i needs those before it. Element
-/// (i, j), j <= i, at i + j * small.
+/// The triangle in the order of substitution: unknown i depends on those before it. Element (i, j),
+/// j <= i, at i + j * small.
 using Ordered = std::array<double, small * small>;
 
 struct Substitution {
@@ -34,7 +34,7 @@ Substitution substitution(Side side, const TriangularMatrix& t) noexcept {
   return s;
 }
 
-/// One column of B, whose unknowns stand side by side.
+/// Solves one column of B, whose unknowns are contiguous.
 void solve_column(const Substitution& s, double* b) noexcept {
   const HostKernels& host = host_kernels();
   std::array<double, small> x;
@@ -46,7 +46,7 @@ void solve_column(const Substitution& s, double* b) noexcept {
   for (std::size_t i = 0; i < s.n; ++i) b[s.place(i)] = x[i];
 }
 
-/// Some rows of B, unknown i of all of them in a column.
+/// Solves some rows of B; unknown i of all rows is a column.
 void solve_rows(const Substitution& s, double* b, std::size_t stride, std::size_t rows) noexcept {
   const HostKernels& host = host_kernels();
   for (std::size_t j = 0; j < s.n; ++j) {
@@ -79,15 +79,16 @@ void solve_triangle(Side side, const TriangularMatrix& t, std::size_t others,
                     const MatrixView<double>& b, const Subtract& subtract, unsigned threads) {
   if (t.n == 0 || others == 0) return;
   if (t.n <= small) return substitute(side, t, others, b, threads);
-  const std::size_t half = half_of(t.n, small), rest = t.n - half;
+  const std::size_t half = aligned_half(t.n, small), rest = t.n - half;
   const bool left = side == Side::Left;
   const TriangularMatrix upper_left{half, t.lower, t.unit, t.view};
-  const TriangularMatrix lower_right{rest, t.lower, t.unit, from(t.view, half, half)};
-  const MatrixView<const double> corner = t.lower ? from(t.view, half, 0) : from(t.view, 0, half);
+  const TriangularMatrix lower_right{rest, t.lower, t.unit, submatrix(t.view, half, half)};
+  const MatrixView<const double> corner =
+      t.lower ? submatrix(t.view, half, 0) : submatrix(t.view, 0, half);
   const MatrixView<double> b_half = b;
-  const MatrixView<double> b_rest = left ? from(b, half, 0) : from(b, 0, half);
+  const MatrixView<double> b_rest = left ? submatrix(b, half, 0) : submatrix(b, 0, half);
 
-  // The half whose unknowns need none of the other comes first.
+  // The half that does not depend on the other one is solved first.
   const bool forward = left == t.lower;
   const TriangularMatrix& first = forward ? upper_left : lower_right;
   const TriangularMatrix& second = forward ? lower_right : upper_left;
@@ -95,9 +96,9 @@ void solve_triangle(Side side, const TriangularMatrix& t, std::size_t others,
   const MatrixView<double>& open = forward ? b_rest : b_half;
   solve_triangle(side, first, others, known, subtract, threads);
   if (left) {
-    subtract(second.n, others, first.n, corner, readable(known), open);
+    subtract(second.n, others, first.n, corner, const_view(known), open);
   } else {
-    subtract(others, second.n, first.n, readable(known), corner, open);
+    subtract(others, second.n, first.n, const_view(known), corner, open);
   }
   solve_triangle(side, second, others, open, subtract, threads);
 }

@@ -1,5 +1,5 @@
-// Products on the host: pieces whose cut depends on the shape only, so that threads and the host's
-// caches do not change the order of any sum.
+// Products on the host, divided into blocks that depend on the shape only, so that the order of
+// sums does not depend on threads or caches.
 #include "libgdr/dense/updates.hpp"
 
 #include <algorithm>
@@ -12,17 +12,17 @@
 namespace gdr::dense {
 namespace {
 
-/// What the second cache holds of a factor beside what comes next.
+/// Block size: half of the L2 cache for a factor.
 constexpr std::size_t piece_rows = 240, piece_columns = 240;
-/// Operations from which threads pay.
+/// Products from which threads are used, multiplications.
 constexpr double threads_from = 1e6;
 
-HostFactor factor_of(const MatrixView<const double>& x) noexcept {
-  const bool turned = x.transpose == Transpose::Yes;
-  return {x.data, turned ? x.stride : 1, turned ? 1 : x.stride};
+HostFactor host_factor(const MatrixView<const double>& x) noexcept {
+  const bool transposed = x.transpose == Transpose::Yes;
+  return {x.data, transposed ? x.stride : 1, transposed ? 1 : x.stride};
 }
 
-/// Of a dimension that is rounded up to whole units.
+/// Fraction of a dimension rounded up to whole units that is used.
 double filled(std::size_t n, std::size_t unit) noexcept {
   return static_cast<double>(n) / static_cast<double>((n + unit - 1) / unit * unit);
 }
@@ -54,9 +54,9 @@ void subtract_on_host(std::size_t m, std::size_t n, std::size_t k,
     const std::size_t columns = std::min(piece_columns, n - column);
     thread_local std::vector<double> scratch;
     if (scratch.size() < host.scratch(rows, columns)) scratch.resize(host.scratch(rows, columns));
-    host.subtract_product({rows, columns, k, factor_of(from(a, row, 0)),
-                           factor_of(from(b, 0, column)), from(c, row, column).data, c.stride,
-                           scratch.data()});
+    host.subtract_product({rows, columns, k, host_factor(submatrix(a, row, 0)),
+                           host_factor(submatrix(b, 0, column)), submatrix(c, row, column).data,
+                           c.stride, scratch.data()});
   }
 }
 

@@ -1,4 +1,4 @@
-// C -= op(A) op(B), what all factorisations are made of: on the device where that pays, else here.
+// Updates C -= op(A) op(B) of factorisations: on the device if that is faster, else on the host.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,13 @@ void subtract_on_host(std::size_t m, std::size_t n, std::size_t k,
                       const MatrixView<const double>& a, const MatrixView<const double>& b,
                       const MatrixView<double>& c, unsigned threads);
 
-/// Whether the device does a product of `flops` operations or more (LinearOptions::device_flops).
-/// It works on whole tiles, of all inner indices that a board takes: where less than a sixteenth of
-/// one would be filled, a board of 800 Gflops is no faster than its host.
+/// Whether a product is computed on the device: from `flops` operations on
+/// (LinearOptions::device_flops), if at least a sixteenth of its tiles is filled, below which a
+/// board of 800 Gflops is not faster than its host.
 bool device_pays(std::size_t m, std::size_t n, std::size_t k, std::size_t depth,
                  double flops) noexcept;
 
+/// Updates on the device or the host.
 class Updates {
  public:
   Updates(Device& device, MatrixPrecision precision, double device_flops)
@@ -26,7 +27,7 @@ class Updates {
     threads_ = device.statistics().threads;
   }
 
-  /// C -= op(A) op(B); the place of the work depends on its size only.
+  /// C -= op(A) op(B); whether on device or host depends on the size only.
   void subtract(std::size_t m, std::size_t n, std::size_t k, const MatrixView<const double>& a,
                 const MatrixView<const double>& b, const MatrixView<double>& c) {
     if (on_device(m, n, k)) {
@@ -35,7 +36,7 @@ class Updates {
       subtract_on_host(m, n, k, a, b, c, threads_);
     }
   }
-  /// The same in the background, if the device does it: `wait` before anything else here is called.
+  /// Updates in the background if on the device; `wait` must be called before any other function.
   void start(std::size_t m, std::size_t n, std::size_t k, const MatrixView<const double>& a,
              const MatrixView<const double>& b, const MatrixView<double>& c) {
     if (on_device(m, n, k)) {

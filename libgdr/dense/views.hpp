@@ -1,4 +1,4 @@
-// Parts of matrices, and what must hold for one that a caller gives.
+// Submatrices, and checks of matrices passed by callers.
 #pragma once
 
 #include <algorithm>
@@ -11,24 +11,25 @@
 
 namespace gdr::dense {
 
-/// op(X) from an element on.
+/// The submatrix of op(X) from an element on.
 template <typename Number>
-MatrixView<Number> from(const MatrixView<Number>& x, std::size_t row, std::size_t column) noexcept {
+MatrixView<Number> submatrix(const MatrixView<Number>& x, std::size_t row,
+                             std::size_t column) noexcept {
   if (x.transpose == Transpose::Yes) std::swap(row, column);
   return {x.data + row + column * x.stride, x.stride, x.transpose};
 }
 
-/// op(X) read only.
-inline MatrixView<const double> readable(const MatrixView<double>& x) noexcept {
+/// Read-only view of op(X).
+inline MatrixView<const double> const_view(const MatrixView<double>& x) noexcept {
   return {x.data, x.stride, x.transpose};
 }
 
-inline Transpose turned(Transpose t) noexcept {
+inline Transpose flipped(Transpose t) noexcept {
   return t == Transpose::No ? Transpose::Yes : Transpose::No;
 }
 /// The transpose of op(X).
-inline MatrixView<const double> turned(const MatrixView<const double>& x) noexcept {
-  return {x.data, x.stride, turned(x.transpose)};
+inline MatrixView<const double> transpose_of(const MatrixView<const double>& x) noexcept {
+  return {x.data, x.stride, flipped(x.transpose)};
 }
 
 /// Element of op(X).
@@ -39,20 +40,19 @@ inline double element(const MatrixView<const double>& x, std::size_t row,
 }
 
 /// About half of n, a multiple of `unit`; less than n if n is more than `unit`.
-constexpr std::size_t half_of(std::size_t n, std::size_t unit) noexcept {
+constexpr std::size_t aligned_half(std::size_t n, std::size_t unit) noexcept {
   return (n / 2 + unit - 1) / unit * unit;
 }
 
-/// Throws Error (Usage) where `name` would take so many numbers that no memory holds them: also
-/// those whose bytes could not be counted.
+/// Throws Error (Usage) if `name` would exceed the address space.
 inline void require_count(std::size_t rows, std::size_t columns, const std::string& name) {
   constexpr auto most = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
   if (columns > 0 && rows > most / sizeof(double) / columns)
     throw Error(ErrorCategory::Usage, name + " is larger than any memory");
 }
 
-/// Throws Error (Usage) where a matrix of these sizes, that of op(X), cannot be there; of one whose
-/// elements nobody `touches` only the leading dimension counts.
+/// Throws Error (Usage) for an invalid matrix of the sizes of op(X); only the leading dimension is
+/// checked unless its elements are accessed (`touches`).
 template <typename Number>
 void require_matrix(const MatrixView<Number>& x, std::size_t rows, std::size_t columns,
                     const char* name, bool touches = true) {
@@ -66,13 +66,12 @@ void require_matrix(const MatrixView<Number>& x, std::size_t rows, std::size_t c
   if (x.data == nullptr) refuse("the matrix " + std::string(name) + " is a null pointer");
 }
 
-/// The same of one that is written.
+/// Checks a matrix that is written.
 inline void require_result(const MatrixView<double>& x, std::size_t rows, std::size_t columns,
                            const char* name) {
   if (x.transpose == Transpose::Yes)
-    throw Error(ErrorCategory::Usage, std::string(name) +
-                                          " is written as it is stored: give it without a "
-                                          "transpose");
+    throw Error(ErrorCategory::Usage,
+                std::string(name) + " is overwritten and cannot be transposed");
   require_matrix(x, rows, columns, name);
 }
 

@@ -1,5 +1,5 @@
-// Moving values between strided arrays and link words. A link word is 64 bits; fields stand in it
-// in units of 32, lower half first.
+// Copies between strided arrays and link words. A link word has 64 bits; fields are located in
+// units of 32 bits, lower half first.
 #include "libgdr/device/arrays.hpp"
 
 #include <algorithm>
@@ -34,15 +34,14 @@ T load(const void* base, std::ptrdiff_t stride, std::size_t index) {
   return value;
 }
 
-/// What a float32 variable would do to a double is the user's to decide, and an integer is no
-/// float; everything that keeps the value is allowed.
+/// Only conversions that preserve every value are allowed: the user decides on rounding.
 bool input_fits(const LinkField& field, HostNumber given) {
   if (field.type == given) return true;
   if (field.type == HostNumber::F64) return given == HostNumber::F32;
   return field.type == HostNumber::Raw && field.half_words == 2 && given == HostNumber::I64;
 }
 
-/// A result may go to a narrower float array: the user declared that array.
+/// Results may be rounded to a narrower float array: the user declared that array.
 bool result_fits(const LinkField& field, HostNumber wanted) {
   const auto is_float = [](HostNumber t) { return t == HostNumber::F64 || t == HostNumber::F32; };
   if (is_float(field.type) && is_float(wanted)) return true;
@@ -91,7 +90,7 @@ void refuse_missing(const LinkGroup& group, std::span<const NamedInput> arrays) 
                                           missing + "; every one needs values");
 }
 
-/// Names the first value of an array that is not finite, if there is one.
+/// Throws Error (Input) for the first value of an array that is not finite.
 template <typename Number>
 void refuse_not_finite(const NamedInput& input, std::size_t n) {
   using Test = FiniteTest<Number>;
@@ -106,13 +105,12 @@ void refuse_not_finite(const NamedInput& input, std::size_t n) {
   }
 }
 
-/// What a location of 36 bits cannot hold the chip would make the nearest that it can, and say so
-/// in a flag only.
+/// Range of integers of 36 bits; the chip would saturate others and only raise a flag.
 constexpr std::int64_t least_short = -(std::int64_t{1} << 35), most_short = -(least_short + 1);
 
 bool fits_short(std::int64_t value) noexcept { return value >= least_short && value <= most_short; }
 
-/// Names the first integer of an array that its variable cannot hold, if there is one.
+/// Throws Error (Input) for the first integer of an array that exceeds 36 bits.
 void refuse_long_integers(const NamedInput& input, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i)
     if (const auto value = load<std::int64_t>(input.array.data, input.array.stride, i);
@@ -123,12 +121,12 @@ void refuse_long_integers(const NamedInput& input, std::size_t n) {
                       std::to_string(least_short) + " to " + std::to_string(most_short));
 }
 
-/// Whether the integers of `count` records fit their variables, of those fields that have 36 bits.
+/// Whether all integers of the 36-bit fields of `count` records are in range.
 bool integers_fit(std::span<const LinkField> fields, const std::uint32_t* records,
                   std::size_t count, std::size_t halves) {
   for (const LinkField& field : fields) {
     if (!field.short_integer) continue;
-    std::uint64_t beyond = 0;  // bits above those that a short has
+    std::uint64_t beyond = 0;  // bits above the range of a short
     for (std::size_t r = 0; r < count; ++r) {
       std::int64_t value = 0;
       std::memcpy(&value, records + r * halves + field.half_word, sizeof value);
@@ -139,9 +137,9 @@ bool integers_fit(std::span<const LinkField> fields, const std::uint32_t* record
   return true;
 }
 
-/// How the values of an input array get into records of the link.
+/// The copy of an input array to link records.
 Column column_of(const ConstArray& a, const LinkField& field) {
-  // Nothing is written to the array of a column that goes into records.
+  // Columns that are packed into records are only read.
   Column c{static_cast<char*>(const_cast<void*>(a.data)), a.stride, field.half_word};
   if (field.half_words == 4) {
     c.width = 2;
@@ -155,7 +153,7 @@ Column column_of(const ConstArray& a, const LinkField& field) {
   return c;
 }
 
-/// And out of them to an array for results.
+/// The copy of link records to a result array.
 Column column_of(const MutableArray& a, const LinkField& field) {
   Column c{static_cast<char*>(a.data), a.stride, field.half_word};
   const bool to_float = a.type == HostNumber::F32;
@@ -169,13 +167,13 @@ Column column_of(const MutableArray& a, const LinkField& field) {
   return c;
 }
 
-/// Groups that are filled or emptied column by column before the next: they stay in the cache.
+/// Records that are processed column by column at a time, so that they stay in the cache.
 constexpr std::size_t groups_at_once = 256;
 
-/// Calls work(first, count) for so many groups at a time, with threads where there are many.
+/// Calls work(first, count) for groups of records, in parallel if there are many.
 template <typename Work>
 void for_groups(std::size_t n, std::size_t values, unsigned threads, Work work) {
-  constexpr double ns_a_value = 3;  // from one memory to another
+  constexpr double ns_a_value = 3;  // memory to memory
   const Phase phase{(n + groups_at_once - 1) / groups_at_once, [&](std::size_t part) {
                       const std::size_t first = part * groups_at_once;
                       work(first, std::min(groups_at_once, n - first));
@@ -226,7 +224,7 @@ void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arr
           std::vector<std::uint64_t>& words, unsigned threads) {
   const std::size_t halves = std::size_t{group.words} * 2;
   std::vector<Column> columns;
-  // In the order of the record, whatever that of the arrays: neighbours are moved together.
+  // Sort by position in the record, so that adjacent columns are merged.
   std::vector<Column> unordered;
   for (const NamedInput& input : arrays)
     unordered.push_back(column_of(input.array, find_field(group, input.name)));
@@ -236,7 +234,7 @@ void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arr
   std::atomic<bool> finite = true, fit = true;
   for_groups(n, arrays.size(), threads, [&](std::size_t first, std::size_t count) {
     auto* const records = reinterpret_cast<std::uint32_t*>(words.data());
-    if (!put_in_records(columns, first, count, records + first * halves, halves)) finite = false;
+    if (!pack_records(columns, first, count, records + first * halves, halves)) finite = false;
     if (!integers_fit(group.fields, records + first * halves, count, halves)) fit = false;
   });
   if (finite && fit) return;
@@ -249,7 +247,7 @@ void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arr
 
 namespace {
 
-/// Whether a name is that of an element of `base`: base_4, or base_1_0 where there are two indices.
+/// Whether a name is that of an element of `base`: base_4, or base_1_0 with two indices.
 bool element_of(std::string_view name, std::string_view base) {
   if (!name.starts_with(base)) return false;
   name.remove_prefix(base.size());
@@ -262,8 +260,8 @@ bool element_of(std::string_view name, std::string_view base) {
   return true;
 }
 
-/// `name[]`: all elements of an array or a list, side by side for each target. False for other
-/// names.
+/// Binds `name[]`, all elements of an array or a list, consecutive for each target. Returns false
+/// for other names.
 bool bind_row(const LinkGroup& group, std::size_t n, const NamedResult& result,
               std::vector<ResultBinding>& bindings) {
   if (!result.name.ends_with("[]")) return false;
@@ -272,7 +270,7 @@ bool bind_row(const LinkGroup& group, std::size_t n, const NamedResult& result,
   for (const LinkField& field : group.fields)
     if (element_of(field.name, base)) row.push_back(&field);
   if (row.empty()) {
-    find_field(group, base);  // says what there is, if not even that
+    find_field(group, base);  // throws for an unknown name
     throw Error(ErrorCategory::Usage, std::string(group.role) + " \"" + std::string(base) +
                                           "\" is a single value: give its name without []");
   }
@@ -311,7 +309,7 @@ void unpack(const LinkGroup& group, std::span<const ResultBinding> bindings, std
   for (const ResultBinding& b : bindings) add_column(columns, column_of(b.array, b.field));
   for_groups(n, bindings.size(), threads, [&](std::size_t done, std::size_t count) {
     const auto* const records = reinterpret_cast<const std::uint32_t*>(words);
-    take_from_records(columns, first + done, count, records + done * halves, halves);
+    unpack_records(columns, first + done, count, records + done * halves, halves);
   });
 }
 

@@ -1,4 +1,4 @@
-// Between the user's arrays and the words of the link: names matched, types checked, values moved.
+// Conversion between the user's arrays and link words: matching of names, checks of types, copies.
 #pragma once
 
 #include <cstddef>
@@ -12,37 +12,37 @@
 
 namespace gdr {
 
-/// One variable of a kernel together with the place of its values in a group of link words.
+/// A variable of a kernel with the location of its values in a record of link words.
 struct LinkField {
   std::string name;
   HostNumber type = HostNumber::F64;
-  std::uint32_t half_word = 0;   ///< offset in the group, in 32-bit units
+  std::uint32_t half_word = 0;   ///< offset in the record, in 32-bit units
   std::uint32_t half_words = 2;  ///< size of a value, in 32-bit units
-  bool short_integer = false;    ///< an int64 that goes to a location of 36 bits
+  bool short_integer = false;    ///< whether an int64 is stored in 36 bits
 };
 
-/// All variables of one role: the values of one target, item or result lie in `words` link words.
+/// All variables of one role: a record of one target, source or result has `words` link words.
 struct LinkGroup {
-  std::string_view role;  ///< for messages: "ivar", "jvar", "fvar"
+  std::string_view role;  ///< keyword for messages: "ivar", "jvar", "fvar"
   std::vector<LinkField> fields;
   std::uint32_t words = 0;
 };
 
 LinkGroup link_group(const Program& program, VarKind kind);
 
-/// Throws Error (Usage) for so many elements, of so many words each, as no vector could hold: they
-/// come from a wrong sign or a wrong unit. `what` is "sources".
+/// Throws Error (Usage) for a count of elements, of so many words each, that exceeds the address
+/// space, e.g. a negative number. `what` is "sources".
 void check_count(std::size_t n, std::uint32_t words, const char* what);
 
-/// Check names and types of input arrays against a group. Throws Error (Usage) for a name that is
-/// unknown, given twice or (where `all` is asked for) missing, a null pointer, or a type that would
+/// Checks names and types of input arrays against a group. Throws Error (Usage) for a name that is
+/// unknown, given twice or (if `all`) missing, a null pointer, or a type that would
 /// lose bits.
 void check_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
                   bool all);
 
-/// Write the arrays' values into `words`, group by group; where there is no array the words stay as
-/// they are. The arrays have been checked. Throws Error (Input) for a NaN, an infinity, or an
-/// integer that its variable has not the bits for, with index.
+/// Writes the arrays' values to the records in `words`; words without an array are unchanged. The
+/// arrays have been checked. Throws Error (Input) with the index of a NaN, an infinity, or an
+/// integer that exceeds the bits of its variable.
 void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
           std::vector<std::uint64_t>& words, unsigned threads);
 
@@ -52,12 +52,12 @@ struct ResultBinding {
   MutableArray array;
 };
 
-/// Match result names to fields, into `bindings`; `name[]` means all elements of an array or a
-/// list, side by side for each target. Throws Error (Usage) like check_inputs.
+/// Matches result names to fields, into `bindings`; `name[]` means all elements of an array or a
+/// list, consecutive for each target. Throws Error (Usage) like check_inputs.
 void bind_results(const LinkGroup& group, std::size_t n, std::span<const NamedResult> results,
                   std::vector<ResultBinding>& bindings);
 
-/// Write n groups of link words to elements first, first + 1, ... of the bound arrays.
+/// Writes n records of link words to elements first, first + 1, ... of the bound arrays.
 void unpack(const LinkGroup& group, std::span<const ResultBinding> bindings, std::size_t first,
             std::size_t n, const std::uint64_t* words, unsigned threads);
 

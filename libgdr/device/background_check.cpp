@@ -22,7 +22,7 @@ void BackgroundCheck::end() noexcept {
   changed_.notify_all();
 }
 
-/// False once there is nothing left to wait for.
+/// Waits for the interval; false after end().
 bool BackgroundCheck::wait(double seconds) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return ended_; });
@@ -40,7 +40,7 @@ void BackgroundCheck::loop(double seconds) {
   };
   try {
     while (wait(seconds)) device_->queue.run(work);
-  } catch (const Error&) {  // no board is left, or the device was closed: whoever uses it is told
+  } catch (const Error&) {  // no board is left or the device is closed: reported by the next use
   }
 }
 

@@ -1,4 +1,4 @@
-// Tests the boards of a device again and again, between its jobs.
+// Periodic test of a device's boards between its jobs.
 #pragma once
 
 #include <condition_variable>
@@ -10,9 +10,9 @@
 
 namespace gdr {
 
-/// A thread that tests all boards so many seconds after the last time, in its turn of the queue
-/// like a run. A board that fails is taken out, and its work goes to the others. The thread ends
-/// when no board is left: the next job says why.
+/// A thread that tests all boards at an interval, through the queue like a run. A board that fails
+/// is removed and its work reassigned to the others. The thread ends when no board is left; the
+/// next job reports the error.
 class BackgroundCheck {
  public:
   BackgroundCheck(std::shared_ptr<DeviceCore> device, double seconds);
@@ -20,7 +20,7 @@ class BackgroundCheck {
   BackgroundCheck& operator=(const BackgroundCheck&) = delete;
   ~BackgroundCheck();
 
-  /// No test begins any more. Whoever closes the queue afterwards ends the one that runs.
+  /// Prevents further tests. Closing the queue afterwards cancels a running one.
   void end() noexcept;
 
  private:

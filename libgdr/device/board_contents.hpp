@@ -1,4 +1,4 @@
-// What a board is known to hold, so that only what changed is sent to it.
+// Cached knowledge of a board's contents, so that only changes are sent.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace gdr {
 
 /// The part of a matrix that the PEs of a board hold.
 struct ResidentTile {
-  std::uint64_t owner = 0;       ///< number of the product among the device's jobs; 0: unknown
-  std::uint64_t generation = 0;  ///< of the factor
+  std::uint64_t owner = 0;       ///< job number of the product; 0: unknown
+  std::uint64_t generation = 0;  ///< generation of the factor
   std::size_t row = 0, first = 0;
   friend bool operator==(const ResidentTile&, const ResidentTile&) = default;
 };
@@ -31,14 +31,13 @@ class BoardContents {
     return program_ &&
            (&program_->program() == &kernel.program() || program_->object() == kernel.object());
   }
-  /// A program was loaded, which clears the chips; the words in the memories have no meaning for
-  /// it.
+  /// Records that a program was loaded, which clears the chips and invalidates the memories.
   void loaded(const Kernel& kernel, unsigned chips) {
     invalidate();
     program_ = kernel;
     filled_blocks_.assign(chips, 0);
   }
-  /// Targets of a job were written over whatever the PEs held.
+  /// Records that targets of a job overwrite the contents of the PEs.
   void overwrite_tile(std::size_t blocks) {
     tile = {};
     std::ranges::fill(filled_blocks_, blocks);
@@ -49,13 +48,13 @@ class BoardContents {
   }
   void invalidate() { *this = {}; }
 
-  SourceVersion sources = {};           ///< in the memories, complete
-  PartialSources partial_sources = {};  ///< slices of the version that is being sent
+  SourceVersion sources = {};           ///< complete sources in the memories
+  PartialSources partial_sources = {};  ///< slices of a version in transfer
   ResidentTile tile = {};
 
  private:
   std::optional<Kernel> program_;
-  std::vector<std::size_t> filled_blocks_;  ///< by chip: blocks, the first ones, with numbers
+  std::vector<std::size_t> filled_blocks_;  ///< by chip: number of leading blocks with numbers
 };
 
 }  // namespace gdr

@@ -1,5 +1,5 @@
-// Batches of targets, pieces of sources, commands in order. A list goes out when it is worth it: at
-// the end of a batch, and when it has grown long.
+// Command lists for batches of targets and ranges of sources. A list is executed at the end of a
+// batch and when its payload is long.
 #include "libgdr/device/board_run.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace gdr {
 namespace {
 
-/// Part of `wanted` that lies in `have`.
+/// Intersection of two ranges.
 IndexRange overlap(IndexRange have, IndexRange wanted) {
   const std::size_t first = std::max(have.first, wanted.first);
   const std::size_t end = std::min(have.first + have.count, wanted.first + wanted.count);
@@ -29,27 +29,28 @@ BoardRun::BoardRun(const DeviceCore& device, BoardSlot& slot, JobData& job, cons
       slot_(slot),
       job_(job),
       part_(part),
-      share_(part.share),
+      partition_(part.partition),
       stop_(stop),
       chips_(device.geometry.chips_per_board) {
   const Geometry& g = device.geometry;
-  const ChipPartition share = share_;
-  output_words_ = job.output_items.record_words() * output_records(job.kernel.program(), g, share);
+  const ChipPartition partition = partition_;
+  output_words_ =
+      job.output_items.record_words() * output_records(job.kernel.program(), g, partition);
   const std::size_t item_words = job.sources_group.words + output_words_;
   const std::uint64_t memory_words = g.dram_bytes / sizeof(std::uint64_t);
   output_base_ = source_capacity(ChipPartition::TargetsOverBlocks, 1, memory_words, item_words) *
                  job.sources_group.words;
-  capacity_ = sources_at_once(job.cost, g, share, output_words_);
+  capacity_ = sources_at_once(job.cost, g, partition, output_words_);
   if (capacity_ == 0)
     throw Error(ErrorCategory::Device, "the memory of a chip (" + std::to_string(g.dram_bytes) +
                                            " bytes) does not hold one source of kernel \"" +
-                                           job.kernel.name() + "\"; give the device more dram");
+                                           job.kernel.name() + "\"; increase dram");
   place_slices();
 }
 
-/// One behind the other, if the memories take all of them: then they stay there for the next run.
+/// Places all slices consecutively if they fit the memories: they stay resident for the next run.
 void BoardRun::place_slices() {
-  const std::size_t chips = share_ == ChipPartition::SourcesOverBlocks ? chips_ : 1;
+  const std::size_t chips = partition_ == ChipPartition::SourcesOverBlocks ? chips_ : 1;
   std::size_t place = 0;
   for (const IndexRange& slice : job_.slices) {
     places_.push_back(place);
@@ -59,7 +60,7 @@ void BoardRun::place_slices() {
   if (needed > capacity_) places_.clear();
 }
 
-/// Sources and targets go out from where they lie.
+/// Starts a list; sources and targets are sent from their own storage.
 void BoardRun::begin_list() {
   slot_.list.clear();
   sources_at_ = slot_.list.borrow(job_.sources.words());
@@ -70,7 +71,7 @@ Command& BoardRun::add(CommandKind kind) {
   Command& command = slot_.list.commands.emplace_back();
   command.kind = kind;
   command.chips = all_chips(chips_);
-  command.partition = share_;
+  command.partition = partition_;
   command.payload = slot_.list.payload.size();
   return command;
 }
@@ -114,8 +115,8 @@ void BoardRun::write_params() {
   }
 }
 
-IndexRange BoardRun::deal(std::size_t n, unsigned chip) const {
-  if (share_ == ChipPartition::SourcesOverBlocks) return {0, n};
+IndexRange BoardRun::chip_targets(std::size_t n, unsigned chip) const {
+  if (partition_ == ChipPartition::SourcesOverBlocks) return {0, n};
   const std::size_t part = targets_of_chip(job_.cost, device_.geometry, n);
   const std::size_t first = std::min(n, chip * part);
   return {first, std::min(n - first, part)};
@@ -123,9 +124,9 @@ IndexRange BoardRun::deal(std::size_t n, unsigned chip) const {
 
 void BoardRun::write_targets(std::size_t first, std::size_t n) {
   const std::size_t words = job_.targets_group.words;
-  const bool split = share_ == ChipPartition::SourcesOverBlocks;
+  const bool split = partition_ == ChipPartition::SourcesOverBlocks;
   for (unsigned chip = 0; chip < (split ? 1 : chips_); ++chip) {
-    const IndexRange part = deal(n, chip);
+    const IndexRange part = chip_targets(n, chip);
     if (part.count == 0) break;
     Command& command = add(CommandKind::WriteTargets);
     if (!split) command.chips = std::uint64_t{1} << chip;
@@ -133,8 +134,8 @@ void BoardRun::write_targets(std::size_t first, std::size_t n) {
     command.payload = targets_at_ + (first + part.first) * words;
     command.payload_words = part.count * words;
     if (output_words_ == 0) continue;
-    // Outputs join what all PEs hold: those without a target hold zeros, not what was there before.
-    command.count = target_slots(job_.kernel.program(), device_.geometry, share_);
+    // Outputs are reduced over all PEs: those without a target must hold zeros.
+    command.count = target_slots(job_.kernel.program(), device_.geometry, partition_);
     if (!slot_.board->needs_data()) continue;
     add_payload(command, job_.targets.data() + (first + part.first) * words, part.count * words);
     command.payload_words = command.count * words;
@@ -162,37 +163,37 @@ void BoardRun::send_segment(const Segment& segment, IndexRange wanted) {
 }
 
 SourceVersion BoardRun::sources_now() const {
-  return {job_.number, job_.sources.generation(), job_.sources.log().size(), share_,
+  return {job_.number, job_.sources.generation(), job_.sources.log().size(), partition_,
           places_.size()};
 }
 
-/// The board has these sources, but for changes since.
+/// Whether the board holds an earlier version of these sources.
 bool BoardRun::has_earlier_sources() const {
   const SourceVersion now = sources_now(), had = slot_.contents.sources;
   return !places_.empty() && had.job == now.job && had.generation == now.generation &&
-         had.share == now.share && had.slices == now.slices;
+         had.partition == now.partition && had.slices == now.slices;
 }
 
-/// Everything, or, where the board has an earlier state of these same sources, what changed since;
-/// where not all fit, or have arrived, a range of them, to a place of its own.
+/// Sends all sources, or the changes if the board holds an earlier version. If not all fit or have
+/// arrived, sends `range` to `place`.
 void BoardRun::send_sources(IndexRange range, std::size_t place) {
   const SourceStore& sources = job_.sources;
   const SourceVersion now = sources_now(), had = slot_.contents.sources;
   const bool whole = !places_.empty(), known = has_earlier_sources();
   if (known && had.changes == now.changes) return;
   slot_.contents.sources = {};
-  if (!whole || arriving_) {
-    for (Segment segment : place_sources(share_, chips_, range)) {
+  if (!whole || streaming_) {
+    for (Segment segment : place_sources(partition_, chips_, range)) {
       segment.place += place;
       send_segment(segment, range);
     }
     if (whole && range.first + range.count == sources.count()) sent_ = now;
     return;
   }
-  if (job_.arrival && !known && places_.size() > 1) return send_slice();
-  if (job_.arrival) job_.arrival({0, sources.count()});
+  if (job_.wait_for_sources && !known && places_.size() > 1) return send_slice();
+  if (job_.wait_for_sources) job_.wait_for_sources({0, sources.count()});
   for (std::size_t s = 0; s < places_.size(); ++s)
-    for (Segment segment : place_sources(share_, chips_, job_.slices[s])) {
+    for (Segment segment : place_sources(partition_, chips_, job_.slices[s])) {
       segment.place += places_[s];
       if (!known) send_segment(segment, job_.slices[s]);
       for (std::size_t k = had.changes; known && k < now.changes; ++k)
@@ -201,15 +202,15 @@ void BoardRun::send_sources(IndexRange range, std::size_t place) {
   sent_ = now;
 }
 
-/// The slice of this part, as soon as it has arrived, while others are still on their way.
+/// Sends the slice of this part as soon as it has arrived.
 void BoardRun::send_slice() {
   const SourceVersion now = sources_now();
   PartialSources& partial = slot_.contents.partial_sources;
   if (partial.version != now) partial = {now, std::vector<bool>(places_.size())};
   const std::size_t s = part_.slice;
   if (!partial.resident[s]) {
-    job_.arrival(job_.slices[s]);
-    for (Segment segment : place_sources(share_, chips_, job_.slices[s])) {
+    job_.wait_for_sources(job_.slices[s]);
+    for (Segment segment : place_sources(partition_, chips_, job_.slices[s])) {
       segment.place += places_[s];
       send_segment(segment, job_.slices[s]);
     }
@@ -226,16 +227,16 @@ void BoardRun::add_run(std::uint64_t chips, std::size_t place, std::size_t count
   if (output_words_ > 0) command.output_address = output_base_ + place * output_words_;
   command.count = count;
   const bool last = (flags & run_end) != 0;
-  command.flags = flags | (last && !device_.shows_chips ? run_results_only : 0U);
-  // Whoever leaves the choice to us takes any order of the sums.
-  if (share_ == ChipPartition::SourcesOverBlocks && device_.partition == Partition::Auto)
+  command.flags = flags | (last && !device_.preserve_chip_state ? run_results_only : 0U);
+  // With partition=auto any order of the sums is allowed.
+  if (partition_ == ChipPartition::SourcesOverBlocks && device_.partition == Partition::Auto)
     command.flags |= run_reassociate;
 }
 
-/// The loop over `count` sources that lie in the memories from `base` on: Start before the first of
-/// the run, End after the last, on every chip that takes part whether it has sources or not.
+/// Adds the loop over `count` sources at `base` in the memories: Start before the first of the run,
+/// End after the last, on every active chip, with or without sources.
 void BoardRun::loop(std::size_t base, std::size_t count, bool is_first, bool is_last) {
-  const bool split = share_ == ChipPartition::SourcesOverBlocks;
+  const bool split = partition_ == ChipPartition::SourcesOverBlocks;
   const std::size_t each = split ? count / chips_ : count;
   const std::size_t rest = split ? count % chips_ : 0;
   const bool end = rest == 0 && is_last;
@@ -245,11 +246,11 @@ void BoardRun::loop(std::size_t base, std::size_t count, bool is_first, bool is_
   if (is_last) add_run(active_, 0, 0, run_end);
 }
 
-/// Output items of these sources from every chip that worked on them.
+/// Reads the output items of these sources from every active chip.
 void BoardRun::read_outputs(IndexRange range, std::size_t place, bool first_batch) {
-  if (!job_.wants_outputs) return;
+  if (!job_.fetch_outputs) return;
   const std::size_t records = output_words_ / job_.output_items.record_words();
-  for (const Segment& segment : place_sources(share_, chips_, range)) {
+  for (const Segment& segment : place_sources(partition_, chips_, range)) {
     bool fresh = first_batch;
     for (unsigned chip = 0; chip < chips_; ++chip) {
       const std::uint64_t bit = std::uint64_t{1} << chip;
@@ -269,9 +270,9 @@ void BoardRun::read_outputs(IndexRange range, std::size_t place, bool first_batc
 }
 
 void BoardRun::read_targets(std::size_t first, std::size_t n) {
-  const bool split = share_ == ChipPartition::SourcesOverBlocks;
+  const bool split = partition_ == ChipPartition::SourcesOverBlocks;
   for (unsigned chip = 0; chip < (split ? 1 : chips_); ++chip) {
-    const IndexRange part = deal(n, chip);
+    const IndexRange part = chip_targets(n, chip);
     if (part.count == 0) break;
     Command& command = add(CommandKind::ReadTargets);
     if (!split) command.chips = std::uint64_t{1} << chip;
@@ -281,7 +282,7 @@ void BoardRun::read_targets(std::size_t first, std::size_t n) {
   }
   flush();
   if (!slot_.board->needs_data()) return;
-  // Chips answer in order and targets are dealt out in order: the words are those of n targets.
+  // Chips return results in order and targets are partitioned in order: the records of n targets.
   const Stopwatch timer;
   if (part_.records != nullptr)
     std::copy(slot_.words.begin(), slot_.words.end(),
@@ -291,11 +292,11 @@ void BoardRun::read_targets(std::size_t first, std::size_t n) {
   conversion_seconds_ += timer.seconds();
 }
 
-/// Sources that go to the memories between two runs of the loop.
+/// Number of sources sent to the memories between two runs of the loop.
 std::size_t BoardRun::items_at_once() const {
   if (places_.empty()) return capacity_;
   const std::size_t count = job_.slices[part_.slice].count;
-  if (!arriving_) return count;
+  if (!streaming_) return count;
   const std::size_t group = job_.cost.group, eighth = (count + 7) / 8;
   return std::max<std::size_t>(4096, (eighth + group - 1) / group * group);
 }
@@ -303,24 +304,24 @@ std::size_t BoardRun::items_at_once() const {
 void BoardRun::batch(std::size_t first, std::size_t n) {
   active_ = 0;
   for (unsigned chip = 0; chip < chips_; ++chip)
-    if (deal(n, chip).count > 0) active_ |= std::uint64_t{1} << chip;
+    if (chip_targets(n, chip).count > 0) active_ |= std::uint64_t{1} << chip;
   write_params();
   write_targets(first, n);
   const IndexRange slice = job_.slices[part_.slice];
   const std::size_t base = places_.empty() ? 0 : places_[part_.slice];
-  // With one slice that all blocks see, the loop begins on what is there of it.
-  arriving_ = job_.arrival && places_.size() == 1 && share_ == ChipPartition::TargetsOverBlocks &&
-              !has_earlier_sources();
+  // With one slice, seen by all blocks, the loop starts on the sources that have arrived.
+  streaming_ = job_.wait_for_sources && places_.size() == 1 &&
+               partition_ == ChipPartition::TargetsOverBlocks && !has_earlier_sources();
   const std::size_t at_once = items_at_once();
   for (std::size_t done = 0; done == 0 || done < slice.count;) {
     const IndexRange range{slice.first + done, std::min(slice.count - done, at_once)};
     const std::size_t place = places_.empty() ? 0 : base + done;
-    if (job_.arrival && (arriving_ || places_.empty())) job_.arrival(range);
+    if (job_.wait_for_sources && (streaming_ || places_.empty())) job_.wait_for_sources(range);
     send_sources(range, place);
     loop(place, range.count, done == 0, done + range.count == slice.count);
     read_outputs(range, place, first + job_.targets_before == 0);
     done += range.count;
-    if (arriving_ && done < slice.count) flush();
+    if (streaming_ && done < slice.count) flush();
     if (slice.count == 0) break;
   }
   read_targets(first, n);
@@ -330,7 +331,7 @@ void BoardRun::run(std::size_t first, std::size_t n) {
   begin_list();
   try {
     load_program();
-    const std::size_t slots = board_slots(job_.cost, device_.geometry, share_);
+    const std::size_t slots = board_slots(job_.cost, device_.geometry, partition_);
     for (std::size_t done = 0; done < n; done += std::min(n - done, slots))
       batch(first + done, std::min(n - done, slots));
   } catch (...) {

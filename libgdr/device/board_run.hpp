@@ -1,4 +1,4 @@
-// One run of a job on one board: writes the command lists and brings the results back.
+// One run of a job on one board: builds the command lists and fetches the results.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class BoardRun {
   /// the first batch of the whole run.
   void run(std::size_t first, std::size_t n);
 
-  /// That went into the conversion of results.
+  /// Host time spent converting results, in seconds.
   double conversion_seconds() const noexcept { return conversion_seconds_; }
 
  private:
@@ -43,26 +43,27 @@ class BoardRun {
   void add_payload(Command& command, const std::uint64_t* words, std::size_t n);
   void add_run(std::uint64_t chips, std::size_t place, std::size_t count, std::uint32_t flags);
   void flush();
-  /// The targets of a chip when n are dealt out.
-  IndexRange deal(std::size_t n, unsigned chip) const;
+  /// The range of targets of a chip when n are partitioned over the chips.
+  IndexRange chip_targets(std::size_t n, unsigned chip) const;
 
   const DeviceCore& device_;
   BoardSlot& slot_;
   JobData& job_;
   const JobPart part_;
-  const ChipPartition share_;
+  const ChipPartition partition_;
   const std::stop_token& stop_;
   const unsigned chips_;
-  std::uint64_t sources_at_ = 0;       ///< place of the first source's words in the list
-  std::uint64_t targets_at_ = 0;       ///< and of the first target's
-  std::optional<SourceVersion> sent_;  ///< what the board holds once the list has been executed
-  std::uint64_t active_ = 0;           ///< chips that have targets in this batch
-  std::size_t output_words_;           ///< that an item leaves in a chip's memory
+  std::uint64_t sources_at_ = 0;       ///< payload offset of the sources, words
+  std::uint64_t targets_at_ = 0;       ///< payload offset of the targets, words
+  std::optional<SourceVersion> sent_;  ///< sources resident after the list
+  std::uint64_t active_ = 0;           ///< mask of the chips with targets in this batch
+  std::size_t output_words_;           ///< words of an output item in a chip's memory
   std::uint64_t output_base_;          ///< memory address of output items
-  std::size_t capacity_;               ///< sources that the memories take at once
+  std::size_t capacity_;               ///< sources that fit the memories at once
   double conversion_seconds_ = 0;
-  std::vector<std::size_t> places_;  ///< of the slices, in a chip's memory; none: not all fit
-  bool arriving_ = false;            ///< sources come in pieces while the first batch runs
+  std::vector<std::size_t>
+      places_;              ///< first item of each slice in a chip's memory; empty: not all fit
+  bool streaming_ = false;  ///< whether sources arrive in pieces during the first batch
 };
 
 }  // namespace gdr

@@ -1,5 +1,5 @@
-// `gdr header`: a C and C++ header with the functions that the original's tools made from a
-// kernel's declarations.
+// `gdr header`: generates a C header with the functions of the original GRAPE-DR tools for a
+// kernel.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 namespace gdr {
 
 /// The text of a header for this kernel: structures of its sources, targets and results, and
-/// functions that initialise, send, run and get. It holds the kernel's object, and needs nothing
-/// but <gdr.h> and libgdr. Everything in it begins with `prefix`, or where that is empty with the
-/// kernel's name. Throws Error (Usage) for a prefix that is no C identifier.
+/// functions that initialise, send, run and get. It contains the kernel's object and requires only
+/// <gdr.h> and libgdr. All names start with `prefix`, by default the kernel's name. Throws Error
+/// (Usage) for a prefix that is not a C identifier.
 std::string c_header(const Kernel& kernel, std::string_view prefix = {});
 
 }  // namespace gdr

@@ -14,21 +14,21 @@
 namespace gdr {
 namespace {
 
-constexpr unsigned most_side_by_side = 4;
+constexpr unsigned max_width = 4;
 
-/// For values that are no floats, or that nobody asks about.
+/// No check: for values that are not floats or need not be finite.
 struct NoTest {
   template <typename Value>
   void add(const Value&) noexcept {}
   static bool all_finite() noexcept { return true; }
 };
 
-/// From one place to the next, on both sides.
+/// Strides of source and destination, bytes.
 struct Steps {
   std::ptrdiff_t from, to;
 };
 
-/// There is no early exit, so that it runs at the speed of the memory.
+/// Without an early exit, to run at memory bandwidth.
 template <typename Test, typename Bits, std::size_t Width>
 bool copy_values(const char* from, char* to, std::size_t n, Steps steps) noexcept {
   Test test;
@@ -58,7 +58,7 @@ bool convert_values(const char* from, char* to, std::size_t n, Steps steps) noex
   return test.all_finite();
 }
 
-/// The bits of floats that are converted.
+/// Check of the bits of converted floats.
 struct FloatTest {
   FiniteTest<float> test;
   void add(float value) noexcept { test.add(std::bit_cast<std::uint32_t>(value)); }
@@ -67,7 +67,7 @@ struct FloatTest {
 
 template <typename Test>
 bool copy_words(unsigned width, const char* from, char* to, std::size_t n, Steps steps) noexcept {
-  static_assert(most_side_by_side == 4);
+  static_assert(max_width == 4);
   switch (width) {
     case 1:
       return copy_values<Test, std::uint64_t, 1>(from, to, n, steps);
@@ -80,13 +80,13 @@ bool copy_words(unsigned width, const char* from, char* to, std::size_t n, Steps
   }
 }
 
-/// Columns of 64-bit values side by side in the records that are copied together: four records of
-/// four values are transposed in registers.
-constexpr std::size_t columns_together = 4;
+/// Adjacent columns of 64-bit values that are copied together: four records of four values are
+/// transposed in registers.
+constexpr std::size_t group_columns = 4;
 
-bool can_go_together(const std::vector<Column>& columns, std::size_t first) noexcept {
-  if (first + columns_together > columns.size()) return false;
-  for (std::size_t k = 0; k < columns_together; ++k) {
+bool can_transpose(const std::vector<Column>& columns, std::size_t first) noexcept {
+  if (first + group_columns > columns.size()) return false;
+  for (std::size_t k = 0; k < group_columns; ++k) {
     const Column& c = columns[first + k];
     const bool whole = c.move == Move::Words || c.move == Move::Doubles;
     if (!whole || c.width != 1 || c.stride != sizeof(double) ||
@@ -107,22 +107,22 @@ __attribute__((target("avx2"))) inline __m256i row_at(const char* at) noexcept {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
 }
 
-/// Elements first .. first + n - 1 (a multiple of four) of four such columns. False if a double of
-/// them is not finite.
-__attribute__((target("avx2"))) bool copy_together(const Column* columns, std::size_t first,
-                                                   std::size_t n, char* record,
-                                                   std::size_t step) noexcept {
+/// Copies elements first .. first + n - 1 (a multiple of four) of four columns. Returns false if a
+/// checked double is not finite.
+__attribute__((target("avx2"))) bool copy_transposed(const Column* columns, std::size_t first,
+                                                     std::size_t n, char* record,
+                                                     std::size_t step) noexcept {
   const __m256i exponent = _mm256_set1_epi64x(0x7ff0000000000000),
                 one = _mm256_set1_epi64x(0x0010000000000000);
-  const char* from[columns_together];
-  __m256i asked[columns_together];
-  for (std::size_t k = 0; k < columns_together; ++k) {
+  const char* from[group_columns];
+  __m256i asked[group_columns];
+  for (std::size_t k = 0; k < group_columns; ++k) {
     from[k] = columns[k].data + first * sizeof(double);
     asked[k] = columns[k].move == Move::Doubles ? exponent : _mm256_setzero_si256();
   }
   __m256i found = _mm256_setzero_si256();
   const auto look = [&](__m256i row, __m256i mask) __attribute__((target("avx2"))) {
-    // As FiniteTest does it.
+    // See FiniteTest.
     found = _mm256_or_si256(found, _mm256_add_epi64(_mm256_and_si256(row, mask), one));
   };
   for (std::size_t i = 0; i < n; i += 4, record += 4 * step) {
@@ -148,7 +148,7 @@ __attribute__((target("avx2"))) bool copy_together(const Column* columns, std::s
 #else
 
 constexpr bool has_avx2() noexcept { return false; }
-bool copy_together(const Column*, std::size_t, std::size_t, char*, std::size_t) noexcept {
+bool copy_transposed(const Column*, std::size_t, std::size_t, char*, std::size_t) noexcept {
   return true;
 }
 
@@ -182,9 +182,8 @@ void add_column(std::vector<Column>& columns, const Column& column) {
     const bool whole = column.move == Move::Words || column.move == Move::Doubles;
     const std::uint32_t taken = last.width * 2;
     if (whole && column.move == last.move && column.stride == last.stride &&
-        column.half_word == last.half_word + taken &&
-        last.width + column.width <= most_side_by_side && last.data != nullptr &&
-        column.data == last.data + taken * sizeof(std::uint32_t)) {
+        column.half_word == last.half_word + taken && last.width + column.width <= max_width &&
+        last.data != nullptr && column.data == last.data + taken * sizeof(std::uint32_t)) {
       last.width += column.width;
       return;
     }
@@ -192,25 +191,25 @@ void add_column(std::vector<Column>& columns, const Column& column) {
   columns.push_back(column);
 }
 
-bool put_in_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
-                    std::uint32_t* record, std::size_t halves) noexcept {
+bool pack_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
+                  std::uint32_t* record, std::size_t halves) noexcept {
   bool finite = true;
   for (std::size_t k = 0; k < columns.size();) {
-    if (!has_avx2() || !can_go_together(columns, k)) {
+    if (!has_avx2() || !can_transpose(columns, k)) {
       finite &= put_column(columns[k++], first, n, record, halves);
       continue;
     }
     const std::size_t most = n / 4 * 4;
     char* const to = reinterpret_cast<char*>(record + columns[k].half_word);
-    finite &= copy_together(&columns[k], first, most, to, halves * sizeof *record);
-    for (const std::size_t end = k + columns_together; k < end; ++k)
+    finite &= copy_transposed(&columns[k], first, most, to, halves * sizeof *record);
+    for (const std::size_t end = k + group_columns; k < end; ++k)
       finite &= put_column(columns[k], first + most, n - most, record + most * halves, halves);
   }
   return finite;
 }
 
-void take_from_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
-                       const std::uint32_t* record, std::size_t halves) noexcept {
+void unpack_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
+                    const std::uint32_t* record, std::size_t halves) noexcept {
   for (const Column& c : columns) {
     const Steps steps{static_cast<std::ptrdiff_t>(halves * sizeof *record), c.stride};
     const char* const from = reinterpret_cast<const char*>(record + c.half_word);

@@ -1,4 +1,4 @@
-// Moving values between the user's arrays and records of link words.
+// Copies between strided arrays and records of link words.
 #pragma once
 
 #include <cstddef>
@@ -7,34 +7,34 @@
 
 namespace gdr {
 
-/// What happens to values on their way.
+/// Conversion of values while they are copied.
 enum class Move : std::uint8_t {
-  Words,            ///< 64 bits as they are
-  Doubles,          ///< the same, of numbers that have to be finite
-  Floats,           ///< 32 bits as they are
-  FloatsToDoubles,  ///< widened
-  DoublesToFloats,  ///< rounded
+  Words,            ///< 64 bits, unchanged
+  Doubles,          ///< doubles, unchanged and checked to be finite
+  Floats,           ///< 32 bits, unchanged
+  FloatsToDoubles,  ///< floats widened to double
+  DoublesToFloats,  ///< doubles rounded to float
 };
 
-/// One to four values side by side, in every element of an array and in every record.
+/// One to four adjacent values in every element of an array and in every record.
 struct Column {
-  char* data = nullptr;         ///< the first element's
-  std::ptrdiff_t stride = 0;    ///< bytes from an element to the next
-  std::uint32_t half_word = 0;  ///< place in a record, in 32-bit units
+  char* data = nullptr;         ///< address of the first element
+  std::ptrdiff_t stride = 0;    ///< stride of the array, bytes
+  std::uint32_t half_word = 0;  ///< offset in the record, in 32-bit units
   Move move = Move::Words;
-  unsigned width = 1;  ///< more than one: Words and Doubles only
+  unsigned width = 1;  ///< number of values; more than one for Words and Doubles only
 };
 
-/// Appends a column, to the last one if it stands beside that in the array and in the record: the
-/// coordinates of a particle move together.
+/// Appends a column, merged into the last one if both are adjacent in the array and in the record,
+/// like the coordinates of a particle.
 void add_column(std::vector<Column>& columns, const Column& column);
 
-/// Elements first .. first + n - 1 into records, of which `record` is the first, `halves` 32-bit
-/// units from one to the next. False if a number is infinite or not a number (all are moved).
-bool put_in_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
-                    std::uint32_t* record, std::size_t halves) noexcept;
-/// The way back; whatever the numbers are.
-void take_from_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
-                       const std::uint32_t* record, std::size_t halves) noexcept;
+/// Copies elements first .. first + n - 1 to records, `record` being the first and `halves` their
+/// stride in 32-bit units. Returns false if a number is not finite (all are copied).
+bool pack_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
+                  std::uint32_t* record, std::size_t halves) noexcept;
+/// Copies records to elements, without a check.
+void unpack_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
+                    const std::uint32_t* record, std::size_t halves) noexcept;
 
 }  // namespace gdr

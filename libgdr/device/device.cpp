@@ -1,4 +1,4 @@
-// What devices tell about themselves, and the jobs that they run.
+// Devices: description, statistics, and creation of jobs.
 #include "gdr/device.hpp"
 
 #include <utility>
@@ -19,7 +19,7 @@ struct Device::Impl {
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
     if (!core->queue.in_its_process()) {
-      leave();
+      detach_after_fork();
       return;
     }
     if (check) check->end();
@@ -27,10 +27,10 @@ struct Device::Impl {
   }
 
  private:
-  /// In a forked child: what the parent works with stays as it is.
-  void leave() noexcept {
+  /// In a forked child: leaks the objects of the parent, whose threads do not exist here.
+  void detach_after_fork() noexcept {
     static_cast<void>(check.release());
-    [[maybe_unused]] const auto* const kept = new std::shared_ptr<DeviceCore>(std::move(core));
+    [[maybe_unused]] const auto* const leaked = new std::shared_ptr<DeviceCore>(std::move(core));
   }
 };
 
@@ -39,9 +39,10 @@ Device::~Device() = default;
 Device::Device(Device&&) noexcept = default;
 Device& Device::operator=(Device&&) noexcept = default;
 
-Device Device::over(std::shared_ptr<DeviceCore> core, double check_seconds) {
+Device Device::over(std::shared_ptr<DeviceCore> core, double health_check_interval) {
   auto impl = std::make_unique<Impl>(std::move(core));
-  if (check_seconds > 0) impl->check = std::make_unique<BackgroundCheck>(impl->core, check_seconds);
+  if (health_check_interval > 0)
+    impl->check = std::make_unique<BackgroundCheck>(impl->core, health_check_interval);
   return Device(std::move(impl));
 }
 
@@ -58,7 +59,7 @@ std::vector<RankReport> Device::rank_reports() {
 std::vector<unsigned> Device::recover() {
   if (!impl_->core->ranks)
     throw Error(ErrorCategory::Unsupported,
-                "this device belongs to one process: only a device of kind mpi can lose ranks");
+                "this device has one process; only devices of kind mpi can lose ranks");
   return impl_->core->ranks->recover(*impl_->core);
 }
 void Device::despite_losses(const std::function<void()>& work) {

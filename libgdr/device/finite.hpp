@@ -1,4 +1,4 @@
-// Looking through many numbers for one that is not finite, at the speed of the memory.
+// Vectorisable test of many numbers for infinities and NaN.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,8 @@
 
 namespace gdr {
 
-/// Takes the bits of doubles or floats and remembers whether any was infinite or not a number.
-/// Without a branch or a comparison: the exponent, one added to it, carries into the sign's place
-/// if it was all ones. That every host can do on vectors.
+/// Accumulates over the bits of doubles or floats whether any was infinite or NaN. Without a branch
+/// or a comparison: adding one to an exponent of all ones carries into the sign bit.
 template <typename Number>
 class FiniteTest {
  public:

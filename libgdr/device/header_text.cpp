@@ -9,7 +9,7 @@
 namespace gdr {
 namespace {
 
-/// Words of C and C++ that a variable may be called but a member may not.
+/// Keywords of C and C++, which are valid names of variables but not of members.
 constexpr std::string_view reserved[] = {
     "alignas",   "alignof",  "and",      "asm",      "auto",   "bitand",  "bitor",     "bool",
     "break",     "case",     "catch",    "char",     "class",  "compl",   "concept",   "const",

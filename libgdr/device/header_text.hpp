@@ -1,4 +1,4 @@
-// Pieces of generated headers, for the C and the C++ ones.
+// Common text fragments of generated C and C++ headers.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace gdr {
 
-/// Is it a word of C or C++?
+/// Whether a text is a keyword of C or C++.
 bool is_c_word(std::string_view text);
-/// Letters, digits and _, not a digit first.
+/// Whether a text consists of letters, digits and _, without a leading digit.
 bool is_c_identifier(std::string_view text);
-/// A variable's name as that of a member: a reserved word gets a _ behind it.
+/// Name of the structure member for a variable; keywords get a trailing _.
 std::string member_name(const KernelVariable& v);
 /// Bytes as the elements of an array, in lines.
 std::string bytes_text(std::span<const std::uint8_t> bytes);

@@ -1,4 +1,4 @@
-// Jobs: the user's arrays in, a run in this thread or in the background, results out.
+// Jobs: conversion of the user's arrays, and runs in this thread or in the background.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -65,18 +65,18 @@ Job::Impl::Impl(std::shared_ptr<DeviceCore> device, const Kernel& k)
 }
 
 Job::Impl::~Impl() {
-  // Ranks that gave up at different places would wait for one another.
+  // Ranks that cancel at different points would deadlock.
   if (core->ranks) {
     try {
       settle();
-    } catch (...) {  // nobody is left who could be told
+    } catch (...) {  // a destructor cannot report it
     }
   }
   core->queue.cancel(work);
 }
 
 void Job::Impl::bind(std::span<const NamedResult> results) {
-  // Names of outputs go to theirs, all others to the results, which know what to say.
+  // All names but those of outputs are results, including unknown ones, for the error message.
   const auto is_output = [&](const NamedResult& r) {
     return std::ranges::any_of(data.outputs_group.fields,
                                [&](const LinkField& f) { return f.name == r.name; });
@@ -87,11 +87,11 @@ void Job::Impl::bind(std::span<const NamedResult> results) {
   bind_results(data.outputs_group, data.sources.count(), {outputs, wanted.end()}, data.outputs);
 }
 
-void Job::Impl::pack_in(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
-                        std::vector<std::uint64_t>& words) {
+void Job::Impl::pack_inputs(const LinkGroup& group, std::size_t n,
+                            std::span<const NamedInput> arrays, std::vector<std::uint64_t>& words) {
   const Stopwatch timer;
   pack(group, n, arrays, words, core->job_threads());
-  core->converted(timer.seconds());
+  core->add_conversion_time(timer.seconds());
 }
 
 Job::Job(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -124,7 +124,7 @@ void Job::sources(std::size_t n, std::span<const NamedInput> arrays) {
   impl_->collectively("sources", [&] {
     check_count(n, d.sources_group.words, "sources");
     check_inputs(d.sources_group, n, arrays, true);
-    impl_->pack_in(d.sources_group, n, arrays, d.new_sources);
+    impl_->pack_inputs(d.sources_group, n, arrays, d.new_sources);
   });
   d.sources.replace(n, d.sources_group.words, d.new_sources);
 }
@@ -136,13 +136,13 @@ void Job::update_sources(std::size_t first, std::size_t n, std::span<const Named
     const std::size_t have = d.sources.count();
     if (first > have || n > have - first)
       usage("sources " + std::to_string(first) + " to " + std::to_string(first + n) +
-            " shall be replaced, but there are " + std::to_string(have) +
-            "; give all with sources()");
+            " exceed the number of sources, " + std::to_string(have) +
+            "; use sources() to replace all");
     check_inputs(d.sources_group, n, arrays, false);
-    // Arrays that are not given keep their values.
+    // Variables without an array keep their values.
     const std::uint64_t* const old = d.sources.words().data() + first * d.sources_group.words;
     d.new_sources.assign(old, old + n * d.sources_group.words);
-    impl_->pack_in(d.sources_group, n, arrays, d.new_sources);
+    impl_->pack_inputs(d.sources_group, n, arrays, d.new_sources);
   });
   d.sources.update({first, n}, d.new_sources.data());
 }
@@ -153,7 +153,7 @@ void Job::targets(std::size_t n, std::span<const NamedInput> arrays) {
   impl_->collectively("targets", [&] {
     check_count(n, d.targets_group.words, "targets");
     check_inputs(d.targets_group, n, arrays, true);
-    impl_->pack_in(d.targets_group, n, arrays, d.new_targets);
+    impl_->pack_inputs(d.targets_group, n, arrays, d.new_targets);
   });
   d.targets.swap(d.new_targets);
   d.target_count = n;
@@ -168,7 +168,7 @@ void Job::run(std::span<const NamedResult> results) {
 void Job::start(std::span<const NamedResult> results) {
   impl_->settle();
   impl_->collectively("start", [&] { impl_->bind(results); });
-  // An MPI that serves one thread only leaves nothing for the background.
+  // Without MPI_THREAD_MULTIPLE there is no background execution.
   if (impl_->core->ranks && !impl_->core->ranks->any_thread())
     impl_->core->queue.run(impl_->work);
   else

@@ -1,4 +1,4 @@
-// What stands behind a Job: its data, its place in the queue, and the device it runs on.
+// The implementation of Job: its data, its queued work, and its device.
 #pragma once
 
 #include <memory>
@@ -13,9 +13,10 @@ struct Job::Impl {
   Impl& operator=(const Impl&) = delete;
   ~Impl();
 
-  /// Wait for what was started; only then may the data be touched.
+  /// Waits for a started run; the data must not be accessed before.
   void settle() { core->queue.wait(work); }
-  /// A step of a member function of Job that may fail, with the same outcome on all ranks.
+  /// Executes a step of a member function of Job that may throw, with the same outcome on all
+  /// ranks.
   template <typename Step>
   void collectively(const char* member, const Step& step) {
     if (core->ranks)
@@ -24,17 +25,17 @@ struct Job::Impl {
       step();
   }
   void set(std::string_view name, double value);
-  /// Check and bind the result arrays of a run.
+  /// Checks and binds the result arrays of a run.
   void bind(std::span<const NamedResult> results);
 
-  /// pack(), with its time in the statistics.
-  void pack_in(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
-               std::vector<std::uint64_t>& words);
+  /// Calls pack() and adds its time to the statistics.
+  void pack_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
+                   std::vector<std::uint64_t>& words);
 
   std::shared_ptr<DeviceCore> core;
   JobData data;
   Work work;
-  unsigned rank_job = 0;  ///< RankRunner::add_job
+  unsigned rank_job = 0;  ///< number from RankRunner::add_job
 };
 
 }  // namespace gdr

@@ -1,4 +1,4 @@
-// Kernels: from text, file or object to a program with a described interface.
+// Kernels: construction from text, file or object.
 #include "gdr/kernel.hpp"
 
 #include <filesystem>
@@ -42,7 +42,7 @@ KernelVariable describe(const Variable& v) {
   return out;
 }
 
-/// The kernel of what the assembler or the compiler gives.
+/// The kernel of an assembler or compiler result; throws Error (Program) with its diagnostics.
 template <typename Result>
 Kernel checked(Result result) {
   if (!result.ok()) throw Error(ErrorCategory::Program, result.diagnostics.render());

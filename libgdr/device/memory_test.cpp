@@ -1,8 +1,7 @@
-// Two kernels do it. Each has half of the registers to work with, in vectors of four, and tests the
-// other half; the first one the local memory, too. What a place should hold is the target's pattern
-// with the place's number in it (exclusive or), so that one that answers for another is found. It
-// is written in section Start and looked at in section End. Between them T gathers a stream of
-// words.
+// Two kernels. Each works in one half of the registers, in vectors of four, and tests the other
+// half; the first one tests the local memory too. The expected word is the target's pattern XOR the
+// number of the location, which detects address faults. It is written in section Start and verified
+// in section End; in between, T accumulates a stream of words.
 #include "libgdr/device/memory_test.hpp"
 
 #include <fmt/core.h>
@@ -19,29 +18,29 @@ namespace gdr {
 namespace {
 
 constexpr unsigned vector_words = 4, vector_shorts = 2 * vector_words;
-/// Registers that the test works with, in either half.
+/// Vectors of work registers in either half.
 constexpr unsigned work_vectors = 3;
-/// Instructions beside those for the local memory: it is tested as far as there is room.
+/// Instructions besides those for the local memory, which is tested as far as they fit.
 constexpr unsigned other_instructions = 256;
 constexpr unsigned place_instructions = 4;
 
-/// Vectors of a machine's registers and local memory.
-struct Places {
+/// Numbers of vectors in the registers and the local memory.
+struct VectorCounts {
   unsigned registers = 0, local = 0;
 };
 
-Places places_of(const Geometry& g) {
-  const unsigned room = g.instruction_words > other_instructions
-                            ? (g.instruction_words - other_instructions) / place_instructions
-                            : 0;
+VectorCounts vector_counts(const Geometry& g) {
+  const unsigned capacity = g.instruction_words > other_instructions
+                                ? (g.instruction_words - other_instructions) / place_instructions
+                                : 0;
   return {std::min(g.register_words / vector_words, 32U),
-          std::min(g.local_words / vector_words, room)};
+          std::min(g.local_words / vector_words, capacity)};
 }
 
 std::string vector_register(unsigned v) { return fmt::format("$lr{}v", v * vector_shorts); }
 std::string vector_of_local(unsigned v) { return fmt::format("$lm{}v", v * vector_shorts); }
 
-/// `works` is the first of the vectors of registers that the kernel works with.
+/// `works` is the first vector of work registers.
 std::string kernel_text(const std::vector<std::string>& places, unsigned works) {
   const std::string pattern = vector_register(works), work = vector_register(works + 1),
                     wrong = vector_register(works + 2);
@@ -106,23 +105,24 @@ MutableArray output(Longs& words) {
   return array;
 }
 
-std::string place_of(const Geometry& g, std::size_t target) {
+std::string target_location(const Geometry& g, std::size_t target) {
   const std::size_t pe = target / vector_words;
   return fmt::format("PE {} of block {} of chip {}", pe % g.pes_per_block,
                      pe / g.pes_per_block % g.blocks, pe / g.pes_per_block / g.blocks);
 }
 
-/// What came back where another thing belongs.
+/// Description of the first mismatch; empty: none.
 std::string compare(const Geometry& g, const char* what, const Longs& found, const Longs& wanted) {
   const auto [a, b] = std::ranges::mismatch(found, wanted);
   if (a == found.end()) return {};
   const auto word = static_cast<std::size_t>(a - found.begin());
-  return fmt::format("{} of {}: bits {:#x} of the {} word are wrong", what, place_of(g, word / 2),
-                     *a ^ *b, word % 2 == 0 ? "lower 64 bits of a" : "upper 8 bits of a");
+  return fmt::format("{} of {}: bits {:#x} of the {} word are wrong", what,
+                     target_location(g, word / 2), *a ^ *b,
+                     word % 2 == 0 ? "lower 64 bits of a" : "upper 8 bits of a");
 }
 
-/// Runs a kernel twice: on patterns and a stream of items, and on the opposite of all of them.
-/// Their number is odd, so that what T gathers turns round, too.
+/// Runs a kernel twice: on patterns and a stream of items, and on their complements. The number of
+/// items is odd, so that the sum in T is complemented too.
 std::string run_test(Device& device, const Geometry& g, const std::string& text, std::size_t items,
                      std::uint64_t seed) {
   const std::size_t targets =
@@ -155,12 +155,12 @@ std::string run_test(Device& device, const Geometry& g, const std::string& text,
 }  // namespace
 
 std::string test_inner_memories(Device& device, const Geometry& g, unsigned round) {
-  const Places has = places_of(g);
+  const VectorCounts has = vector_counts(g);
   const unsigned half = has.registers / 2;
   if (half < work_vectors) return {};
   std::vector<std::string> places = registers_from(0, half);
   for (unsigned v = 0; v < has.local; ++v) places.push_back(vector_of_local(v));
-  // The stream fills both halves of the broadcast memory, and one item more.
+  // The stream fills both halves of the broadcast memory, plus one item.
   const std::size_t items = (g.broadcast_words / vector_words) | 1;
   const std::string failure = run_test(device, g, kernel_text(places, half), items, round);
   if (!failure.empty()) return failure;

@@ -1,4 +1,4 @@
-// A part of the test of a board: the memories inside its chips.
+// Part of a board's test: the memories inside its chips.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace gdr {
 
-/// Every PE writes patterns to all of its registers, its local memory and T, and looks whether they
-/// are there; a stream of words goes through the broadcast memories. Every bit is 0 once and 1
-/// once, and every word differs from its neighbours. What is wrong and where; empty: nothing is.
-/// `device` has a single board, and shares targets out over its blocks. Machines with fewer
-/// registers or instructions than it takes are not tested.
+/// Every PE writes patterns to all registers, its local memory and T and verifies them; a stream of
+/// words passes the broadcast memories. Every bit is tested as 0 and as 1, and every word differs
+/// from its neighbours. Returns the failure and its location; empty: none. `device` has a single
+/// board and distributes targets over its blocks. Machines with too few registers or instructions
+/// are not tested.
 std::string test_inner_memories(Device& device, const Geometry& geometry, unsigned round);
 
 }  // namespace gdr

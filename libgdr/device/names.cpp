@@ -1,4 +1,4 @@
-// Device names and the wording for names that are not known.
+// Device names, and messages for unknown names.
 #include "libgdr/device/names.hpp"
 
 #include <fmt/core.h>
@@ -89,7 +89,7 @@ DeviceName parse_device_name(std::string_view name, const DeviceOptions& options
     if (const char* variable = std::getenv("GDR_DEVICE"); variable != nullptr && *variable != 0) {
       try {
         return parse_device_name(variable, options);
-      } catch (const Error& e) {  // nobody sees that name in the program
+      } catch (const Error& e) {  // the name is not in the program
         throw Error(e.category(), std::string("GDR_DEVICE: ") + e.what());
       }
     }
@@ -101,8 +101,7 @@ DeviceName parse_device_name(std::string_view name, const DeviceOptions& options
   if (kind.has_place) {
     const std::size_t end = std::min(rest.find(','), rest.size());
     const std::string_view place = rest.substr(0, end);
-    // Without a place, options may begin at once; the path of a socket may have any sign but
-    // commas.
+    // The location is optional; the path of a socket may contain any character but commas.
     if (place.starts_with("unix:") || place.find('=') == std::string_view::npos) {
       device.place = place;
       rest = rest.substr(std::min(end + 1, rest.size()));
@@ -121,10 +120,10 @@ DeviceName parse_device_name(std::string_view name, const DeviceOptions& options
   if (device.options.boards < 1 || device.options.boards > most_boards)
     usage("a device has from 1 to " + std::to_string(most_boards) + " boards, not " +
           std::to_string(device.options.boards));
-  for (const double s :
-       {device.options.queue_seconds, device.options.timeout_seconds, device.options.check_seconds})
+  for (const double s : {device.options.queue_timeout, device.options.timeout_seconds,
+                         device.options.health_check_interval})
     if (!(s >= 0 && s <= most_seconds))
-      usage("the times of a device (queue, timeout, check) are seconds from 0 to 1e6, not " +
+      usage("queue_timeout, timeout and health_check of a device are seconds from 0 to 1e6, not " +
             fmt::format("{}", s));
   if (device.options.threads > most_threads)
     usage("a device uses at most " + std::to_string(most_threads) + " threads");

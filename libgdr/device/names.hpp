@@ -1,4 +1,4 @@
-// Names that users write: what to say about an unknown one, and the device name with its options.
+// Names from users: messages for unknown ones, and parsing of device names.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace gdr {
 
-/// The known name with the fewest edits to `name`, or nothing if none is near.
+/// The known name with the smallest edit distance to `name`, if any is near.
 std::optional<std::string_view> nearest_name(std::string_view name,
                                              const std::vector<std::string_view>& known);
 
@@ -19,19 +19,18 @@ std::optional<std::string_view> nearest_name(std::string_view name,
 std::string unknown_name(std::string_view what, std::string_view name,
                          const std::vector<std::string_view>& known);
 
-/// A device name taken apart: the options it holds override those that were given beside it.
+/// A parsed device name. Its options override those passed separately.
 struct DeviceName {
   std::string kind = "emulator";
-  std::string place;  ///< of kinds that name one: what stands before the options
+  std::string place;  ///< location, for kinds that have one: the part before the options
   Geometry geometry;
   DeviceOptions options;
-  std::vector<std::string> given =
-      {};  ///< names of the sizes that were, for boards that have theirs
+  std::vector<std::string> given = {};  ///< names of the geometry options in the name
 };
 
-/// Parse "KIND", "KIND:option=value,..." or, of kinds that name a place, "KIND:PLACE,option=value,
-/// ...". An empty name means GDR_DEVICE, else "emulator". Throws
-/// Error (Usage) for an unknown device, option or value, with the nearest known one.
+/// Parses "KIND", "KIND:option=value,..." or, for kinds with a location, "KIND:PLACE,option=value,
+/// ...". An empty name means GDR_DEVICE, else "emulator". Throws Error (Usage) for an unknown
+/// device, option or value, with the nearest known one.
 DeviceName parse_device_name(std::string_view name, const DeviceOptions& options);
 
 /// Names of the kinds of devices, for messages and help.

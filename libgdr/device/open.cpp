@@ -1,4 +1,4 @@
-// From a device's name to its boards.
+// Opening the boards that a device name selects.
 #include <omp.h>
 
 #include "gdr/error.hpp"
@@ -25,13 +25,13 @@ std::shared_ptr<DeviceCore> open_emulator(const DeviceName& name) {
 
 namespace {
 
-/// A name that asks for something no board has been found to have.
-std::string tried(const DeviceName& name, const std::string& place,
-                  std::shared_ptr<DeviceCore>& core) {
+/// Opens a board at a location into `core`; returns the error message, empty on success.
+std::string try_open_board(const DeviceName& name, const std::string& place,
+                           std::shared_ptr<DeviceCore>& core) {
   DeviceName board = name;
   board.kind = "board";
   board.place = place;
-  board.options.queue_seconds = 0;  // what is taken is not the best that works
+  board.options.queue_timeout = 0;  // do not wait for a board in use
   try {
     core = open_board(board);
   } catch (const Error& e) {
@@ -48,19 +48,19 @@ std::shared_ptr<DeviceCore> open_best(const DeviceName& name) {
   if (const driver::Bus bus = driver::find_device_nodes(); bus.nodes.empty()) {
     reasons = "no board on this host's bus" + bus.unusable_text();
   } else {
-    reasons = tried(name, "0", core);
-    if (core) core->reason = "taken by auto: a board on this host's bus";
+    reasons = try_open_board(name, "0", core);
+    if (core) core->reason = "selected by auto: a board on this host's bus";
   }
   if (!core) {
-    const std::string failure = tried(name, "unix:" + driver::default_socket(), core);
+    const std::string failure = try_open_board(name, "unix:" + driver::default_socket(), core);
     if (core)
-      core->reason = "taken by auto: " + reasons + ", but a board server";
+      core->reason = "selected by auto: " + reasons + ", but a board server";
     else
       reasons += "; " + failure;
   }
   if (core) return core;
   core = open_emulator(name);
-  core->reason = "taken by auto: " + reasons;
+  core->reason = "selected by auto: " + reasons;
   return core;
 }
 

@@ -1,4 +1,4 @@
-// Boards behind the driver: which one a name means, and whether it is as the name says.
+// Boards behind the driver: selection by name, and checks of the requested options.
 #include <fmt/core.h>
 #include <omp.h>
 
@@ -18,40 +18,40 @@ namespace {
 using driver::BoardAccess;
 using driver::RemoteBoard;
 
-/// Where boards are: a server's socket, or device nodes from a number on.
-struct Place {
+/// Location of boards: a server's socket, or device nodes from a number on.
+struct BoardLocation {
   std::string socket;
   unsigned node = 0;
-  bool by_number = false;  ///< no socket was named
+  bool by_number = false;  ///< whether the name has no socket
   bool nodes() const { return socket.empty(); }
 };
 
-Place parse_place(const std::string& text) {
+BoardLocation parse_location(const std::string& text) {
   if (text.starts_with("unix:")) {
     if (text.size() == 5)
       throw Error(ErrorCategory::Usage,
                   "device board:unix: names no socket; write board:unix:/path/to/socket");
     return {text.substr(5)};
   }
-  Place place;
+  BoardLocation place;
   place.by_number = true;
   if (!text.empty()) {
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, place.node);
     if (error != std::errc{} || stop != end || place.node > 255)
       throw Error(ErrorCategory::Usage, "device board:" + text +
-                                            ": a number from 0 to 255 or unix:/path/to/socket "
-                                            "stands behind board:");
+                                            "; write board:NUMBER (0 to 255) or "
+                                            "board:unix:/path/to/socket");
   }
   if (driver::find_device_nodes().nodes.empty()) place.socket = driver::default_socket();
   return place;
 }
 
-std::unique_ptr<BoardAccess> open_server(const Place& place, const DeviceOptions& o) {
+std::unique_ptr<BoardAccess> open_server(const BoardLocation& place, const DeviceOptions& o) {
   try {
-    return driver::open_server_board(place.socket, {o.engine, o.isa, o.queue_seconds});
+    return driver::open_server_board(place.socket, {o.engine, o.isa, o.queue_timeout});
   } catch (const Error& e) {
-    // Who asked for a board on the bus is told of those that are nearly one.
+    // Report devices on the bus that were rejected as boards.
     const std::string others =
         place.by_number ? driver::find_device_nodes().unusable_text() : std::string();
     if (others.empty()) throw;
@@ -59,15 +59,15 @@ std::unique_ptr<BoardAccess> open_server(const Place& place, const DeviceOptions
   }
 }
 
-std::unique_ptr<BoardAccess> open_access(const Place& place, const DeviceOptions& o,
+std::unique_ptr<BoardAccess> open_access(const BoardLocation& place, const DeviceOptions& o,
                                          unsigned board) {
   if (!place.nodes()) return open_server(place, o);
   const driver::Bus bus = driver::find_device_nodes();
   const std::size_t number = std::size_t{place.node} + board;
   if (number >= bus.nodes.size())
-    throw Error(ErrorCategory::Device, fmt::format("board {} is not there; this host has {}{}",
+    throw Error(ErrorCategory::Device, fmt::format("there is no board {}; this host has {}{}",
                                                    number, bus.nodes.size(), bus.unusable_text()));
-  return driver::open_node(bus.nodes[number], o.queue_seconds);
+  return driver::open_node(bus.nodes[number], o.queue_timeout);
 }
 
 double field(const Geometry& g, const std::string& name) {
@@ -85,8 +85,8 @@ double field(const Geometry& g, const std::string& name) {
   return 0;
 }
 
-/// What the name asks for, and the board does not have.
-void check_wishes(const DeviceName& name, const RemoteBoard& board) {
+/// Throws Error (Usage) if the name requests options that the board does not have.
+void check_requested_options(const DeviceName& name, const RemoteBoard& board) {
   const auto& id = board.identity();
   for (const std::string& option : name.given) {
     const double wanted = field(name.geometry, option), has = field(id.geometry, option);
@@ -105,8 +105,8 @@ void check_wishes(const DeviceName& name, const RemoteBoard& board) {
   check("isa", name.options.isa, id.isa);
 }
 
-/// A board that fails its test gets no work.
-void admit(DeviceCore& core, BoardSlot& slot, unsigned round) {
+/// Tests a board, and marks it as failed if the test fails.
+void run_self_test(DeviceCore& core, BoardSlot& slot, unsigned round) {
   std::string failure;
   try {
     failure = test_board(core, slot, round);
@@ -120,15 +120,15 @@ void admit(DeviceCore& core, BoardSlot& slot, unsigned round) {
 
 std::shared_ptr<DeviceCore> open_board(const DeviceName& name) {
   const DeviceOptions& o = name.options;
-  const Place place = parse_place(name.place);
+  const BoardLocation place = parse_location(name.place);
   auto core = std::make_shared<DeviceCore>();
   core->where = place.nodes() ? fmt::format("board:{}", place.node) : "board:unix:" + place.socket;
   core->partition = o.partition;
   core->threads = o.threads > 0 ? o.threads : static_cast<unsigned>(omp_get_max_threads());
-  core->elsewhere = !place.nodes() && o.threads == 0;
+  core->remote_boards = !place.nodes() && o.threads == 0;
   for (unsigned b = 0; b < o.boards; ++b) {
     auto board = driver::open_remote_board(open_access(place, o, b), {o.timeout_seconds});
-    check_wishes(name, *board);
+    check_requested_options(name, *board);
     const auto& id = board->identity();
     if (b == 0) {
       core->geometry = id.geometry;
@@ -138,13 +138,13 @@ std::shared_ptr<DeviceCore> open_board(const DeviceName& name) {
     } else if (id.geometry != core->geometry || id.engine != core->statistics.engine) {
       throw Error(ErrorCategory::Device,
                   board->name() +
-                      " is another machine than the boards before it; open boards of "
-                      "one kind together");
+                      " differs in geometry or engine from the first board; a device needs "
+                      "equal boards");
     }
     core->boards.push_back({std::move(board)});
-    if (o.self_test) admit(*core, core->boards.back(), b + 1);
+    if (o.self_test) run_self_test(*core, core->boards.back(), b + 1);
   }
-  core->usable();  // if none is left, that is the error
+  core->usable();  // throws if none is left
   return core;
 }
 

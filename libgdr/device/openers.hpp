@@ -1,4 +1,4 @@
-// What opens the kinds of devices of one process. libgdr/open chooses among them by name.
+// Functions that open the kinds of devices of one process; libgdr/open selects by name.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,9 @@ namespace gdr {
 
 /// Emulated boards in this process.
 std::shared_ptr<DeviceCore> open_emulator(const DeviceName& name);
-/// Boards behind the driver: of a board server, or device nodes. Throws Error (Device, Usage).
+/// Boards of a board server or device nodes, through the driver. Throws Error (Device, Usage).
 std::shared_ptr<DeviceCore> open_board(const DeviceName& name);
-/// The best that works: device nodes, the default board server, the emulator.
+/// The first available of device nodes, the default board server and the emulator.
 std::shared_ptr<DeviceCore> open_best(const DeviceName& name);
 
 }  // namespace gdr

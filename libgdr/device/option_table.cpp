@@ -101,7 +101,7 @@ constexpr DeviceOption options[] = {
      [](DeviceName& d, Value, Value v) { d.options.partition = parse_partition(v); }},
     {"queue_timeout", "seconds", "30",
      "`board`: how long to wait for a board that another process uses",
-     [](DeviceName& d, Value o, Value v) { d.options.queue_seconds = parse_seconds(o, v); }},
+     [](DeviceName& d, Value o, Value v) { d.options.queue_timeout = parse_seconds(o, v); }},
     {"timeout", "seconds", "0",
      "`board`: seconds without a heartbeat after which a board is marked as failed; 0: 5 to 60, "
      "depending on the work",
@@ -110,7 +110,9 @@ constexpr DeviceOption options[] = {
      [](DeviceName& d, Value o, Value v) { d.options.self_test = parse_count(o, v, 0, 1) != 0; }},
     {"health_check", "seconds", "0",
      "interval at which all boards are tested in the background; 0: never",
-     [](DeviceName& d, Value o, Value v) { d.options.check_seconds = parse_seconds(o, v); }},
+     [](DeviceName& d, Value o, Value v) {
+       d.options.health_check_interval = parse_seconds(o, v);
+     }},
     {"chips", "1 to 64", "4", "chips of a board", set_geometry},
     {"blocks", "1 to 1024", "16", "broadcast blocks of a chip", set_geometry},
     {"pes", "1 to 4096", "32", "PEs of a broadcast block", set_geometry},

@@ -15,8 +15,8 @@ constexpr double most_seconds = 1e6;
 /// A kind of device: a row of docs/reference/device-options.md.
 struct DeviceKind {
   std::string_view name;
-  bool has_place;            ///< what follows the colon is a place first, then options
-  std::string_view written;  ///< forms of the name, separated by blanks
+  bool has_place;            ///< whether a location follows the colon, before the options
+  std::string_view written;  ///< forms of the name, separated by spaces
   std::string_view meaning;
 };
 std::span<const DeviceKind> device_kinds() noexcept;

@@ -1,15 +1,17 @@
-// The cost of both ways, in chip clocks.
+// The cost of both partitions, in chip clocks.
 //
 // A batch of targets costs
-//   loading:   one port clock a link word of its targets. Where blocks have targets of their own, a
-//              chip loads its share; where all blocks have the same, every chip loads all of them;
+//   loading:   one port clock per link word of its targets: of the chip's targets if i-parallel, of
+//   all
+//              targets if j-parallel;
 //   sections:  Start and End once;
 //   the loop:  the larger of compute (body clocks a group of sources that a block sees) and port
 //              (one clock a source word that enters the chip), as the halves of the broadcast
 //              memory are filled while the PEs compute, and the first fill, which nothing hides;
-//   results:   two port clocks a result word; the network joins blocks on the way, chips are joined
-//              on the board, so that a chip delivers what its batch holds either way.
-// The host link carries the same words both ways and does not enter the choice.
+//   results:   two port clocks per result word of the batch; the network reduces over blocks, the
+//   board
+//              over chips.
+// The words on the host link are the same for both and do not affect the choice.
 #include "libgdr/device/partition.hpp"
 
 #include <algorithm>
@@ -27,20 +29,22 @@ constexpr std::size_t divide_up(std::size_t a, std::size_t b) {
   return a / b + (a % b != 0 ? 1 : 0);
 }
 
-/// Items that half a broadcast memory takes: a link word fills about one long word.
+/// Items that fit half a broadcast memory: a link word takes about one long word.
 std::size_t items_of_half(const KernelCost& kernel, const Geometry& geometry) {
   return std::max<std::size_t>(1, geometry.broadcast_words / 2 / std::max(1U, kernel.source_words));
 }
 
-/// Follows through section Start which locations of a PE hold what is the same in all PEs:
-/// constants, and what was made of them. Anything else counts as different.
-class Constants {
+/// Dataflow analysis of section Start: the locations of a PE with the same value in all PEs, i.e.
+/// constants and values computed from constants. All others are assumed to differ.
+class UniformLocations {
  public:
-  /// What PE writes to the broadcast memory with this instruction is the same whichever PE does.
-  bool gives(const Instruction& i) const { return !i.predicate.used && holds(i.move.pe); }
+  /// Whether every PE would write the same value to the broadcast memory.
+  bool is_uniform_write(const Instruction& i) const {
+    return !i.predicate.used && holds(i.move.pe);
+  }
 
   void follow(const Instruction& i) {
-    const bool mul = made_of_constants(i.mul), alu = made_of_constants(i.alu);
+    const bool mul = has_uniform_operands(i.mul), alu = has_uniform_operands(i.alu);
     if (i.move.op == Op::Bget) set(i.move.pe, false);
     if (i.mul.used()) take(i, i.mul, mul);
     if (i.alu.used()) take(i, i.alu, alu);
@@ -53,7 +57,7 @@ class Constants {
     return x.space == Space::Immediate || x.space == Space::None ||
            known_.contains({x.space, x.address});
   }
-  bool made_of_constants(const Arithmetic& slot) const { return holds(slot.a) && holds(slot.b); }
+  bool has_uniform_operands(const Arithmetic& slot) const { return holds(slot.a) && holds(slot.b); }
   void take(const Instruction& i, const Arithmetic& slot, bool constant) {
     const bool same = constant && !i.predicate.used;
     if (slot.dst.used()) set(slot.dst, same);
@@ -70,7 +74,7 @@ class Constants {
       known_.insert({x.space, x.address});
       return;
     }
-    // All elements of a vector of longs, and a long that begins before.
+    // All elements of a vector of longs, and a long that starts before.
     const Space space = x.space == Space::LocalByT ? Space::Local : x.space;
     std::erase_if(known_, [&](const Place& place) {
       return place.first == space &&
@@ -82,9 +86,9 @@ class Constants {
   std::set<Place> known_;
 };
 
-/// The program reads the number of its PE or block, or PEs of a block see what one of them wrote:
-/// other than constants, which section Start may put into the broadcast memory.
-bool knows_its_place(const Program& program) {
+/// Whether the program reads the number of its PE or block, or PEs of a block share data written by
+/// one of them, other than constants that section Start writes to the broadcast memory.
+bool depends_on_position(const Program& program) {
   const auto is_place = [](const Operand& x) {
     return x.space == Space::PeNumber || x.space == Space::BlockNumber;
   };
@@ -96,10 +100,10 @@ bool knows_its_place(const Program& program) {
   if (std::ranges::any_of(program.section(Section::Body), writes) ||
       std::ranges::any_of(program.section(Section::End), writes))
     return true;
-  Constants constants;
+  UniformLocations uniform;
   for (const Instruction& i : program.section(Section::Start)) {
-    if (writes(i) && !constants.gives(i)) return true;
-    constants.follow(i);
+    if (writes(i) && !uniform.is_uniform_write(i)) return true;
+    uniform.follow(i);
   }
   return false;
 }
@@ -118,15 +122,15 @@ KernelCost kernel_cost(const Program& program) {
   cost.source_words = layout.source_words;
   cost.result_words = layout.result_words;
   for (const Variable& v : program.variables)
-    if (v.kind == VarKind::Result && v.reduce == Reduce::Pass) cost.joinable = false;
-  cost.placed = layout.output_words > 0 || knows_its_place(program);
+    if (v.kind == VarKind::Result && v.reduce == Reduce::Pass) cost.reducible = false;
+  cost.position_dependent = layout.output_words > 0 || depends_on_position(program);
   return cost;
 }
 
 std::size_t board_slots(const KernelCost& kernel, const Geometry& geometry,
-                        ChipPartition share) noexcept {
+                        ChipPartition partition) noexcept {
   const std::size_t of_block = std::size_t{geometry.pes_per_block} * kernel.elements;
-  if (share == ChipPartition::SourcesOverBlocks) return of_block;
+  if (partition == ChipPartition::SourcesOverBlocks) return of_block;
   return of_block * geometry.blocks * geometry.chips_per_board;
 }
 
@@ -136,24 +140,24 @@ std::size_t targets_of_chip(const KernelCost& kernel, const Geometry& geometry,
   return divide_up(divide_up(n, of_block), geometry.chips_per_board) * of_block;
 }
 
-std::size_t sources_at_once(const KernelCost& kernel, const Geometry& g, ChipPartition share,
+std::size_t sources_at_once(const KernelCost& kernel, const Geometry& g, ChipPartition partition,
                             std::size_t output_words) {
   const unsigned chips = g.chips_per_board;
-  const bool split = share == ChipPartition::SourcesOverBlocks;
-  const std::size_t capacity = source_capacity(share, chips, g.dram_bytes / sizeof(std::uint64_t),
-                                               kernel.source_words + output_words);
+  const bool split = partition == ChipPartition::SourcesOverBlocks;
+  const std::size_t capacity = source_capacity(
+      partition, chips, g.dram_bytes / sizeof(std::uint64_t), kernel.source_words + output_words);
   if (capacity == 0) return 0;
-  // A range ends where a group does, in every block, so that cutting adds no padding; and equal
-  // parts are easier to place than an uneven last one, where a range fills several memories.
+  // A range is a multiple of the group in every block, to avoid padding, and of the number of
+  // memories that it fills.
   const std::size_t unit = std::size_t{kernel.group} * (split ? g.blocks : 1);
   return std::max(unit, round_down(capacity, unit * (split ? chips : 1)));
 }
 
-double predicted_clocks(const KernelCost& kernel, const Geometry& geometry, ChipPartition share,
+double predicted_clocks(const KernelCost& kernel, const Geometry& geometry, ChipPartition partition,
                         std::size_t targets, std::size_t sources) noexcept {
-  const bool split = share == ChipPartition::SourcesOverBlocks;
+  const bool split = partition == ChipPartition::SourcesOverBlocks;
   const std::size_t chips = geometry.chips_per_board;
-  const std::size_t batches = divide_up(targets, board_slots(kernel, geometry, share));
+  const std::size_t batches = divide_up(targets, board_slots(kernel, geometry, partition));
   const std::size_t of_chip = split ? divide_up(sources, chips) : sources;
   const std::size_t of_block = split ? divide_up(of_chip, geometry.blocks) : sources;
   const std::size_t fill =
@@ -170,17 +174,17 @@ double predicted_clocks(const KernelCost& kernel, const Geometry& geometry, Chip
   return static_cast<double>(batches) * batch + moved;
 }
 
-ChipPartition choose_share(const KernelCost& kernel, const Geometry& geometry, Partition wanted,
-                           std::size_t targets, std::size_t sources) {
+ChipPartition choose_partition(const KernelCost& kernel, const Geometry& geometry, Partition wanted,
+                               std::size_t targets, std::size_t sources) {
   if (wanted == Partition::TargetsOverBlocks) return ChipPartition::TargetsOverBlocks;
   if (wanted == Partition::SourcesOverBlocks) {
-    if (!kernel.joinable)
+    if (!kernel.reducible)
       throw Error(ErrorCategory::Usage,
                   "sources cannot be split over the blocks: a result of this kernel is declared "
-                  "\"pass\", so there is no way to join it; use partition=targets");
+                  "\"pass\", and cannot be reduced; use partition=targets");
     return ChipPartition::SourcesOverBlocks;
   }
-  if (!kernel.joinable) return ChipPartition::TargetsOverBlocks;
+  if (!kernel.reducible) return ChipPartition::TargetsOverBlocks;
   const double by_targets =
       predicted_clocks(kernel, geometry, ChipPartition::TargetsOverBlocks, targets, sources);
   const double by_sources =

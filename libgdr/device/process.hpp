@@ -1,25 +1,24 @@
-// Which process this is: a fork copies one thread, and none of those that a device works with.
+// Detection of forked children: fork copies one thread, and none of a device's threads.
 #pragma once
 
 #include <sys/types.h>
 
 namespace gdr {
 
-/// The process that something belongs to, from its beginning on.
+/// The process that created an object.
 class ThisProcess {
  public:
   ThisProcess() noexcept;
-  /// False in a child that was forked off since: what belongs to the parent is to be left alone.
-  bool here() const noexcept;
+  /// False in a child forked since, which must not use the object.
+  bool is_current() const noexcept;
 
  private:
   pid_t process_;
 };
 
-/// The number of host threads that a device opened now may have, of `asked` (0: as OpenMP decides).
-/// A child that was forked off after its parent had opened a device gets one: OpenMP believes that
-/// the thread which it was forked from still has its team, and would wait for it for ever. A thread
-/// that the child began itself gets a new team.
+/// The number of host threads for a device opened now, given the requested number (0: chosen by
+/// OpenMP). The first thread of a child forked after its parent opened a device gets one: OpenMP
+/// would wait for ever for the thread team of the parent. New threads of the child get a new team.
 unsigned threads_after_fork(unsigned asked) noexcept;
 
 }  // namespace gdr

@@ -1,4 +1,4 @@
-// The work queue: one mutex guards everything, one condition tells of every change.
+// The work queue: one mutex for all state, one condition variable for all changes.
 #include "libgdr/device/queue.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// One queue of work for a device: done one after the other, by the caller where nobody is ahead of
-// it, else by a background thread.
+// Work queue of a device: executes work sequentially, in the calling thread if the queue is empty,
+// else in a background thread.
 #pragma once
 
 #include <condition_variable>
@@ -14,22 +14,22 @@
 
 namespace gdr {
 
-/// A piece of work that can be submitted again and again, one submission at a time. The body
-/// returns early, or throws Cancelled, when a stop is requested.
+/// A reusable unit of work with at most one pending submission. The body returns early or throws
+/// Cancelled after a stop request.
 struct Work {
   std::function<void(const std::stop_token&)> body;
-  bool background = false;  ///< nobody waits for it: an interrupt also reaches the work behind it
+  bool background = false;  ///< no caller waits for it: an interrupt also cancels the next work
 
  private:
   friend class WorkQueue;
   std::stop_source stop;
   enum class State { Idle, Queued, Running, Done };
   State state = State::Idle;  ///< guarded by the queue's mutex
-  std::exception_ptr error;   ///< what the body threw; set when Done
+  std::exception_ptr error;   ///< exception of the body; set when Done
 };
 
-/// In a forked child, whose copy of it has no thread and may be locked for ever, nothing is done:
-/// calls that would throw Error (Device), the others return at once.
+/// In a forked child the queue is unusable, as its thread does not exist and its mutex may be
+/// locked: functions that may throw throw Error (Device), the others return at once.
 class WorkQueue {
  public:
   WorkQueue() = default;
@@ -37,23 +37,25 @@ class WorkQueue {
   WorkQueue& operator=(const WorkQueue&) = delete;
   ~WorkQueue() { close(); }
 
-  /// Do it now in this thread if nothing is queued or running, else after what is; return when it
-  /// is done. Throws what the body threw. The work must be idle. Throws Error (Device) when closed.
+  /// Executes the work, in this thread if nothing is queued or running, and returns when it is
+  /// complete. The work must be idle. Throws the exception of the body, and Error (Device) when
+  /// closed.
   void run(Work& work);
-  /// Do it in the background. The work must be idle.
+  /// Queues the work for the background thread. The work must be idle.
   void submit(Work& work);
-  /// True if it is not queued and not running.
+  /// Whether the work is neither queued nor running.
   bool ready(const Work& work) const;
-  /// Wait until it is done, and throw what its body threw (once). Does nothing for idle work.
+  /// Waits for completion and throws the exception of the body (once). No effect on idle work.
   void wait(Work& work);
-  /// Take it off the queue, or request a stop and wait until it has ended. Never throws.
+  /// Removes the work from the queue, or requests a stop and waits for its end.
   void cancel(Work& work) noexcept;
-  /// Ask what is running to stop, and what waits for work that nobody waits for; returns at once.
+  /// Requests a stop of the running work and, if that is background work, of the next; returns at
+  /// once.
   void interrupt() noexcept;
-  /// Cancel everything and end the background thread.
+  /// Cancels all work and ends the background thread.
   void close() noexcept;
-  /// False in a child that was forked off since it was made.
-  bool in_its_process() const noexcept { return process_.here(); }
+  /// False in a child forked since construction.
+  bool in_its_process() const noexcept { return process_.is_current(); }
 
  private:
   void loop();

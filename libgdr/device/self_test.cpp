@@ -41,7 +41,7 @@ const Kernel& sums_kernel() {
   return kernel;
 }
 
-/// Whole numbers below `end`.
+/// Random integers below `end`.
 std::vector<double> numbers(std::size_t n, unsigned end, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<double> values(n);
@@ -49,13 +49,13 @@ std::vector<double> numbers(std::size_t n, unsigned end, unsigned seed) {
   return values;
 }
 
-/// Words of a memory.
+/// A range of words of a memory.
 struct Words {
   std::uint64_t address = 0, count = 0;
 };
 
-/// The beginning, the middle and the end of a memory, a place that changes from round to round, and
-/// a word at every power of two: two lines of an address that touch make two of these one.
+/// The start, middle and end of a memory, a range that changes with the round, and a word at every
+/// power of two, which detects shorted address lines.
 std::vector<Words> places_in_memory(std::uint64_t size, unsigned round) {
   const std::uint64_t n = std::min<std::uint64_t>(1024, size / 4);
   std::vector<Words> places{{0, n}, {(size - n) / 2, n}, {size - n, n}};
@@ -71,11 +71,11 @@ std::vector<Words> places_in_memory(std::uint64_t size, unsigned round) {
   return places;
 }
 
-/// Places in every chip's memory: all are written before any is read.
+/// Tests ranges of every chip's memory: all are written before any is read.
 std::string test_memories(BoardSlot& slot, const Geometry& g, unsigned round) {
   std::mt19937_64 random(round);
   CommandList write, read;
-  std::vector<std::pair<unsigned, std::uint64_t>> where;  // of the words: chip, address
+  std::vector<std::pair<unsigned, std::uint64_t>> where;  // chip and address of each word
   for (unsigned chip = 0; chip < g.chips_per_board; ++chip) {
     for (const Words& place : places_in_memory(g.dram_bytes / sizeof(std::uint64_t), round)) {
       Command c;
@@ -107,7 +107,7 @@ std::string test_memories(BoardSlot& slot, const Geometry& g, unsigned round) {
                      address, *wrong, *at);
 }
 
-/// Sums over sources: all PEs with targets of their own, or joined by the network.
+/// Tests sums over sources: separate in all PEs, or reduced by the network.
 std::string test_sums(Device& device, const DeviceCore& core, unsigned round) {
   const Geometry& g = core.geometry;
   const bool split = core.partition == Partition::SourcesOverBlocks;
@@ -158,14 +158,14 @@ std::string test_product(Device& device, unsigned round) {
               "{} belongs",
               i, j, c[i + j * m], value(column(i), j));
   } catch (const Error& e) {
-    if (e.category() != ErrorCategory::Unsupported) throw;  // a machine without such products
+    if (e.category() != ErrorCategory::Unsupported) throw;  // a geometry without matrix products
   }
   return {};
 }
 
 }  // namespace
 
-/// Makes a device of a single board for a while.
+/// Wraps a single board in a temporary device.
 struct SelfTest {
   static std::shared_ptr<const DeviceCore> core(const Device& device) { return device.core(); }
 
@@ -196,7 +196,7 @@ struct SelfTest {
     const std::string lost = alone.failure;
     slot = std::move(alone);
     slot.invalidate();
-    slot.failed = false;  // the caller reports it
+    slot.failed = false;  // reported by the caller
     if (!lost.empty()) throw driver::BoardFailure(lost);
     if (error) std::rethrow_exception(error);
     return failure;
@@ -224,7 +224,7 @@ std::vector<BoardTest> test_boards(DeviceCore& device, unsigned rounds, unsigned
     test.seconds = timer.seconds();
     if (!test.failure.empty()) device.fail(*slot, test.failure);
   }
-  device.usable();  // none is left: that is said at once
+  device.usable();  // throws if none is left
   return tests;
 }
 

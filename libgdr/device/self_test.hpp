@@ -1,6 +1,5 @@
-// Does a board work? Memories (those in its chips: memory_test.hpp), arithmetic and reduction
-// network, a product of matrices: with whole numbers, whose results are exact in every engine and
-// known beforehand.
+// Self test of boards: memories (inside the chips: memory_test.hpp), arithmetic and reduction
+// network, a matrix product. Operands are integers, so expected results are exact in every engine.
 #pragma once
 
 #include <stop_token>
@@ -11,18 +10,17 @@
 
 namespace gdr {
 
-/// Tests the board of a slot of a device, with numbers that follow from `round`, and returns what
-/// is wrong; empty: nothing. What the board held is gone afterwards. Throws BoardFailure if it does
-/// not answer any more.
+/// Tests the board of a slot with data generated from `round`, and returns the failure; empty:
+/// none. Overwrites the board's contents. Throws BoardFailure if it does not respond.
 std::string test_board(const DeviceCore& device, BoardSlot& slot, unsigned round);
 
-/// Tests all boards that are left, `rounds` times with other numbers each time, and takes out those
-/// that fail. Ends early, with nothing said of the rest, once a stop is requested. Throws Error
-/// (Device) when none is left. The caller has the device's queue to itself.
+/// Tests all usable boards `rounds` times with different data, and removes those that fail. Returns
+/// early, without results for the other boards, after a stop request. Throws Error (Device) when
+/// none is left. Must be called from the device's queue.
 std::vector<BoardTest> test_boards(DeviceCore& device, unsigned rounds, unsigned first_round,
                                    const std::stop_token& stop);
 
-/// What stands behind a device, for the command.
+/// The implementation of a device, for the `gdr` command.
 std::shared_ptr<const DeviceCore> core_of(const Device& device);
 
 }  // namespace gdr

@@ -1,11 +1,11 @@
-// Keeping, versioning and placing sources.
+// Storage, versions and placement of sources.
 #include "libgdr/device/sources.hpp"
 
 #include <algorithm>
 
 namespace gdr {
 namespace {
-/// Beyond this many changes everything is sent again; boards seldom lag further behind.
+/// Largest number of logged changes, after which all sources are sent again.
 constexpr std::size_t longest_log = 256;
 }  // namespace
 
@@ -31,7 +31,7 @@ void SourceStore::update(IndexRange range, const std::uint64_t* words) {
   note(range);
 }
 
-/// Boards that have the rest need only this.
+/// Logs a change.
 void SourceStore::note(IndexRange range) {
   if (range.count == 0) return;
   if (log_.size() == longest_log) {
@@ -41,9 +41,9 @@ void SourceStore::note(IndexRange range) {
   log_.push_back(range);
 }
 
-std::vector<Segment> place_sources(ChipPartition share, unsigned chips, IndexRange range) {
+std::vector<Segment> place_sources(ChipPartition partition, unsigned chips, IndexRange range) {
   if (range.count == 0) return {};
-  if (share == ChipPartition::TargetsOverBlocks) return {{all_chips(chips), 0, range}};
+  if (partition == ChipPartition::TargetsOverBlocks) return {{all_chips(chips), 0, range}};
   const std::size_t part = range.count / chips;
   const auto rest = static_cast<unsigned>(range.count % chips);
   std::vector<Segment> segments;
@@ -54,10 +54,10 @@ std::vector<Segment> place_sources(ChipPartition share, unsigned chips, IndexRan
   return segments;
 }
 
-std::size_t source_capacity(ChipPartition share, unsigned chips, std::uint64_t memory_words,
+std::size_t source_capacity(ChipPartition partition, unsigned chips, std::uint64_t memory_words,
                             std::size_t words) {
   const std::size_t of_chip = memory_words / std::max<std::size_t>(1, words);
-  return share == ChipPartition::SourcesOverBlocks ? of_chip * chips : of_chip;
+  return partition == ChipPartition::SourcesOverBlocks ? of_chip * chips : of_chip;
 }
 
 }  // namespace gdr

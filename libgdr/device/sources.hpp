@@ -1,5 +1,5 @@
-// The sources of a job: their link words on the host, what of them changed since a board saw them,
-// and where they lie in the memories of a board's chips.
+// The sources of a job: their link words on the host, a log of changes, and their placement in the
+// memories of a board's chips.
 #pragma once
 
 #include <cstddef>
@@ -17,31 +17,30 @@ struct IndexRange {
   std::size_t first = 0, count = 0;
 };
 
-/// Link words of all sources, with a log of changes. A board remembers the state it has as a
-/// SourceVersion; what it lacks is the log from there on.
+/// Version of a job's sources. The changes of a board's copy are the log entries after its version.
 struct SourceVersion {
-  std::uint64_t job = 0;         ///< number of the job, 0 for none
-  std::uint64_t generation = 0;  ///< counts complete replacements
-  std::size_t changes = 0;       ///< entries of the log that it has
-  ChipPartition share{};         ///< how they are placed
-  std::size_t slices = 1;        ///< and in how many slices
+  std::uint64_t job = 0;         ///< job number; 0: none
+  std::uint64_t generation = 0;  ///< number of complete replacements
+  std::size_t changes = 0;       ///< number of log entries included
+  ChipPartition partition{};     ///< partition of the sources
+  std::size_t slices = 1;        ///< number of slices
   friend bool operator==(const SourceVersion&, const SourceVersion&) = default;
 };
 
-/// Slices that a board has of sources that are sent slice by slice.
+/// Resident slices of sources that are sent by slices.
 struct PartialSources {
   SourceVersion version = {};
-  std::vector<bool> resident = {};  ///< by slice
+  std::vector<bool> resident = {};  ///< by slice: whether it is resident
 };
 
+/// Link words of all sources, with a log of changes.
 class SourceStore {
  public:
-  /// Put n sources in the place of those there were; `words`, of `item_words` each, gets the old
-  /// ones' memory.
+  /// Replaces all sources by n in `words`, of `item_words` words each; swaps the storage.
   void replace(std::size_t n, std::uint32_t item_words, std::vector<std::uint64_t>& words);
-  /// The same for sources that are still to come: returns where their words shall go.
+  /// Replaces all sources by n uninitialised ones; returns their storage.
   std::uint64_t* replace(std::size_t n, std::uint32_t item_words);
-  /// Overwrite some.
+  /// Overwrites a range of sources.
   void update(IndexRange range, const std::uint64_t* words);
 
   std::span<const std::uint64_t> words() const noexcept { return words_; }
@@ -60,19 +59,19 @@ class SourceStore {
   std::vector<IndexRange> log_;
 };
 
-/// Sources that lie side by side in the memory of some chips.
+/// Sources that are contiguous in the memory of some chips.
 struct Segment {
-  std::uint64_t chips = 0;  ///< the chips that hold them, a bit each
-  std::size_t place = 0;    ///< first item's number in those chips' memory
+  std::uint64_t chips = 0;  ///< mask of the chips
+  std::size_t place = 0;    ///< index of the first item in the chips' memory
   IndexRange sources;
 };
 
-/// Where a range of sources lies: the same in every chip, or (sources split) an equal part in each
-/// chip, and behind it one more in the first chips where the number does not divide.
-std::vector<Segment> place_sources(ChipPartition share, unsigned chips, IndexRange range);
+/// Placement of a range of sources: all of it in every chip, or (j-parallel) an equal part in each
+/// chip and the remainder, one source each, in the first chips.
+std::vector<Segment> place_sources(ChipPartition partition, unsigned chips, IndexRange range);
 
-/// Sources that the chips' memories take at once, if an item has `words` words in all.
-std::size_t source_capacity(ChipPartition share, unsigned chips, std::uint64_t memory_words,
+/// Number of sources that fit the chips' memories at once, with `words` words per item.
+std::size_t source_capacity(ChipPartition partition, unsigned chips, std::uint64_t memory_words,
                             std::size_t words);
 
 constexpr std::uint64_t all_chips(unsigned chips) {

@@ -1,4 +1,4 @@
-// The time line of a device, from what its boards wrote down about each list.
+// The timeline of a device, from the records of its boards.
 #include "gdr/timeline.hpp"
 
 #include <array>
@@ -10,7 +10,7 @@
 namespace gdr {
 namespace {
 
-/// By CommandKind, which counts from 1.
+/// Names by CommandKind, which counts from 1.
 constexpr std::array<std::string_view, 8> command_names{
     "",    "load program", "write memory", "write targets", "write param",
     "run", "read targets", "read memory"};
@@ -29,7 +29,7 @@ std::string part_name(const BusyTime& busy) {
   return "chip " + std::to_string(busy.chip);
 }
 
-/// One list follows the other; what the host did between them passes before the second.
+/// Appends the records of consecutive lists, with host events for the gaps.
 void append(std::vector<TimelineEvent>& events, unsigned board,
             const std::vector<ListRecord>& lists) {
   double now = 0;
@@ -52,7 +52,7 @@ void append(std::vector<TimelineEvent>& events, unsigned board,
 
 void Device::record_timeline(bool on) {
   const std::shared_ptr<DeviceCore> device = core();
-  Work work;  // a check in the background may be using the boards
+  Work work;  // a background test may be using the boards
   work.body = [&](const std::stop_token&) {
     for (BoardSlot& slot : device->boards) slot.board->record(on);
   };

@@ -1,4 +1,4 @@
-// The version of the library, as the build knows it.
+// The version of the library, defined by the build.
 #include "gdr/version.hpp"
 
 #ifndef GDR_VERSION

@@ -8,8 +8,8 @@
 namespace gdr {
 namespace {
 
-/// The largest divisor that is no larger than the root: a grid as square as it can be, wide.
-unsigned squarest(unsigned ranks) {
+/// Rows of the most square grid with at least as many columns.
+unsigned most_square_rows(unsigned ranks) {
   unsigned rows = 1;
   for (unsigned r = 1; r * r <= ranks; ++r)
     if (ranks % r == 0) rows = r;
@@ -17,16 +17,16 @@ unsigned squarest(unsigned ranks) {
 }
 
 GridOptions checked(GridOptions options, unsigned ranks) {
-  if (options.rows == 0) options.rows = squarest(ranks);
+  if (options.rows == 0) options.rows = most_square_rows(ranks);
   if (ranks % options.rows != 0)
     throw Error(ErrorCategory::Usage, "a grid of " + std::to_string(options.rows) +
-                                          " rows cannot be made of " + std::to_string(ranks) +
-                                          " ranks; give a number that divides them");
+                                          " rows does not divide " + std::to_string(ranks) +
+                                          " ranks; use a divisor as the number of rows");
   if (options.block == 0) throw Error(ErrorCategory::Usage, "the block of a grid must not be 0");
   return options;
 }
 
-/// The same options on all ranks, and fit for them.
+/// Checks the options collectively: they must be equal on all ranks.
 GridOptions agreed(Device& device, GridOptions options) {
   const bool full = options.precision == MatrixPrecision::Full;
   const std::string call = "DistributedMatrices with rows = " + std::to_string(options.rows) +

@@ -1,4 +1,4 @@
-// A grid of ranks, and rows or columns dealt out over one side of it.
+// A grid of ranks, and the block-cyclic distribution over one of its dimensions.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace gdr {
 
-/// Indices dealt out in blocks to `parts`, cyclically; this is one of them.
-struct Deal {
+/// Block-cyclic distribution of indices over `parts`, seen by one of them.
+struct CyclicDistribution {
   std::size_t block = 1, parts = 1, part = 0;
 
   std::size_t owner(std::size_t global) const { return global / block % parts; }
@@ -23,7 +23,7 @@ struct Deal {
   std::size_t global_of(std::size_t index, std::size_t of) const {
     return (index / block * parts + of) * block + index % block;
   }
-  /// How many of the indices below n some part has.
+  /// Number of indices below n of a part.
   std::size_t count_of(std::size_t n, std::size_t of) const {
     const std::size_t whole = n / block, rest = n % block;
     const std::size_t blocks = whole / parts + (of < whole % parts ? 1 : 0);
@@ -32,16 +32,16 @@ struct Deal {
   std::size_t count(std::size_t n) const { return count_of(n, part); }
 };
 
-/// What the algorithms work on.
+/// The grid with this rank's distributions and product.
 struct Grid {
   Grid(Device& opened, const GridOptions& chosen);
 
   Device& device;
   GridOptions options;
-  std::unique_ptr<RankGroup> own;  ///< where the device has no ranks
+  std::unique_ptr<RankGroup> own;  ///< the single rank of a device without ranks
   RankGroup& ranks;
-  std::unique_ptr<RankGroup> row, column;  ///< the ranks in this one's row and column of the grid
-  Deal rows, columns;
+  std::unique_ptr<RankGroup> row, column;  ///< ranks of this rank's row and column of the grid
+  CyclicDistribution rows, columns;
   MatrixProduct product;
   GridTimes times = {};
 };

@@ -1,8 +1,8 @@
-// LU over a grid, panel after panel. The ranks of the panel's column of the grid gather it and each
-// factorises it whole, as one process would; the others get it from them. Rows that change places,
-// and with them those of U, are gathered in every column of the grid; the rest is products on each
-// rank's boards, during which the next panel is made. So every element is made by the same
-// operations in the same order, whatever the grid.
+// Blocked LU over a grid. The ranks of the panel's grid column gather the panel, and each
+// factorises it completely; the others receive it by broadcast. Exchanged rows, including those of
+// U, are gathered in every grid column; the remaining work is products on each rank's boards, which
+// overlap with the next panel. So every element is computed by the same operations in the same
+// order for every grid.
 #include <chrono>
 #include <cmath>
 #include <future>
@@ -31,18 +31,18 @@ class Factorisation {
         a_(a),
         pivots_(pivots) {}
 
-  std::optional<std::size_t> go() {
+  std::optional<std::size_t> run() {
     const Stopwatch timer;
     const std::size_t block = x_.options.block;
     for (std::size_t at = 0; at < n_; at += block) {
       const std::size_t width = std::min(block, n_ - at);
-      together(&x_.ranks, [&] { make_room(at, width); });
-      if (at == 0) get_panel(at, width);
+      together(&x_.ranks, [&] { reserve_buffers(at, width); });
+      if (at == 0) broadcast_panel(at, width);
       exchange(at, width);
       together(&x_.ranks, [&] { prepare(at, width); });
       const std::size_t next = at + width;
       if (next < n_)
-        update_and_get(next, std::min(block, n_ - next));
+        update_with_look_ahead(next, std::min(block, n_ - next));
       else
         together(&x_.ranks, [&] { update({0, columns_right()}); });
     }
@@ -53,15 +53,15 @@ class Factorisation {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// All of the update, and the panel of the next step: its columns are updated first, so that it
-  /// is factorised, and on its way, while the boards work on the others.
-  void update_and_get(std::size_t next, std::size_t width) {
+  /// The update, and the panel of the next step: its columns are updated first, so that it is
+  /// factorised and broadcast while the boards update the others.
+  void update_with_look_ahead(std::size_t next, std::size_t width) {
     const bool early = x_.options.look_ahead;
     const std::size_t first = early && has_panel(next) ? width : 0;
     const IndexRange rest{first, columns_right() - first};
     Clock::time_point updated{};
     together(&x_.ranks, [&] { update(early ? IndexRange{0, first} : rest); });
-    // If the transfers below throw, the boards are waited for.
+    // The future waits for the boards if the transfers below throw.
     std::future<void> others;
     if (early)
       together(&x_.ranks, [&] {
@@ -71,7 +71,7 @@ class Factorisation {
         });
       });
     const Clock::time_point begin = Clock::now();
-    get_panel(next, width);
+    broadcast_panel(next, width);
     const Clock::time_point end = Clock::now();
     together(&x_.ranks, [&] {
       if (early) others.get();
@@ -86,15 +86,14 @@ class Factorisation {
   std::size_t rows_below(std::size_t global) const { return x_.rows.count(global); }
   bool has_panel(std::size_t at) const { return x_.columns.owner(at) == x_.columns.part; }
 
-  /// Rows `at` and below of the panel, with a number of elements more (those that follow are
-  /// smaller), and what the exchange needs.
-  void make_room(std::size_t at, std::size_t width) {
+  /// Allocates the buffers of the panel (later ones are smaller) and of the row exchange.
+  void reserve_buffers(std::size_t at, std::size_t width) {
     if (at == 0) panel_.reserve(n_ * width + width + 1);
     gathered_.resize(std::max((n_ - at) * width, 2 * width * columns_));
   }
 
-  /// The panel factorised, with its pivots behind it, on all ranks.
-  void get_panel(std::size_t at, std::size_t width) {
+  /// Factorises the panel and broadcasts it with its pivots to all ranks.
+  void broadcast_panel(std::size_t at, std::size_t width) {
     const std::size_t m = n_ - at;
     panel_.resize(m * width + width + 1);
     if (has_panel(at)) {
@@ -136,10 +135,10 @@ class Factorisation {
     }
   }
 
-  /// Rows change places in all columns but the panel's; afterwards `top_` has rows at .. at + width
-  /// - 1 of this rank's columns.
+  /// Exchanges rows in all columns but the panel's; `top_` gets rows at .. at + width - 1 of this
+  /// rank's columns.
   void exchange(std::size_t at, std::size_t width) {
-    // Where the row that ends up in each touched place comes from.
+    // The origin of the row at each changed position.
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < width; ++i) places.push_back(at + i);
     for (std::size_t i = 0; i < width; ++i)
@@ -153,7 +152,7 @@ class Factorisation {
     for (std::size_t i = 0; i < width; ++i)
       std::swap(from[number(at + i)], from[number(static_cast<std::size_t>(pivots_[at + i]))]);
 
-    // All of them to all ranks of this column of the grid, by owners.
+    // Gather them on all ranks of this grid column, ordered by owner.
     std::vector<std::size_t> offsets = {0}, slot(places.size());
     for (std::size_t p = 0; p < x_.rows.parts; ++p) {
       std::size_t end = offsets.back();
@@ -184,8 +183,8 @@ class Factorisation {
     return column >= at && column < at + width;
   }
 
-  /// What the update needs of the panel, which will be overwritten by the next: the triangle, and
-  /// the rows below it that are this rank's.
+  /// Copies the parts of the panel for the update, as the next panel overwrites it: the triangle,
+  /// and this rank's rows below it.
   void prepare(std::size_t at, std::size_t width) {
     const std::size_t m = n_ - at;
     at_ = at;
@@ -203,7 +202,7 @@ class Factorisation {
   std::size_t first_right() const { return x_.columns.count(at_ + width_); }
   std::size_t columns_right() const { return columns_ - first_right(); }
 
-  /// Of some columns right of the panel: their rows of U, and the product below them.
+  /// Updates some columns right of the panel: their rows of U, and the product below.
   void update(IndexRange part) {
     if (part.count == 0) return;
     const Stopwatch timer;
@@ -228,7 +227,8 @@ class Factorisation {
   double* const a_;
   std::span<std::int64_t> pivots_;
   std::optional<std::size_t> zero_;
-  std::size_t at_ = 0, width_ = 0, below_ = 0;  ///< of the step: panel, rows of this rank below it
+  std::size_t at_ = 0, width_ = 0,
+              below_ = 0;  ///< first column and width of the step's panel, first local row below it
   std::vector<double> panel_, gathered_, top_, lower_, left_;
 };
 
@@ -244,10 +244,10 @@ std::optional<std::size_t> DistributedMatrices::lu(std::size_t n, std::size_t ex
     if (a == nullptr && local_rows(n) * local_columns(n + extra) > 0)
       throw Error(ErrorCategory::Usage, "the matrix is a null pointer");
     if (pivots.size() < n)
-      throw Error(ErrorCategory::Usage, "there is room for " + std::to_string(pivots.size()) +
-                                            " pivots, and " + std::to_string(n) + " are wanted");
+      throw Error(ErrorCategory::Usage, "the array of pivots has " + std::to_string(pivots.size()) +
+                                            " elements; " + std::to_string(n) + " are needed");
   });
-  return Factorisation(x, n, n + extra, a, pivots).go();
+  return Factorisation(x, n, n + extra, a, pivots).run();
 }
 
 std::vector<double> DistributedMatrices::solve(std::size_t n, double* a) {
@@ -266,7 +266,8 @@ std::vector<double> DistributedMatrices::solve(std::size_t n, double* a) {
   if (zero)
     throw AgreedError(ErrorCategory::Input, "the matrix is singular: pivot " +
                                                 std::to_string(*zero) + " is exactly zero");
-  // U x = y from the last block up: who has the block's columns multiplies, who has y subtracts.
+  // Back substitution by blocks: the owner of the block's columns multiplies, the owner of y
+  // subtracts.
   const auto y_owner = static_cast<unsigned>(x.columns.owner(n));
   const bool has_y = x.columns.part == y_owner;
   if (has_y && rows > 0) std::copy_n(a + x.columns.local(n) * stride, rows, y.data());

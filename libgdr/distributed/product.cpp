@@ -1,6 +1,6 @@
-// Products over a grid: for a stretch of the inner dimension after the other, all ranks of a row
-// get its columns of A, all of a column its rows of B, and each multiplies them on its boards. The
-// stretches are those of one board's pass, whatever the grid, and in their order: so are the bits.
+// Products over a grid: for each block of the inner dimension, the ranks of a grid row gather
+// columns of A and those of a grid column rows of B, and each rank multiplies them on its boards. A
+// block is one pass of a board for every grid, so the bits do not depend on the grid.
 #include <array>
 #include <cstdio>
 #include <string>
@@ -14,41 +14,45 @@ namespace {
 
 std::uint64_t* words(double* numbers) { return reinterpret_cast<std::uint64_t*>(numbers); }
 
-/// The part of one factor that a step needs: vectors of `length` elements, of which every rank of a
-/// line has some, put together and laid out as the whole matrix has them.
-class Stretch {
+/// The block of one factor for a step: vectors of `length` elements, gathered from the ranks of a
+/// grid row or column and arranged in the order of the whole matrix.
+class GatheredBlock {
  public:
-  /// Memory for up to so many vectors: later nothing can fail for lack of it.
+  /// Allocates memory for up to n vectors, so that later steps cannot run out of memory.
   void reserve(std::size_t n, std::size_t length) {
     buffer_.reserve(n * length);
     ordered_.reserve(n * length);
   }
-  /// Begin to gather vectors first .. first + n - 1. `copy(local, to)` gives one of this rank's.
+  /// Starts to gather vectors first .. first + n - 1. `copy(local, to)` copies one of this rank's.
   template <typename Copy>
-  void start(RankGroup& line, const Deal& deal, std::size_t first, std::size_t n,
-             std::size_t length, const Copy& copy) {
+  void start(RankGroup& line, const CyclicDistribution& distribution, std::size_t first,
+             std::size_t n, std::size_t length, const Copy& copy) {
     first_ = first;
     n_ = n;
     length_ = length;
     buffer_.resize(n * length);
     offsets_.assign(1, 0);
-    for (std::size_t p = 0; p < deal.parts; ++p)
+    for (std::size_t p = 0; p < distribution.parts; ++p)
       offsets_.push_back(offsets_.back() +
-                         (deal.count_of(first + n, p) - deal.count_of(first, p)) * length);
-    double* to = buffer_.data() + offsets_[deal.part];
-    for (std::size_t l = deal.count(first); l < deal.count(first + n); ++l, to += length)
+                         (distribution.count_of(first + n, p) - distribution.count_of(first, p)) *
+                             length);
+    double* to = buffer_.data() + offsets_[distribution.part];
+    for (std::size_t l = distribution.count(first); l < distribution.count(first + n);
+         ++l, to += length)
       copy(l, to);
     pending_ = line.start_gather(words(buffer_.data()), offsets_);
   }
-  /// The vectors in the order of the whole matrix.
-  const double* take(const Deal& deal) {
+  /// Waits for the vectors and returns them in the order of the whole matrix.
+  const double* wait(const CyclicDistribution& distribution) {
     pending_->wait();
     pending_.reset();
     ordered_.resize(buffer_.size());
-    for (std::size_t p = 0; p < deal.parts; ++p) {
+    for (std::size_t p = 0; p < distribution.parts; ++p) {
       const double* from = buffer_.data() + offsets_[p];
-      for (std::size_t l = deal.count_of(first_, p); l < deal.count_of(first_ + n_, p); ++l) {
-        std::copy_n(from, length_, ordered_.data() + (deal.global_of(l, p) - first_) * length_);
+      for (std::size_t l = distribution.count_of(first_, p);
+           l < distribution.count_of(first_ + n_, p); ++l) {
+        std::copy_n(from, length_,
+                    ordered_.data() + (distribution.global_of(l, p) - first_) * length_);
         from += length_;
       }
     }
@@ -59,7 +63,7 @@ class Stretch {
   std::size_t first_ = 0, n_ = 0, length_ = 0;
   std::vector<double> buffer_, ordered_;
   std::vector<std::size_t> offsets_;
-  std::unique_ptr<RankPending> pending_;  // before the buffers' end: it waits
+  std::unique_ptr<RankPending> pending_;  // destroyed before the buffers: it waits
 };
 
 }  // namespace
@@ -71,7 +75,7 @@ void DistributedMatrices::multiply(std::size_t m, std::size_t n, std::size_t k, 
   const std::size_t a_stride = std::max<std::size_t>(1, rows);
   const std::size_t b_stride = std::max<std::size_t>(1, x.rows.count(k));
   const std::size_t step = x.product.depth();
-  Stretch of_a[2], of_b[2];
+  GatheredBlock gathered_a[2], gathered_b[2];
   std::array<char, 160> call{};
   std::snprintf(
       call.data(), call.size(),
@@ -89,8 +93,8 @@ void DistributedMatrices::multiply(std::size_t m, std::size_t n, std::size_t k, 
     needs(b, alpha == 0 ? 0 : x.rows.count(k) * columns, "B");
     needs(c, rows * columns, "C");
     if (alpha == 0 || k == 0) return;
-    for (Stretch& s : of_a) s.reserve(std::min(step, k), rows);
-    for (Stretch& s : of_b) s.reserve(std::min(step, k), columns);
+    for (GatheredBlock& s : gathered_a) s.reserve(std::min(step, k), rows);
+    for (GatheredBlock& s : gathered_b) s.reserve(std::min(step, k), columns);
   });
   const MatrixView<double> to{c, a_stride};
   if (alpha == 0 || k == 0) {
@@ -100,18 +104,21 @@ void DistributedMatrices::multiply(std::size_t m, std::size_t n, std::size_t k, 
     return;
   }
   const auto start = [&](std::size_t first) {
-    const std::size_t width = std::min(step, k - first), turn = first / step % 2;
-    of_a[turn].start(*x.row, x.columns, first, width, rows,
-                     [&](std::size_t l, double* out) { std::copy_n(a + l * a_stride, rows, out); });
-    of_b[turn].start(*x.column, x.rows, first, width, columns, [&](std::size_t l, double* out) {
-      for (std::size_t q = 0; q < columns; ++q) out[q] = b[l + q * b_stride];
-    });
+    const std::size_t width = std::min(step, k - first), buffer = first / step % 2;
+    gathered_a[buffer].start(
+        *x.row, x.columns, first, width, rows,
+        [&](std::size_t l, double* out) { std::copy_n(a + l * a_stride, rows, out); });
+    gathered_b[buffer].start(*x.column, x.rows, first, width, columns,
+                             [&](std::size_t l, double* out) {
+                               for (std::size_t q = 0; q < columns; ++q)
+                                 out[q] = b[l + q * b_stride];
+                             });
   };
   start(0);
   for (std::size_t first = 0; first < k; first += step) {
-    const std::size_t width = std::min(step, k - first), turn = first / step % 2;
-    const double* const left = of_a[turn].take(x.columns);
-    const double* const right = of_b[turn].take(x.rows);
+    const std::size_t width = std::min(step, k - first), buffer = first / step % 2;
+    const double* const left = gathered_a[buffer].wait(x.columns);
+    const double* const right = gathered_b[buffer].wait(x.rows);
     if (first + step < k) start(first + step);
     together(&x.ranks, [&] {
       x.product.compute(rows, columns, width, alpha, {left, a_stride},

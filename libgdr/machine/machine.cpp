@@ -1,5 +1,6 @@
-// Stepping: every instruction is a program of its own for the engine, made ready when it is first
-// met. Where j-items stand and when a half of the broadcast memory is filled is as on a board.
+// Single-stepping: every instruction is prepared as a program of its own for the engine when it is
+// first executed. Locations of sources and filling of the broadcast memory's halves are as on a
+// board.
 #include "gdr/machine.hpp"
 
 #include <algorithm>
@@ -24,14 +25,14 @@ namespace {
 
 [[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
 
-/// By Reduce.
+/// Names by Reduce.
 constexpr std::array<std::string_view, 10> reductions{"pass", "fadd", "fmax", "fmin", "iadd",
                                                       "imax", "imin", "iand", "ior",  "ixor"};
 
 constexpr std::array stepped{Section::Start, Section::Body, Section::End};
 
-/// A program that is one instruction of another.
-Program alone(const Program& program, const Instruction& instruction) {
+/// A program of one instruction of another program.
+Program single_instruction_program(const Program& program, const Instruction& instruction) {
   Program one = program;
   for (auto& section : one.sections) section.clear();
   for (auto& lines : one.lines) lines.clear();
@@ -64,14 +65,14 @@ struct Machine::Impl {
   ChipState chip;
   std::optional<LoadedProgram> loaded;
   OperandNames names;
-  std::array<std::vector<std::shared_ptr<const Executable>>, section_count> ready;
+  std::array<std::vector<std::shared_ptr<const Executable>>, section_count> executables;
   LinkGroup target_group, source_group, result_group, param_group;
 
-  BoardMemory memory{0};  ///< the control processor's, with the sources
+  BoardMemory memory{0};  ///< memory of the control processor, with the sources
   std::size_t target_count = 0;
   LoopPlan plan;
 
-  std::size_t section = stepped.size();  ///< in `stepped`
+  std::size_t section = stepped.size();  ///< index in `stepped`
   std::uint64_t pass = 0, clock = 0;
   std::size_t next = 0;
 
@@ -90,22 +91,22 @@ struct Machine::Impl {
                : static_cast<unsigned>(pass / plan.groups_per_half % 2);
   }
 
-  void enter(std::size_t where);
-  void fill();
+  void enter_section(std::size_t where);
+  void fill_half();
   const Executable& executable();
   void execute();
-  void go_on();
+  void advance();
 };
 
-/// To the first instruction from the beginning of a section on; empty sections are passed over.
-void Machine::Impl::enter(std::size_t where) {
+/// Goes to the first instruction at or after the start of a section, skipping empty sections.
+void Machine::Impl::enter_section(std::size_t where) {
   pass = next = 0;
   for (section = where; !at_end() && (code().empty() || passes() == 0);) ++section;
-  if (!at_end() && stepped[section] == Section::Body) fill();
+  if (!at_end() && stepped[section] == Section::Body) fill_half();
 }
 
-/// At the beginning of a half: its groups into every block's broadcast memory.
-void Machine::Impl::fill() {
+/// Fills a half of every block's broadcast memory, at the first group of the half.
+void Machine::Impl::fill_half() {
   const LoadedProgram& p = *loaded;
   if (p.sources.empty()) return;
   const bool first =
@@ -119,10 +120,12 @@ void Machine::Impl::fill() {
 }
 
 const Executable& Machine::Impl::executable() {
-  auto& kept = ready[static_cast<unsigned>(stepped[section])];
-  kept.resize(code().size());
-  if (!kept[next]) kept[next] = engine->prepare(alone(loaded->program, code()[next]), geometry);
-  return *kept[next];
+  auto& prepared = executables[static_cast<unsigned>(stepped[section])];
+  prepared.resize(code().size());
+  if (!prepared[next])
+    prepared[next] =
+        engine->prepare(single_instruction_program(loaded->program, code()[next]), geometry);
+  return *prepared[next];
 }
 
 void Machine::Impl::execute() {
@@ -141,24 +144,24 @@ void Machine::Impl::execute() {
   clock += code()[next].clocks();
 }
 
-void Machine::Impl::go_on() {
+void Machine::Impl::advance() {
   if (++next < code().size()) return;
   next = 0;
-  if (++pass < passes()) return fill();
-  enter(section + 1);
+  if (++pass < passes()) return fill_half();
+  enter_section(section + 1);
 }
 
 Machine::Machine(std::string_view name) : impl_(std::make_unique<Impl>()) {
   const DeviceName device = parse_device_name(name, {});
   if (device.kind != "emulator")
-    usage("a machine that is stepped through is an \"emulator\", not \"" + device.kind + "\"");
+    usage("only the device \"emulator\" can be stepped, not \"" + device.kind + "\"");
   impl_->geometry = device.geometry;
   impl_->geometry.chips_per_board = 1;
   impl_->engine = make_engine(device.options.engine, device.options.isa);
   if (!impl_->engine->exact())
     throw Error(ErrorCategory::Unsupported,
                 "the engine \"" + std::string(impl_->engine->name()) +
-                    "\" is not stepped through, as it keeps no machine words; take \"vector\" or "
+                    "\" cannot be stepped: it does not keep machine words; use \"vector\" or "
                     "\"reference\"");
   impl_->chip = make_chip(impl_->geometry);
 }
@@ -172,7 +175,7 @@ void Machine::load(const Kernel& kernel) {
   const auto executable = m.engine->prepare(p, m.geometry);
   m.loaded = load_program(p, m.geometry, m.engine->isa(), m.engine->exact());
   m.names = OperandNames(p);
-  m.ready = {};
+  m.executables = {};
   m.target_group = link_group(p, VarKind::Target);
   m.source_group = link_group(p, VarKind::Source);
   m.result_group = link_group(p, VarKind::Result);
@@ -247,14 +250,14 @@ void Machine::restart() {
   impl_->program();
   impl_->clock = 0;
   for (BlockState& block : impl_->chip.blocks) block.flags = no_flags;
-  impl_->enter(0);
+  impl_->enter_section(0);
 }
 
 bool Machine::step() {
   impl_->program();
   if (impl_->at_end()) return false;
   impl_->execute();
-  impl_->go_on();
+  impl_->advance();
   return true;
 }
 
@@ -331,10 +334,10 @@ void Machine::set_memory(MachineMemory memory, std::size_t block, std::size_t ad
   if (!shared && pe >= pes())
     usage("PE " + std::to_string(pe) + ": a block has " + std::to_string(pes()));
   if (address >= lanes.size() / width)
-    usage("address " + std::to_string(address) + " is behind the end; there are " +
+    usage("address " + std::to_string(address) + " is out of range; the memory has " +
           std::to_string(lanes.size() / width));
   if (word > (memory == MachineMemory::Masks ? 1 : Short::mask))
-    usage("the word has more bits than its place");
+    usage("the word has too many bits for the location");
   const bool mask = memory == MachineMemory::Masks;
   lanes[address * width + (shared ? 0 : pe)] = mask ? std::uint64_t{0} - word : word;
 }

@@ -8,7 +8,7 @@
 #include "gdr/error.hpp"
 #include "gdr/gravity.hpp"
 #include "libgdr/nbody/direct_sum.hpp"
-#include "libgdr/particle/far_away.hpp"
+#include "libgdr/particle/overflow_diagnosis.hpp"
 #include "libgdr/ranks/device_ranks.hpp"
 
 namespace gdr {
@@ -88,7 +88,7 @@ void check_forces(std::span<const double> position, std::span<const double> acce
     if (std::isfinite(a[0]) && std::isfinite(a[1]) && std::isfinite(a[2]) &&
         std::isfinite(potential[i]))
       continue;
-    if (const std::string far = far_away_text("particle", position); !far.empty())
+    if (const std::string far = describe_overflow("particle", position); !far.empty())
       throw Error(ErrorCategory::Input, "the forces are not finite: " + far);
     throw Error(
         ErrorCategory::Input,

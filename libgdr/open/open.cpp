@@ -27,24 +27,25 @@ std::shared_ptr<DeviceCore> open_core(const DeviceName& name) {
   for (const Opener& opener : openers)
     if (opener.kind == name.kind) return opener.open(name);
   throw Error(ErrorCategory::Unsupported,
-              "devices of kind \"" + name.kind + "\" are not part of this build");
+              "devices of kind \"" + name.kind + "\" are not supported by this build");
 }
 
 Device Device::open(std::string_view name, const DeviceOptions& options) {
   DeviceName parsed = parse_device_name(name, options);
   parsed.options.threads = threads_after_fork(parsed.options.threads);
-  if (parsed.options.check_seconds > 0 && parsed.kind == "mpi")
-    throw Error(ErrorCategory::Usage,
-                "device option check: ranks cannot test their boards each by itself; leave it out");
-  return Device::over(open_core(parsed), parsed.options.check_seconds);
+  if (parsed.options.health_check_interval > 0 && parsed.kind == "mpi")
+    throw Error(
+        ErrorCategory::Usage,
+        "device option health_check: not supported for devices of kind mpi; remove the option");
+  return Device::over(open_core(parsed), parsed.options.health_check_interval);
 }
 
 Device Device::open_on_ranks(std::int32_t communicator, std::string_view name,
                              const DeviceOptions& options) {
   const DeviceName parsed = parse_device_name(name, options);
   if (parsed.kind != "mpi")
-    throw Error(ErrorCategory::Usage, "a communicator makes a device of kind \"mpi\", not \"" +
-                                          parsed.kind + "\"; give mpi:option=value");
+    throw Error(ErrorCategory::Usage, "a communicator requires a device of kind \"mpi\", not \"" +
+                                          parsed.kind + "\"; use mpi:option=value");
   return Device::over(gdr::open_on_ranks(parsed, communicator));
 }
 

@@ -1,4 +1,4 @@
-// Opening devices by name. This component knows all kinds of devices; the others do not know it.
+// Opening devices by name. This component depends on all kinds of devices.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace gdr {
 
-/// Opens the boards that a name asks for. Errors are those of Device::open.
+/// Opens the boards selected by a name. Errors are those of Device::open.
 std::shared_ptr<DeviceCore> open_core(const DeviceName& name);
 
 }  // namespace gdr

@@ -1,4 +1,4 @@
-// Gravity on a device: the kernel "gravity" fed from triples of doubles.
+// Gravity on a device: the kernel "gravity" on arrays of triples.
 #include "gdr/gravity.hpp"
 
 #include <bit>
@@ -14,20 +14,20 @@
 #include "libgdr/device/arrays.hpp"
 #include "libgdr/device/core.hpp"
 #include "libgdr/device/finite.hpp"
-#include "libgdr/particle/far_away.hpp"
+#include "libgdr/particle/overflow_diagnosis.hpp"
 #include "libgdr/ranks/device_ranks.hpp"
 
 namespace gdr {
 namespace {
 
 constexpr std::ptrdiff_t triple = 3 * sizeof(double);
-constexpr std::uint32_t words = 5;  ///< of a particle: position, mass and id
+constexpr std::uint32_t words = 5;  ///< link words of a particle: position, mass and id
 
 [[noreturn]] void bad_input(const std::string& message) {
   throw Error(ErrorCategory::Input, message);
 }
 
-/// eps^2 as the chip will have it: exact zero only for eps = 0.
+/// eps^2 on the chip: zero only for eps = 0.
 double checked_square(double eps) {
   if (!std::isfinite(eps) || eps < 0)
     bad_input("the softening must be finite and not negative, it is " + std::to_string(eps));
@@ -42,8 +42,8 @@ void check_pointers(std::size_t n, const double* position, const double* mass, c
     throw Error(ErrorCategory::Usage, std::string("the array of ") + what + " is a null pointer");
 }
 
-/// Columns x, y, z of triples and the masses; a NaN is named by particle and coordinate here, where
-/// the job only knows its own variables: to be called when it has refused an array.
+/// Throws Error (Input) naming the particle and coordinate that is not finite. Called after the job
+/// rejected an array, whose message only names the variable.
 void name_bad_particle(std::size_t n, const double* position, const double* mass,
                        const char* what) {
   for (std::size_t i = 0; i < n; ++i) {
@@ -56,22 +56,22 @@ void name_bad_particle(std::size_t n, const double* position, const double* mass
   }
 }
 
-/// Positions that a result came from, and what a message calls them.
-struct Places {
+/// Positions that a result depends on, with their name for messages.
+struct NamedPositions {
   const char* what;
   std::span<const double> position;
 };
 
-/// Accelerations come as triples (stride 3), potentials one by one.
+/// Throws Error (Input) for a result that is not finite; `each` values per particle.
 void check_results(std::size_t n, const double* values, std::size_t each, const char* what,
-                   std::initializer_list<Places> places) {
+                   std::initializer_list<NamedPositions> positions) {
   if (values == nullptr) return;
   FiniteTest<double> test;
   for (std::size_t k = 0; k < each * n; ++k) test.add(std::bit_cast<std::uint64_t>(values[k]));
   if (test.all_finite()) return;
-  for (const Places& p : places)
-    if (const std::string far = far_away_text(p.what, p.position); !far.empty())
-      bad_input(std::string("the ") + what + " is not finite: " + far);
+  for (const NamedPositions& p : positions)
+    if (const std::string cause = describe_overflow(p.what, p.position); !cause.empty())
+      bad_input(std::string("the ") + what + " is not finite: " + cause);
   for (std::size_t k = 0; k < each * n; ++k)
     if (!std::isfinite(values[k]))
       bad_input(std::string("the ") + what + " of particle " + std::to_string(k / each) +
@@ -83,24 +83,24 @@ void check_results(std::size_t n, const double* values, std::size_t each, const 
 
 struct Gravity::Impl {
   Job job;
-  RankGroup* ranks;                  ///< that share the device; null where it is this process's own
-  std::int64_t first_id = 0;         ///< of this rank's particles among all
+  RankGroup* ranks;                  ///< ranks of the device; null if it has one process
+  std::int64_t first_id = 0;         ///< number of this rank's first particle among all
   std::vector<std::int64_t> ids;     ///< first_id, first_id + 1, ...
-  std::vector<std::int64_t> no_ids;  ///< -1, -1, ...: equal to no source's id
+  std::vector<std::int64_t> no_ids;  ///< -1, -1, ...: different from the ids of all sources
   std::vector<NamedResult> results;
 
-  /// Coordinate k of triples; null stays null, which is allowed where there are none.
+  /// Coordinate k of triples; null for no particles.
   static ConstArray column(const double* x, int k) { return {x == nullptr ? x : x + k, triple}; }
 
-  /// Room for n ids.
-  void make_room(std::size_t n) {
+  /// Reserves n ids.
+  void reserve_ids(std::size_t n) {
     if (ids.size() >= n) return;
     ids.resize(n);
     first_id = -1;
   }
-  /// The ids of n particles, for which there is room, behind those of the ranks before this one.
-  /// Returns how many there are on all ranks.
-  std::size_t number(std::size_t n) {
+  /// Assigns ids to n particles, after those of lower ranks. Returns the number of particles of all
+  /// ranks.
+  std::size_t assign_ids(std::size_t n) {
     std::int64_t before = 0, all = static_cast<std::int64_t>(n);
     if (ranks != nullptr) {
       const std::int64_t mine = all;
@@ -125,7 +125,7 @@ struct Gravity::Impl {
         n, {{"xi", column(x, 0)}, {"yi", column(x, 1)}, {"zi", column(x, 2)}, {"idi", target_ids}});
   }
   void run(std::size_t n, double square, double* acceleration, double* potential,
-           std::initializer_list<Places> places) {
+           std::initializer_list<NamedPositions> positions) {
     results.clear();
     if (acceleration != nullptr) {
       results.push_back({"ax", {acceleration, triple}});
@@ -136,8 +136,8 @@ struct Gravity::Impl {
     job.set("eps2", square);
     job.run(results);
     together(ranks, [&] {
-      check_results(n, acceleration, 3, "acceleration", places);
-      check_results(n, potential, 1, "potential", places);
+      check_results(n, acceleration, 3, "acceleration", positions);
+      check_results(n, potential, 1, "potential", positions);
     });
   }
 };
@@ -156,10 +156,10 @@ void Gravity::compute(std::size_t n, const double* position, const double* mass,
     check_count(n, words, "particles");
     check_pointers(n, position, mass, "particles");
     square = checked_square(eps);
-    impl_->make_room(n);
+    impl_->reserve_ids(n);
   });
-  // All ranks know how many there are.
-  if (impl_->number(n) == 0) throw AgreedError(ErrorCategory::Input, "there are no particles");
+  // All ranks have the same total.
+  if (impl_->assign_ids(n) == 0) throw AgreedError(ErrorCategory::Input, "there are no particles");
   try {
     impl_->set_sources(n, position, mass);
     impl_->set_targets(n, position, impl_->ids.data());
@@ -182,9 +182,9 @@ void Gravity::compute_on(std::size_t n_targets, const double* target, std::size_
     check_pointers(n_sources, source, mass, "sources");
     square = checked_square(eps);
     if (impl_->no_ids.size() < n_targets) impl_->no_ids.resize(n_targets, -1);
-    impl_->make_room(n_sources);
+    impl_->reserve_ids(n_sources);
   });
-  impl_->number(n_sources);
+  impl_->assign_ids(n_sources);
   try {
     impl_->set_targets(n_targets, target, impl_->no_ids.data());
     impl_->set_sources(n_sources, source, mass);

@@ -9,7 +9,7 @@
 #include "emulator/port/loaded_program.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/board_run.hpp"
-#include "libgdr/device/slices.hpp"
+#include "libgdr/device/job_partition.hpp"
 #include "libgdr/driver/timed_board.hpp"
 
 namespace gdr::predict {
@@ -100,12 +100,13 @@ KernelShape with_clocks(const KernelShape& interface, std::string name, double c
 
 BoardTime particle_time(const KernelShape& kernel, const Geometry& geometry,
                         const BoardRates& rates, unsigned boards, const ParticleJob& job) {
-  const JobCut cut = cut_job(kernel.cost, geometry, job.partition, job.targets, job.sources);
+  const JobPartition cut =
+      partition_job(kernel.cost, geometry, job.partition, job.targets, job.sources);
   if (job.targets == 0) return {};
-  const std::size_t slots = board_slots(kernel.cost, geometry, cut.share);
+  const std::size_t slots = board_slots(kernel.cost, geometry, cut.partition);
   const std::size_t batches = (job.targets + slots - 1) / slots;
-  refuse_beyond_counting(kernel, geometry, cut.share, job, batches);
-  if (sources_at_once(kernel.cost, geometry, cut.share, 0) == 0)
+  refuse_beyond_counting(kernel, geometry, cut.partition, job, batches);
+  if (sources_at_once(kernel.cost, geometry, cut.partition, 0) == 0)
     throw Error(ErrorCategory::Device,
                 fmt::format("the memory of a chip ({} bytes) does not hold one source of kernel "
                             "\"{}\"; give the machine more board.memory",
@@ -113,11 +114,11 @@ BoardTime particle_time(const KernelShape& kernel, const Geometry& geometry,
   JobData data = job_data(1, kernel.kernel);
   data.cost = kernel.cost;
   data.target_count = job.targets;
-  data.wants_outputs = data.outputs_group.words > 0;
-  if (data.wants_outputs) data.output_items = OutputJoin(kernel.kernel.program());
+  data.fetch_outputs = data.outputs_group.words > 0;
+  if (data.fetch_outputs) data.output_items = OutputReduction(kernel.kernel.program());
   std::vector<std::uint64_t> no_words;
   data.sources.replace(job.sources, data.sources_group.words, no_words);
-  data.slices = slices_of(cut, kernel.cost.group, job.sources);
+  data.slices = slice_ranges(cut, kernel.cost.group, job.sources);
   DeviceCore device;
   device.geometry = geometry;
   device.partition = job.partition;
@@ -126,7 +127,7 @@ BoardTime particle_time(const KernelShape& kernel, const Geometry& geometry,
     ++boards_with[std::min(part.count * slots, job.targets - part.first * slots)];
   BoardTime all;
   for (const auto& [targets, count] : boards_with) {
-    const BoardTime one = time_on_board(device, rates, kernel, data, cut.share, targets);
+    const BoardTime one = time_on_board(device, rates, kernel, data, cut.partition, targets);
     // The board with the most targets is the slowest one, and the last in the map.
     all.clocks = one.clocks;
     all.seconds = std::max(all.seconds, one.seconds);
@@ -135,7 +136,7 @@ BoardTime particle_time(const KernelShape& kernel, const Geometry& geometry,
     all.link_write = one.link_write;
     all.link_read = one.link_read;
   }
-  all.share = cut.share;
+  all.share = cut.partition;
   return all;
 }
 

@@ -8,7 +8,7 @@
 #include <exception>
 
 #include "emulator/host/stopwatch.hpp"
-#include "libgdr/device/account.hpp"
+#include "libgdr/device/statistics_scope.hpp"
 #include "libgdr/ranks/agree.hpp"
 #include "libgdr/ranks/arrivals.hpp"
 #include "libgdr/ranks/ranks.hpp"
@@ -19,7 +19,7 @@ namespace gdr {
 /// What a rank computes of a job: a job of its own, and whose sources it has.
 struct RankWork {
   std::unique_ptr<JobData> job;
-  JobCut cut;
+  JobPartition cut;
   std::vector<std::size_t> source_counts;  ///< of all ranks, when they were fetched
   std::vector<std::size_t> needs;          ///< first and number of what each rank fetched
   std::uint64_t generation = 0;            ///< of this rank's own sources then, and its changes
@@ -64,7 +64,7 @@ class RankRun {
       move_targets();
       start_sources();
       together(&ranks_, [&] { compute(); });
-      work().job->arrival = {};
+      work().job->wait_for_sources = {};
       return_results();
       return_outputs();
       finish();
@@ -81,7 +81,7 @@ class RankRun {
   void gather_in_pieces();
   void send_slices();
   void compute();
-  void compute_parts(Account& account);
+  void compute_parts(StatisticsScope& account);
   void return_results();
   void return_outputs();
   void finish();
@@ -94,7 +94,7 @@ class RankRun {
   std::size_t targets() const { return target_offsets_.back(); }
   std::size_t sources() const { return source_offsets_.back(); }
   IndexRange slice(std::size_t k) const {
-    return slice_of(work_cut_, job_.cost.group, sources(), k);
+    return slice_range(work_cut_, job_.cost.group, sources(), k);
   }
   /// The sources that the parts of a rank need.
   IndexRange needed_by(std::span<const RankPart> parts) const;
@@ -112,7 +112,7 @@ class RankRun {
   const unsigned me_;
   std::vector<std::size_t> target_offsets_, source_offsets_, source_counts_;
   bool fetch_sources_ = false, outputs_wanted_ = false;
-  JobCut work_cut_;
+  JobPartition work_cut_;
   std::vector<std::vector<RankPart>> parts_;  ///< of every rank
   IndexRange hull_;                           ///< targets that this rank works on
   std::size_t record_words_ = 0;              ///< of a result between ranks
@@ -164,7 +164,7 @@ IndexRange RankRun::needed_by(std::span<const RankPart> parts) const {
 
 /// Everything that takes memory.
 void RankRun::prepare() {
-  work_cut_ = cut_job(job_.cost, device_.geometry, device_.partition, targets(), sources());
+  work_cut_ = partition_job(job_.cost, device_.geometry, device_.partition, targets(), sources());
   for (unsigned r = 0; r < ranks_.size(); ++r)
     parts_.push_back(parts_of_rank(work_cut_, targets(), r, ranks_.size()));
   hull_ = hull_of(parts_[me_]);
@@ -189,15 +189,15 @@ void RankRun::prepare() {
   own.targets.resize(hull_.count * own.targets_group.words);
   own.target_count = hull_.count;
   own.targets_before = hull_.first;
-  own.wants_outputs = outputs_wanted_;
+  own.fetch_outputs = outputs_wanted_;
   if (own.outputs_group.words > 0) {
-    own.output_items = OutputJoin(own.kernel.program());
+    own.output_items = OutputReduction(own.kernel.program());
     own.output_items.begin(0);
-    own.output_items.keep_log();
-    job_.output_items = OutputJoin(own.kernel.program());
+    own.output_items.record_log();
+    job_.output_items = OutputReduction(own.kernel.program());
     job_.output_items.begin(outputs_wanted_ ? job_.sources.count() : 0);
   }
-  record_words_ = work_cut_.slices > 1 ? SliceJoin(job_.kernel.program()).raw_words()
+  record_words_ = work_cut_.slices > 1 ? SliceReduction(job_.kernel.program()).raw_words()
                                        : job_.results_group.words;
   std::size_t records = 0;
   for (const RankPart& part : parts_[me_]) records += part.targets.count;
@@ -267,7 +267,7 @@ void RankRun::start_sources() {
   if (!fetch_sources_ || job_.sources_group.words == 0) return;
   work_cut_.slices == 1 ? gather_in_pieces() : send_slices();
   arrivals_.begin(ranks_.any_thread());
-  work().job->arrival = [this](IndexRange range) { arrivals_.wait_for(range); };
+  work().job->wait_for_sources = [this](IndexRange range) { arrivals_.wait_for(range); };
 }
 
 /// First what every rank begins with, then its next slice, and so on: all go through these rounds
@@ -326,7 +326,7 @@ void RankRun::gather_in_pieces() {
 }
 
 void RankRun::compute() {
-  Account account(device_);
+  StatisticsScope account(device_);
   std::exception_ptr error;
   try {
     compute_parts(account);
@@ -337,18 +337,18 @@ void RankRun::compute() {
   }
   arrivals_.finish();
   if (error) std::rethrow_exception(error);
-  account.done(report_.pairs,
-               static_cast<double>(report_.pairs) * job_.kernel.flops_per_interaction());
+  account.complete(report_.pairs,
+                   static_cast<double>(report_.pairs) * job_.kernel.flops_per_interaction());
 }
 
-void RankRun::compute_parts(Account& account) {
+void RankRun::compute_parts(StatisticsScope& account) {
   JobData& own = *work().job;
   const bool raw = work_cut_.slices > 1;
   std::uint64_t* records = computed_.data();
   for (const RankPart& part : parts_[me_]) {
     const IndexRange there{part.targets.first - hull_.first, part.targets.count};
     const std::size_t k = part.slice - parts_[me_].front().slice;
-    run_part(device_, own, {work_cut_.share, k, there, records, raw}, account, stop_);
+    run_part(device_, own, {work_cut_.partition, k, there, records, raw}, account, stop_);
     records += part.targets.count * record_words_;
     report_.pairs += part.targets.count * own.slices[k].count;
   }
@@ -380,7 +380,7 @@ void RankRun::return_outputs() {
   std::vector<std::uint64_t> sizes, all_sizes(std::size_t{n} * n);
   together(&ranks_, [&] {
     for (unsigned r = 0; r < n; ++r) {
-      logs.push_back(work().job->output_items.log_of(owned(source_offsets_, r)));
+      logs.push_back(work().job->output_items.logged_items(owned(source_offsets_, r)));
       sizes.push_back(logs.back().size());
     }
   });
@@ -404,7 +404,7 @@ void RankRun::finish() {
   together(&ranks_, [&] {
     const std::uint64_t* records = mine_.data();
     if (work_cut_.slices > 1) {
-      SliceJoin(job_.kernel.program()).join(work_cut_.slices, n, mine_, records_);
+      SliceReduction(job_.kernel.program()).join(work_cut_.slices, n, mine_, records_);
       records = records_.data();
     }
     unpack(job_.results_group, job_.results, 0, n, records, device_.threads);
@@ -438,7 +438,7 @@ void Ranks::run(DeviceCore& device, JobData& job, const std::stop_token& stop) {
   } catch (...) {
     // What a rank has of the sources is not known to be whole.
     if (job.rank_work && job.rank_work->job) {
-      job.rank_work->job->arrival = {};
+      job.rank_work->job->wait_for_sources = {};
       job.rank_work->source_counts.clear();
       job.rank_work->generation = ~std::uint64_t{0};
     }

@@ -10,7 +10,7 @@ std::vector<std::size_t> offsets_of(std::span<const std::size_t> counts) {
   return offsets;
 }
 
-std::vector<RankPart> parts_of_rank(const JobCut& cut, std::size_t targets, unsigned rank,
+std::vector<RankPart> parts_of_rank(const JobPartition& cut, std::size_t targets, unsigned rank,
                                     unsigned ranks) {
   const std::size_t units = (targets + cut.unit - 1) / cut.unit, all = units * cut.slices;
   // First unit of rank r: all * r / ranks without overflow.

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "libgdr/device/slices.hpp"
+#include "libgdr/device/job_partition.hpp"
 #include "libgdr/ranks/group.hpp"
 
 namespace gdr {
@@ -24,7 +24,7 @@ std::vector<std::size_t> offsets_of(std::span<const std::size_t> counts);
 /// The work is the list of all units of targets on slice 0, then of those on slice 1, and so on; it
 /// is dealt out in equal stretches. So a rank needs about its part of the slices, or all sources
 /// where there is one slice.
-std::vector<RankPart> parts_of_rank(const JobCut& cut, std::size_t targets, unsigned rank,
+std::vector<RankPart> parts_of_rank(const JobPartition& cut, std::size_t targets, unsigned rank,
                                     unsigned ranks);
 
 /// The targets of any of the parts, from the first to the last.

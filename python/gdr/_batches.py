@@ -16,8 +16,8 @@ PE_WORDS = 256  # local words for all matrices of one problem
 _cores = DeviceCache()
 
 
-def _core_for(device: Device, full: bool) -> _core.SmallMatrices:
-    return _cores.get(device, full, lambda: _core.SmallMatrices(device._core, full))
+def _core_for(device: Device, full: bool) -> _core.BatchedMatrices:
+    return _cores.get(device, full, lambda: _core.BatchedMatrices(device._core, full))
 
 
 def fits_a_pe(m: int, k: int, n: int) -> bool:
@@ -47,7 +47,7 @@ class BatchLU:
     """LU factors of a batch of matrices, from ``batch_lu``."""
 
     def __init__(
-        self, transposed: Floats, pivots: Ints, singular: int, core: _core.SmallMatrices
+        self, transposed: Floats, pivots: Ints, singular: int, core: _core.BatchedMatrices
     ) -> None:
         self._transposed, self.singular_count = transposed, singular
         self._pivots, self._core = pivots, core

@@ -40,17 +40,17 @@ class MatrixProduct:
         out: Optional[AnyArray] = None,
         alpha: float = 1.0,
         beta: float = 0.0,
-        unchanged: Optional[str] = None,
+        reuse: Optional[str] = None,
     ) -> AnyArray:
         """``alpha a b + beta out``: (m, k) times (k, n).
 
         ``out`` is filled in place and must overlap neither ``a`` nor ``b``; it is required if
-        ``beta`` is not 0. ``unchanged``: "a", "b" or "both" declares that these arrays and their
+        ``beta`` is not 0. ``reuse``: "a", "b" or "both" declares that these arrays and their
         elements are those of the previous call, so that parts resident on the boards are not sent
         again (docs/guides/linear-algebra.md describes the cache). Address, layout and shape are compared,
-        elements are not; ``forget`` invalidates the cache.
+        elements are not; ``invalidate`` makes the next call send them.
         """
-        same = "" if unchanged is None else choice("unchanged", unchanged, ("a", "b", "both"))
+        same = "" if reuse is None else choice("reuse", reuse, ("a", "b", "both"))
         x, y, result, factor, keep = self._operands(a, b, out, alpha, beta)
         self._core.compute(factor, x, y, keep, result, same)
         return result
@@ -77,9 +77,9 @@ class MatrixProduct:
         """Wait for the products that ``start`` began."""
         self._core.wait()
 
-    def forget(self) -> None:
+    def invalidate(self) -> None:
         """Invalidate the factors on the boards: the next call sends them again."""
-        self._core.forget()
+        self._core.invalidate()
 
     def _operands(
         self,
@@ -203,12 +203,12 @@ def _stacked(x: AnyArray, y: AnyArray, precision: str, device: Device) -> AnyArr
 
 
 def operator(
-    a: Any, *, precision: str = "full", unchanged: bool = False, device: Optional[Device] = None
+    a: Any, *, precision: str = "full", reuse: bool = False, device: Optional[Device] = None
 ) -> Any:
     """A matrix as SciPy's LinearOperator with products on the device, for ``scipy.sparse.linalg``
     (cg, gmres, eigsh, ...). Requires SciPy.
 
-    ``unchanged``: the elements of ``a`` do not change while the operator is used; the matrix then
+    ``reuse``: the elements of ``a`` do not change while the operator is used; the matrix then
     stays on the boards and only vectors are transferred. A float32 matrix gives float32 products.
     """
     from scipy.sparse.linalg import LinearOperator
@@ -219,13 +219,13 @@ def operator(
     check_finite("a", array)
     # One product for the matrix and one for its transpose: each caches one pair of factors.
     forward, backward = (MatrixProduct(device, precision) for _ in range(2))
-    same = "a" if unchanged else None
+    same = "a" if reuse else None
 
     def product(x: AnyArray) -> AnyArray:
-        return _like(x, forward(array, _columns(x, array), unchanged=same))
+        return _like(x, forward(array, _columns(x, array), reuse=same))
 
     def transposed(x: AnyArray) -> AnyArray:
-        return _like(x, backward(array.T, _columns(x, array), unchanged=same))
+        return _like(x, backward(array.T, _columns(x, array), reuse=same))
 
     return LinearOperator(
         array.shape,

@@ -13,11 +13,11 @@ MatrixBatch<Number> batch_of(Number* data, std::size_t r, std::size_t c) {
   return {data, std::max(r, std::size_t{1}), r * c};
 }
 
-class PySmallMatrices {
+class PyBatchedMatrices {
  public:
-  PySmallMatrices(DevicePointer device, bool full)
-      : small_(std::move(device), [full](Device& d) { return SmallMatrices(d, precision(full)); }) {
-  }
+  PyBatchedMatrices(DevicePointer device, bool full)
+      : batched_(std::move(device),
+                 [full](Device& d) { return BatchedMatrices(d, precision(full)); }) {}
 
   /// c = a b for every matrix, as c^T = b^T a^T.
   void multiply(const py::array& a, const py::array& b, py::array c) {
@@ -26,7 +26,7 @@ class PySmallMatrices {
     const double* const pa = doubles(a, count * m * k, "a");
     const double* const pb = doubles(b, count * k * n, "b");
     double* const pc = result_doubles(c, count * m * n, "out");
-    small_.run([&](SmallMatrices& x) {
+    batched_.run([&](BatchedMatrices& x) {
       x.multiply(count, n, m, k, batch_of(pb, n, k), batch_of(pa, k, m), batch_of(pc, n, m));
     });
   }
@@ -36,7 +36,7 @@ class PySmallMatrices {
     double* const p = result_doubles(transposed, count * n * n, "a");
     const auto span = pivot_span(pivots, count * n);
     std::size_t singular = 0;
-    small_.run([&](SmallMatrices& x) { singular = x.lu(count, n, batch_of(p, n, n), span); });
+    batched_.run([&](BatchedMatrices& x) { singular = x.lu(count, n, batch_of(p, n, n), span); });
     return singular;
   }
   /// In place; b (count, columns, n) has one right-hand side per row.
@@ -46,7 +46,7 @@ class PySmallMatrices {
     const double* const p = doubles(transposed, count * n * n, "lu");
     double* const pb = result_doubles(b, count * sides * n, "b");
     const auto span = pivot_span(pivots, count * n);
-    small_.run([&](SmallMatrices& x) {
+    batched_.run([&](BatchedMatrices& x) {
       x.solve(count, n, sides, batch_of(p, n, n), span, batch_of(pb, n, sides));
     });
   }
@@ -57,17 +57,17 @@ class PySmallMatrices {
     return static_cast<std::size_t>(a.shape(k));
   }
 
-  DeviceObject<SmallMatrices> small_;
+  DeviceObject<BatchedMatrices> batched_;
 };
 
 }  // namespace
 
 void bind_batch(py::module_& m) {
-  py::class_<PySmallMatrices>(m, "SmallMatrices")
+  py::class_<PyBatchedMatrices>(m, "BatchedMatrices")
       .def(py::init<DevicePointer, bool>())
-      .def("multiply", &PySmallMatrices::multiply)
-      .def("lu", &PySmallMatrices::lu)
-      .def("solve", &PySmallMatrices::solve);
+      .def("multiply", &PyBatchedMatrices::multiply)
+      .def("lu", &PyBatchedMatrices::lu)
+      .def("solve", &PyBatchedMatrices::solve);
 }
 
 }  // namespace gdr::python

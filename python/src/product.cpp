@@ -8,8 +8,8 @@
 namespace gdr::python {
 namespace {
 
-/// In the order of Unchanged.
-constexpr std::array unchanged_names{"", "b", "a", "both"};
+/// In the order of Reuse.
+constexpr std::array reuse_names{"", "b", "a", "both"};
 
 /// The matrices of one product, c = alpha a b + beta c.
 template <typename Number>
@@ -38,8 +38,8 @@ class PyProduct {
 
   /// All arrays float64 or all float32.
   void compute(double alpha, const py::array& a, const py::array& b, double beta, py::array c,
-               const std::string& unchanged) {
-    const Unchanged same = enumerator<Unchanged>(unchanged_names, "unchanged", unchanged);
+               const std::string& reuse) {
+    const Reuse same = enumerator<Reuse>(reuse_names, "reuse", reuse);
     wait();
     if (py::isinstance<py::array_t<float>>(c))
       compute_as<float>(static_cast<float>(alpha), a, b, static_cast<float>(beta), c, same);
@@ -58,18 +58,18 @@ class PyProduct {
     pending_.clear();
     product_.run([&](MatrixProduct& p) { p.wait(); });
   }
-  void forget() {
-    product_.run([&](MatrixProduct& p) { p.forget(); });
+  void invalidate() {
+    product_.run([&](MatrixProduct& p) { p.invalidate(); });
   }
   std::size_t depth() { return product_->depth(); }
 
  private:
   template <typename Number>
   void compute_as(Number alpha, const py::array& a, const py::array& b, Number beta, py::array& c,
-                  Unchanged unchanged) {
+                  Reuse reuse) {
     const Factors<Number> f(a, b, c);
     product_.run(
-        [&](MatrixProduct& p) { p.compute(f.m, f.n, f.k, alpha, f.a, f.b, beta, f.c, unchanged); });
+        [&](MatrixProduct& p) { p.compute(f.m, f.n, f.k, alpha, f.a, f.b, beta, f.c, reuse); });
   }
 
   std::vector<py::array> pending_;       // arrays of a product in the background
@@ -84,7 +84,7 @@ void bind_product(py::module_& m) {
       .def("compute", &PyProduct::compute)
       .def("start", &PyProduct::start)
       .def("wait", &PyProduct::wait)
-      .def("forget", &PyProduct::forget)
+      .def("invalidate", &PyProduct::invalidate)
       .def_property_readonly("depth", &PyProduct::depth);
 }
 

@@ -134,7 +134,7 @@ TEST_CASE("clients choose the engine of a server with --any-engine") {
 TEST_CASE("auto selects a board server that answers, else the emulator, and reports the reason") {
   setenv("GDR_SOCKET", "/nowhere/socket", 1);
   CHECK(says(gdr::Device::open("auto").description(),
-             "taken by auto: no board on this host's bus; "
+             "selected by auto: no board on this host's bus; "
              "no board server answers"));
   const ServerProcess server;
   setenv("GDR_SOCKET", server.socket().c_str(), 1);

@@ -43,8 +43,8 @@ TEST_CASE("a board on the bus is found by its PCI id and returns the emulator's 
     CHECK((config[4] & 0x06) == 0x06);  // Memory Space and Bus Master
     CHECK((config[5] & 0x04) == 0);     // interrupts are not disabled
   }
-  CHECK(says(Device::open("auto").description(), "taken by auto: a board on this host's bus"));
-  CHECK(says(error_of([] { Device::open("board:3"); }), "board 3 is not there; this host has 1"));
+  CHECK(says(Device::open("auto").description(), "selected by auto: a board on this host's bus"));
+  CHECK(says(error_of([] { Device::open("board:3"); }), "there is no board 3; this host has 1"));
 }
 
 TEST_CASE("two boards with the same id share a job") {

@@ -72,6 +72,6 @@ TEST_CASE("health checks run between jobs of several threads without changing re
   CHECK(wrong == 0);
   CHECK(eventually([&] { return device.statistics().checks > 1; }));
   CHECK(error_of([] { gdr::Device::open("mpi:health_check=1"); }) ==
-        "device option check: ranks cannot test their boards each by itself; leave it out");
+        "device option health_check: not supported for devices of kind mpi; remove the option");
   CHECK(says(error_of([] { gdr::Device::open("emulator:health_check=often"); }), "seconds from 0"));
 }

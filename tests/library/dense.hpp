@@ -1,4 +1,4 @@
-// What tests of factorisations and solves share: matrices with strangers around them, residuals.
+// Common parts of tests of factorisations and solves: padded matrices, residuals.
 #pragma once
 
 #include <Eigen/Dense>
@@ -25,16 +25,16 @@ inline MatrixXd random_matrix(std::size_t rows, std::size_t columns, unsigned se
                                [&] { return normal(random); });
 }
 
-/// A matrix inside a larger one whose other rows belong to nobody.
+/// A matrix with padding rows.
 struct Padded {
   std::size_t rows, columns;
   MatrixXd data;
-  static constexpr double nobody = -77;
+  static constexpr double padding = -77;
 
   explicit Padded(const MatrixXd& x, std::size_t spare = 3)
       : rows(static_cast<std::size_t>(x.rows())), columns(static_cast<std::size_t>(x.cols())) {
     data = MatrixXd::Constant(static_cast<Eigen::Index>(std::max<std::size_t>(rows + spare, 1)),
-                              x.cols(), nobody);
+                              x.cols(), padding);
     data.topRows(x.rows()) = x;
   }
   MatrixView<double> view() { return {data.data(), static_cast<std::size_t>(data.rows())}; }
@@ -43,7 +43,7 @@ struct Padded {
   }
   MatrixXd value() const {
     REQUIRE(
-        (data.bottomRows(data.rows() - static_cast<Eigen::Index>(rows)).array() == nobody).all());
+        (data.bottomRows(data.rows() - static_cast<Eigen::Index>(rows)).array() == padding).all());
     return data.topRows(static_cast<Eigen::Index>(rows));
   }
 };
@@ -60,12 +60,12 @@ inline MatrixXd op(const MatrixXd& a, Transpose t) {
   return t == Transpose::No ? a : MatrixXd(a.transpose());
 }
 
-/// The largest sum of a row.
+/// The infinity norm.
 inline double norm(const MatrixXd& x) {
   return x.size() == 0 ? 0 : x.cwiseAbs().rowwise().sum().maxCoeff();
 }
 
-/// |A x - b| in units of eps (|A| |x| + |b|) n, as HPL has it: at most 16.
+/// |A x - b| in units of eps (|A| |x| + |b|) n as in HPL; at most 16 for a passed test.
 inline double residual(const MatrixXd& a, const MatrixXd& x, const MatrixXd& b) {
   if (x.size() == 0) return 0;
   double worst = 0;

@@ -1,4 +1,4 @@
-// Small kernels for the tests of the library, and the numbers they give in double.
+// Small kernels for the tests of the library, with reference results in double.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace library_test {
 
-/// force_i = sum over j of k m_j (x_j - x_i); mass_i = sum over j of m_j. One j-item a pass.
+/// force_i = sum over j of k m_j (x_j - x_i); mass_i = sum over j of m_j. One source per pass.
 inline constexpr const char* spring_text = R"(
 .kernel spring
 .flops 4
@@ -35,7 +35,8 @@ fvar  long mass  f64to72 fadd at $lr32v
     fadd mass mass $lr2
 )";
 
-/// The same law, two j-items a pass, and one of another type each: float positions, integer ids.
+/// The same law with two sources per pass and variables of other types: float positions, integer
+/// ids.
 inline constexpr const char* typed_text = R"(
 .kernel typed
 .flops 2
@@ -78,7 +79,7 @@ inline std::vector<double> exact_values(std::size_t n, unsigned seed) {
   return values;
 }
 
-/// Numbers whose sums round.
+/// Numbers whose sums are rounded.
 inline std::vector<double> rough_values(std::size_t n, unsigned seed) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> uniform(-1, 1);
@@ -139,7 +140,7 @@ inline SpringResult run_on(const std::string& device_name, const SpringInput& in
   return run(job);
 }
 
-/// A machine small enough that every edge is near: 2 chips of 2 blocks of 3 PEs.
+/// A small machine, so that small jobs exceed its capacities: 2 chips of 2 blocks of 3 PEs.
 inline const std::string tiny = "emulator:threads=1,chips=2,blocks=2,pes=3";
 
 }  // namespace library_test

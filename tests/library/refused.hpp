@@ -1,4 +1,4 @@
-// What a refusal says.
+// Messages of usage errors.
 #pragma once
 
 #include <string>

@@ -100,13 +100,13 @@ PYTHON: Dict[str, str] = {
     # matrices
     "MatrixProduct": "linalg.MatrixProduct",
     "MatrixProduct.compute": "linalg.MatrixProduct.__call__",
-    **same("MatrixProduct", "linalg.MatrixProduct", "forget start wait depth"),
+    **same("MatrixProduct", "linalg.MatrixProduct", "invalidate start wait depth"),
     "MatrixPrecision": "linalg.MatrixProduct(precision)",
     "MatrixPrecision.Chip": "linalg.MatrixProduct(precision)",
     "MatrixPrecision.Full": "linalg.MatrixProduct(precision)",
-    "Unchanged": "linalg.MatrixProduct.__call__(unchanged)",
+    "Reuse": "linalg.MatrixProduct.__call__(reuse)",
     **{
-        f"Unchanged.{which}": "linalg.MatrixProduct.__call__(unchanged)"
+        f"Reuse.{which}": "linalg.MatrixProduct.__call__(reuse)"
         for which in "Nothing A B Both".split()
     },
     "LinearSolver": "linalg",
@@ -132,10 +132,10 @@ PYTHON: Dict[str, str] = {
     "Transpose": "linalg.solve_triangular(transposed)",
     "Transpose.No": "linalg.solve_triangular(transposed)",
     "Transpose.Yes": "linalg.LU.solve(transposed)",
-    "SmallMatrices": "linalg.batch_lu(precision)",
-    "SmallMatrices.multiply": "linalg.batch_matmul",
-    "SmallMatrices.lu": "linalg.batch_lu",
-    "SmallMatrices.solve": "linalg.BatchLU.solve",
+    "BatchedMatrices": "linalg.batch_lu(precision)",
+    "BatchedMatrices.multiply": "linalg.batch_matmul",
+    "BatchedMatrices.lu": "linalg.batch_lu",
+    "BatchedMatrices.solve": "linalg.BatchLU.solve",
     "DistributedMatrices": "linalg.DistributedMatrices",
     "DistributedMatrices.grid_rows": "linalg.DistributedMatrices.grid",
     "DistributedMatrices.grid_columns": "linalg.DistributedMatrices.grid",
@@ -254,7 +254,7 @@ C_FUNCTIONS: Dict[str, str] = {
     "gdr_matrix_product_create": "MatrixProduct",
     "gdr_matrix_product_dgemm": "MatrixProduct.compute",
     "gdr_matrix_product_sgemm": "MatrixProduct.compute",
-    "gdr_matrix_product_reuse_b": "Unchanged.B",
+    "gdr_matrix_product_reuse_b": "Reuse.B",
     "gdr_linear_solver_create": "LinearSolver",
     "gdr_linear_lu": "LinearSolver.lu",
     "gdr_linear_solve": "LinearSolver.solve",
@@ -262,10 +262,10 @@ C_FUNCTIONS: Dict[str, str] = {
     "gdr_linear_solve_cholesky": "LinearSolver.solve_cholesky",
     "gdr_linear_solve_triangular": "LinearSolver.solve_triangular",
     "gdr_linear_multiply": "LinearSolver.multiply",
-    "gdr_batched_matrices_create": "SmallMatrices",
-    "gdr_batched_multiply": "SmallMatrices.multiply",
-    "gdr_batched_lu": "SmallMatrices.lu",
-    "gdr_batched_solve": "SmallMatrices.solve",
+    "gdr_batched_matrices_create": "BatchedMatrices",
+    "gdr_batched_multiply": "BatchedMatrices.multiply",
+    "gdr_batched_lu": "BatchedMatrices.lu",
+    "gdr_batched_solve": "BatchedMatrices.solve",
     # Context managers and garbage collection.
     "gdr_device_close": "Device",
     "gdr_kernel_free": "Kernel",
@@ -273,5 +273,5 @@ C_FUNCTIONS: Dict[str, str] = {
     "gdr_gravity_free": "Gravity",
     "gdr_matrix_product_free": "MatrixProduct",
     "gdr_linear_solver_free": "LinearSolver",
-    "gdr_batched_matrices_free": "SmallMatrices",
+    "gdr_batched_matrices_free": "BatchedMatrices",
 }

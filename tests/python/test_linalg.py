@@ -50,14 +50,14 @@ def test_an_unchanged_factor_is_not_transferred_again(rng, device, which, precis
         return device.statistics.bytes_to_board - before, c
 
     everything, c = sent()
-    sent(unchanged=which)  # the first declaration may change the data layout
-    again, same = sent(unchanged=which)
+    sent(reuse=which)  # the first declaration may change the data layout
+    again, same = sent(reuse=which)
     assert again < (0.3 if which == "both" and precision == "chip" else 0.75) * everything
     assert np.array_equal(same, c)
-    product.forget()
-    assert sent(unchanged=which)[0] > again
-    with pytest.raises(ValueError, match="unchanged: expected one of 'a', 'b', 'both'"):
-        product(a, b, unchanged="c")
+    product.invalidate()
+    assert sent(reuse=which)[0] > again
+    with pytest.raises(ValueError, match="reuse: expected one of 'a', 'b', 'both'"):
+        product(a, b, reuse="c")
 
 
 def test_background_products_equal_foreground_products(rng, device):
@@ -290,13 +290,13 @@ def test_an_operator_with_an_unchanged_matrix_transfers_vectors_only(rng, device
     pytest.importorskip("scipy.sparse.linalg")
     a, v = rng.normal(size=(500, 400)), rng.normal(size=400)
     sent = {}
-    for unchanged in (False, True):
-        op = linalg.operator(a, precision="chip", unchanged=unchanged, device=device)
+    for reuse in (False, True):
+        op = linalg.operator(a, precision="chip", reuse=reuse, device=device)
         for _ in range(2):
             op @ v
         before = device.statistics.bytes_to_board
         assert error(op @ v, a @ v) < 1e-13
-        sent[unchanged] = device.statistics.bytes_to_board - before
+        sent[reuse] = device.statistics.bytes_to_board - before
     assert sent[True] < 0.5 * sent[False]
     single = linalg.operator(a.astype("f4"), device=device)
     assert single.dtype == np.float32 and (single @ v).dtype == np.float32

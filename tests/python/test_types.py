@@ -79,7 +79,7 @@ with gdr.open("emulator", engine="vector", boards=2, self_test=False) as device:
     tests: List[gdr.BoardTest] = device.test(rounds=2)
     lost: Tuple[int, ...] = device.statistics.lost_ranks
     product = linalg.MatrixProduct(device, precision="chip")
-    product(a, a, unchanged="both")
+    product(a, a, reuse="both")
     grid = linalg.DistributedMatrices(device, block=2)
     whole: gdr._arrays.Floats = grid.matmul(grid.from_array(a), grid.zeros((4, 4))).to_array()
     machine = gdr.Machine(blocks=1, pes=2)

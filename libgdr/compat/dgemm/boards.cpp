@@ -134,12 +134,11 @@ bool Boards::multiply(const Arguments& x) noexcept {
 }
 
 /// Whether skip-send is set and a factor is unchanged since the last product.
-Unchanged Boards::reuse_of(const MatrixView<const double>& x, std::size_t rows,
-                           std::size_t columns) {
+Reuse Boards::reuse_of(const MatrixView<const double>& x, std::size_t rows, std::size_t columns) {
   if (x.transpose == Transpose::Yes) std::swap(rows, columns);
   const std::uint64_t before =
       std::exchange(checksum_, Checksum(x.data, rows, columns, x.stride).value());
-  return skip_ && checksum_ == before ? Unchanged::B : Unchanged::Nothing;
+  return skip_ && checksum_ == before ? Reuse::B : Reuse::Nothing;
 }
 
 /// With force swap the columns of op(B) are in the memories, as in MatrixProduct; without it, those
@@ -157,21 +156,19 @@ void Boards::compute(const Arguments& x) {
   check_matrix({c.data, c.stride}, m, n, true, 'C');
   ensure_open();
   const Stopwatch watch;
-  const Unchanged unchanged = !multiplies ? Unchanged::Nothing
-                              : swap_     ? reuse_of(b, k, n)
-                                          : reuse_of(a, m, k);
+  const Reuse reuse = !multiplies ? Reuse::Nothing : swap_ ? reuse_of(b, k, n) : reuse_of(a, m, k);
   if (swap_) {
-    open_->product.compute(m, n, k, *x.alpha, a, b, *x.beta, c, unchanged);
+    open_->product.compute(m, n, k, *x.alpha, a, b, *x.beta, c, reuse);
   } else {
     a.transpose = flipped(a.transpose);
     b.transpose = flipped(b.transpose);
     c.transpose = Transpose::Yes;
-    open_->product.compute(n, m, k, *x.alpha, b, a, *x.beta, c, unchanged);
+    open_->product.compute(n, m, k, *x.alpha, b, a, *x.beta, c, reuse);
   }
   if (level_ >= products)
     report(products, std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k) +
                          " in " + std::to_string(watch.seconds()) + " s, " + (swap_ ? "B" : "A") +
-                         " in the memories" + (unchanged == Unchanged::B ? " as before" : ""));
+                         " in the memories" + (reuse == Reuse::B ? " as before" : ""));
 }
 
 void Boards::set_board(int board) noexcept {

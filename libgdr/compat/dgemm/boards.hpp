@@ -51,7 +51,7 @@ class Boards {
   bool guarded(Action&& action) noexcept;
   void ensure_open();
   void compute(const Arguments& x);
-  Unchanged reuse_of(const MatrixView<const double>& x, std::size_t rows, std::size_t columns);
+  Reuse reuse_of(const MatrixView<const double>& x, std::size_t rows, std::size_t columns);
   void report_error(const char* what, const char* remark) noexcept;
   void report(int level, const std::string& text) noexcept;
 

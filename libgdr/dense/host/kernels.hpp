@@ -1,12 +1,11 @@
-// What the host does of a factorisation itself, for each of its instruction sets: products and the
-// loops over columns.
+// Kernels of factorisations on the host, by instruction set: products and loops over columns.
 //
-// Every element is computed by the same operations in the same order on every host: a product's sum
-// over `product_depth` inner indices one after the other, each product rounded before it is added
-// (nothing is fused), then taken off C. So vectors of any length give the same bits.
+// Every element is computed by the same operations in the same order on every host: a sum
+// over `product_depth` inner indices in order, each product rounded before it is added (no FMA),
+// then subtracted from C. So vectors of any length give the same bits.
 //
-// Plain data without inline functions: the kernels are compiled once for each instruction set, and
-// nothing that they share with the rest of the library may be compiled twice.
+// Plain data without inline functions: the kernels are compiled for each instruction set, and must
+// not share functions with the rest of the library.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +14,10 @@
 
 namespace gdr::dense {
 
-/// Inner indices whose products are added up before they are taken off C.
+/// Inner indices whose products are summed before they are subtracted from C.
 constexpr std::size_t product_depth = 192;
 
-/// Element (i, j) of a factor as op() has it: at `data[i * down + j * across]`.
+/// A factor op(X): element (i, j) at `data[i * down + j * across]`.
 struct HostFactor {
   const double* data;
   std::size_t down, across;
@@ -30,12 +29,13 @@ struct HostProduct {
   HostFactor a, b;
   double* c;
   std::size_t stride;
-  double* scratch;  ///< as many doubles as `scratch` of the kernels says
+  double* scratch;  ///< buffer of HostKernels::scratch(m, n) doubles
 };
 
+/// The kernels for an instruction set.
 struct HostKernels {
   Isa isa;
-  /// Doubles for a product of up to m rows and n columns.
+  /// Size of the scratch buffer for a product of up to m rows and n columns, doubles.
   std::size_t (*scratch)(std::size_t m, std::size_t n);
   void (*subtract_product)(const HostProduct& product);
   /// y -= factor x, elementwise.
@@ -44,9 +44,9 @@ struct HostKernels {
   void (*divide)(double* y, double divisor, std::size_t n);
 };
 
-/// Those of the best instruction set of this host, or of the one that GDR_ISA names.
+/// The kernels for the instruction set of GDR_ISA, else the best of this host.
 const HostKernels& host_kernels() noexcept;
-/// Those of an instruction set; null where there are none.
+/// The kernels for an instruction set; null if there are none.
 const HostKernels* host_kernels_of(Isa isa) noexcept;
 
 const HostKernels& host_kernels_portable() noexcept;

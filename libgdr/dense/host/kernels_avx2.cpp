@@ -1,4 +1,4 @@
-// The host's kernels for AVX2; compiled with its flags (see libgdr/CMakeLists.txt).
+// Host kernels for AVX2, compiled with its flags (see libgdr/CMakeLists.txt).
 #if defined(__x86_64__)
 #include "libgdr/dense/host/loops.hpp"
 

@@ -1,4 +1,4 @@
-// The host's kernels for any machine.
+// Host kernels for any machine.
 #include "libgdr/dense/host/loops.hpp"
 
 namespace gdr::dense {

@@ -1,16 +1,15 @@
-// The kernels, for vectors of some length. Both factors are copied first, in the order in which the
-// innermost loop reads them, as fast matrix products do (Goto and van de Geijn, "Anatomy of
-// high-performance matrix multiplication", ACM TOMS 34, 2008).
+// The kernels for a vector length. Both factors are packed first in the order of the innermost loop
+// (Goto and van de Geijn, "Anatomy of high-performance matrix multiplication", ACM TOMS 34, 2008).
 //
-// Included by one file for each instruction set, with a `Host` of its own: no two of them share a
-// symbol.
+// Included by one file for each instruction set, with a `Host` of its own, so that no symbols are
+// shared.
 #pragma once
 
 #include "libgdr/dense/host/kernels.hpp"
 
 namespace gdr::dense {
 
-/// `Host::width` doubles are a vector; `Host::parts` vectors by `Host::columns` sums fill the
+/// A vector has `Host::width` doubles; `Host::parts` x `Host::columns` vectors of sums fill the
 /// registers.
 template <class Host>
 class HostLoops {
@@ -59,21 +58,21 @@ class HostLoops {
   }
   static void store(double* p, V v) { __builtin_memcpy(p, &v, sizeof v); }
 
-  /// `Together` vectors of a factor side by side, index by index; zeros behind the last one.
-  template <std::size_t Together>
+  /// Packs `Count` vectors of a factor interleaved by index, padded with zeros.
+  template <std::size_t Count>
   static void copy(const double* from, std::size_t next_vector, std::size_t next_index,
                    std::size_t vectors, std::size_t depth, double* to) {
-    for (std::size_t v = 0; v < vectors; v += Together) {
-      const std::size_t n = vectors - v < Together ? vectors - v : Together;
+    for (std::size_t v = 0; v < vectors; v += Count) {
+      const std::size_t n = vectors - v < Count ? vectors - v : Count;
       const double* const at = from + v * next_vector;
-      for (std::size_t l = 0; l < depth; ++l, to += Together) {
+      for (std::size_t l = 0; l < depth; ++l, to += Count) {
         const double* const index = at + l * next_index;
-        if (n == Together && next_vector == 1) {
-          __builtin_memcpy(to, index, Together * sizeof(double));
+        if (n == Count && next_vector == 1) {
+          __builtin_memcpy(to, index, Count * sizeof(double));
           continue;
         }
         for (std::size_t i = 0; i < n; ++i) to[i] = index[i * next_vector];
-        for (std::size_t i = n; i < Together; ++i) to[i] = 0;
+        for (std::size_t i = n; i < Count; ++i) to[i] = 0;
       }
     }
   }

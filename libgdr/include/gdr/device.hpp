@@ -1,4 +1,4 @@
-// Devices: open one by name, give it a kernel, send targets and sources, run, collect.
+// Devices: open by name, create a job from a kernel, set sources and targets, run.
 //
 //   gdr::Device device = gdr::Device::open("emulator");
 //   gdr::Job job = device.job(gdr::Kernel::builtin("gravity"));
@@ -25,9 +25,9 @@
 
 namespace gdr {
 
-/// An array of the user's, where it lies: first element, type, and the distance from one element to
-/// the next in bytes (so that a member of a structure is an array too). Nothing is copied until the
-/// call that sends or fills it.
+/// A strided input array: first element, element type, and stride in bytes, so that a member of an
+/// array of structures is an array too. The data are not owned and are read by the call that takes
+/// the array.
 struct ConstArray {
   const void* data = nullptr;
   HostNumber type = HostNumber::F64;
@@ -43,7 +43,7 @@ struct ConstArray {
   ConstArray(const std::vector<double>& v) : ConstArray(v.data()) {}
 };
 
-/// The same for results.
+/// A strided array for results.
 struct MutableArray {
   void* data = nullptr;
   HostNumber type = HostNumber::F64;
@@ -59,91 +59,90 @@ struct MutableArray {
   MutableArray(std::vector<double>& v) : MutableArray(v.data()) {}
 };
 
-/// A kernel's variable by name, with the user's array for it.
+/// A variable of a kernel by name, with its input array.
 struct NamedInput {
   std::string_view name;
   ConstArray array;
 };
+/// A result or output of a kernel by name, with the array to fill.
 struct NamedResult {
   std::string_view name;
   MutableArray array;
 };
 
-/// How the PEs are shared out (see docs/guides/library.md). Auto picks the one with the smaller
-/// predicted time from the numbers of targets and sources; results differ in the last bits, as the
-/// order of the sum does.
+/// Partition of the work over the broadcast blocks (see docs/guides/library.md): i-parallel or
+/// j-parallel. Auto selects the one with the smaller predicted time for the numbers of targets and
+/// sources. Results of the two differ in the last bits, as the order of the sums differs.
 enum class Partition { Auto, TargetsOverBlocks, SourcesOverBlocks };
 
-/// How a device is opened. Every field may also be given in the name: "emulator:engine=vector,
+/// Options of a device. Every field can also be set in the name: "emulator:engine=vector,
 /// isa=avx2,boards=2,threads=1,blocks=4,pes=8,clock=400e6,partition=targets".
 struct DeviceOptions {
-  std::string engine;  ///< empty: GDR_ENGINE, else "vector" (exact); "native" is fast instead
-  std::string isa;     ///< empty: GDR_ISA, else the best of the host
-  unsigned boards = 1;
-  unsigned threads = 0;  ///< 0: as OpenMP decides
+  std::string engine;  ///< name of the engine; empty: GDR_ENGINE, else "vector"
+  std::string isa;     ///< instruction set of the engine; empty: GDR_ISA, else the best of the host
+  unsigned boards = 1;   ///< number of boards
+  unsigned threads = 0;  ///< number of host threads; 0: chosen by OpenMP
   Partition partition = Partition::Auto;
-  double queue_seconds = 30;  ///< of boards elsewhere: how long to wait for one that is taken
-  /// Heartbeat timeout of such a board, in seconds; 0: derived from its work, from 5 to 60.
-  double timeout_seconds = 0;
-  bool self_test = true;  ///< of boards elsewhere: a short test when they are opened
-  /// Test all boards (Device::test) in the background, so long after the last time; 0: never.
-  double check_seconds = 0;
+  double queue_timeout = 30;   ///< longest wait for a remote board that is in use, seconds
+  double timeout_seconds = 0;  ///< heartbeat timeout of remote boards; 0: 5 to 60, by the work
+  bool self_test = true;       ///< whether remote boards are tested when they are opened
+  double health_check_interval = 0;  ///< seconds between background tests of all boards; 0: none
 };
 
-/// What a test of a device's boards found.
+/// Result of testing a board.
 struct BoardTest {
-  std::string board;    ///< which one
-  std::string failure;  ///< what went wrong; empty: nothing
-  double seconds = 0;   ///< that the test took
+  std::string board;    ///< name of the board
+  std::string failure;  ///< description of the failure; empty: the board passed
+  double seconds = 0;   ///< duration of the test
 };
 
 class Job;
 
 /// An open device. Movable; several may be open. Several threads may use one Device at once: every
-/// member but moving and destroying it may be called from any of them. Each Job, MatrixProduct or
-/// Gravity belongs to one thread at a time; their runs stand in the device's one queue, and results
-/// do not depend on who comes first. Work that was submitted runs in the background.
+/// member function except moving and destruction is thread-safe. A Job, MatrixProduct or Gravity
+/// must be used by one thread at a time. All runs go through the device's queue; results do not
+/// depend on their order. Submitted work runs in the background.
 class Device {
  public:
   /// Open "emulator", "board:NUMBER" or "board:unix:SOCKET" (docs/reference/device-options.md), or
-  /// "auto", which takes the best that works; options follow as in
-  /// "emulator:boards=2,engine=vector". An empty name means what GDR_DEVICE says, else "emulator".
-  /// What the name says counts more than `options`. Throws Error (Usage) for an unknown name,
+  /// "auto", which selects the best available one; options follow as in
+  /// "emulator:boards=2,engine=vector". An empty name means the value of GDR_DEVICE, else
+  /// "emulator". Options in the name override `options`. Throws Error (Usage) for an unknown name,
   /// option or value, with the nearest known one, Error (Unsupported) for an instruction set that
-  /// this host lacks, and Error (Device) for a board that does not answer, is taken, or fails its
+  /// this host lacks, and Error (Device) for a board that does not answer, is in use, or fails its
   /// test.
   static Device open(std::string_view name = {}, const DeviceOptions& options = {});
   /// Open a device "mpi" on the ranks of a communicator, given by its Fortran handle
-  /// (MPI_Comm_c2f); `gdr::open_mpi` of <gdr/mpi.hpp> takes it as it is. Collective.
+  /// (MPI_Comm_c2f); `gdr::open_mpi` of <gdr/mpi.hpp> takes an MPI_Comm. Collective.
   static Device open_on_ranks(std::int32_t communicator, std::string_view name = "mpi",
                               const DeviceOptions& options = {});
   ~Device();
   Device(Device&&) noexcept;
   Device& operator=(Device&&) noexcept;
 
-  /// A job: a kernel on this device with its parameters, sources and targets. The device must
-  /// outlive it. Several jobs may exist; each keeps its own data.
+  /// Create a job: a kernel on this device with its parameters, sources and targets. The device
+  /// must outlive it. Several jobs may exist, each with data of its own.
   Job job(const Kernel& kernel);
 
-  /// Targets that all boards hold at once when they are spread over the blocks.
+  /// Targets that all boards hold at once with Partition::TargetsOverBlocks.
   std::size_t target_slots(const Kernel& kernel) const;
+  /// Counters since the device was opened or the last reset.
   Statistics statistics() const;
   void reset_statistics();
-  /// Ask work that is running on this device, from whatever thread, to stop: some milliseconds'
-  /// work of a block later (a tenth of a second in the slower engines) its call throws Error
-  /// (Device). Work that waits for its turn stays, and so does everything that the device holds.
-  /// May be called from any thread.
+  /// Cancel the work that is running on this device. Its call throws Error (Device) within some
+  /// milliseconds, a tenth of a second in the slower engines. Queued work and all data of the
+  /// device are preserved. Thread-safe.
   void interrupt() noexcept;
-  /// Begin a new record of what is busy when, or (false) forget it and write no more. No work may
-  /// be running meanwhile. Of boards elsewhere there is one event a command list.
+  /// Start a new timeline, or (false) discard it and stop recording. No work may be running. Remote
+  /// boards record one event for each command list.
   void record_timeline(bool on);
-  /// What was recorded so far, in the order of the lists; no work may be running meanwhile.
+  /// The events recorded so far, in the order of the command lists. No work may be running.
   std::vector<TimelineEvent> timeline() const;
-  /// This process among those that share the device, and how many they are: 0 of 1 but for devices
+  /// Rank of this process, and number of processes that share the device: 0 of 1 except for devices
   /// of kind "mpi", on which all calls are collective (docs/guides/mpi.md).
   unsigned rank() const noexcept;
   unsigned ranks() const noexcept;
-  /// What every rank did; collective. Empty but for devices of kind "mpi".
+  /// Reports of all ranks; collective. Empty except for devices of kind "mpi".
   std::vector<RankReport> rank_reports();
   /// After RanksLost: makes this a device of the ranks that are left, numbered anew in their old
   /// order. Collective among them. What was submitted has ended when it returns; jobs keep this
@@ -157,12 +156,12 @@ class Device {
   /// anew each time, and change nothing that the next try needs. Where nothing can be lost it is
   /// just done.
   void despite_losses(const std::function<void()>& work);
-  /// One line: "emulator: 1 board of 4 chips, vector engine, avx512".
+  /// One line of text: "emulator: 1 board of 4 chips, vector engine, avx512".
   std::string description() const;
-  /// Tests every board: memories, arithmetic, reduction network, a product of matrices; `rounds`
-  /// times, with other numbers each time. It takes its turn in the queue like a run. A board that
-  /// fails is taken out, and its work goes to the others. Throws Error (Device) when none is left.
-  /// The option health_check=SECONDS has it done again and again in the background.
+  /// Test every board `rounds` times with different data: memories, arithmetic, reduction network,
+  /// a matrix product. The test goes through the queue like a run. A board that fails is removed
+  /// and its work reassigned to the others. Throws Error (Device) if none is left. The option
+  /// health_check=SECONDS repeats the test in the background.
   std::vector<BoardTest> test(unsigned rounds = 1);
 
  private:
@@ -173,44 +172,44 @@ class Device {
   friend struct DeviceRanks;
   struct Impl;
   std::shared_ptr<struct DeviceCore> core() const;
-  static Device over(std::shared_ptr<struct DeviceCore> core, double check_seconds = 0);
+  static Device over(std::shared_ptr<struct DeviceCore> core, double health_check_interval = 0);
   explicit Device(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 
-/// Work for a device. Any numbers of targets and sources: larger than the memories, not a multiple
-/// of anything, or zero (results are then what section Start leaves).
+/// A kernel with its parameters, sources and targets. Numbers of targets and sources are arbitrary:
+/// they may exceed the memories or be zero (without sources, results are those of section Start).
 class Job {
  public:
   ~Job();
   Job(Job&&) noexcept;
   Job& operator=(Job&&) noexcept;
 
-  /// Set a `param`. Throws Error (Usage) for an unknown name. Params that were never set are 0.
+  /// Set a `param`. Throws Error (Usage) for an unknown name. The initial value is 0.
   void set(std::string_view name, double value);
-  /// Give all `jvar`s: one value of each for n sources. Arrays are converted and kept by the
-  /// device, so the call may return before they are sent but not before they are read. Throws Error
-  /// (Usage) naming a variable that is missing, unknown or of another type, Error (Input) for a NaN
-  /// or an infinity in a floating-point array, with name and index.
+  /// Set all `jvar`s of n sources. The arrays are converted and copied before the call returns; the
+  /// copy is sent by the next run. Throws Error (Usage) naming a variable that is missing, unknown
+  /// or of another type, Error (Input) for a NaN or an infinity in a floating-point array, with
+  /// name and index.
   void sources(std::size_t n, std::span<const NamedInput> arrays);
   void sources(std::size_t n, std::initializer_list<NamedInput> arrays);
-  /// Replace n sources from index `first` on; those before and after stay, and so do the values of
-  /// variables that are not named. Only what changed is sent. Errors as above, and Error (Usage)
-  /// for a range that ends behind the last source.
+  /// Replace n sources from index `first` on; the other sources and the variables without an array
+  /// keep their values. Only the range is sent. Errors as above, and Error (Usage) for a range that
+  /// exceeds the sources.
   void update_sources(std::size_t first, std::size_t n, std::span<const NamedInput> arrays);
   void update_sources(std::size_t first, std::size_t n, std::initializer_list<NamedInput> arrays);
-  /// Give all `ivar`s: one value of each for n targets.
+  /// Set all `ivar`s of n targets.
   void targets(std::size_t n, std::span<const NamedInput> arrays);
   void targets(std::size_t n, std::initializer_list<NamedInput> arrays);
 
-  /// Compute, and fill the result arrays: of an `fvar` one value for each target, of an `ovar` one
-  /// for each source. What is not named is not fetched. `name[]` stands for all elements name_0,
-  /// name_1, ... of an array or a list: its array has a row of them for each target, and its stride
-  /// is that from one element to the next. Throws Error (Usage) for a wrong name or type.
+  /// Compute, and fill the result arrays: an `fvar` has one value for each target, an `ovar` one
+  /// for each source. Variables that are not named are not fetched. `name[]` means all elements
+  /// name_0, name_1, ... of an array or a list: its array has a row of them for each target, and
+  /// its stride is that between elements. Throws Error (Usage) for a wrong name or type.
   void run(std::span<const NamedResult> results);
   void run(std::initializer_list<NamedResult> results);
-  /// The same in the background: the host is free meanwhile. The arrays are filled when `wait` (or
-  /// the next call on this job) returns; an error is thrown there.
+  /// Compute in the background. The arrays are filled when `wait` (or the next call on this job)
+  /// returns; errors are thrown there.
   void start(std::span<const NamedResult> results);
   void start(std::initializer_list<NamedResult> results);
   bool ready() const;

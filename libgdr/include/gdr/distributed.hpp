@@ -1,10 +1,10 @@
-// Dense matrices dealt out over a grid of ranks: products, LU, and systems of equations as HPL
-// solves them.
+// Dense matrices distributed block-cyclically over a grid of ranks: products, LU, and systems of
+// equations as in HPL.
 //
 //   gdr::Device device = gdr::Device::open("mpi");
 //   gdr::DistributedMatrices grid(device, {.block = 256});
 //   std::vector<double> a(grid.local_rows(n) * grid.local_columns(n + 1));   // [A | b]
-//   for (l, c of them) a[...] = element(grid.global_row(l), grid.global_column(c));
+//   for (l, c) a[l + c * grid.local_rows(n)] = element(grid.global_row(l), grid.global_column(c));
 //   std::vector<double> x = grid.solve(n, a.data());
 #pragma once
 
@@ -20,32 +20,33 @@
 namespace gdr {
 
 struct GridOptions {
-  unsigned rows = 0;        ///< of the grid; must divide the ranks. 0: as square as it can be, wide
-  std::size_t block = 128;  ///< rows and columns that are dealt out together, and of a panel of LU
+  unsigned rows = 0;  ///< grid rows, a divisor of the ranks; 0: the most square grid
+  std::size_t block =
+      128;  ///< rows and columns of a distribution block, and columns of an LU panel
   MatrixPrecision precision = MatrixPrecision::Full;
-  /// LU: the next panel is factorised while the boards work on the rest of the matrix. The bits are
-  /// the same without; it is for measuring.
+  /// Whether LU factorises the next panel while the boards update the rest of the matrix. The
+  /// results have the same bits either way.
   bool look_ahead = true;
 };
 
-/// Where the time of LU went on this rank, over all calls, in seconds.
+/// Times of LU on this rank over all calls, seconds.
 struct GridTimes {
-  double seconds = 0;  ///< in lu()
-  double update = 0;   ///< products on the boards
-  double panel = 0;    ///< factorising panels, or waiting for who does
-  double hidden = 0;   ///< of `panel`, while the update of the same step went on
+  double seconds = 0;  ///< total time of lu()
+  double update = 0;   ///< time of products on the boards
+  double panel = 0;    ///< time of factorising panels or waiting for them
+  double hidden = 0;   ///< part of `panel` that overlaps with the update of the same step
 };
 
-/// Matrices are dealt out as ScaLAPACK and HPL do: in blocks of block x block, cyclically over the
-/// grid, the first to rank 0; ranks stand in the grid row by row. A rank keeps its elements by
-/// columns, `local_rows` to a column. All calls are collective; products run on each rank's boards,
-/// panels on the hosts. In exact numerics every element has the same bits for any number of ranks
-/// and any grid (the inner dimension is cut the same way for all), but they depend on the block.
-/// Errors agree. Throws Error (Usage) for a grid that does not divide the ranks, a block of 0, and
-/// null pointers to elements that are needed.
+/// Matrices have the two-dimensional block-cyclic distribution of ScaLAPACK and HPL: blocks of
+/// block x block, the first on rank 0; ranks are numbered row by row in the grid. A rank stores its
+/// elements in column-major order with `local_rows` as leading dimension. All calls are collective;
+/// products run on each rank's boards, panels on the hosts. In exact numerics every element has the
+/// same bits for any number of ranks and any grid, but depends on the block. Errors are the same on
+/// all ranks. Throws Error (Usage) for grid rows that do not divide the ranks, a block of 0, and
+/// null pointers to required elements.
 class DistributedMatrices {
  public:
-  /// The device must outlive it; of one process it is a grid of one.
+  /// The device must outlive it. The grid of a device of one process is 1 x 1.
   explicit DistributedMatrices(Device& device, const GridOptions& options = {});
   ~DistributedMatrices();
   DistributedMatrices(DistributedMatrices&&) noexcept;
@@ -53,27 +54,27 @@ class DistributedMatrices {
 
   unsigned grid_rows() const noexcept;
   unsigned grid_columns() const noexcept;
-  /// Of a matrix with so many rows or columns: how many this rank has.
+  /// Number of rows of m, or columns of n, that this rank stores.
   std::size_t local_rows(std::size_t m) const noexcept;
   std::size_t local_columns(std::size_t n) const noexcept;
-  /// Which row or column of the whole matrix one of this rank's is.
+  /// Global index of a local row or column.
   std::size_t global_row(std::size_t local) const noexcept;
   std::size_t global_column(std::size_t local) const noexcept;
 
-  /// C = alpha A B + beta C, of m x k, k x n and m x n. What the next step needs travels while the
-  /// boards work on this one. beta = 0 does not read C.
+  /// C = alpha A B + beta C, of m x k, k x n and m x n. Transfers for the next step overlap with
+  /// the computation of the current one. beta = 0 does not read C.
   void multiply(std::size_t m, std::size_t n, std::size_t k, double alpha, const double* a,
                 const double* b, double beta, double* c);
 
   /// P A = L U of the first n columns of an n x (n + extra) matrix with partial pivoting, in place;
-  /// the further columns become L^-1 P times what they were. `pivots` gets n row numbers, from 0,
-  /// on every rank: row i was exchanged with row pivots[i], for i = 0, 1, ... Returns the first
-  /// pivot that is exactly zero, if there is one.
+  /// the further columns X are overwritten with L^-1 P X. `pivots` gets n row numbers, from 0, on
+  /// every rank: row i was exchanged with row pivots[i], for i = 0, 1, ... Returns the first pivot
+  /// that is exactly zero, if any.
   std::optional<std::size_t> lu(std::size_t n, std::size_t extra, double* a,
                                 std::span<std::int64_t> pivots);
   GridTimes times() const noexcept;
-  /// A x = b, `a` being [A | b] of n x (n + 1), which is overwritten by the factors. Every rank
-  /// gets x. Throws Error (Input) if a pivot is exactly zero, with its number.
+  /// Solves A x = b; `a` is [A | b] of n x (n + 1) and is overwritten with the factors. Returns x
+  /// on every rank. Throws Error (Input) with the index of the first pivot that is exactly zero.
   std::vector<double> solve(std::size_t n, double* a);
 
  private:

@@ -1,5 +1,5 @@
-// Products of Eigen's matrices on a device; gdr/eigen_linear.hpp, which this includes, has systems
-// of equations. Needs Eigen where it is included; libgdr does not.
+// Products of Eigen matrices on a device; includes gdr/eigen_linear.hpp for systems of equations.
+// Requires Eigen in the including program; libgdr does not.
 //
 //   gdr::MatrixProduct product(device);
 //   gdr::multiply(product, c, a.transpose(), b);           // c = a^T b
@@ -25,14 +25,14 @@ namespace eigen {
 template <typename Scalar>
 using Plain = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
 
-/// Whether the elements of an expression lie in memory, as those of matrices, maps, blocks, Refs
-/// and their transposes do.
+/// Whether the elements of an expression are in memory: matrices, maps, blocks, Refs and their
+/// transposes.
 template <typename Derived>
 constexpr bool in_memory = (int{Eigen::internal::traits<Derived>::Flags} &
                             Eigen::DirectAccessBit) != 0;
 
-/// What is in memory as a view, if rows or columns are packed there; a null pointer if not. Element
-/// (r, c) is at data[r * down + c * across].
+/// The view of an expression in memory if its rows or columns are contiguous, else a null pointer.
+/// Element (r, c) is at data[r * down + c * across].
 template <typename Scalar>
 MatrixView<Scalar> view_of(Scalar* data, Eigen::Index rows, Eigen::Index columns, Eigen::Index down,
                            Eigen::Index across) {
@@ -54,7 +54,7 @@ MatrixView<Scalar> view_in_memory(Scalar* data, const Derived& x) {
                  by_rows ? x.innerStride() : x.outerStride());
 }
 
-/// A factor where it lies, or a copy of it.
+/// A factor in place, or a copy of it.
 template <typename Scalar>
 struct Factor {
   MatrixView<const Scalar> view;
@@ -72,7 +72,7 @@ struct Factor {
   }
 };
 
-/// Where a matrix lies: `columns` of `rows` elements, `stride` from one to the next.
+/// Memory range of a matrix: `columns` of `rows` elements, `stride` elements apart.
 template <typename Scalar>
 struct Extent {
   const Scalar* begin;
@@ -87,15 +87,15 @@ struct Extent {
   bool empty() const { return rows == 0 || columns == 0; }
 };
 
-/// Whether two have an element in common; of different strides, whether they might.
+/// Whether two ranges share an element; for different strides, whether they may.
 template <typename Scalar>
 bool overlap(const Extent<Scalar>& x, const Extent<Scalar>& y) {
   const std::less<const Scalar*> before;
   if (before(y.begin, x.begin)) return overlap(y, x);
   if (x.empty() || y.empty() || !before(y.begin, x.end())) return false;
   if (x.stride != y.stride) return true;
-  // Blocks of one matrix: y begins `down` and `right` of x; what of its columns is beyond the
-  // stride lies at the top of the columns next to them.
+  // Blocks of one matrix: y starts `down` rows and `right` columns after x; elements beyond the
+  // stride belong to the next column.
   const auto apart = static_cast<std::size_t>(y.begin - x.begin);
   const std::size_t down = apart % x.stride, right = apart / x.stride;
   return (down < x.rows && right < x.columns) ||
@@ -108,16 +108,16 @@ inline std::string shape(Eigen::Index rows, Eigen::Index columns) {
 
 }  // namespace eigen
 
-/// C = alpha A B + beta C, for matrices of double or of float (all the same): matrices, maps,
-/// blocks, Refs, and transposes of them, by columns or by rows, are read and written where they lie
-/// if their rows or columns are packed; everything else (sums, inner strides) is copied, and so is
-/// a factor that overlaps C. With beta = 0, C is not read. C is never resized. Throws Error (Usage)
-/// where shapes do not agree, and what MatrixProduct::compute throws.
+/// C = alpha A B + beta C for matrices of double or of float (all of one type). Matrices, maps,
+/// blocks, Refs and their transposes are accessed in place if their rows or columns are contiguous;
+/// other expressions, and factors that overlap C, are copied. With beta = 0, C is not read. C is
+/// not resized. Throws Error (Usage) for mismatched shapes, and the errors of
+/// MatrixProduct::compute.
 template <typename DerivedC, typename DerivedA, typename DerivedB>
 void multiply(MatrixProduct& product, const Eigen::MatrixBase<DerivedC>& c,
               const Eigen::MatrixBase<DerivedA>& a, const Eigen::MatrixBase<DerivedB>& b,
               typename DerivedC::Scalar alpha = 1, typename DerivedC::Scalar beta = 0,
-              Unchanged unchanged = Unchanged::Nothing) {
+              Reuse reuse = Reuse::Nothing) {
   using Scalar = typename DerivedC::Scalar;
   static_assert(std::is_same_v<Scalar, double> || std::is_same_v<Scalar, float>,
                 "products are of double or of float");
@@ -127,15 +127,15 @@ void multiply(MatrixProduct& product, const Eigen::MatrixBase<DerivedC>& c,
   static_assert(eigen::in_memory<DerivedC> &&
                     (int{Eigen::internal::traits<DerivedC>::Flags} & Eigen::LvalueBit) != 0,
                 "C is written: give a matrix, a map, a block or a Ref that is not const");
-  if (unchanged == Unchanged::Nothing) product.forget();  // also if this call fails
+  if (reuse == Reuse::Nothing) product.invalidate();  // also if this call fails
   if (a.cols() != b.rows() || c.rows() != a.rows() || c.cols() != b.cols())
     throw Error(ErrorCategory::Usage, "C is " + eigen::shape(c.rows(), c.cols()) + ", A is " +
                                           eigen::shape(a.rows(), a.cols()) + " and B is " +
                                           eigen::shape(b.rows(), b.cols()) +
                                           ": their shapes do not make a product");
-  // As in Eigen's own functions, so that blocks, which are temporary objects, can be written.
+  // Const as in Eigen's own functions, to accept blocks, which are temporary objects.
   DerivedC& to = c.const_cast_derived();
-  eigen::Plain<Scalar> spread;  // for a C whose rows and columns are both apart
+  eigen::Plain<Scalar> spread;  // for a C without contiguous rows or columns
   MatrixView<Scalar> view = eigen::view_in_memory(to.data(), to);
   const bool apart = view.data == nullptr && to.size() > 0;
   if (apart) {
@@ -150,7 +150,7 @@ void multiply(MatrixProduct& product, const Eigen::MatrixBase<DerivedC>& c,
 
   const auto m = static_cast<std::size_t>(c.rows()), n = static_cast<std::size_t>(c.cols());
   const auto k = static_cast<std::size_t>(a.cols());
-  product.compute(m, n, k, alpha, left.view, right.view, beta, view, unchanged);
+  product.compute(m, n, k, alpha, left.view, right.view, beta, view, reuse);
   if (apart) to = spread;
 }
 

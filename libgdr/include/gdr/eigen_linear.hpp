@@ -1,13 +1,13 @@
-// Systems of linear equations in Eigen's matrices on a device; <gdr/eigen.hpp> includes it.
+// Systems of linear equations of Eigen matrices on a device; included by <gdr/eigen.hpp>.
 //
 //   gdr::LinearSolver solver(device);
-//   Eigen::VectorXd x = gdr::solve(solver, a, b);           // a and b stay
+//   Eigen::VectorXd x = gdr::solve(solver, a, b);           // a and b are unchanged
 //   gdr::Pivots pivots;
 //   if (gdr::lu(solver, a, pivots)) ...                     // singular
-//   gdr::solve(solver, a, pivots, b);                       // b becomes the solution
+//   gdr::solve(solver, a, pivots, b);                       // b is overwritten with the solution
 //
-// Matrices that are written, and factors, are taken where they lie: matrices, maps and blocks by
-// columns. Functions throw Error (Usage) where shapes do not agree, and what LinearSolver throws.
+// Written matrices and factors are accessed in place: column-major matrices, maps and blocks.
+// Functions throw Error (Usage) for mismatched shapes, and the errors of LinearSolver.
 #pragma once
 
 #include <Eigen/Core>
@@ -50,14 +50,14 @@ inline void need(bool fits, const char* what, const Read& a, Eigen::Index rows,
 }  // namespace eigen
 
 /// P A = L U in place with partial pivoting; `pivots` gets min(rows, columns) elements. Returns the
-/// first pivot that is exactly zero, if there is one (see LinearSolver::lu).
+/// first pivot that is exactly zero, if any (see LinearSolver::lu).
 inline std::optional<std::size_t> lu(LinearSolver& solver, eigen::Written a, Pivots& pivots) {
   pivots.resize(std::min(a.rows(), a.cols()));
   return solver.lu(eigen::count(a.rows()), eigen::count(a.cols()), eigen::by_columns<double>(a),
                    {pivots.data(), eigen::count(pivots.size())});
 }
 
-/// op(A) X = B from the factors of a square matrix; B becomes X.
+/// Solves op(A) X = B from the factors of a square matrix; B is overwritten with X.
 inline void solve(LinearSolver& solver, const eigen::Read& lu, const Pivots& pivots,
                   eigen::Written b, Transpose transpose = Transpose::No) {
   eigen::need(lu.rows() == lu.cols() && b.rows() == lu.rows(), "solve", lu, b.rows(), b.cols());
@@ -83,14 +83,14 @@ Eigen::Matrix<double, Eigen::Dynamic, DerivedB::ColsAtCompileTime> solve(
 }
 
 /// A = L L^T or U^T U of a symmetric, positive definite matrix, in place. Returns the first pivot
-/// that is not positive, if there is one (see LinearSolver::cholesky).
+/// that is not positive, if any (see LinearSolver::cholesky).
 inline std::optional<std::size_t> cholesky(LinearSolver& solver, Triangle triangle,
                                            eigen::Written a) {
   eigen::need(a.rows() == a.cols(), "cholesky", a, a.rows(), a.cols());
   return solver.cholesky(triangle, eigen::count(a.rows()), eigen::by_columns<double>(a));
 }
 
-/// A X = B from the Cholesky factor of A; B becomes X.
+/// Solves A X = B from the Cholesky factor of A; B is overwritten with X.
 inline void solve_cholesky(LinearSolver& solver, Triangle triangle, const eigen::Read& factor,
                            eigen::Written b) {
   eigen::need(factor.rows() == factor.cols() && b.rows() == factor.rows(), "solve_cholesky", factor,
@@ -99,7 +99,7 @@ inline void solve_cholesky(LinearSolver& solver, Triangle triangle, const eigen:
                         eigen::by_columns<const double>(factor), eigen::by_columns<double>(b));
 }
 
-/// op(A) X = alpha B (Side::Left) or X op(A) = alpha B for triangular A; B becomes X.
+/// op(A) X = alpha B (Side::Left) or X op(A) = alpha B for triangular A; B is overwritten with X.
 inline void solve_triangular(LinearSolver& solver, Side side, Triangle triangle, Diagonal diagonal,
                              const eigen::Read& a, eigen::Written b, double alpha = 1,
                              Transpose transpose = Transpose::No) {

@@ -1,4 +1,4 @@
-// Kernels: assembled programs with the interface that their declarations give them.
+// Kernels: assembled programs with their declared interface.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace gdr {
 
 struct Program;
 
-/// What a variable of a kernel is for.
+/// Role of a variable of a kernel.
 enum class Role { Target, Source, Result, Param, Output };
 
 /// Type of the host's numbers for a variable. A Raw value is the machine's bits in 64-bit words,
@@ -24,30 +24,29 @@ struct KernelVariable {
   std::string name;
   Role role;
   HostNumber type;
-  std::string conversion;      ///< as declared: "f64to72"
-  std::string reduction;       ///< results and outputs: "fadd"; empty for the others
-  std::size_t host_bytes = 8;  ///< size of one value in the user's array: 4, 8, or 16 (a raw long)
+  std::string conversion;      ///< declared conversion: "f64to72"
+  std::string reduction;       ///< reduction of a result or output: "fadd"; else empty
+  std::size_t host_bytes = 8;  ///< size of a value in the user's array: 4, 8, or 16 (a raw long)
 };
 
 /// An assembled kernel. Cheap to copy; immutable; may be used by any number of devices and threads.
 class Kernel {
  public:
-  /// Assemble a text. Throws Error (Program) whose message holds every diagnostic, rendered.
+  /// Assemble a text. Throws Error (Program) whose message holds all diagnostics.
   static Kernel assemble(std::string_view text, const std::string& name = "kernel");
-  /// Compile a text of the kernel language (docs/reference/kernel-language.md), which takes from a
-  /// tenth of a second to some seconds. Throws Error (Program) whose message holds every
-  /// diagnostic, rendered, or says which resource of the chip does not suffice. Warnings are not
-  /// reported.
+  /// Compile a text of the kernel language (docs/reference/kernel-language.md), which takes a
+  /// tenth of a second to some seconds. Throws Error (Program) whose message holds all diagnostics,
+  /// or names the resource of the chip that is exhausted. Warnings are not reported.
   static Kernel compile(std::string_view text, const std::string& name = "kernel");
   /// Read an object file (.gdo), compile a file of the kernel language (.gdk), or assemble a source
   /// file (any other name).
   static Kernel load(const std::string& path);
-  /// The kernel in the `size` bytes of an object file that lie in memory. Throws Error (Program)
-  /// naming what is wrong with them.
+  /// The kernel of an object file in memory, `size` bytes. Throws Error (Program) naming the defect
+  /// of a malformed object.
   static Kernel from_object(const void* bytes, std::size_t size,
                             const std::string& name = "object");
   /// A kernel of the library by name, "gravity" or one of `builtin_names`. Throws Error (Usage)
-  /// naming those there are.
+  /// with the list of names.
   static Kernel builtin(std::string_view name);
   static std::vector<std::string> builtin_names();
   explicit Kernel(Program program);
@@ -56,10 +55,10 @@ class Kernel {
   const std::vector<KernelVariable>& variables() const noexcept;
   /// Clocks of the loop body for one interaction and PE.
   double clocks_per_interaction() const noexcept;
-  /// Floating-point operations counted for one interaction, by the field's convention.
+  /// Floating-point operations counted for one interaction, by the conventional count.
   double flops_per_interaction() const noexcept;
   const Program& program() const noexcept;
-  /// The bytes of this kernel's object file (.gdo).
+  /// Contents of this kernel's object file (.gdo).
   const std::vector<std::uint8_t>& object() const noexcept;
 
  private:

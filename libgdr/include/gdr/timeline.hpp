@@ -1,4 +1,4 @@
-// The time line of a device: when its link and its chips would be busy, and the host between them.
+// Timeline of a device: busy times of the link, the chips and the host.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +6,13 @@
 
 namespace gdr {
 
-/// Something that was busy. Times are seconds on the real board, from the beginning of the record;
-/// the host's are measured here, between the end of one command list and the beginning of the next.
+/// A busy time. Times are predicted seconds on the real board from the start of the recording;
+/// times of the host are measured between the end of a command list and the start of the next.
 struct TimelineEvent {
-  unsigned board = 0;
-  std::string part;  ///< "host", "link write", "link read", "chip N", or "board" of one elsewhere
-  std::string what;  ///< the command: "run", "write targets", ...; of the host "between lists"
-  double begin = 0, end = 0;
+  unsigned board = 0;  ///< number of the board
+  std::string part;    ///< busy part: "host", "link write", "link read", "chip N", "board" (remote)
+  std::string what;    ///< command: "run", "write targets", ...; "between lists" for the host
+  double begin = 0, end = 0;  ///< seconds
 };
 
 }  // namespace gdr

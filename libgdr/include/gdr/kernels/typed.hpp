@@ -1,5 +1,5 @@
-// What the generated headers of kernels share: structures of the host, described to the library by
-// the places of their members, so that they are read and filled where they lie.
+// Common part of the generated C++ headers: host structures described by the offsets of their
+// members, so that they are accessed in place.
 #pragma once
 
 #include <algorithm>
@@ -18,9 +18,9 @@ namespace gdr::kernels {
 
 /// A member of a structure that stands for a variable of a kernel.
 struct Field {
-  std::string_view name;  ///< of the variable, as declared
+  std::string_view name;  ///< declared name of the variable
   HostNumber type = HostNumber::F64;
-  std::size_t offset = 0;  ///< of the member, in bytes
+  std::size_t offset = 0;  ///< offset of the member, bytes
 };
 
 /// The members of n structures as arrays of the library's interface.
@@ -32,7 +32,7 @@ std::array<Named, count> arrays_of(std::span<Record> records,
     named[k].name = fields[k].name;
     named[k].array.type = fields[k].type;
     named[k].array.stride = sizeof(Record);
-    // A list of none may be a null pointer, which has no members.
+    // An empty list may be a null pointer.
     if (records.empty()) continue;
     if constexpr (std::is_const_v<Record>) {
       named[k].array.data = reinterpret_cast<const std::byte*>(records.data()) + fields[k].offset;
@@ -43,8 +43,8 @@ std::array<Named, count> arrays_of(std::span<Record> records,
   return named;
 }
 
-/// A parameter's value as gdr::Job::set takes it. Throws Error (Input) for an integer that a double
-/// does not hold.
+/// The value of a parameter as a double. Throws Error (Input) for an integer that a double cannot
+/// represent.
 inline double parameter(double value) { return value; }
 template <typename Integer>
 requires std::is_integral_v<Integer>
@@ -55,10 +55,10 @@ double parameter(Integer value) {
   return number;
 }
 
-/// A kernel on a device whose data are structures. `Definition` is what a generated header says of
-/// its kernel: the structures Source, Target, Result and Output, their members (source_fields and
-/// so on), and `kernel()`. Everything is as in gdr::Job, whose arrays the members are: nothing is
-/// copied on the way, and a list may be changed when the call has returned.
+/// A job whose data are structures. `Definition` comes from the generated header of a kernel: the
+/// structures Source, Target, Result and Output, their members (source_fields and so on), and
+/// `kernel()`. Functions behave like those of gdr::Job with the members as arrays; a list may be
+/// changed after the call.
 template <typename Definition>
 class TypedJob {
  public:
@@ -73,7 +73,7 @@ class TypedJob {
   void sources(std::span<const Source> list) {
     job_.sources(list.size(), arrays_of<NamedInput>(list, Definition::source_fields));
   }
-  /// Replace as many sources as the list has, from index `first` on.
+  /// Replace the sources from index `first` on by those of the list.
   void update_sources(std::size_t first, std::span<const Source> list) {
     job_.update_sources(first, list.size(), arrays_of<NamedInput>(list, Definition::source_fields));
   }
@@ -81,13 +81,13 @@ class TypedJob {
     job_.targets(list.size(), arrays_of<NamedInput>(list, Definition::target_fields));
   }
 
-  /// Compute: a result for each target. Throws Error (Usage) if the list has not as many as there
-  /// are targets, and what gdr::Job::run throws.
+  /// Compute a result for each target. Throws Error (Usage) if the length of the list is not the
+  /// number of targets, and the errors of gdr::Job::run.
   void run(std::span<Result> results) {
     check("results", results.size(), "targets", job_.target_count());
     job_.run(arrays_of<NamedResult>(results, Definition::result_fields));
   }
-  /// The same for a kernel with outputs, one for each source.
+  /// Compute with a kernel that has outputs, one for each source.
   void run(std::span<Result> results, std::span<Output> outputs) {
     check("results", results.size(), "targets", job_.target_count());
     check("outputs", outputs.size(), "sources", job_.source_count());
@@ -106,7 +106,7 @@ class TypedJob {
   bool ready() const { return job_.ready(); }
   void wait() { job_.wait(); }
 
-  /// The same job by names and arrays.
+  /// The underlying job.
   gdr::Job& untyped() noexcept { return job_; }
 
  private:

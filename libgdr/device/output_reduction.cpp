@@ -1,0 +1,79 @@
+// Reduction of output items over chips and batches.
+#include "libgdr/device/output_reduction.hpp"
+
+#include <algorithm>
+
+#include "emulator/chip/reduction.hpp"
+
+namespace gdr {
+
+OutputReduction::OutputReduction(const Program& program) {
+  const LinkLayout layout = link_layout(program);
+  words_ = layout.output_words;
+  for (const LinkLayout::Field& field : layout.outputs)
+    fields_.push_back(port_field(program.variables[field.variable], field));
+  scratch_.resize(words_);
+}
+
+void OutputReduction::begin(std::size_t n) {
+  joined_.assign(n * words_, 0);
+  records_log_ = false;
+  log_.clear();
+}
+
+void OutputReduction::join(std::uint64_t* record, const std::uint64_t* other) {
+  Flags ignored = no_flags;
+  const auto word = [&](const PortField& f, const std::uint64_t* from) {
+    return network_word(f, to_machine(f.conversion, f.width, host_bits(f, from), ignored));
+  };
+  std::ranges::fill(scratch_, std::uint64_t{0});
+  for (const PortField& f : fields_) {
+    const Long sum = reduce_node(f.reduce, word(f, record), word(f, other), ignored);
+    put_host_bits(f, network_to_host(f, sum), scratch_.data());
+  }
+  std::ranges::copy(scratch_, record);
+}
+
+void OutputReduction::add(std::size_t first, std::size_t n, const std::uint64_t* words,
+                          std::size_t records, bool fresh) {
+  if (records_log_) {
+    Items& items = log_.emplace_back(Items{{first, n}, fresh, {}});
+    for (std::size_t k = 0; k < n; ++k)
+      items.words.insert(items.words.end(), words + k * records * words_,
+                         words + (k * records + 1) * words_);
+    return;
+  }
+  for (std::size_t k = 0; k < n; ++k) {
+    std::uint64_t* const record = joined_.data() + (first + k) * words_;
+    const std::uint64_t* const item = words + k * records * words_;
+    if (fresh)
+      std::copy_n(item, words_, record);
+    else
+      join(record, item);
+  }
+}
+
+std::vector<std::uint64_t> OutputReduction::logged_items(IndexRange range) const {
+  std::vector<std::uint64_t> log;
+  for (const Items& items : log_) {
+    const std::size_t first = std::max(items.sources.first, range.first);
+    const std::size_t end =
+        std::min(items.sources.first + items.sources.count, range.first + range.count);
+    if (first >= end) continue;
+    log.insert(log.end(), {first, end - first, items.fresh ? 1U : 0U});
+    const auto from =
+        items.words.begin() + static_cast<std::ptrdiff_t>((first - items.sources.first) * words_);
+    log.insert(log.end(), from, from + static_cast<std::ptrdiff_t>((end - first) * words_));
+  }
+  return log;
+}
+
+void OutputReduction::replay(std::span<const std::uint64_t> log, std::size_t before) {
+  while (!log.empty()) {
+    const std::size_t first = log[0], n = log[1];
+    add(first - before, n, log.data() + 3, 1, log[2] != 0);
+    log = log.subspan(3 + n * words_);
+  }
+}
+
+}  // namespace gdr

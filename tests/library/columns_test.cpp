@@ -1,0 +1,78 @@
+// Packing and unpacking of records from arrays of any layout.
+#include "libgdr/device/columns.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "support/catch.hpp"
+
+namespace gdr::test {
+namespace {
+
+/// Arrays of doubles with individual strides, for consecutive words of records.
+struct Arrays {
+  std::vector<std::vector<double>> values;
+  std::vector<Column> columns;
+
+  Arrays(std::size_t count, std::size_t n, std::mt19937_64& random) {
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t step = random() % 4 == 0 ? 3 : 1;
+      values.emplace_back(n * step + 1);
+      for (double& v : values.back()) v = static_cast<double>(random() % 1000) - 500;
+      const bool numbers = random() % 3 != 0;
+      columns.push_back({reinterpret_cast<char*>(values.back().data()),
+                         static_cast<std::ptrdiff_t>(step * sizeof(double)),
+                         static_cast<std::uint32_t>(2 * k), numbers ? Move::Doubles : Move::Words});
+    }
+  }
+  double& value(std::size_t k, std::size_t i) {
+    return values[k][i * static_cast<std::size_t>(columns[k].stride) / sizeof(double)];
+  }
+};
+
+}  // namespace
+
+TEST_CASE("arrays of any number and stride are packed into records and unpacked") {
+  std::mt19937_64 random(1);
+  for (unsigned trial = 0; trial < 400; ++trial) {
+    const std::size_t count = 1 + random() % 10, n = random() % 40, words = count + random() % 3;
+    const std::size_t first = n == 0 ? 0 : random() % n;
+    Arrays arrays(count, n, random);
+    std::vector<double> records((n - first) * words, -1e300), expected(records);
+    for (std::size_t i = first; i < n; ++i) {
+      for (std::size_t k = 0; k < count; ++k)
+        expected[(i - first) * words + k] = arrays.value(k, i);
+    }
+    CHECK(pack_records(arrays.columns, first, n - first,
+                       reinterpret_cast<std::uint32_t*>(records.data()), 2 * words));
+    REQUIRE(records == expected);
+
+    Arrays back(count, n, random);
+    unpack_records(back.columns, first, n - first,
+                   reinterpret_cast<const std::uint32_t*>(records.data()), 2 * words);
+    for (std::size_t i = first; i < n; ++i) {
+      for (std::size_t k = 0; k < count; ++k) REQUIRE(back.value(k, i) == arrays.value(k, i));
+    }
+  }
+}
+
+TEST_CASE("a number that is not finite is detected at every position of every array") {
+  std::mt19937_64 random(2);
+  constexpr double bad[] = {std::numeric_limits<double>::infinity(),
+                            -std::numeric_limits<double>::infinity(),
+                            std::numeric_limits<double>::quiet_NaN()};
+  for (unsigned trial = 0; trial < 1000; ++trial) {
+    const std::size_t count = 1 + random() % 9, n = 1 + random() % 20;
+    Arrays arrays(count, n, random);
+    const std::size_t k = random() % count;
+    arrays.value(k, random() % n) = bad[random() % 3];
+    std::vector<std::uint32_t> records(n * count * 2);
+    CHECK(pack_records(arrays.columns, 0, n, records.data(), 2 * count) ==
+          (arrays.columns[k].move == Move::Words));
+  }
+}
+
+}  // namespace gdr::test

@@ -1,0 +1,216 @@
+// Gravity: comparison with sums in double, coincident particles, and invalid input.
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "gdr/error.hpp"
+#include "library/kernels.hpp"
+#include "support/catch.hpp"
+
+using namespace library_test;
+
+namespace {
+
+struct Cluster {
+  std::vector<double> x, m;
+  std::size_t size() const { return m.size(); }
+};
+
+Cluster cluster(std::size_t n, unsigned seed = 1) {
+  Cluster c{rough_values(3 * n, seed), rough_values(n, seed + 1)};
+  for (double& m : c.m) m = (1.5 + m) / static_cast<double>(n);
+  return c;
+}
+
+struct Forces {
+  std::vector<double> acc, pot;
+  explicit Forces(std::size_t n) : acc(3 * n, -77), pot(n, -77) {}
+  friend bool operator==(const Forces&, const Forces&) = default;
+};
+
+/// Excludes pairs with i = j if targets are the sources (`same`).
+Forces reference(const std::vector<double>& target, const Cluster& c, double eps, bool same) {
+  Forces f(target.size() / 3);
+  for (std::size_t i = 0; i < f.pot.size(); ++i) {
+    double a[3] = {}, pot = 0;
+    for (std::size_t j = 0; j < c.size(); ++j) {
+      double d[3], r2 = eps * eps;
+      for (std::size_t k = 0; k < 3; ++k) d[k] = c.x[3 * j + k] - target[3 * i + k];
+      for (double v : d) r2 += v * v;
+      if ((same && i == j) || r2 == 0) continue;
+      const double weight = c.m[j] / std::sqrt(r2);
+      pot -= weight;
+      for (std::size_t k = 0; k < 3; ++k) a[k] += weight / r2 * d[k];
+    }
+    for (std::size_t k = 0; k < 3; ++k) f.acc[3 * i + k] = a[k];
+    f.pot[i] = pot;
+  }
+  return f;
+}
+
+void check_near(const Forces& got, const Forces& expected) {
+  for (std::size_t i = 0; i < got.pot.size(); ++i) {
+    double error = 0, size = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      error += std::pow(got.acc[3 * i + k] - expected.acc[3 * i + k], 2);
+      size += std::pow(expected.acc[3 * i + k], 2);
+    }
+    CHECK(std::sqrt(error) <= 1e-6 * std::sqrt(size));
+    CHECK(got.pot[i] == Approx(expected.pot[i]).epsilon(1e-6));
+  }
+}
+
+std::string input_error(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const gdr::Error& error) {
+    CHECK(error.category() == gdr::ErrorCategory::Input);
+    return error.what();
+  }
+  FAIL("no error");
+  return {};
+}
+
+bool says(const std::string& message, const std::string& part) {
+  INFO(message);
+  return message.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("gravity agrees with sums in double") {
+  for (const char* name : {"emulator", "emulator:partition=targets", "emulator:partition=sources",
+                           "emulator:chips=3,blocks=3,pes=5,boards=2"})
+    for (std::size_t n : {1, 2, 3, 257}) {
+      gdr::Device device = gdr::Device::open(name);
+      gdr::Gravity gravity(device);
+      const Cluster c = cluster(n);
+      Forces f(n), on(2);
+      gravity.compute(n, c.x.data(), c.m.data(), 0.02, f.acc.data(), f.pot.data());
+      check_near(f, reference(c.x, c, 0.02, true));
+      const std::vector<double> places = rough_values(6, 77);
+      gravity.compute_on(2, places.data(), n, c.x.data(), c.m.data(), 0, on.acc.data(),
+                         on.pot.data());
+      check_near(on, reference(places, c, 0, false));
+    }
+}
+
+TEST_CASE("coincident particles do not interact without softening") {
+  gdr::Device device = gdr::Device::open(tiny);
+  gdr::Gravity gravity(device);
+  Cluster c = cluster(6);
+  for (std::size_t k = 0; k < 3; ++k) c.x[3 * 4 + k] = c.x[3 * 1 + k];
+  for (double eps : {0.0, 0.1}) {
+    Forces f(6);
+    gravity.compute(6, c.x.data(), c.m.data(), eps, f.acc.data(), f.pot.data());
+    check_near(f, reference(c.x, c, eps, true));
+    // With softening, coincident sources contribute to the potential.
+    Forces on(6);
+    gravity.compute_on(6, c.x.data(), 6, c.x.data(), c.m.data(), eps, on.acc.data(), on.pot.data());
+    check_near(on, reference(c.x, c, eps, false));
+  }
+}
+
+TEST_CASE("result arrays may be null, and the others have the same bits") {
+  gdr::Device device = gdr::Device::open(tiny);
+  gdr::Gravity gravity(device);
+  const Cluster c = cluster(40);
+  Forces f(40), again(40);
+  gravity.compute(40, c.x.data(), c.m.data(), 0.1, f.acc.data(), f.pot.data());
+  gravity.compute(40, c.x.data(), c.m.data(), 0.1, again.acc.data(), nullptr);
+  gravity.compute(40, c.x.data(), c.m.data(), 0.1, nullptr, again.pot.data());
+  CHECK(f == again);
+}
+
+TEST_CASE("no sources give zero forces, no targets no work, no particles an error") {
+  gdr::Device device = gdr::Device::open(tiny);
+  gdr::Gravity gravity(device);
+  const Cluster c = cluster(5);
+  Forces f(5);
+  gravity.compute_on(5, c.x.data(), 0, nullptr, nullptr, 0.1, f.acc.data(), f.pot.data());
+  CHECK(f.acc == std::vector<double>(15, 0.0));
+  CHECK(f.pot == std::vector<double>(5, 0.0));
+  CHECK_NOTHROW(gravity.compute_on(0, nullptr, 5, c.x.data(), c.m.data(), 0.1, nullptr, nullptr));
+  input_error([&] { gravity.compute(0, c.x.data(), c.m.data(), 0.1, f.acc.data(), f.pot.data()); });
+}
+
+TEST_CASE("invalid input is named in the error") {
+  gdr::Device device = gdr::Device::open(tiny);
+  gdr::Gravity gravity(device);
+  const Cluster good = cluster(9);
+  Forces f(9);
+  const auto compute = [&](const Cluster& c, double eps) {
+    gravity.compute(9, c.x.data(), c.m.data(), eps, f.acc.data(), f.pot.data());
+  };
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  Cluster bad = good;
+  bad.x[3 * 4 + 1] = nan;
+  CHECK(says(input_error([&] { compute(bad, 0.1); }), "particle 4: coordinate y is not a number"));
+  bad = good;
+  bad.x[3 * 8 + 2] = -inf;
+  CHECK(says(input_error([&] { compute(bad, 0.1); }), "particle 8: coordinate z is infinite"));
+  bad = good;
+  bad.m[3] = inf;
+  CHECK(says(input_error([&] { compute(bad, 0.1); }), "particle 3: its mass"));
+  for (double eps : {-0.1, nan, inf, 1e200, 1e-200}) {
+    INFO(eps);
+    CHECK(says(input_error([&] { compute(good, eps); }), "softening"));
+  }
+  compute(good, 0.1);
+  check_near(f, reference(good.x, good, 0.1, true));
+}
+
+TEST_CASE("numbers of particles beyond the address space are a usage error") {
+  gdr::Device device = gdr::Device::open(tiny);
+  gdr::Gravity gravity(device);
+  const Cluster c = cluster(5);
+  Forces f(5);
+  for (const std::size_t n :
+       {std::size_t{1} << 61, std::size_t{1} << 62, ~std::size_t{0} / 24 + 1, ~std::size_t{0}}) {
+    const auto message = [&](auto&& call) {
+      try {
+        call();
+      } catch (const gdr::Error& e) {
+        CHECK(e.category() == gdr::ErrorCategory::Usage);
+        return std::string(e.what());
+      }
+      return std::string();
+    };
+    const double *x = c.x.data(), *m = c.m.data();
+    CHECK(message([&] { gravity.compute(n, x, m, 0.1, f.acc.data(), nullptr); }) ==
+          std::to_string(n) + " particles are more than any memory holds");
+    CHECK(message([&] { gravity.compute_on(n, x, 5, x, m, 0.1, f.acc.data(), nullptr); }) ==
+          std::to_string(n) + " targets are more than any memory holds");
+    CHECK(message([&] { gravity.compute_on(5, x, n, x, m, 0.1, f.acc.data(), nullptr); }) ==
+          std::to_string(n) + " sources are more than any memory holds");
+  }
+  // The object is usable after errors.
+  gravity.compute(5, c.x.data(), c.m.data(), 0.1, f.acc.data(), f.pot.data());
+  check_near(f, reference(c.x, c, 0.1, true));
+}
+
+TEST_CASE("a force beyond the range of the chip is an error that names the particle") {
+  gdr::Device device = gdr::Device::open(tiny);
+  gdr::Gravity gravity(device);
+  Cluster c = cluster(4);
+  Forces f(4);
+  for (std::size_t k = 0; k < 3; ++k) c.x[k] = 0, c.x[6 + k] = k == 0 ? 1e-140 : 0;
+  const std::string message = input_error(
+      [&] { gravity.compute(4, c.x.data(), c.m.data(), 0, f.acc.data(), f.pot.data()); });
+  CHECK(says(message, "particle 0"));
+}
+
+TEST_CASE("gravity gives the same bits for any number of threads and boards") {
+  const Cluster c = cluster(700);
+  const auto forces = [&](const std::string& name) {
+    gdr::Device device = gdr::Device::open(name);
+    gdr::Gravity gravity(device);
+    Forces f(700);
+    gravity.compute(700, c.x.data(), c.m.data(), 0.01, f.acc.data(), f.pot.data());
+    return f;
+  };
+  const Forces expected = forces("emulator:threads=1,chips=2,blocks=2,pes=4");
+  CHECK(forces("emulator:threads=3,chips=2,blocks=2,pes=4,boards=3") == expected);
+  CHECK(forces("emulator:threads=1,chips=2,blocks=2,pes=4,engine=reference") == expected);
+}

@@ -1,0 +1,101 @@
+// Host kernels of factorisations: equal bits with every instruction set, compared with sums in long
+// double.
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "libgdr/dense/host/kernels.hpp"
+#include "support/catch.hpp"
+
+using namespace gdr;
+using namespace gdr::dense;
+
+namespace {
+
+std::vector<double> numbers(std::size_t n, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<> normal;
+  std::vector<double> all(n);
+  for (double& x : all) x = normal(random);
+  return all;
+}
+
+bool same(const std::vector<double>& x, const std::vector<double>& y) {
+  return std::memcmp(x.data(), y.data(), x.size() * sizeof(double)) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("host products have the same bits with every instruction set") {
+  struct Shape {
+    std::size_t m, n, k;
+  };
+  const HostKernels& reference = *host_kernels_of(Isa::Portable);
+  for (const Shape& s : {Shape{1, 1, 1},
+                         {3, 5, 7},
+                         {24, 8, 192},
+                         {25, 9, 193},
+                         {23, 7, 400},
+                         {240, 17, 33},
+                         {48, 240, 10}}) {
+    for (const bool a_turned : {false, true})
+      for (const bool b_turned : {false, true}) {
+        CAPTURE(s.m, s.n, s.k, a_turned, b_turned);
+        const std::size_t lda = (a_turned ? s.k : s.m) + 2, ldb = (b_turned ? s.n : s.k) + 1;
+        std::vector<double> a = numbers(lda * (a_turned ? s.m : s.k), 1);
+        const std::vector<double> b = numbers(ldb * (b_turned ? s.k : s.n), 2);
+        const std::vector<double> before = numbers((s.m + 3) * s.n, 3);
+        if (s.m == 25) a[7] = std::numeric_limits<double>::infinity();
+        const HostFactor of_a{a.data(), a_turned ? lda : 1, a_turned ? 1 : lda};
+        const HostFactor of_b{b.data(), b_turned ? ldb : 1, b_turned ? 1 : ldb};
+        const auto product = [&](const HostKernels& kernels) {
+          std::vector<double> c = before, scratch(kernels.scratch(s.m, s.n));
+          kernels.subtract_product({s.m, s.n, s.k, of_a, of_b, c.data(), s.m + 3, scratch.data()});
+          return c;
+        };
+        const std::vector<double> c = product(reference);
+        for (std::size_t j = 0; j < s.n; ++j)
+          for (std::size_t i = 0; i < s.m + 3; ++i) {
+            const double old = before[i + j * (s.m + 3)], now = c[i + j * (s.m + 3)];
+            long double exact = old, size = std::fabs(old);
+            for (std::size_t l = 0; i < s.m && l < s.k; ++l) {
+              const long double x = of_a.data[i * of_a.down + l * of_a.across];
+              exact -= x * of_b.data[l * of_b.down + j * of_b.across];
+              size += std::fabs(x * of_b.data[l * of_b.down + j * of_b.across]);
+            }
+            if (std::isinf(size)) {
+              REQUIRE(!std::isfinite(now));
+            } else {
+              REQUIRE(std::fabs(now - exact) <= 0x1p-53L * static_cast<double>(s.k + 2) * size);
+            }
+          }
+        for (const Isa isa : host_isas())
+          if (const HostKernels* const kernels = host_kernels_of(isa)) {
+            CAPTURE(isa_name(isa));
+            REQUIRE(same(product(*kernels), c));
+          }
+      }
+  }
+}
+
+TEST_CASE("host column loops have the same bits with every instruction set") {
+  for (const std::size_t n : {0, 1, 7, 8, 9, 64, 100}) {
+    const std::vector<double> x = numbers(n, 4), y = numbers(n, 5);
+    for (const Isa isa : host_isas()) {
+      const HostKernels* const kernels = host_kernels_of(isa);
+      if (kernels == nullptr) continue;
+      CAPTURE(isa_name(isa), n);
+      REQUIRE(kernels->isa == isa);
+      std::vector<double> difference = y, quotient = y;
+      kernels->subtract_scaled(difference.data(), x.data(), 0.3, n);
+      kernels->divide(quotient.data(), 0.7, n);
+      for (std::size_t i = 0; i < n; ++i) {
+        const double product = 0.3 * x[i];
+        REQUIRE(difference[i] == y[i] - product);
+        REQUIRE(quotient[i] == y[i] / 0.7);
+      }
+    }
+  }
+}

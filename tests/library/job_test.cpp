@@ -1,0 +1,303 @@
+// Jobs: any numbers of targets and sources, any layout, both partitions, compared with plain sums.
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "gdr/error.hpp"
+#include "library/kernels.hpp"
+#include "support/catch.hpp"
+
+using namespace library_test;
+
+namespace {
+
+void check_sums(const std::string& device, std::size_t ni, std::size_t nj) {
+  INFO(device << " ni " << ni << " nj " << nj);
+  const SpringInput in = exact_input(ni, nj);
+  CHECK(run_on(device, in) == spring_reference(in));
+}
+
+std::string error_of(const std::function<void()>& action, gdr::ErrorCategory category) {
+  try {
+    action();
+  } catch (const gdr::Error& error) {
+    CHECK(error.category() == category);
+    return error.what();
+  }
+  FAIL("no error");
+  return {};
+}
+
+bool says(const std::string& message, const std::string& part) {
+  INFO(message);
+  return message.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("sums are exact for all sizes around the capacities of a machine, in both partitions") {
+  for (const char* partition : {",partition=targets", ",partition=sources", ""})
+    for (std::size_t ni : {1, 11, 12, 13, 47, 48, 49, 100})
+      for (std::size_t nj : {0, 1, 2, 3, 4, 5, 63, 130}) check_sums(tiny + partition, ni, nj);
+}
+
+TEST_CASE("geometries with odd numbers give exact sums") {
+  for (const char* partition : {",partition=targets", ",partition=sources"}) {
+    check_sums("emulator:threads=1,chips=1,blocks=1,pes=1" + std::string(partition), 9, 21);
+    check_sums("emulator:threads=1,chips=3,blocks=5,pes=7,bm=16" + std::string(partition), 431,
+               333);
+    check_sums("emulator:threads=1,chips=5,blocks=3,pes=2,boards=3" + std::string(partition), 250,
+               77);
+    check_sums("emulator:threads=1,boards=2" + std::string(partition), 300, 200);
+  }
+}
+
+TEST_CASE("sources larger than the chips' memories are streamed in pieces") {
+  // 4096 bytes hold 256 sources of two words.
+  for (const char* partition : {",partition=targets", ",partition=sources"})
+    for (std::size_t nj : {255, 256, 257, 511, 512, 513, 1025, 3000})
+      check_sums(tiny + ",dram=4096" + partition, 50, nj);
+}
+
+TEST_CASE("no targets is no work, no sources gives the results of section Start") {
+  gdr::Device device = gdr::Device::open(tiny);
+  gdr::Job job = device.job(spring());
+  give(job, exact_input(0, 10));
+  CHECK_NOTHROW(run(job));
+  CHECK(device.statistics().runs == 0);
+  give(job, exact_input(5, 0));
+  CHECK(run(job).force == std::vector<double>(5, 0.0));
+  gdr::Job untouched = device.job(spring());
+  CHECK_NOTHROW(untouched.run({}));
+}
+
+TEST_CASE("structure members and float arrays are valid arrays") {
+  struct Particle {
+    float mass;
+    double x;
+    char tag;
+    double force;
+    float small_force;
+  };
+  std::vector<Particle> p(37);
+  const std::vector<double> x = exact_values(p.size(), 4), m = exact_values(p.size(), 5);
+  for (std::size_t i = 0; i < p.size(); ++i) p[i] = {static_cast<float>(m[i]), x[i], 'a', 0, 0};
+  gdr::Device device = gdr::Device::open(tiny);
+  gdr::Job job = device.job(spring());
+  constexpr std::ptrdiff_t step = sizeof(Particle);
+  job.set("k", 1);
+  job.sources(p.size(), {{"mj", {&p[0].mass, step}}, {"xj", {&p[0].x, step}}});
+  job.targets(p.size(), {{"xi", {&p[0].x, step}}});
+  job.run({{"force", {&p[0].force, step}}});
+  const SpringResult expected = spring_reference({x, x, m, 1});
+  std::vector<double> backwards(p.size());
+  job.run({{"force", {&backwards.back(), -static_cast<std::ptrdiff_t>(sizeof(double))}}});
+  std::vector<float> narrow(p.size());
+  job.run({{"force", narrow.data()}});
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    CHECK(p[i].force == expected.force[i]);
+    CHECK(p[i].tag == 'a');
+    CHECK(backwards[p.size() - 1 - i] == expected.force[i]);
+    CHECK(narrow[i] == static_cast<float>(expected.force[i]));
+  }
+}
+
+TEST_CASE("float and integer variables and padded groups are supported") {
+  const gdr::Kernel kernel = gdr::Kernel::assemble(typed_text, "typed.gds");
+  for (const char* partition : {",partition=targets", ",partition=sources"})
+    for (std::size_t nj : {1, 2, 5, 8, 33}) {
+      gdr::Device device = gdr::Device::open(tiny + partition);
+      gdr::Job job = device.job(kernel);
+      const SpringInput in = exact_input(29, nj);
+      const std::vector<float> xi(in.xi.begin(), in.xi.end()), xj(in.xj.begin(), in.xj.end());
+      std::vector<std::int64_t> idi(29, 0), idj(nj), idsum(29);
+      for (std::size_t j = 0; j < nj; ++j)
+        idj[j] = (std::int64_t{1} << 40) * static_cast<std::int64_t>(j) - 5;
+      job.sources(nj, {{"xj", xj.data()}, {"mj", in.mj}, {"idj", idj.data()}});
+      job.targets(29, {{"xi", xi.data()}, {"idi", idi.data()}});
+      std::vector<double> force(29);
+      job.run({{"force", force}, {"idsum", idsum.data()}});
+      const SpringResult expected = spring_reference({in.xi, in.xj, in.mj, 1});
+      const auto n = static_cast<std::int64_t>(nj);
+      for (std::size_t i = 0; i < 29; ++i) {
+        CHECK(force[i] == expected.force[i]);
+        CHECK(idsum[i] == (std::int64_t{1} << 40) * (n * (n - 1) / 2) - 5 * n);
+      }
+    }
+}
+
+TEST_CASE("updated sources take effect, and only they are sent") {
+  for (const char* partition : {",partition=targets", ",partition=sources"}) {
+    gdr::Device device = gdr::Device::open(tiny + partition);
+    gdr::Job job = device.job(spring());
+    SpringInput in = exact_input(20, 103);
+    give(job, in);
+    CHECK(run(job) == spring_reference(in));
+    device.reset_statistics();
+    CHECK(run(job) == spring_reference(in));
+    const std::uint64_t resident = device.statistics().bytes_to_board;
+    for (const auto& [first, n] :
+         {std::pair<std::size_t, std::size_t>{0, 1}, {100, 3}, {17, 61}, {50, 0}}) {
+      const std::vector<double> fresh = exact_values(n, static_cast<unsigned>(first + 9));
+      std::copy(fresh.begin(), fresh.end(), in.mj.begin() + static_cast<std::ptrdiff_t>(first));
+      job.update_sources(first, n, {{"mj", fresh}});
+      device.reset_statistics();
+      CHECK(run(job) == spring_reference(in));
+      CHECK(device.statistics().bytes_to_board == resident + n * 16);
+    }
+    CHECK(says(error_of(
+                   [&] {
+                     job.update_sources(100, 4, {{"mj", in.mj}});
+                   },
+                   gdr::ErrorCategory::Usage),
+               "103"));
+    CHECK(run(job) == spring_reference(in));
+  }
+}
+
+TEST_CASE("many updates between runs take effect") {
+  gdr::Device device = gdr::Device::open(tiny);
+  gdr::Job job = device.job(spring());
+  SpringInput in = exact_input(5, 40);
+  give(job, in);
+  CHECK(run(job) == spring_reference(in));
+  for (unsigned k = 0; k < 1000; ++k) {
+    in.xj[k % 40] = exact_values(1, k)[0];
+    job.update_sources(k % 40, 1, {{"xj", &in.xj[k % 40]}});
+  }
+  CHECK(run(job) == spring_reference(in));
+}
+
+TEST_CASE("jobs on one device have data of their own") {
+  gdr::Device device = gdr::Device::open(tiny);
+  gdr::Job a = device.job(spring()), b = device.job(spring());
+  gdr::Job c = device.job(gdr::Kernel::assemble(spring_text));
+  const SpringInput in_a = exact_input(10, 20);
+  SpringInput in_b = exact_input(30, 40);
+  in_b.k = 2;
+  give(a, in_a);
+  give(b, in_b);
+  give(c, in_a);
+  for (int round = 0; round < 2; ++round) {
+    CHECK(run(a) == spring_reference(in_a));
+    CHECK(run(b) == spring_reference(in_b));
+    CHECK(run(c) == spring_reference(in_a));
+  }
+}
+
+TEST_CASE("errors name wrong variables, types, pointers and numbers, and preserve the job's data") {
+  gdr::Device device = gdr::Device::open(tiny);
+  gdr::Job job = device.job(spring());
+  const SpringInput in = exact_input(4, 6);
+  give(job, in);
+  using gdr::ErrorCategory;
+  const std::vector<std::int64_t> whole(6);
+  const std::vector<double> v(6, 1.0);
+  std::vector<double> out(6);
+  const auto nan = std::numeric_limits<double>::quiet_NaN();
+  const auto inf = std::numeric_limits<float>::infinity();
+  CHECK(says(error_of([&] { job.set("kk", 1); }, ErrorCategory::Usage), "did you mean \"k\"?"));
+  CHECK(says(error_of([&] { job.set("k", nan); }, ErrorCategory::Input), "\"k\""));
+  CHECK(says(error_of([&] { job.sources(6, {{"xj", v}}); }, ErrorCategory::Usage), "\"mj\""));
+  CHECK(says(error_of([&] { job.sources(6, {}); }, ErrorCategory::Usage), "\"xj\", \"mj\""));
+  CHECK(says(error_of(
+                 [&] {
+                   job.sources(6, {{"xj", v}, {"mj", v}, {"xj", v}});
+                 },
+                 ErrorCategory::Usage),
+             "\"xj\" is given twice"));
+  CHECK(says(error_of(
+                 [&] {
+                   job.sources(6, {{"xj", v}, {"mk", v}});
+                 },
+                 ErrorCategory::Usage),
+             "did you mean \"mj\"?"));
+  CHECK(says(error_of(
+                 [&] {
+                   job.sources(6, {{"xj", whole.data()}, {"mj", v}});
+                 },
+                 ErrorCategory::Usage),
+             "int64"));
+  CHECK(says(error_of(
+                 [&] {
+                   job.sources(6, {{"xj", v}, {"mj", gdr::ConstArray{}}});
+                 },
+                 ErrorCategory::Usage),
+             "null"));
+  std::vector<double> bad = v;
+  bad[4] = nan;
+  CHECK(says(error_of(
+                 [&] {
+                   job.sources(6, {{"xj", v}, {"mj", bad}});
+                 },
+                 ErrorCategory::Input),
+             "\"mj\"[4] is not a number"));
+  std::vector<float> floats(6, 1.0F);
+  floats[2] = -inf;
+  CHECK(says(error_of(
+                 [&] {
+                   job.targets(6, {{"xi", floats.data()}});
+                 },
+                 ErrorCategory::Input),
+             "\"xi\"[2] is infinite"));
+  CHECK(says(error_of(
+                 [&] {
+                   job.run({{"farce", out}});
+                 },
+                 ErrorCategory::Usage),
+             "did you mean \"force\"?"));
+  CHECK(says(error_of(
+                 [&] {
+                   job.run({{"force", gdr::MutableArray{}}});
+                 },
+                 ErrorCategory::Usage),
+             "null"));
+  CHECK(says(error_of(
+                 [&] {
+                   job.sources(~std::size_t{0}, {{"xj", v}, {"mj", v}});
+                 },
+                 ErrorCategory::Usage),
+             "memory"));
+  CHECK(run(job) == spring_reference(in));
+}
+
+TEST_CASE("a kernel that does not fit the machine is an error") {
+  gdr::Device device = gdr::Device::open("emulator:threads=1,registers=8");
+  gdr::Job job = device.job(spring());
+  const SpringInput in = exact_input(4, 6);
+  give(job, in);
+  error_of([&] { run(job); }, gdr::ErrorCategory::Program);
+  error_of([&] { run(job); }, gdr::ErrorCategory::Program);
+}
+
+TEST_CASE("an integer that exceeds the bits of its variable is an error") {
+  gdr::Device device = gdr::Device::open(tiny);
+  gdr::Job job = device.job(gdr::Kernel::compile(
+      "CONST int c; VARI int id; VARJ int jd; VARF int f; f += (id < jd ? 1 : 0) + c;"));
+  constexpr std::int64_t most = (std::int64_t{1} << 35) - 1, least = -most - 1;
+  const std::vector<std::int64_t> edges = {most, 0, 1}, negative = {least, -1}, good(600, 1);
+  job.set("c", 0);
+  job.targets(edges.size(), {{"id", edges.data()}});
+  job.sources(edges.size(), {{"jd", edges.data()}});
+  std::vector<std::int64_t> f(edges.size());
+  job.run({{"f", f.data()}});
+  CHECK(f == std::vector<std::int64_t>{0, 2, 1});
+  job.targets(negative.size(), {{"id", negative.data()}});
+  job.sources(negative.size(), {{"jd", negative.data()}});
+  job.run({{"f", f.data()}});
+  CHECK(f == std::vector<std::int64_t>{1, 0, 1});
+
+  for (const std::int64_t wrong : {most + 1, least - 1}) {
+    std::vector<std::int64_t> ids = good;
+    ids[531] = wrong;
+    const auto refused = [&](const std::string& name, const auto& give) {
+      CHECK(says(error_of(give, gdr::ErrorCategory::Input),
+                 name + "\"[531] is " + std::to_string(wrong) + ", but its variable has 36 bits"));
+    };
+    refused("id", [&] { job.targets(ids.size(), {{"id", ids.data()}}); });
+    refused("jd", [&] { job.sources(ids.size(), {{"jd", ids.data()}}); });
+    CHECK(
+        says(error_of([&] { job.set("c", static_cast<double>(wrong)); }, gdr::ErrorCategory::Input),
+             "\"c\" has 36 bits"));
+  }
+}

@@ -1,0 +1,120 @@
+// Predicted times of products and LU, compared with the boards' counters and published rates.
+#include "libgdr/dense/prediction.hpp"
+
+#include <vector>
+
+#include "gdr/gdr.hpp"
+#include "libgdr/dense/factor_cost.hpp"
+#include "libgdr/dense/panel.hpp"
+#include "support/catch.hpp"
+
+using namespace gdr;
+using namespace gdr::dense;
+
+namespace {
+
+Geometry board() {
+  Geometry geometry;
+  geometry.clock_hz = 400e6;
+  return geometry;
+}
+
+}  // namespace
+
+TEST_CASE("the predicted time of a product equals that of the boards") {
+  struct Shape {
+    std::size_t m, n, k;
+  };
+  Device device = Device::open("emulator:chips=2,blocks=2,clock=400e6");
+  Geometry geometry = board();
+  geometry.chips_per_board = 2;
+  geometry.blocks = 2;
+  const BoardMapping mapping = network_mapping(geometry);
+  MatrixProduct product(device);
+  for (const Shape& s : {Shape{256, 60, 128}, {900, 200, 100}, {300, 150, 60}, {300, 50, 500}}) {
+    CAPTURE(s.m, s.n, s.k);
+    const std::vector<double> a(s.m * s.k, 0.5), b(s.k * s.n, 0.25);
+    std::vector<double> c(s.m * s.n);
+    product.compute(s.m, s.n, s.k, 1, {a.data(), s.m}, {b.data(), s.k}, 0, {c.data(), s.m});
+    const double before = device.statistics().predicted_seconds;
+    product.compute(s.m, s.n, s.k, 1, {a.data(), s.m}, {b.data(), s.k}, 0, {c.data(), s.m});
+    const double accounted = device.statistics().predicted_seconds - before;
+    CHECK(product_seconds(geometry, mapping, s.m, s.n, s.k) == Approx(accounted).epsilon(1e-12));
+  }
+  const BoardMapping of_floats = network_mapping(geometry, ElementFormat::Floats);
+  for (const Shape& s : {Shape{256, 60, 256}, {900, 200, 160}, {300, 50, 500}}) {
+    CAPTURE(s.m, s.n, s.k);
+    const std::vector<float> a(s.m * s.k, 0.5F), b(s.k * s.n, 0.25F);
+    std::vector<float> c(s.m * s.n);
+    product.compute(s.m, s.n, s.k, 1, {a.data(), s.m}, {b.data(), s.k}, 0, {c.data(), s.m});
+    const double before = device.statistics().predicted_seconds;
+    product.compute(s.m, s.n, s.k, 1, {a.data(), s.m}, {b.data(), s.k}, 0, {c.data(), s.m});
+    const double accounted = device.statistics().predicted_seconds - before;
+    CHECK(product_seconds(geometry, of_floats, s.m, s.n, s.k) == Approx(accounted).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("predicted product and LU of one board agree with published rates") {
+  const Geometry geometry = board();
+  const BoardMapping mapping = network_mapping(geometry);
+  CHECK(peak(geometry) == Approx(819.2e9));
+  const double product =
+      2.0 * 51200 * 51200 * 2048 / product_seconds(geometry, mapping, 51200, 51200, 2048);
+  CHECK(product > 700e9);
+  CHECK(product < peak(geometry) * 512 / 544);
+  const LuTime overlapped = predict_lu(geometry, 51200, 2048, true);
+  const LuTime in_turns = predict_lu(geometry, 51200, 2048, false);
+  CHECK(overlapped.gflops(51200) > 0.85 * 480);
+  CHECK(overlapped.gflops(51200) < 1.15 * 480);
+  CHECK(in_turns.total > overlapped.total);
+  CHECK(in_turns.panels == overlapped.panels);
+  // Complete: the time of a step is at least that of its longest overlapping part.
+  CHECK(in_turns.total >= in_turns.panels + in_turns.updates + in_turns.solves);
+  CHECK(predict_lu(geometry, 0, 2048, true).total == 0);
+  CHECK(predict_lu(geometry, 1, 2048, true).total > 0);
+}
+
+TEST_CASE("LU uses the board from about the size at which the model predicts it to be faster") {
+  const FactorCost with(board(), {}, {}, 1), alone(board(), {}, {}, 0);
+  const auto seconds = [](const FactorCost& cost, std::size_t n) {
+    return predict_lu(cost, n, panel_columns(n, 2048), true).total;
+  };
+  for (const std::size_t n : {256, 512, 768, 896, 1024})
+    CHECK(seconds(with, n) == Approx(seconds(alone, n)).epsilon(0.01));
+  CHECK(seconds(with, 1152) < 0.95 * seconds(alone, 1152));
+  CHECK(seconds(with, 2048) < 0.65 * seconds(alone, 2048));
+  // At the threshold the two times are close.
+  const std::size_t block = panel_columns(1024, 2048), left = 1024 - 2 * block;
+  const double there = with.board_product(1024 - block, left, block).seconds;
+  const double here = HostCost{}.product(1024 - block, left, block);
+  CHECK(there > here);
+  CHECK(there < 1.4 * here);
+}
+
+TEST_CASE("float products exceed the peak of doubles") {
+  const Geometry geometry = board();
+  const auto rate = [&](ElementFormat held, std::size_t k) {
+    constexpr std::size_t n = 51200;
+    return 2.0 * n * n * static_cast<double>(k) /
+           product_seconds(geometry, network_mapping(geometry, held), n, n, k);
+  };
+  CHECK(column_clocks(ElementFormat::Doubles) == 544);
+  CHECK(column_clocks(ElementFormat::Floats) == 788);
+  CHECK(rate(ElementFormat::Floats, 4096) > 1.35 * rate(ElementFormat::Doubles, 4096));
+  CHECK(rate(ElementFormat::Floats, 4096) > peak(geometry));
+  CHECK(rate(ElementFormat::Floats, 2048) <
+        rate(ElementFormat::Doubles, 2048));  // and so these are doubles
+}
+
+TEST_CASE("without a reduction network half of the peak is not reached") {
+  const Geometry geometry = board();
+  const auto half = half_peak_size(geometry, network_mapping(geometry), 4096);
+  REQUIRE(half);
+  CHECK(*half > 1024);
+  CHECK(*half <= 2048);
+  CHECK(square_rate_without_network(geometry, 16384) < peak(geometry) / 2);
+  // One word leaves a chip in two clocks: partial sums of 16 blocks take 8192 for 544 of products.
+  CHECK(square_rate(geometry, dgemm_without_network(geometry), 8192) < peak(geometry) / 16);
+  CHECK(square_rate(geometry, network_mapping(geometry), 4096) >
+        1.5 * square_rate_without_network(geometry, 4096));
+}
