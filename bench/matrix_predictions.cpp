@@ -29,7 +29,7 @@ Measurement product_of_floats(const Geometry& geometry) {
   constexpr std::size_t n = 51200, k = 4096;
   const auto rate = [&](dense::ElementFormat format) {
     return giga * 2 * n * n * k /
-           dense::product_seconds(geometry, dense::network_mapping(geometry, held), n, n, k);
+           dense::product_seconds(geometry, dense::network_mapping(geometry, format), n, n, k);
   };
   const double floats = rate(dense::ElementFormat::Floats);
   return {

@@ -80,9 +80,9 @@ Prediction predict_particles(const Machine& machine, const KernelShape& kernel,
   for (std::size_t rows = 1; rows <= nodes; ++rows) {
     if (grid ? rows != grid->rows : nodes % rows != 0) continue;
     const ParticleGrid tried{rows, grid ? grid->columns : nodes / rows};
-    const bool joinable = kernel.cost.joinable || tried.columns == 1;
-    if (!joinable && !(grid && !best)) continue;
-    if (!joinable)
+    const bool reducible = kernel.cost.reducible || tried.columns == 1;
+    if (!reducible && !(grid && !best)) continue;
+    if (!reducible)
       throw Error(ErrorCategory::Usage,
                   fmt::format("the results of kernel {} cannot be added up, so its sources cannot "
                               "be divided among nodes; take a grid of {}x1",

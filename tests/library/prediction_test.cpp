@@ -93,10 +93,10 @@ TEST_CASE("LU uses the board from about the size at which the model predicts it 
 
 TEST_CASE("float products exceed the peak of doubles") {
   const Geometry geometry = board();
-  const auto rate = [&](ElementFormat held, std::size_t k) {
+  const auto rate = [&](ElementFormat format, std::size_t k) {
     constexpr std::size_t n = 51200;
     return 2.0 * n * n * static_cast<double>(k) /
-           product_seconds(geometry, network_mapping(geometry, held), n, n, k);
+           product_seconds(geometry, network_mapping(geometry, format), n, n, k);
   };
   CHECK(column_clocks(ElementFormat::Doubles) == 544);
   CHECK(column_clocks(ElementFormat::Floats) == 788);
