@@ -31,7 +31,8 @@ TERMS = [
     # device
     ("SmallMatrices", "BatchedMatrices"),
     ("gdr_small_matrices_create", "gdr_batched_matrices_create"),
-    ("Unchanged", "Reuse"),
+    ("gdr::Unchanged", "gdr::Reuse"),
+    ("enum class Unchanged", "enum class Reuse"),
     ("unchanged_b", "reuse_b"),
     ("side_by_side", "concurrently"),
     ("far_away", "overflow diagnosis"),
@@ -127,7 +128,6 @@ PENDING: set[str] = {
     "Departures",
     "Farewells",
     "RanksLost",
-    "Unchanged",
     "check_seconds",
     "dealt out",
     "despite_losses",
