@@ -132,7 +132,6 @@ PENDING: set[str] = {
     "RanksLost",
     "That went into",
     "Unchanged",
-    "check_seconds",
     "dealt out",
     "despite_losses",
     "given up",
