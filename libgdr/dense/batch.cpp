@@ -150,7 +150,7 @@ struct BatchedMatrices::Impl {
   Device* device;
   std::size_t full;  ///< value of the kernels' constant `full`: 1 in full precision
   std::map<std::string, Kernel> kernels;
-  std::vector<bool> on_host;  ///< by problem: computed by the host
+  std::vector<bool> on_host;  ///< flags by problem: computed by the host
 };
 
 BatchedMatrices::BatchedMatrices(Device& device, MatrixPrecision precision)

@@ -155,7 +155,7 @@ void ProductRunner::add_tile(BoardProduct& board, const InnerDimension& inner, s
 struct ProductRunner::Parts {
   std::size_t row = 0, rows = 0;            ///< rows of C
   bool first = false, last = false;         ///< whether the first, the last pass is included
-  std::vector<const double*> results = {};  ///< of each pass: [column][row of the tile]
+  std::vector<const double*> results = {};  ///< results of each pass: [column][row of the tile]
 };
 
 /// Adds up a column over the passes. With the last pass it returns the rounded sums, in `to` or

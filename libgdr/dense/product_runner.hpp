@@ -126,7 +126,7 @@ struct ProductRunner {
   MatrixPrecision precision;
   std::uint64_t number;                   ///< number among the device's jobs
   std::uint64_t generation_count = 0;     ///< number of generations so far
-  Generation generation_a, generation_b;  ///< of the caller's A and B
+  Generation generation_a, generation_b;  ///< generations of the caller's A and B
   std::uint64_t streamed_generation = 0;  ///< generation of the streamed factor of this call
   std::uint64_t tiled_generation = 0;     ///< generation of the tiled factor of this call
   std::atomic<bool> invalidated = false;  ///< set by invalidate(), also during a background call

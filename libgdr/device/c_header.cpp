@@ -1,5 +1,5 @@
-// Writing the header of `gdr header`: a fixed text with the kernel's names, members and object in
-// it.
+// Generation of C headers (`gdr header`) from a template with the kernel's names, members and
+// object.
 #include "libgdr/device/c_header.hpp"
 
 #include <fmt/core.h>
@@ -20,8 +20,7 @@ std::string member(const KernelVariable& v) {
                      v.host_bytes == 16 ? "[2]" : "", v.conversion);
 }
 
-/// A structure with a member for each variable of a role, and the list of arrays that the C
-/// interface takes for them.
+/// The structure members for the variables of a role, and the array list for the C interface.
 struct RoleText {
   std::string members, arrays;
   std::size_t count = 0;
@@ -65,13 +64,13 @@ constexpr const char* header_text = R"(/* The host interface of kernel {0}, writ
  *   {0}_grape_init();
  *   {0}_send_j_particle(&j, index);         for all sources, index = 0 .. n - 1
  *   {0}_send_i_particles(i, ni);            all targets
- *   {0}_grape_run(n);                       starts; the host is free meanwhile
+ *   {0}_grape_run(n);                       starts the run in the background
  *   {0}_get_result(result, ni);             waits, and copies the results
  *
- * Every function returns 0 or the kind of an error as in <gdr.h>; gdr_last_error() has the message
- * of what the library found (a null pointer or a wrong number given here is GDR_ERROR_USAGE without
- * one). Include this in one C99 or C++ source and link with -lgdr. The device is what GDR_DEVICE
- * says.
+ * Every function returns 0 or a gdr_status as in <gdr.h>; gdr_last_error() has the message
+ * of errors of the library (a null pointer or an invalid index is GDR_ERROR_USAGE without
+ * one). Include this in one C99 or C++ source and link with -lgdr. The device is selected by
+ * GDR_DEVICE.
  */
 #ifndef {1}_GRAPE_H
 #define {1}_GRAPE_H
@@ -82,7 +81,7 @@ constexpr const char* header_text = R"(/* The host interface of kernel {0}, writ
 
 #include <gdr.h>
 
-/* A source, a target, a result: one member for each declaration, in its order. */
+/* A source, a target, a result: one member for each declaration, in order. */
 struct {0}_grape_j_particle_struct {{
 {2}}};
 struct {0}_grape_i_particle_struct {{
@@ -93,17 +92,17 @@ struct {0}_grape_result_struct {{
 static const unsigned char {0}_grape_object[] = {{{5}
 }};
 
-/* The open device, and the sources as they were sent; those from `fresh_first` up to `fresh_end`
- * have not reached the device yet. */
+/* The open device, and a copy of the sources; those from `unsent_first` up to `unsent_end`
+ * have not been sent to the device yet. */
 static struct {{
   gdr_device *device;
   gdr_kernel *kernel;
   gdr_job *job;
   struct {0}_grape_j_particle_struct *j;
-  size_t j_room, j_sent, j_given, fresh_first, fresh_end;
+  size_t j_capacity, j_sent, j_given, unsent_first, unsent_end;
   struct {0}_grape_result_struct *results;
-  size_t targets, result_room;
-  int done; /* a run was started for these targets */
+  size_t targets, result_capacity;
+  int done; /* whether a run was started for these targets */
 }} {0}_grape;
 
 static inline void {0}_grape_array(gdr_input *array, const char *name, gdr_type type,
@@ -114,7 +113,7 @@ static inline void {0}_grape_array(gdr_input *array, const char *name, gdr_type 
   array->stride = (ptrdiff_t)stride;
 }}
 
-/* Close the device and forget everything. */
+/* Close the device and reset all state. */
 static inline void {0}_grape_close(void) {{
   gdr_job_free({0}_grape.job);
   gdr_kernel_free({0}_grape.kernel);
@@ -136,24 +135,24 @@ static inline int {0}_grape_init(void) {{
   return (int)status;
 }}
 {12}
-/* Room for n of something and never none, twice as much as last time; 0 or GDR_ERROR_MEMORY. */
-static inline int {0}_grape_grow(void **data, size_t *room, size_t n, size_t size) {{
-  size_t more = *room < 64 ? 64 : *room;
+/* Grow an array to at least n elements, doubling its capacity; 0 or GDR_ERROR_MEMORY. */
+static inline int {0}_grape_grow(void **data, size_t *capacity, size_t n, size_t size) {{
+  size_t more = *capacity < 64 ? 64 : *capacity;
   void *moved;
-  if (*data != NULL && n <= *room) return GDR_OK;
+  if (*data != NULL && n <= *capacity) return GDR_OK;
   while (more < n) {{
     if (more > (size_t)-1 / 2 / size) return GDR_ERROR_MEMORY;
     more *= 2;
   }}
   moved = realloc(*data, more * size);
   if (moved == NULL) return GDR_ERROR_MEMORY;
-  memset((char *)moved + *room * size, 0, (more - *room) * size);
+  memset((char *)moved + *capacity * size, 0, (more - *capacity) * size);
   *data = moved;
-  *room = more;
+  *capacity = more;
   return GDR_OK;
 }}
 
-/* Put n sources at `address` and the places after it. */
+/* Set n sources from index `address` on. */
 static inline int {0}_send_j_particles(const struct {0}_grape_j_particle_struct *j, int address,
                                        int n) {{
   void *place = {0}_grape.j;
@@ -161,28 +160,28 @@ static inline int {0}_send_j_particles(const struct {0}_grape_j_particle_struct 
   int status;
   if (address < 0 || n < 0 || (j == NULL && n > 0)) return GDR_ERROR_USAGE;
   if (n == 0) return GDR_OK;
-  status = {0}_grape_grow(&place, &{0}_grape.j_room, end, sizeof *j);
+  status = {0}_grape_grow(&place, &{0}_grape.j_capacity, end, sizeof *j);
   if (status != GDR_OK) return status;
   {0}_grape.j = (struct {0}_grape_j_particle_struct *)place;
   memcpy({0}_grape.j + first, j, (size_t)n * sizeof *j);
   if (end > {0}_grape.j_sent) {0}_grape.j_sent = end;
-  if ({0}_grape.fresh_first == {0}_grape.fresh_end) {{
-    {0}_grape.fresh_first = first;
-    {0}_grape.fresh_end = end;
+  if ({0}_grape.unsent_first == {0}_grape.unsent_end) {{
+    {0}_grape.unsent_first = first;
+    {0}_grape.unsent_end = end;
   }}
-  if (first < {0}_grape.fresh_first) {0}_grape.fresh_first = first;
-  if (end > {0}_grape.fresh_end) {0}_grape.fresh_end = end;
+  if (first < {0}_grape.unsent_first) {0}_grape.unsent_first = first;
+  if (end > {0}_grape.unsent_end) {0}_grape.unsent_end = end;
   return GDR_OK;
 }}
 
-/* Put one source at `address`. */
+/* Set the source at index `address`. */
 static inline int {0}_send_j_particle(const struct {0}_grape_j_particle_struct *j, int address) {{
   return {0}_send_j_particles(j, address, 1);
 }}
 
-/* Give n targets. */
+/* Set n targets. */
 static inline int {0}_send_i_particles(const struct {0}_grape_i_particle_struct *i, int n) {{
-  static struct {0}_grape_i_particle_struct none; /* members of which there are no elements */
+  static struct {0}_grape_i_particle_struct none; /* for a null pointer without elements */
   const struct {0}_grape_i_particle_struct *all = i == NULL ? &none : i;
   gdr_input list[{10} + 1];
   gdr_status status;
@@ -195,17 +194,18 @@ static inline int {0}_send_i_particles(const struct {0}_grape_i_particle_struct 
   return (int)status;
 }}
 
-/* Bring what was sent of the first n sources to the device. */
+/* Send the changed ones of the first n sources to the device. */
 static inline gdr_status {0}_grape_update(size_t n) {{
   const int whole = n != {0}_grape.j_given;
-  const size_t first = whole ? 0 : {0}_grape.fresh_first;
-  const size_t end = whole || {0}_grape.fresh_end > n ? n : {0}_grape.fresh_end;
+  const size_t first = whole ? 0 : {0}_grape.unsent_first;
+  const size_t end = whole || {0}_grape.unsent_end > n ? n : {0}_grape.unsent_end;
   void *place = {0}_grape.j;
   const struct {0}_grape_j_particle_struct *all;
   gdr_input list[{9} + 1];
   gdr_status status;
   if (!whole && first >= end) return GDR_OK;
-  if ({0}_grape_grow(&place, &{0}_grape.j_room, n, sizeof *all) != GDR_OK) return GDR_ERROR_MEMORY;
+  if ({0}_grape_grow(&place, &{0}_grape.j_capacity, n, sizeof *all) != GDR_OK)
+    return GDR_ERROR_MEMORY;
   {0}_grape.j = (struct {0}_grape_j_particle_struct *)place;
   all = {0}_grape.j + first;
   memset(list, 0, sizeof list);
@@ -214,9 +214,9 @@ static inline gdr_status {0}_grape_update(size_t n) {{
                  : gdr_job_update_sources({0}_grape.job, first, end - first, list, {9});
   if (status != GDR_OK) return status;
   {0}_grape.j_given = n;
-  /* what lies behind n stays to be sent */
-  if ({0}_grape.fresh_first < n)
-    {0}_grape.fresh_first = {0}_grape.fresh_end < n ? {0}_grape.fresh_end : n;
+  /* sources from n on remain to be sent */
+  if ({0}_grape.unsent_first < n)
+    {0}_grape.unsent_first = {0}_grape.unsent_end < n ? {0}_grape.unsent_end : n;
   return GDR_OK;
 }}
 
@@ -232,7 +232,7 @@ static inline int {0}_grape_run(int n) {{
   status = gdr_job_wait({0}_grape.job);
   if (status == GDR_OK) status = {0}_grape_update((size_t)n);
   if (status != GDR_OK) return (int)status;
-  if ({0}_grape_grow(&place, &{0}_grape.result_room, {0}_grape.targets, sizeof *all) != GDR_OK)
+  if ({0}_grape_grow(&place, &{0}_grape.result_capacity, {0}_grape.targets, sizeof *all) != GDR_OK)
     return GDR_ERROR_MEMORY;
   {0}_grape.results = (struct {0}_grape_result_struct *)place;
   all = {0}_grape.results;

@@ -1,5 +1,4 @@
-// Writing the header of `gdr header --cpp`. What does not depend on the kernel is in
-// <gdr/kernels/typed.hpp>.
+// Generation of C++ headers (`gdr header --cpp`). The common part is <gdr/kernels/typed.hpp>.
 #include "libgdr/device/cpp_header.hpp"
 
 #include <fmt/core.h>
@@ -13,7 +12,7 @@
 namespace gdr {
 namespace {
 
-/// A member of the structure that has a name of its own must not be called like it.
+/// Member name of a variable, different from the names of the structures.
 std::string cpp_member_name(const KernelVariable& v) {
   for (const std::string_view taken : {"Source", "Target", "Parameters", "Result", "Output"})
     if (v.name == taken) return v.name + "_";
@@ -25,13 +24,13 @@ std::string member(const KernelVariable& v) {
   const std::string type = types[static_cast<unsigned>(v.type)];
   const std::string note =
       v.reduction.empty() ? v.conversion : fmt::format("{}, {}", v.conversion, v.reduction);
-  // A param is one word, whatever its place.
+  // A param is one word for every location.
   if (v.host_bytes == 16 && v.role != Role::Param)
     return fmt::format("  std::array<{}, 2> {}{{}};  ///< {}\n", type, cpp_member_name(v), note);
   return fmt::format("  {} {} = 0;  ///< {}\n", type, cpp_member_name(v), note);
 }
 
-/// What is written about the variables of a role.
+/// The text for the variables of a role.
 struct RoleText {
   std::string members, fields;
   std::size_t count = 0;
@@ -61,9 +60,9 @@ std::string structure(const std::string& name, const std::string& what, const Ro
 }
 
 // {0}: namespace; {1}: structures; {2} {3} {4} {5}: members of source, target, result and output;
-// {6} to {9}: how many; {10}: where the kernel comes from; {11}: its object; {12}: what sets the
-// parameters; {13} {14}: parameters as a function takes them and hands them on; {15} {16}: outputs
-// likewise; {17}: the function that makes its own results.
+// {6} to {9}: their numbers; {10}: expression that creates the kernel; {11}: its object; {12}:
+// assignment of the parameters; {13} {14}: declaration and use of the parameters; {15} {16}: of the
+// outputs; {17}: the function that returns the results.
 constexpr const char* header_text =
     R"(// Kernel {0} with structures that match its declarations. Written by `gdr header --cpp`.
 #pragma once
@@ -79,7 +78,7 @@ constexpr const char* header_text =
 namespace gdr::kernels::{0} {{
 
 {1}
-{11}/// What TypedJob has to know.
+{11}/// The definition of the kernel for TypedJob.
 struct Definition {{
   using Source = {0}::Source;
   using Target = {0}::Target;
@@ -95,14 +94,14 @@ struct Definition {{
   static constexpr std::array<Field, {9}> output_fields{{{5}}};
 }};
 
-/// The kernel on a device, for more than one run with the same sources or targets.
+/// A job with this kernel on a device.
 class Job : public TypedJob<Definition> {{
  public:
   using TypedJob<Definition>::TypedJob;
 {12}}};
 
-/// Results of all sources for every target, in one call. Throws gdr::Error (Usage) where the lists
-/// do not have as many members as they must, and what the calls of gdr::Job throw.
+/// Results of all sources for every target, in one call. Throws gdr::Error (Usage) for lists of
+/// the wrong length, and the errors of gdr::Job.
 inline void compute(Device& device,{13} std::span<const Source> sources,
                     std::span<const Target> targets, std::span<Result> results{15}) {{
   Job job(device);
@@ -114,9 +113,9 @@ inline void compute(Device& device,{13} std::span<const Source> sources,
 }}  // namespace gdr::kernels::{0}
 )";
 
-// {0}: parameters as a function takes them; {1}: as it hands them on.
+// {0}: declaration of the parameters; {1}: their use.
 constexpr const char* returning_text = R"(
-/// The same, with a list of results of its own.
+/// Returns the results as a vector.
 inline std::vector<Result> compute(Device& device,{0}
                                    std::span<const Source> sources,
                                    std::span<const Target> targets) {{
@@ -133,7 +132,7 @@ std::string set_function(const Kernel& kernel) {
       text += fmt::format("    untyped().set(\"{}\", parameter(all.{}));\n", v.name,
                           cpp_member_name(v));
   if (text.empty()) return text;
-  return "  /// Parameters for the runs that follow.\n  void set(const Parameters& all) {\n" +
+  return "  /// Set the parameters of the following runs.\n  void set(const Parameters& all) {\n" +
          text + "  }\n";
 }
 
@@ -151,11 +150,11 @@ std::string cpp_header(const Kernel& kernel, std::string_view given, std::string
                  parameters = role_text(kernel, Role::Param, "Parameters"),
                  result = role_text(kernel, Role::Result, "Result"),
                  output = role_text(kernel, Role::Output, "Output");
-  const std::string structures = structure("Source", "What acts.", source) + "\n" +
-                                 structure("Target", "Where it acts.", target) + "\n" +
-                                 structure("Parameters", "One of each for all.", parameters) +
-                                 "\n" + structure("Result", "What a target gets.", result) + "\n" +
-                                 structure("Output", "What a source gets.", output);
+  const std::string structures = structure("Source", "A source.", source) + "\n" +
+                                 structure("Target", "A target.", target) + "\n" +
+                                 structure("Parameters", "The parameters.", parameters) + "\n" +
+                                 structure("Result", "The results of a target.", result) + "\n" +
+                                 structure("Output", "The outputs of a source.", output);
   const bool has_parameters = parameters.count > 0, has_outputs = output.count > 0;
   const std::string taken = has_parameters ? " const Parameters& parameters," : "";
   const std::string set = has_parameters ? "  job.set(parameters);\n" : "";

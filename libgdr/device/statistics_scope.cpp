@@ -85,7 +85,7 @@ void StatisticsScope::complete(std::uint64_t interactions, double flops) noexcep
 }
 
 StatisticsScope::~StatisticsScope() {
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
+  const double spent = timer_.seconds();
   const WorkCounts counts = combined(device_.boards);
   LinkTimes times = link_times(device_.boards);
   times.transfer_seconds -= times_before_.transfer_seconds;
@@ -95,14 +95,14 @@ StatisticsScope::~StatisticsScope() {
   s.conversion_seconds += conversion_seconds_;
   s.transfer_seconds += times.transfer_seconds;
   s.board_seconds += times.busy_seconds;
-  s.overlap_seconds += std::max(
-      0.0, conversion_seconds_ + times.transfer_seconds + times.busy_seconds - spent.count());
+  s.overlap_seconds +=
+      std::max(0.0, conversion_seconds_ + times.transfer_seconds + times.busy_seconds - spent);
   s.compute_clocks += counts.compute_clocks;
   s.chip_clocks += counts.chip_clocks;
   s.bytes_to_board += counts.link_write_bytes;
   s.bytes_from_board += counts.link_read_bytes;
   s.predicted_seconds += counts.predicted_seconds;
-  s.host_seconds += spent.count();
+  s.host_seconds += spent;
   const EngineStats work = engine_stats(device_.boards);
   s.fast_runs += work.fast_runs - before_.fast_runs;
   s.fallback_runs += work.fallback_runs - before_.fallback_runs;

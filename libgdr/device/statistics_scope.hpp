@@ -1,9 +1,9 @@
 // Accounting of a run in the statistics of its device.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 
+#include "emulator/host/stopwatch.hpp"
 #include "libgdr/device/core.hpp"
 
 namespace gdr {
@@ -27,7 +27,7 @@ class StatisticsScope {
   std::uint64_t runs_ = 0, interactions_ = 0;
   double flops_ = 0, conversion_seconds_ = 0;
   LinkTimes times_before_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  Stopwatch timer_;
 };
 
 }  // namespace gdr

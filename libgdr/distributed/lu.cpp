@@ -3,7 +3,6 @@
 // U, are gathered in every grid column; the remaining work is products on each rank's boards, which
 // overlap with the next panel. So every element is computed by the same operations in the same
 // order for every grid.
-#include <chrono>
 #include <cmath>
 #include <future>
 #include <string>
@@ -51,15 +50,14 @@ class Factorisation {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   /// The update, and the panel of the next step: its columns are updated first, so that it is
   /// factorised and broadcast while the boards update the others.
   void update_with_look_ahead(std::size_t next, std::size_t width) {
     const bool early = x_.options.look_ahead;
     const std::size_t first = early && has_panel(next) ? width : 0;
     const IndexRange rest{first, columns_right() - first};
-    Clock::time_point updated{};
+    const Stopwatch timer;
+    double updated = 0;
     together(&x_.ranks, [&] { update(early ? IndexRange{0, first} : rest); });
     // The future waits for the boards if the transfers below throw.
     std::future<void> others;
@@ -67,20 +65,17 @@ class Factorisation {
       together(&x_.ranks, [&] {
         others = std::async(std::launch::async, [&] {
           update(rest);
-          updated = Clock::now();
+          updated = timer.seconds();
         });
       });
-    const Clock::time_point begin = Clock::now();
+    const double begin = timer.seconds();
     broadcast_panel(next, width);
-    const Clock::time_point end = Clock::now();
+    const double end = timer.seconds();
     together(&x_.ranks, [&] {
       if (early) others.get();
     });
-    x_.times.panel += seconds(begin, end);
-    x_.times.hidden += std::max(0.0, seconds(begin, std::min(end, updated)));
-  }
-  static double seconds(Clock::time_point a, Clock::time_point b) {
-    return std::chrono::duration<double>(b - a).count();
+    x_.times.panel += end - begin;
+    x_.times.hidden += std::max(0.0, std::min(end, updated) - begin);
   }
   double* element(std::size_t row, std::size_t column) { return a_ + row + column * stride_; }
   std::size_t rows_below(std::size_t global) const { return x_.rows.count(global); }

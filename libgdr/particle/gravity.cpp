@@ -75,8 +75,8 @@ void check_results(std::size_t n, const double* values, std::size_t each, const 
   for (std::size_t k = 0; k < each * n; ++k)
     if (!std::isfinite(values[k]))
       bad_input(std::string("the ") + what + " of particle " + std::to_string(k / each) +
-                " is not finite: it stands too close to another particle, or positions and masses "
-                "are out of the range of the chip's numbers; use a softening, or scale the units");
+                " is not finite: the particle is too close to another one, or positions and masses "
+                "exceed the range of the chip's numbers; use a softening, or scale the units");
 }
 
 }  // namespace

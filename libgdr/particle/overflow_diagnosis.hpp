@@ -23,8 +23,8 @@ inline std::string describe_overflow(const char* what, std::span<const double> p
   const std::optional<std::size_t> far = find_far_particle(position);
   if (!far) return "";
   return std::string(what) + " " + std::to_string(*far) +
-         " stands so far out that squares of distances to it leave the range of the chip's "
-         "numbers; scale the units, or take it out";
+         " is too distant: squares of distances to it exceed the range of the chip's numbers; "
+         "scale the units, or remove it";
 }
 
 }  // namespace gdr

@@ -93,13 +93,13 @@ TEST_CASE("overflowing forces raise an error with the distant particle") {
   const std::vector<double> position = {0, 0, 0, 1, 0, 0, 0, -1e200, 0};
   const std::vector<double> mass = {1, 1, 1};
   std::vector<double> a(9), phi(3);
-  expect_error(ErrorCategory::Input, {"particle 2 stands so far out", "scale the units"},
+  expect_error(ErrorCategory::Input, {"particle 2 is too distant", "scale the units"},
                [&] { check_forces(position, std::vector<double>(9, NAN), phi); });
   Device device = Device::open("emulator");
-  expect_error(ErrorCategory::Input, {"particle 2 stands so far out"},
+  expect_error(ErrorCategory::Input, {"particle 2 is too distant"},
                [&] { device_forces(device, 0.1, 1)(position, mass, a, phi); });
   Gravity gravity(device);
-  expect_error(ErrorCategory::Input, {"source 2 stands so far out"}, [&] {
+  expect_error(ErrorCategory::Input, {"source 2 is too distant"}, [&] {
     gravity.compute_on(2, position.data(), 3, position.data(), mass.data(), 0.1, a.data(), nullptr);
   });
 }

@@ -1,4 +1,4 @@
-// What the processes that share a device "mpi" report, and the error when one of them is lost.
+// Reports of the ranks of a device "mpi", and the error for a failed rank.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +8,22 @@
 
 namespace gdr {
 
-/// What one rank of a device "mpi" did since the device was opened.
+/// Counters of a rank of a device "mpi" since the device was opened.
 struct RankReport {
-  unsigned rank = 0;                 ///< its number when the device was opened
-  std::string host;                  ///< name of its machine
-  std::uint64_t boards = 0;          ///< emulated in its process
-  std::uint64_t threads = 0;         ///< of its process
-  std::uint64_t pairs = 0;           ///< targets times sources that its boards worked on
-  std::uint64_t bytes_to_board = 0;  ///< over its boards' links
-  std::uint64_t bytes_from_board = 0;
-  std::uint64_t bytes_received = 0;  ///< from other ranks, for runs
-  std::uint64_t sources_bytes = 0;   ///< of sources that it held for its last run
-  std::uint64_t memory_bytes = 0;    ///< of everything that it held of others and for others then
-  double seconds = 0;                ///< wall time in runs
-  double waiting_seconds = 0;        ///< of these, for other ranks: what no computing hid
-  double sources_seconds = 0;        ///< from the beginning of transfers of sources to their end
-  double sources_waiting = 0;        ///< of these, boards stood still for them
+  unsigned rank = 0;                   ///< rank number when the device was opened
+  std::string host;                    ///< host name
+  std::uint64_t boards = 0;            ///< number of boards of its process
+  std::uint64_t threads = 0;           ///< number of host threads of its process
+  std::uint64_t pairs = 0;             ///< pairs computed by its boards
+  std::uint64_t bytes_to_board = 0;    ///< bytes sent over its boards' links
+  std::uint64_t bytes_from_board = 0;  ///< bytes received over its boards' links
+  std::uint64_t bytes_received = 0;    ///< bytes received from other ranks during runs
+  std::uint64_t sources_bytes = 0;     ///< sources stored for its last run, bytes
+  std::uint64_t memory_bytes = 0;      ///< buffers for data of other ranks in its last run, bytes
+  double seconds = 0;                  ///< wall time in runs
+  double waiting_seconds = 0;  ///< time waiting for other ranks, not overlapped with computation
+  double sources_seconds = 0;  ///< duration of transfers of sources
+  double sources_waiting = 0;  ///< time in which boards waited for sources
 };
 
 /// Thrown on every rank that is left when another one has ended (category Device), where the MPI

@@ -16,7 +16,7 @@
 
 namespace gdr::kernels {
 
-/// A member of a structure that stands for a variable of a kernel.
+/// The structure member for a variable of a kernel.
 struct Field {
   std::string_view name;  ///< declared name of the variable
   HostNumber type = HostNumber::F64;
