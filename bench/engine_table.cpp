@@ -1,4 +1,5 @@
-// The engines beside native loops: ratios within one run, and what small and first calls cost.
+// Rates of the engines relative to native loops in the same run, and the cost of small and first
+// calls.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -73,7 +74,7 @@ std::string rate_text(double seconds, double pairs) {
                      pairs / seconds * 1e-6, pairs / seconds / original_chip);
 }
 
-/// Exact, fast and fast in float, each beside the native loop of the same instruction set.
+/// Exact, fast and fast in float, each relative to the native loop of the same instruction set.
 void add_ratios(const Context& context, Isa isa, const Sphere& sphere,
                 std::vector<Measurement>& list) {
   auto doubles = native_particles<double>(sphere);
@@ -97,11 +98,11 @@ void add_ratios(const Context& context, Isa isa, const Sphere& sphere,
   }
 }
 
-/// Beside what the native loop gains on this host, which nothing in this program can change.
+/// Speed-up of two threads, with that of the native loop, which depends on the host alone.
 void add_threads(const Context& context, Isa isa, const Sphere& sphere,
                  std::vector<Measurement>& list) {
   if (context.threads < 2) return;
-  // Two cores are quiet at the same time less often than one.
+  // Two cores are rarely idle at the same time on a shared host: more repetitions.
   const unsigned turns = std::max(16U, context.repetitions);
   auto p = native_particles<double>(sphere);
   const Comparison native = compare(native_double(p, isa, 2), native_double(p, isa, 1), turns);
@@ -114,7 +115,7 @@ void add_threads(const Context& context, Isa isa, const Sphere& sphere,
   }
 }
 
-/// Few targets against many sources that stay on the device, beside the engine's own full rate.
+/// Few targets on many resident sources, relative to the full rate of the engine.
 void add_small_blocks(const Context& context, Isa isa, const Sphere& sphere,
                       std::vector<Measurement>& list) {
   constexpr std::size_t few = 32;
@@ -158,8 +159,8 @@ struct Jerks {
   std::array<std::vector<double>, 7> sums;  ///< as in NativeParticles
 };
 
-/// With equal ids each target meets itself once; else targets have ids of their own. Places do for
-/// velocities: vx is y, vy z and vz x.
+/// With equal ids each target is also a source and excluded once; otherwise no pair is excluded.
+/// Positions serve as velocities: vx is y, vy is z, vz is x.
 std::shared_ptr<Jerks> jerks(const std::shared_ptr<Device>& device, const char* kernel,
                              const Sphere& sphere, std::size_t n, bool equal_ids) {
   auto run =
@@ -212,7 +213,7 @@ double difference(const std::vector<double>& a, const std::vector<double>& b, st
   return apart / largest;
 }
 
-/// Fast numerics of a long kernel beside the fastest of the native loops for it.
+/// Fast numerics of a long kernel relative to the fastest native loop.
 void add_jerk_ratio(const Context& context, Isa isa, const Sphere& sphere,
                     std::vector<Measurement>& list) {
   auto native = native_particles<double>(sphere);
@@ -225,9 +226,9 @@ void add_jerk_ratio(const Context& context, Isa isa, const Sphere& sphere,
         compare(ours, native_work(named, native, context.threads), context.repetitions);
     if (c.ratio == 0 || one.ratio < c.ratio) c = one;
   }
-  if (c.ratio == 0) return;  // There is no such loop for this instruction set.
+  if (c.ratio == 0) return;  // no native loop for this instruction set
   double apart = 0;
-  for (std::size_t k = 0; k < 6; ++k)  // The native loop's potential has the particle's own.
+  for (std::size_t k = 0; k < 6; ++k)  // the native potential includes the particle itself
     apart = std::max(apart, difference(run->sums[k], native.sum[k], sphere.size()));
   const auto pairs = static_cast<double>(sphere.size()) * static_cast<double>(sphere.size());
   list.push_back({fmt::format("fast double, gravity_jerk_long, {}", isa_name(isa)), c.ratio,
@@ -237,7 +238,7 @@ void add_jerk_ratio(const Context& context, Isa isa, const Sphere& sphere,
                   0.9});
 }
 
-/// Pairs that a kernel leaves out must not cost the others their speed.
+/// Excluded pairs must not slow down the other pairs.
 void add_equal_ids(const Context& context, Isa isa, const Sphere& sphere,
                    std::vector<Measurement>& list) {
   for (const std::size_t n : {std::size_t{1024}, std::size_t{4096}}) {
@@ -256,7 +257,7 @@ void add_equal_ids(const Context& context, Isa isa, const Sphere& sphere,
   }
 }
 
-/// Blocks that could not be proved in doubles, on the example snapshots.
+/// Block runs that could not be verified in doubles, on the example snapshots.
 void add_fallen_back(const Context& context, Isa isa, std::vector<Measurement>& list) {
   for (const char* name : {"plummer_1024.hdf5", "plummer_4096.hdf5"}) {
     const auto path = std::filesystem::path(context.data_folder) / name;
@@ -288,7 +289,7 @@ void add_first_call(const Context& context, Isa isa, std::vector<Measurement>& l
                   "milliseconds", fmt::format("gravity, {}", isa_name(isa)), 10.0, true});
 }
 
-/// `gdr force` as a program of its own: how much of its wall time is the forces' own.
+/// Fraction of the wall time of the program `gdr force` that is spent on forces.
 void add_end_to_end(const Context& context, Isa isa, std::vector<Measurement>& list) {
   constexpr std::size_t n = 131072;
   const Sphere sphere = plummer_sphere(n, context.seed);
@@ -299,7 +300,7 @@ void add_end_to_end(const Context& context, Isa isa, std::vector<Measurement>& l
   snapshot.id.resize(n);
   std::iota(snapshot.id.begin(), snapshot.id.end(), std::uint64_t{1});
   snapshot.type_counts = {0, n, 0, 0, 0, 0};
-  // A folder that only this user can write to: nobody puts a link in the files' places.
+  // A private folder, where no other user can place links.
   std::string folder = (std::filesystem::temp_directory_path() / "gdr-bench-XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr)
     throw Error(ErrorCategory::Io, "cannot make a folder " + folder);
@@ -336,7 +337,7 @@ std::vector<Measurement> engine_table(const Context& context) {
       isas.push_back(isa);
   }
   if (isas.empty()) isas.push_back(Isa::Portable);
-  add_fallen_back(context, isas.front(), list);  // first: files that are missing are found at once
+  add_fallen_back(context, isas.front(), list);  // first: reports missing files at once
   add_first_call(context, isas.front(), list);
   for (const Isa isa : isas) add_ratios(context, isa, sphere, list);
   for (const Isa isa : isas) add_jerk_ratio(context, isa, sphere, list);

@@ -15,9 +15,9 @@ namespace {
 
 constexpr double eps = 1.0 / 64;
 constexpr std::size_t most_particles = 16384;
-constexpr double wanted_seconds = 4.0;  // of one repetition, at most
+constexpr double wanted_seconds = 4.0;  // longest repetition
 
-/// One engine with one instruction set, as it was asked for or as the host has it.
+/// An engine and an instruction set, as chosen or as the host provides them.
 struct Path {
   std::string engine, isa;
 };
@@ -55,7 +55,7 @@ class Native {
         fastest_ = loop;
       }
     }
-    // Long enough for the clock and the caches, short enough to stand beside the emulator's turn.
+    // Long enough for clock and caches, short enough to alternate with the emulator.
     times_ = std::max(1, static_cast<int>(std::lround(0.1 / best)));
   }
 
@@ -131,7 +131,7 @@ std::vector<Measurement> gravity_rate(const Context& context) {
         median(rates) * 1e-6, "million interactions/s",
         fmt::format("{:.3g} % of native, {} particles", median(ratios) * 100,
                     emulated.particles())};
-    // What is required, of the vector engine at its best: one of the two is enough.
+    // The requirement for the best vector engine: one of two limits.
     const bool is_first_vector =
         path.engine == "vector" &&
         std::none_of(list.begin(), list.end(), [](const Measurement& f) { return f.required; });

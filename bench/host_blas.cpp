@@ -17,7 +17,7 @@ namespace {
 constexpr const char* core_variable = "OPENBLAS_CORETYPE";
 
 std::optional<HostBlas> open(const char* core, unsigned threads) {
-  // What the environment asks for is not what the library is best at.
+  // The environment may select slower kernels.
   if (core != nullptr)
     setenv(core_variable, core, 1);
   else
@@ -39,8 +39,8 @@ std::optional<HostBlas> open(const char* core, unsigned threads) {
                   }};
 }
 
-/// Seconds of a product at its quietest; 0 if there is none. In a process of its own: the library
-/// chooses its kernels once.
+/// Least seconds of a product; 0 without the library. Runs in a separate process, as the library
+/// selects its kernels once.
 double trial(const char* core, unsigned threads) {
   int ends[2];
   if (pipe(ends) != 0) return 0;

@@ -1,4 +1,4 @@
-// The host's best BLAS, for comparison: opened by name, because nothing here needs it to be there.
+// The host's best BLAS, for comparison: optional, opened at run time.
 #pragma once
 
 #include <functional>
@@ -9,13 +9,13 @@ namespace gdr::bench {
 
 struct HostBlas {
   std::string name;  ///< library and kernels
-  /// C = A B of n x n matrices in columns.
+  /// C = A B of n x n column-major matrices.
   std::function<void(int n, const double* a, const double* b, double* c)> multiply;
 };
 
 /// OpenBLAS with `threads` threads: with the kernels that it detects for this host, or with those
-/// for SkylakeX where the host can run them and they are faster here (versions before 0.3.22 take
-/// some newer CPUs for older ones). Nothing where it is not installed.
+/// for SkylakeX if the host can run them and they are faster (versions before 0.3.22 misidentify
+/// some newer CPUs). Nothing if it is not installed.
 std::optional<HostBlas> best_openblas(unsigned threads);
 
 }  // namespace gdr::bench

@@ -1,4 +1,4 @@
-// Errors of every kernel against direct sums in long double, with its clocks.
+// Errors of every kernel relative to direct sums in long double, and its clocks.
 #include <fmt/format.h>
 
 #include <optional>
@@ -14,7 +14,7 @@ constexpr std::size_t particles = 1000;
 
 struct Run {
   Columns results;
-  std::string note;  ///< of work that the fast engines left to the exact one
+  std::string note;  ///< sections that ran on the exact engine instead
 };
 
 Run run_on(std::string_view engine, const Context& context, const Kernel& kernel, const Law& law,
@@ -37,8 +37,8 @@ void add_errors(std::vector<Measurement>& list, const std::string& name, const R
   }
 }
 
-/// The errors of one kernel on every engine, against direct sums (limits are asked of exact
-/// numerics and of fast ones in doubles) and of fast numerics against exact ones.
+/// The errors of one kernel on every engine, against direct sums (with limits for exact
+/// numerics and for fast ones in doubles) and of fast numerics against exact ones.
 void add_kernel(std::vector<Measurement>& list, const Context& context, const Kernel& kernel,
                 const Law& law, const Sample& sample, const Columns& right) {
   const auto name = [&](std::string_view engine) {

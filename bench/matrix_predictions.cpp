@@ -1,5 +1,5 @@
-// What one real board would do with matrices, by the time model: beside what was published, and
-// beside a machine without a reduction network.
+// Predicted rates of matrix products and LU on one real board, compared with published figures and
+// with a machine without reduction network.
 #include <fmt/format.h>
 
 #include "bench/measurement.hpp"
@@ -12,7 +12,7 @@ constexpr double giga = 1e-9;
 
 Geometry board() {
   Geometry geometry;
-  geometry.clock_hz = 400e6;  // at which boards were operated
+  geometry.clock_hz = 400e6;  // operating clock of the boards
   return geometry;
 }
 
@@ -24,7 +24,7 @@ Measurement product(const Geometry& geometry) {
           fmt::format("published 730, peak {:.0f}", giga * dense::peak(geometry)), 700.0};
 }
 
-/// Of floats, with the kernel that holds them as shorts.
+/// A product of floats, with the kernel for short words.
 Measurement product_of_floats(const Geometry& geometry) {
   constexpr std::size_t n = 51200, k = 4096;
   const auto rate = [&](dense::ElementFormat format) {
@@ -37,7 +37,7 @@ Measurement product_of_floats(const Geometry& geometry) {
       fmt::format("{:.3g} times as fast as doubles", floats / rate(dense::ElementFormat::Doubles))};
 }
 
-/// Within 15 % of what was published, on either side.
+/// Required: within 15 % of the published figure.
 Measurement lu(const Geometry& geometry, bool overlap) {
   constexpr std::size_t n = 51200, block = 2048;
   constexpr double published = 480;

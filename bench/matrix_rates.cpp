@@ -1,4 +1,4 @@
-// How fast matrix products are emulated: exact, and fast beside the host's BLAS.
+// Rates of emulated matrix products: exact, and fast relative to the host's BLAS.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -46,8 +46,8 @@ TimedWork emulated(const Context& context, std::string_view engine, Isa isa,
   });
 }
 
-/// Seconds at its quietest.
-double quietest(const TimedWork& work, unsigned repetitions) {
+/// Least seconds of the repetitions.
+double least_seconds(const TimedWork& work, unsigned repetitions) {
   double best = work.seconds();
   for (unsigned k = 1; k < repetitions; ++k) best = std::min(best, work.seconds());
   return best;
@@ -62,7 +62,7 @@ void add_exact(const Context& context, std::vector<Measurement>& list) {
           emulated(context, "vector", isa, full ? MatrixPrecision::Full : MatrixPrecision::Chip, x);
       Measurement measurement{
           fmt::format("exact product, {}{}", isa_name(isa), full ? ", full" : ""),
-          x.flops() / quietest(work, context.repetitions) * 1e-9, "Gflops",
+          x.flops() / least_seconds(work, context.repetitions) * 1e-9, "Gflops",
           fmt::format("{0} x {0} by {0} x {0}, {1} threads", x.n, context.threads)};
       if (!full && context.threads == 2) measurement.required = isa == Isa::Avx512 ? 10.0 : 4.0;
       list.push_back(measurement);
@@ -81,9 +81,8 @@ void grade(Matrices& x) {
   }
 }
 
-/// The largest error of some elements of C, beside the sum of their products' magnitudes. The sums
-/// are taken in twice the precision of a double: products and what they leave by fma, sums by
-/// two-sum.
+/// The largest error of a sample of elements of C, relative to the sum of the magnitudes of their
+/// products. The reference has twice the precision of a double: products by fma, sums by two-sum.
 double largest_error(const Matrices& x) {
   double worst = 0;
   for (std::size_t column = 0; column < x.n; column += 7) {
@@ -104,7 +103,7 @@ double largest_error(const Matrices& x) {
   return worst;
 }
 
-/// Errors of exact numerics with all bits of the factors, beside those of the host's BLAS.
+/// Errors of exact numerics with all bits of the factors, relative to those of the host's BLAS.
 void add_errors(const Context& context, const HostBlas& blas, std::vector<Measurement>& list) {
   for (const bool graded : {false, true}) {
     Matrices x(512, context.seed + 1);
@@ -128,7 +127,7 @@ void add_fast(const Context& context, std::vector<Measurement>& list) {
   const TimedWork work = emulated(context, "native", host_isas().front(), MatrixPrecision::Full, x);
   const double flops = x.flops() * 1e-9;
   if (!blas) {
-    list.push_back({"fast product", flops / quietest(work, context.repetitions), "Gflops",
+    list.push_back({"fast product", flops / least_seconds(work, context.repetitions), "Gflops",
                     "OpenBLAS is not here to compare with (package libopenblas0)"});
     return;
   }
@@ -147,7 +146,7 @@ void add_fast(const Context& context, std::vector<Measurement>& list) {
 
 std::vector<Measurement> matrix_rates(const Context& context) {
   std::vector<Measurement> list;
-  add_fast(context, list);  // before anything else has threads: it tries kernels in processes
+  add_fast(context, list);  // first: it forks before any threads exist
   if (host_isas().front() != Isa::Portable) add_exact(context, list);
   return list;
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Strong scaling of forces over MPI ranks: the same job on 1, 2, 4, ... ranks, in turns.
+"""Strong scaling of forces over MPI ranks: the same job on 1, 2, 4, ... ranks, in alternation.
 
 Runs the program of examples/mpi_nbody.cpp and prints a table: the best time of each number of ranks,
 the speed-up over one rank, and the efficiency; all ranks have as many threads. The last column is the
-energy, which has the same bits in every line (but for the order of its sum over ranks).
+energy, which is the same in every line up to the order of its sum over ranks.
 
 usage: mpi_scaling.py PROGRAM [--ranks 1,2,4] [--threads 1] [--particles 16384] [--steps 2]
                       [--turns 3] [--device mpi:engine=native] [--launcher "mpirun -n"]

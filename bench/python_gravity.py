@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""gdr.gravity against the library's own call, in turns in one process; prints the ratio of rates.
+"""Rate of gdr.gravity relative to the library's own call, in alternation in one process.
 
 usage: python bench/python_gravity.py [--particles 16384] [--rounds 15] [--device NAME]
 
-The library is called through its C interface (which hands pointers to gdr::Gravity::compute and
-adds nothing), on a device of its own. Each round times both, the one that comes first changing; the
-ratio is that of the medians. Between calls everything rests, for each side has OpenMP threads of its
-own, which spin for a while after their work and would take a core from the other's. CPU time says
-the same of a machine that others use, too.
+The library is called through its C interface (which passes pointers to gdr::Gravity::compute and
+adds nothing), on a device of its own. Each round measures both, in changing order; the ratio is that
+of the medians. The script sleeps between calls: each side has its own OpenMP threads, which spin after
+their work and would take a core from the other side. CPU times give the same ratio on a shared host.
 """
 
 from __future__ import annotations

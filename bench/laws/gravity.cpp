@@ -6,7 +6,7 @@
 namespace gdr::bench {
 namespace {
 
-/// r^2 with softening, and whether the pair counts at all.
+/// r^2 with softening, and whether the pair is included.
 struct Pair {
   Vec d;
   Real r2;
@@ -70,7 +70,7 @@ void neighbours(const Real* i, const Real* j, const Real* c, Real* f) {
 }
 
 // i: x y z v a id;  j: x y z m v a id;  f: acc jerk snap pot. Written as the second derivative of
-// m d r^-3 by the rule for products, not as the kernel has it.
+// m d r^-3 by the product rule, unlike the kernel.
 void snap(const Real* i, const Real* j, const Real* c, Real* f) {
   const Pair p = pair_of(i, j, c[0], i[9], j[10]);
   if (!p.counts) return;
@@ -131,7 +131,7 @@ std::vector<Law> gravity_laws() {
        cluster,
        neighbours,
        2e-7,
-       2e-7},  // lists are no work for the native engine: it has the exact one do it
+       2e-7},  // the native engine runs kernels with lists on the exact engine
       {"gravity_snap",
        {eps2},
        {acc, jerks, {"snap", 6, 3}, {"potential", 9, 1}},

@@ -32,8 +32,8 @@ std::vector<KernelVariable> results_of(const Kernel& kernel) {
   return list;
 }
 
-/// What a result holds when no source has contributed.
-Real nothing_yet(const KernelVariable& v) {
+/// Value of a result without sources.
+Real initial_value(const KernelVariable& v) {
   constexpr Real infinity = std::numeric_limits<Real>::infinity();
   if (v.reduction == "fmin") return infinity;
   // The least key with its index, and the entries of a list.
@@ -42,7 +42,7 @@ Real nothing_yet(const KernelVariable& v) {
   return v.reduction == "fmax" ? -infinity : 0;
 }
 
-/// Arrays of a sample for a job; integers get columns of their own in `integers`.
+/// Arrays of a sample for a job; integers are converted in `integers`.
 std::vector<NamedInput> inputs(const Kernel& kernel, Role role, const Sample& sample,
                                std::vector<std::vector<std::int64_t>>& integers) {
   std::vector<NamedInput> list;
@@ -131,7 +131,7 @@ Columns direct_law(const Kernel& kernel, const Law& law, const Sample& targets,
 #pragma omp parallel for
   for (std::size_t t = 0; t < targets.n; ++t) {
     std::vector<Real> f;
-    for (const KernelVariable& v : results) f.push_back(nothing_yet(v));
+    for (const KernelVariable& v : results) f.push_back(initial_value(v));
     for (std::size_t s = 0; s < sources.n; ++s)
       law.pair(i.data() + t * wide_i, j.data() + s * wide_j, c.data(), f.data());
     for (std::size_t k = 0; k < f.size(); ++k) right[k][t] = static_cast<double>(f[k]);
@@ -148,7 +148,7 @@ std::vector<LawError> compare(const Law& law, const Columns& found, const Column
       double difference = 0;
       for (std::size_t k = q.first; k < q.first + q.count; ++k) {
         const double want = right[k][t], got = found[k][t];
-        const double off = got == want ? 0 : got - want;  // equal infinities are no error
+        const double off = got == want ? 0 : got - want;  // equal infinities: no error
         difference += off * off;
         size += std::isfinite(want) ? want * want : 0;
       }

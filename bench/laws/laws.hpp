@@ -1,5 +1,5 @@
-// The pair laws of the library's kernels in long double, written apart from the kernels, and direct
-// sums of them: what the kernels' errors are measured against.
+// Pair laws of the library's kernels in long double, written independently of the kernels, and
+// direct sums: the reference for errors of the kernels.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Sample {
   std::size_t n = 0;
   std::map<std::string, std::vector<double>, std::less<>> columns;
 
-  /// The first `count` of them.
+  /// The first `count` particles.
   Sample first(std::size_t count) const;
   /// Throws Error (Internal) for a property that the sample lacks.
   const std::vector<double>& of(std::string_view variable) const;
@@ -44,8 +44,8 @@ struct LawError {
   double rms = 0, largest = 0;
 };
 
-/// What one source adds to the results of one target. The arguments hold the values of the kernel's
-/// targets, sources and parameters, and its results, each in the order of declaration.
+/// The contribution of one source to the results of one target. The arguments hold the values of
+/// the kernel's targets, sources and parameters, and its results, each in the order of declaration.
 using PairLaw = void (*)(const Real* i, const Real* j, const Real* c, Real* f);
 
 struct Law {
@@ -54,8 +54,8 @@ struct Law {
   std::vector<Quantity> quantities;
   Sample (*sample)(std::size_t n, std::uint64_t seed);
   PairLaw pair;
-  double limit = 2e-7;         ///< of the rms error, in exact numerics
-  double native_limit = 5e-8;  ///< the same in fast numerics on doubles
+  double limit = 2e-7;         ///< limit of the rms error of exact numerics
+  double native_limit = 5e-8;  ///< limit for fast numerics in doubles
 };
 
 /// One for each kernel of the library that works on pairs of particles.
@@ -76,10 +76,10 @@ std::vector<Law> gravity_laws();
 std::vector<Law> molecular_laws();
 std::vector<Law> fluid_laws();
 
-/// A star cluster: gaussian in places, velocities, accelerations; masses over two decades.
+/// A star cluster: Gaussian positions, velocities and accelerations; masses over two decades.
 Sample cluster(std::size_t n, std::uint64_t seed);
-/// A crystal of spacing 1.1 whose particles are shaken a little, with two species and charges, and
-/// what SPH needs of a gas: velocities, smoothing lengths, pressures, densities.
+/// A perturbed crystal of spacing 1.1 with two species and charges, and the properties of a gas for
+/// SPH: velocities, smoothing lengths, pressures, densities.
 Sample crystal(std::size_t n, std::uint64_t seed);
 
 /// Three components, for pair laws that read like their formulas.

@@ -1,4 +1,4 @@
-// Particles to measure kernels on: a star cluster and a shaken crystal.
+// Test particles: a star cluster and a perturbed crystal.
 #include <cmath>
 #include <random>
 

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "assembler/support.hpp"
-#include "io/temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace gdr::test {
 

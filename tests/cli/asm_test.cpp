@@ -3,13 +3,10 @@
 
 #include "cli/shell.hpp"
 #include "support/catch.hpp"
+#include "support/text.hpp"
 
 namespace gdr::test {
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// A program with three mistakes.
 const char* const wrong_source = R"(.kernel wrong
@@ -27,8 +24,8 @@ TEST_CASE("gdr asm writes an object and prints the clocks of the kernel") {
   const Outcome result = shell.run("gdr asm sums.gds -o out.gdo");
   CHECK(result.status == 0);
   CHECK(result.err.empty());
-  CHECK(has(result.out, "out.gdo: sums, "));
-  CHECK(has(result.out, "clocks an interaction"));
+  CHECK(contains(result.out, "out.gdo: sums, "));
+  CHECK(contains(result.out, "clocks an interaction"));
   CHECK(shell.exists("out.gdo"));
   CHECK(shell.run("gdr asm sums.gds -q").out.empty());
   CHECK(shell.read("sums.gdo") == shell.read("out.gdo"));
@@ -41,13 +38,13 @@ TEST_CASE("gdr asm reports all errors and writes nothing") {
   const Outcome result = shell.run("gdr asm wrong.gds");
   CHECK(result.status == 1);
   CHECK(result.out.empty());
-  CHECK(has(result.err, "wrong.gds:3:"));
-  CHECK(has(result.err, "wrong.gds:4:"));
-  CHECK(has(result.err, "wrong.gds:5:"));
-  CHECK(has(result.err, "error[GDR"));
-  CHECK(has(result.err, "^"));
-  CHECK(has(result.err, "gdr: error: wrong.gds: 3 errors, no object written"));
-  CHECK_FALSE(has(result.err, "\x1b["));  // no colours in a file
+  CHECK(contains(result.err, "wrong.gds:3:"));
+  CHECK(contains(result.err, "wrong.gds:4:"));
+  CHECK(contains(result.err, "wrong.gds:5:"));
+  CHECK(contains(result.err, "error[GDR"));
+  CHECK(contains(result.err, "^"));
+  CHECK(contains(result.err, "gdr: error: wrong.gds: 3 errors, no object written"));
+  CHECK_FALSE(contains(result.err, "\x1b["));  // no colours in a file
   CHECK(shell.read("wrong.gdo") == "precious");
 }
 
@@ -56,8 +53,8 @@ TEST_CASE("gdr asm -l lists addresses, encodings and source lines") {
   shell.write("sums.gds", sums_kernel);
   const Outcome printed = shell.run("gdr asm sums.gds -l -");
   CHECK(printed.status == 0);
-  CHECK(has(printed.out, "bget  $lr0 mj"));
-  CHECK(has(printed.out, "fadd  total total $lr16v"));
+  CHECK(contains(printed.out, "bget  $lr0 mj"));
+  CHECK(contains(printed.out, "fadd  total total $lr16v"));
   CHECK(shell.run("gdr asm sums.gds -l list.txt").status == 0);
   CHECK(shell.read("list.txt") == printed.out);
 }
@@ -70,7 +67,7 @@ TEST_CASE("gdr asm --stalls error refuses missing idle clocks") {
   CHECK(shell.run("gdr asm stall.gds").status == 0);
   const Outcome refused = shell.run("gdr asm stall.gds --stalls error");
   CHECK(refused.status == 1);
-  CHECK(has(refused.err, "stall.gds:5:"));
+  CHECK(contains(refused.err, "stall.gds:5:"));
   CHECK(shell.run("gdr asm stall.gds --stalls maybe").status == 2);
 }
 
@@ -84,7 +81,7 @@ TEST_CASE("gdr asm -I finds included files; --geometry changes limits") {
   CHECK(shell.run("gdr asm main.gds -I parts --geometry registers=16").status == 1);
   const Outcome unknown = shell.run("gdr asm main.gds -I parts --geometry wheels=4");
   CHECK(unknown.status == 2);
-  CHECK(has(unknown.err, "wheels"));
+  CHECK(contains(unknown.err, "wheels"));
   CHECK(shell.run("gdr asm main.gds -I parts --geometry registers").status == 2);
 }
 
@@ -93,10 +90,10 @@ TEST_CASE("gdr asm refuses unreadable and unwritable files and its own source as
   shell.write("sums.gds", sums_kernel);
   const Outcome missing = shell.run("gdr asm nowhere.gds");
   CHECK(missing.status == 1);
-  CHECK(has(missing.err, "nowhere.gds"));
+  CHECK(contains(missing.err, "nowhere.gds"));
   const Outcome unwritable = shell.run("gdr asm sums.gds -o no/such/folder/k.gdo");
   CHECK(unwritable.status == 1);
-  CHECK(has(unwritable.err, "no/such/folder"));
+  CHECK(contains(unwritable.err, "no/such/folder"));
   const Outcome onto_itself = shell.run("gdr asm sums.gds -o ./sums.gds");
   CHECK(onto_itself.status == 2);
   CHECK(shell.read("sums.gds") == sums_kernel);
@@ -129,8 +126,8 @@ TEST_CASE("gdr disasm refuses damaged objects") {
     INFO(name << ": " << result.err);
     CHECK(result.status == 1);
     CHECK(result.out.empty());
-    CHECK(has(result.err, "gdr: error: "));
-    CHECK(has(result.err, name));
+    CHECK(contains(result.err, "gdr: error: "));
+    CHECK(contains(result.err, name));
   }
 }
 

@@ -3,13 +3,10 @@
 
 #include "cli/shell.hpp"
 #include "support/catch.hpp"
+#include "support/text.hpp"
 
 namespace gdr::test {
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// Leaves known words in every memory.
 const char* const marks_kernel = R"(.kernel marks
@@ -74,7 +71,7 @@ TEST_CASE("T, masks, local and broadcast memory are dumped") {
   CHECK(shell.dump("mask:3:2,0") == "mask3 0 2 1111\n");
   CHECK(shell.dump("mask:3:1,0") == "mask3 0 1 0000\n");
   CHECK(shell.dump("xi:float") == "lm0 0 0 1\nlm2 0 0 -0.5\nlm4 0 0 3\nlm6 0 0 4\n");
-  CHECK(has(shell.dump("xi:1,0:float"), "lm0 0 1 5\n"));
+  CHECK(contains(shell.dump("xi:1,0:float"), "lm0 0 1 5\n"));
   CHECK(shell.dump("p:float") == "lb0 0 - 0.100000000000000005551\n");
   CHECK(shell.dump("scratch:int") == "lb2 0 - -3\n");
 }
@@ -83,7 +80,7 @@ TEST_CASE("dumps cover all PEs and blocks and can be written to a file") {
   const Marks shell;
   const std::string every = shell.dump("lr:16:*,*:int");
   CHECK(std::count(every.begin(), every.end(), '\n') == 512);
-  CHECK(has(every, "lr16 15 31 31\n"));
+  CHECK(contains(every, "lr16 15 31 31\n"));
   const std::string block = shell.dump("lr:16:*,7:int");
   CHECK(std::count(block.begin(), block.end(), '\n') == 32);
   const std::string all = shell.dump("lm");
@@ -104,20 +101,20 @@ TEST_CASE("invalid dumps are refused before the run") {
     CHECK(result.status == 2);
     return result.err;
   };
-  CHECK(has(refused("registers"), "unknown memory or variable"));
-  CHECK(has(refused("lr:9"), "even address"));
-  CHECK(has(refused("lr:62..64"), "behind the end"));
-  CHECK(has(refused("mask:8"), "behind the end"));
-  CHECK(has(refused("lr:5..3"), "empty"));
-  CHECK(has(refused("t:4"), "elements 0 to 3"));
-  CHECK(has(refused("lr:0:32,0"), "PE 32"));
-  CHECK(has(refused("lr:0:0,16"), "block 16"));
-  CHECK(has(refused("lr:0:0,0,4"), "chip 4"));
-  CHECK(has(refused("lr:0:0,0,0,1"), "board 1"));
-  CHECK(has(refused("lr:0:octal"), "octal"));
-  CHECK(has(refused("lr:0:fixed"), "binary point"));
-  CHECK(has(refused("lr:0:fixed.72"), "binary point"));
-  CHECK(has(refused("lr:0:x,y"), "no number"));
+  CHECK(contains(refused("registers"), "unknown memory or variable"));
+  CHECK(contains(refused("lr:9"), "even address"));
+  CHECK(contains(refused("lr:62..64"), "behind the end"));
+  CHECK(contains(refused("mask:8"), "behind the end"));
+  CHECK(contains(refused("lr:5..3"), "empty"));
+  CHECK(contains(refused("t:4"), "elements 0 to 3"));
+  CHECK(contains(refused("lr:0:32,0"), "PE 32"));
+  CHECK(contains(refused("lr:0:0,16"), "block 16"));
+  CHECK(contains(refused("lr:0:0,0,4"), "chip 4"));
+  CHECK(contains(refused("lr:0:0,0,0,1"), "board 1"));
+  CHECK(contains(refused("lr:0:octal"), "octal"));
+  CHECK(contains(refused("lr:0:fixed"), "binary point"));
+  CHECK(contains(refused("lr:0:fixed.72"), "binary point"));
+  CHECK(contains(refused("lr:0:x,y"), "no number"));
 }
 
 }  // namespace gdr::test

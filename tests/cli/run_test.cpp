@@ -6,13 +6,10 @@
 
 #include "cli/shell.hpp"
 #include "support/catch.hpp"
+#include "support/text.hpp"
 
 namespace gdr::test {
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// Numbers of a table, comments left out.
 std::vector<double> numbers(const std::string& text) {
@@ -97,7 +94,7 @@ TEST_CASE("params default to zero; unknown and invalid ones are refused") {
   CHECK(numbers(shell.run(line).out) == std::vector<double>{0, 0, 0});
   const Outcome unknown = shell.run(line + "--set scal=2");
   CHECK(unknown.status == 2);
-  CHECK(has(unknown.err, "scale"));
+  CHECK(contains(unknown.err, "scale"));
   CHECK(shell.run(line + "--set scale").status == 2);
   CHECK(shell.run(line + "--set scale=").status == 2);
   CHECK(shell.run(line + "--set scale=two").status == 1);
@@ -115,12 +112,12 @@ TEST_CASE("errors in tables name file, line and column") {
     CHECK_FALSE(shell.exists("never.txt"));
     return result.err;
   };
-  CHECK(has(refused("1\n2 3\n"), "bad.txt:2:3: more than 1 value"));
-  CHECK(has(refused("1\nx\n"), "bad.txt:2:1: 'x' is not a number"));
-  CHECK(has(refused("1\n\n nan\n"), "bad.txt:3:2: 'xi' is not a number"));
-  CHECK(has(refused("inf\n"), "bad.txt:1:1: 'xi' is infinite"));
-  CHECK(has(refused("1e999\n"), "bad.txt:1:1:"));
-  CHECK(has(refused("1.5.2\n"), "bad.txt:1:1:"));
+  CHECK(contains(refused("1\n2 3\n"), "bad.txt:2:3: more than 1 value"));
+  CHECK(contains(refused("1\nx\n"), "bad.txt:2:1: 'x' is not a number"));
+  CHECK(contains(refused("1\n\n nan\n"), "bad.txt:3:2: 'xi' is not a number"));
+  CHECK(contains(refused("inf\n"), "bad.txt:1:1: 'xi' is infinite"));
+  CHECK(contains(refused("1e999\n"), "bad.txt:1:1:"));
+  CHECK(contains(refused("1.5.2\n"), "bad.txt:1:1:"));
 }
 
 TEST_CASE("empty tables of targets and sources are accepted") {
@@ -139,13 +136,13 @@ TEST_CASE("missing and unreadable files are errors") {
   const Sums shell;
   const Outcome no_j = shell.run("gdr run sums.gdo --targets i.txt");
   CHECK(no_j.status == 2);
-  CHECK(has(no_j.err, "--sources is missing: give a file with the columns mj"));
+  CHECK(contains(no_j.err, "--sources is missing: give a file with the columns mj"));
   CHECK(shell.run("gdr run sums.gdo --targets i.txt --sources nowhere.txt").status == 1);
   CHECK(shell.run("gdr run nowhere.gdo --targets i.txt --sources j.txt").status == 1);
   const Outcome unwritable =
       shell.run("gdr run sums.gdo --targets i.txt --sources j.txt -o no/such/out.txt");
   CHECK(unwritable.status == 1);
-  CHECK(has(unwritable.err, "no/such/out.txt"));
+  CHECK(contains(unwritable.err, "no/such/out.txt"));
   CHECK(shell.run("gdr run sums.gdo --targets i.txt --sources j.txt -o /dev/full").status == 1);
   CHECK(shell.run("gdr run sums.gdo --targets i.txt --sources j.txt >/dev/full").status == 1);
 }
@@ -159,7 +156,7 @@ TEST_CASE("a file beyond the size limit of the process is removed") {
       "mkdir out && ulimit -f 16 && gdr run sums.gdo --targets many.txt --sources j.txt -o "
       "out/sums.txt");
   CHECK(limited.status == 1);
-  CHECK(has(limited.err, "cannot write 'out/sums.txt': File too large"));
+  CHECK(contains(limited.err, "cannot write 'out/sums.txt': File too large"));
   CHECK(std::filesystem::is_empty(shell.folder() / "out"));
 }
 
@@ -167,7 +164,7 @@ TEST_CASE("--stats and --json report clocks, traffic and time") {
   const Sums shell;
   const Outcome text = shell.run("gdr run sums.gdo --targets i.txt --sources j.txt --stats");
   CHECK(text.status == 0);
-  CHECK(has(text.err, "interactions"));
+  CHECK(contains(text.err, "interactions"));
   CHECK(numbers(text.out).size() == 3);
 
   const Outcome printed =
@@ -218,7 +215,7 @@ fvar long lo raw ior at $lr24v
   shell.write("i.txt", "9223372036854775808 123456789 fedcba987654321012\n");
   CHECK(shell.run("gdr run copy.gds --targets i.txt").status == 1);
   shell.write("i.txt", "1 12345678 fedcba987654321012\n");
-  CHECK(has(shell.run("gdr run copy.gds --targets i.txt").err, "9 hex digits"));
+  CHECK(contains(shell.run("gdr run copy.gds --targets i.txt").err, "9 hex digits"));
 }
 
 }  // namespace gdr::test

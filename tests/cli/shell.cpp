@@ -1,4 +1,3 @@
-// Scratch folders and captured command lines.
 #include "cli/shell.hpp"
 
 #include <sys/wait.h>
@@ -30,22 +29,11 @@ fvar  long total f64to72 fadd at $lr24v
     fadd  total total $lr16v
 )";
 
-Shell::Shell() {
-  std::string name = (fs::temp_directory_path() / "gdr_cli_XXXXXX").string();
-  REQUIRE(mkdtemp(name.data()) != nullptr);
-  folder_ = name;
-}
-
-Shell::~Shell() {
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
-}
-
 Outcome Shell::run(const std::string& line) const {
   const std::string program_folder = fs::path(GDR_COMMAND).parent_path().string();
   // The line stands in a file, so that it needs no quoting here.
   write(".line", line + "\n");
-  const std::string command = "cd '" + folder_.string() +
+  const std::string command = "cd '" + folder_.path() +
                               "' && env -u GDR_ENGINE -u GDR_ISA "
                               "-u GDR_DEVICE PATH='" +
                               program_folder + "':\"$PATH\" bash .line >.out 2>.err </dev/null";
@@ -56,14 +44,14 @@ Outcome Shell::run(const std::string& line) const {
 }
 
 void Shell::write(const std::string& name, const std::string& text) const {
-  std::ofstream file(folder_ / name, std::ios::binary);
+  std::ofstream file(folder() / name, std::ios::binary);
   file << text;
   REQUIRE(file.flush().good());
 }
 
-std::string Shell::read(const std::string& name) const { return file_text(folder_ / name); }
+std::string Shell::read(const std::string& name) const { return file_text(folder() / name); }
 
-bool Shell::exists(const std::string& name) const { return fs::exists(folder_ / name); }
+bool Shell::exists(const std::string& name) const { return fs::exists(folder() / name); }
 
 std::string file_text(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);

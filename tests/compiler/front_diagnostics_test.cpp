@@ -35,7 +35,7 @@ TEST_CASE("the example of each diagnostic raises this diagnostic first") {
 
 TEST_CASE("every example of docs/reference/kernel-language.md compiles without diagnostics") {
   const std::string page =
-      read_file(std::string(GDR_SOURCE_DIR) + "/docs/reference/kernel-language.md");
+      content_of(std::string(GDR_SOURCE_DIR) + "/docs/reference/kernel-language.md");
   const std::string fence = "```gdk\n";
   unsigned examples = 0;
   for (std::size_t at = page.find(fence); at != std::string::npos; at = page.find(fence, at)) {

@@ -7,9 +7,9 @@
 
 #include <csignal>
 
-#include "expect_error.hpp"
 #include "libgdr/io/snapshot.hpp"
-#include "temporary_folder.hpp"
+#include "support/expect_error.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace gdr::test {
 namespace {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <filesystem>
 
-#include "expect_error.hpp"
 #include "foreign_file.hpp"
 #include "libgdr/io/snapshot.hpp"
-#include "temporary_folder.hpp"
+#include "support/expect_error.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace gdr::test {
 namespace {

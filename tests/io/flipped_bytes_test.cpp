@@ -15,7 +15,7 @@
 #include "gdr/error.hpp"
 #include "libgdr/io/snapshot.hpp"
 #include "support/catch.hpp"
-#include "temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace gdr::test {
 namespace {
@@ -23,7 +23,7 @@ namespace {
 constexpr unsigned most_seconds = 20;             // for one file
 constexpr long most_kilobytes = long{256} << 10;  // more than before the first file
 
-/// What the reading process tells of its work, in memory that both processes see.
+/// What the reading process reports its work, in memory that both processes see.
 struct Progress {
   std::size_t next = 0;  ///< the change at hand
   std::size_t read = 0, refused = 0;
@@ -82,7 +82,7 @@ std::string read_one(const std::string& path, Progress& progress) {
 #endif
   const rlimit no_dump{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_dump);
-  // The parent tells of a death; Catch2 need not.
+  // The parent reports a death; Catch2 need not.
   for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) std::signal(number, SIG_DFL);
   const int file = ::open(path.c_str(), O_WRONLY);
   const long before = peak_kilobytes();

@@ -4,7 +4,7 @@
 #include "foreign_file.hpp"
 #include "libgdr/io/snapshot.hpp"
 #include "support/catch.hpp"
-#include "temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace gdr::test {
 namespace {

@@ -4,10 +4,10 @@
 #include <limits>
 #include <random>
 
-#include "expect_error.hpp"
 #include "libgdr/io/snapshot.hpp"
 #include "libgdr/io/text_snapshot.hpp"
-#include "temporary_folder.hpp"
+#include "support/expect_error.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace gdr::test {
 namespace {

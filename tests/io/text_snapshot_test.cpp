@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "expect_error.hpp"
+#include "support/expect_error.hpp"
 
 namespace gdr::test {
 namespace {

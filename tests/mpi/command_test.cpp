@@ -5,11 +5,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "io/temporary_folder.hpp"
 #include "libgdr/io/hdf5_reader.hpp"
 #include "libgdr/io/snapshot.hpp"
 #include "mpi/program.hpp"
 #include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
 
 using namespace gdr::test;
 

@@ -5,12 +5,12 @@
 #include <iomanip>
 #include <nlohmann/json.hpp>
 
-#include "io/temporary_folder.hpp"
 #include "libgdr/io/hdf5_reader.hpp"
 #include "libgdr/io/snapshot.hpp"
 #include "mpi/program.hpp"
 #include "support/catch.hpp"
 #include "support/iterations.hpp"
+#include "support/temporary_folder.hpp"
 
 using namespace gdr::test;
 

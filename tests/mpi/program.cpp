@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "io/temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace gdr::test {
 namespace {

@@ -7,9 +7,9 @@
 #include <map>
 #include <sstream>
 
-#include "io/temporary_folder.hpp"
 #include "mpi/program.hpp"
 #include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
 
 using namespace gdr::test;
 

@@ -8,9 +8,9 @@
 
 #include "command.hpp"
 #include "io/foreign_file.hpp"
-#include "io/temporary_folder.hpp"
 #include "libgdr/io/hdf5_reader.hpp"
 #include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace gdr::test {
 namespace {

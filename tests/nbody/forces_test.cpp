@@ -5,8 +5,8 @@
 #include <random>
 
 #include "gdr/gravity.hpp"
-#include "io/expect_error.hpp"
 #include "libgdr/nbody/direct_sum.hpp"
+#include "support/expect_error.hpp"
 
 namespace gdr::test {
 namespace {

@@ -8,9 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
-#include "io/temporary_folder.hpp"
 #include "libgdr/io/snapshot.hpp"
 #include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/text.hpp"
 
 namespace gdr::test {
 namespace {
@@ -28,10 +29,6 @@ Words plummer(const Words& more) {
   Words words = nbody(example("plummer_1024.hdf5"), {"--eps", "0.015625", "--dt", "0.0009765625"});
   words.insert(words.end(), more.begin(), more.end());
   return words;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST_CASE("an interrupted and restarted run is bit-identical to an uninterrupted one") {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "io/expect_error.hpp"
+#include "support/expect_error.hpp"
 
 namespace gdr::test {
 namespace {

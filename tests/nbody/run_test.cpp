@@ -9,8 +9,8 @@
 #include <optional>
 #include <random>
 
-#include "io/expect_error.hpp"
-#include "io/temporary_folder.hpp"
+#include "support/expect_error.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace gdr::test {
 namespace {

@@ -12,10 +12,11 @@
 #include <string>
 
 #include "gdr/error.hpp"
-#include "io/temporary_folder.hpp"
 #include "object/object_bytes.hpp"
 #include "support/catch.hpp"
 #include "support/random_program.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/text.hpp"
 
 namespace {
 
@@ -49,10 +50,6 @@ std::string defect(const Program& program) {
     return error.what();
   }
   return "accepted";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST_CASE("object files preserve programs") {

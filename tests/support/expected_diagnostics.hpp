@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <sstream>
 #include <string>
@@ -10,14 +9,9 @@
 
 #include "emulator/assembler/diagnostic.hpp"
 #include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace gdr::test {
-
-/// The contents of a file; empty if it cannot be read.
-inline std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 /// A comment `expect-error CODE col N: text` (or expect-warning) on the line of the diagnostic;
 /// `text` is a part of the message.
@@ -55,7 +49,7 @@ inline unsigned check_expected_diagnostics(
        std::filesystem::directory_iterator(std::string(GDR_SOURCE_DIR) + "/" + folder)) {
     if (entry.path().extension() != extension) continue;
     ++files;
-    const std::string text = read_file(entry.path().string());
+    const std::string text = content_of(entry.path().string());
     const auto expected = expected_diagnostics(text);
     const Diagnostics got = compile(text, entry.path().string());
     INFO(got.render());

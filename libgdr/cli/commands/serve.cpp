@@ -24,7 +24,7 @@ struct Options {
   std::string socket, mode = "0600", log;
   unsigned boards = 1;
   bool any_engine = false;
-  double queue_seconds = 600;
+  double queue_timeout = 600;
   std::uint64_t memory_mib = 4096;
   DeviceChoice device;
   std::vector<std::string> geometry, faults;
@@ -55,7 +55,7 @@ void report_ready(const driver::ServerOptions& options) {
 }
 
 int work(const Options& o) {
-  if (!(o.queue_seconds >= 0)) throw usage_error("--queue-seconds: must be at least 0");
+  if (!(o.queue_timeout >= 0)) throw usage_error("--queue-timeout: must be at least 0");
   if (o.device.threads > most_threads)
     throw usage_error("--threads: must be at most {}", most_threads);
   driver::ServerOptions options;
@@ -67,7 +67,7 @@ int work(const Options& o) {
   options.isa = o.device.isa;
   options.threads = o.device.threads;
   options.any_engine = o.any_engine;
-  options.queue_seconds = o.queue_seconds;
+  options.queue_seconds = o.queue_timeout;
   options.max_shared_bytes = o.memory_mib << 20;
   options.log = o.log;
   options.faults = parse_faults(o.faults);
@@ -83,7 +83,7 @@ Action prepare(CLI::App& app) {
   add_whole_number(app, "--boards", o->boards,
                    "number of emulated boards; each has one owner at a time", 1U, 64U);
   app.add_option("--mode", o->mode, "access rights of the socket, as for chmod")->type_name("MODE");
-  add_number(app, "--queue-seconds", o->queue_seconds,
+  add_number(app, "--queue-timeout", o->queue_timeout,
              "longest time that a client waits for a board")
       ->type_name("S");
   add_whole_number(app, "--memory", o->memory_mib,

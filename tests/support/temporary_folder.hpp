@@ -1,4 +1,4 @@
-// A folder of its own for a test, gone afterwards.
+// Temporary folders and contents of files.
 #pragma once
 
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 
 namespace gdr::test {
 
+/// A new folder, removed with its contents at the end of its life.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -45,6 +46,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
+/// The content of a file; empty if it cannot be read.
 inline std::string content_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
