@@ -62,13 +62,13 @@ TEST_CASE("Cholesky factors and solutions are accurate, and indefinite matrices 
     MatrixXd stored = a;
     for (Eigen::Index r = 0; r < n; ++r)
       for (Eigen::Index c = r + 1; c < n; ++c)
-        (lower ? stored(r, c) : stored(c, r)) = Padded::nobody;
+        (lower ? stored(r, c) : stored(c, r)) = Padded::padding;
     Padded factor(stored), x(b);
     REQUIRE(!solver.cholesky(triangle, size, factor.view()));
     const MatrixXd l = lower ? factor.value() : factor.value().transpose();
     const MatrixXd expected = a.llt().matrixL();
     for (Eigen::Index c = 0; c < n; ++c) {
-      for (Eigen::Index r = 0; r < c; ++r) REQUIRE(l(r, c) == Padded::nobody);
+      for (Eigen::Index r = 0; r < c; ++r) REQUIRE(l(r, c) == Padded::padding);
       for (Eigen::Index r = c; r < n; ++r)
         REQUIRE(std::fabs(l(r, c) - expected(r, c)) < 1e-9 * std::sqrt(a(r, r)));
     }
