@@ -36,15 +36,15 @@ class Factorisation {
     const std::size_t block = x_.options.block;
     for (std::size_t at = 0; at < n_; at += block) {
       const std::size_t width = std::min(block, n_ - at);
-      together(&x_.ranks, [&] { make_room(at, width); });
+      collectively(&x_.ranks, [&] { make_room(at, width); });
       if (at == 0) get_panel(at, width);
       exchange(at, width);
-      together(&x_.ranks, [&] { prepare(at, width); });
+      collectively(&x_.ranks, [&] { prepare(at, width); });
       const std::size_t next = at + width;
       if (next < n_)
         update_and_get(next, std::min(block, n_ - next));
       else
-        together(&x_.ranks, [&] { update({0, columns_right()}); });
+        collectively(&x_.ranks, [&] { update({0, columns_right()}); });
     }
     x_.times.seconds += timer.seconds();
     return zero_;
@@ -60,11 +60,11 @@ class Factorisation {
     const std::size_t first = early && has_panel(next) ? width : 0;
     const IndexRange rest{first, columns_right() - first};
     Clock::time_point updated{};
-    together(&x_.ranks, [&] { update(early ? IndexRange{0, first} : rest); });
+    collectively(&x_.ranks, [&] { update(early ? IndexRange{0, first} : rest); });
     // If the transfers below throw, the boards are waited for.
     std::future<void> others;
     if (early)
-      together(&x_.ranks, [&] {
+      collectively(&x_.ranks, [&] {
         others = std::async(std::launch::async, [&] {
           update(rest);
           updated = Clock::now();
@@ -73,7 +73,7 @@ class Factorisation {
     const Clock::time_point begin = Clock::now();
     get_panel(next, width);
     const Clock::time_point end = Clock::now();
-    together(&x_.ranks, [&] {
+    collectively(&x_.ranks, [&] {
       if (early) others.get();
     });
     x_.times.panel += seconds(begin, end);
@@ -239,7 +239,7 @@ std::optional<std::size_t> DistributedMatrices::lu(std::size_t n, std::size_t ex
   Impl& x = *impl_;
   const std::string call =
       "DistributedMatrices::lu of n = " + std::to_string(n) + ", extra = " + std::to_string(extra);
-  together(&x.ranks, call, [&] {
+  collectively(&x.ranks, call, [&] {
     dense::require_count(n, std::max<std::size_t>(1, n + extra), "the matrix");
     if (a == nullptr && local_rows(n) * local_columns(n + extra) > 0)
       throw Error(ErrorCategory::Usage, "the matrix is a null pointer");
@@ -255,7 +255,7 @@ std::vector<double> DistributedMatrices::solve(std::size_t n, double* a) {
   std::vector<std::int64_t> pivots;
   std::vector<double> solution, y, part;
   const std::size_t rows = local_rows(n), stride = std::max<std::size_t>(1, rows);
-  together(&x.ranks, "DistributedMatrices::solve of n = " + std::to_string(n), [&] {
+  collectively(&x.ranks, "DistributedMatrices::solve of n = " + std::to_string(n), [&] {
     dense::require_count(n, std::max<std::size_t>(1, n + 1), "the matrix");
     pivots.resize(n);
     solution.resize(n);
@@ -264,8 +264,8 @@ std::vector<double> DistributedMatrices::solve(std::size_t n, double* a) {
   });
   const auto zero = lu(n, 1, a, pivots);
   if (zero)
-    throw AgreedError(ErrorCategory::Input, "the matrix is singular: pivot " +
-                                                std::to_string(*zero) + " is exactly zero");
+    throw CollectiveError(ErrorCategory::Input, "the matrix is singular: pivot " +
+                                                    std::to_string(*zero) + " is exactly zero");
   // U x = y from the last block up: who has the block's columns multiplies, who has y subtracts.
   const auto y_owner = static_cast<unsigned>(x.columns.owner(n));
   const bool has_y = x.columns.part == y_owner;

@@ -77,7 +77,7 @@ void DistributedMatrices::multiply(std::size_t m, std::size_t n, std::size_t k, 
       call.data(), call.size(),
       "DistributedMatrices::multiply of m = %zu, n = %zu, k = %zu, alpha = %.17g, beta = %.17g", m,
       n, k, alpha, beta);
-  together(&x.ranks, call.data(), [&] {
+  collectively(&x.ranks, call.data(), [&] {
     dense::require_count(rows, x.columns.count(k), "matrix A");
     dense::require_count(x.rows.count(k), columns, "matrix B");
     dense::require_count(rows, columns, "matrix C");
@@ -94,7 +94,7 @@ void DistributedMatrices::multiply(std::size_t m, std::size_t n, std::size_t k, 
   });
   const MatrixView<double> to{c, a_stride};
   if (alpha == 0 || k == 0) {
-    together(&x.ranks, [&] {
+    collectively(&x.ranks, [&] {
       x.product.compute(rows, columns, 0, 0, {nullptr, a_stride}, {}, beta, to);
     });
     return;
@@ -113,7 +113,7 @@ void DistributedMatrices::multiply(std::size_t m, std::size_t n, std::size_t k, 
     const double* const left = of_a[turn].take(x.columns);
     const double* const right = of_b[turn].take(x.rows);
     if (first + step < k) start(first + step);
-    together(&x.ranks, [&] {
+    collectively(&x.ranks, [&] {
       x.product.compute(rows, columns, width, alpha, {left, a_stride},
                         {right, std::max<std::size_t>(1, columns), Transpose::Yes},
                         first == 0 ? beta : 1, to);

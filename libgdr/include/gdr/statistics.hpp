@@ -33,8 +33,8 @@ struct Statistics {
   double compile_seconds = 0;  ///< spent making machine code
   unsigned lost_boards = 0;    ///< that failed and were taken out since the device was opened
   std::uint64_t checks = 0;    ///< tests of all boards in the background (option check)
-  /// Ranks that ended while others went on, by the numbers they had when the device was opened.
-  std::vector<unsigned> lost_ranks;
+  /// Failed ranks, by their numbers when the device was opened.
+  std::vector<unsigned> failed_ranks;
 
   // Measured, of runs: together they are more than host_seconds where they overlapped.
   double conversion_seconds = 0;  ///< the host converting arrays of jobs, also between runs
