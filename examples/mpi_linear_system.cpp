@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
     solve(device, n, repetitions, block, true, with);
     solve(device, n, repetitions, block, false, without);
     if (with != without) throw gdr::Error(gdr::ErrorCategory::Internal, "the solutions differ");
-  } catch (const gdr::RanksLost& e) {  // the matrices are lost: start again
+  } catch (const gdr::RankFailure& e) {  // the matrices are lost: start again
     std::fprintf(stderr, "%s\n", e.what());
     MPI_Abort(MPI_COMM_WORLD, 1);
   } catch (const gdr::Error& e) {  // collective error

@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
   try {
     run(argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 1024, argc > 2 ? std::atoi(argv[2]) : 8,
         argc > 3 ? argv[3] : "mpi:engine=native");
-  } catch (const gdr::RanksLost& e) {  // the particles are lost: start again
+  } catch (const gdr::RankFailure& e) {  // the particles are lost: start again
     std::fprintf(stderr, "%s\n", e.what());
     MPI_Abort(MPI_COMM_WORLD, 1);
   } catch (const gdr::Error& e) {  // collective error

@@ -19,7 +19,7 @@ gdr_status guarded(Action&& action) noexcept {
   try {
     action();
     return GDR_OK;
-  } catch (const RanksLost& error) {
+  } catch (const RankFailure& error) {
     return fail(GDR_ERROR_RANK_FAILURE, error.what());
   } catch (const Error& error) {
     return fail(static_cast<gdr_status>(error.category()), error.what());

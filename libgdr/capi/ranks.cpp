@@ -62,7 +62,7 @@ gdr_status gdr_device_shrink(gdr_device* device, unsigned* failed, size_t capaci
   return guarded([&] {
     need(device, "device");
     if (count != nullptr) *count = 0;
-    const std::vector<unsigned> ranks = device->device.recover();
+    const std::vector<unsigned> ranks = device->device.shrink();
     if (failed != nullptr) std::copy_n(ranks.begin(), std::min(capacity, ranks.size()), failed);
     if (count != nullptr) *count = ranks.size();
     device->description = device->device.description();
@@ -76,7 +76,7 @@ namespace {
   const bool has_message = gdr_last_status() == status;
   const std::string message =
       has_message ? gdr_last_error() : "the work returned status " + std::to_string(status);
-  if (status == GDR_ERROR_RANK_FAILURE) throw gdr::RanksLost(message);
+  if (status == GDR_ERROR_RANK_FAILURE) throw gdr::RankFailure(message);
   const bool known = status >= GDR_ERROR_USAGE && status <= GDR_ERROR_INTERNAL;
   throw gdr::Error(known                        ? static_cast<gdr::ErrorCategory>(status)
                    : status == GDR_ERROR_MEMORY ? gdr::ErrorCategory::Device
@@ -92,14 +92,14 @@ gdr_status gdr_device_retry_on_rank_failure(gdr_device* device, gdr_status (*wor
     need(device, "device");
     if (work == nullptr) need(nullptr, "work");
     gdr::Device& opened = device->device;
-    opened.despite_losses([&] {
+    opened.retry_on_rank_failure([&] {
       const gdr_status status = work(data);
       if (status == GDR_ERROR_RANK_FAILURE) throw_status(status);
       // The error may be that of one rank: all ranks throw it.
-      gdr::together(gdr::DeviceRanks::group(opened), "the end of gdr_device_retry_on_rank_failure",
-                    [&] {
-                      if (status != GDR_OK) throw_status(status);
-                    });
+      gdr::collectively(gdr::DeviceRanks::group(opened),
+                        "the end of gdr_device_retry_on_rank_failure", [&] {
+                          if (status != GDR_OK) throw_status(status);
+                        });
     });
     device->description = opened.description();
   });

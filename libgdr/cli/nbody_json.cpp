@@ -53,7 +53,7 @@ Json statistics_json(const Statistics& s) {
           {"board_seconds", s.board_seconds},
           {"overlap_seconds", s.overlap_seconds},
           {"lost_boards", s.lost_boards},
-          {"lost_ranks", s.lost_ranks},
+          {"failed_ranks", s.failed_ranks},
           {"interactions_per_second", interactions_per_second(s)},
           {"flops", s.flops},
           {"compute_clocks", s.compute_clocks},

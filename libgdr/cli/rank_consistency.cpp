@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "libgdr/cli/ranks.hpp"
-#include "libgdr/ranks/agree.hpp"
+#include "libgdr/ranks/collective.hpp"
 
 namespace gdr::cli {
 
@@ -22,9 +22,10 @@ void require_same_on_ranks(std::initializer_list<RankInput> inputs) {
   for (std::size_t at = 0; at < all.size(); ++at) {
     const std::size_t k = at % own.size();
     if (all[at] != all[k])
-      throw AgreedError(ErrorCategory::Usage, "rank " + std::to_string(at / own.size()) + " " +
-                                                  std::string(inputs.begin()[k].difference) +
-                                                  " than rank 0; all ranks must be given the same");
+      throw CollectiveError(ErrorCategory::Usage,
+                            "rank " + std::to_string(at / own.size()) + " " +
+                                std::string(inputs.begin()[k].difference) +
+                                " than rank 0; all ranks must be given the same");
   }
 }
 

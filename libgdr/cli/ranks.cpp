@@ -36,7 +36,7 @@ void report_rank_failure(const std::vector<unsigned>& lost) {
 void with_retry(const std::function<void()>& work) {
   const std::shared_ptr<DeviceCore> device = attached().device.lock();
   if (device && device->ranks)
-    device->ranks->despite_losses(*device, work);
+    device->ranks->retry_on_rank_failure(*device, work);
   else
     work();
 }
@@ -45,7 +45,7 @@ void with_retry(const std::function<void()>& work) {
 
 void attach_ranks(Device& device) {
   attached() = {DeviceRanks::core(device), DeviceRanks::of(device)};
-  if (ranks()) ranks()->on_loss = report_rank_failure;
+  if (ranks()) ranks()->on_failure = report_rank_failure;
   if (!is_first_rank()) set_silent(true);
 }
 
@@ -57,7 +57,7 @@ bool is_first_rank() noexcept { return !ranks() || ranks()->calls->rank() == 0; 
 
 bool abort_ranks(const std::exception& error, int status) {
   if (!ranks() || ranks()->calls->size() == 1) return true;
-  if (dynamic_cast<const AgreedError*>(&error) != nullptr) return is_first_rank();
+  if (dynamic_cast<const CollectiveError*>(&error) != nullptr) return is_first_rank();
   std::fprintf(stderr, "gdr: error: rank %u: %s\n", ranks()->calls->rank(),
                printable(error.what()).c_str());
   std::fflush(nullptr);
@@ -76,7 +76,7 @@ Device open_and_read(const DeviceChoice& choice, const std::function<void()>& re
 }
 
 void on_all_ranks(const std::function<void()>& work) {
-  with_retry([&] { together(ranks() ? ranks()->calls.get() : nullptr, work); });
+  with_retry([&] { collectively(ranks() ? ranks()->calls.get() : nullptr, work); });
 }
 bool any_rank(bool here) {
   bool any = here;
@@ -95,7 +95,7 @@ std::vector<std::uint64_t> gather_from_ranks(const std::vector<std::uint64_t>& o
 }
 std::vector<RankReport> rank_reports(Device& device) {
   std::vector<RankReport> reports;
-  device.despite_losses([&] { reports = device.rank_reports(); });
+  device.retry_on_rank_failure([&] { reports = device.rank_reports(); });
   return reports;
 }
 

@@ -56,15 +56,15 @@ std::vector<RankReport> Device::rank_reports() {
   return impl_->core->ranks ? impl_->core->ranks->reports(*impl_->core) : std::vector<RankReport>();
 }
 
-std::vector<unsigned> Device::recover() {
+std::vector<unsigned> Device::shrink() {
   if (!impl_->core->ranks)
     throw Error(ErrorCategory::Unsupported,
                 "this device has one process; only devices of kind mpi can lose ranks");
-  return impl_->core->ranks->recover(*impl_->core);
+  return impl_->core->ranks->shrink(*impl_->core);
 }
-void Device::despite_losses(const std::function<void()>& work) {
+void Device::retry_on_rank_failure(const std::function<void()>& work) {
   if (impl_->core->ranks)
-    impl_->core->ranks->despite_losses(*impl_->core, work);
+    impl_->core->ranks->retry_on_rank_failure(*impl_->core, work);
   else
     work();
 }
@@ -94,7 +94,7 @@ void Device::reset_statistics() {
   fresh.isa = s.isa;
   fresh.threads = s.threads;
   fresh.lost_boards = s.lost_boards;
-  fresh.lost_ranks = s.lost_ranks;
+  fresh.failed_ranks = s.failed_ranks;
   s = std::move(fresh);
 }
 

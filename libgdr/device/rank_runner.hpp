@@ -35,9 +35,9 @@ class RankRunner {
                             const std::function<void()>& step) = 0;
   /// The reports of all ranks; collective.
   virtual std::vector<RankReport> reports(DeviceCore& device) = 0;
-  /// Device::recover and Device::despite_losses.
-  virtual std::vector<unsigned> recover(DeviceCore& device) = 0;
-  virtual void despite_losses(DeviceCore& device, const std::function<void()>& work) = 0;
+  /// Device::shrink and Device::retry_on_rank_failure.
+  virtual std::vector<unsigned> shrink(DeviceCore& device) = 0;
+  virtual void retry_on_rank_failure(DeviceCore& device, const std::function<void()>& work) = 0;
 };
 
 }  // namespace gdr

@@ -32,7 +32,8 @@ GridOptions agreed(Device& device, GridOptions options) {
   const std::string call = "DistributedMatrices with rows = " + std::to_string(options.rows) +
                            ", block = " + std::to_string(options.block) + ", precision " +
                            (full ? "full" : "chip") + (options.look_ahead ? "" : ", no look-ahead");
-  together(DeviceRanks::group(device), call, [&] { options = checked(options, device.ranks()); });
+  collectively(DeviceRanks::group(device), call,
+               [&] { options = checked(options, device.ranks()); });
   return options;
 }
 

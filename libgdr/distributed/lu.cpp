@@ -35,15 +35,15 @@ class Factorisation {
     const std::size_t block = x_.options.block;
     for (std::size_t at = 0; at < n_; at += block) {
       const std::size_t width = std::min(block, n_ - at);
-      together(&x_.ranks, [&] { reserve_buffers(at, width); });
+      collectively(&x_.ranks, [&] { reserve_buffers(at, width); });
       if (at == 0) broadcast_panel(at, width);
       exchange(at, width);
-      together(&x_.ranks, [&] { prepare(at, width); });
+      collectively(&x_.ranks, [&] { prepare(at, width); });
       const std::size_t next = at + width;
       if (next < n_)
         update_with_look_ahead(next, std::min(block, n_ - next));
       else
-        together(&x_.ranks, [&] { update({0, columns_right()}); });
+        collectively(&x_.ranks, [&] { update({0, columns_right()}); });
     }
     x_.times.seconds += timer.seconds();
     return zero_;
@@ -58,11 +58,11 @@ class Factorisation {
     const IndexRange rest{first, columns_right() - first};
     const Stopwatch timer;
     double updated = 0;
-    together(&x_.ranks, [&] { update(early ? IndexRange{0, first} : rest); });
+    collectively(&x_.ranks, [&] { update(early ? IndexRange{0, first} : rest); });
     // The future waits for the boards if the transfers below throw.
     std::future<void> others;
     if (early)
-      together(&x_.ranks, [&] {
+      collectively(&x_.ranks, [&] {
         others = std::async(std::launch::async, [&] {
           update(rest);
           updated = timer.seconds();
@@ -71,7 +71,7 @@ class Factorisation {
     const double begin = timer.seconds();
     broadcast_panel(next, width);
     const double end = timer.seconds();
-    together(&x_.ranks, [&] {
+    collectively(&x_.ranks, [&] {
       if (early) others.get();
     });
     x_.times.panel += end - begin;
@@ -234,7 +234,7 @@ std::optional<std::size_t> DistributedMatrices::lu(std::size_t n, std::size_t ex
   Impl& x = *impl_;
   const std::string call =
       "DistributedMatrices::lu of n = " + std::to_string(n) + ", extra = " + std::to_string(extra);
-  together(&x.ranks, call, [&] {
+  collectively(&x.ranks, call, [&] {
     dense::require_count(n, std::max<std::size_t>(1, n + extra), "the matrix");
     if (a == nullptr && local_rows(n) * local_columns(n + extra) > 0)
       throw Error(ErrorCategory::Usage, "the matrix is a null pointer");
@@ -250,7 +250,7 @@ std::vector<double> DistributedMatrices::solve(std::size_t n, double* a) {
   std::vector<std::int64_t> pivots;
   std::vector<double> solution, y, part;
   const std::size_t rows = local_rows(n), stride = std::max<std::size_t>(1, rows);
-  together(&x.ranks, "DistributedMatrices::solve of n = " + std::to_string(n), [&] {
+  collectively(&x.ranks, "DistributedMatrices::solve of n = " + std::to_string(n), [&] {
     dense::require_count(n, std::max<std::size_t>(1, n + 1), "the matrix");
     pivots.resize(n);
     solution.resize(n);
@@ -259,8 +259,8 @@ std::vector<double> DistributedMatrices::solve(std::size_t n, double* a) {
   });
   const auto zero = lu(n, 1, a, pivots);
   if (zero)
-    throw AgreedError(ErrorCategory::Input, "the matrix is singular: pivot " +
-                                                std::to_string(*zero) + " is exactly zero");
+    throw CollectiveError(ErrorCategory::Input, "the matrix is singular: pivot " +
+                                                    std::to_string(*zero) + " is exactly zero");
   // Back substitution by blocks: the owner of the block's columns multiplies, the owner of y
   // subtracts.
   const auto y_owner = static_cast<unsigned>(x.columns.owner(n));

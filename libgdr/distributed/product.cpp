@@ -81,7 +81,7 @@ void DistributedMatrices::multiply(std::size_t m, std::size_t n, std::size_t k, 
       call.data(), call.size(),
       "DistributedMatrices::multiply of m = %zu, n = %zu, k = %zu, alpha = %.17g, beta = %.17g", m,
       n, k, alpha, beta);
-  together(&x.ranks, call.data(), [&] {
+  collectively(&x.ranks, call.data(), [&] {
     dense::require_count(rows, x.columns.count(k), "matrix A");
     dense::require_count(x.rows.count(k), columns, "matrix B");
     dense::require_count(rows, columns, "matrix C");
@@ -98,7 +98,7 @@ void DistributedMatrices::multiply(std::size_t m, std::size_t n, std::size_t k, 
   });
   const MatrixView<double> to{c, a_stride};
   if (alpha == 0 || k == 0) {
-    together(&x.ranks, [&] {
+    collectively(&x.ranks, [&] {
       x.product.compute(rows, columns, 0, 0, {nullptr, a_stride}, {}, beta, to);
     });
     return;
@@ -120,7 +120,7 @@ void DistributedMatrices::multiply(std::size_t m, std::size_t n, std::size_t k, 
     const double* const left = gathered_a[buffer].wait(x.columns);
     const double* const right = gathered_b[buffer].wait(x.rows);
     if (first + step < k) start(first + step);
-    together(&x.ranks, [&] {
+    collectively(&x.ranks, [&] {
       x.product.compute(rows, columns, width, alpha, {left, a_stride},
                         {right, std::max<std::size_t>(1, columns), Transpose::Yes},
                         first == 0 ? beta : 1, to);

@@ -1,4 +1,4 @@
-// RankGroup over MPI: the library that libgdr loads for devices of kind "mpi".
+// RankGroup over MPI: the plugin that libgdr loads for devices of kind "mpi".
 #include "libgdr/ranks/plugin.hpp"
 
 #include <mpi.h>
@@ -10,27 +10,27 @@
 #include <vector>
 
 #include "gdr/error.hpp"
-#include "libgdr/mpi/farewells.hpp"
-#include "libgdr/mpi/losses.hpp"
 #include "libgdr/mpi/requests.hpp"
+#include "libgdr/mpi/shutdown.hpp"
+#include "libgdr/mpi/ulfm.hpp"
 
 namespace gdr {
 namespace {
 
-/// Counts of MPI are ints: longer transfers go in pieces.
-constexpr std::size_t most_bytes = std::size_t{1} << 30;
+/// Counts of MPI are ints: longer messages are split.
+constexpr std::size_t max_message_bytes = std::size_t{1} << 30;
 constexpr int exchange_tag = 17;
 
 class MpiGroup final : public RankGroup {
  public:
-  /// Takes over the communicator, which came from those of the family.
-  MpiGroup(MPI_Comm comm, std::shared_ptr<Family> family) {
-    take(comm, std::move(family));
+  /// Takes ownership of the communicator, which was derived from those of the communicator group.
+  MpiGroup(MPI_Comm comm, std::shared_ptr<CommunicatorGroup> communicators) {
+    adopt(comm, std::move(communicators));
     int level = 0;
     MPI_Query_thread(&level);
     any_thread_ = level == MPI_THREAD_MULTIPLE;
   }
-  ~MpiGroup() override { leave(); }
+  ~MpiGroup() override { close(); }
   MpiGroup(const MpiGroup&) = delete;
   MpiGroup& operator=(const MpiGroup&) = delete;
 
@@ -47,9 +47,9 @@ class MpiGroup final : public RankGroup {
 
   void gather(const void* mine, std::size_t bytes, void* all) override {
     const int n = count(bytes);
-    Requests requests(family_, farewells_, farewells_->begin());
-    std::byte* const out = requests.keep(bytes);
-    std::byte* const in = requests.keep(bytes * size_);
+    Requests requests(communicators_, shutdown_, shutdown_->begin());
+    std::byte* const out = requests.allocate(bytes);
+    std::byte* const in = requests.allocate(bytes * size_);
     if (bytes > 0) std::memcpy(out, mine, bytes);
     requests.check(MPI_Iallgather(out, n, MPI_BYTE, in, n, MPI_BYTE, comm_, requests.add()));
     requests.wait();
@@ -59,8 +59,8 @@ class MpiGroup final : public RankGroup {
   void broadcast(void* data, std::size_t bytes, unsigned root) override {
     auto* at = static_cast<char*>(data);
     while (bytes > 0) {
-      const std::size_t n = std::min(bytes, most_bytes);
-      Requests requests(family_, farewells_, farewells_->begin());
+      const std::size_t n = std::min(bytes, max_message_bytes);
+      Requests requests(communicators_, shutdown_, shutdown_->begin());
       requests.check(MPI_Ibcast(at, static_cast<int>(n), MPI_BYTE, static_cast<int>(root), comm_,
                                 requests.add()));
       requests.wait();
@@ -71,7 +71,7 @@ class MpiGroup final : public RankGroup {
 
   std::unique_ptr<RankPending> start_gather(std::uint64_t* all,
                                             std::span<const std::size_t> offsets) override {
-    auto requests = std::make_unique<Gathering>(family_, farewells_, offsets);
+    auto requests = std::make_unique<Gathering>(communicators_, shutdown_, offsets);
     requests->requests.check(MPI_Iallgatherv(
         MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, requests->counts.data(),
         requests->displacements.data(), MPI_UINT64_T, comm_, requests->requests.add()));
@@ -80,11 +80,11 @@ class MpiGroup final : public RankGroup {
 
   std::unique_ptr<RankPending> start_exchange(std::span<const RankTransfer> receives,
                                               std::span<const RankTransfer> sends) override {
-    auto requests = std::make_unique<Requests>(family_, farewells_, farewells_->current());
-    each_piece(receives, [&](char* data, int n, int peer) {
+    auto requests = std::make_unique<Requests>(communicators_, shutdown_, shutdown_->current());
+    for_each_message(receives, [&](char* data, int n, int peer) {
       requests->check(MPI_Irecv(data, n, MPI_BYTE, peer, exchange_tag, comm_, requests->add()));
     });
-    each_piece(sends, [&](char* data, int n, int peer) {
+    for_each_message(sends, [&](char* data, int n, int peer) {
       requests->check(MPI_Isend(data, n, MPI_BYTE, peer, exchange_tag, comm_, requests->add()));
     });
     return requests;
@@ -92,29 +92,30 @@ class MpiGroup final : public RankGroup {
 
   std::unique_ptr<RankGroup> split(unsigned colour) override {
     MPI_Comm part = MPI_COMM_NULL;
-    family_->check(MPI_Comm_split(comm_, static_cast<int>(colour), static_cast<int>(rank_), &part));
-    return std::make_unique<MpiGroup>(part, family_);
+    communicators_->check(
+        MPI_Comm_split(comm_, static_cast<int>(colour), static_cast<int>(rank_), &part));
+    return std::make_unique<MpiGroup>(part, communicators_);
   }
 
-  bool outlives_losses() const noexcept override { return has_ulfm; }
+  bool supports_shrink() const noexcept override { return has_ulfm; }
 
-  bool agreed(bool fine) override {
-    if (!has_ulfm) return fine;
-    const std::uint64_t call = farewells_->begin();
+  bool agreed(bool success) override {
+    if (!has_ulfm) return success;
+    const std::uint64_t call = shutdown_->begin();
     Buffer memory = std::make_unique<std::byte[]>(sizeof(int));
-    int* const flag = new (memory.get()) int(fine ? 1 : 0);
+    int* const flag = new (memory.get()) int(success ? 1 : 0);
     MPI_Request request = MPI_REQUEST_NULL;
     int code = MPIX_Comm_iagree(comm_, flag, &request);
     try {
-      const auto ended = [&] {
+      const auto completed = [&] {
         int done = 1;
         if (code == MPI_SUCCESS) code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
         return done != 0 || code != MPI_SUCCESS;
       };
-      wait_until(ended, [&] { farewells_->check(call); });
+      wait_until(completed, [&] { shutdown_->check(call); });
     } catch (...) {
-      farewells_->abandon();
-      keep_for_ever(std::move(memory));
+      shutdown_->abandon();
+      leak(std::move(memory));
       throw;
     }
     return code == MPI_SUCCESS && *flag != 0;
@@ -122,15 +123,15 @@ class MpiGroup final : public RankGroup {
 
   std::vector<unsigned> shrink() override {
     if (!has_ulfm) return {};
-    family_->revoke();
+    communicators_->revoke();
     MPI_Comm next = MPI_COMM_NULL;
     if (const int code = MPIX_Comm_shrink(comm_, &next); code != MPI_SUCCESS)
-      throw Error(ErrorCategory::Device, "the ranks that are left cannot be found (" +
-                                             text_of(code) + "); start the job again");
-    std::vector<unsigned> lost = ranks_lost(comm_, next);
-    drop();
-    take(next, std::make_shared<Family>());
-    return lost;
+      throw Error(ErrorCategory::Device, "the remaining ranks cannot form a communicator (" +
+                                             text_of(code) + "); restart the job");
+    std::vector<unsigned> failed = failed_ranks(comm_, next);
+    free();
+    adopt(next, std::make_shared<CommunicatorGroup>());
+    return failed;
   }
 
   [[noreturn]] void abort(int status) override {
@@ -139,11 +140,12 @@ class MpiGroup final : public RankGroup {
   }
 
  private:
-  /// The arrays of counts must live as long as the transfer.
+  /// Owns the count arrays, which must exist until the transfer ends.
   struct Gathering final : RankPending {
-    Gathering(std::shared_ptr<Family> family, const std::shared_ptr<Farewells>& farewells,
+    Gathering(std::shared_ptr<CommunicatorGroup> communicators,
+              const std::shared_ptr<ShutdownProtocol>& shutdown,
               std::span<const std::size_t> offsets)
-        : requests(std::move(family), farewells, farewells->begin()) {
+        : requests(std::move(communicators), shutdown, shutdown->begin()) {
       for (std::size_t r = 0; r + 1 < offsets.size(); ++r) {
         counts.push_back(count(offsets[r + 1] - offsets[r]));
         displacements.push_back(count(offsets[r]));
@@ -157,60 +159,61 @@ class MpiGroup final : public RankGroup {
 
   static int count(std::size_t n) {
     if (n > 0x7fffffffU)
-      throw Error(ErrorCategory::Unsupported,
-                  std::to_string(n) + " words or bytes in one transfer are more than MPI counts");
+      throw Error(
+          ErrorCategory::Unsupported,
+          std::to_string(n) + " words or bytes in one transfer exceed the range of MPI counts");
     return static_cast<int>(n);
   }
 
   template <typename Start>
-  static void each_piece(std::span<const RankTransfer> transfers, const Start& start) {
+  static void for_each_message(std::span<const RankTransfer> transfers, const Start& start) {
     for (const RankTransfer& t : transfers)
-      for (std::size_t done = 0; done < t.bytes; done += most_bytes)
+      for (std::size_t done = 0; done < t.bytes; done += max_message_bytes)
         start(static_cast<char*>(t.data) + done,
-              static_cast<int>(std::min(most_bytes, t.bytes - done)), static_cast<int>(t.peer));
+              static_cast<int>(std::min(max_message_bytes, t.bytes - done)),
+              static_cast<int>(t.peer));
   }
 
-  void take(MPI_Comm comm, std::shared_ptr<Family> family) {
+  void adopt(MPI_Comm comm, std::shared_ptr<CommunicatorGroup> communicators) {
     comm_ = comm;
-    family_ = std::move(family);
-    family_->add(comm_);
+    communicators_ = std::move(communicators);
+    communicators_->add(comm_);
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     int value = 0;
     MPI_Comm_rank(comm_, &value);
     rank_ = static_cast<unsigned>(value);
     MPI_Comm_size(comm_, &value);
     size_ = static_cast<unsigned>(value);
-    farewells_ = std::make_shared<Farewells>(comm_);
-    if (size_ > 1) Departures::of_process().expect(farewells_);
+    shutdown_ = std::make_shared<ShutdownProtocol>(comm_);
+    if (size_ > 1) ClosedCommunicators::of_process().add_open(shutdown_);
   }
-  /// The communicator, whose other ranks are no longer called.
-  void leave() noexcept {
+  void close() noexcept {
     int ended = 0;
     MPI_Finalized(&ended);
     if (ended != 0) return;
-    if (family_->revoked() || size_ == 1) return drop();
-    family_->remove(comm_);
-    Departures::of_process().leave(std::move(farewells_));
+    if (communicators_->revoked() || size_ == 1) return free();
+    communicators_->remove(comm_);
+    ClosedCommunicators::of_process().close(std::move(shutdown_));
   }
-  void drop() noexcept {
-    family_->remove(comm_);
-    if (!farewells_->abandoned()) MPI_Comm_free(&comm_);
+  void free() noexcept {
+    communicators_->remove(comm_);
+    if (!shutdown_->abandoned()) MPI_Comm_free(&comm_);
   }
 
   MPI_Comm comm_ = MPI_COMM_NULL;
-  std::shared_ptr<Family> family_;
-  std::shared_ptr<Farewells> farewells_;
+  std::shared_ptr<CommunicatorGroup> communicators_;
+  std::shared_ptr<ShutdownProtocol> shutdown_;
   unsigned rank_ = 0, size_ = 1;
   bool any_thread_ = false;
 };
 
-/// Who starts MPI ends it, when the program does. Not after a loss: MPI_Finalize of Open MPI 5 may
-/// wait for the lost for ever then (seen with 5.0.11 when two of five were lost), and mpirun takes
-/// it that ranks of such a job just end.
+/// Finalises MPI at exit if this library initialised it. Not after a rank failure: MPI_Finalize of
+/// Open MPI 5 may then wait forever for the failed ranks (seen with 5.0.11 when two of five had
+/// failed), and mpirun accepts that ranks of such a job exit without it.
 void finalize() {
   int ended = 0;
   MPI_Finalized(&ended);
-  if (ended == 0 && !any_lost) MPI_Finalize();
+  if (ended == 0 && !any_failed) MPI_Finalize();
 }
 
 void start_mpi() {
@@ -222,7 +225,7 @@ void start_mpi() {
   int level = 0;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS)
     throw Error(ErrorCategory::Device, "MPI_Init_thread failed");
-  // Losses are found in this library's own communicators; what belongs to none must not end us.
+  // Rank failures are detected in the library's communicators; errors elsewhere must not abort.
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   std::atexit(finalize);
@@ -235,7 +238,7 @@ RankGroup* make_group(std::int32_t communicator, bool world) {
   MPI_Comm own = MPI_COMM_NULL;
   if (MPI_Comm_dup(from, &own) != MPI_SUCCESS)
     throw Error(ErrorCategory::Device, "MPI_Comm_dup failed");
-  return new MpiGroup(own, std::make_shared<Family>());
+  return new MpiGroup(own, std::make_shared<CommunicatorGroup>());
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ class RankForces {
 
   void compute(std::span<const double> position, std::span<const double> mass, double eps,
                std::span<double> acceleration, std::span<double> potential) {
-    device_.despite_losses([&] { compute_part(position, mass, eps, acceleration, potential); });
+    device_.retry_on_rank_failure(
+        [&] { compute_part(position, mass, eps, acceleration, potential); });
   }
 
  private:
@@ -41,7 +42,7 @@ class RankForces {
                      acceleration.data() + 3 * first, potential.data() + first);
     gather_parts(ranks_, acceleration.data(), n, 3);
     gather_parts(ranks_, potential.data(), n, 1);
-    together(&ranks_, [&] { check_forces(position, acceleration, potential); });
+    collectively(&ranks_, [&] { check_forces(position, acceleration, potential); });
   }
 
   Device& device_;

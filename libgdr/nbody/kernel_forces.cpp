@@ -270,7 +270,9 @@ std::vector<ForceDataset> kernel_forces(Device& device, const Kernel& kernel,
       results.push_back({v.name, {d.numbers.data() + column, stride}});
     }
   }
-  device.despite_losses([&] { run_part(device, job, n, {sources, targets, results}, list); });
+  device.retry_on_rank_failure([&] {
+    run_part(device, job, n, {sources, targets, results}, list);
+  });
   check_finite_sums(kernel, list);
   return list;
 }

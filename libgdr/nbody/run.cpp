@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "gdr/error.hpp"
-#include "libgdr/ranks/agree.hpp"
+#include "libgdr/ranks/collective.hpp"
 
 namespace gdr {
 namespace {
@@ -118,8 +118,8 @@ class Run {
     else if (!result_.snapshots.empty())
       message += fmt::format("\n  the last snapshot written is '{}'", result_.snapshots.back());
     // Keep the type of a collective error.
-    if (dynamic_cast<const AgreedError*>(&error) != nullptr)
-      throw AgreedError(error.category(), message);
+    if (dynamic_cast<const CollectiveError*>(&error) != nullptr)
+      throw CollectiveError(error.category(), message);
     throw Error(error.category(), message);
   }
 

@@ -135,7 +135,7 @@ struct Gravity::Impl {
     if (potential != nullptr) results.push_back({"pot", potential});
     job.set("eps2", square);
     job.run(results);
-    together(ranks, [&] {
+    collectively(ranks, [&] {
       check_results(n, acceleration, 3, "acceleration", positions);
       check_results(n, potential, 1, "potential", positions);
     });
@@ -152,20 +152,21 @@ Gravity& Gravity::operator=(Gravity&&) noexcept = default;
 void Gravity::compute(std::size_t n, const double* position, const double* mass, double eps,
                       double* acceleration, double* potential) {
   double square = 0;
-  together(impl_->ranks, "Gravity::compute", [&] {
+  collectively(impl_->ranks, "Gravity::compute", [&] {
     check_count(n, words, "particles");
     check_pointers(n, position, mass, "particles");
     square = checked_square(eps);
     impl_->reserve_ids(n);
   });
   // All ranks have the same total.
-  if (impl_->assign_ids(n) == 0) throw AgreedError(ErrorCategory::Input, "there are no particles");
+  if (impl_->assign_ids(n) == 0)
+    throw CollectiveError(ErrorCategory::Input, "there are no particles");
   try {
     impl_->set_sources(n, position, mass);
     impl_->set_targets(n, position, impl_->ids.data());
   } catch (const Error& e) {
     if (e.category() == ErrorCategory::Input)
-      together(impl_->ranks, [&] { name_bad_particle(n, position, mass, "particle"); });
+      collectively(impl_->ranks, [&] { name_bad_particle(n, position, mass, "particle"); });
     throw;
   }
   impl_->run(n, square, acceleration, potential, {{"particle", {position, 3 * n}}});
@@ -175,7 +176,7 @@ void Gravity::compute_on(std::size_t n_targets, const double* target, std::size_
                          const double* source, const double* mass, double eps, double* acceleration,
                          double* potential) {
   double square = 0;
-  together(impl_->ranks, "Gravity::compute_on", [&] {
+  collectively(impl_->ranks, "Gravity::compute_on", [&] {
     check_count(n_targets, words, "targets");
     check_count(n_sources, words, "sources");
     check_pointers(n_targets, target, target, "targets");
@@ -190,7 +191,7 @@ void Gravity::compute_on(std::size_t n_targets, const double* target, std::size_
     impl_->set_sources(n_sources, source, mass);
   } catch (const Error& e) {
     if (e.category() == ErrorCategory::Input)
-      together(impl_->ranks, [&] {
+      collectively(impl_->ranks, [&] {
         name_bad_particle(n_targets, target, nullptr, "target");
         name_bad_particle(n_sources, source, mass, "source");
       });

@@ -1,5 +1,5 @@
-// The processes that share a device, as the library sees them: who is there, and how bytes get from
-// one to another. What carries them (MPI) stands behind this, in a library of its own.
+// Interface to the processes that share a device: their number and their communication. The
+// implementation over MPI is a plugin.
 #pragma once
 
 #include <cstddef>
@@ -11,55 +11,56 @@
 
 namespace gdr {
 
-/// Bytes to or from another rank, or this one.
+/// A message to or from a rank; the rank may be this one.
 struct RankTransfer {
   unsigned peer = 0;
   void* data = nullptr;
   std::size_t bytes = 0;
 };
 
-/// Transfers under way. Its destructor waits for them, whatever else fails: the memory is in use.
+/// Nonblocking communication in progress. The destructor waits for its completion.
 class RankPending {
  public:
   virtual ~RankPending() = default;
-  /// Help them along; true when all are done.
+  /// Progresses the communication; returns whether it is complete.
   virtual bool test() = 0;
   virtual void wait() = 0;
 };
 
-/// Some ranks, numbered from 0. All calls but those on a RankPending are collective: every rank
-/// makes them in the same order. They throw Error (Device) when another rank is lost, or waits
-/// longer than GDR_MPI_TIMEOUT seconds (0, as by default: no limit). Where ranks that are left can
-/// go on, the error is RanksLost, and from then on it is thrown by all calls on all of them, and on
-/// all groups that were split from this one, but for agreed() and shrink().
+/// A group of ranks, numbered from 0. All calls except those on a RankPending are collective: every
+/// rank makes them in the same order. They throw Error (Device) if another rank has failed, or
+/// after a wait of GDR_MPI_TIMEOUT seconds (default 0: no limit). If the MPI supports rank
+/// failures, the error is RankFailure, and all later calls on this group and on groups split from
+/// it throw it on all ranks, except agreed() and shrink().
 class RankGroup {
  public:
   virtual ~RankGroup() = default;
   virtual unsigned rank() const noexcept = 0;
   virtual unsigned size() const noexcept = 0;
-  /// Calls from another thread than the one that made the group are allowed.
+  /// Whether threads other than the one that created the group may call it.
   virtual bool any_thread() const noexcept = 0;
-  /// What carries the bytes: "Open MPI v4.1.4".
+  /// The MPI library: "Open MPI v4.1.4".
   virtual std::string library() const = 0;
 
-  /// `bytes` of every rank, in the order of the ranks.
+  /// All-gather of `bytes` of every rank, in rank order.
   virtual void gather(const void* mine, std::size_t bytes, void* all) = 0;
   virtual void broadcast(void* data, std::size_t bytes, unsigned root) = 0;
-  /// Begin to gather words: rank r has the words offsets[r] .. offsets[r + 1] - 1 of `all` in their
-  /// place, and every rank shall have all of them.
+  /// Starts an in-place all-gather: rank r contributes the words offsets[r] .. offsets[r + 1] - 1
+  /// of `all`.
   virtual std::unique_ptr<RankPending> start_gather(std::uint64_t* all,
                                                     std::span<const std::size_t> offsets) = 0;
-  /// Begin to exchange: what one rank sends to another arrives in the order of its receives.
+  /// Starts an exchange of messages; messages between two ranks are matched in order.
   virtual std::unique_ptr<RankPending> start_exchange(std::span<const RankTransfer> receives,
                                                       std::span<const RankTransfer> sends) = 0;
-  /// Those with the same colour, in the order of their ranks.
+  /// The group of the ranks with the same colour, in rank order.
   virtual std::unique_ptr<RankGroup> split(unsigned colour) = 0;
-  /// The MPI lets those that are left go on when ranks are lost.
-  virtual bool outlives_losses() const noexcept = 0;
-  /// The same on all ranks that are left: none is lost, and `fine` is true on every one.
-  virtual bool agreed(bool fine) = 0;
-  /// Leave out the ranks that are lost, whose numbers are returned; the others are numbered anew in
-  /// their old order. What was split from the group must be made anew.
+  /// Whether the MPI lets the remaining ranks continue after a rank failure.
+  virtual bool supports_shrink() const noexcept = 0;
+  /// Whether no rank has failed and `success` is true on every rank; the same on all remaining
+  /// ranks.
+  virtual bool agreed(bool success) = 0;
+  /// Removes the failed ranks and returns their numbers; the others are renumbered in their order.
+  /// Groups split from this one must be split again.
   virtual std::vector<unsigned> shrink() = 0;
   /// End all of them at once.
   [[noreturn]] virtual void abort(int status) = 0;

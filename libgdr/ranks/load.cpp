@@ -1,4 +1,4 @@
-// Finding and loading the library that knows MPI.
+// Finds and loads the MPI plugin.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -11,8 +11,8 @@
 namespace gdr {
 namespace {
 
-/// The folder that libgdr lies in.
-std::filesystem::path own_folder() {
+/// The directory of libgdr.
+std::filesystem::path own_directory() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&mpi_library_path), &info) == 0) return {};
   std::error_code ignored;
@@ -22,29 +22,29 @@ std::filesystem::path own_folder() {
 bool has_symbol(const char* name) { return dlsym(RTLD_DEFAULT, name) != nullptr; }
 bool is_set(const char* name) { return std::getenv(name) != nullptr; }
 
-/// An MPI library is in this process already, or started it.
+/// Whether MPICH is loaded in this process or started it.
 bool is_mpich() {
   if (has_symbol("MPIR_Err_create_code")) return true;
   if (has_symbol("ompi_mpi_comm_world")) return false;
   return !is_set("OMPI_COMM_WORLD_SIZE") && is_set("PMI_RANK");
 }
-/// Open MPI from version 5 on, whose job outlives lost ranks.
+/// Whether Open MPI 5 or later, which has ULFM, is loaded in this process or started it.
 bool is_open_mpi_5() {
   if (has_symbol("ompi_mpi_comm_world")) return has_symbol("MPIX_Comm_revoke");
   return is_set("OMPI_COMM_WORLD_SIZE") && is_set("OMPI_VERSION");
 }
 
-/// Libraries that may lie beside the one for the MPI of the build, and whom they are for.
+/// Plugins for other MPIs than that of the build.
 struct Choice {
   const char* file;
-  bool (*wanted)();
+  bool (*applies)();
 };
 constexpr Choice choices[] = {{"libgdr_mpi_mpich.so", is_mpich},
                               {"libgdr_mpi_ulfm.so", is_open_mpi_5}};
 
 RankPlugin load_plugin() {
   const std::string path = mpi_library_path();
-  // Open MPI's own parts look for its symbols among the global ones.
+  // Open MPI's components resolve its symbols globally.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr) {
     const char* const why = dlerror();
@@ -52,7 +52,7 @@ RankPlugin load_plugin() {
                 "devices of kind \"mpi\" need " + path + ", which cannot be loaded (" +
                     (why != nullptr ? why : "no reason given") +
                     "); build with MPI installed (libopenmpi-dev or libmpich-dev) and without "
-                    "GDR_MPI=OFF, or name the library in GDR_MPI_LIBRARY");
+                    "GDR_MPI=OFF, or set GDR_MPI_LIBRARY to the library");
   }
   void* const symbol = dlsym(library, rank_plugin_symbol);
   if (symbol == nullptr)
@@ -66,12 +66,12 @@ RankPlugin load_plugin() {
 std::string mpi_library_path() {
   if (const char* given = std::getenv("GDR_MPI_LIBRARY"); given != nullptr && *given != '\0')
     return given;
-  const std::filesystem::path folder = own_folder();
+  const std::filesystem::path directory = own_directory();
   std::error_code ignored;
   for (const Choice& choice : choices)
-    if (choice.wanted() && std::filesystem::exists(folder / choice.file, ignored))
-      return (folder / choice.file).string();
-  return (folder / "libgdr_mpi.so").string();
+    if (choice.applies() && std::filesystem::exists(directory / choice.file, ignored))
+      return (directory / choice.file).string();
+  return (directory / "libgdr_mpi.so").string();
 }
 
 std::unique_ptr<RankGroup> mpi_ranks(std::optional<std::int32_t> communicator) {

@@ -1,17 +1,17 @@
-// Opening a device on many ranks, and what they report.
+// Opening a device on many ranks, and rank reports.
 #include <unistd.h>
 
 #include <cstring>
 #include <numeric>
 
 #include "libgdr/device/openers.hpp"
-#include "libgdr/ranks/agree.hpp"
+#include "libgdr/ranks/collective.hpp"
 #include "libgdr/ranks/ranks.hpp"
 
 namespace gdr {
 namespace {
 
-/// What must be the same everywhere for the ranks' results to fit together.
+/// The properties of a device that must be equal on all ranks.
 struct Fingerprint {
   std::uint64_t sizes[8] = {};
   double clock = 0;
@@ -24,22 +24,22 @@ struct Fingerprint {
               g.local_words,     g.broadcast_words, g.instruction_words, g.dram_bytes},
         clock(g.clock_hz),
         partition(static_cast<std::uint32_t>(s)) {
-    // All exact engines give the same bits.
+    // All exact engines are bit-identical.
     const bool fast = name.starts_with("native");
     std::strncpy(engine, fast ? name.c_str() : "exact", sizeof engine - 1);
   }
 };
 
-void check_same(RankGroup& ranks, const Fingerprint& mine) {
+void check_equal(RankGroup& ranks, const Fingerprint& mine) {
   std::vector<Fingerprint> all(ranks.size());
   ranks.gather(&mine, sizeof mine, all.data());
   for (unsigned r = 1; r < ranks.size(); ++r)
     if (std::memcmp(&all[r], all.data(), sizeof mine) != 0)
-      throw AgreedError(ErrorCategory::Usage,
-                        "rank " + std::to_string(r) +
-                            " opens another device than rank 0: geometry, partition and "
-                            "numerics must be the same on all ranks (only isa, boards and threads "
-                            "may differ)");
+      throw CollectiveError(ErrorCategory::Usage,
+                            "rank " + std::to_string(r) +
+                                " opens another device than rank 0: geometry, partition and "
+                                "numerics must be equal on all ranks (isa, boards and threads may "
+                                "differ)");
 }
 
 }  // namespace
@@ -49,12 +49,12 @@ std::shared_ptr<DeviceCore> open_on_ranks(const DeviceName& name,
   auto ranks = std::make_shared<Ranks>();
   ranks->calls = mpi_ranks(communicator);
   std::shared_ptr<DeviceCore> core;
-  together(ranks->calls.get(), [&] {
+  collectively(ranks->calls.get(), [&] {
     DeviceName own = name;
     own.kind = "emulator";
     core = open_emulator(own);
   });
-  check_same(*ranks->calls, Fingerprint(core->geometry, core->partition, core->statistics.engine));
+  check_equal(*ranks->calls, Fingerprint(core->geometry, core->partition, core->statistics.engine));
   ranks->work = ranks->calls->split(0);
   ranks->report.rank = ranks->calls->rank();
   ranks->numbers.resize(ranks->calls->size());
@@ -67,13 +67,13 @@ std::shared_ptr<DeviceCore> open_on_ranks(const DeviceName& name,
 
 void Ranks::collectively(std::string_view member, unsigned job, const std::function<void()>& step) {
   std::string call = "Job::" + std::string(member);
-  if (!done_again) call += " of the device's job " + std::to_string(job);
-  together(calls.get(), call, step);
+  if (!retried) call += " of the device's job " + std::to_string(job);
+  gdr::collectively(calls.get(), call, step);
 }
 
 std::vector<RankReport> Ranks::reports(DeviceCore& device) {
   RankGroup& ranks = *calls;
-  together(&ranks, "Device::rank_reports", [] {});
+  gdr::collectively(&ranks, "Device::rank_reports", [] {});
   constexpr std::size_t fields = 9, name = 64;
   struct Plain {
     std::uint64_t counts[fields];

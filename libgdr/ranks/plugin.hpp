@@ -1,4 +1,4 @@
-// The one function of the library that knows MPI (libgdr_mpi.so), and the names it may have.
+// The entry point of the MPI plugin (libgdr_mpi.so).
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,13 @@
 
 namespace gdr {
 
-/// Changes whenever RankGroup does: both libraries must come from the same build.
+/// Version of the RankGroup interface: both libraries must come from the same build.
 constexpr std::uint32_t rank_plugin_version = 2;
 constexpr const char* rank_plugin_symbol = "gdr_mpi_ranks_2";
 
-/// Of the function: a new group over the communicator with this Fortran handle, or, if `world`,
-/// over all processes (starting MPI if nobody has). Null if that fails, with the reason in `error`.
+/// Type of the entry point: creates a group over the communicator with this Fortran handle, or, if
+/// `world`, over all processes, and initialises MPI if necessary. Returns null on failure, with the
+/// reason in `error`.
 using RankPlugin = RankGroup* (*)(std::int32_t communicator, bool world, char* error,
                                   std::size_t error_size);
 

@@ -1,4 +1,4 @@
-// The ranks of a device, and where they come from.
+// The ranks of a device.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@
 
 namespace gdr {
 
-/// Two groups of the same ranks, so that what the caller's thread agrees on does not get between
-/// the transfers of a run in the background.
+/// Two groups of the same ranks, so that collective checks of the calling thread do not interfere
+/// with the communication of a background run.
 struct Ranks : RankRunner {
   unsigned rank() const noexcept override { return calls->rank(); }
   unsigned size() const noexcept override { return calls->size(); }
@@ -27,35 +27,36 @@ struct Ranks : RankRunner {
   void collectively(std::string_view member, unsigned job,
                     const std::function<void()>& step) override;
   std::vector<RankReport> reports(DeviceCore& device) override;
-  std::vector<unsigned> recover(DeviceCore& device) override;
-  void despite_losses(DeviceCore& device, const std::function<void()>& body) override;
+  std::vector<unsigned> shrink(DeviceCore& device) override;
+  void retry_on_rank_failure(DeviceCore& device, const std::function<void()>& body) override;
 
-  std::unique_ptr<RankGroup> calls;  ///< of the thread that calls
-  std::unique_ptr<RankGroup> work;   ///< of the thread that runs
-  RankReport report;                 ///< this rank's; guarded by DeviceCore::counters
-  /// Of the ranks that are left, when the device was opened.
+  std::unique_ptr<RankGroup> calls;  ///< for the calling thread
+  std::unique_ptr<RankGroup> work;   ///< for the thread of runs
+  RankReport report;                 ///< report of this rank; guarded by DeviceCore::counters
+  /// Numbers of the remaining ranks when the device was opened.
   std::vector<unsigned> numbers = {};
-  /// Called on all that are left when some were lost, with the numbers of these.
-  std::function<void(const std::vector<unsigned>& lost)> on_loss = {};
-  /// Jobs that were made here. Those of all ranks with the same number belong together, until calls
-  /// were done again: not all ranks may have come as far the first time.
+  /// Called on all remaining ranks after a rank failure, with the numbers of the failed ranks.
+  std::function<void(const std::vector<unsigned>& failed)> on_failure = {};
+  /// Number of jobs created on this rank. Jobs with equal numbers correspond on all ranks, until
+  /// work is retried after a rank failure, because ranks may have failed at different points.
   std::atomic<unsigned> jobs = 0;
-  std::atomic<bool> done_again = false;
+  std::atomic<bool> retried = false;
 };
 
 /// The ranks of a device that has some.
 inline Ranks& ranks_of(DeviceCore& device) { return static_cast<Ranks&>(*device.ranks); }
 
-/// The ranks of a communicator, given by its Fortran handle, or of all processes; through the
-/// library beside this one, which knows MPI. Throws Error (Unsupported) if it is not there, Error
-/// (Device) if MPI cannot be started.
+/// The ranks of a communicator, given by its Fortran handle, or of all processes, through the MPI
+/// plugin. Throws Error (Unsupported) if the plugin is missing, Error (Device) if MPI cannot be
+/// initialised.
 std::unique_ptr<RankGroup> mpi_ranks(std::optional<std::int32_t> communicator);
 
-/// The name of that library, GDR_MPI_LIBRARY or the one for the MPI that this process has or was
-/// started by.
+/// The path of the plugin: GDR_MPI_LIBRARY, or the one for the MPI that is loaded in this process
+/// or started it.
 std::string mpi_library_path();
 
-/// An emulator as the rest of the name says, on every rank. Collective; errors agree.
+/// Opens an emulator on every rank with the options in the name. Collective, with collective
+/// errors.
 std::shared_ptr<DeviceCore> open_on_ranks(const DeviceName& name,
                                           std::optional<std::int32_t> communicator);
 

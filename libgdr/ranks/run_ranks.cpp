@@ -1,28 +1,30 @@
-// A run of a job that many ranks share: who computes what follows from the whole job, data moves to
-// where it is needed, every rank computes its parts, results go back to whose targets they are of.
+// Runs a job on many ranks: the work is distributed, targets and sources are transferred to the
+// ranks that need them, every rank computes its parts, and results return to the owners of the
+// targets.
 //
-// Nothing that can fail on one rank alone stands between two ranks' halves of a transfer: memory is
-// made before they agree to begin, and what is computed meanwhile may fail, but all that was to be
-// sent is sent then.
+// No operation that can fail on a single rank separates the two sides of a transfer: memory is
+// allocated before a collective check, and if the computation fails, all outstanding data are still
+// sent.
 #include <algorithm>
 #include <exception>
 
+#include "emulator/host/hash.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "libgdr/device/statistics_scope.hpp"
-#include "libgdr/ranks/agree.hpp"
-#include "libgdr/ranks/arrivals.hpp"
+#include "libgdr/ranks/collective.hpp"
+#include "libgdr/ranks/distribution.hpp"
 #include "libgdr/ranks/ranks.hpp"
-#include "libgdr/ranks/share.hpp"
+#include "libgdr/ranks/source_pipeline.hpp"
 
 namespace gdr {
 
-/// What a rank computes of a job: a job of its own, and whose sources it has.
+/// The part of a job that a rank computes, as a job of its own, and the sources that it holds.
 struct RankWork {
   std::unique_ptr<JobData> job;
   JobPartition cut;
-  std::vector<std::size_t> source_counts;  ///< of all ranks, when they were fetched
-  std::vector<std::size_t> needs;          ///< first and number of what each rank fetched
-  std::uint64_t generation = 0;            ///< of this rank's own sources then, and its changes
+  std::vector<std::size_t> source_counts;  ///< source counts of all ranks at the last transfer
+  std::vector<std::size_t> needs;          ///< first source and number of sources of each rank then
+  std::uint64_t generation = 0;  ///< generation and changes of this rank's own sources then
   std::size_t changes = 0;
   std::uint64_t kernel_hash = 0;
 };
@@ -31,19 +33,11 @@ namespace {
 
 constexpr std::size_t word_bytes = sizeof(std::uint64_t);
 
-/// FNV-1a: tells whether ranks work on the same, nothing more.
-std::uint64_t hash_of(const void* data, std::size_t bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (std::size_t i = 0; i < bytes; ++i)
-    hash = (hash ^ static_cast<const unsigned char*>(data)[i]) * 0x100000001b3;
-  return hash;
-}
-
-/// What ranks tell one another before a run.
+/// The sizes and hashes that ranks exchange before a run.
 struct Announcement {
   std::uint64_t targets = 0, sources = 0;
-  std::uint64_t fresh = 0;    ///< sources are others than at the last run
-  std::uint64_t outputs = 0;  ///< wants outputs
+  std::uint64_t fresh = 0;    ///< whether sources have changed since the last run
+  std::uint64_t outputs = 0;  ///< whether outputs are requested
   std::uint64_t kernel = 0, params = 0;
 };
 
@@ -58,12 +52,12 @@ class RankRun {
 
   void go() {
     {
-      const AddElapsed total(report_.seconds);
+      const AddElapsed timer(report_.seconds);
       announce();
-      together(&ranks_, [&] { prepare(); });
+      collectively(&ranks_, [&] { prepare(); });
       move_targets();
       start_sources();
-      together(&ranks_, [&] { compute(); });
+      collectively(&ranks_, [&] { compute(); });
       work().job->wait_for_sources = {};
       return_results();
       return_outputs();
@@ -78,7 +72,7 @@ class RankRun {
   void prepare_sources();
   void move_targets();
   void start_sources();
-  void gather_in_pieces();
+  void gather_in_chunks();
   void send_slices();
   void compute();
   void compute_parts(StatisticsScope& account);
@@ -96,10 +90,10 @@ class RankRun {
   IndexRange slice(std::size_t k) const {
     return slice_range(work_cut_, job_.cost.group, sources(), k);
   }
-  /// The sources that the parts of a rank need.
+  /// The sources required by the parts of a rank.
   IndexRange needed_by(std::span<const RankPart> parts) const;
   void wait(RankPending& pending) {
-    const AddElapsed waiting(report_.waiting_seconds);
+    const AddElapsed timer(report_.waiting_seconds);
     pending.wait();
   }
   void exchange(std::span<const RankTransfer> receives, std::span<const RankTransfer> sends);
@@ -113,18 +107,18 @@ class RankRun {
   std::vector<std::size_t> target_offsets_, source_offsets_, source_counts_;
   bool fetch_sources_ = false, outputs_wanted_ = false;
   JobPartition work_cut_;
-  std::vector<std::vector<RankPart>> parts_;  ///< of every rank
-  IndexRange hull_;                           ///< targets that this rank works on
-  std::size_t record_words_ = 0;              ///< of a result between ranks
+  std::vector<std::vector<RankPart>> parts_;  ///< parts of every rank
+  IndexRange hull_;                           ///< range of targets that this rank computes
+  std::size_t record_words_ = 0;              ///< words of a result record between ranks
   std::vector<std::uint64_t> computed_, mine_, records_;
   RankReport report_;
-  Arrivals arrivals_;  ///< last: when it goes, the memory that they arrive in is still there
+  SourcePipeline pipeline_;  ///< declared last: destroyed before the memory it writes to
 };
 
 void RankRun::announce() {
   if (!job_.rank_work) {
     job_.rank_work = std::make_shared<RankWork>();
-    work().kernel_hash = hash_of(job_.kernel.object().data(), job_.kernel.object().size());
+    work().kernel_hash = Hash().add(std::span(job_.kernel.object())).value();
   }
   const RankWork& w = work();
   const bool same =
@@ -132,20 +126,20 @@ void RankRun::announce() {
   const Announcement mine{
       job_.target_count, job_.sources.count(),
       same ? 0U : 1U,    job_.outputs.empty() ? 0U : 1U,
-      w.kernel_hash,     hash_of(job_.params.data(), job_.params.size() * word_bytes)};
+      w.kernel_hash,     Hash().add(std::span<const std::uint64_t>(job_.params)).value()};
   std::vector<Announcement> all(ranks_.size());
   ranks_.gather(&mine, sizeof mine, all.data());
   std::vector<std::size_t> target_counts;
   for (unsigned r = 0; r < ranks_.size(); ++r) {
     const std::string who = "rank " + std::to_string(r);
     if (all[r].kernel != all[0].kernel)
-      throw AgreedError(ErrorCategory::Usage, who +
-                                                  " runs another kernel than rank 0; all ranks "
-                                                  "make the same calls in the same order");
+      throw CollectiveError(ErrorCategory::Usage, who +
+                                                      " runs another kernel than rank 0; all ranks "
+                                                      "make the same calls in the same order");
     if (all[r].params != all[0].params)
-      throw AgreedError(ErrorCategory::Usage, who + " gives a param of kernel \"" +
-                                                  job_.kernel.name() +
-                                                  "\" another value than rank 0");
+      throw CollectiveError(ErrorCategory::Usage, who + " gives a param of kernel \"" +
+                                                      job_.kernel.name() +
+                                                      "\" another value than rank 0");
     target_counts.push_back(all[r].targets);
     source_counts_.push_back(all[r].sources);
     fetch_sources_ = fetch_sources_ || all[r].fresh != 0;
@@ -162,7 +156,7 @@ IndexRange RankRun::needed_by(std::span<const RankPart> parts) const {
   return {first.first, last.first + last.count - first.first};
 }
 
-/// Everything that takes memory.
+/// Allocates all memory of the run.
 void RankRun::prepare() {
   work_cut_ = partition_job(job_.cost, device_.geometry, device_.partition, targets(), sources());
   for (unsigned r = 0; r < ranks_.size(); ++r)
@@ -206,11 +200,11 @@ void RankRun::prepare() {
   prepare_sources();
 }
 
-/// Sources stay where they are as long as nobody changes some and the cut stays.
+/// Sources are kept while no rank changes its sources and the distribution stays the same.
 void RankRun::prepare_sources() {
   RankWork& w = work();
   const IndexRange needed = needed_by(parts_[me_]);
-  // Whether others must send is everybody's business: so only what all know may decide.
+  // All ranks must decide alike whether to transfer sources: use only data known to all.
   std::vector<std::size_t> needs;
   for (const auto& parts : parts_) {
     const IndexRange of_rank = needed_by(parts);
@@ -265,17 +259,17 @@ void RankRun::move_targets() {
 
 void RankRun::start_sources() {
   if (!fetch_sources_ || job_.sources_group.words == 0) return;
-  work_cut_.slices == 1 ? gather_in_pieces() : send_slices();
-  arrivals_.begin(ranks_.any_thread());
-  work().job->wait_for_sources = [this](IndexRange range) { arrivals_.wait_for(range); };
+  work_cut_.slices == 1 ? gather_in_chunks() : send_slices();
+  pipeline_.begin(ranks_.any_thread());
+  work().job->wait_for_sources = [this](IndexRange range) { pipeline_.wait_for(range); };
 }
 
-/// First what every rank begins with, then its next slice, and so on: all go through these rounds
-/// in their order, so between two of them transfers match.
+/// In round k every rank receives the k-th slice that it needs. All ranks go through the rounds in
+/// the same order, so that messages match.
 void RankRun::send_slices() {
   const std::size_t words = job_.sources_group.words;
   const IndexRange needed = needed_by(parts_[me_]), own = owned(source_offsets_, me_);
-  // Nothing is written through either pointer but what arrives.
+  // The transfers write only received data through these pointers.
   auto* const to = const_cast<std::uint64_t*>(work().job->sources.words().data());
   auto* const from = const_cast<std::uint64_t*>(job_.sources.words().data());
   std::size_t rounds = 0;
@@ -295,14 +289,14 @@ void RankRun::send_slices() {
                      owned(source_offsets_, r), words, to + here.first * words);
     if (!receives.empty() || !sends.empty()) {
       count(receives);
-      arrivals_.add(here, here.count * words * word_bytes,
+      pipeline_.add(here, here.count * words * word_bytes,
                     [this, receives, sends] { return ranks_.start_exchange(receives, sends); });
     }
   }
 }
 
-/// Everybody gets all of them, in their order: the boards begin with what is there.
-void RankRun::gather_in_pieces() {
+/// All ranks receive all sources, in order, so that the boards can start with the first ones.
+void RankRun::gather_in_chunks() {
   const std::size_t words = job_.sources_group.words, n = sources();
   auto* const all = const_cast<std::uint64_t*>(work().job->sources.words().data());
   const IndexRange own = owned(source_offsets_, me_);
@@ -317,7 +311,7 @@ void RankRun::gather_in_pieces() {
       offsets.push_back((std::clamp(at, first, first + range.count) - first) * words);
     const IndexRange mine = intersection(own, range);
     const std::size_t skipped = mine.count > 0 ? mine.first - own.first : 0;
-    arrivals_.add(range, range.count * words * word_bytes, [=, this] {
+    pipeline_.add(range, range.count * words * word_bytes, [=, this] {
       std::copy_n(job_.sources.words().data() + skipped * words, mine.count * words,
                   all + mine.first * words);
       return ranks_.start_gather(all + first * words, offsets);
@@ -330,12 +324,12 @@ void RankRun::compute() {
   std::exception_ptr error;
   try {
     compute_parts(account);
-  } catch (const RanksLost&) {
+  } catch (const RankFailure&) {
     throw;
   } catch (...) {
     error = std::current_exception();
   }
-  arrivals_.finish();
+  pipeline_.finish();
   if (error) std::rethrow_exception(error);
   account.complete(report_.pairs,
                    static_cast<double>(report_.pairs) * job_.kernel.flops_per_interaction());
@@ -354,7 +348,7 @@ void RankRun::compute_parts(StatisticsScope& account) {
   }
 }
 
-/// To whose targets they are of, for every slice.
+/// Sends results to the owners of the targets, for every slice.
 void RankRun::return_results() {
   std::vector<RankTransfer> receives, sends;
   const IndexRange own = owned(target_offsets_, me_);
@@ -371,21 +365,21 @@ void RankRun::return_results() {
   exchange(receives, sends);
 }
 
-/// What the boards left for every source goes to whose source it is, who joins it in the order of
-/// the targets: as one process does.
+/// Sends outputs to the owners of the sources, which combine them in the order of the targets, as a
+/// single process does.
 void RankRun::return_outputs() {
   if (!outputs_wanted_) return;
   const unsigned n = ranks_.size();
   std::vector<std::vector<std::uint64_t>> logs, theirs(n);
   std::vector<std::uint64_t> sizes, all_sizes(std::size_t{n} * n);
-  together(&ranks_, [&] {
+  collectively(&ranks_, [&] {
     for (unsigned r = 0; r < n; ++r) {
       logs.push_back(work().job->output_items.logged_items(owned(source_offsets_, r)));
       sizes.push_back(logs.back().size());
     }
   });
   ranks_.gather(sizes.data(), n * word_bytes, all_sizes.data());
-  together(&ranks_, [&] {
+  collectively(&ranks_, [&] {
     for (unsigned r = 0; r < n; ++r) theirs[r].resize(all_sizes[std::size_t{r} * n + me_]);
   });
   std::vector<RankTransfer> receives, sends;
@@ -401,7 +395,7 @@ void RankRun::return_outputs() {
 
 void RankRun::finish() {
   const std::size_t n = job_.target_count;
-  together(&ranks_, [&] {
+  collectively(&ranks_, [&] {
     const std::uint64_t* records = mine_.data();
     if (work_cut_.slices > 1) {
       SliceReduction(job_.kernel.program()).join(work_cut_.slices, n, mine_, records_);
@@ -425,9 +419,9 @@ void RankRun::add_report() {
   all.sources_bytes = report_.sources_bytes;
   all.seconds += report_.seconds;
   all.memory_bytes = report_.memory_bytes;
-  all.waiting_seconds += report_.waiting_seconds + arrivals_.waiting_seconds();
-  all.sources_seconds += arrivals_.seconds();
-  all.sources_waiting += arrivals_.waiting_seconds();
+  all.waiting_seconds += report_.waiting_seconds + pipeline_.waiting_seconds();
+  all.sources_seconds += pipeline_.seconds();
+  all.sources_waiting += pipeline_.waiting_seconds();
 }
 
 }  // namespace
@@ -436,7 +430,7 @@ void Ranks::run(DeviceCore& device, JobData& job, const std::stop_token& stop) {
   try {
     RankRun(device, job, stop).go();
   } catch (...) {
-    // What a rank has of the sources is not known to be whole.
+    // The sources of this rank may be incomplete.
     if (job.rank_work && job.rank_work->job) {
       job.rank_work->job->wait_for_sources = {};
       job.rank_work->source_counts.clear();

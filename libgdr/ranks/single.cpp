@@ -1,4 +1,4 @@
-// A group of one rank: what is sent comes back.
+// A group of one rank.
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -33,8 +33,8 @@ class Single final : public RankGroup {
     return std::make_unique<Done>();
   }
   std::unique_ptr<RankGroup> split(unsigned) override { return single_rank(); }
-  bool outlives_losses() const noexcept override { return false; }
-  bool agreed(bool fine) override { return fine; }
+  bool supports_shrink() const noexcept override { return false; }
+  bool agreed(bool success) override { return success; }
   std::vector<unsigned> shrink() override { return {}; }
   [[noreturn]] void abort(int status) override { std::_Exit(status); }
 };

@@ -60,7 +60,7 @@ from .errors import (
     InternalError,
     MpiMismatchWarning,
     ProgramError,
-    RanksLost,
+    RankFailure,
     UnsupportedError,
     UsageError,
 )
@@ -86,7 +86,7 @@ __all__ = [
     "ParticleKernel",
     "ProgramError",
     "RankReport",
-    "RanksLost",
+    "RankFailure",
     "Statistics",
     "TimelineEvent",
     "UnsupportedError",

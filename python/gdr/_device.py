@@ -80,33 +80,33 @@ class OpenDevice:
             count = integer("rounds", rounds, 1, 2**32 - 1)
         return [BoardTest(*test) for test in self._core.test(count)]
 
-    def recover(self) -> List[int]:
-        """After RanksLost: make this a device of the ranks that are left, and return those that
-        were lost, by the numbers they had when the device was opened.
+    def shrink(self) -> List[int]:
+        """After RankFailure: shrink the device to the remaining ranks, and return the failed ranks
+        by their numbers when the device was opened.
 
-        Collective among those that are left, which are numbered anew in their old order; jobs keep
-        this rank's own sources and targets, distributed matrices must be made anew. Raises
-        UnsupportedError if the MPI cannot do that (docs/guides/mpi.md), and DeviceError if none is
-        lost.
+        Collective among the remaining ranks, which are renumbered in their order. Jobs keep this
+        rank's sources and targets; distributed matrices must be created again. Raises
+        UnsupportedError if the MPI does not support it (docs/guides/mpi.md), and DeviceError if no
+        rank has failed.
         """
-        return self._core.recover()
+        return self._core.shrink()
 
-    def despite_losses(self, work: Callable[[], T]) -> T:
-        """Call ``work()``, and again after ``recover()``, as often as ranks are lost meanwhile;
-        what it returned the last time. Collective: all that are left return from the same try.
+    def retry_on_rank_failure(self, work: Callable[[], T]) -> T:
+        """Call ``work()``, and after a rank failure ``shrink()`` and ``work()`` again, until an
+        attempt succeeds on all remaining ranks; return its result. Collective.
 
-        ``work`` must take ``rank`` and ``ranks`` anew each time, and change nothing that the next
-        try needs. Where nothing can be lost it is just called.
+        ``work`` must read ``rank`` and ``ranks`` in every attempt and must not change the inputs of
+        the next attempt. If the MPI does not support rank failures, it is called once.
         """
         if not callable(work):
             raise TypeError(f"work: expected a function, got {type(work).__name__}")
-        done: List[T] = []
+        results: List[T] = []
 
-        def once() -> None:
-            done[:] = [work()]
+        def attempt() -> None:
+            results[:] = [work()]
 
-        self._core.despite_losses(once)
-        return done[0]
+        self._core.retry_on_rank_failure(attempt)
+        return results[0]
 
     def record_timeline(self, on: bool = True) -> None:
         """Start a new timeline; with False discard it and stop recording."""

@@ -78,7 +78,7 @@ class DistributedMatrices:
     ``look_ahead=False`` does not overlap panels with updates; results are bit-identical. Methods
     that compute are collective; products run on each rank's boards, panels on the hosts. With exact
     numerics every element is bit-identical for any number of ranks and any grid, but depends on the
-    block. After ``Device.recover`` grids and matrices must be created again. On other devices the
+    block. After ``Device.shrink`` grids and matrices must be created again. On other devices the
     grid has one rank.
     """
 

@@ -47,7 +47,7 @@ class RankGroup:
 
 
 def mark_collective(error: Raised, source: Optional[BaseException] = None) -> Raised:
-    """Mark an error that all ranks raise, so that ``Device.despite_losses`` does not take it for a
+    """Mark an error that all ranks raise, so that ``Device.retry_on_rank_failure`` does not take it for a
     failure of this rank alone. With ``source``: only if that error is marked."""
     if source is None or getattr(source, "_collective", False):
         setattr(error, "_collective", True)

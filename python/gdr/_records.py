@@ -33,7 +33,7 @@ class Statistics:
     lost_boards: int  #: boards removed after a failure since the device was opened
     checks: int  #: background tests of all boards (option health_check)
     #: Failed ranks, by their numbers when the device was opened.
-    lost_ranks: Tuple[int, ...]
+    failed_ranks: Tuple[int, ...]
     # Measured times of runs; their sum exceeds host_seconds by the overlap.
     conversion_seconds: float  #: conversion of job arrays on the host, including between runs
     transfer_seconds: float  #: copies by the host to and from the boards' memory

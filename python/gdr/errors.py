@@ -15,7 +15,7 @@ __all__ = [
     "ProgramError",
     "FileError",
     "DeviceError",
-    "RanksLost",
+    "RankFailure",
     "UnsupportedError",
     "InternalError",
     "MpiMismatchWarning",
@@ -68,9 +68,10 @@ class DeviceError(Error, RuntimeError):
     category = "Device"
 
 
-class RanksLost(DeviceError):
-    """Other processes of a device "mpi" have ended, and this MPI lets those that are left go on:
-    ``Device.recover`` makes it a device of theirs (``Device.despite_losses`` does so by itself)."""
+class RankFailure(DeviceError):
+    """Other ranks of a device "mpi" have failed, and the MPI lets the remaining ranks continue:
+    ``Device.shrink`` shrinks the device to them; ``Device.retry_on_rank_failure`` does so
+    automatically."""
 
 
 class UnsupportedError(Error, RuntimeError):

@@ -37,7 +37,7 @@ py::dict statistics(DeviceHandle& handle) {
   d["compile_seconds"] = s.compile_seconds;
   d["lost_boards"] = s.lost_boards;
   d["checks"] = s.checks;
-  d["lost_ranks"] = py::tuple(py::cast(s.lost_ranks));
+  d["failed_ranks"] = py::tuple(py::cast(s.failed_ranks));
   d["conversion_seconds"] = s.conversion_seconds;
   d["transfer_seconds"] = s.transfer_seconds;
   d["board_seconds"] = s.board_seconds;
@@ -70,15 +70,15 @@ py::list board_tests(DeviceHandle& handle, unsigned rounds) {
                 [](const BoardTest& t) { return py::make_tuple(t.board, t.failure, t.seconds); });
 }
 
-std::vector<unsigned> recover(DeviceHandle& handle) {
-  std::vector<unsigned> lost;
-  handle.run([&](Device& d) { lost = d.recover(); });
-  return lost;
+std::vector<unsigned> shrink(DeviceHandle& handle) {
+  std::vector<unsigned> failed;
+  handle.run([&](Device& d) { failed = d.shrink(); });
+  return failed;
 }
 
-/// Calls `work` like Device::despite_losses. Python exceptions are converted to the library's
-/// errors while they pass through the library, and the original exception is rethrown.
-void despite_losses(DeviceHandle& handle, const py::function& work) {
+/// Calls `work` like Device::retry_on_rank_failure. Python exceptions are converted to the
+/// library's errors while they pass through the library, and the original exception is rethrown.
+void retry_on_rank_failure(DeviceHandle& handle, const py::function& work) {
   Device& device = handle.device();
   std::optional<py::error_already_set> collective;
   const auto once = [&] {
@@ -87,8 +87,8 @@ void despite_losses(DeviceHandle& handle, const py::function& work) {
     try {
       work();
     } catch (py::error_already_set& error) {
-      if (error.matches(py::module_::import("gdr.errors").attr("RanksLost")))
-        throw RanksLost(py::str(error.value()));
+      if (error.matches(py::module_::import("gdr.errors").attr("RankFailure")))
+        throw RankFailure(py::str(error.value()));
       if (!py::hasattr(error.value(), "_collective")) throw;
       const std::string text = py::str(error.value());
       collective.emplace(error);
@@ -97,7 +97,7 @@ void despite_losses(DeviceHandle& handle, const py::function& work) {
   };
   try {
     const py::gil_scoped_release released;
-    device.despite_losses(once);
+    device.retry_on_rank_failure(once);
   } catch (const Error&) {
     if (collective) throw *collective;
     throw;
@@ -161,8 +161,8 @@ void bind_device(py::module_& m) {
       .def("gather_bytes", &gather_bytes)
       .def("test", &board_tests)
       .def("interrupt", [](DeviceHandle& h) { h.device().interrupt(); })
-      .def("recover", &recover)
-      .def("despite_losses", &despite_losses)
+      .def("shrink", &shrink)
+      .def("retry_on_rank_failure", &retry_on_rank_failure)
       .def("agree", &agree);
   m.def("library_folder", &library_folder);
 }

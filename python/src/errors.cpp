@@ -5,7 +5,7 @@
 #include "emulator/assembler/printable.hpp"
 #include "gdr/error.hpp"
 #include "gdr/ranks.hpp"
-#include "libgdr/ranks/agree.hpp"
+#include "libgdr/ranks/collective.hpp"
 
 namespace gdr::python {
 namespace {
@@ -15,16 +15,16 @@ constexpr std::array class_names{"Error",     "UsageError",  "InputError",      
                                  "FileError", "DeviceError", "UnsupportedError", "InternalError"};
 
 const char* class_of(const Error& error) {
-  if (dynamic_cast<const RanksLost*>(&error) != nullptr) return "RanksLost";
+  if (dynamic_cast<const RankFailure*>(&error) != nullptr) return "RankFailure";
   const auto category = static_cast<std::size_t>(error.category());
   return class_names[category < class_names.size() ? category : 0];
 }
 
-/// Errors that all ranks throw are marked for Device.despite_losses.
+/// Errors that all ranks throw are marked for Device.retry_on_rank_failure.
 void raise(const Error& error) {
   const py::object type = py::module_::import("gdr.errors").attr(class_of(error));
   const py::object exception = type(decode_utf8(printable(error.what())));
-  if (dynamic_cast<const AgreedError*>(&error) != nullptr) exception.attr("_collective") = true;
+  if (dynamic_cast<const CollectiveError*>(&error) != nullptr) exception.attr("_collective") = true;
   PyErr_SetObject(type.ptr(), exception.ptr());
 }
 

@@ -26,7 +26,7 @@ std::string gather(Device& device, const std::string& own) {
 }
 
 void throw_collective(const std::string& message) {
-  throw AgreedError(ErrorCategory::Input, message);
+  throw CollectiveError(ErrorCategory::Input, message);
 }
 
 void check_collectively(Device& device, const std::optional<std::string>& message,

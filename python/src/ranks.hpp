@@ -19,7 +19,7 @@ std::vector<double> gather(Device& device, double own);
 /// The concatenated bytes of all ranks; collective. All ranks must pass the same number of bytes.
 std::string gather(Device& device, const std::string& own);
 
-/// Throws an AgreedError: an error that all ranks throw.
+/// Throws an CollectiveError: an error that all ranks throw.
 [[noreturn]] void throw_collective(const std::string& message);
 
 /// Throws on all ranks if a rank passes an error message; collective. The error is that of the

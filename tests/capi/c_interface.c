@@ -262,7 +262,7 @@ static void test_matrices(void) {
 
   CHECK(gdr_matrix_product_dgemm(product, (gdr_transpose)7, GDR_TRANSPOSE, 1, 1, 1, 1, a, 1, b, 1,
                                  0, c, 1) == GDR_ERROR_USAGE);
-  CHECK(strstr(gdr_last_error(), "transpose of A is 7") != NULL);
+  CHECK(strstr(gdr_last_error(), "'transpose_a' is 7") != NULL);
   CHECK(gdr_matrix_product_sgemm(product, GDR_NO_TRANSPOSE, GDR_NO_TRANSPOSE, 2, 1, 1, 1, fa, 1, fb,
                                  1, 0, fc, 2) == GDR_ERROR_USAGE);
   CHECK(strstr(gdr_last_error(), "leading dimension of A is 1") != NULL);

@@ -121,7 +121,7 @@ TEST_CASE("options that a board does not satisfy are errors") {
   CHECK(says(error_of([] { gdr::Device::open("board:unix:/nowhere/socket"); }),
              "no board server answers at /nowhere/socket"));
   CHECK(says(error_of([] { gdr::Device::open("board:unix:"); }), "names no socket"));
-  CHECK(says(error_of([] { gdr::Device::open("board:one"); }), "a number from 0 to 255"));
+  CHECK(says(error_of([] { gdr::Device::open("board:one"); }), "board:NUMBER (0 to 255)"));
 }
 
 TEST_CASE("clients choose the engine of a server with --any-engine") {

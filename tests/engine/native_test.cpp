@@ -262,7 +262,7 @@ TEST_CASE("native runs unsupported sections on the exact engine and reports the 
        "5\n",
        "lower half of a long"},
       {"    ipass $t 5\n    nop\n    nop\n    nop\n    fadd $lr0v $lm[$t] $lr8v\n", "through T"},
-      {"    bput $b4 $r0 0\n", "puts words"},
+      {"    bput $b4 $r0 0\n", "stores words"},
   };
   const auto reference = make_engine("reference");
   for (const Case& c : cases) {

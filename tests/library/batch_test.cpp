@@ -308,7 +308,7 @@ TEST_CASE("batches that do not fit a PE and invalid arguments are errors") {
   has(refused([&] { small.lu(2, 16, {p, 16, 256}, pivots); }), "need 272 words");
   has(refused([&] { small.lu(2, 3, {p, 2, 9}, pivots); }), "leading dimension of A is 2");
   has(refused([&] { small.lu(2, 3, {p, 3, 8}, pivots); }), "8 elements apart");
-  has(refused([&] { small.lu(11, 3, {p, 3, 9}, pivots); }), "room for 32 pivots");
+  has(refused([&] { small.lu(11, 3, {p, 3, 9}, pivots); }), "has 32 elements; 33 are needed");
   has(refused([&] { small.lu(1, 3, {nullptr, 3, 9}, pivots); }), "null pointer");
   has(refused([&] {
         small.multiply(1, 10, 10, 10, {p, 10, 0}, {p, 10, 0}, {p, 10, 0});

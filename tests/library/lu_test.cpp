@@ -214,8 +214,11 @@ TEST_CASE("invalid arguments of factorisations and solves are errors") {
   std::vector<std::int64_t> pivots(2);
   has(refused([&] { solver.lu(2, 2, {a, 1}, pivots); }), "the leading dimension of A is 1");
   has(refused([&] { solver.lu(2, 2, {nullptr, 2}, pivots); }), "null pointer");
-  has(refused([&] { solver.lu(2, 2, {a, 2, yes}, pivots); }), "without a transpose");
-  has(refused([&] { solver.lu(2, 2, {a, 2}, std::span(pivots).first(1)); }), "room for 1 pivots");
+  has(refused([&] { solver.lu(2, 2, {a, 2, yes}, pivots); }), "cannot be transposed");
+  has(refused([&] {
+        solver.lu(2, 2, {a, 2}, std::span(pivots).first(1));
+      }),
+      "has 1 elements; 2 are needed");
   pivots = {1, 2};
   has(refused([&] { solver.solve(2, 1, {a, 2}, pivots, {b, 2}); }), "pivot 1 is 2");
   has(refused([&] { solver.multiply(2, 2, 1, {a, 2}, {b, 0}, 0, {b, 1}); }), "increment of x is 0");

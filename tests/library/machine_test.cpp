@@ -101,7 +101,8 @@ TEST_CASE("memories of a machine can be read and written") {
   CHECK(machine.memory(Broadcast, 0).back() == 9);
   has(refused([&] { machine.set_memory(Registers, 0, 64, 0, 1); }), "64");
   has(refused([&] { machine.set_memory(Registers, 0, 0, 3, 1); }), "3");
-  has(refused([&] { machine.set_memory(Local, 0, 0, 0, std::uint64_t{1} << 36); }), "more bits");
+  has(refused([&] { machine.set_memory(Local, 0, 0, 0, std::uint64_t{1} << 36); }),
+      "too many bits");
   has(refused([&] { machine.memory(T, 2); }), "2");
   machine.load(spring());  // everything begins anew
   CHECK(machine.memory(Registers, 1).at(5 * 3 + 2) == 0);

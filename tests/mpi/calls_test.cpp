@@ -23,7 +23,7 @@ std::vector<std::vector<std::string>> lines_of(const Ended& ended) {
 
 const std::vector<std::string> differences = {
     "1 rank 1 calls Job::run of the device's job 2 where rank 0 calls Job::set of the device's job "
-    "2; all ranks make the same calls in the same order",
+    "2; all ranks must make the same calls in the same order",
     // The second of two jobs with the same kernel: else there would be wrong sums.
     "1 rank 1 calls Job::run of the device's job 3 where rank 0 calls Job::run of the device's job "
     "2",

@@ -28,7 +28,7 @@ PYTHON: Dict[str, str] = {
     "ErrorCategory.Device": "DeviceError",
     "ErrorCategory.Unsupported": "UnsupportedError",
     "ErrorCategory.Internal": "InternalError",
-    "RanksLost": "RanksLost",
+    "RankFailure": "RankFailure",
     # devices
     "Device": "Device",
     "Device.open": "open",
@@ -37,7 +37,7 @@ PYTHON: Dict[str, str] = {
         "Device",
         "Device",
         "job target_slots statistics reset_statistics interrupt record_timeline timeline rank ranks"
-        " rank_reports recover despite_losses description test",
+        " rank_reports shrink retry_on_rank_failure description test",
     ),
     "DeviceOptions.engine": "open[engine]",
     "DeviceOptions.isa": "open[isa]",
@@ -59,7 +59,7 @@ PYTHON: Dict[str, str] = {
         "Statistics",
         "runs interactions flops compute_clocks chip_clocks bytes_to_board bytes_from_board"
         " predicted_seconds host_seconds engine isa threads fast_runs fallback_runs fallback_reason"
-        " compile_seconds lost_boards checks lost_ranks conversion_seconds transfer_seconds"
+        " compile_seconds lost_boards checks failed_ranks conversion_seconds transfer_seconds"
         " board_seconds overlap_seconds predicted_gflops",
     ),
     "TimelineEvent": "TimelineEvent",
@@ -228,8 +228,8 @@ C_FUNCTIONS: Dict[str, str] = {
     "gdr_device_rank": "Device.rank",
     "gdr_device_rank_reports": "Device.rank_reports",
     "gdr_device_ranks": "Device.ranks",
-    "gdr_device_shrink": "Device.recover",
-    "gdr_device_retry_on_rank_failure": "Device.despite_losses",
+    "gdr_device_shrink": "Device.shrink",
+    "gdr_device_retry_on_rank_failure": "Device.retry_on_rank_failure",
     "gdr_kernel_compile": "Kernel.compile",
     "gdr_kernel_assemble": "Kernel.assemble",
     "gdr_kernel_load": "Kernel.load",

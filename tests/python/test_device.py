@@ -99,7 +99,7 @@ def test_statistics_contain_measured_times(device):
     s = device.statistics
     assert s.conversion_seconds > 0 and s.transfer_seconds >= 0
     assert 0 < s.board_seconds <= s.host_seconds * 1.01 and s.overlap_seconds >= 0
-    assert s.lost_boards == 0 and s.lost_ranks == ()
+    assert s.lost_boards == 0 and s.failed_ranks == ()
 
 
 def test_interrupt_from_another_thread_stops_a_run(device):
@@ -128,13 +128,13 @@ def test_interrupt_from_another_thread_stops_a_run(device):
 
 def test_retry_calls_the_work_once_without_mpi(device):
     calls = []
-    assert device.despite_losses(lambda: calls.append(1) or "done") == "done"
+    assert device.retry_on_rank_failure(lambda: calls.append(1) or "done") == "done"
     assert calls == [1]
     with pytest.raises(ZeroDivisionError):
-        device.despite_losses(lambda: 1 // 0)
+        device.retry_on_rank_failure(lambda: 1 // 0)
     with pytest.raises(TypeError, match="work: expected a function"):
-        device.despite_losses(3)
-    assert device.despite_losses(lambda: device.despite_losses(lambda: 7)) == 7
+        device.retry_on_rank_failure(3)
+    assert device.retry_on_rank_failure(lambda: device.retry_on_rank_failure(lambda: 7)) == 7
 
 
 def test_a_device_can_be_closed_while_other_threads_use_it():

@@ -36,7 +36,7 @@ def test_every_error_category_raises_its_class():
         assert type(caught.value) is kind and str(caught.value) == f"something {name}"
         with pytest.raises(usual):
             gdr._core.raise_error(number, "again")
-    assert issubclass(gdr.RanksLost, gdr.DeviceError)
+    assert issubclass(gdr.RankFailure, gdr.DeviceError)
     assert issubclass(gdr.linalg.LinAlgError, (gdr.InputError, np.linalg.LinAlgError))
     assert issubclass(gdr.linalg.LinAlgError, np.linalg.LinAlgError)
 
@@ -66,7 +66,7 @@ NATURAL = {
     "a closed device": ("Device", lambda: gdr.gravity(np.eye(3), 1.0, device=closed_device())),
     "no server": ("Device", lambda: gdr.open("board:unix:/nowhere/socket", queue_timeout=0)),
     "an engine that cannot be stepped": ("Unsupported", lambda: gdr.Machine(engine="native")),
-    "recovery without MPI": ("Unsupported", lambda: gdr.default_device().recover()),
+    "shrinking without MPI": ("Unsupported", lambda: gdr.default_device().shrink()),
 }
 
 

@@ -290,19 +290,19 @@ with gdr.open("mpi", threads=1) as device:
 
     device.gather_for_test = gathered
     if sys.argv[1] == "by itself":
-        acc = device.despite_losses(forces)
+        acc = device.retry_on_rank_failure(forces)
     else:
         try:
             forces()
-        except gdr.RanksLost as error:
+        except gdr.RankFailure as error:
             assert "rank" in str(error)
         else:
             sys.exit("no rank failed")
-        assert device.recover() == [1]
+        assert device.shrink() == [1]
         acc = forces()
     assert (ranks, device.ranks) == (3, 2) and calls == [3, 2], calls
     assert device.rank == (0 if first == 0 else 1)
-    assert device.statistics.lost_ranks == (1,)
+    assert device.statistics.failed_ranks == (1,)
     want = gdr.gravity(pos, mass, 0.1).acc
     assert np.array_equal(acc, want)
 
@@ -311,7 +311,7 @@ with gdr.open("mpi", threads=1) as device:
         gdr.gravity(pos if device.rank == 0 else pos * np.nan, mass, 0.1, device=device)
 
     try:
-        device.despite_losses(wrong)
+        device.retry_on_rank_failure(wrong)
     except ValueError as error:
         told = str(error)
     assert "pos" in told or "rank 1" in told, told
@@ -351,7 +351,7 @@ def test_invalid_communicators_raise_an_error(monkeypatch):
     for wrong in ("world", object(), True, 1.5):
         with pytest.raises(TypeError, match="comm: expected an mpi4py communicator"):
             gdr.open("mpi", comm=wrong)
-    with pytest.raises(gdr.UsageError, match='makes a device of kind "mpi", not "emulator"'):
+    with pytest.raises(gdr.UsageError, match='requires a device of kind "mpi", not "emulator"'):
         gdr.open("emulator", comm=0)
 
 

@@ -75,9 +75,9 @@ with gdr.open("emulator", engine="vector", boards=2, self_test=False) as device:
     a = np.eye(4)
     f: linalg.LU = linalg.lu(a, overwrite_a=True, device=device)
     x: gdr._arrays.Floats = f.solve(a[0])
-    number: int = device.despite_losses(lambda: 3)
+    number: int = device.retry_on_rank_failure(lambda: 3)
     tests: List[gdr.BoardTest] = device.test(rounds=2)
-    lost: Tuple[int, ...] = device.statistics.lost_ranks
+    lost: Tuple[int, ...] = device.statistics.failed_ranks
     product = linalg.MatrixProduct(device, precision="chip")
     product(a, a, reuse="both")
     grid = linalg.DistributedMatrices(device, block=2)

@@ -142,21 +142,20 @@ class Device {
   /// of kind "mpi", on which all calls are collective (docs/guides/mpi.md).
   unsigned rank() const noexcept;
   unsigned ranks() const noexcept;
-  /// Reports of all ranks; collective. Empty except for devices of kind "mpi".
+  /// Work and memory of every rank; collective. Empty unless the device is of kind "mpi".
   std::vector<RankReport> rank_reports();
-  /// After RanksLost: makes this a device of the ranks that are left, numbered anew in their old
-  /// order. Collective among them. What was submitted has ended when it returns; jobs keep this
-  /// rank's own sources and targets, and their next run is one of what the ranks that are left
-  /// have. DistributedMatrices must be made anew. Returns the lost ranks by the numbers they had
-  /// when the device was opened. Throws Error (Unsupported) where the MPI cannot do that, and
-  /// Error (Device) if none is lost.
-  std::vector<unsigned> recover();
-  /// Do what calls this device, and again, after recover(), as often as ranks are lost meanwhile:
-  /// all that are left return from the same try. Collective. `work` must take rank() and ranks()
-  /// anew each time, and change nothing that the next try needs. Where nothing can be lost it is
-  /// just done.
-  void despite_losses(const std::function<void()>& work);
-  /// One line of text: "emulator: 1 board of 4 chips, vector engine, avx512".
+  /// After RankFailure: shrinks the device to the remaining ranks, renumbered in their order.
+  /// Collective among them. Submitted work has ended on return; jobs keep this rank's sources and
+  /// targets, and their next run uses those of the remaining ranks. DistributedMatrices must be
+  /// created again. Returns the failed ranks by their numbers when the device was opened. Throws
+  /// Error (Unsupported) if the MPI does not support it, and Error (Device) if no rank has failed.
+  std::vector<unsigned> shrink();
+  /// Calls `work`, and after a rank failure shrink() and `work` again, until an attempt succeeds on
+  /// all remaining ranks. Collective. `work` must read rank() and ranks() in every attempt and must
+  /// not change the inputs of the next attempt. If the MPI does not support rank failures, `work`
+  /// is called once.
+  void retry_on_rank_failure(const std::function<void()>& work);
+  /// One line: "emulator: 1 board of 4 chips, vector engine, avx512".
   std::string description() const;
   /// Test every board `rounds` times with different data: memories, arithmetic, reduction network,
   /// a matrix product. The test goes through the queue like a run. A board that fails is removed

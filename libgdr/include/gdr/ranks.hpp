@@ -26,11 +26,11 @@ struct RankReport {
   double sources_waiting = 0;  ///< time in which boards waited for sources
 };
 
-/// Thrown on every rank that is left when another one has ended (category Device), where the MPI
-/// lets a job go on: Device::recover makes a device of those that are left.
-class RanksLost : public Error {
+/// Thrown on every remaining rank after a rank failure (category Device), if the MPI supports it:
+/// Device::shrink continues with the remaining ranks.
+class RankFailure : public Error {
  public:
-  explicit RanksLost(const std::string& message) : Error(ErrorCategory::Device, message) {}
+  explicit RankFailure(const std::string& message) : Error(ErrorCategory::Device, message) {}
 };
 
 }  // namespace gdr

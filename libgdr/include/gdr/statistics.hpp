@@ -32,7 +32,7 @@ struct Statistics {
   unsigned lost_boards = 0;    ///< boards that failed since the device was opened
   std::uint64_t checks = 0;    ///< background tests of all boards (option health_check)
   /// Ranks that failed, by their numbers when the device was opened.
-  std::vector<unsigned> lost_ranks;
+  std::vector<unsigned> failed_ranks;
 
   // Measured times of runs. Their sum exceeds host_seconds if they overlap.
   double conversion_seconds = 0;  ///< host time of converting arrays of jobs, also between runs

@@ -105,7 +105,7 @@ TEST_CASE("gdr nbody goes on without ranks that are killed, with the same bits")
     const auto report = nlohmann::json::parse(ended.output);
     CHECK(report["ranks"].size() == losses.ranks - losses.victims.size());
     CHECK(report["snapshots"].size() == 7);
-    auto lost = report["lost_ranks"].get<std::vector<unsigned>>();
+    auto lost = report["failed_ranks"].get<std::vector<unsigned>>();
     REQUIRE(lost.size() == losses.victims.size());
     for (std::size_t k = 0; k < lost.size(); ++k) {
       CHECK(lost[k] == losses.victims[k].first);
@@ -125,9 +125,9 @@ TEST_CASE("runs go on with the same bits wherever ranks are killed in them") {
   for (int turn = 0; turn < turns; ++turn) {
     // Two ranks, one after the other, each at a random place in a round.
     const std::string victims[] = {std::to_string(turn % 5), std::to_string((turn + 2) % 5)};
-    const Ended ended = run_ranks(
-        *mpi, 5,
-        {GDR_MPI_LOSSES, "mpi:threads=1", std::to_string(turn), "9", victims[0], victims[1]});
+    const Ended ended = run_ranks(*mpi, 5,
+                                  {GDR_MPI_RANK_FAILURES, "mpi:threads=1", std::to_string(turn),
+                                   "9", victims[0], victims[1]});
     INFO("turn " << turn << "\n" << ended.output << ended.errors);
     REQUIRE(ended.status == 0);
     CHECK(ended.seconds < 60);
@@ -147,7 +147,7 @@ TEST_CASE("C and Fortran programs go on without ranks that are lost") {
     WARN("not tested: there is no MPI with ULFM (cmake/ulfm.sh)");
     return;
   }
-  const Ended in_c = run_ranks(*mpi, 4, {GDR_MPI_LOSSES_C, "mpi:threads=1"});
+  const Ended in_c = run_ranks(*mpi, 4, {GDR_MPI_RANK_FAILURES_C, "mpi:threads=1"});
   INFO("C:\n" << in_c.output << in_c.errors);
   CHECK(in_c.status == 0);
   CHECK(in_c.seconds < 60);
@@ -169,8 +169,8 @@ TEST_CASE("C and Fortran programs go on without ranks that are lost") {
     says(in_c, name + ": rank " + std::to_string(r) + " of 2, the same");
   }
 
-  if (std::string(GDR_MPI_LOSSES_F).empty()) return;
-  const Ended in_fortran = run_ranks(*mpi, 3, {GDR_MPI_LOSSES_F, "mpi:threads=1"});
+  if (std::string(GDR_MPI_RANK_FAILURES_F).empty()) return;
+  const Ended in_fortran = run_ranks(*mpi, 3, {GDR_MPI_RANK_FAILURES_F, "mpi:threads=1"});
   INFO("Fortran:\n" << in_fortran.output << in_fortran.errors);
   CHECK(in_fortran.status == 0);
   says(in_fortran, "0: status 0");
@@ -222,7 +222,7 @@ TEST_CASE("gdr force goes on without ranks that are killed, with the same bits")
     for (const char* name : {"Acceleration", "Potential"})
       CHECK((x.doubles(name) == y.doubles(name)));
     const auto report = nlohmann::json::parse(ended.output);
-    CHECK(report["lost_ranks"] == nlohmann::json(std::vector<unsigned>{loss.victim}));
+    CHECK(report["failed_ranks"] == nlohmann::json(std::vector<unsigned>{loss.victim}));
     CHECK(report["ranks"].size() == 2);
   }
 }

@@ -1,6 +1,6 @@
 // Sources that travel while boards work, over a link that takes its time: what is hidden, in which
 // order pieces set out, and what becomes of errors.
-#include "libgdr/ranks/arrivals.hpp"
+#include "libgdr/ranks/source_pipeline.hpp"
 
 #include <chrono>
 #include <thread>
@@ -35,7 +35,7 @@ class Slow final : public RankPending {
 
 class Lost final : public RankPending {
  public:
-  bool test() override { throw RanksLost("rank 1 has ended"); }
+  bool test() override { throw RankFailure("rank 1 has ended"); }
   void wait() override { test(); }
 };
 
@@ -50,7 +50,7 @@ struct Travelled {
 Travelled run(bool thread, bool overlap) {
   ::setenv("GDR_MPI_OVERLAP", overlap ? "1" : "0", 1);
   Travelled t;
-  Arrivals arrivals;
+  SourcePipeline arrivals;
   for (int k = 0; k < 6; ++k)
     arrivals.add({static_cast<std::size_t>(10 * k), 10}, 1U << 20, [&t, k] {
       t.order.push_back(k);
@@ -90,17 +90,17 @@ TEST_CASE("all pieces but the first travel while boards work") {
 }
 
 TEST_CASE("a loss that the helping thread finds is thrown where sources are waited for") {
-  Arrivals arrivals;
+  SourcePipeline arrivals;
   arrivals.add({0, 10}, 1U << 20, [] { return std::make_unique<Slow>(); });
   arrivals.add({10, 10}, 1U << 20, [] { return std::make_unique<Lost>(); });
   arrivals.begin(true);
   work(travel);
-  CHECK_THROWS_AS(arrivals.wait_for({10, 10}), RanksLost);
-  CHECK_THROWS_AS(arrivals.finish(), RanksLost);
+  CHECK_THROWS_AS(arrivals.wait_for({10, 10}), RankFailure);
+  CHECK_THROWS_AS(arrivals.finish(), RankFailure);
 }
 
 TEST_CASE("nothing to send is over at once") {
-  Arrivals arrivals;
+  SourcePipeline arrivals;
   arrivals.begin(true);
   arrivals.wait_for({0, 10});
   arrivals.finish();

@@ -1,7 +1,7 @@
 ! The Fortran interface where a rank is lost: forces while rank 1 kills itself. Prints on every rank
 ! that is left what it saw.
 !
-! usage: test_mpi_losses_f DEVICE
+! usage: test_mpi_rank_failures_f DEVICE
 ! A module's procedure is given: one of the program itself would need a stack that is executable.
 module part_of_forces
   use, intrinsic :: iso_c_binding

@@ -1,4 +1,4 @@
-#include "libgdr/ranks/share.hpp"
+#include "libgdr/ranks/distribution.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Forces again and again while ranks kill themselves: every rank that is left checks that the bits
 // are those of the first call, and prints how many were lost.
 //
-// usage: test_mpi_losses DEVICE SEED ROUNDS VICTIM...
+// usage: test_mpi_rank_failures DEVICE SEED ROUNDS VICTIM...
 //   victim k kills itself in round 2 + 3 k, after a random time of up to what a round takes
 #include <unistd.h>
 
@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
           ::kill(::getpid(), SIGKILL);
         });
       }
-      device.despite_losses([&] { forces.compute(); });
+      device.retry_on_rank_failure([&] { forces.compute(); });
       if (end.joinable()) end.join();
       const std::size_t first = n * device.rank() / device.ranks();
       const std::size_t last = n * (device.rank() + 1) / device.ranks();
@@ -91,9 +91,9 @@ int main(int argc, char** argv) {
           throw gdr::Error(gdr::ErrorCategory::Internal,
                            "particle " + std::to_string(i) + " has another force");
       const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-      if (device.statistics().lost_ranks.empty()) longest = std::max(longest, spent.count());
+      if (device.statistics().failed_ranks.empty()) longest = std::max(longest, spent.count());
     }
-    for (const unsigned lost : device.statistics().lost_ranks) std::printf("lost %u\n", lost);
+    for (const unsigned lost : device.statistics().failed_ranks) std::printf("lost %u\n", lost);
     std::printf("left %u of %u\n", me, device.ranks());
     return 0;
   } catch (const std::exception& e) {

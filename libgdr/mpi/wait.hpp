@@ -1,5 +1,5 @@
-// Waiting for what MPI has under way: by testing and sleeping, so that ranks that share cores let
-// each other work, and a limit can be kept.
+// Waits for MPI communication by polling and sleeping, so that ranks can share cores and a timeout
+// applies.
 #pragma once
 
 #include <sched.h>
@@ -13,10 +13,10 @@
 
 namespace gdr {
 
-/// Until `done` returns true, or GDR_MPI_TIMEOUT seconds have passed, where it is set. `look` is
-/// called now and then, once it takes its time: to throw if nobody will come.
-template <typename Done, typename Look>
-void wait_until(const Done& done, const Look& look) {
+/// Waits until `done` returns true; throws after GDR_MPI_TIMEOUT seconds, if set. During longer
+/// waits `check` is called periodically and may throw.
+template <typename Done, typename Check>
+void wait_until(const Done& done, const Check& check) {
   using Clock = std::chrono::steady_clock;
   const char* const text = std::getenv("GDR_MPI_TIMEOUT");
   const double limit = text == nullptr ? 0 : std::atof(text);
@@ -27,12 +27,12 @@ void wait_until(const Done& done, const Look& look) {
       continue;
     }
     usleep(tries < 20000 ? 20 : 200);
-    if (tries % 64 == 0) look();
+    if (tries % 64 == 0) check();
     const std::chrono::duration<double> waited = Clock::now() - begin;
     if (limit > 0 && waited.count() > limit)
       throw Error(ErrorCategory::Device,
-                  "nothing came from other ranks within " + std::to_string(limit) +
-                      " s (GDR_MPI_TIMEOUT); one of them hangs or made other calls");
+                  "no data from other ranks within " + std::to_string(limit) +
+                      " s (GDR_MPI_TIMEOUT); a rank hangs or made a different call");
   }
 }
 

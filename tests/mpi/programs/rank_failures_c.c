@@ -2,7 +2,7 @@
  * one in gdr_device_retry_on_rank_failure, one between calls of the program's own, which then calls
  * gdr_device_shrink. Prints on every rank that is left what it saw.
  *
- * usage: test_mpi_losses_c DEVICE
+ * usage: test_mpi_rank_failures_c DEVICE
  */
 #include <signal.h>
 #include <stdio.h>
@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
   do status = compute(&f);
   while (status == GDR_OK);
   printf("%u: status %d\n", me, status);
-  if (gdr_device_shrink(f.device, lost, 1, &count) != GDR_OK) fail("recover");
+  if (gdr_device_shrink(f.device, lost, 1, &count) != GDR_OK) fail("shrink");
   printf("%u: lost %u, %u, count %u\n", me, lost[0], lost[1], (unsigned)count);
   if (gdr_device_retry_on_rank_failure(f.device, compute, &f) != GDR_OK) fail("without rank 2");
   print_part(&f, alone.a, me);

@@ -1,5 +1,5 @@
-// Which rank computes what, and which bytes have to move for it. All ranks derive the same from the
-// whole job, so nothing of it is sent.
+// The distribution of work over ranks and the transfers that it requires. All ranks derive it from
+// the sizes of the whole job without communication.
 #pragma once
 
 #include <cstddef>
@@ -12,22 +12,22 @@
 
 namespace gdr {
 
-/// Some targets on one slice.
+/// A range of targets on one slice of the sources.
 struct RankPart {
   std::size_t slice = 0;
   IndexRange targets;
 };
 
-/// Numbers before each rank's, and all of them at the end.
+/// Exclusive prefix sums of the counts, with the total at the end.
 std::vector<std::size_t> offsets_of(std::span<const std::size_t> counts);
 
-/// The work is the list of all units of targets on slice 0, then of those on slice 1, and so on; it
-/// is dealt out in equal stretches. So a rank needs about its part of the slices, or all sources
-/// where there is one slice.
+/// The parts of one rank in a block distribution of all pairs of slices and units of targets, in
+/// the order of the slices. A rank needs about its share of the slices, or all sources if there is
+/// one slice.
 std::vector<RankPart> parts_of_rank(const JobPartition& cut, std::size_t targets, unsigned rank,
                                     unsigned ranks);
 
-/// The targets of any of the parts, from the first to the last.
+/// The smallest range that contains the targets of all parts.
 IndexRange hull_of(std::span<const RankPart> parts);
 
 constexpr IndexRange intersection(IndexRange a, IndexRange b) {
@@ -37,8 +37,8 @@ constexpr IndexRange intersection(IndexRange a, IndexRange b) {
   return {first, end > first ? end - first : 0};
 }
 
-/// Add to a list of transfers what of the records of `range`, of `words` words each and beginning
-/// at `data`, is in `part`.
+/// Appends a transfer of the records of `range`, with `words` words each and starting at `data`,
+/// that are also in `part`.
 void add_transfer(std::vector<RankTransfer>& list, unsigned peer, IndexRange range, IndexRange part,
                   std::size_t words, std::uint64_t* data);
 
