@@ -63,7 +63,7 @@ class BoardAccess {
 /// Request of a client to a board server.
 struct ServerRequest {
   std::string engine, isa;    ///< empty: those of the server
-  double queue_seconds = 30;  ///< maximum time in the queue for a board
+  double queue_timeout = 30;  ///< maximum time in the queue for a board
 };
 
 /// Opens a board of the server at `path`. Waits while all boards are in use. Throws Error (Device,

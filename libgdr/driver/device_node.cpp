@@ -113,7 +113,7 @@ std::pair<Node, std::string> node_of(const fs::path& device, std::span<const fs:
 
 struct Opener {
   NodeDriver driver;
-  std::unique_ptr<BoardAccess> (*open)(const Node&, double queue_seconds);
+  std::unique_ptr<BoardAccess> (*open)(const Node&, double queue_timeout);
 };
 constexpr Opener openers[] = {{NodeDriver::Uio, open_uio}, {NodeDriver::Vfio, open_vfio}};
 
@@ -145,9 +145,9 @@ std::string Bus::unusable_text() const {
   return text;
 }
 
-std::unique_ptr<BoardAccess> open_node(const Node& node, double queue_seconds) {
+std::unique_ptr<BoardAccess> open_node(const Node& node, double queue_timeout) {
   for (const Opener& opener : openers)
-    if (opener.driver == node.driver) return opener.open(node, queue_seconds);
+    if (opener.driver == node.driver) return opener.open(node, queue_timeout);
   throw Error(ErrorCategory::Internal, "no access method for the driver of board " + node.address);
 }
 

@@ -48,9 +48,9 @@ Bus find_device_nodes();
 
 /// Opens a board for exclusive use. Throws Error (Device) if another process uses it, or a file is
 /// missing.
-std::unique_ptr<BoardAccess> open_node(const Node& node, double queue_seconds = 0);
+std::unique_ptr<BoardAccess> open_node(const Node& node, double queue_timeout = 0);
 
-std::unique_ptr<BoardAccess> open_uio(const Node& node, double queue_seconds);
-std::unique_ptr<BoardAccess> open_vfio(const Node& node, double queue_seconds);
+std::unique_ptr<BoardAccess> open_uio(const Node& node, double queue_timeout);
+std::unique_ptr<BoardAccess> open_vfio(const Node& node, double queue_timeout);
 
 }  // namespace gdr::driver

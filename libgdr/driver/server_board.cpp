@@ -37,11 +37,11 @@ class ServerBoard final : public BoardAccess {
       : path_(std::move(path)), name_("a board of " + path_), socket_(connect_to(path_)) {
     Message hello =
         make_message(MessageKind::Hello, 0, or_any(request.engine) + " " + or_any(request.isa));
-    hello.seconds = request.queue_seconds;
+    hello.seconds = request.queue_timeout;
     const bool sent = send_message(socket_, hello);
     const Clock::time_point end = Clock::now() +
                                   std::chrono::duration_cast<Clock::duration>(
-                                      std::chrono::duration<double>(request.queue_seconds)) +
+                                      std::chrono::duration<double>(request.queue_timeout)) +
                                   answer_timeout;
     std::vector<File> files;
     std::optional<Message> answer;

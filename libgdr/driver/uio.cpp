@@ -19,9 +19,9 @@ constexpr std::uint64_t page = 4096, min_buffer = 256 << 10;
 
 class UioBoard final : public BoardAccess {
  public:
-  UioBoard(const Node& node, double queue_seconds) : name_("board at " + node.address) {
+  UioBoard(const Node& node, double queue_timeout) : name_("board at " + node.address) {
     interrupt_ = open_file(node.interrupt);
-    lock(queue_seconds);
+    lock(queue_timeout);
     config_ = open_file(node.config);
     enable_transfers();
     const File registers = open_file(node.registers), memory = open_file(node.memory);
@@ -89,9 +89,9 @@ class UioBoard final : public BoardAccess {
   }
 
   /// Locks the node for one owner at a time.
-  void lock(double queue_seconds) const {
+  void lock(double queue_timeout) const {
     const auto end =
-        std::chrono::steady_clock::now() + std::chrono::duration<double>(queue_seconds);
+        std::chrono::steady_clock::now() + std::chrono::duration<double>(queue_timeout);
     while (flock(interrupt_.get(), LOCK_EX | LOCK_NB) != 0) {
       if (std::chrono::steady_clock::now() >= end)
         throw Error(
@@ -124,8 +124,8 @@ class UioBoard final : public BoardAccess {
 
 }  // namespace
 
-std::unique_ptr<BoardAccess> open_uio(const Node& node, double queue_seconds) {
-  return std::make_unique<UioBoard>(node, queue_seconds);
+std::unique_ptr<BoardAccess> open_uio(const Node& node, double queue_timeout) {
+  return std::make_unique<UioBoard>(node, queue_timeout);
 }
 
 }  // namespace gdr::driver

@@ -33,7 +33,7 @@ constexpr std::uint64_t first_bus = std::uint64_t{1} << 32;
 
 class VfioBoard final : public BoardAccess {
  public:
-  VfioBoard(const Node& node, double queue_seconds)
+  VfioBoard(const Node& node, double queue_timeout)
       : kernel_(*current_kernel), name_("board at " + node.address) {
     container_ = File(kernel_.open(node.container));
     if (!container_) fail(node.container + " cannot be opened");
@@ -41,7 +41,7 @@ class VfioBoard final : public BoardAccess {
       fail("the host's VFIO does not have API version " + std::to_string(VFIO_API_VERSION) +
                "; use another kernel",
            false);
-    open_group(node, queue_seconds);
+    open_group(node, queue_timeout);
     vfio_group_status status{sizeof(status), 0};
     require(control(group_, VFIO_GROUP_GET_STATUS, &status),
             "the status of its IOMMU group cannot be read");
@@ -134,9 +134,9 @@ class VfioBoard final : public BoardAccess {
   }
 
   /// Opens the group, which Linux allows to one owner at a time.
-  void open_group(const Node& node, double queue_seconds) {
+  void open_group(const Node& node, double queue_timeout) {
     const auto end =
-        std::chrono::steady_clock::now() + std::chrono::duration<double>(queue_seconds);
+        std::chrono::steady_clock::now() + std::chrono::duration<double>(queue_timeout);
     for (;;) {
       group_ = File(kernel_.open(node.group));
       if (group_) return;
@@ -224,8 +224,8 @@ void use_vfio_kernel(VfioKernel* kernel) noexcept {
   current_kernel = kernel != nullptr ? kernel : &linux_kernel;
 }
 
-std::unique_ptr<BoardAccess> open_vfio(const Node& node, double queue_seconds) {
-  return std::make_unique<VfioBoard>(node, queue_seconds);
+std::unique_ptr<BoardAccess> open_vfio(const Node& node, double queue_timeout) {
+  return std::make_unique<VfioBoard>(node, queue_timeout);
 }
 
 }  // namespace gdr::driver

@@ -1,5 +1,5 @@
 // The simulation: for every node the time until which it is busy, step after step. Within a step
-// nodes have few different sizes of their parts, so costs are worked out once for each size.
+// nodes have few different sizes of their parts, so costs are computed once for each size.
 #include "libgdr/predict/hpl.hpp"
 
 #include <fmt/format.h>

@@ -8,7 +8,7 @@
 
 namespace gdr::predict {
 
-/// A job. The matrix lies in square blocks, dealt out cyclically to `rows` x `columns` nodes.
+/// A job. The matrix is distributed in square blocks, cyclically over `rows` x `columns` nodes.
 struct HplJob {
   std::size_t n = 0;
   std::size_t block = 2048;  ///< that program's default, and the depth of a board of four chips

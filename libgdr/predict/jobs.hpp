@@ -10,8 +10,8 @@
 
 namespace gdr::predict {
 
-/// How a particle job is dealt out to nodes: `rows` groups have different targets, `columns` groups
-/// different sources.
+/// How a particle job is distributed over nodes: `rows` groups have different targets, `columns`
+/// groups different sources.
 struct ParticleGrid {
   std::size_t rows = 1, columns = 1;
 };
@@ -19,9 +19,9 @@ struct ParticleGrid {
 /// One force calculation. Every node begins with an equal share of the particles: targets go to the
 /// nodes of its row, sources to those of its column, partial results are added up along the row and
 /// end where the targets came from. Words are packed, sent, computed and unpacked one after the
-/// other: nothing but what goes on within a board overlaps. Takes the grid with the least time if
-/// none is given. Throws what particle_time does, and Error (Usage) for a machine without boards or
-/// a grid that it does not have.
+/// other: only transfers and computation within a board overlap. Takes the grid with the least time
+/// if none is given. Throws what particle_time does, and Error (Usage) for a machine without boards
+/// or a grid that it does not have.
 Prediction predict_particles(const Machine& machine, const KernelShape& kernel,
                              const ParticleJob& job, std::optional<ParticleGrid> grid = {});
 

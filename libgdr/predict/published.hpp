@@ -1,4 +1,4 @@
-// The published figures, each beside what the model makes of it.
+// The published figures, each with the prediction of the model.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Idle clocks: counts worked out by hand, and random programs against a plain simulation of time.
+// Idle clocks: counts computed by hand, and random programs against a plain simulation of time.
 #include <map>
 #include <random>
 #include <tuple>

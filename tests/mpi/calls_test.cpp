@@ -14,7 +14,7 @@ std::vector<std::vector<std::string>> lines_of(const Ended& ended) {
   std::vector<std::vector<std::string>> lines(ranks);
   std::istringstream in(ended.output);
   for (std::string line; std::getline(in, line);) {
-    // MPICH's UCX tells of the call that one rank never made when MPI ends.
+    // MPICH's UCX reports the call that one rank never made when MPI ends.
     if (line.size() < 3 || line.substr(1, 2) != ": ") continue;
     lines.at(static_cast<std::size_t>(line[0] - '0')).push_back(line.substr(3));
   }

@@ -107,7 +107,7 @@ TEST_CASE("Thousands of nodes are simulated within seconds") {
   CHECK(spent.count() < 60);  // a second on a quiet host
 }
 
-TEST_CASE("Odd sizes, odd grids and matrices smaller than a block are worked out") {
+TEST_CASE("Odd sizes, odd grids and matrices smaller than a block are predicted") {
   const Machine cluster = preset("cluster64");
   for (const std::size_t n : {1, 2, 100, 2047, 2048, 2049, 10000})
     for (const auto& [rows, columns] :

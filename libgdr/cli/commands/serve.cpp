@@ -67,7 +67,7 @@ int work(const Options& o) {
   options.isa = o.device.isa;
   options.threads = o.device.threads;
   options.any_engine = o.any_engine;
-  options.queue_seconds = o.queue_timeout;
+  options.queue_timeout = o.queue_timeout;
   options.max_shared_bytes = o.memory_mib << 20;
   options.log = o.log;
   options.faults = parse_faults(o.faults);

@@ -234,8 +234,8 @@ void Server::handle_hello(Client& client, const Message& message) {
     return refuse(client, e.what());
   }
   client.state = Client::State::Waiting;
-  const double queue_seconds = std::isfinite(message.seconds) ? message.seconds : 0;
-  client.deadline = Clock::now() + seconds(std::min(queue_seconds, options_.queue_seconds));
+  const double queue_timeout = std::isfinite(message.seconds) ? message.seconds : 0;
+  client.deadline = Clock::now() + seconds(std::min(queue_timeout, options_.queue_timeout));
   const auto ahead = std::ranges::count(clients_, Client::State::Waiting, &Client::state) - 1;
   if (!free_board() || ahead > 0)
     send_message(client.socket,

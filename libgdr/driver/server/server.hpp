@@ -18,7 +18,7 @@ struct ServerOptions {
   std::string engine, isa;     ///< arguments of make_engine
   unsigned threads = 0;        ///< host threads per board; 0: the default of OpenMP
   bool any_engine = false;     ///< clients may request another engine or instruction set
-  double queue_seconds = 600;  ///< maximum time of a client in the queue
+  double queue_timeout = 600;  ///< maximum time of a client in the queue
   std::uint64_t max_shared_bytes = std::uint64_t{4} << 30;  ///< memory shared with an owner
   std::string log;            ///< log file, appended to; empty: standard error
   std::vector<Fault> faults;  ///< injected faults, for tests
