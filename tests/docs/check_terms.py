@@ -3,9 +3,8 @@
 
 Every tracked text file is searched for the whole words of TERMS; a hit is printed as file:line with
 the standard term. Only unambiguous words are listed: most private terms are ordinary words, too.
-With --all, pending terms are reported as well.
 
-usage: check_terms.py [--all] SOURCE_DIR
+usage: check_terms.py SOURCE_DIR
 """
 
 import pathlib
