@@ -52,7 +52,8 @@ test: build
 bench: build
 	@$(GDR) bench -o $(BUILD)/bench.json && echo "as JSON: $(BUILD)/bench.json"
 
-install: build
+install: configure
+	@cmake --build --preset $(PRESET) -j $(JOBS) --target gdr_installed
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 sanitize:

@@ -1,4 +1,4 @@
-# What `make install` puts where: program, shared library, headers, gdr.pc and the CMake package.
+# Where `make install` puts program, shared library, headers, gdr.pc and the CMake package.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -53,3 +53,11 @@ install(FILES ${PROJECT_BINARY_DIR}/gdrConfig.cmake ${PROJECT_BINARY_DIR}/gdrCon
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/gdr.pc.in ${PROJECT_BINARY_DIR}/gdr.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/gdr.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# Everything that is installed, without tests: `make install` builds this target.
+add_custom_target(gdr_installed)
+foreach(part gdr gdr_command gdr_kernel_headers_made gdr_fortran gdr_mpi gdr_mpi_mpich gdr_mpi_ulfm gdrdgemm gdrblas)
+  if(TARGET ${part})
+    add_dependencies(gdr_installed ${part})
+  endif()
+endforeach()

@@ -36,8 +36,8 @@ const std::vector<std::string> differences = {
     "nothing"};
 
 const std::string gone =
-    "1 rank 1 has closed the device, or ended, while others still call it; all ranks make the same "
-    "calls in the same order";
+    "1 rank 1 has closed the device or exited while other ranks still call it; all ranks must make "
+    "the same calls in the same order";
 
 void check(const MpiKind& mpi, const char* end) {
   const Ended ended = run_ranks(mpi, ranks, {GDR_MPI_CALLS, "mpi:threads=1", end});
