@@ -7,7 +7,7 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <string>
+#include <sstream>
 
 #include "gdr/error.hpp"
 
@@ -31,8 +31,10 @@ void wait_until(const Done& done, const Check& check) {
     const std::chrono::duration<double> waited = Clock::now() - begin;
     if (limit > 0 && waited.count() > limit)
       throw Error(ErrorCategory::Device,
-                  "no data from other ranks within " + std::to_string(limit) +
-                      " s (GDR_MPI_TIMEOUT); a rank hangs or made a different call");
+                  (std::ostringstream() << "no data from other ranks within " << limit
+                                        << " s (GDR_MPI_TIMEOUT); a rank hangs or made a different "
+                                           "call")
+                      .str());
   }
 }
 

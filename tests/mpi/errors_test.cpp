@@ -13,7 +13,7 @@ TEST_CASE("a rank that hangs ends the job when the time limit has passed") {
   INFO(ended.output << ended.errors);
   CHECK(ended.status != 0);
   CHECK(ended.seconds < 30);
-  CHECK(ended.output.find("5 no data from other ranks within 1.5") != std::string::npos);
+  CHECK(ended.output.find("5 no data from other ranks within 1.5 s") != std::string::npos);
   CHECK(ended.output.find("GDR_MPI_TIMEOUT") != std::string::npos);
 }
 
