@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gdr/gdr.hpp"
+#include "kernels/builtin.hpp"
 #include "support/catch.hpp"
 
 using namespace gdr;
@@ -252,6 +253,20 @@ TEST_CASE("B is sent again after other work, even if declared unchanged") {
     other.compute(1, 1, 1, 1, {&one, 1}, {&one, 1}, 0, {&c, 1});
     CHECK(c == 1);
     CHECK(x.sent(Reuse::B) == all);  // but not the program, which both share
+  }
+  SECTION("a job with the program of the product, which overwrites the tile of A") {
+    const Kernel kernel = Kernel::assemble(dense_kernel("dgemm"), "dgemm.gds");
+    Job job = x.device.job(kernel);
+    const std::vector<double> ones(1, 1.0);
+    std::vector<NamedInput> targets, sources;
+    for (const KernelVariable& v : kernel.variables()) {
+      if (v.role == Role::Target) targets.push_back({v.name, ones});
+      if (v.role == Role::Source) sources.push_back({v.name, ones});
+    }
+    job.sources(1, sources);
+    job.targets(1, targets);
+    job.run(std::span<const NamedResult>{});
+    CHECK(x.sent(Reuse::Both) >= all);
   }
   SECTION("another B of this product") {
     const double one = 1;
