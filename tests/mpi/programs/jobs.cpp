@@ -12,31 +12,9 @@
 #include <map>
 
 #include "gdr/gdr.hpp"
+#include "support/reaction_kernel.hpp"
 
 namespace {
-
-/// One target in every block, because only PE 0 of a block writes.
-constexpr const char* reaction_text = R"(
-.kernel reaction
-.elements 1
-ivar long xi wi f64to72
-jvar long xj f64to72
-fvar long force f64to72 fadd at $lr24v
-ovar long react f64to72 fadd
-ovar long heavy f64to72 fmax
-.start
-    vlen 1
-    upass force 0
-.body
-    vlen 1
-    bget $lr0 xj
-    fsub $lr8 $lr0 xi
-    fadd force force $lr8
-    fmul $lr10 wi 1.0
-    dmul $lr8 $lr8 $lr10
-    bput react $lr8 0
-    bput heavy $lr10 0
-)";
 
 /// Two items per iteration, floats and integers.
 constexpr const char* typed_text = R"(
@@ -102,7 +80,7 @@ const std::map<std::string, Case> cases = {
     {"nearest", {"gravity_nearest", nullptr, 33, 12345}},
     {"neighbours", {"gravity_neighbours", nullptr, 70, 500}},
     {"typed", {"typed", typed_text, 30, 30001}},
-    {"reaction", {"reaction", reaction_text, 45, 230}},
+    {"reaction", {"reaction", gdr::test::reaction_text, 45, 230}},
     {"placed", {"placed", placed_text, 150, 77}},
 };
 
