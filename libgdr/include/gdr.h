@@ -5,7 +5,7 @@
  * gdr_last_error() gives the message of this thread's last error. Handles are opaque pointers;
  * closing or freeing a null handle does nothing. A null pointer for a required argument gives
  * GDR_ERROR_USAGE. Functions never throw. The Fortran module is generated from this file
- * (libgdr/fortran/generate.cpp).
+ * (libgdr/fortran/generate.py).
  *
  *   gdr_device *device;
  *   gdr_kernel *kernel;

@@ -9,7 +9,7 @@
 
 #include "fuzz/check.hpp"
 #include "gdr/error.hpp"
-#include "libgdr/io/text_snapshot.hpp"
+#include "libgdr/io/snapshot.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <iomanip>
 #include <nlohmann/json.hpp>
 
-#include "libgdr/io/hdf5_reader.hpp"
+#include "libgdr/io/hdf5.hpp"
 #include "libgdr/io/snapshot.hpp"
 #include "mpi/program.hpp"
 #include "support/catch.hpp"
