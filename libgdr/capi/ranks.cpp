@@ -5,7 +5,7 @@
 
 #include "libgdr/capi/guard.hpp"
 #include "libgdr/capi/handles.hpp"
-#include "libgdr/ranks/device_ranks.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 using gdr::capi::guarded;
 using gdr::capi::need;

@@ -9,7 +9,7 @@
 #include "gdr/gravity.hpp"
 #include "libgdr/nbody/direct_sum.hpp"
 #include "libgdr/particle/overflow_diagnosis.hpp"
-#include "libgdr/ranks/device_ranks.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 namespace gdr {
 namespace {
