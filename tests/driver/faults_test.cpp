@@ -114,7 +114,7 @@ TEST_CASE("a corrupt transfer is repeated without an error") {
     const ServerProcess server({"--inject", fault});
     gdr::Device device = gdr::Device::open(server.device("self_test=0,timeout=20"));
     for (int k = 0; k < 3; ++k) CHECK(forces(device, 1500, 40) == wanted);
-    CHECK(device.statistics().lost_boards == 0);
+    CHECK(device.statistics().failed_boards == 0);
   }
 }
 
@@ -160,7 +160,7 @@ TEST_CASE("a board that computes wrong results fails the self-test") {
     gdr::Device untested = gdr::Device::open(server.device("self_test=0"));
     if (std::string(fault) != "wrong-result@2:4000") continue;
     CHECK(says(error_of([&] { untested.test(); }), "memory of chip 0"));
-    CHECK(untested.statistics().lost_boards == 1);
+    CHECK(untested.statistics().failed_boards == 1);
     CHECK(says(error_of([&] { forces(untested, 9, 9); }), "no board is left"));
   }
 }
