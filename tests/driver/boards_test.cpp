@@ -66,7 +66,7 @@ TEST_CASE("concurrent boards return the same bits") {
 TEST_CASE("the unfinished rows of a failed board's product are computed by other boards") {
   gdr::Device here = gdr::Device::open("emulator:" + small_machine);
   const std::vector<double> small = product(here), wanted = product(here, 1300);
-  const ServerProcess server({"--boards", "3", "--inject", "die@14"});
+  const ServerProcess server({"--boards", "3", "--inject", "crash@14"});
   gdr::Device device = gdr::Device::open(server.device("boards=3,self_test=0"));
   std::string error = "no error";
   unsigned max_failed = 0;
@@ -88,7 +88,7 @@ TEST_CASE("the unfinished rows of a failed board's product are computed by other
 TEST_CASE("the work of a failed board is repeated by other boards") {
   // Every board fails at its fortieth list. The first board executes most lists: it fails first,
   // during a job, then the others, until none is left.
-  const ServerProcess server({"--boards", "3", "--inject", "die@40"});
+  const ServerProcess server({"--boards", "3", "--inject", "crash@40"});
   gdr::Device device = gdr::Device::open(server.device("boards=3,self_test=0"));
   const std::vector<double> wanted[] = {expected_forces(200, 90), expected_forces(3000, 90)};
   std::string error;

@@ -3,7 +3,7 @@
 
 #include "driver/server_process.hpp"
 #include "emulator/host/stopwatch.hpp"
-#include "libgdr/driver/timeout_policy.hpp"
+#include "libgdr/driver/list_work.hpp"
 #include "support/catch.hpp"
 
 using namespace driver_test;
