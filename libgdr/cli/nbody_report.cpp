@@ -160,7 +160,7 @@ Json statistics_json(const Statistics& s) {
           {"transfer_seconds", s.transfer_seconds},
           {"board_seconds", s.board_seconds},
           {"overlap_seconds", s.overlap_seconds},
-          {"lost_boards", s.lost_boards},
+          {"failed_boards", s.failed_boards},
           {"failed_ranks", s.failed_ranks},
           {"interactions_per_second", interactions_per_second(s)},
           {"flops", s.flops},

@@ -6,7 +6,7 @@
 
 #include "emulator/assembler/printable.hpp"
 #include "libgdr/device/names.hpp"
-#include "libgdr/ranks/device_ranks.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 namespace gdr::cli {
 namespace {

@@ -121,7 +121,7 @@ typedef struct gdr_board_statistics {
   double transfer_seconds;   /* copies to and from memory that boards access */
   double board_seconds;      /* work of all boards */
   double overlap_seconds;    /* time saved by overlap of the parts of runs */
-  uint64_t lost_boards;      /* boards removed after a failure since the device was opened */
+  uint64_t failed_boards;    /* boards removed after a failure since the device was opened */
   uint64_t checks;           /* background tests of all boards (option health_check) */
 } gdr_board_statistics;
 

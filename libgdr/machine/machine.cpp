@@ -15,7 +15,6 @@
 #include "emulator/engine/blockwise/transfers.hpp"
 #include "emulator/engine/engine.hpp"
 #include "emulator/port/loaded_program.hpp"
-#include "emulator/port/loop_plan.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/arrays.hpp"
 #include "libgdr/device/names.hpp"

@@ -10,7 +10,7 @@
 #include "gdr/error.hpp"
 #include "gdr/gravity.hpp"
 #include "libgdr/particle/overflow_diagnosis.hpp"
-#include "libgdr/ranks/device_ranks.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 namespace gdr {
 namespace {

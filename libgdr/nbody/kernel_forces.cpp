@@ -10,7 +10,7 @@
 
 #include "gdr/error.hpp"
 #include "libgdr/nbody/forces.hpp"
-#include "libgdr/ranks/device_ranks.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 namespace gdr {
 namespace {

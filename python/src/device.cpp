@@ -35,7 +35,7 @@ py::dict statistics(DeviceHandle& handle) {
   d["fallback_runs"] = s.fallback_runs;
   d["fallback_reason"] = s.fallback_reason;
   d["compile_seconds"] = s.compile_seconds;
-  d["lost_boards"] = s.lost_boards;
+  d["failed_boards"] = s.failed_boards;
   d["checks"] = s.checks;
   d["failed_ranks"] = py::tuple(py::cast(s.failed_ranks));
   d["conversion_seconds"] = s.conversion_seconds;

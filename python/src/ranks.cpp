@@ -1,6 +1,6 @@
 #include "ranks.hpp"
 
-#include "libgdr/ranks/device_ranks.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 namespace gdr::python {
 

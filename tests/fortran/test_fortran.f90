@@ -61,7 +61,7 @@ program test_fortran
   call check(statistics%interactions == 2 * n * n, "interactions")
   call gdr_device_board_statistics(device, boards, status)
   call check(status == gdr_ok .and. boards%board_seconds > 0, "board_seconds")
-  call check(boards%lost_boards == 0 .and. boards%checks == 0, "lost_boards")
+  call check(boards%failed_boards == 0 .and. boards%checks == 0, "failed_boards")
   call test_compile()
   call gdr_device_rank_reports(device, reports, status)
   call check(status == gdr_ok .and. size(reports) == 0, "no ranks")

@@ -10,7 +10,6 @@
 
 #include "emulator/board/hardware/checksum.hpp"
 #include "emulator/board/hardware/hardware.hpp"
-#include "emulator/board/hardware/plain_words.hpp"
 #include "emulator/engine/engine.hpp"
 #include "fuzz/check.hpp"
 #include "gdr/kernel.hpp"

@@ -1,21 +1,137 @@
+// The communicators of a group of ranks: failure of ranks, shutdown, and waits for communication.
+//
+// Rank failures need ULFM (user-level failure mitigation), an MPI extension for jobs that continue
+// after rank failures. Open MPI supports it from version 5. MPICH 4.0 to 5.0 declares the same
+// functions, but they abort the process (ch4), so they are not used.
+//
 // Shutdown protocol: a rank that closes its device or exits sends the number of its collective
 // calls to all other ranks, so that ranks in a later call throw an error and do not wait forever.
 #pragma once
 
 #include <mpi.h>
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+#include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <sstream>
 #include <string>
 #include <vector>
 
-#include "libgdr/mpi/wait.hpp"
+#include "gdr/ranks.hpp"
 #include "libgdr/ranks/collective.hpp"
 
 namespace gdr {
+
+#ifdef OMPI_HAVE_MPI_EXT_FTMPI
+constexpr bool has_ulfm = true;
+#else
+constexpr bool has_ulfm = false;
+// Stubs, so that the code below compiles without ULFM.
+inline int MPIX_Comm_revoke(MPI_Comm) { return MPI_ERR_OTHER; }
+inline int MPIX_Comm_shrink(MPI_Comm, MPI_Comm*) { return MPI_ERR_OTHER; }
+inline int MPIX_Comm_iagree(MPI_Comm, int*, MPI_Request*) { return MPI_ERR_OTHER; }
+#endif
+
+inline std::string text_of(int code) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  return {text, static_cast<std::size_t>(length)};
+}
+
+/// Whether a rank of one of this process's groups may have failed.
+inline std::atomic<bool> any_failed = false;
+
+/// Communicators derived from one another. After a rank failure all of them are revoked: otherwise
+/// a rank might wait in one communicator for a rank that has detected the failure in another.
+class CommunicatorGroup {
+ public:
+  void add(MPI_Comm comm) {
+    const std::scoped_lock lock(mutex_);
+    members_.push_back(comm);
+  }
+  void remove(MPI_Comm comm) {
+    const std::scoped_lock lock(mutex_);
+    std::erase(members_, comm);
+  }
+  /// Whether a rank has failed and the communicators are revoked.
+  bool revoked() const noexcept { return revoked_; }
+  void revoke() noexcept {
+    any_failed = revoked_ = true;
+    const std::scoped_lock lock(mutex_);
+    for (const MPI_Comm comm : members_) MPIX_Comm_revoke(comm);
+  }
+  /// Throws the error for a return code other than MPI_SUCCESS.
+  void check(int code) {
+    if (code == MPI_SUCCESS) return;
+    if (!has_ulfm)
+      throw Error(ErrorCategory::Device,
+                  "the transfer between ranks failed (" + text_of(code) +
+                      "): another rank has failed or cannot be reached; restart the job, from its "
+                      "last snapshot if there is one");
+    revoke();
+    throw RankFailure("another rank has failed (" + text_of(code) +
+                      "); Device::shrink() continues with the remaining ranks");
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<MPI_Comm> members_;
+  std::atomic<bool> revoked_ = false;
+};
+
+/// Numbers in `before` of the ranks that are not in `after`.
+inline std::vector<unsigned> failed_ranks(MPI_Comm before, MPI_Comm after) {
+  MPI_Group old = MPI_GROUP_NULL, remaining = MPI_GROUP_NULL;
+  MPI_Comm_group(before, &old);
+  MPI_Comm_group(after, &remaining);
+  int n = 0;
+  MPI_Group_size(old, &n);
+  std::vector<unsigned> failed;
+  for (int rank = 0; rank < n; ++rank) {
+    int found = MPI_UNDEFINED;
+    MPI_Group_translate_ranks(old, 1, &rank, remaining, &found);
+    if (found == MPI_UNDEFINED) failed.push_back(static_cast<unsigned>(rank));
+  }
+  MPI_Group_free(&old);
+  MPI_Group_free(&remaining);
+  return failed;
+}
+
+/// Waits until `done` returns true, by polling and sleeping, so that ranks can share cores; throws
+/// after GDR_MPI_TIMEOUT seconds, if set. During longer waits `check` is called periodically and
+/// may throw.
+template <typename Done, typename Check>
+void wait_until(const Done& done, const Check& check) {
+  using Clock = std::chrono::steady_clock;
+  const char* const text = std::getenv("GDR_MPI_TIMEOUT");
+  const double limit = text == nullptr ? 0 : std::atof(text);
+  const Clock::time_point begin = Clock::now();
+  for (unsigned tries = 0; !done(); ++tries) {
+    if (tries < 2000) {
+      sched_yield();
+      continue;
+    }
+    usleep(tries < 20000 ? 20 : 200);
+    if (tries % 64 == 0) check();
+    const std::chrono::duration<double> waited = Clock::now() - begin;
+    if (limit > 0 && waited.count() > limit)
+      throw Error(ErrorCategory::Device,
+                  (std::ostringstream() << "no data from other ranks within " << limit
+                                        << " s (GDR_MPI_TIMEOUT); a rank hangs or made a different "
+                                           "call")
+                      .str());
+  }
+}
 
 /// The shutdown messages of the ranks of one communicator.
 class ShutdownProtocol {
