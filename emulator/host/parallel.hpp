@@ -1,4 +1,4 @@
-// Parallel work on host threads: phases in sequence, the tasks of a phase concurrently.
+// Parallel work on a pool of host threads: phases in sequence, the tasks of a phase concurrently.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,13 @@
 #include "gdr/error.hpp"
 
 namespace gdr {
+
+/// Calls work(slot, task) for all tasks, in the caller and up to `helpers` threads of the process's
+/// pool. Slots 0 (the caller) to `helpers` are given to at most one thread each. Returns when all
+/// calls have; `work` must not throw. The caller waits only for helpers that have begun: if their
+/// cores are busy, it does all the work. Nested calls run on the calling thread.
+void parallel_for(std::size_t tasks, unsigned helpers,
+                  const std::function<void(unsigned slot, std::size_t task)>& work);
 
 struct Phase {
   std::size_t tasks = 0;
