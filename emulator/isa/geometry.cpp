@@ -59,8 +59,7 @@ std::string set_geometry_field(Geometry& geometry, std::string_view name, std::s
   }
   return std::string(name) +
          ": no such size; there are chips, blocks, pes, registers, local, bm, instructions, dram "
-         "and "
-         "clock";
+         "and clock";
 }
 
 }  // namespace gdr

@@ -25,6 +25,9 @@ enum class VarKind : std::uint8_t {
   Param = 3,   ///< `param`: one value for all, to the broadcast memory or to every PE
   Output = 4,  ///< `ovar`: one value for each j-item and block, from the broadcast memory
 };
+/// Keywords by VarKind.
+constexpr std::array<std::string_view, 5> variable_keywords{"ivar", "jvar", "fvar", "param",
+                                                            "ovar"};
 
 /// Operations of a reduction network node. Pass takes one block's word.
 enum class Reduce : std::uint8_t {
@@ -39,6 +42,9 @@ enum class Reduce : std::uint8_t {
   Ior = 8,
   Ixor = 9
 };
+/// Names by Reduce.
+constexpr std::array<std::string_view, 10> reduce_names{"pass", "fadd", "fmax", "fmin", "iadd",
+                                                        "imax", "imin", "iand", "ior",  "ixor"};
 
 /// A declared variable of the kernel's interface.
 struct Variable {
