@@ -9,6 +9,7 @@
 namespace gdr::selftest {
 
 /// Every section that has instructions runs: Init, Start, Body as often as `run` says, End.
+/// Programs have no source lines.
 struct Case {
   std::string what;  ///< one line for messages: what kind of program and numbers
   Geometry geometry;
@@ -31,8 +32,5 @@ std::uint64_t operations_of(const Case& test) noexcept;
 
 /// A block of a geometry with all memories zero.
 BlockState empty_block(const Geometry& geometry);
-
-/// Append an instruction to a section, with its entry in the line table.
-void append(Program& program, Section section, const Instruction& instruction);
 
 }  // namespace gdr::selftest

@@ -26,6 +26,9 @@ Case loop_case(std::uint64_t seed);
 /// A kernel on random values of its variables, from one item to a full memory.
 Case kernel_case(const Program& kernel, std::uint64_t seed);
 
+/// True if two results of an element go to the same location.
+bool writes_twice(const Instruction& instruction, const Geometry& geometry);
+
 /// Fills every memory, T and the masks with random words. Half of the lower shorts belong to longs,
 /// the others are independent shorts.
 void randomize(BlockState& block, Rng& rng, OperandDistribution distribution);

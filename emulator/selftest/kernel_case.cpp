@@ -96,6 +96,7 @@ Case kernel_case(const Program& kernel, std::uint64_t seed) {
   Rng rng(seed);
   Case test;
   test.program = kernel;
+  test.program.lines = {};
   test.geometry.blocks = 1;
   test.geometry.pes_per_block = rng.chance(70) ? 32 : rng.pick({1U, 3U, 8U, 40U});
   place_run(rng, test);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "emulator/selftest/random_instruction.hpp"
+#include "emulator/selftest/generators.hpp"
 
 namespace gdr::selftest {
 namespace {
@@ -95,7 +95,7 @@ void LoopBuilder::emit_move(Op op, const Operand& pe, const Operand& bm, unsigne
   if (op == Op::Bput) {
     i.move.pe_number = static_cast<std::uint16_t>(rng_.below(test_.geometry.pes_per_block));
   }
-  append(test_.program, Section::Body, i);
+  test_.program.section(Section::Body).push_back(i);
 }
 
 /// One instruction for drafts of different slots; under a predicate only where what stays is known.
@@ -115,7 +115,7 @@ void LoopBuilder::emit(std::initializer_list<Draft> drafts) {
   if (predicated) {
     i.predicate = {true, rng_.chance(50), static_cast<std::uint8_t>(rng_.below(masks_set_))};
   }
-  append(test_.program, Section::Body, i);
+  test_.program.section(Section::Body).push_back(i);
   for (const Draft& draft : drafts) {
     if (draft.slot.t != TTarget::None) forget_t();
     if (draft.to == nullptr) continue;
@@ -178,8 +178,7 @@ int LoopBuilder::read(Operand& operand, Arithmetic& slot, const Place* place) {
   operand.space = Space::Immediate;
   operand.width = wide ? Width::Long : Width::Short;
   if (!shared) {
-    const Long word = random_word(rng_, style_.immediates);
-    slot.immediate = wide ? word : Long{upper_half(word).bits};
+    slot.immediate = narrow_float(random_word(rng_, style_.immediates), operand.width);
   }
   return input_level;
 }
@@ -213,7 +212,7 @@ void LoopBuilder::write_frame() {
       i.alu.width = place.where.width;
       i.alu.dst = place.where;
       i.alu.a = at(Space::Immediate, place.where.width, false, 0);
-      append(test_.program, Section::Start, i);
+      test_.program.section(Section::Start).push_back(i);
     }
     if (!scale) continue;
     i.alu = {};
@@ -222,7 +221,7 @@ void LoopBuilder::write_frame() {
     i.mul.dst = i.mul.a = place.where;
     i.mul.b = at(Space::Immediate, Width::Long, false, 0);
     i.mul.immediate = random_word(rng_, OperandDistribution::Moderate);
-    append(test_.program, Section::End, i);
+    test_.program.section(Section::End).push_back(i);
   }
 }
 

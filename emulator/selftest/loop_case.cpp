@@ -40,17 +40,13 @@ Inputs random_inputs(Rng& rng) {
           rng.chance(15) ? rng.between(1, 2) : 0};
 }
 
-Long word_as(Width width, Long word) {
-  return width == Width::Long ? word : Long{upper_half(word).bits};
-}
-
 void draw_places(Rng& rng, BlockState& block, const std::vector<Operand>& places,
                  OperandDistribution distribution) {
   for (const Operand& where : places) {
     for (unsigned pe = 0; pe < block.pes; ++pe) {
       for (unsigned element = 0; element < max_elements; ++element) {
         write_location(block, where, pe, element,
-                       word_as(where.width, random_word(rng, distribution)).bits);
+                       narrow_float(random_word(rng, distribution), where.width).bits);
       }
     }
   }
@@ -65,7 +61,7 @@ void draw_items(Rng& rng, Case& test, const std::vector<ItemField>& fields, cons
                                                     : boundary_word(rng);
       const Operand& x = field.in_item;
       write_bm(test.state, test.run.source_base + n * test.run.source_step + x.address, x.width,
-               word_as(x.width, word).bits);
+               narrow_float(word, x.width).bits);
     }
   }
 }
@@ -127,7 +123,7 @@ Case loop_case(std::uint64_t seed) {
                   distribution_name(inputs.distribution), inputs.hard_item ? ", one hard item" : "",
                   inputs.edges > 0 ? ", some at edges" : "",
                   style.immediates == OperandDistribution::Edges ? ", constants at edges" : "",
-                  style.range_limit_steps > 0 ? ", range_limit_steps" : "",
+                  style.range_limit_steps > 0 ? ", ends of the range" : "",
                   style.feedback ? ", sums fed back" : "", style.halves ? ", halves of longs" : "");
   return test;
 }

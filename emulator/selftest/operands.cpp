@@ -12,9 +12,6 @@ constexpr std::uint64_t fraction_mask = (std::uint64_t{1} << 60) - 1;
 constexpr u128 sign_bit = u128{1} << 71;
 constexpr std::uint32_t bias = 1023, top_exponent = 2046, special = 2047;
 
-constexpr std::array<std::string_view, distribution_count> distribution_names{
-    "moderate", "wide",  "sparse", "ties",     "doubles",   "zeros",    "dirty zeros",
-    "large",    "small", "edges",  "specials", "sprinkled", "integers", "hostile"};
 /// Biased exponents at which something ends: the range (1, 2046), the last bits of a long as a
 /// second double (53 to 61), what rounds them as a double (9), factors whose products leave the
 /// range (512, 1535), sums that lanes of integers trust (128), products that matrices do (223,
@@ -65,7 +62,10 @@ Long moderate(Rng& rng) {
   return word_of(bits, bias - 8 + (bits >> 1) % 17, rng.bits());
 }
 
-Long zero(Rng& rng, bool dirty) { return word_of(rng.bits(), 0, dirty ? rng.bits() : 0); }
+template <bool dirty>
+Long zero(Rng& rng) {
+  return word_of(rng.bits(), 0, dirty ? rng.bits() : 0);
+}
 
 Long special_word(Rng& rng) {
   if (rng.chance(50)) return word_of(rng.bits(), special, 0);
@@ -145,10 +145,48 @@ std::int64_t edge_distance(Rng& rng) {
   return rng.chance(50) ? distance : -distance;
 }
 
+/// Mostly moderate numbers, `percent` of the words from `rare`.
+template <unsigned percent, Long (*rare)(Rng& rng)>
+Long mixed(Rng& rng) {
+  return rng.chance(percent) ? rare(rng) : moderate(rng);
+}
+
+Long sprinkled(Rng& rng) {
+  if (rng.below(400) != 0) return moderate(rng);
+  return rng.chance(50) ? difficult_word(rng) : boundary_word(rng);
+}
+
+struct Distribution {
+  std::string_view name;
+  Long (*draw)(Rng& rng);
+};
+/// In the order of OperandDistribution.
+constexpr std::array<Distribution, distribution_count> distributions{{
+    {"moderate", moderate},
+    {"wide", [](Rng& rng) { return number(rng, bias - 300, bias + 300); }},
+    {"sparse",
+     [](Rng& rng) { return word_of(rng.bits(), bias - 30 + rng.below(61), sparse_fraction(rng)); }},
+    {"ties",
+     [](Rng& rng) { return word_of(rng.bits(), bias - 20 + rng.below(41), tie_fraction(rng)); }},
+    {"doubles",
+     [](Rng& rng) {
+       return Long{moderate(rng).bits & ~u128{rng.chance(70) ? 255U : Short::mask}};
+     }},
+    {"zeros", mixed<30, zero<false>>},
+    {"dirty zeros", mixed<30, zero<true>>},
+    {"large", large},
+    {"small", small},
+    {"edges", boundary_word},
+    {"specials", mixed<30, special_word>},
+    {"sprinkled", sprinkled},
+    {"integers", integer},
+    {"hostile", difficult_word},
+}};
+
 }  // namespace
 
 std::string_view distribution_name(OperandDistribution distribution) noexcept {
-  return distribution_names[static_cast<std::size_t>(distribution)];
+  return distributions[static_cast<std::size_t>(distribution)].name;
 }
 
 std::string_view relation_name(Relation relation) noexcept {
@@ -156,7 +194,7 @@ std::string_view relation_name(Relation relation) noexcept {
 }
 
 OperandDistribution random_distribution(Rng& rng) {
-  // Numbers of moderate size are what fast ways are made for: they get their share.
+  // Fast paths are made for moderate numbers.
   if (rng.chance(25)) return OperandDistribution::Moderate;
   return rng.chance(10) ? OperandDistribution::Edges
                         : static_cast<OperandDistribution>(rng.below(distribution_count));
@@ -182,7 +220,7 @@ Long difficult_word(Rng& rng) {
   };
   switch (rng.below(13)) {
     case 0:
-      return zero(rng, rng.chance(50));
+      return rng.chance(50) ? zero<true>(rng) : zero<false>(rng);
     case 1:
       return special_word(rng);
     case 2:
@@ -205,38 +243,7 @@ Long difficult_word(Rng& rng) {
 }
 
 Long random_word(Rng& rng, OperandDistribution distribution) {
-  switch (distribution) {
-    case OperandDistribution::Moderate:
-      return moderate(rng);
-    case OperandDistribution::Wide:
-      return number(rng, bias - 300, bias + 300);
-    case OperandDistribution::Sparse:
-      return word_of(rng.bits(), bias - 30 + rng.below(61), sparse_fraction(rng));
-    case OperandDistribution::Ties:
-      return word_of(rng.bits(), bias - 20 + rng.below(41), tie_fraction(rng));
-    case OperandDistribution::Doubles:
-      return Long{moderate(rng).bits & ~u128{rng.chance(70) ? 255U : Short::mask}};
-    case OperandDistribution::Zeros:
-      return rng.chance(30) ? zero(rng, false) : moderate(rng);
-    case OperandDistribution::DirtyZeros:
-      return rng.chance(30) ? zero(rng, true) : moderate(rng);
-    case OperandDistribution::Large:
-      return large(rng);
-    case OperandDistribution::Small:
-      return small(rng);
-    case OperandDistribution::Edges:
-      return boundary_word(rng);
-    case OperandDistribution::Specials:
-      return rng.chance(30) ? special_word(rng) : moderate(rng);
-    case OperandDistribution::Sprinkled:
-      if (rng.below(400) != 0) return moderate(rng);
-      return rng.chance(50) ? difficult_word(rng) : boundary_word(rng);
-    case OperandDistribution::Integers:
-      return integer(rng);
-    case OperandDistribution::Hostile:
-      break;
-  }
-  return difficult_word(rng);
+  return distributions[static_cast<std::size_t>(distribution)].draw(rng);
 }
 
 WordPair random_pair(Rng& rng, const PairKind& kind) {
