@@ -112,10 +112,9 @@ void fix_items(Assembly& a) {
 
 /// Whether the body writes to the stream, so that NAME@K affects the waits of its transfers.
 bool writes_to_stream(const Program& program) {
-  for (const Instruction& i : program.section(Section::Body)) {
-    if (i.move.op == Op::Bput && i.move.bm.space != Space::Bm) return true;
-  }
-  return false;
+  return std::ranges::any_of(program.section(Section::Body), [](const Instruction& i) {
+    return i.move.op == Op::Bput && i.move.bm.space != Space::Bm;
+  });
 }
 
 void check_size(Assembly& a, std::uint64_t count) {

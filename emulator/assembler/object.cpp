@@ -66,7 +66,7 @@ std::uint32_t checksum(std::span<const std::uint8_t> bytes) noexcept {
   return static_cast<std::uint32_t>(crc32_z(crc32_z(0, nullptr, 0), bytes.data(), bytes.size()));
 }
 
-/// The unsigned integer that stands for a number, enumeration or truth value in a file.
+/// The unsigned integer that represents a number, enumeration or truth value in a file.
 template <typename T>
 constexpr auto stored(T value) noexcept {
   if constexpr (std::is_same_v<T, double>)

@@ -28,22 +28,14 @@ void write_word(LaneMemory& memory, std::size_t address, std::size_t lanes, std:
 /// Memory of a location and the address in it; `block` may be const or not.
 template <typename Block>
 auto find(Block& block, const Operand& x, unsigned pe, unsigned element) {
-  using Memory = decltype(&block.registers);
-  switch (x.space) {
-    case Space::Register:
-      return std::pair<Memory, std::size_t>{&block.registers, x.at(element)};
-    case Space::T:
-      return std::pair<Memory, std::size_t>{&block.t, element * 2 + x.address};
-    case Space::LocalByT: {
-      const std::size_t unit = shorts_in(x.width);
-      const std::size_t words = block.local.size() / block.pes / unit;
-      const std::uint64_t t = block.t[(element * 2 + 1) * block.pes + pe];
-      return std::pair<Memory, std::size_t>{&block.local,
-                                            static_cast<std::size_t>(t % words) * unit};
-    }
-    default:
-      return std::pair<Memory, std::size_t>{&block.local, x.at(element)};
-  }
+  using Location = std::pair<decltype(&block.registers), std::size_t>;
+  if (x.space == Space::Register) return Location{&block.registers, x.at(element)};
+  if (x.space == Space::T) return Location{&block.t, element * 2 + x.address};
+  if (x.space != Space::LocalByT) return Location{&block.local, x.at(element)};
+  const std::size_t unit = shorts_in(x.width);
+  const std::size_t words = block.local.size() / block.pes / unit;
+  const std::uint64_t t = block.t[(element * 2 + 1) * block.pes + pe];
+  return Location{&block.local, static_cast<std::size_t>(t % words) * unit};
 }
 
 }  // namespace

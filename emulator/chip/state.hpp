@@ -1,4 +1,4 @@
-// The state of the machine as plain data: copy, compare, save and restore are one line each.
+// The state of the machine as plain data, to be copied, compared and saved.
 #pragma once
 
 #include <array>

@@ -27,7 +27,7 @@ struct Phase {
 /// exception of a task cancels the remaining work and is rethrown to the caller.
 void run_phases(std::span<const Phase> phases, unsigned threads);
 
-/// What the caller of long work hands to it.
+/// Cancellation and progress of long work, given by its caller.
 struct WorkMonitor {
   std::stop_token stop = {};             ///< cancels the work
   std::function<void()> heartbeat = {};  ///< reports progress; called by several threads

@@ -7,7 +7,7 @@
 
 namespace gdr {
 
-/// Where an operand lives. Values are part of the encoding.
+/// Memory or register of an operand. Values are part of the encoding.
 enum class Space : std::uint8_t {
   None = 0,         ///< no operand
   Register = 1,     ///< the PE's register file

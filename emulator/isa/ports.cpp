@@ -13,7 +13,7 @@ constexpr std::array<std::optional<What>, 11> accessed{
     std::nullopt, What::Register, What::Local, What::Local,    What::T,       std::nullopt,
     std::nullopt, std::nullopt,   What::Bm,    What::BmSource, What::BmOutput};
 
-/// Collects the accesses of one element, listing what is read in common once.
+/// Collects the accesses of one element, common reads once.
 class Collector {
  public:
   Collector(unsigned element, const Geometry& geometry, std::vector<Access>& out)

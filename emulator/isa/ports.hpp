@@ -49,7 +49,7 @@ struct MemorySize {
 /// The memory of a space; without name and size where operands have no address.
 MemorySize memory_of(Space space, const Geometry& geometry) noexcept;
 
-/// All accesses of element `element`, reads before writes. What two operands read in common (same
+/// All accesses of element `element`, reads before writes. A read that two operands share (same
 /// address and width) is listed once. T-indirect operands also read T.
 void accesses_of_element(const Instruction& instruction, unsigned element, const Geometry& geometry,
                          std::vector<Access>& out);

@@ -1,4 +1,4 @@
-// A program: four sections of instructions, and the interface that its declarations give it.
+// A program: four sections of instructions, and the interface that it declares.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ enum class Section : std::uint8_t { Init = 0, Start = 1, Body = 2, End = 3 };
 constexpr unsigned section_count = 4;
 constexpr std::array<std::string_view, section_count> section_names{"init", "start", "body", "end"};
 
-/// Transfer type of a variable: which way it goes between host and chip.
+/// Transfer type of a variable: its direction between host and chip.
 enum class VarKind : std::uint8_t {
   Target = 0,  ///< `ivar`: one value for each i-particle, to the PEs
   Source = 1,  ///< `jvar`: one value for each j-item, to the broadcast memory

@@ -11,26 +11,16 @@ namespace {
 
 enum Place : std::uint8_t { can_write = 1, can_read = 2, in_bm = 4 };
 
-/// Where each space may stand, indexed by Space.
-constexpr std::array<std::uint8_t, 11> places{
-    0,                     // None
-    can_write | can_read,  // Register
-    can_write | can_read,  // Local
-    can_write | can_read,  // LocalByT
-    can_write | can_read,  // T
-    can_read,              // Immediate
-    can_read,              // PeNumber
-    can_read,              // BlockNumber
-    in_bm,                 // Bm
-    in_bm,                 // BmSource
-    in_bm,                 // BmOutput
-};
+/// Valid places of a space.
+constexpr unsigned places_of(Space space) noexcept {
+  if (space == Space::None || space > Space::BmOutput) return 0;
+  if (in_broadcast_memory(space)) return in_bm;
+  if (space > Space::T) return can_read;
+  return can_write | can_read;
+}
 
 std::string check_operand(const Operand& x, Place place, const char* role) {
-  const auto index = static_cast<std::size_t>(x.space);
-  if (index >= places.size() || (places[index] & place) == 0) {
-    return std::string(role) + " cannot be in this place";
-  }
+  if ((places_of(x.space) & place) == 0) return std::string(role) + " cannot be in this place";
   const bool addressed = has_address(x.space);
   const bool half_of_t = x.space == Space::T && x.width == Width::Short && x.address == 1;
   if (!addressed && (x.vector || (x.address != 0 && !half_of_t))) {

@@ -55,7 +55,6 @@ struct Declaration {
   Span conversion_span;
   std::optional<Reduce> reduce;
   std::optional<Operand> location;
-  Span location_span;
   std::uint64_t pad = 0;
 };
 
@@ -155,18 +154,13 @@ bool parse_pad(Assembly& a, Cursor& c, Declaration& d) {
                           "it is the value in items that complete a group");
   }
   a.layout.pad_given = true;
-  if (value.hex_digits == 16) {
-    d.pad = static_cast<std::uint64_t>(value.integer);
-    return true;
-  }
   const HostType host = d.conversion.host;
-  if (host == HostType::F64 || host == HostType::F32) {
+  const bool real = host == HostType::F64 || host == HostType::F32;
+  if (real && value.hex_digits != 16) {
     const Rounded r = round_binary(value.as_binary(), host == HostType::F64 ? 52 : 23,
                                    host == HostType::F64 ? 11 : 8);
-    if (r.error == RoundError::None) {
-      d.pad = static_cast<std::uint64_t>(r.bits);
-      return true;
-    }
+    d.pad = static_cast<std::uint64_t>(r.bits);
+    if (r.error == RoundError::None) return true;
   } else if (!value.real && value.integer >= -(i128{1} << 63) && value.integer < (i128{1} << 64)) {
     d.pad = static_cast<std::uint64_t>(value.integer);
     return true;
@@ -184,14 +178,13 @@ bool parse_at(Assembly& a, Cursor& c, Declaration& d) {
                           "a location is expected after `at`");
   }
   if (!parse_location(a, c, location)) return false;
-  d.location_span = {begin, c.p};
   const Operand& x = location.operand;
   const bool needs_vector =
       d.kind->interface && d.kind->vector && !x.vector && a.program.elements > 1;
   const bool allowed = d.kind->allows(x) && x.width == d.width;
   if (!allowed || location.item != 0 || needs_vector) {
     return a.report.error(
-        Code::InvalidLocation, d.location_span,
+        Code::InvalidLocation, {begin, c.p},
         in_quotes(d.kind->name + std::string(d.width == Width::Long ? " long" : " short")) +
             " cannot have this location",
         allowed ? "this is a scalar; a vector is required" : "this is " + describe(x),
@@ -205,12 +198,9 @@ bool parse_tail(Assembly& a, Cursor& c, Declaration& d) {
   for (c.skip(); !c.done(); c.skip()) {
     Cursor ahead = c;
     const Span word = ahead.word();
-    if (word.text() == "at") {
+    if (word.text() == "at" || word.text() == "pad") {
       c = ahead;
-      if (!parse_at(a, c, d)) return false;
-    } else if (word.text() == "pad") {
-      c = ahead;
-      if (!parse_pad(a, c, d)) return false;
+      if (!(word.text() == "at" ? parse_at(a, c, d) : parse_pad(a, c, d))) return false;
     } else if (const auto reduce = find_reduce(word.text()); reduce && !d.reduce) {
       c = ahead;
       if (!d.kind->reduced) {

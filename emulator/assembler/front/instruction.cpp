@@ -129,7 +129,6 @@ bool parse_transfer(Assembly& a, Cursor& c, const OpInfo& op, Span word, Draft& 
   move.op = op.op;
   draft.mnemonics[2] = word;
   TransferOperand to, from;
-  const std::size_t errors = a.report.errors();
   const bool good_target = parse_transfer_operand(a, c, word, form, !get, to);
   if (!good_target) {
     if (at_operand_end(c)) return false;
@@ -137,8 +136,7 @@ bool parse_transfer(Assembly& a, Cursor& c, const OpInfo& op, Span word, Draft& 
     c.skip();
     if (at_operand_end(c)) return false;
   }
-  if (!parse_transfer_operand(a, c, word, form, get, from)) return false;
-  if (a.report.errors() != errors) return false;
+  if (!parse_transfer_operand(a, c, word, form, get, from) || !good_target) return false;
   c.skip();
   if (!get) {
     if (at_operand_end(c)) return missing_operands(a, word, form);

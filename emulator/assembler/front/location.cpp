@@ -10,7 +10,7 @@ namespace gdr {
 namespace assembly {
 namespace {
 
-/// What follows `$`; longs of addressed memories have the prefix `l`.
+/// A word after `$`; longs of addressed memories have the prefix `l`.
 struct Prefix {
   std::string_view text;
   Space space;
@@ -229,25 +229,15 @@ bool parse_location(Assembly& a, Cursor& c, Location& location) {
 
 std::string describe(const Operand& x) {
   const std::string width = x.width == Width::Long ? "a long " : "a short ";
-  switch (x.space) {
-    case Space::None:
-      return "nothing";
-    case Space::Register:
-      return width + "register";
-    case Space::Local:
-    case Space::LocalByT:
-      return width + "location of the local memory";
-    case Space::T:
-      return x.width == Width::Long ? "T" : "half of T";
-    case Space::Immediate:
-      return "a number";
-    case Space::PeNumber:
-      return "the PE's number";
-    case Space::BlockNumber:
-      return "the block's number";
-    default:
-      return width + "word of the broadcast memory";
+  if (x.space == Space::Register) return width + "register";
+  if (x.space == Space::Local || x.space == Space::LocalByT) {
+    return width + "location of the local memory";
   }
+  if (in_broadcast_memory(x.space)) return width + "word of the broadcast memory";
+  if (x.space == Space::T) return x.width == Width::Long ? "T" : "half of T";
+  if (x.space == Space::PeNumber) return "the PE's number";
+  if (x.space == Space::BlockNumber) return "the block's number";
+  return x.space == Space::Immediate ? "a number" : "nothing";
 }
 
 }  // namespace assembly

@@ -181,24 +181,17 @@ long double host_from_binary(const Binary& number) noexcept {
 
 Rounded round_binary(const Binary& number, unsigned fraction_bits,
                      unsigned exponent_bits) noexcept {
-  const unsigned sign_shift = fraction_bits + exponent_bits;
-  const u128 sign = u128{number.negative ? 1U : 0U} << sign_shift;
+  const u128 sign = u128{number.negative ? 1U : 0U} << (fraction_bits + exponent_bits);
   if (number.significand == 0) return {sign};
-  const unsigned cut = 63 - fraction_bits;
-  const std::uint64_t half = std::uint64_t{1} << (cut - 1);
-  const std::uint64_t rest = number.significand & (2 * half - 1);
-  u128 kept = number.significand >> cut;
-  if (rest > half || (rest == half && (kept & 1) != 0)) ++kept;
-  std::int64_t exponent = std::int64_t{number.exponent} + 63;
-  const std::int64_t bias = (std::int64_t{1} << (exponent_bits - 1)) - 1;
-  if (exponent < 1 - bias) return {sign, false, RoundError::TooSmall};
-  if (kept >> (fraction_bits + 1) != 0) {
-    kept >>= 1;
-    ++exponent;
-  }
-  if (exponent > bias) return {sign, false, RoundError::TooLarge};
-  const u128 fraction = kept & ((u128{1} << fraction_bits) - 1);
-  return {sign | (static_cast<u128>(exponent + bias) << fraction_bits) | fraction, rest == 0};
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const FloatRange range{static_cast<int>(fraction_bits) + 1, 1 - bias, bias};
+  Flags flags = no_flags;
+  const auto r = round_once(number.exponent + 63, u128{number.significand} << 64, range, flags);
+  if (r.kind == FloatClass::Zero) return {sign, false, RoundError::TooSmall};
+  if (r.kind == FloatClass::Infinity) return {sign, false, RoundError::TooLarge};
+  const u128 fraction = r.significand & ((std::uint64_t{1} << fraction_bits) - 1);
+  const bool exact = number.significand << (fraction_bits + 1) == 0;
+  return {sign | (static_cast<u128>(r.exponent + bias) << fraction_bits) | fraction, exact};
 }
 
 Rounded round_binary(const Binary& number, Width width) noexcept {

@@ -151,14 +151,10 @@ bool rounded_immediate(Assembly& a, const SourceOperand& x, Width width, Immedia
 
 bool float_immediate(Assembly& a, const SourceOperand& x, Immediate& out) {
   if (x.value.hex_digits != 0) return hex_immediate(a, x, out);
-  if (x.value.suffix == 's') return rounded_immediate(a, x, Width::Short, out);
-  if (x.value.suffix == 'l') return rounded_immediate(a, x, Width::Long, out);
   const Rounded as_short = round_binary(x.value.as_binary(), Width::Short);
-  if (as_short.error == RoundError::None && as_short.exact) {
-    out = {Width::Short, as_short.bits};
-    return true;
-  }
-  return rounded_immediate(a, x, Width::Long, out);
+  const bool exact = as_short.error == RoundError::None && as_short.exact;
+  const bool is_short = x.value.suffix == 0 ? exact : x.value.suffix == 's';
+  return rounded_immediate(a, x, is_short ? Width::Short : Width::Long, out);
 }
 
 bool integer_immediate(Assembly& a, const SourceOperand& x, Width width, Immediate& out) {

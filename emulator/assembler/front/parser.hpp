@@ -2,14 +2,9 @@
 // and return false.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "emulator/assembler/front/assembly.hpp"
 #include "emulator/isa/table.hpp"
@@ -73,7 +68,7 @@ void parse_const(Assembly& a, Cursor& c, Span word);
 
 /// The cursor is at the predicate or the first mnemonic.
 void parse_instruction(Assembly& a, Cursor& c);
-/// The code of messages about what is outside the memory of a space.
+/// Code of errors about locations outside the memory of a space.
 Code memory_code(Space space) noexcept;
 
 // --- operand.cpp: destinations and sources of arithmetic

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <tuple>
 
 namespace gdr::assembly {
 namespace {
@@ -148,10 +150,8 @@ bool Report::note(const SourceSpan& where, std::string message) {
 std::vector<Diagnostic> Report::release() {
   std::vector<Diagnostic> all(std::make_move_iterator(list_.begin()),
                               std::make_move_iterator(list_.end()));
-  std::stable_sort(all.begin(), all.end(), [](const Diagnostic& a, const Diagnostic& b) {
-    if (a.range.file != b.range.file) return a.range.file < b.range.file;
-    if (a.range.line != b.range.line) return a.range.line < b.range.line;
-    return a.range.column < b.range.column;
+  std::ranges::stable_sort(all, {}, [](const Diagnostic& d) {
+    return std::tuple(d.range.file, d.range.line, d.range.column);
   });
   return all;
 }
