@@ -162,7 +162,8 @@ std::optional<Divergence> together(const Engine& reference, const Engine& other,
   for (const Section section : all_sections) {
     const auto& instructions = test.program.section(section);
     if (instructions.empty()) continue;
-    part.program.section(section) = instructions;
+    auto& prefix = part.program.section(section);
+    prefix = instructions;
     const std::uint64_t passes = section == Section::Body ? test.run.iterations : 1;
     std::uint64_t pass = 0;
     for (; pass < passes; ++pass) {
@@ -170,24 +171,17 @@ std::optional<Divergence> together(const Engine& reference, const Engine& other,
       if (!agree(reference, other, part)) break;
     }
     if (pass == passes) continue;
-    std::size_t last = instructions.size() - 1;
-    if (pass == 0) {
-      auto& prefix = part.program.section(section);
-      for (std::size_t n = 1; n < instructions.size(); ++n) {
-        prefix.assign(instructions.begin(), instructions.begin() + static_cast<std::ptrdiff_t>(n));
-        last = n - 1;
-        if (!agree(reference, other, part)) break;
-        last = n;
-      }
-      prefix.assign(instructions.begin(),
-                    instructions.begin() + static_cast<std::ptrdiff_t>(last + 1));
+    for (std::size_t n = 1; pass == 0 && n < instructions.size(); ++n) {
+      prefix.assign(instructions.begin(), instructions.begin() + static_cast<std::ptrdiff_t>(n));
+      if (!agree(reference, other, part)) break;
+      prefix = instructions;
     }
     Divergence d =
-        describe(instructions[last], test.state, run_case(reference, part), run_case(other, part));
+        describe(prefix.back(), test.state, run_case(reference, part), run_case(other, part));
     d.operands.clear();  // their values are unknown here
     d.section = section;
     d.iteration = pass;
-    d.instruction = last;
+    d.instruction = prefix.size() - 1;
     return d;
   }
   return std::nullopt;

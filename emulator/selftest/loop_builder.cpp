@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "emulator/selftest/generators.hpp"
+#include "emulator/selftest/case.hpp"
 
 namespace gdr::selftest {
 namespace {
 
-constexpr int input_level = 9;  // what moderate distributions keep
+constexpr int input_level = 9;  // bound of moderate distributions
 
 Operand at(Space space, Width width, bool vector, std::uint32_t address) {
   return {space, width, vector, static_cast<std::uint16_t>(address), 0, 0};
@@ -98,7 +98,8 @@ void LoopBuilder::emit_move(Op op, const Operand& pe, const Operand& bm, unsigne
   test_.program.section(Section::Body).push_back(i);
 }
 
-/// One instruction for drafts of different slots; under a predicate only where what stays is known.
+/// One instruction for drafts of different slots; predicated only if the destinations have known
+/// bounds.
 void LoopBuilder::emit(std::initializer_list<Draft> drafts) {
   Instruction i;
   i.vlen = static_cast<std::uint8_t>(elements());
@@ -117,7 +118,10 @@ void LoopBuilder::emit(std::initializer_list<Draft> drafts) {
   }
   test_.program.section(Section::Body).push_back(i);
   for (const Draft& draft : drafts) {
-    if (draft.slot.t != TTarget::None) forget_t();
+    for (Place& place : temporaries_) {
+      const bool overwritten = draft.slot.t != TTarget::None && place.where.space == Space::T;
+      if (overwritten) place.written = false;  // the bound of its new value is unknown
+    }
     if (draft.to == nullptr) continue;
     draft.to->level = predicated ? std::max(draft.to->level, draft.level) : draft.level;
     draft.to->written = true;
@@ -193,13 +197,6 @@ void LoopBuilder::write(Draft& draft, Place& place) {
   if (place.where.space == Space::T || !rng_.chance(10)) return;
   const bool whole = draft.slot.width == Width::Long;
   draft.slot.t = whole ? TTarget::Whole : rng_.pick({TTarget::Upper, TTarget::Lower});
-}
-
-/// What T held is gone, and a bound of what it holds now is not kept.
-void LoopBuilder::forget_t() {
-  for (Place& t : temporaries_) {
-    if (t.where.space == Space::T) t.written = false;
-  }
 }
 
 void LoopBuilder::write_frame() {

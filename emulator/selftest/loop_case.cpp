@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "emulator/selftest/generators.hpp"
+#include "emulator/selftest/case.hpp"
 #include "emulator/selftest/loop_builder.hpp"
 
 namespace gdr::selftest {
@@ -69,7 +69,7 @@ void draw_items(Rng& rng, Case& test, const std::vector<ItemField>& fields, cons
 /// Iterations, with source items after the scratch and the output items after those.
 void place_run(Rng& rng, Case& test) {
   BlockRun& run = test.run;
-  // Short loops are many in the time of a long one.
+  // Mostly short loops: many fit into the time of a long one.
   run.iterations = rng.pick({1U, 2U, 3U, 5U, 8U, 13U, 16U, 17U, 33U});
   if (rng.chance(10)) run.iterations = rng.pick({64U, 100U, 200U});
   if (rng.below(200) == 0) run.iterations = 1000;

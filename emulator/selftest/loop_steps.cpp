@@ -29,6 +29,13 @@ LoopBuilder::Draft LoopBuilder::product() {
   return draft;
 }
 
+MaskTarget LoopBuilder::random_mask() {
+  // Predicates may use masks from here on; before, masks are clear or random.
+  masks_set_ = 2;
+  const MaskFlag flag = rng_.pick({MaskFlag::Negative, MaskFlag::Zero});
+  return {flag, static_cast<std::uint8_t>(rng_.below(2))};
+}
+
 LoopBuilder::Draft LoopBuilder::sum() {
   Draft draft;
   if (rng_.chance(35)) {
@@ -50,10 +57,7 @@ LoopBuilder::Draft LoopBuilder::sum() {
   }
   write(draft, temporary());
   if (rng_.chance(style_.mask_chance)) {
-    draft.slot.mask = {rng_.pick({MaskFlag::Negative, MaskFlag::Zero}),
-                       static_cast<std::uint8_t>(rng_.below(2))};
-    // Predicates may use masks from here on; before, masks are clear or random.
-    masks_set_ = 2;
+    draft.slot.mask = random_mask();
   }
   return draft;
 }
@@ -155,8 +159,7 @@ void LoopBuilder::transfer_step() {
 void LoopBuilder::mask_step() {
   Draft draft;
   Arithmetic& slot = draft.slot;
-  slot.mask = {rng_.pick({MaskFlag::Negative, MaskFlag::Zero}),
-               static_cast<std::uint8_t>(rng_.below(2))};
+  slot.mask = random_mask();
   slot.width = rng_.chance(50) ? Width::Long : Width::Short;
   if (rng_.chance(40)) {
     slot.op = Op::Isub;
@@ -168,7 +171,6 @@ void LoopBuilder::mask_step() {
     read(slot.a, slot, source(2 * largest_factor));
     read(slot.b, slot, source(2 * largest_factor));
   }
-  masks_set_ = 2;
   emit({draft});
 }
 

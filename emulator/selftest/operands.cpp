@@ -12,10 +12,10 @@ constexpr std::uint64_t fraction_mask = (std::uint64_t{1} << 60) - 1;
 constexpr u128 sign_bit = u128{1} << 71;
 constexpr std::uint32_t bias = 1023, top_exponent = 2046, special = 2047;
 
-/// Biased exponents at which something ends: the range (1, 2046), the last bits of a long as a
-/// second double (53 to 61), what rounds them as a double (9), factors whose products leave the
-/// range (512, 1535), sums that lanes of integers trust (128), products that matrices do (223,
-/// 1823), shorts that a multiple of 2^28 can round (2019), longs that become words (2045).
+/// Biased exponents at which a range ends: that of the formats (1, 2046), of the last bits of a
+/// long as a second double (53 to 61) and of their rounding as a double (9), of factors with
+/// products in range (512, 1535), of sums in integer lanes (128), of matrix products (223, 1823),
+/// of shorts rounded by a multiple of 2^28 (2019), of longs converted to words (2045).
 constexpr std::array edge_exponents{1U,   9U,    25U,   53U,   61U,   128U,  223U,
                                     512U, 1023U, 1535U, 1823U, 2019U, 2045U, 2046U};
 
@@ -34,7 +34,7 @@ Long with_exponent(Long w, std::int64_t exponent) {
                  static_cast<std::uint64_t>(w.bits));
 }
 
-/// A few bits set at random places, or all but a few.
+/// A fraction with a few random bits set, or with a few bits clear.
 std::uint64_t sparse_fraction(Rng& rng) {
   std::uint64_t fraction = 0;
   for (unsigned n = rng.below(4); n > 0; --n) fraction |= std::uint64_t{1} << rng.below(60);
@@ -43,7 +43,7 @@ std::uint64_t sparse_fraction(Rng& rng) {
   return rng.chance(30) ? ~fraction : fraction;
 }
 
-/// Halfway between two numbers of 25, 50 or 53 significant bits, or a unit beside that.
+/// Halfway between two numbers of 25, 50 or 53 significant bits, or one unit off.
 std::uint64_t tie_fraction(Rng& rng) {
   const unsigned cut = rng.pick({36U, 36U, 11U, 8U});
   const std::uint64_t kept = (rng.chance(30) ? sparse_fraction(rng) : rng.bits()) >> cut << cut;
@@ -111,10 +111,10 @@ Long near_equal(Rng& rng, Long a) {
   return {(bits & Long::mask) ^ sign};
 }
 
-/// b for which a + b or a - b is a tie of 25 or of 61 bits, or all but.
+/// b for which a + b or a - b is a tie of 25 or of 61 bits, or nearly one.
 Long sum_tie(Rng& rng, Long a) {
   const std::int64_t exponent = exponent_of(a);
-  if (rng.chance(50)) {  // half a unit of a's last place, give or take
+  if (rng.chance(50)) {  // about half a unit in the last place of a
     const Long half = word_of(rng.bits(), 1, rng.chance(50) ? rng.below(3) : rng.bits());
     return with_exponent(half, exponent - 60 - rng.below(3));
   }
@@ -124,8 +124,8 @@ Long sum_tie(Rng& rng, Long a) {
   return fsub(tie, a, Width::Long, flags);
 }
 
-/// b for which the biased exponents of a and b add up to `sum`; or for which the product lies next
-/// to a power of two, so that rounding decides on which side of it.
+/// b for which the biased exponents of a and b add up to `sum`, or the product is next to a power
+/// of two, so that rounding determines its exponent.
 Long product_partner(Rng& rng, Long a, std::int64_t sum) {
   const std::int64_t exponent = sum - exponent_of(a);
   const OperandDistribution distribution =
@@ -139,7 +139,7 @@ Long product_partner(Rng& rng, Long a, std::int64_t sum) {
   return with_exponent(b, exponent + rng.below(2));
 }
 
-/// Distances at which one operand ends where another one begins: of 25, 50, 53 and 61 bits.
+/// Distances of exponents near the width of a format: 25, 50, 53 and 61 bits.
 std::int64_t edge_distance(Rng& rng) {
   const std::int64_t distance = rng.pick({8U, 24U, 28U, 49U, 52U, 60U}) + rng.below(5);
   return rng.chance(50) ? distance : -distance;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "emulator/isa/table.hpp"
-#include "emulator/selftest/generators.hpp"
+#include "emulator/selftest/case.hpp"
 
 namespace gdr::selftest {
 namespace {

@@ -8,12 +8,12 @@
 #include "emulator/isa/ports.hpp"
 #include "emulator/isa/table.hpp"
 #include "emulator/isa/validate.hpp"
-#include "emulator/selftest/generators.hpp"
+#include "emulator/selftest/case.hpp"
 
 namespace gdr::selftest {
 namespace {
 
-/// Sizes of the items that operands may reach into, in shorts (even).
+/// Sizes of items, in shorts (even).
 struct ItemSizes {
   std::uint32_t source = 0, output = 0;
 };
@@ -27,8 +27,8 @@ struct Style {
   unsigned indirect_chance = 10;  ///< T-indirect operands in local memory
 };
 
-/// Gives an operand an address that fits for `vlen` elements; mostly among the first few, so that
-/// instructions meet each other's results.
+/// Gives an operand a valid address for `vlen` elements, mostly one of the first, so that
+/// instructions use each other's results.
 void place(Rng& rng, Operand& x, unsigned vlen, const Geometry& g, const ItemSizes& items) {
   const std::uint32_t size = x.space == Space::BmSource   ? items.source
                              : x.space == Space::BmOutput ? items.output
@@ -135,7 +135,7 @@ Transfer random_transfer(const Context& c) {
   return move;
 }
 
-/// A range in which T-indirect addresses are promised to be, for units of either width; or none.
+/// The declared range of T-indirect addresses, valid for units of either width; or none.
 void random_range(Rng& rng, const Geometry& g, Context& c) {
   c.range_first = c.range_last = 0;
   if (g.local_words < 2 || rng.chance(60)) return;

@@ -11,7 +11,7 @@
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/engine/reference/reference.hpp"
 #include "emulator/host/stopwatch.hpp"
-#include "emulator/selftest/generators.hpp"
+#include "emulator/selftest/case.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr::selftest {
@@ -108,14 +108,14 @@ class Run {
 
   void explain(std::size_t category, std::uint64_t seed, const Engine& engine,
                const Case& test_case) {
-    Failure f;
-    f.category = categories[category].name;
-    f.seed = seed;
-    f.engine = engine.name();
-    f.isa = engine.isa();
-    f.what = test_case.what;
-    f.first = find_divergence(reference_, engine, test_case).value_or(Divergence{});
-    f.shrunk = shrink(reference_, engine, test_case);
+    Failure f{.category = categories[category].name,
+              .seed = seed,
+              .engine = std::string(engine.name()),
+              .isa = engine.isa(),
+              .what = test_case.what,
+              .first = find_divergence(reference_, engine, test_case).value_or(Divergence{}),
+              .shrunk = shrink(reference_, engine, test_case),
+              .in_shrunk = {}};
     f.in_shrunk = find_divergence(reference_, engine, f.shrunk).value_or(Divergence{});
     failure_ = std::move(f);
   }

@@ -105,19 +105,15 @@ class Shrinker {
       for (std::size_t run = test_.program.sections[s].size(); run > 0; run /= 2) {
         for (std::size_t at = test_.program.sections[s].size(); at > 0;) {
           at -= std::min(at, run);
-          drop(s, at, run);
+          attempt([=](Case& t) {
+            auto& section = t.program.sections[s];
+            const auto first = section.begin() + static_cast<std::ptrdiff_t>(at);
+            const std::size_t count = std::min(run, section.size() - at);
+            section.erase(first, first + static_cast<std::ptrdiff_t>(count));
+          });
         }
       }
     }
-  }
-
-  void drop(unsigned s, std::size_t at, std::size_t count) {
-    attempt([=](Case& t) {
-      auto& section = t.program.sections[s];
-      const auto first = section.begin() + static_cast<std::ptrdiff_t>(at);
-      section.erase(first,
-                    first + static_cast<std::ptrdiff_t>(std::min(count, section.size() - at)));
-    });
   }
 
   void simplify(std::size_t s, std::size_t n) {

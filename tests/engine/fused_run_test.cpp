@@ -9,7 +9,6 @@
 #include "emulator/engine/native/native.hpp"
 #include "emulator/engine/vector/vector.hpp"
 #include "emulator/selftest/case.hpp"
-#include "emulator/selftest/generators.hpp"
 #include "emulator/selftest/rng.hpp"
 #include "kernels/builtin.hpp"
 #include "support/catch.hpp"
