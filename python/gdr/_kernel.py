@@ -19,6 +19,7 @@ from .errors import FileError, UsageError
 class VariableNames:
     """The variables that stand for a caller's names, where these differ from the program's."""
 
+    params: Dict[str, str] = dataclasses.field(default_factory=dict)
     targets: Dict[str, str] = dataclasses.field(default_factory=dict)
     sources: Dict[str, str] = dataclasses.field(default_factory=dict)
     results: Dict[str, str] = dataclasses.field(default_factory=dict)
@@ -113,7 +114,8 @@ class Kernel(CompiledKernel):
     ) -> Dict[str, float]:
         if params is not None and not isinstance(params, Mapping):
             raise TypeError(f"params: expected a dictionary, got {type(params).__name__}")
-        given = {**(params or {}), **more}
+        variables = self._caller_names.params
+        given = {variables.get(name, name): v for name, v in {**(params or {}), **more}.items()}
         missing = [name for name in self.names("param") if name not in given]
         if missing:
             raise UsageError(f"kernel {self.name!r}: missing params: {', '.join(missing)}")
