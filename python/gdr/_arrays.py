@@ -105,6 +105,14 @@ def output_array(
     """The array for a result: a new one, or the caller's, which must have this shape and type."""
     if out is None:
         return np.empty(tuple(shape), dtype)
+    check_writable(name, out, shape, dtype)
+    if not out.flags.c_contiguous:
+        raise ValueError(f"{name}: the array is not C-contiguous")
+    return out
+
+
+def check_writable(name: str, out: Any, shape: Sequence[int], dtype: npt.DTypeLike) -> None:
+    """Raise TypeError or ValueError for a result array of wrong type or shape, or read-only."""
     if not isinstance(out, np.ndarray):
         raise TypeError(f"{name}: expected a NumPy array, got {type(out).__name__}")
     if out.dtype != np.dtype(dtype):
@@ -112,9 +120,6 @@ def output_array(
     check_shape(name, out, shape)
     if not out.flags.writeable:
         raise ValueError(f"{name}: the array is read-only")
-    if not out.flags.c_contiguous:
-        raise ValueError(f"{name}: the array is not C-contiguous")
-    return out
 
 
 def check_no_overlap(name: str, out: AnyArray, others: Mapping[str, AnyArray]) -> None:
@@ -124,8 +129,10 @@ def check_no_overlap(name: str, out: AnyArray, others: Mapping[str, AnyArray]) -
             raise ValueError(f"{name}: overlaps {other}")
 
 
-def number(name: str, value: Any) -> float:
-    """One finite number."""
+def number(
+    name: str, value: Any, *, least: float = -np.inf, above: float = -np.inf, most: float = np.inf
+) -> float:
+    """One finite number; ValueError unless ``least <= number <= most`` and ``number > above``."""
     try:
         if isinstance(value, (str, bytes, bool)) or value is None or np.ndim(value) != 0:
             raise TypeError
@@ -134,6 +141,12 @@ def number(name: str, value: Any) -> float:
         raise TypeError(f"{name}: expected a number, got {type(value).__name__}") from None
     if not np.isfinite(one):
         raise ValueError(f"{name}: expected a finite number, got {one}")
+    if one < least:
+        raise ValueError(f"{name}: expected at least {least:g}, got {one}")
+    if one <= above:
+        raise ValueError(f"{name}: expected a number above {above:g}, got {one}")
+    if one > most:
+        raise ValueError(f"{name}: expected at most {most:g}, got {one}")
     return one
 
 

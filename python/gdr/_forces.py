@@ -15,18 +15,10 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 import numpy as np
 
 from . import _kernel
-from ._arrays import (
-    AnyArray,
-    Floats,
-    as_array,
-    check_no_overlap,
-    check_finite,
-    floats,
-    number,
-    output_array,
-)
-from ._open import Device, device_or_default
-from ._ranks import mark_collective
+from ._arrays import AnyArray, Floats, as_array, check_finite, check_no_overlap, floats, number
+from ._arrays import output_array
+from ._device import Device, device_or_default
+from ._job import mark_collective
 from .errors import InputError
 
 #: Vector inputs, with the names of their components without the final i or j.
@@ -103,21 +95,19 @@ def gravity(
         x = np.ascontiguousarray(floats("pos", pos, ("n", 3)))
         m = per_particle("mass", mass, len(x))
         soft = number("eps", eps)
-        positions = x
+        inputs = {"pos": x, "mass": m}
         if targets is not None:
-            positions = np.ascontiguousarray(floats("targets", targets, ("m", 3)))
+            inputs["targets"] = np.ascontiguousarray(floats("targets", targets, ("m", 3)))
+        positions = inputs.get("targets", x)
         a = output_array("acc", acc, positions.shape)
         p = output_array("pot", pot, (len(positions),))
-        check_no_overlap("acc", a, {"pos": x, "mass": m, "targets": positions, "pot": p})
-        check_no_overlap("pot", p, {"pos": x, "mass": m, "targets": positions})
+        check_no_overlap("acc", a, {**inputs, "pot": p})
+        check_no_overlap("pot", p, inputs)
     try:
-        if targets is None:
-            core.compute(x, m, soft, a, p)
-        else:
-            core.compute_on(positions, x, m, soft, a, p)
+        core.compute(x, m, soft, inputs.get("targets"), a, p)
     except InputError as error:
         try:
-            for name, array in (("pos", x), ("mass", m), ("targets", positions)):
+            for name, array in inputs.items():
                 check_finite(name, array)
         except ValueError as cause:
             raise mark_collective(cause, error) from None
@@ -203,8 +193,7 @@ class ParticleKernel:
 
     @functools.cached_property
     def _tuple(self) -> Any:
-        fields = list(self._results)
-        return collections.namedtuple(self.__name__ + "_result", fields)
+        return collections.namedtuple(self.__name__ + "_result", list(self._results))
 
     @property
     def __signature__(self) -> inspect.Signature:
@@ -219,7 +208,8 @@ class ParticleKernel:
     __doc__ = _Doc()  # type: ignore[assignment]
 
     def _docstring(self) -> str:
-        fields = ", ".join(f"{field} ({self._shape_text(field)})" for field in self._results)
+        shapes = {field: "n, 3" if len(v) == 3 else "n" for field, v in self._results.items()}
+        fields = ", ".join(f"{field} ({shape})" for field, shape in shapes.items())
         return (
             f"The built-in kernel {self.__name__!r} (formula in docs/reference/kernels.md).\n\n"
             f"{self.__name__}{self.__signature__}\n\n"
@@ -230,9 +220,6 @@ class ParticleKernel:
             f"Returns a named tuple of {fields}.\n\n"
             "Raises TypeError or ValueError naming the argument."
         )
-
-    def _shape_text(self, field: str) -> str:
-        return "n, 3" if len(self._results[field]) == 3 else "n"
 
     def __call__(
         self,
@@ -313,8 +300,7 @@ class ParticleKernel:
                 out[field] = by_variable[names[0]] = np.empty(m, dtype)
             else:
                 out[field] = np.empty((m, len(names)))
-                for k, name in enumerate(names):
-                    by_variable[name] = out[field][:, k]
+                by_variable.update(zip(names, out[field].T))
         return out, by_variable
 
     def __repr__(self) -> str:
@@ -326,11 +312,9 @@ def _count(name: str, pos: Any) -> int:
 
 
 def _parameter(argument: str, name: str, value: Any) -> float:
-    one = number(argument, value)
     if argument == name:
-        return one
-    if one < 0:
-        raise ValueError(f"{argument}: expected a length of at least 0, got {one}")
+        return number(argument, value)
+    one = number(argument, value, least=0)
     square = one * one
     if not np.isfinite(square) or (one > 0 and square < np.finfo(float).tiny):
         raise ValueError(f"{argument}: its square is out of range of a double; scale the units")
@@ -352,35 +336,13 @@ def _columns(
     """Arrays by variable: views of the columns of the arguments."""
     out: Dict[str, AnyArray] = {}
     for argument, names in arguments.items():
-        value = given[argument]
+        place, value = where + argument, given[argument]
         if len(names) == 1:
-            array = per_particle(where + argument, value, n)
-            check_finite(where + argument, array)
-            if names[0] in SQUARED:
-                array = _squares(where + argument, array)
-            out[names[0]] = array
+            array = per_particle(place, value, n)
         else:
-            vectors = floats(where + argument, value, (n, len(names)))
-            check_finite(where + argument, vectors)
-            for k, name in enumerate(names):
-                out[name] = vectors[:, k]
+            array = floats(place, value, (n, len(names)))
+        check_finite(place, array)
+        if names[0] in SQUARED:
+            array = _squares(place, array)
+        out.update(zip(names, np.atleast_2d(array.T)))
     return out
-
-
-gravity_potential = ParticleKernel("gravity_potential")
-gravity_long = ParticleKernel("gravity_long")
-gravity_jerk = ParticleKernel("gravity_jerk")
-gravity_jerk_long = ParticleKernel("gravity_jerk_long")
-gravity_nearest = ParticleKernel("gravity_nearest")
-gravity_neighbours = ParticleKernel("gravity_neighbours")
-gravity_snap = ParticleKernel("gravity_snap")
-gravity_1pn = ParticleKernel("gravity_1pn")
-lennard_jones = ParticleKernel("lennard_jones")
-lennard_jones_mixed = ParticleKernel("lennard_jones_mixed")
-coulomb = ParticleKernel("coulomb")
-coulomb_ewald = ParticleKernel("coulomb_ewald")
-morse = ParticleKernel("morse")
-buckingham = ParticleKernel("buckingham")
-sph_density = ParticleKernel("sph_density")
-sph_force = ParticleKernel("sph_force")
-gauss_sum = ParticleKernel("gauss_sum")

@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "arrays.hpp"
-#include "bind.hpp"
+#include "gdr/error.hpp"
 
 namespace gdr::python {
 namespace {
@@ -115,8 +115,6 @@ std::uint64_t run(PyMachine& machine, std::uint64_t most) {
   return done;
 }
 
-void set(Machine& machine, const std::string& name, double value) { machine.set(name, value); }
-
 void sources(Machine& machine, std::size_t n, const py::dict& arrays) {
   machine.sources(n, input_arrays(arrays, n).list);
 }
@@ -125,16 +123,11 @@ void targets(Machine& machine, std::size_t n, const py::dict& arrays) {
   machine.targets(n, input_arrays(arrays, n).list);
 }
 
-void results(Machine& machine, const py::dict& arrays) {
-  const auto results = result_arrays(arrays);
-  for (std::size_t k = 0; k < results.list.size(); ++k)
-    if (static_cast<std::size_t>(results.arrays[k].size()) < machine.target_count())
-      throw py::value_error(results.names[k] + ": the array is too short");
-  machine.results(results.list);
-}
-
-std::vector<std::string> instructions(const Machine& machine, const std::string& section) {
-  return machine.instructions(section);
+/// Fills arrays that have been allocated for this number of targets.
+void results(Machine& machine, const py::dict& arrays, std::size_t targets) {
+  if (machine.target_count() != targets)
+    throw Error(ErrorCategory::Usage, "the targets have changed during the call");
+  machine.results(result_arrays(arrays).list);
 }
 
 void set_memory(Machine& machine, const std::string& name, std::size_t block, std::size_t address,
@@ -148,7 +141,7 @@ void bind_machine(py::module_& m) {
   py::class_<PyMachine>(m, "Machine")
       .def(py::init<const std::string&>())
       .def("load", member(&Machine::load))
-      .def("set", member(&set))
+      .def("set", member(&Machine::set))
       .def("sources", member(&sources))
       .def("targets", member(&targets))
       .def("results", member(&results))
@@ -156,7 +149,7 @@ void bind_machine(py::module_& m) {
       .def("step", member(&Machine::step))
       .def("run", &run)
       .def("position", member(&position))
-      .def("instructions", member(&instructions))
+      .def("instructions", member(&Machine::instructions))
       .def("memory", member(&memory))
       .def("reduced", member(&reduced))
       .def("flags", member(&flags))

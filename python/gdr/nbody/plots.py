@@ -10,9 +10,9 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from .._open import Device
+from .._device import Device
 from .._records import Statistics, TimelineEvent
-from .._optional import require
+from .._system import require
 from .diagnostics import History, Stars, centre_of_mass
 
 #: Link and chips of one board at 500 MHz (sources in docs/internals/board.md).
