@@ -1,5 +1,5 @@
-// Headers that most files of the library include, for builds that read them once (wheel.cmake).
-// Files say what they need all the same: other builds have no such header.
+// The precompiled header of wheel builds (wheel.cmake): headers that most files of the library
+// include. Every file includes what it needs, because other builds do not precompile headers.
 #pragma once
 
 #include <fmt/core.h>

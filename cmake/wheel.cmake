@@ -1,14 +1,14 @@
-# What makes the build of a wheel short, on whose end somebody waits. None of it changes what is built.
+# Functions that shorten the build of a wheel, and have no effect on other builds.
 #
-#   gdr_share_headers(TARGET)   headers that most files include are read once for the target
-#   gdr_seldom(FILES...)        of the folder at hand: work that is done once for a kernel, a message
-#                               or a device, not once for a particle; lightly optimised
+#   gdr_share_headers(TARGET)   precompiles the headers that most files of the target include
+#   gdr_seldom(FILES...)        compiles files of the current directory with -O1: code that runs once
+#                               for a kernel, a message or a device, not once for a particle
 function(gdr_share_headers target)
   if(NOT SKBUILD)
     return()
   endif()
   target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/shared_headers.hpp)
-  # For other instruction sets they would have to be read anew.
+  # A precompiled header is valid for one instruction set.
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
     get_property(options SOURCE ${source} PROPERTY COMPILE_OPTIONS)
