@@ -1,5 +1,6 @@
-// The precompiled header of wheel builds (wheel.cmake): headers that most files of the library
-// include. Every file includes what it needs, because other builds do not precompile headers.
+// Headers that most files of the library include, precompiled by gdr_share_headers
+// (compile_time.cmake). Files include what they use all the same: the preset "developer" builds
+// without.
 #pragma once
 
 #include <fmt/core.h>

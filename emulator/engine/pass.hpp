@@ -6,7 +6,7 @@
 #include <span>
 
 #include "emulator/engine/loaded_chip.hpp"
-#include "emulator/port/loop_plan.hpp"
+#include "emulator/port/loaded_program.hpp"
 #include "emulator/port/memory.hpp"
 
 namespace gdr {
@@ -71,9 +71,5 @@ class PassRunner {
   /// Invalidates cached knowledge of the blocks' contents after external writes.
   virtual void invalidate_chips() noexcept {}
 };
-
-constexpr bool takes_part(std::uint64_t chips, std::size_t chip) noexcept {
-  return ((chips >> chip) & 1) != 0;
-}
 
 }  // namespace gdr

@@ -63,7 +63,7 @@ void DeviceCore::fail(BoardSlot& slot, const std::string& why) {
   slot.failure = why;
   slot.invalidate();
   const std::scoped_lock lock(counters);
-  ++statistics.lost_boards;
+  ++statistics.failed_boards;
 }
 
 void DeviceCore::add_conversion_time(double seconds) {

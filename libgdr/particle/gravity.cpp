@@ -15,7 +15,7 @@
 #include "libgdr/device/core.hpp"
 #include "libgdr/device/finite.hpp"
 #include "libgdr/particle/overflow_diagnosis.hpp"
-#include "libgdr/ranks/device_ranks.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 namespace gdr {
 namespace {

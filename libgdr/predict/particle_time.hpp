@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "emulator/board/program_timing.hpp"
 #include "emulator/board/time_model.hpp"
 #include "gdr/kernel.hpp"
 #include "libgdr/device/partition.hpp"

@@ -9,7 +9,7 @@
 #include "bind.hpp"
 #include "gdr/error.hpp"
 #include "gdr/version.hpp"
-#include "libgdr/ranks/device_ranks.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 namespace gdr::python {
 namespace {
@@ -33,7 +33,7 @@ py::dict statistics(DeviceHandle& handle) {
   d["fallback_runs"] = s.fallback_runs;
   d["fallback_reason"] = s.fallback_reason;
   d["compile_seconds"] = s.compile_seconds;
-  d["lost_boards"] = s.lost_boards;
+  d["failed_boards"] = s.failed_boards;
   d["checks"] = s.checks;
   d["failed_ranks"] = py::tuple(py::cast(s.failed_ranks));
   d["conversion_seconds"] = s.conversion_seconds;

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "gdr/error.hpp"
-#include "libgdr/ranks/device_ranks.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 namespace py = pybind11;
 

@@ -12,7 +12,6 @@
 #include "emulator/engine/vector/doubles/add_rows.hpp"
 #include "emulator/engine/vector/strip.hpp"
 #include "emulator/port/port.hpp"
-#include "emulator/port/port_rows.hpp"
 #include "emulator/port/port_words.hpp"
 
 namespace gdr {
