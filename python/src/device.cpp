@@ -15,32 +15,19 @@ namespace gdr::python {
 namespace {
 
 py::dict statistics(DeviceHandle& handle) {
+  using namespace py::literals;
   const Statistics s = handle.device().statistics();
-  py::dict d;
-  d["runs"] = s.runs;
-  d["interactions"] = s.interactions;
-  d["flops"] = s.flops;
-  d["compute_clocks"] = s.compute_clocks;
-  d["chip_clocks"] = s.chip_clocks;
-  d["bytes_to_board"] = s.bytes_to_board;
-  d["bytes_from_board"] = s.bytes_from_board;
-  d["predicted_seconds"] = s.predicted_seconds;
-  d["host_seconds"] = s.host_seconds;
-  d["engine"] = s.engine;
-  d["isa"] = s.isa;
-  d["threads"] = s.threads;
-  d["fast_runs"] = s.fast_runs;
-  d["fallback_runs"] = s.fallback_runs;
-  d["fallback_reason"] = s.fallback_reason;
-  d["compile_seconds"] = s.compile_seconds;
-  d["failed_boards"] = s.failed_boards;
-  d["checks"] = s.checks;
-  d["failed_ranks"] = py::tuple(py::cast(s.failed_ranks));
-  d["conversion_seconds"] = s.conversion_seconds;
-  d["transfer_seconds"] = s.transfer_seconds;
-  d["board_seconds"] = s.board_seconds;
-  d["overlap_seconds"] = s.overlap_seconds;
-  return d;
+  return py::dict(
+      "runs"_a = s.runs, "interactions"_a = s.interactions, "flops"_a = s.flops,
+      "compute_clocks"_a = s.compute_clocks, "chip_clocks"_a = s.chip_clocks,
+      "bytes_to_board"_a = s.bytes_to_board, "bytes_from_board"_a = s.bytes_from_board,
+      "predicted_seconds"_a = s.predicted_seconds, "host_seconds"_a = s.host_seconds,
+      "engine"_a = s.engine, "isa"_a = s.isa, "threads"_a = s.threads, "fast_runs"_a = s.fast_runs,
+      "fallback_runs"_a = s.fallback_runs, "fallback_reason"_a = s.fallback_reason,
+      "compile_seconds"_a = s.compile_seconds, "failed_boards"_a = s.failed_boards,
+      "checks"_a = s.checks, "failed_ranks"_a = py::tuple(py::cast(s.failed_ranks)),
+      "conversion_seconds"_a = s.conversion_seconds, "transfer_seconds"_a = s.transfer_seconds,
+      "board_seconds"_a = s.board_seconds, "overlap_seconds"_a = s.overlap_seconds);
 }
 
 py::list timeline(DeviceHandle& handle) {

@@ -88,9 +88,9 @@ void DeviceHandle::close() {
   }
   // Releasing one may let other threads detach others.
   while (!dependents_.empty()) {
-    Dependent* const dependent = *dependents_.begin();
-    dependents_.erase(dependent);
-    dependent->release();
+    const auto release = std::move(dependents_.begin()->second);
+    dependents_.erase(dependents_.begin());
+    release();
   }
 }
 

@@ -6,10 +6,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -27,16 +27,11 @@ class DeviceHandle {
   DeviceHandle& operator=(const DeviceHandle&) = delete;
   ~DeviceHandle();
 
-  /// An object that is released when the device is closed.
-  class Dependent {
-   public:
-    virtual void release() = 0;
-
-   protected:
-    ~Dependent() = default;
-  };
-  void attach(Dependent& dependent) { dependents_.insert(&dependent); }
-  void detach(Dependent& dependent) { dependents_.erase(&dependent); }
+  /// Closing the device calls `release`, unless `object` has been detached before.
+  void attach(const void* object, std::function<void()> release) {
+    dependents_.emplace(object, std::move(release));
+  }
+  void detach(const void* object) { dependents_.erase(object); }
 
   /// The device. Throws Error (Device) if it is closed, and in a child process forked after it was
   /// opened, which lacks its threads.
@@ -68,7 +63,7 @@ class DeviceHandle {
   void execute(const std::function<void(Device&)>& work);
 
   std::optional<Device> device_;
-  std::set<Dependent*> dependents_;
+  std::map<const void*, std::function<void()>> dependents_;
   std::timed_mutex mutex_;
   /// Leaked in a forked child, where its thread does not exist and cannot be joined.
   std::unique_ptr<Worker> worker_ = std::make_unique<Worker>();
@@ -81,18 +76,18 @@ using DevicePointer = std::shared_ptr<DeviceHandle>;
 /// An object of a device: a job, a product, a solver. Closing the device destroys it even if Python
 /// still refers to it, so that a board of another process is released. The GIL must be held.
 template <typename Object>
-class DeviceObject final : private DeviceHandle::Dependent {
+class DeviceObject {
  public:
   /// `make` creates the object from the device.
   template <typename Make>
   DeviceObject(DevicePointer device, const Make& make)
       : device_(std::move(device)), object_(std::in_place, make(device_->device())) {
-    device_->attach(*this);
+    device_->attach(this, [this] { release(); });
   }
   DeviceObject(const DeviceObject&) = delete;
   DeviceObject& operator=(const DeviceObject&) = delete;
   ~DeviceObject() {
-    device_->detach(*this);
+    device_->detach(this);
     release();
   }
 
@@ -111,7 +106,7 @@ class DeviceObject final : private DeviceHandle::Dependent {
 
  private:
   /// Destroying the object cancels its work, which takes some time: the GIL is released.
-  void release() override {
+  void release() {
     // Another thread may destroy *this while the GIL is released: only the local is used then.
     std::optional<Object> released = std::move(object_);
     object_.reset();
