@@ -13,6 +13,12 @@ Ints = npt.NDArray[np.int64]
 AnyArray = npt.NDArray[Any]
 
 
+def check_type(name: str, value: Any, kinds: Any, expected: str) -> None:
+    """Raise TypeError unless the argument is an instance of ``kinds``."""
+    if not isinstance(value, kinds):
+        raise TypeError(f"{name}: expected {expected}, got {type(value).__name__}")
+
+
 def shape_text(shape: Sequence[Union[int, str]]) -> str:
     """A shape as text: ``(n, 3)``."""
     return "(" + ", ".join(str(s) for s in shape) + ("," if len(shape) == 1 else "") + ")"
@@ -113,8 +119,7 @@ def output_array(
 
 def check_writable(name: str, out: Any, shape: Sequence[int], dtype: npt.DTypeLike) -> None:
     """Raise TypeError or ValueError for a result array of wrong type or shape, or read-only."""
-    if not isinstance(out, np.ndarray):
-        raise TypeError(f"{name}: expected a NumPy array, got {type(out).__name__}")
+    check_type(name, out, np.ndarray, "a NumPy array")
     if out.dtype != np.dtype(dtype):
         raise TypeError(f"{name}: expected {np.dtype(dtype)}, got {out.dtype}")
     check_shape(name, out, shape)
@@ -174,10 +179,9 @@ def choice(name: str, value: Any, known: Sequence[str]) -> str:
 
 def check_text(name: str, value: Any) -> str:
     """A string without surrogates, which encode bytes of file names that are not UTF-8."""
-    if not isinstance(value, str):
-        raise TypeError(f"{name}: expected a string, got {type(value).__name__}")
+    check_type(name, value, str, "a string")
     try:
         value.encode()
     except UnicodeEncodeError as error:
         raise ValueError(f"{name}: not valid text ({error.reason})") from None
-    return value
+    return str(value)

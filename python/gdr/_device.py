@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any, Callable, List, Optional, TypeVar, Union
+from typing import Any, Callable, Dict, Hashable, List, Optional, TypeVar, Union
 
 import numpy as np
 
 from . import _core, _mpi
-from ._arrays import check_text, integer
+from ._arrays import check_text, check_type, integer
 from ._job import Job, RankGroup
-from ._kernel import Kernel, check_kernel
+from ._kernel import Kernel
 from ._records import BoardTest, RankReport, Statistics, TimelineEvent
-from .errors import DeviceError
 
 T = TypeVar("T")
 
@@ -32,7 +31,7 @@ class Device:
         interruptible = _kind(name) in ("board", "auto")
         self._core = _core.Device(name, communicator, interruptible)
         self._ranks = RankGroup(self._core)
-        self._gravity: Optional[_core.Gravity] = None
+        self._objects: Dict[Hashable, Any] = {}
 
     def __enter__(self) -> Device:
         return self
@@ -42,7 +41,7 @@ class Device:
 
     def target_slots(self, kernel: Kernel) -> int:
         """Number of targets that all boards hold at once, with targets spread over the blocks."""
-        check_kernel(kernel)
+        check_type("kernel", kernel, Kernel, "a gdr.Kernel")
         return self._core.target_slots(kernel.core)
 
     def job(self, kernel: Kernel) -> Job:
@@ -144,12 +143,13 @@ class Device:
         """The events recorded so far, in the order of the command lists."""
         return [TimelineEvent(*event) for event in self._core.timeline()]
 
-    def _get_gravity(self) -> _core.Gravity:
-        if self._core.closed:
-            raise DeviceError("the device has been closed")
-        if self._gravity is None:
-            self._gravity = _core.Gravity(self._core)
-        return self._gravity
+    def _cached(self, make: Callable[..., T], *options: Hashable) -> T:
+        """The object ``make(core, *options)`` of this device, created on first use."""
+        key = (make, options)
+        if key not in self._objects:
+            self._objects[key] = make(self._core, *options)
+        made: T = self._objects[key]
+        return made
 
 
 def open(name: str = "", *, comm: Any = None, **options: Union[str, int, float]) -> Device:
@@ -223,7 +223,7 @@ def set_default_device(device: Optional[Device]) -> None:
     """Use this device as the default; None: open a new one on the next use."""
     global _default
     if device is not None:
-        _check_device(device)
+        check_type("device", device, Device, "a gdr.Device")
     with _default_lock:
         _default = device
 
@@ -232,10 +232,5 @@ def device_or_default(device: Optional[Device]) -> Device:
     """The device of an argument ``device=``, or the default device for None."""
     if device is None:
         return default_device()
-    _check_device(device)
+    check_type("device", device, Device, "a gdr.Device")
     return device
-
-
-def _check_device(device: Any) -> None:
-    if not isinstance(device, Device):
-        raise TypeError(f"device: expected a gdr.Device, got {type(device).__name__}")

@@ -8,8 +8,8 @@ from typing import Any, Callable, NamedTuple, Optional, Tuple
 import numpy as np
 
 from . import _core
-from ._arrays import AnyArray, Floats, Ints, as_array, check_finite, check_no_overlap, floats
-from ._arrays import integer
+from ._arrays import AnyArray, Floats, Ints, as_array, check_finite, check_no_overlap, check_type
+from ._arrays import floats, integer
 from ._device import Device, device_or_default
 from ._job import mark_collective
 from ._matrices import LinAlgError, full_precision, product_factors
@@ -217,9 +217,7 @@ class DistributedMatrices:
 
     def _check(self, name: str, matrix: DistributedMatrix) -> Floats:
         """This rank's elements, checked."""
-        if not isinstance(matrix, DistributedMatrix):
-            what = type(matrix).__name__
-            raise TypeError(f"{name}: expected a DistributedMatrix, got {what}")
+        check_type(name, matrix, DistributedMatrix, "a DistributedMatrix")
         if matrix.grid is not self:
             raise ValueError(f"{name}: belongs to another grid")
         own = (len(matrix.rows), len(matrix.columns))

@@ -9,13 +9,11 @@ import numpy as np
 from . import _core
 from ._arrays import AnyArray, Floats, Ints, check_finite, choice, floats, integer, number
 from ._device import Device, device_or_default
-from ._matrices import DeviceCache, LinAlgError, check_triangle, full_precision, is_packed
-from ._matrices import linear_operator, right_hand_sides, square, workspace
+from ._matrices import LinAlgError, check_triangle, full_precision, is_packed, linear_operator
+from ._matrices import right_hand_sides, square, workspace
 
 #: Products with fewer operations run on the host, where they are as fast as on a board.
 DEVICE_FLOPS = 2.0**24
-
-_solvers = DeviceCache()
 
 
 def _solver(
@@ -28,7 +26,7 @@ def _solver(
     chosen = device_or_default(device)
     least = number("device_flops", device_flops, least=0)
     options = full_precision(precision), integer("block", block), least, bool(overlap)
-    return _solvers.get(chosen, _core.LinearSolver, *options)
+    return chosen._cached(_core.LinearSolver, *options)
 
 
 class LU:

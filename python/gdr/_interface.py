@@ -7,12 +7,12 @@ from typing import Any, Dict, Iterable, Mapping, Optional, Sequence, Tuple, Unio
 
 import numpy as np
 
-from ._arrays import AnyArray, as_array, check_finite, check_shape, integer, output_array
-from ._arrays import to_float64
+from ._arrays import AnyArray, as_array, check_finite, check_shape, check_type, integer
+from ._arrays import output_array, to_float64
 from .errors import UsageError
 
 #: Names of results, or an array to fill for each; None selects all results.
-Results = Union[Iterable[str], Mapping[str, AnyArray], None]
+Results = Union[Iterable[str], Mapping[str, Optional[AnyArray]], None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,12 +92,10 @@ def result_arrays(
         results = [v.name for v in variables if v.role in ("result", "output")]
     if isinstance(results, str):
         raise TypeError("results: expected a list of names, got one string")
-    if not isinstance(results, Iterable):
-        raise TypeError(f"results: expected names, got {type(results).__name__}")
+    check_type("results", results, Iterable, "names")
     arrays = {}
     for name in results:
-        if not isinstance(name, str):
-            raise TypeError(f"results: expected names, got {type(name).__name__}")
+        check_type("results", name, str, "names")
         elements = _elements(variables, name)
         is_output = bool(elements) and elements[0].role == "output"
         out = results[name] if isinstance(results, Mapping) else None

@@ -8,9 +8,9 @@ from typing import Any, Dict, Iterator, Optional, Tuple, TypeVar
 import numpy as np
 
 from . import _core
-from ._arrays import AnyArray, Floats, integer, number
+from ._arrays import AnyArray, Floats, check_type, integer, number
 from ._interface import Results, input_arrays, result_arrays
-from ._kernel import Kernel, check_kernel
+from ._kernel import Kernel
 from .errors import Error
 
 Raised = TypeVar("Raised", bound=BaseException)
@@ -67,7 +67,7 @@ class Job:
     """
 
     def __init__(self, ranks: RankGroup, kernel: Kernel) -> None:
-        check_kernel(kernel)
+        check_type("kernel", kernel, Kernel, "a gdr.Kernel")
         self.kernel = kernel
         self._ranks = ranks
         self._core = _core.Job(ranks.core, kernel.core)

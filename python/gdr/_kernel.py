@@ -7,7 +7,7 @@ import os
 from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
 from . import _core
-from ._arrays import AnyArray, check_text, integer
+from ._arrays import AnyArray, check_text, check_type, integer
 from ._interface import Variable
 from ._system import PathLike, replacing
 from .errors import UsageError
@@ -113,8 +113,7 @@ class Kernel:
     def _params(
         self, params: Optional[Mapping[str, float]], more: Mapping[str, float]
     ) -> Dict[str, float]:
-        if params is not None and not isinstance(params, Mapping):
-            raise TypeError(f"params: expected a dictionary, got {type(params).__name__}")
+        check_type("params", params, (Mapping, type(None)), "a dictionary")
         variables = self._caller_names.params
         given = {variables.get(name, name): v for name, v in {**(params or {}), **more}.items()}
         missing = [name for name in self.names("param") if name not in given]
@@ -127,12 +126,6 @@ class Kernel:
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return from_object, (self.object,)
-
-
-def check_kernel(kernel: Any) -> None:
-    """Raise TypeError for anything but a compiled kernel."""
-    if not isinstance(kernel, Kernel):
-        raise TypeError(f"kernel: expected a gdr.Kernel, got {type(kernel).__name__}")
 
 
 def _items(
@@ -184,8 +177,7 @@ def load(path: PathLike) -> Kernel:
 
 def from_object(data: Union[bytes, bytearray, memoryview], name: str = "object") -> Kernel:
     """The kernel in the bytes of an object file; ``name`` appears in messages."""
-    if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise TypeError(f"data: expected bytes, got {type(data).__name__}")
+    check_type("data", data, (bytes, bytearray, memoryview), "bytes")
     return Kernel(_core.Kernel.from_object(bytes(data), check_text("name", name)))
 
 

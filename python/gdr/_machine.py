@@ -13,9 +13,9 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Union
 import numpy as np
 
 from . import _core
-from ._arrays import AnyArray, choice, integer, number
+from ._arrays import AnyArray, check_type, choice, integer, number
 from ._interface import Results, input_arrays, result_arrays
-from ._kernel import Kernel, check_kernel
+from ._kernel import Kernel
 from ._device import device_name
 from .errors import UsageError
 
@@ -67,7 +67,7 @@ class Machine:
 
     def load(self, kernel: Kernel) -> None:
         """Clear all memories, load a kernel and run its section Init."""
-        check_kernel(kernel)
+        check_type("kernel", kernel, Kernel, "a gdr.Kernel")
         self._core.load(kernel.core)
         self._kernel = kernel
 
@@ -140,8 +140,7 @@ class Machine:
 
     def instructions(self, section: str) -> List[str]:
         """Assembly text of all instructions of section "init", "start", "body" or "end"."""
-        if not isinstance(section, str):
-            raise TypeError(f"section: expected a string, got {type(section).__name__}")
+        check_type("section", section, str, "a string")
         return self._core.instructions(section)
 
     def results(self, names: Results = None) -> Dict[str, AnyArray]:
@@ -189,16 +188,15 @@ class Machine:
         choice("memory", memory, MEMORIES)
         block, address, pe = integer("block", block), integer("address", address), integer("pe", pe)
         if memory == "masks":
-            bit = integer("value", int(value) if isinstance(value, (bool, np.bool_)) else value)
-            self._core.set_memory(memory, block, address, pe, bit)
-            return
-        bits = 72 if long else 36
-        word = encode(value, format, bits)
-        if not long:
-            self._core.set_memory(memory, block, address, pe, word)
-            return
-        self._core.set_memory(memory, block, 2 * address, pe, word >> 36)
-        self._core.set_memory(memory, block, 2 * address + 1, pe, word & (2**36 - 1))
+            bit = int(value) if isinstance(value, (bool, np.bool_)) else value
+            shorts = [integer("value", bit)]
+        elif long:
+            word = encode(value, format, 72)
+            shorts = [word >> 36, word & (2**36 - 1)]
+        else:
+            shorts = [encode(value, format, 36)]
+        for k, short in enumerate(shorts):
+            self._core.set_memory(memory, block, address * len(shorts) + k, pe, short)
 
     def reduce(self, memory: str, operation: str = "fadd", format: str = "float") -> AnyArray:
         """Reduce a memory over the blocks with the reduction network: (words, PEs), or (words,) for
@@ -207,8 +205,7 @@ class Machine:
         ``operation``: "fadd", "fmax", "fmin", "iadd", "imax", "imin", "iand", "ior", "ixor" or
         "pass" (block 0). ``memory`` and ``format`` as in ``read``; masks cannot be reduced.
         """
-        if not isinstance(operation, str):
-            raise TypeError(f"operation: expected a string, got {type(operation).__name__}")
+        check_type("operation", operation, str, "a string")
         shorts = self._core.reduced(choice("memory", memory, MEMORIES), operation)
         return decode(shorts[0::2], shorts[1::2], format)
 
@@ -230,8 +227,7 @@ _FIXED = re.compile(r"fixed\.(\d+)$")
 
 def decode(upper: AnyArray, lower: Optional[AnyArray], format: str) -> AnyArray:
     """Convert words to numbers: longs as upper and lower shorts, or shorts (lower is None)."""
-    if not isinstance(format, str):
-        raise TypeError(f"format: expected a string, got {type(format).__name__}")
+    check_type("format", format, str, "a string")
     if format in ("float", "longdouble"):
         wide = _as_longdouble(upper, lower)
         return wide if format == "longdouble" else wide.astype(np.float64)

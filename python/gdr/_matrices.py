@@ -1,14 +1,12 @@
-"""Shared helpers of gdr.linalg: checks and layouts of matrices, errors, objects per device."""
+"""Shared helpers of gdr.linalg: checks and layouts of matrices, errors."""
 
 from __future__ import annotations
 
-import weakref
-from typing import Any, Callable, Dict, Hashable, List, Tuple, TypeVar, Union
+from typing import Any, Callable, List, Tuple, Union
 
 import numpy as np
 
 from ._arrays import AnyArray, Floats, as_array, check_finite, check_shape, choice, floats, number
-from ._device import Device
 from .errors import InputError
 
 
@@ -17,25 +15,6 @@ class LinAlgError(InputError, np.linalg.LinAlgError):
 
     Also NumPy's ``LinAlgError``, an ``InputError`` and a ``ValueError``.
     """
-
-
-Made = TypeVar("Made")
-
-
-class DeviceCache:
-    """A cache of objects by device and options; entries live as long as their device."""
-
-    def __init__(self) -> None:
-        self._made: "weakref.WeakKeyDictionary[Device, Dict[Hashable, Any]]"
-        self._made = weakref.WeakKeyDictionary()
-
-    def get(self, device: Device, make: Callable[..., Made], *options: Hashable) -> Made:
-        """The cached object, created by ``make(device's core, *options)`` on first use."""
-        known = self._made.setdefault(device, {})
-        if options not in known:
-            known[options] = make(device._core, *options)
-        made: Made = known[options]
-        return made
 
 
 def full_precision(precision: str) -> bool:
@@ -122,7 +101,7 @@ def product_factors(alpha: Any, beta: Any, out: Any) -> Tuple[float, float]:
 
 
 def linear_operator(
-    shape: Tuple[int, ...], dtype: Any, apply: Callable[[Any], Any], transposed: Callable[[Any], Any]
+    shape: Tuple[int, ...], dtype: Any, apply: Callable[..., Any], transposed: Callable[..., Any]
 ) -> Any:
     """SciPy's LinearOperator of functions that take vectors (n,) or matrices (n, k)."""
     from scipy.sparse.linalg import LinearOperator

@@ -16,7 +16,7 @@ import re
 import sys
 import types
 import warnings
-from typing import Any, List, Optional, Sequence
+from typing import Any, List, Optional
 
 from . import _core
 from .errors import MpiMismatchWarning, UnsupportedError
@@ -119,10 +119,7 @@ class _ImportHook(importlib.abc.MetaPathFinder):
     """A finder that warns about a mismatch once, after mpi4py.MPI has been loaded."""
 
     def find_spec(
-        self,
-        name: str,
-        path: Optional[Sequence[str]],
-        target: Optional[types.ModuleType] = None,
+        self, name: str, path: Any, target: Any = None
     ) -> Optional[importlib.machinery.ModuleSpec]:
         if name != _MPI4PY:
             return None

@@ -10,13 +10,10 @@ from . import _core
 from ._arrays import AnyArray, Floats, Ints, as_array, check_finite, check_no_overlap, check_shape
 from ._arrays import check_writable, choice, floats
 from ._device import Device, device_or_default
-from ._matrices import DeviceCache, LinAlgError, full_precision, is_packed, is_single
-from ._matrices import linear_operator, matrix, product_factors
+from ._matrices import LinAlgError, full_precision, is_packed, is_single, linear_operator, matrix
+from ._matrices import product_factors
 
 PE_WORDS = 256  # local words of a PE, for all matrices of one problem of a batch
-
-_products = DeviceCache()
-_batches = DeviceCache()
 
 
 class MatrixProduct:
@@ -51,8 +48,8 @@ class MatrixProduct:
         ``out`` is filled in place and must overlap neither ``a`` nor ``b``; it is required if
         ``beta`` is not 0. ``reuse``: "a", "b" or "both" declares that these arrays and their
         elements are those of the previous call, so that parts resident on the boards are not sent
-        again (docs/guides/linear-algebra.md describes the cache). Address, layout and shape are compared,
-        elements are not; ``invalidate`` makes the next call send them.
+        again (docs/guides/linear-algebra.md describes the cache). Address, layout and shape are
+        compared, elements are not; ``invalidate`` makes the next call send them.
         """
         same = "" if reuse is None else choice("reuse", reuse, ("a", "b", "both"))
         return _multiply(self._core, a, b, out, alpha, beta, same)
@@ -160,7 +157,7 @@ def matmul(
         shape = y.shape[1:] if row else x.shape[:1]
         check_writable("out", out, shape, _result_type(x, y))
         out = out[None, :] if row else out[:, None]
-    core = _products.get(chosen, _core.MatrixProduct, full_precision(precision))
+    core = chosen._cached(_core.MatrixProduct, full_precision(precision))
     result = _multiply(core, x, y, out, alpha, beta)
     if column:
         result = result[:, 0]
@@ -227,7 +224,7 @@ def operator(
     )
 
 
-# -- batches: each matrix on one element of a PE, thousands in parallel -----------------------------
+# -- batches: each matrix on one element of a PE, thousands in parallel ----------------------------
 
 
 def batch_matmul(
@@ -244,7 +241,7 @@ def batch_matmul(
     check_shape("b", y, (x.shape[0], x.shape[2], "n"))
     out = np.zeros((x.shape[0], x.shape[1], y.shape[2]))
     if out.size and x.size:
-        _batches.get(chosen, _core.BatchedMatrices, full).multiply(x, y, out)
+        chosen._cached(_core.BatchedMatrices, full).multiply(x, y, out)
     return out
 
 
@@ -294,7 +291,7 @@ def batch_lu(a: Any, *, precision: str = "full", device: Optional[Device] = None
     check_finite("a", array)
     transposed = np.array(array.transpose(0, 2, 1), order="C", copy=True)
     pivots = np.zeros(array.shape[0] * array.shape[1], np.int64)
-    core = _batches.get(chosen, _core.BatchedMatrices, full)
+    core = chosen._cached(_core.BatchedMatrices, full)
     singular = core.lu(transposed, pivots) if transposed.size else 0
     return BatchLU(transposed, pivots, singular, core)
 

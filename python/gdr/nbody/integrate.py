@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, Iterator, Optional, Tuple, Union
 
 import numpy as np
 
-from .._arrays import Floats, number
+from .._arrays import Floats, check_type, number
 from .._device import Device, device_or_default
 from .._forces import ParticleKernel, gravity
 from .._system import require
@@ -68,9 +68,7 @@ def _progress(steps: Iterator[State], start: float, end: float, shown: Any) -> I
 
 
 def _check(t_end: Any, snapshot: Start, eps: Any, g: Any) -> Tuple[float, float, float]:
-    if not isinstance(snapshot, (Snapshot, State)):
-        what = type(snapshot).__name__
-        raise TypeError(f"snapshot: expected a Snapshot or a State, got {what}")
+    check_type("snapshot", snapshot, (Snapshot, State), "a Snapshot or a State")
     end, soft = number("t_end", t_end), number("eps", eps, least=0)
     if end < snapshot.time:
         raise ValueError(f"t_end: {end} is before the snapshot's time, {snapshot.time}")
