@@ -60,7 +60,7 @@ __all__ = [
     "set_default_device",
 ]
 __all__ += errors.__all__
-__all__ += _BUILTIN_NAMES - {"gravity"}
+__all__ += sorted(_BUILTIN_NAMES - {"gravity"})
 
 
 def __getattr__(name: str) -> ParticleKernel:

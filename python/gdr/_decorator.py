@@ -140,10 +140,10 @@ def kernel(
     ValueError for the arguments of the decorator.
     """
 
-    def make(f: Function) -> FunctionKernel:
-        return _translate(f, dict(types or {}), precision, flops, integer("effort", effort, 0, 9))
-
-    return make if function is None else make(function)
+    options = dict(types or {}), precision, flops, integer("effort", effort, 0, 9)
+    if function is None:
+        return lambda f: _translate(f, *options)
+    return _translate(function, *options)
 
 
 def _translate(

@@ -153,7 +153,7 @@ def _write_text(name: str, s: Snapshot) -> None:
             file.write(" ".join(repr(x) for x in row) + "\n")
 
 
-# -- GADGET's HDF5 format ----------------------------------------------------------------------------
+# -- GADGET's HDF5 format --------------------------------------------------------------------------
 
 
 class _File:
