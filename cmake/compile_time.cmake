@@ -1,4 +1,4 @@
-# What makes builds short. None of it changes what is built.
+# Functions that shorten builds. They do not change what is built.
 #
 #   gdr_share_headers(TARGET [HEADER...])  precompiles the headers that most files of the target include:
 #                                          those of shared_headers.hpp and the given ones
