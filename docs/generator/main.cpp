@@ -10,7 +10,7 @@
 
 #include "docs/generator/pages.hpp"
 #include "emulator/assembler/diagnostics/page.hpp"
-#include "kernels/compiler/diagnostics/page.hpp"
+#include "kernels/compiler/diagnostics/table.hpp"
 
 namespace gdr::docs {
 

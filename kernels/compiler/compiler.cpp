@@ -11,7 +11,6 @@
 #include "gdr/error.hpp"
 #include "kernels/compiler/codegen.hpp"
 #include "kernels/compiler/compile_error.hpp"
-#include "kernels/compiler/count_flops.hpp"
 #include "kernels/compiler/front/front.hpp"
 #include "kernels/compiler/report.hpp"
 
@@ -64,7 +63,7 @@ CompileResult compile_kernel(std::string_view text, const std::string& file_name
                              const CompileOptions& options) {
   CompileResult result;
   kc::FrontResult front =
-      kc::read_kernel(text, file_name, {options.include_dirs, options.max_errors});
+      kc::read_kernel(text, file_name, options.include_dirs, options.max_errors);
   result.diagnostics = std::move(front.diagnostics);
   if (!front.graph) return result;
   if (front.graph->flops == 0) front.graph->flops = kc::count_flops(*front.graph);
