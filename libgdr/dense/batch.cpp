@@ -173,7 +173,7 @@ void BatchedMatrices::multiply(std::size_t count, std::size_t m, std::size_t n, 
   if (k > 0) {
     impl_->gather(a, m, k, in);
     impl_->gather(b, k, n, in);
-    impl_->run(impl_->kernel("small_product", {{"m", m}, {"n", n}, {"k", k}}, words),
+    impl_->run(impl_->kernel("batched_product", {{"m", m}, {"n", n}, {"k", k}}, words),
                {{"a", m * k}, {"b", k * n}}, in, {"c", m * n}, out);
   } else {
     out.values.assign(m * n * count, 0);
@@ -210,7 +210,7 @@ std::size_t BatchedMatrices::lu(std::size_t count, std::size_t n, const MatrixBa
   }
   impl_->gather(const_view(a), n, n, in);
   std::vector<std::int64_t> order(n * count), rows(n);
-  impl_->run(impl_->kernel("small_lu", {{"n", n}}, words), {{"a", n * n}}, in, {"lu", n * n}, out,
+  impl_->run(impl_->kernel("batched_lu", {{"n", n}}, words), {{"a", n * n}}, in, {"lu", n * n}, out,
              "row", &order);
   std::size_t singular = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -276,7 +276,7 @@ void BatchedMatrices::solve(std::size_t count, std::size_t n, std::size_t column
     impl_->on_host.assign(count, false);
     impl_->gather(lu, n, n, in);
     impl_->gather({x.data() + first * n, n, n * columns}, n, width, in);
-    impl_->run(impl_->kernel("small_solve", {{"n", n}, {"m", width}}, n * n + n * width),
+    impl_->run(impl_->kernel("batched_solve", {{"n", n}, {"m", width}}, n * n + n * width),
                {{"lu", n * n}, {"b", n * width}}, in, {"x", n * width}, out);
     for (std::size_t i = 0; i < count; ++i) {
       Impl::scatter(out.values.data(), count, i, n, width, dense::submatrix(own(i), 0, first));

@@ -1,12 +1,66 @@
-// Diagnostics 7xxx: what a kernel says, and what it cannot mean.
-#include <vector>
-
 #include "kernels/compiler/diagnostics/table.hpp"
+
+#include "emulator/assembler/diagnostics/page.hpp"
+#include "kernels/compiler/compiler.hpp"
+#include "kernels/compiler/front/front.hpp"
 
 namespace gdr::kc {
 namespace {
 
-constexpr DiagnosticInfo rows[] = {
+/// More signs in front of each other than an expression can have.
+const std::string deep = "t = " + std::string(201, '-') + "1;";
+
+/// By code. The examples are kernels, in a file `example.gdk`.
+const DiagnosticInfo rows[] = {
+    // 6xxx: characters, literals, statements, includes
+    {number(Code::UnexpectedCharacter), "unexpected character",
+     "A character that is not part of the language. Comments begin with `//` or are enclosed in "
+     "`/*` and `*/`; logical and, or and not are `&&`, `||` and `!`; a power is `x^2`.",
+     "VARI x; VARF f;\nf += x % 2;\n"},
+    {number(Code::BadNumber), "malformed number",
+     "A number is not valid in C: an exponent without digits, letters in a decimal number, or an 8 "
+     "in an octal number.",
+     "VARI x; VARF f;\nf += 1.5e*x;\n"},
+    {number(Code::BadString), "malformed string",
+     "The file name of an include is enclosed in double quotes, on one line.",
+     "include \"forces.gdk;\n"},
+    {number(Code::CommentNotClosed), "comment not closed",
+     "A `/*` has no `*/`. Comments cannot be nested.", "VARI x; VARF f;\nf += x; /* the rest\n"},
+    {number(Code::SymbolExpected), "symbol expected",
+     "A `;`, comma, parenthesis, bracket or brace is missing. Every statement ends with `;`, "
+     "except declarations that begin with `/`, which end with their line.",
+     "VARI x; VARF f;\ny = x*x\nf += y;\n"},
+    {number(Code::StatementExpected), "statement expected",
+     "The text is not a statement. A statement is a declaration, `name = expression;` (also `+=`, "
+     "`-=`, and for results `min=`, `max=` and `append=`), `if`, `for`, `skip if`, a setting, a "
+     "function or an include.",
+     "VARI x; VARF f;\nf + x;\n"},
+    {number(Code::NameExpected), "name expected",
+     "A name is missing, or an array is named where a single value is needed. Names consist of "
+     "letters, digits and `_`; CONST, VARI, VARJ and VARF are reserved.",
+     "VARI x, ;\n"},
+    {number(Code::ExpressionExpected), "expression expected",
+     "A number, a name, a function call or a parenthesised expression is missing.",
+     "VARI x; VARF f;\nf += x*;\n"},
+    {number(Code::BlockNotClosed), "block not closed", "A `{` has no `}`.",
+     "VARI x; VARF f;\nif (x > 0) {\n  f += x;\n"},
+    {number(Code::NestedTooDeeply), "nested too deeply",
+     "Parentheses and signs can be nested 200 deep; blocks, `else if` branches, includes and calls "
+     "64 deep.",
+     deep},
+    {number(Code::IncludeUnreadable), "included file cannot be read",
+     "The file of an `include` is not in the including file's directory or an include directory, "
+     "is not a regular file, or makes the total size of all files exceed 1 MiB.",
+     "include \"no_such_file.gdk\";\n"},
+    {number(Code::IncludeCycle), "file includes itself",
+     "A file includes itself, directly or through other files.", "include \"example.gdk\";\n"},
+    {number(Code::Misplaced), "statement in the wrong place",
+     "Declarations of variables, settings, functions and includes are allowed at the outermost "
+     "level only; `return` is the last statement of a function; a function computes a value and "
+     "has no other effect.",
+     "VARI x; VARF f;\nif (x > 0) {\n  VARI y;\n  f += x;\n}\n"},
+
+    // 70xx: semantics
     {number(Code::NameTaken), "name already declared",
      "A name is declared twice, or declared after its first use. An array `x[2]` also declares the "
      "names `x_0` and `x_1` of the host interface.",
@@ -112,9 +166,8 @@ constexpr DiagnosticInfo rows[] = {
      "A list can only be updated by `append=`, and not in a function. It starts empty; the host "
      "reads the number of appended ints and the first of them.",
      "VARI x; VARJ int id; VARF list near[8];\nif (x > 0) { near += id; }\n"},
-};
 
-constexpr DiagnosticInfo warnings[] = {
+    // 71xx: warnings
     {number(Code::UnusedInput), "unused input",
      "An input is declared but not used. It still takes transfer time and memory on the chip.",
      "VARI x, y; VARF f;\nf += x;\n"},
@@ -127,22 +180,58 @@ constexpr DiagnosticInfo warnings[] = {
      "The magnitude of a number is below 2^-1022 (about 2.2e-308), the smallest normal number of "
      "the machine; it becomes zero.",
      "VARI x; VARF f;\nf += 1e-310*x;\n"},
+
+    // 8xxx: resources of the chip
+    {number(Code::NoRegisters), "register file is full",
+     "The results of a target stay in the register file during the loop: two shorts for each VARF "
+     "and one for each `short VARF`. Temporaries can be spilled to local memory, results cannot.",
+     "VARI x; VARJ u; VARF f[80];\nfor k = 0 .. 79 { f[k] += k*u*x; }\n"},
+    {number(Code::NoLocalMemory), "local memory is full",
+     "Tables, lists, the inputs of a target and spilled temporaries share the local memory of a "
+     "PE. The size of a table is rounded up to a power of two.",
+     "VARI x; VARJ int id; CONST table t[2000]; VARF f;\nf += x*t[id];\n"},
+    {number(Code::NoMasks), "mask registers are full",
+     "More conditions are live at one time than there are mask registers. Evaluate conditions "
+     "where they are used, or replace them by arithmetic: `? :` with 0 and 1, and products.",
+     "VARI x; VARJ u; VARF f;\ny = x;\nfor k = 1 .. 9 { y = u < k*x ? y*u : y; }\n"
+     "for k = 1 .. 9 { y = u < k*x ? y + u : y; }\nf += y;\n"},
+    {number(Code::ListTooLong), "list is too long",
+     "A list is stored in local memory for every target of a PE. The message gives the largest "
+     "capacity with one target per PE.",
+     "VARI x; VARJ u; VARJ int id; VARF list near[700];\nif (u < x) { near append= id; }\n"},
+    {number(Code::TooManyInstructions), "instruction memory is full",
+     "The loops of a kernel are unrolled, so each iteration takes its own instructions.",
+     "VARI x; VARJ u; VARF f;\ny = x;\nfor k = 1 .. 20000 {\n  y = y*u + k;\n}\nf += y;\n"},
+    {number(Code::ItemTooLarge), "source is too large",
+     "The variables of one source must fit into half of the broadcast memory, beside the "
+     "parameters.",
+     "VARI x; VARJ u[2000]; VARF f;\nf += x*u[1999];\n"},
+};
+
+constexpr DiagnosticGroup groups[] = {
+    {6, "6xxx: text, statements, includes"},
+    {7, "7xxx: semantics"},
+    {8, "8xxx: capacity of the chip"},
 };
 
 }  // namespace
 
-std::span<const DiagnosticInfo> meaning_diagnostics() noexcept { return rows; }
-std::span<const DiagnosticInfo> unused_diagnostics() noexcept { return warnings; }
+std::span<const DiagnosticInfo> kernel_diagnostic_table() noexcept { return rows; }
 
-std::span<const DiagnosticInfo> kernel_diagnostic_table() noexcept {
-  static const std::vector<DiagnosticInfo> all = [] {
-    std::vector<DiagnosticInfo> parts;
-    for (const auto part : {syntax_diagnostics(), meaning_diagnostics(), unused_diagnostics(),
-                            capacity_diagnostics()})
-      parts.insert(parts.end(), part.begin(), part.end());
-    return parts;
-  }();
-  return all;
+Diagnostics diagnostics_of_example(const DiagnosticInfo& info) {
+  if (info.code < 8000) return read_kernel(info.example, "example.gdk").diagnostics;
+  CompileOptions options;
+  options.effort = 0;
+  return compile_kernel(info.example, "example.gdk", options).diagnostics;
+}
+
+std::string kernel_diagnostics_page() {
+  return "# Diagnostics of the kernel language\n\n"
+         "Generated from the table in `kernels/compiler/diagnostics/`; do not edit. The tests "
+         "compile every\nexample. "
+         "Messages have the same format as those of the [assembler](assembler-diagnostics.md). "
+         "Codes are stable.\n" +
+         diagnostics_chapters(groups, kernel_diagnostic_table(), diagnostics_of_example);
 }
 
 }  // namespace gdr::kc
