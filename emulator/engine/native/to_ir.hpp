@@ -1,7 +1,6 @@
 // Instruction selection: a segment's graph as lowered IR.
 #pragma once
 
-#include "emulator/engine/jit/constants.hpp"
 #include "emulator/engine/jit/ir.hpp"
 #include "emulator/engine/native/code.hpp"
 
