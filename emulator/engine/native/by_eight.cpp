@@ -1,8 +1,6 @@
-#include "emulator/engine/native/group_lanes.hpp"
+#include "emulator/engine/native/by_eight.hpp"
 
 #include <algorithm>
-
-#include "emulator/engine/native/graph.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -49,7 +47,25 @@ GDR_AVX512 __m512i all(std::uint64_t x) { return _mm512_set1_epi64(static_cast<l
 constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
 constexpr std::uint64_t infinity = std::uint64_t{2047} << 52;
 constexpr std::uint64_t quiet_nan = infinity | (std::uint64_t{1} << 51);
+
+/// For zero-masked forms: GCC warns about undefined vectors inside the plain ones.
 constexpr __mmask8 every = 0xff;
+
+GDR_AVX512 __m512i up(__m512i x, unsigned n) { return _mm512_maskz_slli_epi64(every, x, n); }
+GDR_AVX512 __m512i down(__m512i x, unsigned n) { return _mm512_maskz_srli_epi64(every, x, n); }
+GDR_AVX512 __m512i add(__m512i a, __m512i b) { return _mm512_add_epi64(a, b); }
+
+GDR_AVX512 __m512i long_to_double(__m512i upper, __m512i lower) {
+  const __m512i cut = _mm512_or_epi64(up(upper, short_shift), down(lower, 8));
+  const __m512i rest = _mm512_and_epi64(lower, all(255));
+  const __m512i odd = _mm512_and_epi64(cut, all(1));
+  const __m512i raise = down(add(add(rest, all(127)), odd), 8);
+  const __mmask8 special =
+      _mm512_cmpeq_epi64_mask(_mm512_and_epi64(cut, all(infinity)), all(infinity));
+  const __m512i some = down(add(rest, all(255)), 8);
+  const __m512i rounded = add(cut, raise);
+  return _mm512_mask_or_epi64(rounded, special, cut, some);
+}
 
 /// port::canonical.
 GDR_AVX512 __m512i canonical(__m512i bits) {
@@ -60,21 +76,41 @@ GDR_AVX512 __m512i canonical(__m512i bits) {
   return _mm512_mask_mov_epi64(bits, nan, all(quiet_nan));
 }
 
+GDR_AVX512 __m512i lane_of(Take take, __m512i upper, __m512i lower) {
+  if (take == Take::Long) return long_to_double(upper, lower);
+  return take == Take::Mask ? lower : up(lower, short_shift);
+}
+
+/// The only short of a word, or of a long the upper one.
+GDR_AVX512 __m512i upper_of(Take take, __m512i lane) {
+  if (take == Take::Mask) return lane;
+  if (take == Take::Short) {
+    const __m512i odd = _mm512_and_epi64(down(lane, short_shift), all(1));
+    lane = add(add(lane, all((std::uint64_t{1} << (short_shift - 1)) - 1)), odd);
+  }
+  return down(lane, short_shift);
+}
+
+/// Lanes of the PEs from `first` on, at most eight.
+__mmask8 live_lanes(std::size_t first, std::size_t live) {
+  return live - first >= 8 ? every : static_cast<__mmask8>((1U << (live - first)) - 1);
+}
+
 GDR_AVX512 __m512i load(const std::array<std::uint64_t, 8>& words) {
   return _mm512_loadu_si512(words.data());
 }
 
-/// port::int_to_short, likewise.
+/// port::int_to_short, at the top of 64 bits.
 GDR_AVX512 __m512i short_integer(__m512i value) {
   constexpr std::int64_t most = (std::int64_t{1} << 35) - 1;
   value = _mm512_maskz_min_epi64(every, value, _mm512_set1_epi64(most));
   value = _mm512_maskz_max_epi64(every, value, _mm512_set1_epi64(-most - 1));
-  return _mm512_maskz_slli_epi64(every, value, short_shift);
+  return up(value, short_shift);
 }
 
 }  // namespace
 
-/// `count`: parts of the chunk that stay in registers; the others, where there are any, do not.
+/// `count`: number of parts of the chunk whose indices stay in registers.
 template <unsigned count>
 GDR_AVX512 void GroupLanes::convert_chunk(const Chunk& chunk, const std::uint64_t* from,
                                           std::size_t n, std::uint64_t* to) const noexcept {
@@ -82,13 +118,13 @@ GDR_AVX512 void GroupLanes::convert_chunk(const Chunk& chunk, const std::uint64_
   const Part& first = chunk.parts[0];
   const Part& second = chunk.parts[count - 1];
   const bool others = chunk.parts.size() > count;
-  // Of two parts, words 8 to 15 are the second one's.
+  // Words 8 to 15 of the permutation are those of the second part.
   const __m512i from_first = load(first.index);
   const __m512i index =
       count == 1 ? from_first
                  : _mm512_mask_add_epi64(from_first, second.taken, load(second.index), all(8));
   const __m512i half = load(chunk.half), odd = load(chunk.odd), keep = load(chunk.keep);
-  // Copies: a store to the lanes might change the chunk, for all that the compiler knows.
+  // Copies, because the compiler assumes that a store to the lanes may change the chunk.
   const std::uint64_t *in = from + first.first, *in_second = from + second.first;
   const __mmask8 there = first.there, there_second = second.there;
   const __mmask8 lanes = chunk.lanes, integers = chunk.integers;
@@ -109,7 +145,7 @@ GDR_AVX512 void GroupLanes::convert_chunk(const Chunk& chunk, const std::uint64_
     }
     // port::double_to_short, at the top of 64 bits, where lanes are shorts.
     const __m512i number = canonical(raw);
-    const __m512i last = _mm512_and_epi64(_mm512_maskz_srli_epi64(every, number, short_shift), odd);
+    const __m512i last = _mm512_and_epi64(down(number, short_shift), odd);
     __m512i lane = _mm512_and_epi64(_mm512_add_epi64(_mm512_add_epi64(number, half), last), keep);
     if (integers != 0) lane = _mm512_mask_mov_epi64(lane, integers, short_integer(raw));
     _mm512_mask_storeu_epi64(to, lanes, lane);
@@ -132,9 +168,46 @@ void GroupLanes::convert(const std::uint64_t* from, std::size_t n,
   }
 }
 
+GDR_AVX512 void rows_to_lanes_by_eight(std::span<const RowTransfer> rows, const BlockState& block,
+                                       const WorkItems& items) noexcept {
+  for (const RowTransfer& t : rows) {
+    if (t.elsewhere()) continue;
+    const std::uint64_t* const upper = t.cell.in(block);
+    const std::uint64_t* const lower = t.key.take == Take::Long ? upper + block.pes : upper;
+    std::byte* to = items.place(t);
+    for (std::size_t pe = 0; pe < items.live; pe += 8, to += items.bytes) {
+      const __mmask8 some = live_lanes(pe, items.live);
+      _mm512_storeu_si512(to, lane_of(t.key.take, _mm512_maskz_loadu_epi64(some, upper + pe),
+                                      _mm512_maskz_loadu_epi64(some, lower + pe)));
+    }
+  }
+}
+
+GDR_AVX512 void lanes_to_rows_by_eight(std::span<const RowTransfer> rows, const WorkItems& items,
+                                       BlockState& block) noexcept {
+  for (const RowTransfer& t : rows) {
+    if (t.elsewhere()) continue;
+    std::uint64_t* const upper = t.cell.in(block);
+    const std::byte* from = items.place(t);
+    const bool number = t.key.take == Take::Long || t.key.take == Take::Short;
+    for (std::size_t pe = 0; pe < items.live; pe += 8, from += items.bytes) {
+      const __mmask8 some = live_lanes(pe, items.live);
+      const __m512i raw = _mm512_loadu_si512(from);
+      const __m512i lane = number ? canonical(raw) : raw;
+      _mm512_mask_storeu_epi64(upper + pe, some, upper_of(t.key.take, lane));
+      if (t.key.take != Take::Long) continue;
+      _mm512_mask_storeu_epi64(upper + block.pes + pe, some,
+                               up(_mm512_and_epi64(lane, all(~short_mask)), 8));
+    }
+  }
+}
+
 #else
 
 void GroupLanes::convert(const std::uint64_t*, std::size_t, std::uint64_t*) const noexcept {}
+void rows_to_lanes_by_eight(std::span<const RowTransfer>, const BlockState&,
+                            const WorkItems&) noexcept {}
+void lanes_to_rows_by_eight(std::span<const RowTransfer>, const WorkItems&, BlockState&) noexcept {}
 
 #endif
 

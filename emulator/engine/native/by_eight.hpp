@@ -1,4 +1,4 @@
-// Conversion of groups of j-items to lanes of doubles, eight words at a time.
+// Conversion of words to lanes of doubles and back, eight at a time, on hosts with AVX-512.
 #pragma once
 
 #include <array>
@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "emulator/engine/native/word_conversion.hpp"
 
 namespace gdr::native {
 
@@ -19,8 +21,7 @@ struct GroupWord {
   std::uint32_t from = 0;
 };
 
-/// A permutation of words of groups to lanes, prepared once for many groups. Only on hosts with
-/// AVX-512.
+/// A permutation of words of groups to lanes, prepared once for many groups.
 class GroupLanes {
  public:
   /// `from_words`: words of a group's records.
@@ -54,5 +55,11 @@ class GroupLanes {
   std::vector<Chunk> chunks_;
   std::uint32_t from_words_, to_words_;
 };
+
+/// words_to_lanes and lanes_to_row for all rows of the state. Lanes without a PE become zero.
+void rows_to_lanes_by_eight(std::span<const RowTransfer> rows, const BlockState& block,
+                            const WorkItems& items) noexcept;
+void lanes_to_rows_by_eight(std::span<const RowTransfer> rows, const WorkItems& items,
+                            BlockState& block) noexcept;
 
 }  // namespace gdr::native
