@@ -1,5 +1,5 @@
 // Sums of rows of longs in doubles, against scalar sums in a tree.
-#include "emulator/engine/vector/doubles/add_rows.hpp"
+#include "emulator/engine/vector/doubles/run.hpp"
 
 #include <random>
 #include <vector>

@@ -4,13 +4,12 @@
 #include <atomic>
 #include <mutex>
 
-#include "emulator/engine/blockwise/streaming_executable.hpp"
 #include "emulator/engine/check.hpp"
-#include "emulator/engine/matmul/fast_kernels.hpp"
+#include "emulator/engine/engine.hpp"
+#include "emulator/engine/matmul/kernels.hpp"
 #include "emulator/engine/native/block_executor.hpp"
 #include "emulator/engine/native/cache.hpp"
 #include "emulator/engine/native/packed_runner.hpp"
-#include "emulator/engine/stream_check.hpp"
 #include "emulator/engine/vector/vector.hpp"
 #include "emulator/host/float_mode.hpp"
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "emulator/engine/stream_check.hpp"
+#include "emulator/engine/check.hpp"
 
 namespace gdr::native {
 namespace {

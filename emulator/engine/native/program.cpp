@@ -5,10 +5,10 @@
 #include <set>
 #include <utility>
 
+#include "emulator/engine/check.hpp"
 #include "emulator/engine/native/cross_section_types.hpp"
 #include "emulator/engine/native/float_range.hpp"
 #include "emulator/engine/native/short_rounding.hpp"
-#include "emulator/engine/stream_check.hpp"
 #include "emulator/host/float_mode.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "emulator/isa/ports.hpp"
