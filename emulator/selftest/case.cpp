@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "emulator/engine/blockwise/streaming_executable.hpp"
+#include "emulator/engine/engine.hpp"
 
 namespace gdr::selftest {
 namespace {

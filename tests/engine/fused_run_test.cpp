@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "emulator/assembler/assembler.hpp"
-#include "emulator/engine/blockwise/streaming_executable.hpp"
+#include "emulator/engine/engine.hpp"
 #include "emulator/engine/native/native.hpp"
 #include "emulator/engine/vector/vector.hpp"
 #include "emulator/selftest/case.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "emulator/engine/native/program.hpp"
-#include "emulator/engine/stream_check.hpp"
+#include "emulator/engine/check.hpp"
 #include "emulator/isa/ports.hpp"
 #include "emulator/isa/table.hpp"
 #include "emulator/isa/validate.hpp"

@@ -6,12 +6,11 @@
 #include <list>
 #include <mutex>
 
-#include "emulator/engine/blockwise/streaming_executable.hpp"
 #include "emulator/engine/check.hpp"
-#include "emulator/engine/matmul/fast_kernels.hpp"
+#include "emulator/engine/engine.hpp"
+#include "emulator/engine/matmul/kernels.hpp"
 #include "emulator/engine/native/block_executor.hpp"
 #include "emulator/engine/native/packed_runner.hpp"
-#include "emulator/engine/stream_check.hpp"
 #include "emulator/engine/vector/vector.hpp"
 #include "emulator/host/float_mode.hpp"
 

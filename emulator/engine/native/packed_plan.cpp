@@ -4,8 +4,8 @@
 #include <span>
 #include <utility>
 
+#include "emulator/engine/check.hpp"
 #include "emulator/engine/native/packed_runner.hpp"
-#include "emulator/engine/stream_check.hpp"
 
 namespace gdr::native {
 namespace {

@@ -5,7 +5,7 @@
 #include <bit>
 #include <string>
 
-#include "emulator/engine/stream_check.hpp"
+#include "emulator/engine/check.hpp"
 #include "emulator/isa/table.hpp"
 #include "emulator/isa/validate.hpp"
 

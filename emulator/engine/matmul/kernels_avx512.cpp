@@ -1,9 +1,9 @@
-// Exact matrix products for AVX-512; compiled with its flags (see emulator/CMakeLists.txt).
+// Matrix products for AVX-512; compiled with its flags (see emulator/CMakeLists.txt).
 #if defined(__x86_64__)
 #include <immintrin.h>
 
 #include "emulator/engine/matmul/exact.hpp"
-#include "emulator/engine/matmul/gather.hpp"
+#include "emulator/engine/matmul/fast.hpp"
 
 namespace gdr {
 namespace {
@@ -29,11 +29,11 @@ struct Avx512 {
   static M zero(V x) { return _mm512_cmp_pd_mask(x, all(0), _CMP_EQ_OQ); }
   static M nonzero(V x) { return _mm512_cmp_pd_mask(x, all(0), _CMP_NEQ_UQ); }
   static M less(V a, V b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
-  /// Of two numbers together: zero where both are.
+  /// Zero in lanes in which both are zero.
   static V bits_of(V a, V b) {
     return _mm512_castsi512_pd(_mm512_or_epi64(_mm512_castpd_si512(a), _mm512_castpd_si512(b)));
   }
-  /// x + rest, rest being less than x's last bit: of the two neighbours the odd one.
+  /// x + rest rounded to odd, for a rest below x's last bit.
   static V to_odd(V x, V rest) {
     const __m512i bits = _mm512_castpd_si512(x), one = _mm512_set1_epi64(1);
     const __m512i apart = _mm512_xor_epi64(bits, _mm512_castpd_si512(rest));
@@ -60,10 +60,10 @@ struct Avx512 {
   static double power(int e) {
     return _mm_cvtsd_f64(_mm_castsi128_pd(_mm_set1_epi64x(std::int64_t{e + 1023} << 52)));
   }
-  /// Four columns, or null for zeros, cut to what the multiplier sees, side by side. Zeros keep
-  /// their sign; of infinities and NaN integers will see all bits. `least` has one for each factor.
-  static ExponentRange take(const std::uint64_t* const (&columns)[4], std::size_t n, double* to,
-                            std::int16_t* least) {
+  /// Interleaves four columns (null: zeros), truncated to the multiplier's bits. Zeros keep their
+  /// sign, infinities and NaN all bits for the integer fallback. `least`: exponent of each factor.
+  static ExponentRange gather(const std::uint64_t* const (&columns)[4], std::size_t n, double* to,
+                              std::int16_t* least) {
     const __m512i none = _mm512_set1_epi64(last_exponent),
                   cut = _mm512_set1_epi64(~std::int64_t{7});
     const __m512i sign = _mm512_set1_epi64(std::int64_t{1} << 63);
@@ -121,13 +121,51 @@ struct Avx512 {
         _mm_min_epi16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
     return _mm_extract_epi16(_mm_minpos_epu16(quarter), 0);
   }
+
+  // --- fast products
+
+  static constexpr std::size_t panels = 3, columns = 8;  ///< fill the registers
+  static bool has_bits(V x) {
+    const __m512i bits = _mm512_castpd_si512(x);
+    return _mm512_test_epi64_mask(bits, bits) != 0;
+  }
+  /// Transposes: in pairs, then in pairs of pairs, then in halves.
+  static void transpose(V (&x)[width]) {
+    V pairs[width], fours[width];
+    for (std::size_t i = 0; i < width; i += 2) {
+      pairs[i] = _mm512_unpacklo_pd(x[i], x[i + 1]);
+      pairs[i + 1] = _mm512_unpackhi_pd(x[i], x[i + 1]);
+    }
+    // Lane 2 q + h of pairs[2 r + odd] is number 2 q + odd of row 2 r + h.
+    constexpr int even_quarters = 0x88, odd_quarters = 0xdd;
+    for (std::size_t i = 0; i < width; i += 4)
+      for (std::size_t odd = 0; odd < 2; ++odd) {
+        fours[i + odd] = _mm512_shuffle_f64x2(pairs[i + odd], pairs[i + 2 + odd], even_quarters);
+        fours[i + 2 + odd] = _mm512_shuffle_f64x2(pairs[i + odd], pairs[i + 2 + odd], odd_quarters);
+      }
+    // fours[4 s + odd]: numbers odd and 4 + odd, rows 4 s .. 4 s + 3; two behind it, 2 + odd and 6.
+    for (std::size_t n = 0; n < width / 2; ++n) {
+      x[n] = _mm512_shuffle_f64x2(fours[n], fours[4 + n], even_quarters);
+      x[n + 4] = _mm512_shuffle_f64x2(fours[n], fours[4 + n], odd_quarters);
+    }
+  }
+  /// Makes NaN canonical.
+  static V canonical(V x) {
+    const V nan = _mm512_castsi512_pd(_mm512_set1_epi64(0x7ff8'0000'0000'0000));
+    return _mm512_mask_mov_pd(x, _mm512_cmp_pd_mask(x, x, _CMP_UNORD_Q), nan);
+  }
 };
 
 }  // namespace
 
 const MatmulKernels& exact_matmul_avx512() noexcept {
-  static constexpr MatmulKernels kernels{Isa::Avx512, gather_longs, ExactMatmul<Avx512>::scratch,
+  static constexpr MatmulKernels kernels{ExactMatmul<Avx512>::gather, ExactMatmul<Avx512>::scratch,
                                          ExactMatmul<Avx512>::run};
+  return kernels;
+}
+
+const FastMatmulKernels& fast_matmul_avx512() noexcept {
+  static constexpr FastMatmulKernels kernels{FastMatmul<Avx512>::pack, FastMatmul<Avx512>::run};
   return kernels;
 }
 

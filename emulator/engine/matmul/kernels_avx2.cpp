@@ -1,9 +1,9 @@
-// Exact matrix products for AVX2; compiled with its flags (see emulator/CMakeLists.txt).
+// Matrix products for AVX2; compiled with its flags (see emulator/CMakeLists.txt).
 #if defined(__x86_64__)
 #include <immintrin.h>
 
 #include "emulator/engine/matmul/exact.hpp"
-#include "emulator/engine/matmul/gather.hpp"
+#include "emulator/engine/matmul/fast.hpp"
 
 namespace gdr {
 namespace {
@@ -28,9 +28,9 @@ struct Avx2 {
   static M zero(V x) { return _mm256_cmp_pd(x, all(0), _CMP_EQ_OQ); }
   static M nonzero(V x) { return _mm256_cmp_pd(x, all(0), _CMP_NEQ_UQ); }
   static M less(V a, V b) { return _mm256_cmp_pd(a, b, _CMP_LT_OQ); }
-  /// Of two numbers together: zero where both are.
+  /// Zero in lanes in which both are zero.
   static V bits_of(V a, V b) { return _mm256_or_pd(a, b); }
-  /// x + rest, rest being less than x's last bit: of the two neighbours the odd one.
+  /// x + rest rounded to odd, for a rest below x's last bit.
   static V to_odd(V x, V rest) {
     const __m256i bits = _mm256_castpd_si256(x), one = _mm256_set1_epi64x(1);
     const __m256i none = _mm256_setzero_si256();
@@ -38,7 +38,7 @@ struct Avx2 {
     const __m256i even = _mm256_cmpeq_epi64(_mm256_and_si256(bits, one), none);
     const __m256i move = _mm256_and_si256(even, _mm256_castpd_si256(nonzero(rest)));
     const __m256i down = _mm256_cmpgt_epi64(none, apart);
-    // One up, or one down: 1 or -1 where it moves.
+    // 1 or -1 where x changes.
     const __m256i step = _mm256_or_si256(one, down);
     const __m256i odd = _mm256_add_epi64(bits, _mm256_and_si256(move, step));
     return select(zero(x), rest, _mm256_castsi256_pd(odd));
@@ -46,21 +46,21 @@ struct Avx2 {
   static bool any(M m) { return _mm256_movemask_pd(m) != 0; }
   static V select(M m, V yes, V no) { return _mm256_blendv_pd(no, yes, m); }
 
-  /// 2^e of x + rest, x being that rounded to nearest: one unit less where the rest points the
-  /// other way. Without a rest this may take a power of two for one less; then nothing is rounded.
+  /// 2^e of x + rest, where x is that sum rounded to nearest: one unit less if the rest has the
+  /// other sign. For a power of two without a rest it may be one less; then nothing is rounded.
   static V exponent(V x, V rest) {
     const __m256i bits = _mm256_castpd_si256(x);
     const __m256i away = _mm256_srli_epi64(_mm256_xor_si256(bits, _mm256_castpd_si256(rest)), 63);
     return _mm256_castsi256_pd(
         _mm256_and_si256(_mm256_sub_epi64(bits, away), _mm256_set1_epi64x(0x7ff0'0000'0000'0000)));
   }
-  /// Of -0 it is what `most` allows, since any finite number will do.
+  /// `most` for -0, for which any finite number is correct.
   static V exponent_of_product(V a, V b, V most) {
     const V p = mul(a, b);
     return _mm256_min_pd(exponent(p, fms(a, b, p)), most);
   }
-  /// The same of many products at once, in rounding towards zero, which is two operations each
-  /// instead of six. Only memory accesses stay between the changes of the mode.
+  /// The same for many products with rounding towards zero: two operations each instead of six. The
+  /// compiler keeps only memory accesses between the changes of the mode.
   template <std::size_t Together>
   static void exponents(const double* numbers, const double* items, std::size_t depth, double* to) {
     const unsigned nearest = _mm_getcsr(), towards_zero = nearest | 0x6000;
@@ -80,8 +80,8 @@ struct Avx2 {
     const V s = add(a, b);
     return exponent(s, sub(b, sub(s, a)));
   }
-  /// 2^e, with a sign, of what x was before it was rounded to nearest: less than half of the work.
-  /// `inexact` is no longer zero where x is a power of two, which it may have been rounded up to.
+  /// 2^e, with a sign, of the value that was rounded to nearest as x: less than half of the work.
+  /// Sets bits of `inexact` where x is a power of two, to which it may have been rounded up.
   static V estimate_exponent(V x, V& inexact) {
     const V e = _mm256_and_pd(
         x, _mm256_castsi256_pd(_mm256_set1_epi64x(static_cast<std::int64_t>(~0ULL << 52))));
@@ -92,10 +92,10 @@ struct Avx2 {
   static double power(int e) {
     return _mm_cvtsd_f64(_mm_castsi128_pd(_mm_set1_epi64x(std::int64_t{e + 1023} << 52)));
   }
-  /// Four columns, or null for zeros, cut to what the multiplier sees, side by side. Zeros keep
-  /// their sign; of infinities and NaN integers will see all bits. `least` has one for each factor.
-  static ExponentRange take(const std::uint64_t* const (&columns)[4], std::size_t n, double* to,
-                            std::int16_t* least) {
+  /// Interleaves four columns (null: zeros), truncated to the multiplier's bits. Zeros keep their
+  /// sign, infinities and NaN all bits for the integer fallback. `least`: exponent of each factor.
+  static ExponentRange gather(const std::uint64_t* const (&columns)[4], std::size_t n, double* to,
+                              std::int16_t* least) {
     ExponentRange range{last_exponent, 0};
     for (std::size_t k = 0; k < n; ++k) {
       std::uint64_t row[4];
@@ -132,13 +132,41 @@ struct Avx2 {
     for (; k < n; ++k) found = a[k] + b[k] < found ? a[k] + b[k] : found;
     return found;
   }
+
+  // --- fast products
+
+  static constexpr std::size_t panels = 1, columns = 6;  ///< fill the registers
+  static bool has_bits(V x) {
+    const __m256i bits = _mm256_castpd_si256(x);
+    return _mm256_testz_si256(bits, bits) == 0;
+  }
+  /// Transposes.
+  static void transpose(V (&x)[width]) {
+    const V a = _mm256_unpacklo_pd(x[0], x[1]), b = _mm256_unpackhi_pd(x[0], x[1]);
+    const V c = _mm256_unpacklo_pd(x[2], x[3]), d = _mm256_unpackhi_pd(x[2], x[3]);
+    constexpr int low_halves = 0x20, high_halves = 0x31;
+    x[0] = _mm256_permute2f128_pd(a, c, low_halves);
+    x[1] = _mm256_permute2f128_pd(b, d, low_halves);
+    x[2] = _mm256_permute2f128_pd(a, c, high_halves);
+    x[3] = _mm256_permute2f128_pd(b, d, high_halves);
+  }
+  /// Makes NaN canonical.
+  static V canonical(V x) {
+    const V nan = _mm256_castsi256_pd(_mm256_set1_epi64x(0x7ff8'0000'0000'0000));
+    return _mm256_blendv_pd(x, nan, _mm256_cmp_pd(x, x, _CMP_UNORD_Q));
+  }
 };
 
 }  // namespace
 
 const MatmulKernels& exact_matmul_avx2() noexcept {
-  static constexpr MatmulKernels kernels{Isa::Avx2, gather_longs, ExactMatmul<Avx2>::scratch,
+  static constexpr MatmulKernels kernels{ExactMatmul<Avx2>::gather, ExactMatmul<Avx2>::scratch,
                                          ExactMatmul<Avx2>::run};
+  return kernels;
+}
+
+const FastMatmulKernels& fast_matmul_avx2() noexcept {
+  static constexpr FastMatmulKernels kernels{FastMatmul<Avx2>::pack, FastMatmul<Avx2>::run};
   return kernels;
 }
 
