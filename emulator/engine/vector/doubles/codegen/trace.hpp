@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "emulator/engine/jit/ir.hpp"
-#include "emulator/engine/jit/ir.hpp"
 #include "emulator/engine/vector/doubles/translate.hpp"
 
 namespace gdr::codegen {
