@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "docs/generator/pages.hpp"
-#include "libgdr/device/option_table.hpp"
+#include "libgdr/device/names.hpp"
 
 namespace gdr::docs {
 namespace {

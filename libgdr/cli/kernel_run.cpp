@@ -14,7 +14,7 @@
 #include "libgdr/cli/kernels.hpp"
 #include "libgdr/cli/text.hpp"
 #include "libgdr/device/names.hpp"
-#include "libgdr/open/open.hpp"
+#include "libgdr/device/openers.hpp"
 
 namespace gdr::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "libgdr/predict/machine.hpp"
 #include "libgdr/predict/published.hpp"
 #include "libgdr/predict/scaling.hpp"
-#include "libgdr/predict/usage.hpp"
+#include "libgdr/predict/jobs.hpp"
 
 namespace gdr::cli {
 

@@ -5,8 +5,7 @@
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/kernels.hpp"
 #include "libgdr/cli/output.hpp"
-#include "libgdr/device/c_header.hpp"
-#include "libgdr/device/cpp_header.hpp"
+#include "libgdr/device/headers.hpp"
 
 namespace gdr::cli {
 namespace {
