@@ -1,10 +1,11 @@
 // Machines: presets, files, and what is said about a bad one.
+#include "libgdr/predict/machine.hpp"
+
 #include <string>
 
 #include "emulator/board/constants.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/dense/host_model.hpp"
-#include "libgdr/predict/machine.hpp"
 #include "support/catch.hpp"
 
 using namespace gdr;
