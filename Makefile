@@ -1,5 +1,5 @@
-# Set up, build, try, test. CMake does the work (see CMakePresets.json); this file makes sure that
-# what it needs is there.
+# Short names for the common steps. CMake does the work (CMakePresets.json); this file installs the
+# packages that each step needs.
 PRESET ?= release
 PREFIX ?= /usr/local
 BUILD := build/$(PRESET)
@@ -12,26 +12,26 @@ help:
 	@echo "make demo               build, integrate a star cluster on the emulated chip, and draw it"
 	@echo "make test               build, and run every test"
 	@echo "make build              build the library, the command and the tests"
-	@echo "make bench              measure what README quotes"
+	@echo "make bench              run all benchmarks"
 	@echo "make install PREFIX=DIR install program, library, headers and package files"
 	@echo "make format             format the sources"
 	@echo "make sanitize           tests under the address, undefined and thread sanitizers (long)"
 	@echo "make docs               write the generated pages of docs/reference"
 	@echo "PRESET=developer        as above with warnings as errors; also debug, asan, tsan"
 
-# The thread sanitizer needs an OpenMP that tells it of barriers: LLVM's (see HACKING.md).
+# The thread sanitizer needs LLVM's OpenMP, which reports its barriers to it (HACKING.md).
 PACKAGES_tsan = clang libclang-rt-dev libomp-dev
-# Programs over the BLAS, which tests run; without them those tests are skipped.
+# Tests that need a missing one of these packages are skipped.
 test: PACKAGES_test = libblas-dev libblas-test hpcc openmpi-bin mpich libmpich-dev python3-venv $(PACKAGES_python) \
                       python3-scipy python3-mpi4py python3-tqdm python3-pytest mypy python3-nbclient python3-ipykernel
-# The Python package and its pictures.
+# The Python package and its plots.
 PACKAGES_python = python3-dev python3-pybind11 pybind11-dev python3-numpy python3-h5py \
                   python3-matplotlib python3-pil
 demo: PACKAGES_test = $(PACKAGES_python)
 setup:
 	@cmake/setup.sh $(PACKAGES_$(PRESET)) $(PACKAGES_test)
 
-# A further MPI for the tests of many ranks.
+# An MPI with support for rank failures, for tests.
 ulfm: setup
 	@cmake/ulfm.sh
 
@@ -41,7 +41,7 @@ configure: setup $(if $(filter test,$(MAKECMDGOALS)),ulfm)
 build: configure
 	@cmake --build --preset $(PRESET) -j $(JOBS)
 
-# The command is all that it needs: tests are more than half of the rest.
+# Builds the command and the Python package only; tests are most of a full build.
 demo: configure
 	@cmake --build --preset $(PRESET) -j $(JOBS) --target gdr_command gdr_python_if_found
 	@examples/demo.sh $(GDR) $(BUILD)/python

@@ -7,8 +7,8 @@
 #include "bench/measurement.hpp"
 #include "gdr/error.hpp"
 #include "gdr/gravity.hpp"
-#include "libgdr/cli/progress.hpp"
-#include "libgdr/io/hdf5_reader.hpp"
+#include "libgdr/cli/output.hpp"
+#include "libgdr/io/hdf5.hpp"
 #include "libgdr/io/snapshot.hpp"
 #include "libgdr/nbody/run.hpp"
 

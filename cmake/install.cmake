@@ -1,4 +1,4 @@
-# Where `make install` puts program, shared library, headers, gdr.pc and the CMake package.
+# Installation of the command, the shared libraries, headers, gdr.pc and the CMake package.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -10,14 +10,14 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/libgdr/include/ ${PROJECT_SOURCE_DIR}/em
 install(DIRECTORY ${PROJECT_BINARY_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.hpp")
 if(TARGET gdr_fortran)
-  # Module files are read by the compiler that wrote them: the source goes along for the others.
+  # A module file can be read by the compiler that wrote it only; others need the source.
   install(TARGETS gdr_fortran EXPORT gdrTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(FILES ${CMAKE_BINARY_DIR}/libgdr/gdr.mod DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gdr)
   install(FILES ${PROJECT_BINARY_DIR}/libgdr/gdr.f90
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gdr)
 endif()
 
-# What devices "mpi" are made with lies beside libgdr, which finds it there.
+# The MPI plugins: libgdr loads them from its own directory.
 foreach(plugin gdr_mpi gdr_mpi_mpich gdr_mpi_ulfm)
   if(TARGET ${plugin})
     set_target_properties(${plugin} PROPERTIES INSTALL_RPATH "$ORIGIN")
@@ -25,7 +25,7 @@ foreach(plugin gdr_mpi gdr_mpi_mpich gdr_mpi_ulfm)
   endif()
 endforeach()
 
-# The original's matrix product, under all the names that Makefiles link.
+# The original library's matrix product, under all the names that Makefiles link.
 install(TARGETS gdrdgemm EXPORT gdrTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/libgdr/compat/dgemm/gdrdgemm.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -33,7 +33,7 @@ install(FILES ${PROJECT_BINARY_DIR}/libgdr/compat/dgemm/libsing.so
               ${PROJECT_BINARY_DIR}/libgdr/compat/dgemm/libhib.so
         DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
-# The BLAS, and the folder in which it is libblas.so.3.
+# The BLAS, and the directory in which it is named libblas.so.3.
 if(TARGET gdrblas)
   install(TARGETS gdrblas LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(FILES ${PROJECT_BINARY_DIR}/libgdr/compat/blas/installed/libblas.so.3
@@ -49,12 +49,12 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/gdrConfigVersion.cmake
 install(FILES ${PROJECT_BINARY_DIR}/gdrConfig.cmake ${PROJECT_BINARY_DIR}/gdrConfigVersion.cmake
         DESTINATION ${package_dir})
 
-# gdr.pc finds its prefix from where it lies, so that an installation may be moved.
+# gdr.pc computes its prefix from its own path, so that an installation may be moved.
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/gdr.pc.in ${PROJECT_BINARY_DIR}/gdr.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/gdr.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# Everything that is installed, without tests: `make install` builds this target.
+# All installed targets, without tests: `make install` builds this one.
 add_custom_target(gdr_installed)
 foreach(part gdr gdr_command gdr_kernel_headers_made gdr_fortran gdr_mpi gdr_mpi_mpich gdr_mpi_ulfm gdrdgemm gdrblas)
   if(TARGET ${part})

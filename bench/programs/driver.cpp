@@ -25,7 +25,7 @@ using bench::median;
 using bench::seconds_of;
 
 void round_trips(const std::string& socket) {
-  const auto board = driver::open_remote_board(driver::open_server_board(socket, {}), {});
+  const auto board = std::make_unique<driver::RemoteBoard>(driver::open_server_board(socket, {}));
   const CommandList empty;
   std::vector<std::uint64_t> results;
   std::vector<double> times;

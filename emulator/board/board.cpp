@@ -9,9 +9,7 @@
 
 #include "emulator/assembler/object.hpp"
 #include "emulator/board/board_state.hpp"
-#include "emulator/board/check.hpp"
-#include "emulator/board/list_timer.hpp"
-#include "emulator/board/pass_builder.hpp"
+#include "emulator/board/time_model.hpp"
 #include "emulator/host/parallel.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
@@ -43,18 +41,6 @@ void check_geometry(const Geometry& g) {
     throw Error(ErrorCategory::Usage, "the clock of a board must be above 0 Hz");
 }
 
-}  // namespace
-
-std::uint64_t targets_of(const BoardState& board, const Command& run, std::size_t chip) noexcept {
-  if (run.targets != 0) return run.targets;
-  const std::uint64_t slots = target_slots(board.loaded->program, board.geometry, run.partition);
-  const auto& written = board.chips[chip].targets;
-  if (board.loaded->targets.empty() || !written) return slots;
-  return std::min(*written, slots);
-}
-
-namespace {
-
 void add_work(const Executable& executable, EngineStats& work) {
   for (const SectionStats& stats : executable.stats()) {
     work.fast_runs += stats.runs;
@@ -63,6 +49,79 @@ void add_work(const Executable& executable, EngineStats& work) {
     if (work.reason.empty())
       work.reason = stats.first_failure.empty() ? stats.reason : stats.first_failure;
   }
+}
+
+/// Targets of a chip that a Run command asks for.
+std::uint64_t targets_of(const BoardState& board, const Command& run, std::size_t chip) noexcept {
+  if (run.targets != 0) return run.targets;
+  const std::uint64_t slots = target_slots(board.loaded->program, board.geometry, run.partition);
+  const auto& written = board.chips[chip].targets;
+  if (board.loaded->targets.empty() || !written) return slots;
+  return std::min(*written, slots);
+}
+
+/// Collects validated commands, writes before runs before reads, and executes them as one pass on
+/// `flush`; a command that violates this order flushes first. Other kinds of commands require a
+/// flush before them.
+class PassBuilder {
+ public:
+  /// Results are stored in `results`, from offsets that the reads name.
+  PassBuilder(BoardState& board, std::vector<std::uint64_t>& results)
+      : board_(board), results_(results) {}
+
+  void add_write(const Command& c, const std::uint64_t* records) {
+    if (!runs_.empty() || !reads_.empty()) flush();
+    writes_.push_back({c.chips, {c.partition, c.first, c.count}, records});
+  }
+
+  /// `result_offset`: offset of returned output items in the results.
+  void add_run(const Command& c, const LoopPlan& plan, std::size_t result_offset) {
+    // Output items of a run may be sources of the next one.
+    if (!reads_.empty() || (!runs_.empty() && !board_.loaded->outputs.empty())) flush();
+    runs_.push_back(
+        {c.chips, plan, c.flags, c.address, c.output_address, result_offset, c.targets});
+  }
+
+  void add_read(const Command& c, std::size_t result_offset) {
+    const bool raw = (c.flags & read_raw) != 0;
+    const bool joined =
+        raw || c.partition == ChipPartition::SourcesOverBlocks || (c.flags & read_combine) != 0;
+    reads_.push_back({c.chips, {c.partition, c.first, c.count}, result_offset, joined, raw});
+  }
+
+  void flush() {
+    if (writes_.empty() && reads_.empty() && runs_.empty()) return;
+    Command run;
+    if (!runs_.empty()) run.partition = runs_[0].plan.partition;
+    std::vector<PassChip> chips;
+    chips.reserve(board_.chips.size());
+    for (std::size_t c = 0; c < board_.chips.size(); ++c)
+      chips.push_back({board_.chips[c].chip, board_.chips[c].memory, targets_of(board_, run, c)});
+    // Cleared before the pass, because a list is never executed twice, even after an exception.
+    const auto writes = std::exchange(writes_, {});
+    const auto reads = std::exchange(reads_, {});
+    const auto runs = std::exchange(runs_, {});
+    board_.loaded->runner->run({chips, writes, runs, reads, results_.data(), board_.threads});
+  }
+
+  /// Flushes pending runs; call before accesses to the memory.
+  void flush_run() {
+    if (!runs_.empty()) flush();
+  }
+
+ private:
+  BoardState& board_;
+  std::vector<std::uint64_t>& results_;
+  std::vector<TargetWrite> writes_;
+  std::vector<ResultRead> reads_;
+  std::vector<PassRun> runs_;
+};
+
+/// Calls `work(number, chip)` for each chip of a mask.
+template <typename Work>
+void for_each_chip(BoardState& board, std::uint64_t mask, const Work& work) {
+  for (std::size_t number = 0; number < board.chips.size(); ++number)
+    if (takes_part(mask, number)) work(number, board.chips[number]);
 }
 
 }  // namespace
@@ -88,7 +147,7 @@ struct Board::Impl {
     std::size_t words = 0;  ///< results so far
     std::uint64_t most_words = 0;
 
-    /// Extends the results; the new words are overwritten.
+    /// Extends the results and returns the offset of the new words, which are overwritten.
     std::size_t expect(std::size_t more) {
       const std::size_t offset = words;
       if (more > most_words - words)
@@ -101,213 +160,182 @@ struct Board::Impl {
     }
   };
 
-  void step(Execution& x, std::size_t index);
-  void turn_to(Execution& x, const Command& c);
-  std::shared_ptr<ReadyProgram> ready_program(std::vector<std::uint8_t> object);
-  void drop_old_programs();
-  bool holds(const ReadyProgram* program) const noexcept;
-  void load_program(const Command& c, Payload payload);
-  void write_words(BoardMemory& memory, std::uint64_t address, Payload payload) const;
-  void write_memory(Execution& x, const Command& c, Payload payload);
-  void write_targets(Execution& x, const Command& c, Payload payload);
-  void write_param(Execution& x, const Command& c, Payload payload);
-  void run(Execution& x, const Command& c);
-  void read_targets(Execution& x, const Command& c);
-  void read_memory(Execution& x, const Command& c);
+  void begin_list() {
+    done = 0;
+    if (records) recorded.emplace_back().host_begin = steady_seconds();
+    timer.begin(records ? &recorded.back().busy : nullptr);
+  }
 
-  void begin_list();
-  void end_list() noexcept;
-};
+  void end_list() noexcept {
+    timer.end();
+    if (!records) return;
+    recorded.back().host_end = steady_seconds();
+    recorded.back().seconds = timer.list_seconds();
+  }
 
-void Board::Impl::begin_list() {
-  done = 0;
-  if (records) recorded.emplace_back().host_begin = steady_seconds();
-  timer.begin(records ? &recorded.back().busy : nullptr);
-}
-
-void Board::Impl::end_list() noexcept {
-  timer.end();
-  if (!records) return;
-  recorded.back().host_end = steady_seconds();
-  recorded.back().seconds = timer.list_seconds();
-}
-
-/// Reuses a cached program with the same object.
-std::shared_ptr<ReadyProgram> Board::Impl::ready_program(std::vector<std::uint8_t> object) {
-  const auto known = std::ranges::find_if(
-      ready, [&](const std::shared_ptr<ReadyProgram>& p) { return p->object == object; });
-  std::shared_ptr<ReadyProgram> program;
-  if (known != ready.end()) {
-    program = *known;
-    ready.erase(known);
-  } else {
+  /// Reuses a cached program with the same object.
+  std::shared_ptr<ReadyProgram> ready_program(std::vector<std::uint8_t> object) {
+    const auto known = std::ranges::find_if(
+        ready, [&](const std::shared_ptr<ReadyProgram>& p) { return p->object == object; });
+    if (known != ready.end()) {
+      ready.splice(ready.begin(), ready, known);
+      return ready.front();
+    }
     Program read = read_object(object);
     ProgramTiming timing = program_timing(read, board.geometry);
     auto executable = board.engine->prepare(read, board.geometry);
-    program = std::make_shared<ReadyProgram>(
+    const auto program = std::make_shared<ReadyProgram>(
         ReadyProgram{gdr::load_program(std::move(read), board.geometry, board.engine->isa(),
                                        board.engine->exact()),
                      std::move(object), std::move(timing), std::move(executable), nullptr});
     program->runner = program->executable->pass_runner(*program, board.geometry);
+    return ready.emplace_front(program);
   }
-  ready.push_front(program);
-  return program;
-}
 
-/// Evicts the oldest programs that no chip holds.
-void Board::Impl::drop_old_programs() {
-  for (auto p = ready.end(); ready.size() > max_ready && p != ready.begin();) {
-    --p;
-    if (holds(p->get())) continue;
-    add_work(*(*p)->executable, earlier);
-    p = ready.erase(p);
+  bool holds(const ReadyProgram* program) const noexcept {
+    return std::ranges::any_of(board.chips,
+                               [&](const BoardChip& chip) { return chip.loaded.get() == program; });
   }
-}
 
-void Board::Impl::load_program(const Command& c, Payload payload) {
-  std::vector<std::uint8_t> bytes(c.count);
-  if (!bytes.empty()) std::memcpy(bytes.data(), payload.data(), bytes.size());
-  board.loaded = ready_program(std::move(bytes));
-  board.loaded->runner->invalidate_chips();
-  const std::uint64_t chips = chips_of(c);
-  for (std::size_t k = 0; k < board.chips.size(); ++k) {
-    if (!takes_part(chips, k)) continue;
-    BoardChip& chip = board.chips[k];
-    chip.targets.reset();
-    chip.loaded = board.loaded;
-    chip.chip.load(*board.loaded, *board.loaded->executable);
-  }
-  drop_old_programs();
-}
-
-bool Board::Impl::holds(const ReadyProgram* program) const noexcept {
-  return std::ranges::any_of(board.chips,
-                             [&](const BoardChip& chip) { return chip.loaded.get() == program; });
-}
-
-/// To the program of the chips that a command names.
-void Board::Impl::turn_to(Execution& x, const Command& c) {
-  const bool of_memory = c.kind == CommandKind::WriteMemory || c.kind == CommandKind::ReadMemory;
-  if (of_memory || c.kind == CommandKind::LoadProgram) return;
-  const auto first = static_cast<std::size_t>(std::countr_zero(c.chips));
-  if (first >= board.chips.size() || board.chips[first].loaded == board.loaded) return;
-  x.pass.flush();
-  board.loaded = board.chips[first].loaded;
-}
-
-/// Copies in parallel if there are enough words.
-void Board::Impl::write_words(BoardMemory& memory, std::uint64_t address, Payload payload) const {
-  constexpr std::size_t piece = std::size_t{1} << 16;
-  constexpr double ns_a_word = 1;
-  memory.begin_write(address, payload.size());
-  const auto write = [&](std::size_t i) {
-    const std::size_t first = i * piece;
-    memory.store(address + first, payload.subspan(first, std::min(piece, payload.size() - first)));
-  };
-  const Phase phase{(payload.size() + piece - 1) / piece, write};
-  const double estimate = ns_a_word * static_cast<double>(payload.size());
-  run_phases({&phase, 1}, threads_for(estimate, board.threads));
-}
-
-/// Chips with equal memories stay equal and share one copy.
-void Board::Impl::write_memory(Execution& x, const Command& c, Payload payload) {
-  x.pass.flush_run();
-  std::uint64_t written = 0;
-  for (std::size_t chip = 0; chip < board.chips.size(); ++chip) {
-    if (!takes_part(c.chips & ~written, chip)) continue;
-    BoardMemory& memory = board.chips[chip].memory;
-    std::vector<BoardMemory*> like;
-    for (std::size_t other = chip + 1; other < board.chips.size(); ++other) {
-      BoardMemory& others = board.chips[other].memory;
-      if (!takes_part(c.chips & ~written, other) || others.contents() != memory.contents())
-        continue;
-      written |= std::uint64_t{1} << other;
-      others.release(c.address, payload.size());
-      like.push_back(&others);
+  /// Evicts the oldest programs that no chip holds.
+  void drop_old_programs() {
+    for (auto p = ready.end(); ready.size() > max_ready && p != ready.begin();) {
+      --p;
+      if (holds(p->get())) continue;
+      add_work(*(*p)->executable, earlier);
+      p = ready.erase(p);
     }
-    write_words(memory, c.address, payload);
-    for (BoardMemory* const others : like) others->share_chunks(memory, c.address, payload.size());
   }
-}
 
-void Board::Impl::write_targets(Execution& x, const Command& c, Payload payload) {
-  x.pass.add_write(c, payload.data());
-  for (std::size_t chip = 0; chip < board.chips.size(); ++chip) {
-    if (!takes_part(c.chips, chip)) continue;
-    auto& targets = board.chips[chip].targets;
-    const std::uint64_t end = c.first + c.count;
-    targets = c.first == 0 ? end : std::max(end, targets.value_or(0));
+  void load_program(Execution& x, const Command& c, Payload payload) {
+    x.pass.flush();
+    std::vector<std::uint8_t> bytes(c.count);
+    if (!bytes.empty()) std::memcpy(bytes.data(), payload.data(), bytes.size());
+    board.loaded = ready_program(std::move(bytes));
+    board.loaded->runner->invalidate_chips();
+    for_each_chip(board, chips_of(c), [&](std::size_t, BoardChip& chip) {
+      chip.targets.reset();
+      chip.loaded = board.loaded;
+      chip.chip.load(*board.loaded, *board.loaded->executable);
+    });
+    drop_old_programs();
   }
-}
 
-void Board::Impl::write_param(Execution& x, const Command& c, Payload payload) {
-  x.pass.flush();
-  for (std::size_t chip = 0; chip < board.chips.size(); ++chip) {
-    if (!takes_part(c.chips, chip)) continue;
-    board.chips[chip].chip.set_param(c.variable, {payload.begin(), payload.end()});
+  /// Selects the program of the chips that a command names.
+  void select_program(Execution& x, const Command& c) {
+    const bool of_memory = c.kind == CommandKind::WriteMemory || c.kind == CommandKind::ReadMemory;
+    if (of_memory || c.kind == CommandKind::LoadProgram) return;
+    const auto first = static_cast<std::size_t>(std::countr_zero(c.chips));
+    if (first >= board.chips.size() || board.chips[first].loaded == board.loaded) return;
+    x.pass.flush();
+    board.loaded = board.chips[first].loaded;
   }
-}
 
-void Board::Impl::run(Execution& x, const Command& c) {
-  const LoadedProgram& loaded = *board.loaded;
-  const LoopPlan plan = make_plan(loaded, board.geometry, c.partition, c.count);
-  const std::uint64_t output_words =
-      c.count * board.loaded->timing.output_words_of_source(c.partition);
-  const bool returns = (c.flags & run_return) != 0;
-  for (std::size_t chip = 0; chip < board.chips.size(); ++chip) {
-    if (!takes_part(c.chips, chip)) continue;
-    if (!returns) board.chips[chip].memory.reserve(c.output_address, output_words);
-    const std::uint64_t pairs = targets_of(board, c, chip) * c.count;
-    timer.counts().interactions += pairs;
-    timer.counts().flops += static_cast<double>(pairs) * loaded.program.flops;
+  /// Copies in parallel if there are enough words.
+  void write_words(BoardMemory& memory, std::uint64_t address, Payload payload) const {
+    constexpr std::size_t piece = std::size_t{1} << 16;
+    constexpr double ns_a_word = 1;
+    memory.begin_write(address, payload.size());
+    const auto write = [&](std::size_t i) {
+      const std::size_t first = i * piece;
+      memory.store(address + first,
+                   payload.subspan(first, std::min(piece, payload.size() - first)));
+    };
+    const Phase phase{(payload.size() + piece - 1) / piece, write};
+    const double estimate = ns_a_word * static_cast<double>(payload.size());
+    run_phases({&phase, 1}, threads_for(estimate, board.threads));
   }
-  x.pass.add_run(c, plan, returns ? x.expect(output_words) : 0);
-}
 
-void Board::Impl::read_targets(Execution& x, const Command& c) {
-  const std::uint64_t words = c.count * words_of_target(board.loaded->layout, c.flags);
-  x.pass.add_read(c, x.expect(words));
-}
-
-void Board::Impl::read_memory(Execution& x, const Command& c) {
-  x.pass.flush_run();
-  const std::size_t offset = x.expect(c.count);
-  const auto chip = static_cast<std::size_t>(std::countr_zero(c.chips));
-  board.chips[chip].memory.read(c.address, std::span(x.results).subspan(offset, c.count));
-}
-
-void Board::Impl::step(Execution& x, std::size_t index) {
-  const Command& c = x.list.commands[index];
-  turn_to(x, c);
-  const Payload payload = check_command(board, x.list, index);
-  switch (c.kind) {
-    case CommandKind::LoadProgram:
-      x.pass.flush();
-      load_program(c, payload);
-      break;
-    case CommandKind::WriteMemory:
-      write_memory(x, c, payload);
-      break;
-    case CommandKind::WriteTargets:
-      write_targets(x, c, payload);
-      break;
-    case CommandKind::WriteParam:
-      write_param(x, c, payload);
-      break;
-    case CommandKind::Run:
-      run(x, c);
-      break;
-    case CommandKind::ReadTargets:
-      read_targets(x, c);
-      break;
-    case CommandKind::ReadMemory:
-      read_memory(x, c);
-      break;
+  /// Chips with equal memories stay equal and share one copy.
+  void write_memory(Execution& x, const Command& c, Payload payload) {
+    x.pass.flush_run();
+    std::uint64_t written = 0;
+    for_each_chip(board, c.chips, [&](std::size_t number, BoardChip& chip) {
+      if (takes_part(written, number)) return;
+      std::vector<BoardMemory*> equal;
+      for_each_chip(board, c.chips & ~written, [&](std::size_t other, BoardChip& candidate) {
+        if (other <= number || candidate.memory.contents() != chip.memory.contents()) return;
+        written |= std::uint64_t{1} << other;
+        candidate.memory.release(c.address, payload.size());
+        equal.push_back(&candidate.memory);
+      });
+      write_words(chip.memory, c.address, payload);
+      for (BoardMemory* const memory : equal)
+        memory->share_chunks(chip.memory, c.address, payload.size());
+    });
   }
-  // Commands on memory need no program.
-  static const ProgramTiming no_program;
-  timer.add(c, board.loaded ? board.loaded->timing : no_program);
-}
+
+  void write_targets(Execution& x, const Command& c, Payload payload) {
+    x.pass.add_write(c, payload.data());
+    for_each_chip(board, c.chips, [&](std::size_t, BoardChip& chip) {
+      const std::uint64_t end = c.first + c.count;
+      chip.targets = c.first == 0 ? end : std::max(end, chip.targets.value_or(0));
+    });
+  }
+
+  void write_param(Execution& x, const Command& c, Payload payload) {
+    x.pass.flush();
+    for_each_chip(board, c.chips, [&](std::size_t, BoardChip& chip) {
+      chip.chip.set_param(c.variable, {payload.begin(), payload.end()});
+    });
+  }
+
+  void run(Execution& x, const Command& c) {
+    const LoadedProgram& loaded = *board.loaded;
+    const LoopPlan plan = make_plan(loaded, board.geometry, c.partition, c.count);
+    const std::uint64_t output_words =
+        c.count * board.loaded->timing.output_words_of_source(c.partition);
+    const bool returns = (c.flags & run_return) != 0;
+    for_each_chip(board, c.chips, [&](std::size_t number, BoardChip& chip) {
+      if (!returns) chip.memory.reserve(c.output_address, output_words);
+      const std::uint64_t pairs = targets_of(board, c, number) * c.count;
+      timer.counts().interactions += pairs;
+      timer.counts().flops += static_cast<double>(pairs) * loaded.program.flops;
+    });
+    x.pass.add_run(c, plan, returns ? x.expect(output_words) : 0);
+  }
+
+  void read_targets(Execution& x, const Command& c) {
+    x.pass.add_read(c, x.expect(c.count * words_of_target(board.loaded->layout, c.flags)));
+  }
+
+  void read_memory(Execution& x, const Command& c) {
+    x.pass.flush_run();
+    const std::size_t offset = x.expect(c.count);
+    const auto chip = static_cast<std::size_t>(std::countr_zero(c.chips));
+    board.chips[chip].memory.read(c.address, std::span(x.results).subspan(offset, c.count));
+  }
+
+  void step(Execution& x, std::size_t index) {
+    const Command& c = x.list.commands[index];
+    select_program(x, c);
+    const Payload payload = check_command(board, x.list, index);
+    switch (c.kind) {
+      case CommandKind::LoadProgram:
+        load_program(x, c, payload);
+        break;
+      case CommandKind::WriteMemory:
+        write_memory(x, c, payload);
+        break;
+      case CommandKind::WriteTargets:
+        write_targets(x, c, payload);
+        break;
+      case CommandKind::WriteParam:
+        write_param(x, c, payload);
+        break;
+      case CommandKind::Run:
+        run(x, c);
+        break;
+      case CommandKind::ReadTargets:
+        read_targets(x, c);
+        break;
+      case CommandKind::ReadMemory:
+        read_memory(x, c);
+        break;
+    }
+    timer.add(c, board.timing());
+  }
+};
 
 Board::Board(const Geometry& geometry, std::shared_ptr<const Engine> engine, unsigned threads)
     : impl_(std::make_unique<Impl>(geometry)) {
@@ -332,7 +360,7 @@ void Board::execute(const CommandList& list, std::vector<std::uint64_t>& results
     for (; impl_->done < list.commands.size(); ++impl_->done) impl_->step(x, impl_->done);
     x.pass.flush();
   } catch (...) {
-    x.pass.flush();  // what came before the command that was refused
+    x.pass.flush();  // executes the commands before the refused one
     results.resize(x.words);
     impl_->end_list();
     throw;
@@ -363,12 +391,9 @@ EngineStats Board::engine_stats() const {
   EngineStats work = impl_->earlier;
   work.reason.clear();
   for (const auto& program : impl_->ready) {
-    EngineStats own;
-    add_work(*program->executable, own);
-    work.fast_runs += own.fast_runs;
-    work.fallback_runs += own.fallback_runs;
-    work.compile_seconds += own.compile_seconds;
-    if (work.reason.empty() && impl_->holds(program.get())) work.reason = own.reason;
+    std::string reason = work.reason;
+    add_work(*program->executable, work);
+    if (!impl_->holds(program.get())) work.reason = std::move(reason);
   }
   return work;
 }

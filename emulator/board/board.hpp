@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "emulator/board/command.hpp"
-#include "emulator/board/record.hpp"
 #include "emulator/board/time_model.hpp"
 #include "emulator/chip/state.hpp"
 #include "emulator/engine/engine.hpp"
@@ -18,25 +17,24 @@ namespace gdr {
 /// Block runs of the engine by path.
 struct EngineStats {
   std::uint64_t fast_runs = 0;      ///< runs in host numbers (see SectionStats)
-  std::uint64_t fallback_runs = 0;  ///< on integers or the exact engine instead
+  std::uint64_t fallback_runs = 0;  ///< runs on integers or on the exact engine
   std::string reason;               ///< why a loaded program has fallback runs; empty if none
-  double compile_seconds = 0;       ///< time of code generation
+  double compile_seconds = 0;       ///< time of code generation, seconds
 };
 
 class Board {
  public:
-  /// threads: 0 lets OpenMP decide. Throws gdr::Error (Usage) for a geometry without any chips,
-  /// blocks, PEs or memory, or beyond GeometryLimits.
+  /// `threads`: host threads; 0: the default of OpenMP. Throws gdr::Error (Usage) for a geometry
+  /// without chips, blocks, PEs or memory, or beyond GeometryLimits.
   Board(const Geometry& geometry, std::shared_ptr<const Engine> engine, unsigned threads = 0);
   ~Board();
   Board(Board&&) noexcept;
   Board& operator=(Board&&) noexcept;
 
-  /// Execute a list; `results` becomes the words that its reads return, in order. Throws gdr::Error
-  /// (Device) for a malformed command (unknown chip, address beyond the memory, no program, payload
-  /// too short): commands before it have been executed, the command itself has no effect. An object
-  /// that cannot be read or does not fit the geometry is refused likewise (Program); the loaded
-  /// program stays.
+  /// Executes a list; `results` becomes the words that its reads return, in order. Throws
+  /// gdr::Error (Device) for a malformed command (unknown chip, address beyond the memory, no
+  /// program, payload too short), and (Program) for an object that cannot be read or does not fit
+  /// the geometry. The commands before it have been executed; the command itself has no effect.
   void execute(const CommandList& list, std::vector<std::uint64_t>& results);
 
   /// Sets the maximum number of result words of a list, for boards with untrusted clients. No limit
@@ -49,10 +47,10 @@ class Board {
   const Engine& engine() const noexcept;
   /// The program in a chip's instruction store; null before its first LoadProgram.
   const Program* program(unsigned chip = 0) const noexcept;
-  /// Since the board was made or reset_counts: whole lists, and what an incomplete one did.
+  /// Work since construction or reset_counts, including that of refused lists.
   const WorkCounts& counts() const noexcept;
   void reset_counts() noexcept;
-  /// Since the board was made; reset_counts leaves it.
+  /// Statistics since construction.
   EngineStats engine_stats() const;
 
   /// Starts a new record of busy times by list, or discards it and stops recording.
@@ -61,7 +59,7 @@ class Board {
   const std::vector<ListRecord>& recorded() const noexcept;
 
   /// Direct access to a chip's state, for tests, dumps and debuggers. Valid until the next list is
-  /// executed. Throws gdr::Error (Device) for a chip that is not there.
+  /// executed. Throws gdr::Error (Device) for a chip number that does not exist.
   const ChipState& chip(unsigned number) const;
   ChipState& chip(unsigned number);
 

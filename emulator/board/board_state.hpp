@@ -1,14 +1,14 @@
-// State of a board between commands, as plain data.
+// State of a board between commands, as plain data, and validation of commands.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
-#include "emulator/board/command.hpp"
-#include "emulator/board/program_timing.hpp"
+#include "emulator/board/time_model.hpp"
 #include "emulator/engine/pass.hpp"
 
 namespace gdr {
@@ -37,15 +37,17 @@ struct BoardState {
   /// Program of the chips of the current command; a command for chips with different programs is
   /// refused.
   std::shared_ptr<ReadyProgram> loaded;
+
+  /// Timing of that program; zeros without a program, which commands on memory do not need.
+  const ProgramTiming& timing() const noexcept {
+    static const ProgramTiming none;
+    return loaded ? loaded->timing : none;
+  }
 };
 
-/// Chips that a command names: LoadProgram names all of them by naming none.
-constexpr std::uint64_t chips_of(const Command& command) noexcept {
-  const bool all = command.kind == CommandKind::LoadProgram && command.chips == 0;
-  return all ? ~std::uint64_t{0} : command.chips;
-}
-
-/// Targets of a chip that a Run command asks for.
-std::uint64_t targets_of(const BoardState& board, const Command& run, std::size_t chip) noexcept;
+/// The payload of command `index` of a list. Throws gdr::Error (Device), naming the command, if it
+/// is malformed or does not fit this board.
+std::span<const std::uint64_t> check_command(const BoardState& board, const CommandList& list,
+                                             std::size_t index);
 
 }  // namespace gdr

@@ -1,10 +1,20 @@
 // The constants of the time model: each with its value, unit, source and reason, in this file only.
 #pragma once
 
-#include "emulator/board/time_constant.hpp"
+#include <string_view>
+
 #include "emulator/isa/geometry.hpp"
 
-namespace gdr::constants {
+namespace gdr {
+
+/// One constant of a time model.
+struct TimeConstant {
+  std::string_view name;
+  double value;
+  std::string_view unit, source, reason;
+};
+
+namespace constants {
 
 inline constexpr TimeConstant chip_clock{
     "chip.clock", Geometry{}.clock_hz, "Hz", "published: design clock of the 90 nm chip",
@@ -31,4 +41,5 @@ inline constexpr TimeConstant link_read{
     "link.read", 1.6e9, "bytes/s", "published: measured on the original board (4e9 in theory)",
     "board to host by DMA, large transfers, while the other direction works too"};
 
-}  // namespace gdr::constants
+}  // namespace constants
+}  // namespace gdr

@@ -1,7 +1,7 @@
-#include "emulator/engine/loaded_chip.hpp"
-
 #include <algorithm>
 #include <utility>
+
+#include "emulator/engine/pass.hpp"
 
 namespace gdr {
 

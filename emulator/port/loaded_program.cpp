@@ -1,7 +1,9 @@
 #include "emulator/port/loaded_program.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <string>
+#include <array>
 #include <utility>
 
 #include "gdr/error.hpp"
@@ -9,9 +11,20 @@
 namespace gdr {
 namespace {
 
-[[noreturn]] void refuse(const Program& program, const std::string& why) {
+template <typename... Args>
+[[noreturn]] void refuse(const Program& program, fmt::format_string<Args...> why, Args&&... args) {
   throw Error(ErrorCategory::Program,
-              "kernel " + program.name + " does not fit the machine: " + why);
+              fmt::format("kernel {} does not fit the machine: ", program.name) +
+                  fmt::format(why, std::forward<Args>(args)...));
+}
+
+/// Appends a field and advances `half_word`. Fields wider than a float begin a word.
+void append(std::vector<LinkLayout::Field>& fields, std::uint32_t variable, const Variable& v,
+            std::uint32_t& half_word) {
+  const std::uint32_t size = half_words(v.conversion, v.location.width);
+  if (size > 1) half_word += half_word % 2;
+  fields.push_back({variable, half_word, size});
+  half_word += size;
 }
 
 std::uint64_t round_up_even(std::uint64_t x) noexcept { return x + x % 2; }
@@ -23,34 +36,65 @@ std::uint64_t half_shorts(const BmHalves& halves, std::uint64_t n) noexcept {
 
 }  // namespace
 
+LinkLayout link_layout(const Program& program) {
+  LinkLayout layout;
+  const std::array fields{&layout.targets, &layout.sources, &layout.results, &layout.params,
+                          &layout.outputs};
+  std::array<std::uint32_t, fields.size()> ends{};
+  for (std::uint32_t i = 0; i < program.variables.size(); ++i) {
+    const Variable& v = program.variables[i];
+    const auto kind = static_cast<std::size_t>(v.kind);
+    if (v.kind == VarKind::Param) ends[kind] = 0;  // every param is a group of its own
+    append(*fields[kind], i, v, ends[kind]);
+  }
+  const auto words = [&ends](VarKind kind) {
+    return (ends[static_cast<std::size_t>(kind)] + 1) / 2;
+  };
+  layout.target_words = words(VarKind::Target);
+  layout.source_words = words(VarKind::Source);
+  layout.result_words = words(VarKind::Result);
+  layout.output_words = words(VarKind::Output);
+  return layout;
+}
+
+std::uint64_t output_records(const Program& program, const Geometry& geometry,
+                             ChipPartition partition) noexcept {
+  if (partition == ChipPartition::SourcesOverBlocks) return 1;
+  for (const Variable& v : program.variables) {
+    if (v.kind == VarKind::Output && v.reduce == Reduce::Pass) return geometry.blocks;
+  }
+  return 1;
+}
+
+std::uint64_t target_slots(const Program& program, const Geometry& geometry,
+                           ChipPartition partition) noexcept {
+  const std::uint64_t lanes = std::uint64_t{geometry.pes_per_block} * program.elements;
+  return partition == ChipPartition::SourcesOverBlocks ? lanes : lanes * geometry.blocks;
+}
+
 BmHalves place_halves(const Program& p, const Geometry& g) {
   const std::uint64_t all = std::uint64_t{g.broadcast_words} * 2;
   const std::uint64_t fixed = round_up_even(p.fixed_shorts);
   const std::uint64_t source_step = std::uint64_t{p.item_shorts} * p.group;
   const std::uint64_t output_step = std::uint64_t{p.output_shorts} * p.group;
-  if (p.fixed_shorts > all) {
-    refuse(p, "its fixed part takes " + std::to_string(p.fixed_shorts) + " of the " +
-                  std::to_string(all) + " shorts of the broadcast memory");
-  }
+  if (p.fixed_shorts > all)
+    refuse(p, "its fixed part takes {} of the {} shorts of the broadcast memory", p.fixed_shorts,
+           all);
   BmHalves halves;
-  const std::uint64_t room = (all - std::min(fixed, all)) / 4 * 2;  // of a half; even
+  const std::uint64_t capacity = (all - std::min(fixed, all)) / 4 * 2;  // of a half; even
   if (source_step + output_step == 0) {
     halves.groups = unlimited_groups;
     return halves;
   }
-  if (round_up_even(source_step) + output_step > room) {
-    refuse(p, "a group of " + std::to_string(p.group) + " items takes " +
-                  std::to_string(source_step + output_step) +
-                  " shorts, half of the broadcast memory "
-                  "has " +
-                  std::to_string(room));
-  }
+  if (round_up_even(source_step) + output_step > capacity)
+    refuse(p, "a group of {} items takes {} shorts, half of the broadcast memory has {}", p.group,
+           source_step + output_step, capacity);
   halves.source_step = static_cast<std::uint32_t>(source_step);
   halves.output_step = static_cast<std::uint32_t>(output_step);
-  halves.groups = room / (source_step + output_step);
-  if (half_shorts(halves, halves.groups) > room) --halves.groups;
+  halves.groups = capacity / (source_step + output_step);
+  if (half_shorts(halves, halves.groups) > capacity) --halves.groups;
   for (unsigned h = 0; h < 2; ++h) {
-    const std::uint64_t base = fixed + h * room;
+    const std::uint64_t base = fixed + h * capacity;
     halves.source_base[h] = static_cast<std::uint32_t>(base);
     halves.output_base[h] =
         static_cast<std::uint32_t>(base + round_up_even(halves.groups * source_step));
@@ -69,11 +113,9 @@ void check_moving(const Program& p, const BmHalves& halves) {
       if (!source && bm.space != Space::BmOutput) continue;
       const std::uint32_t end = bm.at(i.vlen - 1u) + shorts_in(bm.width);
       const std::uint32_t step = source ? halves.source_step : halves.output_step;
-      if (end > step) {
-        refuse(p, std::string("an instruction addresses short ") + std::to_string(end - 1) +
-                      " of a group of " + (source ? "j-items" : "output items") + " of " +
-                      std::to_string(step) + " shorts");
-      }
+      if (end > step)
+        refuse(p, "an instruction addresses short {} of a group of {} of {} shorts", end - 1,
+               source ? "j-items" : "output items", step);
     }
   }
 }
@@ -102,7 +144,7 @@ void check_place(const Program& p, const Variable& v, const Geometry& g) {
       size = p.output_shorts;
       break;
     default:
-      refuse(p, "variable " + v.name + " stands where the host cannot reach it");
+      refuse(p, "variable {} stands where the host cannot reach it", v.name);
   }
   const bool in_bm =
       x.space == Space::BmSource || x.space == Space::BmOutput || x.space == Space::Bm;
@@ -110,11 +152,8 @@ void check_place(const Program& p, const Variable& v, const Geometry& g) {
                          : v.kind == VarKind::Output ? x.space == Space::BmOutput
                          : v.kind == VarKind::Param  ? !in_bm || x.space == Space::Bm
                                                      : !in_bm;
-  if (!fits_kind) refuse(p, "variable " + v.name + " stands in a memory that its kind cannot use");
-  if (end > size) {
-    refuse(p, "variable " + v.name + " ends at short " + std::to_string(end) + " of a memory of " +
-                  std::to_string(size));
-  }
+  if (!fits_kind) refuse(p, "variable {} stands in a memory that its kind cannot use", v.name);
+  if (end > size) refuse(p, "variable {} ends at short {} of a memory of {}", v.name, end, size);
 }
 
 void check_sizes(const Program& p) {
@@ -176,6 +215,19 @@ LoadedProgram load_program(Program program, const Geometry& geometry, Isa isa, b
   loaded.pad_item = make_pad_item(program);
   loaded.program = std::move(program);
   return loaded;
+}
+
+LoopPlan make_plan(std::uint32_t group, std::uint64_t groups_per_half, const Geometry& geometry,
+                   ChipPartition partition, std::uint64_t items) noexcept {
+  LoopPlan plan;
+  plan.partition = partition;
+  plan.items = items;
+  plan.group = group;
+  plan.groups = items / plan.group + (items % plan.group != 0 ? 1 : 0);
+  plan.groups_per_half = groups_per_half;
+  plan.slices = partition == ChipPartition::SourcesOverBlocks ? geometry.blocks : 1;
+  plan.parts = partition == ChipPartition::PartsOverBlocks ? geometry.blocks : 1;
+  return plan;
 }
 
 }  // namespace gdr

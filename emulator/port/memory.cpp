@@ -29,7 +29,7 @@ using Lines = LineAllocator<std::uint64_t>;
 BoardMemory::BoardMemory(std::uint64_t words)
     : words_(words), chunks_((words + chunk_words - 1) / chunk_words) {}
 
-/// Chunks that are asked for together lie together: much of them is large pages then.
+/// Chunks of one call are allocated together, so that large pages can be used.
 void BoardMemory::reserve(std::uint64_t address, std::uint64_t count) {
   std::uint64_t missing = 0;
   const auto is_missing = [](const Chunk& memory) { return !memory || memory.use_count() > 1; };
@@ -47,7 +47,7 @@ void BoardMemory::reserve(std::uint64_t address, std::uint64_t count) {
       std::copy_n(memory.get(), chunk_words, next);
     else
       std::fill_n(next, chunk_words, 0);
-    // With a count of its own.
+    // Each chunk has its own reference count.
     memory = Chunk(std::exchange(next, next + chunk_words), [all](auto*) {});
   });
 }

@@ -16,12 +16,12 @@ class BoardMemory {
   std::uint64_t size() const noexcept { return words_; }
   void write(std::uint64_t address, std::span<const std::uint64_t> words);
   void read(std::uint64_t address, std::span<std::uint64_t> words) const;
-  /// The words of a range, in place where they lie together, else copied into `scratch`.
+  /// The words of a range: in place if they are contiguous, else copied to `scratch`.
   const std::uint64_t* view(std::uint64_t address, std::uint64_t count,
                             std::vector<std::uint64_t>& scratch) const;
 
-  /// What `write` does, in parts: `begin_write` first, for the whole range, by one thread; then
-  /// threads may `store` disjoint words of it side by side.
+  /// A write in two steps: `begin_write` for the whole range, then threads may `store` disjoint
+  /// words of it concurrently.
   void begin_write(std::uint64_t address, std::uint64_t count);
   void store(std::uint64_t address, std::span<const std::uint64_t> words) noexcept;
   /// Allocates for `store` without marking a change.

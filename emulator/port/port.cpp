@@ -4,11 +4,38 @@
 #include <array>
 #include <bit>
 
-#include "emulator/port/port_rows.hpp"
 #include "emulator/port/port_words.hpp"
+
+// The same loops for each instruction set: the compiler vectorises them.
+#define GDR_PORT_ROWS(name, target)                                                              \
+  template <auto Convert, bool Wide>                                                             \
+  target void to_words_##name(const std::uint64_t* numbers, std::size_t stride, std::size_t n,   \
+                              std::uint64_t* upper, std::uint64_t* lower) {                      \
+    for (std::size_t i = 0; i < n; ++i) {                                                        \
+      const WordHalves w = Convert(numbers[i * stride]);                                         \
+      upper[i] = w.upper;                                                                        \
+      if constexpr (Wide) lower[i] = w.lower;                                                    \
+    }                                                                                            \
+  }                                                                                              \
+  target void to_doubles_##name(const std::uint64_t* upper, const std::uint64_t* lower,          \
+                                std::size_t n, std::uint64_t* numbers) {                         \
+    for (std::size_t i = 0; i < n; ++i) numbers[i] = port::long_to_double({upper[i], lower[i]}); \
+  }                                                                                              \
+  constexpr PortRows rows_##name{to_words_##name<port::double_to_long, true>,                    \
+                                 to_words_##name<port::double_to_short, false>,                  \
+                                 to_words_##name<port::int_to_long, true>,                       \
+                                 to_words_##name<port::int_to_short, false>, to_doubles_##name};
 
 namespace gdr {
 namespace {
+
+GDR_PORT_ROWS(portable, )
+#if defined(__x86_64__)
+GDR_PORT_ROWS(avx2, __attribute__((target("avx2"))))
+GDR_PORT_ROWS(
+    avx512,
+    __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,prefer-vector-width=512"))))
+#endif
 
 /// A float is a double of the same value; its subnormals are zeros.
 std::uint64_t widen(std::uint32_t bits) noexcept {
@@ -37,18 +64,13 @@ void store_rows(RowsFromWords convert, const Lanes<const std::uint64_t>& from, s
   }
 }
 
-template <typename Convert>
-void load_all(LinkIn from, std::size_t n, Lanes<std::uint64_t> to, Convert convert) noexcept {
+/// Converts a number of each record; `Wide` words have a lower half.
+template <bool Wide, typename Convert>
+void load_words(LinkIn from, std::size_t n, Lanes<std::uint64_t> to, Convert convert) noexcept {
   for (std::size_t i = 0; i < n; ++i) {
     const WordHalves w = convert(from.words + i * from.stride);
     to.shorts[i * to.stride] = w.upper;
-    to.shorts[i * to.stride + to.lower] = w.lower;
-  }
-}
-template <typename Convert>
-void load_shorts(LinkIn from, std::size_t n, Lanes<std::uint64_t> to, Convert convert) noexcept {
-  for (std::size_t i = 0; i < n; ++i) {
-    to.shorts[i * to.stride] = convert(from.words + i * from.stride).upper;
+    if constexpr (Wide) to.shorts[i * to.stride + to.lower] = w.lower;
   }
 }
 
@@ -81,6 +103,14 @@ bool is_float(Reduce r) noexcept {
 
 }  // namespace
 
+const PortRows& port_rows([[maybe_unused]] Isa isa) noexcept {
+#if defined(__x86_64__)
+  if (isa == Isa::Avx512) return rows_avx512;
+  if (isa == Isa::Avx2) return rows_avx2;
+#endif
+  return rows_portable;
+}
+
 PortField port_field(const Variable& variable, const LinkLayout::Field& field) noexcept {
   return {variable.conversion, variable.location.width, variable.reduce, variable.location,
           field.half_word};
@@ -107,7 +137,7 @@ void put_host_bits(const PortField& f, u128 host, std::uint64_t* record) noexcep
 
 namespace {
 
-/// The loop on adjacent words for a field, where there is one.
+/// The vectorised loop for a field, or null.
 RowsToWords rows_of(const PortField& f) noexcept {
   const PortRows& rows = port_rows(f.isa);
   const bool wide = f.width == Width::Long;
@@ -125,30 +155,24 @@ void port_load(const PortField& f, LinkIn from, std::size_t n,
   const RowsToWords rows = to.stride == 1 ? rows_of(f) : nullptr;
   if (rows != nullptr)
     return rows(from.words + f.half_word / 2, from.stride, n, to.shorts, to.shorts + to.lower);
-  if (f.conversion.machine == MachineFormat::Integer && f.width == Width::Short) {
-    return load_shorts(from, n, to, [word = f.half_word / 2](const std::uint64_t* record) {
-      return port::int_to_short(record[word]);
-    });
-  }
-  if (f.conversion.machine == MachineFormat::Integer && f.width == Width::Long) {
-    return load_all(from, n, to, [word = f.half_word / 2](const std::uint64_t* record) {
-      return port::int_to_long(record[word]);
-    });
-  }
+  const auto word = f.half_word / 2;
+  if (f.conversion.machine == MachineFormat::Integer && f.width == Width::Short)
+    return load_words<false>(
+        from, n, to, [word](const std::uint64_t* r) { return port::int_to_short(r[word]); });
+  if (f.conversion.machine == MachineFormat::Integer)
+    return load_words<true>(from, n, to,
+                            [word](const std::uint64_t* r) { return port::int_to_long(r[word]); });
   if (!is_float(f.conversion)) return load_any(f, from, n, to);
-  const bool rounds = f.width == Width::Short || f.conversion.machine == MachineFormat::FloatShort;
+  const bool rounds = f.conversion.machine == MachineFormat::FloatShort;
   const auto load = [&](auto read) {
     const auto to_long = [read](const std::uint64_t* r) { return port::double_to_long(read(r)); };
     const auto to_short = [read](const std::uint64_t* r) { return port::double_to_short(read(r)); };
-    if (f.width == Width::Short) return load_shorts(from, n, to, to_short);
-    return rounds ? load_all(from, n, to, to_short) : load_all(from, n, to, to_long);
+    if (f.width == Width::Short) return load_words<false>(from, n, to, to_short);
+    return rounds ? load_words<true>(from, n, to, to_short)
+                  : load_words<true>(from, n, to, to_long);
   };
-  if (f.conversion.host == HostType::F64) {
-    load([word = f.half_word / 2](const std::uint64_t* record) { return record[word]; });
-  } else {
-    load(
-        [half = f.half_word](const std::uint64_t* record) { return widen(half_at(record, half)); });
-  }
+  if (f.conversion.host == HostType::F64) return load([word](const auto* r) { return r[word]; });
+  load([half = f.half_word](const auto* record) { return widen(half_at(record, half)); });
 }
 
 bool begins_with_adjacent_words(std::span<const PortField> fields) noexcept {
@@ -219,35 +243,9 @@ u128 network_to_host(const PortField& f, Long word) noexcept {
   if (f.width == Width::Long || same_kind) {
     return to_host(f.conversion, Width::Long, word.bits, ignored);
   }
-  // A raw short, or a format that is not the reduction's: the word goes back to a short first.
+  // A raw short, or a format other than the reduction's: convert the word to a short first.
   const Short narrow = as_float ? upper_half(fcvt(word, Width::Short, ignored)) : lower_half(word);
   return to_host(f.conversion, Width::Short, narrow.bits, ignored);
-}
-
-namespace {
-
-template <typename Word, typename Block>
-Lanes<Word> lanes_of(Block& block, const Operand& x, unsigned element) noexcept {
-  const std::size_t pes = block.pes;
-  switch (x.space) {
-    case Space::Register:
-      return {block.registers.data() + x.at(element) * pes, 1, pes};
-    case Space::T:
-      return {block.t.data() + (element * 2 + x.address) * pes, 1, pes};
-    default:
-      return {block.local.data() + x.at(element) * pes, 1, pes};
-  }
-}
-
-}  // namespace
-
-Lanes<std::uint64_t> pe_lanes(BlockState& block, const Operand& location,
-                              unsigned element) noexcept {
-  return lanes_of<std::uint64_t>(block, location, element);
-}
-Lanes<const std::uint64_t> pe_lanes(const BlockState& block, const Operand& location,
-                                    unsigned element) noexcept {
-  return lanes_of<const std::uint64_t>(block, location, element);
 }
 
 void load_param(const PortField& field, unsigned elements, BlockState& block,

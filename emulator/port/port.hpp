@@ -1,12 +1,13 @@
-// The chip's port: link words to machine words and back, many at a time.
+// The chip's port: conversion of arrays of link words to machine words and back.
 //
-// Equal bit for bit to `to_machine` and `to_host`, which stay the definition; the conversions of
+// `to_machine` and `to_host` are the definition; results are the same bits. The conversions of
 // force kernels have specialised loops, because a call per value would dominate.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "emulator/chip/reduction.hpp"
 #include "emulator/chip/state.hpp"
@@ -26,7 +27,7 @@ struct PortField {
 };
 PortField port_field(const Variable& variable, const LinkLayout::Field& field) noexcept;
 
-/// Records on the link: value i stands in `words + i * stride`.
+/// Records on the link: value i is in the record at `words + i * stride`.
 struct LinkIn {
   const std::uint64_t* words;
   std::size_t stride;
@@ -36,8 +37,8 @@ struct LinkOut {
   std::size_t stride;
 };
 
-/// Shorts of the machine: value i stands at `shorts + i * stride`, a long's lower half `lower`
-/// places behind its upper half.
+/// Shorts of the machine: value i is at `shorts + i * stride`, the lower half of a long at offset
+/// `lower` from its upper half.
 template <typename Word>
 struct Lanes {
   Word* shorts;
@@ -48,12 +49,11 @@ struct Lanes {
 /// Converts n values of the host to machine words.
 void port_load(const PortField& field, LinkIn from, std::size_t n,
                const Lanes<std::uint64_t>& to) noexcept;
-/// Whether a list of fields begins with this many doubles, or integers, that are consecutive in a
-/// record.
+/// Whether the first `adjacent_words` fields are doubles, or integers, consecutive in a record.
 constexpr std::size_t adjacent_words = 8;
 bool begins_with_adjacent_words(std::span<const PortField> fields) noexcept;
-/// port_load for adjacent fields: each cache line is visited once. A field's values go side by side
-/// to `upper[k]`, a long's lower half `lower` places behind.
+/// port_load for adjacent fields, which visits each cache line once. The values of field k are
+/// written to `upper[k]`, lower halves of longs at offset `lower`.
 void port_load_words(std::span<const PortField> fields, LinkIn from, std::size_t n,
                      std::span<std::uint64_t* const, adjacent_words> upper,
                      std::size_t lower) noexcept;
@@ -65,19 +65,25 @@ void port_store(const PortField& field, const Lanes<const std::uint64_t>& from, 
 u128 host_bits(const PortField& field, const std::uint64_t* record) noexcept;
 void put_host_bits(const PortField& field, u128 host, std::uint64_t* record) noexcept;
 
-/// A machine word of the field as the reduction network takes it: long, a short float widened, a
-/// short integer with its sign.
+/// A machine word of the field as input of the reduction network: short floats are widened, short
+/// integers sign-extended.
 Long network_word(const PortField& field, u128 word) noexcept;
 /// A word of the network, converted for the host.
 u128 network_to_host(const PortField& field, Long word) noexcept;
 
 /// The lanes of all PEs of a location in register file, local memory or T.
-Lanes<std::uint64_t> pe_lanes(BlockState& block, const Operand& location,
-                              unsigned element) noexcept;
-Lanes<const std::uint64_t> pe_lanes(const BlockState& block, const Operand& location,
-                                    unsigned element) noexcept;
+template <typename Block>
+auto pe_lanes(Block& block, const Operand& location, unsigned element) noexcept {
+  const auto lanes = [&block](auto& shorts, std::size_t row) {
+    return Lanes<std::remove_pointer_t<decltype(shorts.data())>>{shorts.data() + row * block.pes, 1,
+                                                                 block.pes};
+  };
+  if (location.space == Space::Register) return lanes(block.registers, location.at(element));
+  if (location.space == Space::T) return lanes(block.t, element * 2 + location.address);
+  return lanes(block.local, location.at(element));
+}
 
-/// One value to a parameter's place in a block: a word of its BM, or every PE.
+/// Writes a parameter to a block: to a word of its BM, or to every PE.
 void load_param(const PortField& field, unsigned elements, BlockState& block,
                 const std::uint64_t* record) noexcept;
 

@@ -1,9 +1,11 @@
-// Conversions of force kernels on single words: a host's number to the halves of a machine word,
-// and back.
+// Conversions of force kernels: a host's number to the halves of a machine word, and back; single
+// words, and vectorised loops over adjacent words.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
+#include "emulator/host/isa.hpp"
 #include "emulator/numeric/words.hpp"
 
 namespace gdr {
@@ -35,9 +37,9 @@ constexpr unsigned below_double = 8;
   return {bits >> below_short, (bits & below_short_mask) << below_double};
 }
 
-/// Rounds to nearest even by adding just under half of what is cut, and one more for an odd last
-/// bit. A carry out of the fraction raises the exponent, up to infinity; neither an infinity nor
-/// the canonical NaN has bits that could carry.
+/// Rounds to nearest even: adds just under half of the last place, and one more if the last bit is
+/// odd. A carry out of the fraction increments the exponent, up to infinity; infinities and the
+/// canonical NaN have no bits that could carry.
 [[gnu::always_inline]] constexpr WordHalves double_to_short(std::uint64_t bits) noexcept {
   bits = canonical(bits);
   const std::uint64_t odd = (bits >> below_short) & 1;
@@ -73,4 +75,20 @@ constexpr unsigned below_double = 8;
 }
 
 }  // namespace port
+
+/// n numbers of the host, `stride` words from one to the next, to the halves of words. Conversions
+/// to shorts do not write lower halves.
+using RowsToWords = void (*)(const std::uint64_t* numbers, std::size_t stride, std::size_t n,
+                             std::uint64_t* upper, std::uint64_t* lower);
+/// Adjacent words to adjacent numbers.
+using RowsFromWords = void (*)(const std::uint64_t* upper, const std::uint64_t* lower,
+                               std::size_t n, std::uint64_t* numbers);
+
+/// For one instruction set of the host. All give the same bits.
+struct PortRows {
+  RowsToWords double_to_long, double_to_short, int_to_long, int_to_short;
+  RowsFromWords long_to_double;
+};
+const PortRows& port_rows(Isa isa) noexcept;
+
 }  // namespace gdr

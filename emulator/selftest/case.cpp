@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "emulator/engine/blockwise/streaming_executable.hpp"
+#include "emulator/engine/engine.hpp"
 
 namespace gdr::selftest {
 namespace {
@@ -72,11 +72,6 @@ BlockState empty_block(const Geometry& geometry) {
   Geometry one = geometry;
   one.blocks = 1;
   return make_chip(one).blocks[0];
-}
-
-void append(Program& program, Section section, const Instruction& instruction) {
-  program.section(section).push_back(instruction);
-  program.lines[static_cast<unsigned>(section)].emplace_back();
 }
 
 }  // namespace gdr::selftest

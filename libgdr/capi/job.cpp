@@ -1,10 +1,74 @@
-// C interface: jobs and gravity.
-#include "libgdr/capi/enums.hpp"
-#include "libgdr/capi/guard.hpp"
-#include "libgdr/capi/handles.hpp"
+// C interface: kernels, jobs and gravity.
+#include "libgdr/capi/capi.hpp"
 
+using gdr::capi::create;
 using gdr::capi::guarded;
 using gdr::capi::need;
+using gdr::capi::required_device;
+
+gdr_status gdr_kernel_assemble(const char* text, const char* name, gdr_kernel** kernel) {
+  return create(kernel, "kernel", [&] {
+    need(text, "text");
+    return gdr_kernel{gdr::Kernel::assemble(text, name == nullptr ? "kernel" : name)};
+  });
+}
+
+gdr_status gdr_kernel_compile(const char* text, const char* name, gdr_kernel** kernel) {
+  return create(kernel, "kernel", [&] {
+    need(text, "text");
+    return gdr_kernel{gdr::Kernel::compile(text, name == nullptr ? "kernel" : name)};
+  });
+}
+
+gdr_status gdr_kernel_load(const char* path, gdr_kernel** kernel) {
+  return create(kernel, "kernel", [&] {
+    need(path, "path");
+    return gdr_kernel{gdr::Kernel::load(path)};
+  });
+}
+
+gdr_status gdr_kernel_object(const void* bytes, size_t size, gdr_kernel** kernel) {
+  return create(kernel, "kernel",
+                [&] { return gdr_kernel{gdr::Kernel::from_object(bytes, size)}; });
+}
+
+gdr_status gdr_kernel_builtin(const char* name, gdr_kernel** kernel) {
+  return create(kernel, "kernel", [&] {
+    need(name, "name");
+    return gdr_kernel{gdr::Kernel::builtin(name)};
+  });
+}
+
+void gdr_kernel_free(gdr_kernel* kernel) { delete kernel; }
+
+const char* gdr_kernel_name(const gdr_kernel* kernel) {
+  return kernel == nullptr ? "" : kernel->kernel.name().c_str();
+}
+
+size_t gdr_kernel_variable_count(const gdr_kernel* kernel) {
+  return kernel == nullptr ? 0 : kernel->kernel.variables().size();
+}
+
+gdr_status gdr_kernel_variable(const gdr_kernel* kernel, size_t index, gdr_variable* variable) {
+  return guarded({{kernel, "kernel"}, {variable, "variable"}}, [&] {
+    const auto& all = kernel->kernel.variables();
+    if (index >= all.size())
+      throw gdr::Error(gdr::ErrorCategory::Usage, "kernel \"" + kernel->kernel.name() + "\" has " +
+                                                      std::to_string(all.size()) +
+                                                      " variables, there is no number " +
+                                                      std::to_string(index));
+    const gdr::KernelVariable& v = all[index];
+    *variable = {v.name.c_str(),       static_cast<gdr_role>(v.role), static_cast<gdr_type>(v.type),
+                 v.conversion.c_str(), v.reduction.c_str(),           v.host_bytes};
+  });
+}
+
+gdr_status gdr_kernel_cost(const gdr_kernel* kernel, double* clocks, double* flops) {
+  return guarded({{kernel, "kernel"}}, [&] {
+    if (clocks != nullptr) *clocks = kernel->kernel.clocks_per_interaction();
+    if (flops != nullptr) *flops = kernel->kernel.flops_per_interaction();
+  });
+}
 
 namespace {
 
@@ -28,100 +92,73 @@ Array array_of(const Given& given) {
   return array;
 }
 
-template <typename Named, typename Array, typename Given>
-void convert(const Given* given, size_t count, std::vector<Named>& out) {
+template <typename Array, typename Named, typename Given>
+const std::vector<Named>& convert(const Given* given, size_t count, std::vector<Named>& out) {
   if (count > 0) need(given, "arrays");
   out.clear();
   for (size_t k = 0; k < count; ++k) {
     need(given[k].name, "name");
     out.push_back({given[k].name, array_of<Array>(given[k])});
   }
+  return out;
 }
 
-void set_inputs(gdr_job* job, const gdr_input* arrays, size_t count) {
-  need(job, "job");
-  convert<gdr::NamedInput, gdr::ConstArray>(arrays, count, job->inputs);
+const std::vector<gdr::NamedInput>& inputs_of(gdr_job* job, const gdr_input* arrays, size_t count) {
+  return convert<gdr::ConstArray>(arrays, count, job->inputs);
 }
 
-void set_results(gdr_job* job, const gdr_result* arrays, size_t count) {
-  need(job, "job");
-  convert<gdr::NamedResult, gdr::MutableArray>(arrays, count, job->results);
+const std::vector<gdr::NamedResult>& results_of(gdr_job* job, const gdr_result* arrays,
+                                                size_t count) {
+  return convert<gdr::MutableArray>(arrays, count, job->results);
 }
 
 }  // namespace
 
 gdr_status gdr_job_create(gdr_device* device, const gdr_kernel* kernel, gdr_job** job) {
-  return guarded([&] {
-    need(job, "job");
-    *job = nullptr;
-    need(device, "device");
+  return create(job, "job", [&] {
+    gdr::Device& opened = required_device(device);
     need(kernel, "kernel");
-    *job = new gdr_job{device->device.job(kernel->kernel), {}, {}};
+    return gdr_job{opened.job(kernel->kernel)};
   });
 }
 
 void gdr_job_free(gdr_job* job) { delete job; }
 
 gdr_status gdr_job_set(gdr_job* job, const char* name, double value) {
-  return guarded([&] {
-    need(job, "job");
-    need(name, "name");
-    job->job.set(name, value);
-  });
+  return guarded({{job, "job"}, {name, "name"}}, [&] { job->job.set(name, value); });
 }
 
 gdr_status gdr_job_sources(gdr_job* job, size_t n, const gdr_input* arrays, size_t count) {
-  return guarded([&] {
-    set_inputs(job, arrays, count);
-    job->job.sources(n, job->inputs);
-  });
+  return guarded({{job, "job"}}, [&] { job->job.sources(n, inputs_of(job, arrays, count)); });
 }
 
 gdr_status gdr_job_targets(gdr_job* job, size_t n, const gdr_input* arrays, size_t count) {
-  return guarded([&] {
-    set_inputs(job, arrays, count);
-    job->job.targets(n, job->inputs);
-  });
+  return guarded({{job, "job"}}, [&] { job->job.targets(n, inputs_of(job, arrays, count)); });
 }
 
 gdr_status gdr_job_update_sources(gdr_job* job, size_t first, size_t n, const gdr_input* arrays,
                                   size_t count) {
-  return guarded([&] {
-    set_inputs(job, arrays, count);
-    job->job.update_sources(first, n, job->inputs);
-  });
+  return guarded({{job, "job"}},
+                 [&] { job->job.update_sources(first, n, inputs_of(job, arrays, count)); });
 }
 
 gdr_status gdr_job_run(gdr_job* job, const gdr_result* results, size_t count) {
-  return guarded([&] {
-    set_results(job, results, count);
-    job->job.run(job->results);
-  });
+  return guarded({{job, "job"}}, [&] { job->job.run(results_of(job, results, count)); });
 }
 
 gdr_status gdr_job_start(gdr_job* job, const gdr_result* results, size_t count) {
-  return guarded([&] {
-    set_results(job, results, count);
-    job->job.start(job->results);
-  });
+  return guarded({{job, "job"}}, [&] { job->job.start(results_of(job, results, count)); });
 }
 
 gdr_status gdr_job_wait(gdr_job* job) {
-  return guarded([&] {
-    need(job, "job");
-    job->job.wait();
-  });
+  return guarded({{job, "job"}}, [&] { job->job.wait(); });
 }
 
 int gdr_job_ready(const gdr_job* job) { return job == nullptr || job->job.ready() ? 1 : 0; }
 
 gdr_status gdr_gravity_create(gdr_device* device, gdr_gravity** gravity) {
-  return guarded([&] {
-    need(gravity, "gravity");
-    *gravity = nullptr;
-    need(device, "device");
-    *gravity = new gdr_gravity{gdr::Gravity(device->device)};
-  });
+  return create(gravity, "gravity",
+                [&] { return gdr_gravity{gdr::Gravity(required_device(device))}; });
 }
 
 void gdr_gravity_free(gdr_gravity* gravity) { delete gravity; }
@@ -129,8 +166,7 @@ void gdr_gravity_free(gdr_gravity* gravity) { delete gravity; }
 gdr_status gdr_gravity_compute(gdr_gravity* gravity, size_t n, const double* position,
                                const double* mass, double eps, double* acceleration,
                                double* potential) {
-  return guarded([&] {
-    need(gravity, "gravity");
+  return guarded({{gravity, "gravity"}}, [&] {
     gravity->gravity.compute(n, position, mass, eps, acceleration, potential);
   });
 }
@@ -138,8 +174,7 @@ gdr_status gdr_gravity_compute(gdr_gravity* gravity, size_t n, const double* pos
 gdr_status gdr_gravity_compute_on(gdr_gravity* gravity, size_t n_targets, const double* target,
                                   size_t n_sources, const double* source, const double* mass,
                                   double eps, double* acceleration, double* potential) {
-  return guarded([&] {
-    need(gravity, "gravity");
+  return guarded({{gravity, "gravity"}}, [&] {
     gravity->gravity.compute_on(n_targets, target, n_sources, source, mass, eps, acceleration,
                                 potential);
   });

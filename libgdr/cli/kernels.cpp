@@ -6,7 +6,6 @@
 #include "emulator/assembler/object.hpp"
 #include "kernels/compiler/compiler.hpp"
 #include "libgdr/cli/output.hpp"
-#include "libgdr/cli/text.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/io/atomic_file.hpp"
 

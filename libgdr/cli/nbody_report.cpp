@@ -1,15 +1,14 @@
-// Reports of `gdr nbody` and `gdr force` as text.
+// Reports of `gdr nbody` and `gdr force`, as text and as JSON.
 #include "libgdr/cli/nbody_report.hpp"
 
-#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "libgdr/cli/ranks.hpp"
-#include "libgdr/cli/text.hpp"
 
 namespace gdr::cli {
 namespace {
 
-std::string row(const char* label, const std::string& text) { return report_line(label, text, 19); }
+constexpr ReportRow row{19};
 
 /// "12.3 million".
 std::string rounded(double number) {
@@ -25,14 +24,44 @@ std::string prediction(const ForceCost& cost, std::uint64_t calls) {
 
 std::string comparison_text(const NbodyReport& report) {
   const Comparison& c = *report.comparison;
-  return row("leapfrog in double",
-             fmt::format("energy drift {:+.6e}, largest {:.6e} ({:.3g} s on the host)", c.drift,
-                         c.largest_error, c.seconds)) +
+  return row("leapfrog in double", "energy drift {:+.6e}, largest {:.6e} ({:.3g} s on the host)",
+             c.drift, c.largest_error, c.seconds) +
          row("device / double",
-             fmt::format("energy drift {:.6f}, largest {:.6f}; positions differ by {:.2e} (rms)",
-                         c.drift != 0 ? report.drift() / c.drift : 1.0,
-                         c.largest_error != 0 ? report.result.largest_error / c.largest_error : 1.0,
-                         c.position_difference));
+             "energy drift {:.6f}, largest {:.6f}; positions differ by {:.2e} (rms)",
+             c.drift != 0 ? report.drift() / c.drift : 1.0,
+             c.largest_error != 0 ? report.result.largest_error / c.largest_error : 1.0,
+             c.position_difference);
+}
+
+Json record_json(const EnergyRecord& record) {
+  const ConservedQuantities& v = record.values;
+  return {{"step", record.step},
+          {"time", record.time},
+          {"kinetic", v.kinetic},
+          {"potential", v.potential},
+          {"total", v.total()},
+          {"relative_error", record.energy_error},
+          {"momentum", v.momentum},
+          {"angular_momentum", v.angular_momentum},
+          {"centre_of_mass", v.centre_of_mass},
+          {"half_mass_radius", v.half_mass_radius},
+          {"virial_ratio", v.virial_ratio()}};
+}
+
+Json cost_json(const ForceCost& cost, std::uint64_t calls) {
+  return {{"clocks_per_force_calculation", cost.clocks},
+          {"seconds_per_force_calculation", cost.seconds},
+          {"seconds", cost.seconds * static_cast<double>(calls)},
+          {"gflops", cost.gflops()}};
+}
+
+Json comparison_json(const NbodyReport& report) {
+  const Comparison& c = *report.comparison;
+  return {{"energy_drift", c.drift},
+          {"largest_energy_error", c.largest_error},
+          {"drift_ratio", c.drift != 0 ? Json(report.drift() / c.drift) : Json()},
+          {"rms_position_difference", c.position_difference},
+          {"seconds", c.seconds}};
 }
 
 }  // namespace
@@ -63,16 +92,15 @@ std::string block_runs(const Statistics& s) {
 }
 
 std::string statistics_text(const Statistics& s, double clocks_per_interaction) {
-  return row("host",
-             fmt::format("{} engine, {}, {}", s.engine, s.isa, counted(s.threads, "thread"))) +
-         row("interactions", fmt::format("{} in {:.3g} s: {} a second",
-                                         rounded(static_cast<double>(s.interactions)),
-                                         s.host_seconds, rounded(interactions_per_second(s)))) +
-         row("block runs", block_runs(s)) +
-         row("clocks", fmt::format("{} a chip, {:.4g} an interaction and PE", s.chip_clocks,
-                                   clocks_per_interaction)) +
-         row("this device", fmt::format("{:.4g} s predicted, {:.4g} Gflops", s.predicted_seconds,
-                                        s.predicted_gflops()));
+  return row("host", "{} engine, {}, {}", s.engine, s.isa, counted(s.threads, "thread")) +
+         row("interactions", "{} in {:.3g} s: {} a second",
+             rounded(static_cast<double>(s.interactions)), s.host_seconds,
+             rounded(interactions_per_second(s))) +
+         row("block runs", "{}", block_runs(s)) +
+         row("clocks", "{} a chip, {:.4g} an interaction and PE", s.chip_clocks,
+             clocks_per_interaction) +
+         row("this device", "{:.4g} s predicted, {:.4g} Gflops", s.predicted_seconds,
+             s.predicted_gflops());
 }
 
 std::string energy_heading() {
@@ -81,7 +109,7 @@ std::string energy_heading() {
 }
 
 std::string energy_line(const EnergyRecord& record) {
-  const Diagnostics& v = record.values;
+  const ConservedQuantities& v = record.values;
   return fmt::format(
       "{:>10} {:>12.7g} {:>13.9f} {:>13.9f} {:>13.9f} {:>+10.2e} {:>12.6e} {:>9.2e} "
       "{:>8.5f}\n",
@@ -93,33 +121,87 @@ std::string report_text(const NbodyReport& report) {
   const RunResult& r = report.result;
   const std::int64_t steps = r.end.step - report.plan.start.step;
   std::string text = "\n";
-  if (r.stopped) text += row("stopped", fmt::format("at t = {:.7g} by a signal", r.end.time()));
-  text += row("steps", fmt::format("{} in {:.3g} s of wall time", steps, r.seconds));
-  text += row("energy drift",
-              fmt::format("{:+.6e}, largest {:.6e}, over {:.6g} time units", report.drift(),
-                          r.largest_error, r.end.time() - report.plan.start.start_time));
+  if (r.stopped) text += row("stopped", "at t = {:.7g} by a signal", r.end.time());
+  text += row("steps", "{} in {:.3g} s of wall time", steps, r.seconds);
+  text += row("energy drift", "{:+.6e}, largest {:.6e}, over {:.6g} time units", report.drift(),
+              r.largest_error, r.end.time() - report.plan.start.start_time);
   if (report.comparison) text += comparison_text(report);
   if (!r.records.empty()) {
-    const Diagnostics& a = r.records.front().values;
-    const Diagnostics& b = r.records.back().values;
-    text += row("conserved", fmt::format("momentum to {:.1e}, angular momentum to {:.1e}",
-                                         norm(difference(b.momentum, a.momentum)),
-                                         norm(difference(b.angular_momentum, a.angular_momentum))));
-    text +=
-        row("size", fmt::format("half-mass radius {:.5g} -> {:.5g}, virial ratio {:.4f} -> {:.4f}",
-                                a.half_mass_radius, b.half_mass_radius, a.virial_ratio(),
-                                b.virial_ratio()));
+    const ConservedQuantities& a = r.records.front().values;
+    const ConservedQuantities& b = r.records.back().values;
+    text += row("conserved", "momentum to {:.1e}, angular momentum to {:.1e}",
+                norm(difference(b.momentum, a.momentum)),
+                norm(difference(b.angular_momentum, a.angular_momentum)));
+    text += row("size", "half-mass radius {:.5g} -> {:.5g}, virial ratio {:.4f} -> {:.4f}",
+                a.half_mass_radius, b.half_mass_radius, a.virial_ratio(), b.virial_ratio());
   }
   text += statistics_text(report.statistics, report.clocks_per_interaction);
   text += ranks_text(report.ranks);
   if (report.one_chip.clocks > 0) {
-    text += row("one chip", prediction(report.one_chip, r.force_calls));
-    text += row("one 4-chip board", prediction(report.one_board, r.force_calls));
+    text += row("one chip", "{}", prediction(report.one_chip, r.force_calls));
+    text += row("one 4-chip board", "{}", prediction(report.one_board, r.force_calls));
   }
   if (!r.snapshots.empty())
-    text +=
-        row("snapshots", fmt::format("{}, the last is {}", r.snapshots.size(), r.snapshots.back()));
+    text += row("snapshots", "{}, the last is {}", r.snapshots.size(), r.snapshots.back());
   return text;
+}
+
+Json statistics_json(const Statistics& s) {
+  return {{"engine", s.engine},
+          {"isa", s.isa},
+          {"threads", s.threads},
+          {"fast_runs", s.fast_runs},
+          {"fallback_runs", s.fallback_runs},
+          {"fallback_reason", s.fallback_reason},
+          {"compile_seconds", s.compile_seconds},
+          {"interactions", s.interactions},
+          {"host_seconds", s.host_seconds},
+          {"conversion_seconds", s.conversion_seconds},
+          {"transfer_seconds", s.transfer_seconds},
+          {"board_seconds", s.board_seconds},
+          {"overlap_seconds", s.overlap_seconds},
+          {"failed_boards", s.failed_boards},
+          {"failed_ranks", s.failed_ranks},
+          {"interactions_per_second", interactions_per_second(s)},
+          {"flops", s.flops},
+          {"compute_clocks", s.compute_clocks},
+          {"chip_clocks", s.chip_clocks},
+          {"bytes_to_board", s.bytes_to_board},
+          {"bytes_from_board", s.bytes_from_board},
+          {"predicted_seconds", s.predicted_seconds},
+          {"predicted_gflops", s.predicted_gflops()}};
+}
+
+Json report_json(const NbodyReport& report) {
+  const RunResult& r = report.result;
+  Json object = {{"file", report.file},
+                 {"particles", report.particles},
+                 {"softening", r.end.softening},
+                 {"time_step", r.end.time_step},
+                 {"G", r.end.gravity},
+                 {"start_time", r.end.start_time},
+                 {"end_time", r.end.time()},
+                 {"first_step", report.plan.start.step},
+                 {"last_step", r.end.step},
+                 {"restarted", report.plan.restarted},
+                 {"stopped", r.stopped},
+                 {"energy_drift", report.drift()},
+                 {"largest_energy_error", r.largest_error},
+                 {"wall_seconds", r.seconds},
+                 {"force_calculations", r.force_calls},
+                 {"device", report.device},
+                 {"clocks_per_interaction", report.clocks_per_interaction}};
+  object.update(statistics_json(report.statistics));
+  if (!report.ranks.empty()) object["ranks"] = ranks_json(report.ranks);
+  if (report.one_chip.clocks > 0) {
+    object["one_chip"] = cost_json(report.one_chip, r.force_calls);
+    object["one_board"] = cost_json(report.one_board, r.force_calls);
+  }
+  if (report.comparison) object["double"] = comparison_json(report);
+  object["energies"] = Json::array();
+  for (const EnergyRecord& record : r.records) object["energies"].push_back(record_json(record));
+  object["snapshots"] = r.snapshots;
+  return object;
 }
 
 }  // namespace gdr::cli

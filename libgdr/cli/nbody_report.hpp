@@ -5,8 +5,8 @@
 #include <string>
 
 #include "gdr/statistics.hpp"
-#include "libgdr/cli/json.hpp"
-#include "libgdr/nbody/prediction.hpp"
+#include "libgdr/cli/output.hpp"
+#include "libgdr/nbody/forces.hpp"
 #include "libgdr/nbody/run.hpp"
 
 namespace gdr::cli {

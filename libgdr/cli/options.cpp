@@ -1,28 +1,29 @@
-#include "libgdr/cli/options.hpp"
-
-#include <charconv>
+// Options that several commands share, and the parsing of their values.
 #include <cmath>
 #include <filesystem>
 #include <system_error>
 
+#include "libgdr/cli/command.hpp"
 #include "libgdr/cli/ranks.hpp"
-#include "libgdr/cli/text.hpp"
 
 namespace gdr::cli {
 
+CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& value,
+                      const std::string& type, const std::string& description) {
+  return app.add_option(name, value, description)->type_name(type);
+}
+
 void add_engine_options(CLI::App& app, DeviceChoice& choice) {
-  app.add_option("--engine", choice.engine,
-                 "engine: reference, vector, native, native-float (or GDR_ENGINE)")
-      ->type_name("NAME");
-  app.add_option("--isa", choice.isa, "host instruction set: avx512, avx2, portable (or GDR_ISA)")
-      ->type_name("NAME");
+  add_text(app, "--engine", choice.engine, "NAME",
+           "engine: reference, vector, native, native-float (or GDR_ENGINE)");
+  add_text(app, "--isa", choice.isa, "NAME",
+           "host instruction set: avx512, avx2, portable (or GDR_ISA)");
   add_whole_number(app, "--threads", choice.threads, "host threads; 0: one for each core");
 }
 
 void add_device_options(CLI::App& app, DeviceChoice& choice) {
-  app.add_option("--device", choice.device,
-                 "device, with options: emulator:boards=2,clock=400e6 (or GDR_DEVICE)")
-      ->type_name("NAME");
+  add_text(app, "--device", choice.device, "NAME",
+           "device, with options: emulator:boards=2,clock=400e6 (or GDR_DEVICE)");
   add_engine_options(app, choice);
 }
 
@@ -30,16 +31,8 @@ void add_json_option(CLI::App& app, bool& json) {
   app.add_flag("--json", json, "print results as one JSON object on standard output");
 }
 
-DeviceOptions device_options(const DeviceChoice& choice) {
-  DeviceOptions options;
-  options.engine = choice.engine;
-  options.isa = choice.isa;
-  options.threads = choice.threads;
-  return options;
-}
-
 Device open_device(const DeviceChoice& choice) {
-  Device device = Device::open(choice.device, device_options(choice));
+  Device device = Device::open(choice.device, choice);
   attach_ranks(device);
   return device;
 }
@@ -91,33 +84,21 @@ Setting split_setting(std::string_view option, std::string_view text) {
 }
 
 double parse_number(std::string_view what, std::string_view text) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  std::string_view digits = text;
-  if (digits.starts_with('+')) digits.remove_prefix(1);
-  const auto [stop, code] = std::from_chars(digits.data(), end, value);
-  if (code != std::errc{} || stop != end || !std::isfinite(value))
+  const auto value = parse_all<double>(text.starts_with('+') ? text.substr(1) : text);
+  if (!value || !std::isfinite(*value))
     throw usage_error("{}: '{}' is not a finite number", what, text);
-  return value;
+  return *value;
 }
 
 std::uint64_t parse_whole_number(std::string_view what, std::string_view text, std::uint64_t first,
                                  std::uint64_t last) {
-  std::uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, code] = std::from_chars(text.data(), end, value);
-  if (code == std::errc{} && stop == end && value >= first && value <= last) return value;
+  const auto value = parse_all<std::uint64_t>(text);
+  if (value && *value >= first && *value <= last) return *value;
   constexpr std::uint64_t unlimited = std::numeric_limits<unsigned>::max();
   if (last < unlimited)
     throw usage_error("{}: '{}' is not a whole number from {} to {}", what, text, first, last);
   throw usage_error("{}: '{}' is not a whole number{}", what, text,
                     first == 0 ? "" : fmt::format(" of at least {}", first));
-}
-
-CLI::Option* add_number(CLI::App& app, const std::string& name, double& value,
-                        const std::string& description) {
-  const auto take = [&value, name](const std::string& text) { value = parse_number(name, text); };
-  return app.add_option_function<std::string>(name, take, description);
 }
 
 }  // namespace gdr::cli

@@ -1,11 +1,18 @@
-// Standard output and standard error of the command, with failures noticed.
+// What commands print: standard output and standard error with failures noticed, JSON, a progress
+// bar, short texts, and errors of usage.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "gdr/error.hpp"
 
 namespace gdr::cli {
 
@@ -26,6 +33,12 @@ void print(fmt::format_string<Args...> format, Args&&... args) {
   write_output(fmt::format(format, std::forward<Args>(args)...));
 }
 
+/// JSON whose members keep the order in which they were added.
+using Json = nlohmann::ordered_json;
+/// An object or a list as indented text.
+std::string json_text(const Json& json);
+void print_json(const Json& json);
+
 /// Messages on standard error, with control characters escaped; they never fail. A note has no
 /// prefix.
 void warn(std::string_view message);
@@ -38,13 +51,65 @@ void show_rendered(std::string_view text);
 /// Suppress all output of this process (another rank writes the same), or enable it again.
 void set_silent(bool silent) noexcept;
 
-/// Whether the stream is a terminal, and whether it shows colours.
-bool stdout_is_terminal() noexcept;
-bool stderr_is_terminal() noexcept;
+/// Whether standard error is a terminal that shows colours.
 bool stderr_has_colour() noexcept;
 
 /// Open files for closed standard streams, so that no later file gets their numbers; broken pipes
 /// become errors instead of signals.
 void prepare_standard_streams() noexcept;
+
+/// "1 board", "2 boards".
+std::string counted(std::integral auto n, std::string_view noun) {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+}
+
+/// Makes the lines of a report: a label, padded to `width` columns, and a formatted value.
+struct ReportRow {
+  std::size_t width;
+  std::string_view indent = {};
+
+  template <typename... Args>
+  std::string operator()(std::string_view label, fmt::format_string<Args...> format,
+                         Args&&... args) const {
+    return fmt::format("{}{:<{}}{}\n", indent, label, width,
+                       fmt::format(format, std::forward<Args>(args)...));
+  }
+};
+
+/// An error of category Usage: `throw usage_error("--mode '{}': ...", text);`
+template <typename... Args>
+Error usage_error(fmt::format_string<Args...> format, Args&&... args) {
+  return Error(ErrorCategory::Usage, fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// Draws `label [#####.....] 52 % 0:12 left` in place on standard error, at most ten times a
+/// second, and only if that is a terminal; elsewhere a call costs a clock reading. Erased at the
+/// end, also after an exception.
+class Progress {
+ public:
+  /// total: the number of steps of the whole work (0: nothing is drawn).
+  Progress(std::string label, double total, bool wanted = true);
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// Set the number of completed steps.
+  void update(double done);
+  /// Erase the bar, so that other lines can be printed; the next update draws it again.
+  void clear();
+
+  /// The line itself, for a terminal `columns` wide.
+  static std::string line(const std::string& label, double done, double total, double seconds,
+                          std::size_t columns = 72);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::string label_;
+  double total_;
+  bool active_;
+  bool drawn_ = false;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_{};
+};
 
 }  // namespace gdr::cli

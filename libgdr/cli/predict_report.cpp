@@ -1,13 +1,10 @@
 // Texts and JSON of `gdr predict`.
 #include "libgdr/cli/predict_report.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <string>
+#include <nlohmann/json.hpp>
 
-#include "libgdr/cli/json.hpp"
-#include "libgdr/cli/text.hpp"
+#include "libgdr/cli/output.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -16,9 +13,7 @@ using predict::KernelFigures;
 using predict::Prediction;
 using predict::Resource;
 
-std::string row(std::string_view name, const std::string& value) {
-  return report_line(name, value, 22);
-}
+constexpr ReportRow row{22};
 
 std::string seconds_text(double seconds) {
   if (seconds >= 1 || seconds == 0) return fmt::format("{:.4g} s", seconds);
@@ -96,25 +91,23 @@ void report_prediction(const Prediction& p, const predict::Machine& machine,
     return;
   }
   std::string text = p.job + "\n";
-  text += row("machine", fmt::format("{}: {}", machine.name, machine.summary));
-  text += row("time", seconds_text(p.seconds));
-  text += row("rate", fmt::format("{}, {:.3g} % of {}", rate_text(p.gflops()),
-                                  100 * share(1e9 * p.gflops(), p.peak), rate_text(1e-9 * p.peak)));
-  text += row("power",
-              fmt::format("{:.4g} W, {:.4g} Mflops/W", machine.power(), mflops_a_watt(p, machine)));
-  text += row("bottleneck", std::string(bottleneck));
+  text += row("machine", "{}: {}", machine.name, machine.summary);
+  text += row("time", "{}", seconds_text(p.seconds));
+  text += row("rate", "{}, {:.3g} % of {}", rate_text(p.gflops()),
+              100 * share(1e9 * p.gflops(), p.peak), rate_text(1e-9 * p.peak));
+  text += row("power", "{:.4g} W, {:.4g} Mflops/W", machine.power(), mflops_a_watt(p, machine));
+  text += row("bottleneck", "{}", bottleneck);
   text += "utilisation of resources (concurrent: the sum may exceed 100 %)\n";
   for (std::size_t r = 0; r < predict::resource_count; ++r) {
     const auto resource = static_cast<Resource>(r);
     const double seconds = p.usage[resource];
     if (seconds > 0)
-      text +=
-          row(fmt::format("  {}", resource_name(resource)),
-              fmt::format("{:5.1f} %  {}", 100 * share(seconds, p.seconds), seconds_text(seconds)));
+      text += row(fmt::format("  {}", resource_name(resource)), "{:5.1f} %  {}",
+                  100 * share(seconds, p.seconds), seconds_text(seconds));
   }
   text += "time saved if a part were twice as fast\n";
   for (const predict::Gain& gain : gains)
-    text += row(fmt::format("  {}", gain.part), fmt::format("{:5.1f} %", 100 * gain.saved));
+    text += row(fmt::format("  {}", gain.part), "{:5.1f} %", 100 * gain.saved);
   if (!p.details.empty()) text += "details\n";
   for (const auto& [name, value] : p.details)
     text +=
@@ -143,7 +136,7 @@ void report_scaling(const std::vector<predict::ScalingPoint>& points,
     return;
   }
   std::string text = points.back().prediction.job + "\n";
-  text += row("machine", fmt::format("{}: {}", machine.name, machine.summary));
+  text += row("machine", "{}: {}", machine.name, machine.summary);
   text += fmt::format("{:>8} {:>7} {:>7} {:>12} {:>15} {:>9} {:>11}  {}\n", "chips", "boards",
                       "nodes", "time", "rate", "speedup", "efficiency", "bottleneck");
   for (const predict::ScalingPoint& p : points)

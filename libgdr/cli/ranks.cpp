@@ -1,14 +1,12 @@
 #include "libgdr/cli/ranks.hpp"
 
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "emulator/assembler/printable.hpp"
-#include "libgdr/cli/output.hpp"
 #include "libgdr/device/names.hpp"
-#include "libgdr/ranks/device_ranks.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -49,10 +47,6 @@ void attach_ranks(Device& device) {
   if (!is_first_rank()) set_silent(true);
 }
 
-bool is_on_ranks(const DeviceChoice& choice) {
-  return parse_device_name(choice.device, device_options(choice)).kind == "mpi";
-}
-
 bool is_first_rank() noexcept { return !ranks() || ranks()->calls->rank() == 0; }
 
 bool abort_ranks(const std::exception& error, int status) {
@@ -66,7 +60,7 @@ bool abort_ranks(const std::exception& error, int status) {
 }
 
 Device open_and_read(const DeviceChoice& choice, const std::function<void()>& read) {
-  if (!is_on_ranks(choice)) {
+  if (parse_device_name(choice.device, choice).kind != "mpi") {
     read();
     return open_device(choice);
   }
@@ -77,11 +71,6 @@ Device open_and_read(const DeviceChoice& choice, const std::function<void()>& re
 
 void on_all_ranks(const std::function<void()>& work) {
   with_retry([&] { collectively(ranks() ? ranks()->calls.get() : nullptr, work); });
-}
-bool any_rank(bool here) {
-  bool any = here;
-  with_retry([&] { any = on_any_rank(ranks() ? ranks()->calls.get() : nullptr, here); });
-  return any;
 }
 std::vector<std::uint64_t> gather_from_ranks(const std::vector<std::uint64_t>& own) {
   std::vector<std::uint64_t> all = own;
@@ -97,6 +86,26 @@ std::vector<RankReport> rank_reports(Device& device) {
   std::vector<RankReport> reports;
   device.retry_on_rank_failure([&] { reports = device.rank_reports(); });
   return reports;
+}
+
+Hash hash_of(const Snapshot& snapshot) {
+  Hash hash;
+  for (const std::vector<double>* values : {&snapshot.position, &snapshot.velocity, &snapshot.mass})
+    hash.add(std::span<const double>(*values));
+  return hash.add(std::span<const std::uint64_t>(snapshot.id)).add(snapshot.time);
+}
+
+void require_same_on_ranks(std::initializer_list<RankInput> inputs) {
+  std::vector<std::uint64_t> own;
+  for (const RankInput& input : inputs) own.push_back(input.hash.value());
+  const std::vector<std::uint64_t> all = gather_from_ranks(own);
+  for (std::size_t at = 0; at < all.size(); ++at) {
+    const std::size_t k = at % own.size();
+    if (all[at] != all[k])
+      throw CollectiveError(ErrorCategory::Usage,
+                            fmt::format("rank {} {} than rank 0; all ranks must be given the same",
+                                        at / own.size(), inputs.begin()[k].difference));
+  }
 }
 
 SnapshotOutput snapshot_place(const std::string& folder, SnapshotFormat format) {

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
+#include <string_view>
 
+#include "emulator/host/hash.hpp"
 #include "gdr/device.hpp"
 #include "libgdr/cli/device_choice.hpp"
-#include "libgdr/cli/json.hpp"
+#include "libgdr/cli/output.hpp"
 #include "libgdr/nbody/run.hpp"
 
 namespace gdr::cli {
@@ -13,8 +16,6 @@ namespace gdr::cli {
 /// Remember the ranks of a device that a command opens, and silence all ranks but the first.
 void attach_ranks(Device& device);
 
-/// Whether the chosen device is of kind "mpi".
-bool is_on_ranks(const DeviceChoice& choice);
 /// True on the rank that reports and writes files.
 bool is_first_rank() noexcept;
 
@@ -29,12 +30,23 @@ bool abort_ranks(const std::exception& error, int status);
 /// Run work that may fail on one rank; all ranks throw what one throws. After the failure of ranks
 /// the remaining ones run it again.
 void on_all_ranks(const std::function<void()>& work);
-/// Collective: true on all ranks if it is true on any.
-bool any_rank(bool here);
 /// Collective: the words of every rank in the order of ranks.
 std::vector<std::uint64_t> gather_from_ranks(const std::vector<std::uint64_t>& own);
 /// Collective: the reports of all remaining ranks.
 std::vector<RankReport> rank_reports(Device& device);
+
+/// Hash of particles and time.
+Hash hash_of(const Snapshot& snapshot);
+
+/// An input of every rank, by its hash.
+struct RankInput {
+  std::string_view difference;  ///< "has another --eps": message about a rank that differs
+  Hash hash;
+};
+/// Collective. Throws Error (Usage) on all ranks if an input differs from that of rank 0: another
+/// file under the same name on one node, or another option in one rank's command line, would give
+/// wrong results without any error.
+void require_same_on_ranks(std::initializer_list<RankInput> inputs);
 
 /// Where snapshots are written: the first rank writes.
 SnapshotOutput snapshot_place(const std::string& folder, SnapshotFormat format);

@@ -1,9 +1,9 @@
 #include "libgdr/cli/selftest_report.hpp"
 
-#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "emulator/assembler/assembler.hpp"
-#include "libgdr/cli/json.hpp"
+#include "libgdr/cli/output.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -55,7 +55,7 @@ std::string selftest_json(const SelftestReport& report) {
   const auto& failure = report.outcome.failure;
   json["same"] = !failure.has_value();
   if (failure) json["failure"] = failure_json(*failure);
-  return json.dump(2) + "\n";
+  return json_text(json);
 }
 
 std::string selftest_text(const SelftestReport& report) {

@@ -1,14 +1,12 @@
 // Reading and writing tables of numbers.
 #include "libgdr/cli/table.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cmath>
 
-#include "gdr/error.hpp"
+#include "libgdr/cli/command.hpp"
+#include "libgdr/cli/dump.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -26,49 +24,43 @@ struct Position {
               fmt::format("{}:{}:{}: {}", place.file, place.line, place.column, message));
 }
 
-template <typename Number, typename... Format>
-bool parse_all(std::string_view text, Number& value, Format... format) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  const auto [stop, code] =
-      std::from_chars(text.data(), text.data() + text.size(), value, format...);
-  return code == std::errc{} && stop == text.data() + text.size();
+std::string_view without_plus(std::string_view text) {
+  return text.starts_with('+') ? text.substr(1) : text;
 }
 
 std::uint64_t parse_float(const Column& column, std::string_view text, const Position& place) {
-  double value = 0;
-  if (!parse_all(text, value))
-    refuse(place, fmt::format("'{}' is not a number (column '{}')", text, column.name));
-  if (!std::isfinite(value))
+  const auto value = parse_all<double>(without_plus(text));
+  if (!value) refuse(place, fmt::format("'{}' is not a number (column '{}')", text, column.name));
+  if (!std::isfinite(*value))
     refuse(place, fmt::format("'{}' is {} must be finite", column.name,
-                              std::isnan(value) ? "not a number; it" : "infinite; it"));
-  if (column.type == HostNumber::F64) return std::bit_cast<std::uint64_t>(value);
-  const auto narrow = static_cast<float>(value);
+                              std::isnan(*value) ? "not a number; it" : "infinite; it"));
+  if (column.type == HostNumber::F64) return std::bit_cast<std::uint64_t>(*value);
+  const auto narrow = static_cast<float>(*value);
   if (!std::isfinite(narrow))
     refuse(place, fmt::format("'{}' is too large for the 32-bit float '{}'", text, column.name));
   return std::bit_cast<std::uint32_t>(narrow);
 }
 
 std::uint64_t parse_integer(const Column& column, std::string_view text, const Position& place) {
-  std::int64_t value = 0;
-  std::uint64_t bits = 0;
-  if (text.starts_with("0x") && parse_all(text.substr(2), bits, 16)) return bits;
-  if (!parse_all(text, value))
+  if (text.starts_with("0x"))
+    if (const auto bits = parse_all<std::uint64_t>(without_plus(text.substr(2)), 16)) return *bits;
+  const auto value = parse_all<std::int64_t>(without_plus(text));
+  if (!value)
     refuse(place, fmt::format("'{}' is not a 64-bit integer (column '{}')", text, column.name));
-  return static_cast<std::uint64_t>(value);
+  return static_cast<std::uint64_t>(*value);
 }
 
 u128 parse_raw(const Column& column, std::string_view text, const Position& place) {
   if (text.starts_with("0x")) text.remove_prefix(2);
   const std::size_t digits = column.width == Width::Long ? 18 : 9;
-  std::uint64_t high = 0, low = 0;
-  const std::size_t cut = digits == 18 ? 9 : 0;
-  const bool good =
-      text.size() == digits && (cut == 0 || parse_all(text.substr(0, cut), high, 16)) &&
-      parse_all(text.substr(cut), low, 16) && text.find('+') == std::string_view::npos;
-  if (!good)
+  const std::size_t cut = digits - 9;  // hex digits above the low short
+  const auto high =
+      cut == 0 ? 0 : parse_all<std::uint64_t>(text.substr(0, std::min(cut, text.size())), 16);
+  const auto low = parse_all<std::uint64_t>(text.substr(std::min(cut, text.size())), 16);
+  if (text.size() != digits || !high || !low)
     refuse(place,
            fmt::format("'{}': the raw word '{}' needs {} hex digits", text, column.name, digits));
-  return (u128{high} << 36) | low;
+  return (u128{*high} << 36) | *low;
 }
 
 void append(Column& column, std::string_view text, const Position& place) {
@@ -101,22 +93,6 @@ void read_row(std::string_view line, const std::string& file, std::size_t number
 }
 
 }  // namespace
-
-ConstArray Column::input() const noexcept {
-  ConstArray array;
-  array.data = words.data();
-  array.type = type;
-  array.stride = stride;
-  return array;
-}
-
-MutableArray Column::output() noexcept {
-  MutableArray array;
-  array.data = words.data();
-  array.type = type;
-  array.stride = stride;
-  return array;
-}
 
 std::vector<Column> columns_of(const Program& program, VarKind kind) {
   std::vector<Column> columns;
@@ -152,11 +128,7 @@ std::string value_text(const Column& column, std::size_t row) {
     case HostNumber::Raw:
       break;
   }
-  const u128 word = (u128{high} << 64) | low;
-  const auto upper = static_cast<std::uint64_t>(word >> 36);
-  const auto lower = static_cast<std::uint64_t>(word) & Short::mask;
-  return column.width == Width::Long ? fmt::format("{:09x}{:09x}", upper, lower)
-                                     : fmt::format("{:09x}", lower);
+  return word_text((u128{high} << 64) | low, column.width, DumpFormat::Hex, 0);
 }
 
 std::string write_table(const std::vector<Column>& columns) {

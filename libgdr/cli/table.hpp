@@ -23,9 +23,6 @@ struct Column {
 
   static constexpr std::ptrdiff_t stride = 2 * sizeof(std::uint64_t);
   std::size_t size() const noexcept { return words.size() / 2; }
-  void resize(std::size_t n) { words.assign(2 * n, 0); }
-  ConstArray input() const noexcept;
-  MutableArray output() noexcept;
 };
 
 /// Columns for the variables of one kind, in the order of declaration, without values.

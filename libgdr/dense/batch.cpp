@@ -197,7 +197,7 @@ void BatchedMatrices::multiply(std::size_t count, std::size_t m, std::size_t n, 
   if (k > 0) {
     impl_->gather(a, m, k, in);
     impl_->gather(b, k, n, in);
-    impl_->run(impl_->kernel("small_product", {{"m", m}, {"n", n}, {"k", k}}, words),
+    impl_->run(impl_->kernel("batched_product", {{"m", m}, {"n", n}, {"k", k}}, words),
                {{"a", m * k}, {"b", k * n}}, in, {"c", m * n}, out);
   } else {
     out.values.assign(m * n * count, 0);
@@ -230,7 +230,7 @@ std::size_t BatchedMatrices::lu(std::size_t count, std::size_t n, const MatrixBa
   std::vector<std::int64_t> order(n * count), rows(n);
   if (on_device) {
     impl_->gather(const_view(a), n, n, in);
-    impl_->run(impl_->kernel("small_lu", {{"n", n}}, words), {{"a", n * n}}, in, {"lu", n * n}, out,
+    impl_->run(impl_->kernel("batched_lu", {{"n", n}}, words), {{"a", n * n}}, in, {"lu", n * n}, out,
                "row", &order);
   }
   std::size_t singular = 0;
@@ -293,7 +293,7 @@ void BatchedMatrices::solve(std::size_t count, std::size_t n, std::size_t column
     Impl::ProblemWords in{count, {}}, out;
     impl_->gather(lu, n, n, in);
     impl_->gather({x.data() + first * n, n, n * columns}, n, width, in);
-    impl_->run(impl_->kernel("small_solve", {{"n", n}, {"m", width}}, n * n + n * width),
+    impl_->run(impl_->kernel("batched_solve", {{"n", n}, {"m", width}}, n * n + n * width),
                {{"lu", n * n}, {"b", n * width}}, in, {"x", n * width}, out);
     for (std::size_t i = 0; i < count; ++i)
       Impl::scatter(out.values.data(), count, i, n, width, dense::submatrix(own(i), 0, first));

@@ -2,7 +2,7 @@
 // constant with value, source and reason. Board and link: emulator/board/constants.hpp.
 #pragma once
 
-#include "emulator/board/time_constant.hpp"
+#include "emulator/board/constants.hpp"
 
 namespace gdr::dense::host {
 

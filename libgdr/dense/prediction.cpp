@@ -7,7 +7,6 @@
 #include "kernels/builtin.hpp"
 #include "libgdr/dense/factor.hpp"
 #include "libgdr/dense/product_runner.hpp"
-#include "libgdr/driver/timed_board.hpp"
 
 namespace gdr::dense {
 namespace {
@@ -72,7 +71,7 @@ WorkCounts product_counts(const Geometry& geometry, const BoardMapping& mapping,
   device->geometry = geometry;
   const ProgramTiming timing = timing_of(geometry, mapping);
   for (unsigned b = 0; b < std::max(1U, boards); ++b) {
-    device->boards.push_back({std::make_unique<TimedBoard>(geometry, timing, rates)});
+    device->boards.push_back({model_board(geometry, timing, rates)});
     device->boards.back().contents.loaded(product_kernel(ElementFormat::Doubles),
                                           geometry.chips_per_board);
   }

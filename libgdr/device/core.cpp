@@ -62,7 +62,7 @@ void DeviceCore::fail(BoardSlot& slot, const std::string& why) {
   slot.failure = why;
   slot.invalidate();
   const std::scoped_lock lock(counters);
-  ++statistics.lost_boards;
+  ++statistics.failed_boards;
 }
 
 std::vector<std::size_t> DeviceCore::run_on_boards(const std::vector<BoardSlot*>& slots,

@@ -167,7 +167,7 @@ void Device::reset_statistics() {
   fresh.engine = s.engine;
   fresh.isa = s.isa;
   fresh.threads = s.threads;
-  fresh.lost_boards = s.lost_boards;
+  fresh.failed_boards = s.failed_boards;
   fresh.failed_ranks = s.failed_ranks;
   s = std::move(fresh);
 }

@@ -128,7 +128,7 @@ std::shared_ptr<DeviceCore> open_board(const DeviceName& name) {
   core->threads = o.threads > 0 ? o.threads : static_cast<unsigned>(omp_get_max_threads());
   core->remote_boards = !place.nodes() && o.threads == 0;
   for (unsigned b = 0; b < o.boards; ++b) {
-    auto board = driver::open_remote_board(open_access(place, o, b), {o.timeout_seconds});
+    auto board = std::make_unique<driver::RemoteBoard>(open_access(place, o, b), o.timeout_seconds);
     check_requested_options(name, *board);
     const auto& id = board->identity();
     if (b == 0) {

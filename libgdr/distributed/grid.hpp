@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gdr/distributed.hpp"
-#include "libgdr/ranks/device_ranks.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 namespace gdr {
 

@@ -9,9 +9,9 @@
 #include <memory>
 #include <string>
 
-#include "emulator/board/hardware/dma_space.hpp"
+#include "emulator/board/hardware/descriptor.hpp"
 #include "emulator/board/hardware/registers.hpp"
-#include "gdr/error.hpp"
+#include "libgdr/driver/file.hpp"
 
 namespace gdr::driver {
 
@@ -32,7 +32,7 @@ class BoardAccess {
  public:
   virtual ~BoardAccess() = default;
 
-  /// The board's registers, bar_bytes of them.
+  /// The board's registers, of bar_bytes bytes.
   virtual std::byte* bar() noexcept = 0;
   /// Allocates at least `bytes` of memory that the board can access. Throws Error (Device) on
   /// failure.

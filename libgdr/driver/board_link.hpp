@@ -47,15 +47,28 @@ class BoardLink {
   /// Waits for the completion of all submitted lists, and throws their error.
   virtual void wait_for_completion() {}
   /// Starts a new timeline, or (false) deletes it and stops recording.
-  virtual void record(bool on) = 0;
+  virtual void record(bool on) {
+    records_ = on;
+    recorded_.clear();
+  }
   /// Timeline of completed lists, in their order.
-  virtual const std::vector<ListRecord>& recorded() const noexcept = 0;
+  virtual const std::vector<ListRecord>& recorded() const noexcept { return recorded_; }
   /// The emulated board, for dumps and debuggers; null for a board outside of this process.
   virtual Board* emulated() noexcept { return nullptr; }
+
+ protected:
+  bool records_ = false;
+  std::vector<ListRecord> recorded_;
 };
 
 /// An emulated board in this process. Arguments and errors are those of Board's constructor.
 std::unique_ptr<BoardLink> emulate_board(const Geometry& geometry,
                                          std::shared_ptr<const Engine> engine, unsigned threads);
+
+/// A board that only applies the time model to command lists. Payloads are not read, so lists may
+/// refer to memory that does not exist, and reads return no results. Every chip runs the program
+/// whose timing is given.
+std::unique_ptr<BoardLink> model_board(const Geometry& geometry, const ProgramTiming& program,
+                                       const BoardRates& rates);
 
 }  // namespace gdr

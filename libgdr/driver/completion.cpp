@@ -6,11 +6,9 @@
 #include <utility>
 
 #include "emulator/board/hardware/checksum.hpp"
-#include "emulator/board/hardware/plain_words.hpp"
 #include "emulator/host/cpu_relax.hpp"
 #include "emulator/host/parallel.hpp"
 #include "emulator/host/stopwatch.hpp"
-#include "libgdr/driver/in_flight.hpp"
 #include "libgdr/driver/remote_board.hpp"
 
 namespace gdr::driver {
@@ -21,10 +19,6 @@ constexpr unsigned max_attempts = 4;
 /// noticeably by the wake-up.
 constexpr std::chrono::microseconds poll_time{50};
 constexpr std::chrono::milliseconds min_wait{1}, max_wait{100};
-
-bool succeeded(CompletionStatus status) noexcept {
-  return status == CompletionStatus::Done || status == CompletionStatus::ResultsHeld;
-}
 
 /// The list was not executed, and can be submitted again.
 bool not_executed(CompletionStatus status) noexcept {
@@ -74,8 +68,8 @@ bool RemoteBoard::wait_written(const InFlightList& entry) {
   std::chrono::nanoseconds interval = min_wait;
   access_->write(Register::InterruptMask, 1);
   for (;;) {
-    if (written() || access_->read(ring.head) >= sequence) break;
-    if ((access_->read(ring.status) & ring.failed_bit) != 0)
+    if (written() || access_->read(ring.registers.head) >= sequence) break;
+    if ((access_->read(ring.registers.status) & ring.registers.failed_bit) != 0)
       fail("the board rejected its descriptor ring as invalid; restart the board");
     if (stop_.stop_requested() && !std::exchange(stop_requested_, true))
       access_->write(Register::Stop, 1);
@@ -100,7 +94,7 @@ bool RemoteBoard::wait_written(const InFlightList& entry) {
 }
 
 /// Waits for the completion of a list; requests it again if it is corrupt.
-Completion RemoteBoard::await_completion(InFlightList& entry) {
+Completion RemoteBoard::await_completion(const InFlightList& entry) {
   Completion c;
   if (wait_written(entry) && read_completion(entry, c)) return c;
   return resend(entry, 0, 0, 0);
@@ -113,7 +107,7 @@ Completion RemoteBoard::resend(const InFlightList& entry, std::uint64_t first, s
     InFlightList request;
     request.completion = reinterpret_cast<Completion*>(control_.memory + resend_offset_);
     request.ring = entry.ring;
-    timeout_ = timeout_ + timeout_policy(options_.timeout_seconds, {words * word_bytes});
+    timeout_ = timeout_ + timeout_policy(timeout_seconds_, {words * word_bytes});
     request.descriptor.kind = DescriptorKind::Resend;
     request.descriptor.subject = entry.descriptor.sequence;
     request.descriptor.first_result = first;
@@ -136,7 +130,7 @@ void RemoteBoard::apply_completion(const Completion& c, const InFlightList& entr
                    c.status == CompletionStatus::Stopped;
   if (!ran) return;
   for (const ProgramLoad& l : entry.program_loads)
-    if (succeeded(c.status) || l.index < c.command) load(completed_programs_, l.command, l.program);
+    if (succeeded(c.status) || l.index < c.command) completed_programs_.load(l.command, l.program);
   if (c.busy_nanoseconds < busy_nanoseconds_) return;
   record_list(c, entry);
   busy_nanoseconds_ = c.busy_nanoseconds;
@@ -169,7 +163,7 @@ void RemoteBoard::resubmit() {
   std::deque<InFlightList> lists = std::exchange(in_flight_, {});
   const bool exhausted = ++lists.front().attempts > max_attempts;
   std::vector<CompletionStatus> status;
-  for (InFlightList& entry : lists) status.push_back(await_completion(entry).status);
+  for (const InFlightList& entry : lists) status.push_back(await_completion(entry).status);
   if (exhausted)
     fail("transfers remain corrupt after repeated attempts; check the host's memory and the board");
   std::vector<bool> resumed(rings_.size(), false);
@@ -186,10 +180,7 @@ void RemoteBoard::resubmit() {
 /// Discards the lists in flight; the next list resumes the board.
 void RemoteBoard::discard_in_flight() {
   std::deque<InFlightList> lists = std::exchange(in_flight_, {});
-  for (InFlightList& entry : lists) {
-    const Completion c = await_completion(entry);
-    apply_completion(c, entry);
-  }
+  for (const InFlightList& entry : lists) apply_completion(await_completion(entry), entry);
   programs_ = completed_programs_;
   resume_ = true;
 }

@@ -1,8 +1,6 @@
 // Discovery of boards on this host's bus.
 #include "libgdr/driver/device_node.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -111,12 +109,6 @@ std::pair<Node, std::string> node_of(const fs::path& device, std::span<const fs:
   return {node, ""};
 }
 
-struct Opener {
-  NodeDriver driver;
-  std::unique_ptr<BoardAccess> (*open)(const Node&, double queue_timeout);
-};
-constexpr Opener openers[] = {{NodeDriver::Uio, open_uio}, {NodeDriver::Vfio, open_vfio}};
-
 }  // namespace
 
 Bus find_device_nodes() {
@@ -143,12 +135,6 @@ std::string Bus::unusable_text() const {
   std::string text;
   for (const std::string& device : unusable) text += "; " + device;
   return text;
-}
-
-std::unique_ptr<BoardAccess> open_node(const Node& node, double queue_timeout) {
-  for (const Opener& opener : openers)
-    if (opener.driver == node.driver) return opener.open(node, queue_timeout);
-  throw Error(ErrorCategory::Internal, "no access method for the driver of board " + node.address);
 }
 
 }  // namespace gdr::driver

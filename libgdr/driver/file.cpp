@@ -8,8 +8,6 @@
 #include <cerrno>
 #include <system_error>
 
-#include "gdr/error.hpp"
-
 namespace gdr::driver {
 
 File::~File() {
@@ -21,12 +19,11 @@ Mapping::Mapping(const File& file, std::size_t bytes, const std::string& what, s
   struct stat status {};
   const bool sized = fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
   if (sized && static_cast<std::uint64_t>(status.st_size) < offset + bytes)
-    throw Error(ErrorCategory::Device, what + " has " + std::to_string(status.st_size) +
-                                           " bytes instead of " + std::to_string(offset + bytes));
+    throw device_error(what + " has " + std::to_string(status.st_size) + " bytes instead of " +
+                       std::to_string(offset + bytes));
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(),
                             static_cast<off_t>(offset));
-  if (memory == MAP_FAILED)
-    throw Error(ErrorCategory::Device, what + " cannot be mapped: " + system_error());
+  if (memory == MAP_FAILED) throw device_error(what + " cannot be mapped: " + system_error());
   memory_ = static_cast<std::byte*>(memory);
 }
 
@@ -36,8 +33,8 @@ Mapping::~Mapping() {
 
 File make_shared_memory(const char* name, std::size_t bytes) {
   const auto fail = [&] {
-    throw Error(ErrorCategory::Device, "shared memory of " + std::to_string(bytes) +
-                                           " bytes cannot be allocated: " + system_error());
+    throw device_error("shared memory of " + std::to_string(bytes) +
+                       " bytes cannot be allocated: " + system_error());
   };
   File file(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file) fail();
@@ -48,6 +45,11 @@ File make_shared_memory(const char* name, std::size_t bytes) {
   }
   if (fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) fail();
   return file;
+}
+
+bool poll_files(std::span<pollfd> files, std::chrono::nanoseconds limit) noexcept {
+  const timespec time{limit.count() / 1'000'000'000, limit.count() % 1'000'000'000};
+  return ppoll(files.data(), files.size(), &time, nullptr) > 0;
 }
 
 std::string system_error() { return std::generic_category().message(errno); }

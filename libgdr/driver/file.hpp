@@ -1,10 +1,16 @@
-// Owners of file descriptors and mapped memory.
+// Owners of file descriptors and mapped memory, and polling of files.
 #pragma once
 
+#include <poll.h>
+
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
+
+#include "gdr/error.hpp"
 
 namespace gdr::driver {
 
@@ -32,7 +38,7 @@ class Mapping {
  public:
   Mapping() = default;
   /// Maps `bytes` of a file from `offset` on. Throws Error (Device) naming `what` if the file
-  /// cannot be mapped or is shorter: an access behind its end raises SIGBUS.
+  /// cannot be mapped or is shorter: an access beyond its end raises SIGBUS.
   Mapping(const File& file, std::size_t bytes, const std::string& what, std::uint64_t offset = 0);
   Mapping(Mapping&& other) noexcept
       : memory_(std::exchange(other.memory_, nullptr)), bytes_(other.bytes_) {}
@@ -54,7 +60,13 @@ class Mapping {
 /// sealed. Throws Error (Device) if there is not enough memory.
 File make_shared_memory(const char* name, std::size_t bytes);
 
+/// Polls files, at most for `limit`. Whether one is ready; false also after a signal.
+bool poll_files(std::span<pollfd> files, std::chrono::nanoseconds limit) noexcept;
+
 /// The text of errno.
 std::string system_error();
+
+/// An error of category Device.
+inline Error device_error(const std::string& message) { return {ErrorCategory::Device, message}; }
 
 }  // namespace gdr::driver

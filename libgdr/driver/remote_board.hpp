@@ -13,7 +13,6 @@
 #include "libgdr/driver/access.hpp"
 #include "libgdr/driver/board_link.hpp"
 #include "libgdr/driver/list_work.hpp"
-#include "libgdr/driver/timeout_policy.hpp"
 
 namespace gdr::driver {
 
@@ -21,21 +20,20 @@ namespace gdr::driver {
 struct BoardIdentity {
   Geometry geometry;
   std::string engine, isa;
-  unsigned threads = 0;
   std::uint64_t capabilities = 0;
 };
 
-struct DriverOptions {
-  /// Maximum time between heartbeats (register HEARTBEAT) before a board is marked as failed, in
-  /// seconds; 0: derived from its work (timeout_policy.hpp).
-  double timeout_seconds = 0;
-};
+/// Maximum number of lists in flight. Together with Resend descriptors it stays below the number
+/// of completions that a board retains per queue.
+constexpr std::size_t max_lists_in_flight = 16;
 
 class RemoteBoard final : public BoardLink {
  public:
   /// Identifies the board and resets it. Throws Error (Device) if the device is not a board, has an
-  /// incompatible version, or does not respond.
-  RemoteBoard(std::unique_ptr<BoardAccess> access, const DriverOptions& options);
+  /// incompatible version, or does not respond. `timeout_seconds` is the maximum time between
+  /// heartbeats (register HEARTBEAT) before a board is marked as failed; 0 derives it from its work
+  /// (list_work.hpp).
+  explicit RemoteBoard(std::unique_ptr<BoardAccess> access, double timeout_seconds = 0);
   ~RemoteBoard() override;
 
   const BoardIdentity& identity() const noexcept { return identity_; }
@@ -54,18 +52,12 @@ class RemoteBoard final : public BoardLink {
   std::string name() const override { return access_->name(); }
   LinkTimes times() const override;
   void wait_for_completion() override;
-  void record(bool on) override {
-    records_ = on;
-    recorded_.clear();
-  }
-  const std::vector<ListRecord>& recorded() const noexcept override { return recorded_; }
 
  private:
-  /// A queue of the board: its registers, and its ring in the control memory.
+  /// A queue of the board, with its ring in the control memory.
   struct Ring {
-    Register doorbell{}, head{}, status{};
-    std::uint64_t failed_bit = 0;  ///< bit of the status register
-    std::uint64_t offset = 0;      ///< offset in the control memory, in bytes
+    QueueRegisters registers;
+    std::uint64_t offset = 0;  ///< offset in the control memory, in bytes
     std::uint64_t entries = 0;
     std::uint64_t sequence = 0;  ///< sequence number of the last descriptor
   };
@@ -97,17 +89,20 @@ class RemoteBoard final : public BoardLink {
   };
   using Clock = std::chrono::steady_clock;
 
+  static std::uint64_t* words_at(const DmaArea& area, std::uint64_t offset) noexcept {
+    return reinterpret_cast<std::uint64_t*>(area.memory + offset);
+  }
+
   void identify();
-  void reset();
   void prepare_rings();
+  void reset();
   [[noreturn]] void fail(const std::string& why);
   void clear_stop();
 
-  // submit.cpp
+  // submission
   std::vector<std::vector<PreparedCommand>> divide(const CommandList& list) const;
   std::uint64_t max_payload_words() const noexcept;
   std::uint64_t allocate_transfer(std::uint64_t bytes);
-  bool grow_transfer_memory(std::uint64_t bytes) noexcept;
   void reserve_transfer_memory(const std::vector<PreparedCommand>& prepared);
   std::size_t ring_for(const std::vector<PreparedCommand>& prepared) const noexcept;
   void submit(const std::vector<PreparedCommand>& prepared, const CommandList& list);
@@ -116,7 +111,7 @@ class RemoteBoard final : public BoardLink {
   // completion.cpp
   bool read_completion(const InFlightList& entry, Completion& c) const noexcept;
   bool wait_written(const InFlightList& entry);
-  Completion await_completion(InFlightList& entry);
+  Completion await_completion(const InFlightList& entry);
   Completion resend(const InFlightList& entry, std::uint64_t first, std::uint64_t words,
                     std::uint64_t bus);
   void apply_completion(const Completion& c, const InFlightList& entry);
@@ -129,7 +124,7 @@ class RemoteBoard final : public BoardLink {
   void complete_oldest(std::vector<std::uint64_t>* results);
 
   std::unique_ptr<BoardAccess> access_;
-  DriverOptions options_;
+  double timeout_seconds_;  ///< the user's; 0: derived from the work
   BoardIdentity identity_;
   std::string failure_;               ///< reason why the board failed; empty: it is usable
   DmaArea control_;                   ///< control memory: rings, completions of Resend
@@ -149,12 +144,6 @@ class RemoteBoard final : public BoardLink {
   EngineStats engine_stats_;
   std::uint64_t busy_nanoseconds_ = 0;
   double transfer_seconds_ = 0;
-  bool records_ = false;
-  std::vector<ListRecord> recorded_;
 };
-
-/// Opens a board with the driver. Errors are those of RemoteBoard's constructor.
-std::unique_ptr<RemoteBoard> open_remote_board(std::unique_ptr<BoardAccess> access,
-                                               const DriverOptions& options);
 
 }  // namespace gdr::driver

@@ -1,6 +1,4 @@
 // A board of a board server: shared memory, doorbell and interrupt as event files.
-#include <poll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,9 +21,8 @@ bool readable(const File& file, Clock::time_point end) {
   for (;;) {
     const auto left =
         std::max<std::chrono::nanoseconds>(end - Clock::now(), Clock::duration::zero());
-    const timespec limit{left.count() / 1'000'000'000, left.count() % 1'000'000'000};
-    const int n = ppoll(&p, 1, &limit, nullptr);
-    if (n >= 0 || errno != EINTR) return n > 0;
+    if (poll_files({&p, 1}, left)) return true;
+    if (left == Clock::duration::zero()) return false;
   }
 }
 
@@ -48,14 +45,13 @@ class ServerBoard final : public BoardAccess {
     do answer = sent ? receive(end, files) : std::nullopt;
     while (answer && answer->kind == MessageKind::Waiting);
     if (!answer)
-      throw Error(ErrorCategory::Device,
-                  "the board server at " + path_ + " did not answer; check its log, or restart it");
+      throw device_error("the board server at " + path_ +
+                         " did not answer; check its log, or restart it");
     if (answer->kind == MessageKind::Refused)
-      throw Error(ErrorCategory::Device, "the board server at " + path_ +
-                                             " rejected the request: " + message_text(*answer));
+      throw device_error("the board server at " + path_ +
+                         " rejected the request: " + message_text(*answer));
     if (answer->kind != MessageKind::Granted || files.size() != 3)
-      throw Error(ErrorCategory::Device,
-                  "the process at " + path_ + " is not a board server; name another socket");
+      throw device_error("the process at " + path_ + " is not a board server; name another socket");
     name_ = "board " + std::to_string(answer->number) + " of " + path_;
     bar_ = Mapping(files[0], bar_bytes, "BAR 0 of " + name_);
     doorbell_ = std::move(files[1]);
@@ -73,8 +69,8 @@ class ServerBoard final : public BoardAccess {
       answer = receive(Clock::now() + answer_timeout, files);
     if (!answer) throw BoardFailure(name_ + ": its server ended; restart the server");
     if (answer->kind != MessageKind::Area || files.size() != 1)
-      throw Error(ErrorCategory::Device,
-                  name_ + ": the server allocates no transfer memory: " + message_text(*answer));
+      throw device_error(name_ +
+                         ": the server allocates no transfer memory: " + message_text(*answer));
     Mapping& mapping = areas_.emplace_back(files[0], answer->bytes, "memory of " + name_);
     return {mapping.data(), answer->number, answer->bytes};
   }
@@ -92,8 +88,7 @@ class ServerBoard final : public BoardAccess {
 
   WaitResult wait(std::chrono::nanoseconds time) override {
     pollfd p[] = {{interrupt_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}};
-    const timespec limit{time.count() / 1'000'000'000, time.count() % 1'000'000'000};
-    if (ppoll(p, 2, &limit, nullptr) <= 0) return WaitResult::Timeout;  // also after a signal
+    if (!poll_files(p, time)) return WaitResult::Timeout;
     if (p[0].revents != 0) {
       std::uint64_t count = 0;
       [[maybe_unused]] const ssize_t n = ::read(interrupt_.get(), &count, sizeof(count));
@@ -130,8 +125,7 @@ ServerStatus query_server(const std::string& path) {
       readable(socket, Clock::now() + answer_timeout))
     answer = receive_message(socket, files);
   if (!answer || answer->kind != MessageKind::StatusReply)
-    throw Error(ErrorCategory::Device,
-                "the process at " + path + " is not a board server; name another socket");
+    throw device_error("the process at " + path + " is not a board server; name another socket");
   return {static_cast<unsigned>(answer->number), static_cast<unsigned>(answer->bytes),
           message_text(*answer)};
 }

@@ -1,8 +1,6 @@
 #include "libgdr/driver/wire.hpp"
 
-#include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,13 +17,11 @@ constexpr std::size_t max_files = 4;
 /// Any user can create a socket with the default name in /tmp: accept only this user's and root's.
 void require_trusted(const File& socket, const std::string& path) {
   if (path != socket_in_tmp()) return;
-  ucred peer{};
-  socklen_t size = sizeof(peer);
-  const bool known = getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
-  if (known && (peer.uid == getuid() || peer.uid == 0)) return;
-  throw Error(ErrorCategory::Device, "the board server at " + path + " belongs to user " +
-                                         std::to_string(peer.uid) +
-                                         "; name the socket of a trusted server with GDR_SOCKET");
+  const ucred peer = peer_of(socket);
+  if (peer.uid == getuid() || peer.uid == 0) return;
+  throw device_error("the board server at " + path + " belongs to user " +
+                     std::to_string(peer.uid) +
+                     "; name the socket of a trusted server with GDR_SOCKET");
 }
 
 /// Buffer for the files of a message, aligned as the system requires.
@@ -98,7 +94,7 @@ std::optional<Message> receive_message(const File& socket, std::vector<File>& fi
 
 std::string socket_in_tmp() { return "/tmp/gdr-" + std::to_string(getuid()) + ".socket"; }
 
-File connect_to(const std::string& path) {
+sockaddr_un socket_address(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof(address.sun_path))
@@ -106,8 +102,20 @@ File connect_to(const std::string& path) {
                                           std::to_string(sizeof(address.sun_path) - 1) +
                                           " characters");
   std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
+ucred peer_of(const File& socket) {
+  ucred peer{0, static_cast<uid_t>(-1), static_cast<gid_t>(-1)};
+  socklen_t size = sizeof(peer);
+  getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size);
+  return peer;
+}
+
+File connect_to(const std::string& path) {
+  const sockaddr_un address = socket_address(path);
   File socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  if (!socket) throw Error(ErrorCategory::Device, "a socket cannot be created: " + system_error());
+  if (!socket) throw device_error("a socket cannot be created: " + system_error());
   // Without a timeout, connect() blocks forever if the connection queue of a stopped server is
   // full.
   const timeval limit{answer_timeout.count(), 0};
@@ -125,8 +133,7 @@ File connect_to(const std::string& path) {
     remedy = "the socket's owner and mode do not allow access (gdr serve --mode)";
   if (errno == EAGAIN || errno == EINTR)
     remedy = "the server accepts no connections; check whether its process is stopped";
-  throw Error(ErrorCategory::Device,
-              "no board server answers at " + path + ": " + system_error() + "; " + remedy);
+  throw device_error("no board server answers at " + path + ": " + system_error() + "; " + remedy);
 }
 
 }  // namespace gdr::driver

@@ -1,6 +1,9 @@
 // Protocol between a board server and its clients: messages of fixed size on a packet socket.
 #pragma once
 
+#include <sys/socket.h>
+#include <sys/un.h>
+
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -52,6 +55,12 @@ constexpr std::chrono::seconds answer_timeout{10};
 
 /// The default socket if neither GDR_SOCKET nor XDG_RUNTIME_DIR is set.
 std::string socket_in_tmp();
+
+/// The address of a socket. Throws Error (Usage) if the path is empty or too long.
+sockaddr_un socket_address(const std::string& path);
+
+/// The process at the other end of a socket and its user; the user is -1 if unknown.
+ucred peer_of(const File& socket);
 
 /// Connects to a server within answer_timeout. Throws Error (Device).
 File connect_to(const std::string& path);

@@ -5,7 +5,7 @@
  * gdr_last_error() gives the message of this thread's last error. Handles are opaque pointers;
  * closing or freeing a null handle does nothing. A null pointer for a required argument gives
  * GDR_ERROR_USAGE. Functions never throw. The Fortran module is generated from this file
- * (libgdr/fortran/generate.cpp).
+ * (libgdr/fortran/generate.py).
  *
  *   gdr_device *device;
  *   gdr_kernel *kernel;
@@ -121,7 +121,7 @@ typedef struct gdr_board_statistics {
   double transfer_seconds;   /* copies to and from memory that boards access */
   double board_seconds;      /* work of all boards */
   double overlap_seconds;    /* time saved by overlap of the parts of runs */
-  uint64_t lost_boards;      /* boards removed after a failure since the device was opened */
+  uint64_t failed_boards;    /* boards removed after a failure since the device was opened */
   uint64_t checks;           /* background tests of all boards (option health_check) */
 } gdr_board_statistics;
 

@@ -1,5 +1,6 @@
-#include "libgdr/io/hdf5_reader.hpp"
-
+// Reading HDF5 files, with checks of datasets and types before they are read. The HDF5 library
+// trusts its files: a datatype whose bits lie beyond its size makes the conversion write beyond its
+// buffers, chunks may claim gigabytes, and parts that are not stored are read as zeros.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -7,15 +8,243 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <cstdlib>
 #include <filesystem>
+#include <limits>
+#include <ranges>
+#include <string_view>
 
 #include "gdr/error.hpp"
 #include "libgdr/io/atomic_file.hpp"
-#include "libgdr/io/hdf5_checks.hpp"
+#include "libgdr/io/hdf5.hpp"
 
 namespace gdr::hdf5 {
 namespace {
+
+namespace fs = std::filesystem;
+
+constexpr hsize_t endless = std::numeric_limits<hsize_t>::max();
+/// Virtual datasets whose sources are virtual in turn.
+constexpr int most_levels = 8;
+/// What deflate packs at best is a thousandth; a small file may claim some megabytes in any case.
+constexpr hsize_t best_packing = 1100, always_allowed = hsize_t{16} << 20;
+
+bool multiply(hsize_t& product, hsize_t factor) noexcept {
+  return !__builtin_mul_overflow(product, factor, &product);
+}
+
+/// A place of bits in a number: [begin, begin + size).
+struct Bits {
+  std::size_t begin, size;
+  std::size_t end() const noexcept { return begin + size; }
+  bool meets(const Bits& other) const noexcept {
+    return begin < other.end() && other.begin < end();
+  }
+};
+
+bool has_sound_fields(hid_t type, std::size_t precision) {
+  std::size_t sign = 0;
+  Bits exponent{}, mantissa{};
+  if (H5Tget_fields(type, &sign, &exponent.begin, &exponent.size, &mantissa.begin, &mantissa.size) <
+      0)
+    return false;
+  // The bias is below 2^size of a 64-bit number: the library shifts by the size.
+  const bool sizes = exponent.size > 0 && exponent.size < 32 && mantissa.size > 0;
+  const bool inside =
+      std::max({exponent.begin, exponent.size, mantissa.begin, mantissa.size, sign}) <= precision &&
+      sign < precision && exponent.end() <= precision && mantissa.end() <= precision;
+  const Bits own{sign, 1};
+  return sizes && inside && !exponent.meets(mantissa) && !own.meets(exponent) &&
+         !own.meets(mantissa);
+}
+
+/// Why a type is no number that the library converts safely; empty if it is safe. Checks class,
+/// size, byte order, precision and offset, and of floats the fields of sign, exponent and mantissa.
+std::string type_defect(hid_t type) {
+  const H5T_class_t kind = H5Tget_class(type);
+  if (kind != H5T_FLOAT && kind != H5T_INTEGER) return "does not hold numbers";
+  const std::size_t size = H5Tget_size(type);
+  const std::size_t largest = kind == H5T_FLOAT ? 16 : 8;
+  const H5T_order_t order = H5Tget_order(type);
+  const bool usual =
+      order == H5T_ORDER_LE || order == H5T_ORDER_BE || (order == H5T_ORDER_NONE && size == 1);
+  const std::size_t precision = H5Tget_precision(type);
+  const int offset = H5Tget_offset(type);
+  const bool inside = size >= 1 && size <= largest && precision >= 1 && precision <= 8 * size &&
+                      offset >= 0 && precision + static_cast<std::size_t>(offset) <= 8 * size;
+  if (usual && inside && (kind == H5T_INTEGER || has_sound_fields(type, precision))) return {};
+  return fmt::format("has a damaged type of number: {} bits from bit {} of {} bytes{}", precision,
+                     offset, size,
+                     !inside ? ""
+                     : usual ? ", with impossible parts"
+                             : " in an unknown order");
+}
+
+/// Where the HDF5 library looks for the source file of a virtual dataset: as it is named, then by
+/// its last name where it was absolute, in the folders of HDF5_VDS_PREFIX and beside the file.
+std::optional<std::string> find_source(const std::string& name, const std::string& from) {
+  const fs::path path(name);
+  const fs::path inside = path.is_absolute() ? path.filename() : path;
+  std::vector<fs::path> candidates;
+  if (path.is_absolute()) candidates.push_back(path);
+  if (const char* prefixes = std::getenv("HDF5_VDS_PREFIX")) {
+    for (const auto prefix : std::views::split(std::string_view(prefixes), ':'))
+      if (!prefix.empty()) candidates.push_back(fs::path(prefix.begin(), prefix.end()) / inside);
+  }
+  std::error_code ignored;
+  candidates.push_back(fs::path(from).parent_path() / inside);
+  candidates.push_back(inside);
+  candidates.push_back(fs::canonical(from, ignored).parent_path() / inside);
+  const auto found = std::ranges::find_if(
+      candidates, [&](const fs::path& p) { return fs::is_regular_file(p, ignored); });
+  return found == candidates.end() ? std::nullopt : std::optional(found->string());
+}
+
+std::string source_text(hid_t properties, std::size_t index,
+                        ssize_t (*get)(hid_t, std::size_t, char*, std::size_t)) {
+  const ssize_t length = get(properties, index, nullptr, 0);
+  if (length < 0) return {};
+  std::string text(static_cast<std::size_t>(length) + 1, '\0');
+  get(properties, index, text.data(), text.size());
+  text.pop_back();
+  return text;
+}
+
+/// Why a dataset of `count` numbers in the file `file_name` of `file_bytes` cannot be complete;
+/// empty if no defect is found. Defects are a size far beyond what the file could hold even
+/// compressed, and parts in other files (of virtual datasets and of external storage) that are
+/// missing or too short, for which the library would read zeros. `level` counts virtual datasets.
+std::string storage_defect(hid_t dataset, hsize_t count, const std::string& file_name,
+                           std::size_t file_bytes, int level);
+
+/// One source of a virtual dataset.
+std::string source_defect(hid_t properties, std::size_t index, hid_t dataset,
+                          const std::string& file_name, int level) {
+  const std::string name = source_text(properties, index, H5Pget_virtual_filename);
+  const std::string inside = source_text(properties, index, H5Pget_virtual_dsetname);
+  const std::string where = fmt::format("'{}' in '{}'", inside, name);
+  if (name.find('%') != std::string::npos || inside.find('%') != std::string::npos)
+    return fmt::format("is made of parts with numbered names ({}), which are not read", where);
+  const std::optional<std::string> path = name == "." ? file_name : find_source(name, file_name);
+  if (!path) return fmt::format("is made of parts in other files, of which '{}' is missing", name);
+  const Handle file(
+      name == "." ? H5Iget_file_id(dataset) : H5Fopen(path->c_str(), H5F_ACC_RDONLY, H5P_DEFAULT),
+      H5Fclose);
+  const Handle source(file ? H5Dopen2(file.get(), inside.c_str(), H5P_DEFAULT) : -1, H5Dclose);
+  if (!source) return fmt::format("is made of parts, of which {} cannot be opened", where);
+  const Handle wanted(H5Pget_virtual_vspace(properties, index), H5Sclose);
+  const Handle there(H5Dget_space(source.get()), H5Sclose);
+  const hssize_t numbers = H5Sget_simple_extent_npoints(there.get());
+  if (numbers < 0 || numbers < H5Sget_select_npoints(wanted.get()))
+    return fmt::format("is made of parts, of which {} is too short", where);
+  const Handle type(H5Dget_type(source.get()), H5Tclose);
+  if (const std::string defect = type_defect(type.get()); !defect.empty())
+    return fmt::format("is made of parts, of which {} {}", where, defect);
+  std::error_code ignored;
+  const auto bytes = fs::file_size(*path, ignored);
+  const std::string defect = storage_defect(source.get(), static_cast<hsize_t>(numbers), *path,
+                                            ignored ? 0 : bytes, level + 1);
+  return defect.empty() ? defect : fmt::format("is made of parts, of which {} {}", where, defect);
+}
+
+std::string virtual_defect(hid_t properties, hid_t dataset, hsize_t count,
+                           const std::string& file_name, int level) {
+  if (level >= most_levels) return "is made of parts that are made of parts, and so on";
+  std::size_t parts = 0;
+  if (H5Pget_virtual_count(properties, &parts) < 0) return "has no list of its parts";
+  hsize_t covered = 0;
+  bool unlimited = false;  // then the extent is what there is of the sources
+  for (std::size_t i = 0; i < parts; ++i) {
+    if (std::string defect = source_defect(properties, i, dataset, file_name, level);
+        !defect.empty())
+      return defect;
+    const Handle space(H5Pget_virtual_vspace(properties, i), H5Sclose);
+    const hssize_t points = H5Sget_select_npoints(space.get());
+    unlimited = unlimited || points < 0;
+    covered += points < 0 ? 0 : static_cast<hsize_t>(points);
+  }
+  if (!unlimited && covered < count)
+    return fmt::format("is made of parts that hold {} of its {} numbers", covered, count);
+  return {};
+}
+
+/// Where the HDF5 library looks for a file of raw data: in HDF5_EXTFILE_PREFIX, else as it is.
+std::string raw_file(const std::string& name, const std::string& from) {
+  const char* given = std::getenv("HDF5_EXTFILE_PREFIX");
+  if (given == nullptr || *given == '\0' || fs::path(name).is_absolute()) return name;
+  std::string prefix = given;
+  constexpr std::string_view origin = "${ORIGIN}";
+  if (prefix.starts_with(origin)) {
+    std::error_code ignored;
+    prefix = fs::absolute(from, ignored).parent_path().string() + prefix.substr(origin.size());
+  }
+  return (fs::path(prefix) / name).string();
+}
+
+/// Raw data in other files. `bytes` are wanted.
+std::string external_defect(hid_t properties, int files, hsize_t bytes,
+                            const std::string& file_name) {
+  hsize_t there = 0;
+  for (int i = 0; i < files; ++i) {
+    std::string name(4096, '\0');
+    off_t offset = 0;
+    hsize_t size = 0;
+    if (H5Pget_external(properties, static_cast<unsigned>(i), name.size(), name.data(), &offset,
+                        &size) < 0)
+      return "has no list of the files that it is stored in";
+    name.resize(std::min(name.find('\0'), name.size()));
+    struct stat status {};
+    const bool found = ::stat(raw_file(name, file_name).c_str(), &status) == 0;
+    if (!found || !S_ISREG(status.st_mode))
+      return fmt::format("is stored in other files, of which '{}' is missing", name);
+    const hsize_t have =
+        status.st_size > offset && offset >= 0 ? static_cast<hsize_t>(status.st_size - offset) : 0;
+    there += std::min(have, size);
+    if (have < std::min(size, bytes) && there < bytes)
+      return fmt::format("is stored in other files, of which '{}' is too short", name);
+  }
+  return there < bytes ? "is stored in other files, which are too short" : std::string();
+}
+
+/// A chunk is unpacked in memory as a whole, however few numbers of it are wanted.
+std::string chunk_defect(hid_t properties, int rank, std::size_t size, hsize_t allowed) {
+  std::vector<hsize_t> chunk(static_cast<std::size_t>(std::max(rank, 1)));
+  if (H5Pget_chunk(properties, static_cast<int>(chunk.size()), chunk.data()) != rank)
+    return "has chunks of another shape than its own";
+  hsize_t bytes = element_count(chunk);
+  if (bytes == 0 || !multiply(bytes, size) || bytes > allowed)
+    return fmt::format("has chunks of ({}) numbers, more than the file can hold",
+                       fmt::join(chunk, ", "));
+  return {};
+}
+
+std::string storage_defect(hid_t dataset, hsize_t count, const std::string& file_name,
+                           std::size_t file_bytes, int level) {
+  const Handle properties(H5Dget_create_plist(dataset), H5Pclose);
+  const Handle type(H5Dget_type(dataset), H5Tclose);
+  const Handle space(H5Dget_space(dataset), H5Sclose);
+  const std::size_t size = H5Tget_size(type.get());
+  if (!properties || size == 0) return "has no layout";
+  hsize_t bytes = count, allowed = file_bytes;
+  if (!multiply(allowed, best_packing)) allowed = endless;
+  allowed = std::max(allowed, always_allowed);
+  const H5D_layout_t layout = H5Pget_layout(properties.get());
+  if (layout == H5D_VIRTUAL)
+    return virtual_defect(properties.get(), dataset, count, file_name, level);
+  const std::string too_many =
+      fmt::format("has {} numbers, more than a file of {} bytes can hold", count, file_bytes);
+  if (!multiply(bytes, size) || count > endless / 8) return too_many;
+  const int external = H5Pget_external_count(properties.get());
+  if (external > 0) return external_defect(properties.get(), external, bytes, file_name);
+  if (layout == H5D_CHUNKED) {
+    if (bytes > allowed) return too_many;
+    return chunk_defect(properties.get(), H5Sget_simple_extent_ndims(space.get()), size, allowed);
+  }
+  if (bytes > file_bytes) return too_many;
+  if (bytes > 0 && H5Dget_storage_size(dataset) < bytes)
+    return fmt::format("has {} numbers, which were never written", count);
+  return {};
+}
 
 /// An attribute has a number for each type of particle, or a few more.
 constexpr hssize_t most_in_attribute = 65536;
@@ -27,14 +256,6 @@ bool fits_in_memory(hsize_t values) {
   if (pages <= 0 || page_bytes <= 0) return true;
   return static_cast<double>(values) * 8 <
          static_cast<double>(pages) * static_cast<double>(page_bytes);
-}
-
-std::vector<hsize_t> shape_of(hid_t dataset) {
-  const Handle space(H5Dget_space(dataset), H5Sclose);
-  std::vector<hsize_t> sizes(
-      static_cast<std::size_t>(std::max(H5Sget_simple_extent_ndims(space.get()), 0)));
-  H5Sget_simple_extent_dims(space.get(), sizes.data(), nullptr);
-  return sizes;
 }
 
 NumberClass class_of(hid_t type) {
@@ -49,6 +270,29 @@ NumberClass class_of(hid_t type) {
 }
 
 }  // namespace
+
+void silence() noexcept { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+
+std::string last_failure() {
+  std::string description;
+  const auto keep = [](unsigned, const H5E_error2_t* entry, void* text) -> herr_t {
+    // The walk goes from the call upward: the first entry is where it went wrong.
+    auto& kept = *static_cast<std::string*>(text);
+    if (kept.empty() && entry->desc != nullptr) kept = entry->desc;
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep, &description);
+  return description.empty() ? "unknown reason" : description;
+}
+
+hsize_t element_count(const std::vector<hsize_t>& shape) noexcept {
+  hsize_t count = 1;
+  for (const hsize_t n : shape) {
+    if (n == 0) return 0;
+    if (!multiply(count, n)) count = endless;
+  }
+  return count;
+}
 
 bool Reader::recognises(const std::string& file) {
   // A pipe can be read once only: no format check before.
@@ -92,10 +336,6 @@ bool Reader::has(const std::string& path) const {
          H5Oexists_by_name(handle_.get(), path.c_str(), H5P_DEFAULT) > 0;
 }
 
-bool Reader::has_attribute(const std::string& object, const std::string& name) const {
-  return H5Aexists_by_name(handle_.get(), object.c_str(), name.c_str(), H5P_DEFAULT) > 0;
-}
-
 Handle Reader::open_dataset(const std::string& dataset) const {
   Handle handle(H5Dopen2(handle_.get(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
   if (!handle) fail(dataset, fmt::format("cannot be opened as a dataset ({})", last_failure()));
@@ -107,7 +347,10 @@ std::vector<hsize_t> Reader::shape(const std::string& dataset) const {
   const Handle space(H5Dget_space(handle.get()), H5Sclose);
   const H5S_class_t kind = H5Sget_simple_extent_type(space.get());
   if (kind != H5S_SIMPLE && kind != H5S_SCALAR) fail(dataset, "has no shape");
-  return shape_of(handle.get());
+  std::vector<hsize_t> sizes(
+      static_cast<std::size_t>(std::max(H5Sget_simple_extent_ndims(space.get()), 0)));
+  H5Sget_simple_extent_dims(space.get(), sizes.data(), nullptr);
+  return sizes;
 }
 
 void Reader::check(const std::string& dataset) const {
@@ -115,7 +358,7 @@ void Reader::check(const std::string& dataset) const {
   const Handle type(H5Dget_type(handle.get()), H5Tclose);
   if (const std::string defect = type_defect(type.get()); !defect.empty()) fail(dataset, defect);
   const hsize_t count = element_count(shape(dataset));
-  if (const std::string defect = storage_defect(handle.get(), count, file_, file_bytes_);
+  if (const std::string defect = storage_defect(handle.get(), count, file_, file_bytes_, 0);
       !defect.empty())
     fail(dataset, defect);
   if (!fits_in_memory(count))
@@ -132,7 +375,7 @@ template <typename T>
 std::vector<T> Reader::read(const std::string& dataset, hid_t memory_type) const {
   check(dataset);
   const Handle handle = open_dataset(dataset);
-  std::vector<T> values(element_count(shape_of(handle.get())));
+  std::vector<T> values(element_count(shape(dataset)));
   if (!values.empty() &&
       H5Dread(handle.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
     fail(dataset, fmt::format("cannot be read ({}): damaged, or packed by a filter that this HDF5 "
@@ -154,7 +397,7 @@ std::vector<std::uint64_t> Reader::integers(const std::string& dataset, bool as_
 
 std::optional<std::vector<double>> Reader::attribute(const std::string& object,
                                                      const std::string& name) const {
-  if (!has_attribute(object, name)) return {};
+  if (H5Aexists_by_name(handle_.get(), object.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return {};
   const std::string where = object + "/" + name;
   const Handle handle(
       H5Aopen_by_name(handle_.get(), object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT),

@@ -1,11 +1,10 @@
-#include "libgdr/io/hdf5_writer.hpp"
-
+// Building HDF5 files in memory.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "gdr/error.hpp"
+#include "libgdr/io/hdf5.hpp"
 
 namespace gdr::hdf5 {
 namespace {
@@ -65,17 +64,11 @@ void Writer::integers(const std::string& dataset, std::span<const hsize_t> shape
   put(dataset, shape, is_signed ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64, values.data());
 }
 
-void Writer::integers(const std::string& dataset, std::span<const std::uint64_t> values,
-                      bool is_signed) {
-  const std::array<hsize_t, 1> shape = {values.size()};
-  integers(dataset, shape, values, is_signed);
-}
-
 void Writer::put_attribute(const std::string& object, const std::string& name, hid_t file_type,
-                           hid_t memory_type, const void* values, hsize_t count, bool scalar) {
+                           hid_t memory_type, const void* values, std::optional<hsize_t> count) {
   const std::string what = object + "/" + name;
   const Handle space = checked(
-      scalar ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &count, nullptr), H5Sclose, what);
+      count ? H5Screate_simple(1, &*count, nullptr) : H5Screate(H5S_SCALAR), H5Sclose, what);
   const Handle handle =
       checked(H5Acreate_by_name(file_.get(), object.c_str(), name.c_str(), file_type, space.get(),
                                 H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
@@ -83,33 +76,37 @@ void Writer::put_attribute(const std::string& object, const std::string& name, h
   if (H5Awrite(handle.get(), memory_type, values) < 0) fail(what);
 }
 
-void Writer::attribute(const std::string& object, const std::string& name,
-                       std::span<const double> values, bool scalar) {
-  put_attribute(object, name, H5T_NATIVE_DOUBLE, H5T_NATIVE_DOUBLE, values.data(), values.size(),
-                scalar);
-}
-
 void Writer::attribute(const std::string& object, const std::string& name, double value) {
-  attribute(object, name, std::span<const double>(&value, 1), true);
+  put_attribute(object, name, H5T_NATIVE_DOUBLE, H5T_NATIVE_DOUBLE, &value, {});
 }
 
 void Writer::attribute(const std::string& object, const std::string& name,
                        const std::string& value) {
   const Handle type = checked(H5Tcopy(H5T_C_S1), H5Tclose, name);
   if (H5Tset_size(type.get(), std::max<std::size_t>(value.size(), 1)) < 0) fail(name);
-  put_attribute(object, name, type.get(), type.get(), value.c_str(), 1, true);
+  put_attribute(object, name, type.get(), type.get(), value.c_str(), {});
 }
 
-void Writer::integer_attribute(const std::string& object, const std::string& name, hid_t file_type,
-                               std::span<const std::int64_t> values, bool scalar) {
-  put_attribute(object, name, file_type, H5T_NATIVE_INT64, values.data(), values.size(), scalar);
+void Writer::attribute(const std::string& object, const std::string& name,
+                       const std::vector<double>& values) {
+  put_attribute(object, name, H5T_NATIVE_DOUBLE, H5T_NATIVE_DOUBLE, values.data(), values.size());
 }
 
-std::vector<char> Writer::finish() {
+void Writer::attribute(const std::string& object, const std::string& name, hid_t file_type,
+                       std::int64_t value) {
+  put_attribute(object, name, file_type, H5T_NATIVE_INT64, &value, {});
+}
+
+void Writer::attribute(const std::string& object, const std::string& name, hid_t file_type,
+                       const std::vector<std::int64_t>& values) {
+  put_attribute(object, name, file_type, H5T_NATIVE_INT64, values.data(), values.size());
+}
+
+std::string Writer::finish() {
   if (H5Fflush(file_.get(), H5F_SCOPE_GLOBAL) < 0) fail("flush");
   const ssize_t size = H5Fget_file_image(file_.get(), nullptr, 0);
   if (size < 0) fail("size");
-  std::vector<char> image(static_cast<std::size_t>(size));
+  std::string image(static_cast<std::size_t>(size), '\0');
   if (H5Fget_file_image(file_.get(), image.data(), image.size()) != size) fail("image");
   if (!file_.reset()) fail("close");
   return image;

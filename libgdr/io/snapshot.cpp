@@ -10,9 +10,7 @@
 
 #include "gdr/error.hpp"
 #include "libgdr/io/atomic_file.hpp"
-#include "libgdr/io/gadget.hpp"
-#include "libgdr/io/hdf5_reader.hpp"
-#include "libgdr/io/text_snapshot.hpp"
+#include "libgdr/io/hdf5.hpp"
 
 namespace gdr {
 namespace {
@@ -35,6 +33,32 @@ void check_text(const std::string& path, std::string_view content) {
     refuse(path,
            "is neither HDF5 nor text; convert binary snapshots (GADGET formats 1 and 2, say) to "
            "HDF5 first");
+}
+
+/// Throws Error (Input) naming `file` and the first particle with a number that is not finite.
+void check_finite(const Snapshot& snapshot, const std::string& file) {
+  struct Quantity {
+    const char* name;
+    const std::vector<double>& values;
+    std::size_t width;
+  };
+  const std::array<Quantity, 3> quantities = {{{"position", snapshot.position, 3},
+                                               {"velocity", snapshot.velocity, 3},
+                                               {"mass", snapshot.mass, 1}}};
+  for (const Quantity& quantity : quantities)
+    for (std::size_t k = 0; k < quantity.values.size(); ++k) {
+      if (std::isfinite(quantity.values[k])) continue;
+      const std::size_t particle = k / quantity.width;
+      const std::string component = quantity.width == 1 ? "" : std::string(1, "xyz"[k % 3]) + " ";
+      throw Error(
+          ErrorCategory::Input,
+          fmt::format("{}: {}{} of particle {} (id {}) is {}; remove or repair it", file, component,
+                      quantity.name, particle, id_text(snapshot, particle), quantity.values[k]));
+    }
+}
+
+std::string content_of(const Snapshot& snapshot, SnapshotFormat format) {
+  return format == SnapshotFormat::Text ? text_snapshot(snapshot) : gadget_image(snapshot);
 }
 
 }  // namespace
@@ -65,38 +89,13 @@ Snapshot read_snapshot(const std::string& path, Velocities velocities) {
 }
 
 void write_snapshot(const std::string& path, const Snapshot& snapshot, SnapshotFormat format) {
-  if (format == SnapshotFormat::Text)
-    write_file_atomically(path, text_snapshot(snapshot));
-  else
-    write_file_atomically(path, gadget_image(snapshot));
+  write_file_atomically(path, content_of(snapshot, format));
 }
 
 std::string write_private_snapshot(const std::string& folder, std::string_view prefix,
                                    const Snapshot& snapshot, SnapshotFormat format) {
-  if (format == SnapshotFormat::Text)
-    return write_private_file(folder, prefix, ".txt", text_snapshot(snapshot));
-  return write_private_file(folder, prefix, ".hdf5", gadget_image(snapshot));
-}
-
-void check_finite(const Snapshot& snapshot, const std::string& file) {
-  struct Quantity {
-    const char* name;
-    const std::vector<double>& values;
-    std::size_t width;
-  };
-  const std::array<Quantity, 3> quantities = {{{"position", snapshot.position, 3},
-                                               {"velocity", snapshot.velocity, 3},
-                                               {"mass", snapshot.mass, 1}}};
-  for (const Quantity& quantity : quantities)
-    for (std::size_t k = 0; k < quantity.values.size(); ++k) {
-      if (std::isfinite(quantity.values[k])) continue;
-      const std::size_t particle = k / quantity.width;
-      const std::string component = quantity.width == 1 ? "" : std::string(1, "xyz"[k % 3]) + " ";
-      throw Error(
-          ErrorCategory::Input,
-          fmt::format("{}: {}{} of particle {} (id {}) is {}; remove or repair it", file, component,
-                      quantity.name, particle, id_text(snapshot, particle), quantity.values[k]));
-    }
+  const char* const suffix = format == SnapshotFormat::Text ? ".txt" : ".hdf5";
+  return write_private_file(folder, prefix, suffix, content_of(snapshot, format));
 }
 
 std::string id_text(const Snapshot& snapshot, std::size_t particle) {

@@ -1,10 +1,12 @@
-// A snapshot: the particles of a simulation at one time, and the state of the run that wrote it.
+// A snapshot: the particles of a simulation at one time, and the state of the run that wrote it;
+// its files, and files of forces on its particles.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +28,17 @@ struct RunState {
   double time() const noexcept;
   friend bool operator==(const RunState&, const RunState&) = default;
 };
+
+/// A number of a run's state, and its names in HDF5 and in text files.
+struct RunNumber {
+  const char *hdf5_name, *text_name;
+  double RunState::*value;
+};
+constexpr RunNumber run_numbers[] = {{"StartTime", "start_time", &RunState::start_time},
+                                     {"TimeStep", "time_step", &RunState::time_step},
+                                     {"Softening", "softening", &RunState::softening},
+                                     {"G", "gravity", &RunState::gravity},
+                                     {"StartEnergy", "start_energy", &RunState::start_energy}};
 
 /// Particles in file order: those of type 0 first, then type 1, and so on. Units are the user's.
 struct Snapshot {
@@ -65,11 +78,50 @@ void write_snapshot(const std::string& path, const Snapshot& snapshot, SnapshotF
 std::string write_private_snapshot(const std::string& folder, std::string_view prefix,
                                    const Snapshot& snapshot, SnapshotFormat format);
 
-/// Throws Error (Input) naming `file` and the first particle with a number that is not finite.
-void check_finite(const Snapshot& snapshot, const std::string& file);
 /// The particle's id as text, in the signedness of the file.
 std::string id_text(const Snapshot& snapshot, std::size_t particle);
 /// "hdf5" or "text".
 const char* format_name(SnapshotFormat format) noexcept;
+
+/// Read a GADGET-style HDF5 file of this library or of another code: group Header, and a group
+/// PartTypeN for each type of particle. Coordinates, Velocities and Masses may be of any float or
+/// integer type; a dataset Masses overrides MassTable; ids may be signed or missing (then they are
+/// 1, 2, ... in file order); of the header nothing is required. Throws Error (Io, Input).
+Snapshot read_gadget(const std::string& path, Velocities velocities);
+/// The bytes of such a file: all numbers in double, so that reading gives the same bits. The state
+/// of a run is in the attributes of a group GDR, which other codes ignore.
+std::string gadget_image(const Snapshot& snapshot);
+
+/// Parse a text snapshot, a line `m x y z vx vy vz` for each particle. `#` starts a comment; empty
+/// lines are skipped. Comment lines of the form `#gdr: name = number` carry the time and the state
+/// of the run (see docs/guides/simulations.md). Particles get type 1 and the ids 1, 2, .... Throws
+/// Error (Input): `name:line:column: ...`.
+Snapshot parse_text_snapshot(std::string_view text, const std::string& name);
+/// The text form of a snapshot; parsing it gives the same bits. Types, ids and scalars of the
+/// header are not stored.
+std::string text_snapshot(const Snapshot& snapshot);
+
+/// Parameters of a force computation: attributes of the root of its file.
+struct ForceOrigin {
+  double softening = 0;
+  double gravity = 1;
+  std::string kernel;  ///< "gravity"
+  std::string engine;  ///< "vector"
+  std::string source;  ///< name of the snapshot file
+};
+
+/// One dataset of results: `width` values for each particle, numbers or integers.
+struct ForceDataset {
+  std::string name;
+  std::size_t width = 1;
+  std::vector<double> numbers;
+  std::vector<std::int64_t> integers;
+};
+
+/// Write the datasets at the file's root as float64 or int64, (n) or (n, width), in the snapshot's
+/// order (type 0 first, then 1, ...), and ParticleIDs (n); atomically. The attribute
+/// NumPart_ThisFile holds the number of particles of each type. Throws Error (Io).
+void write_forces(const std::string& path, const Snapshot& snapshot, const ForceOrigin& origin,
+                  std::span<const ForceDataset> results);
 
 }  // namespace gdr

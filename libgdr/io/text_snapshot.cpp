@@ -1,5 +1,4 @@
-#include "libgdr/io/text_snapshot.hpp"
-
+// Snapshots as plain text: a line `m x y z vx vy vz` for each particle.
 #include <fmt/format.h>
 
 #include <array>
@@ -10,6 +9,7 @@
 #include <optional>
 
 #include "gdr/error.hpp"
+#include "libgdr/io/snapshot.hpp"
 
 namespace gdr {
 namespace {
@@ -48,21 +48,16 @@ std::optional<double> to_number(std::string_view word) {
   return value;
 }
 
-double any_number_at(const Line& line, std::size_t offset, std::string_view word) {
+double number_at(const Line& line, std::size_t offset, std::string_view word, bool finite = true) {
   const std::optional<double> value = to_number(word);
   if (!value) {
-    const std::string_view shown = word.substr(0, 40);
     const bool comma = word.find(',') != std::string_view::npos;
-    line.fail(offset, fmt::format("'{}' is not a number{}", shown,
+    line.fail(offset, fmt::format("'{}' is not a number{}", word.substr(0, 40),
                                   comma ? "; separate the columns by blanks" : ""));
   }
+  if (finite && !std::isfinite(*value))
+    line.fail(offset, fmt::format("'{}' is not a finite number", word));
   return *value;
-}
-
-double number_at(const Line& line, std::size_t offset, std::string_view word) {
-  const double value = any_number_at(line, offset, word);
-  if (!std::isfinite(value)) line.fail(offset, fmt::format("'{}' is not a finite number", word));
-  return value;
 }
 
 void parse_particle(const Line& line, Snapshot& snapshot) {
@@ -87,17 +82,6 @@ void parse_particle(const Line& line, Snapshot& snapshot) {
   snapshot.velocity.insert(snapshot.velocity.end(), row.begin() + 4, row.end());
 }
 
-/// The numbers of a run and their names in files.
-struct RunField {
-  std::string_view name;
-  double RunState::*number;
-};
-constexpr RunField run_fields[] = {{"start_time", &RunState::start_time},
-                                   {"time_step", &RunState::time_step},
-                                   {"softening", &RunState::softening},
-                                   {"gravity", &RunState::gravity},
-                                   {"start_energy", &RunState::start_energy}};
-
 void set_state(Snapshot& snapshot, const Line& line, std::string_view name, double value) {
   if (name == "time") {
     snapshot.time = value;
@@ -111,9 +95,9 @@ void set_state(Snapshot& snapshot, const Line& line, std::string_view name, doub
     snapshot.run = run;
     return;
   }
-  for (const RunField& field : run_fields) {
-    if (field.name != name) continue;
-    run.*field.number = value;
+  for (const RunNumber& number : run_numbers) {
+    if (number.text_name != name) continue;
+    run.*number.value = value;
     snapshot.run = run;
     return;
   }
@@ -131,8 +115,7 @@ void parse_state(const Line& line, Snapshot& snapshot) {
   offset += equals.size();
   const std::string_view word = next_word(line.text, offset);
   // Energies of extreme masses and speeds overflow; such a run can continue nevertheless.
-  const double value =
-      name == "start_energy" ? any_number_at(line, offset, word) : number_at(line, offset, word);
+  const double value = number_at(line, offset, word, name != "start_energy");
   offset += word.size();
   if (!next_word(line.text, offset).empty()) line.fail(offset, "nothing may follow the number");
   set_state(snapshot, line, name, value);
@@ -183,8 +166,8 @@ std::string text_snapshot(const Snapshot& snapshot) {
                  snapshot.time);
   if (snapshot.run) {
     fmt::format_to(to, "#gdr: step = {}\n", snapshot.run->step);
-    for (const RunField& field : run_fields)
-      fmt::format_to(to, "#gdr: {} = {}\n", field.name, (*snapshot.run).*field.number);
+    for (const RunNumber& number : run_numbers)
+      fmt::format_to(to, "#gdr: {} = {}\n", number.text_name, (*snapshot.run).*number.value);
   }
   // fmt's default form of a double is the shortest text that reads back as the same bits.
   const double* x = snapshot.position.data();

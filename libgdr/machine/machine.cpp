@@ -14,7 +14,6 @@
 #include "emulator/engine/blockwise/transfers.hpp"
 #include "emulator/engine/engine.hpp"
 #include "emulator/port/loaded_program.hpp"
-#include "emulator/port/loop_plan.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/arrays.hpp"
 #include "libgdr/device/names.hpp"
@@ -41,19 +40,9 @@ Program single_instruction_program(const Program& program, const Instruction& in
 }
 
 LaneMemory BlockState::*lanes_of(MachineMemory memory) {
-  switch (memory) {
-    case MachineMemory::Registers:
-      return &BlockState::registers;
-    case MachineMemory::Local:
-      return &BlockState::local;
-    case MachineMemory::T:
-      return &BlockState::t;
-    case MachineMemory::Masks:
-      return &BlockState::masks;
-    case MachineMemory::Broadcast:
-      break;
-  }
-  return &BlockState::bm;
+  constexpr std::array all{&BlockState::registers, &BlockState::local, &BlockState::t,
+                           &BlockState::masks, &BlockState::bm};
+  return all[static_cast<std::size_t>(memory)];
 }
 
 }  // namespace
@@ -78,6 +67,12 @@ struct Machine::Impl {
   const LoadedProgram& program() const {
     if (!loaded) usage("no program is loaded");
     return *loaded;
+  }
+  const BlockState& block(std::size_t number) const {
+    if (number >= geometry.blocks)
+      usage("block " + std::to_string(number) + ": the chip has " +
+            std::to_string(geometry.blocks));
+    return chip.blocks[number];
   }
   bool at_end() const noexcept { return section == stepped.size(); }
   const std::vector<Instruction>& code() const { return loaded->program.section(stepped[section]); }
@@ -298,9 +293,7 @@ std::size_t Machine::blocks() const noexcept { return impl_->geometry.blocks; }
 std::size_t Machine::pes() const noexcept { return impl_->geometry.pes_per_block; }
 
 std::vector<std::uint64_t> Machine::memory(MachineMemory memory, std::size_t block) const {
-  if (block >= blocks())
-    usage("block " + std::to_string(block) + ": the chip has " + std::to_string(blocks()));
-  const LaneMemory& lanes = impl_->chip.blocks[block].*lanes_of(memory);
+  const LaneMemory& lanes = impl_->block(block).*lanes_of(memory);
   std::vector<std::uint64_t> words(lanes.begin(), lanes.end());
   if (memory == MachineMemory::Masks)
     for (std::uint64_t& word : words) word &= 1;
@@ -309,8 +302,7 @@ std::vector<std::uint64_t> Machine::memory(MachineMemory memory, std::size_t blo
 
 void Machine::set_memory(MachineMemory memory, std::size_t block, std::size_t address,
                          std::size_t pe, std::uint64_t word) {
-  if (block >= blocks())
-    usage("block " + std::to_string(block) + ": the chip has " + std::to_string(blocks()));
+  impl_->block(block);  // checks the number
   LaneMemory& lanes = impl_->chip.blocks[block].*lanes_of(memory);
   const bool shared = memory == MachineMemory::Broadcast;
   const std::size_t width = shared ? 1 : pes();
@@ -326,9 +318,7 @@ void Machine::set_memory(MachineMemory memory, std::size_t block, std::size_t ad
 }
 
 MachineFlags Machine::flags(std::size_t block) const {
-  if (block >= blocks())
-    usage("block " + std::to_string(block) + ": the chip has " + std::to_string(blocks()));
-  const Flags flags = impl_->chip.blocks[block].flags;
+  const Flags flags = impl_->block(block).flags;
   return {(flags & flag_invalid) != 0, (flags & flag_overflow) != 0, (flags & flag_underflow) != 0};
 }
 

@@ -1,18 +1,19 @@
 // RankGroup over MPI: the plugin that libgdr loads for devices of kind "mpi".
-#include "libgdr/ranks/plugin.hpp"
-
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "gdr/error.hpp"
-#include "libgdr/mpi/requests.hpp"
-#include "libgdr/mpi/shutdown.hpp"
-#include "libgdr/mpi/ulfm.hpp"
+#include "libgdr/mpi/communicators.hpp"
+#include "libgdr/ranks/collective.hpp"
 
 namespace gdr {
 namespace {
@@ -20,6 +21,89 @@ namespace {
 /// Counts of MPI are ints: longer messages are split.
 constexpr std::size_t max_message_bytes = std::size_t{1} << 30;
 constexpr int exchange_tag = 17;
+
+/// A buffer of the library that a transfer uses.
+using Buffer = std::unique_ptr<std::byte[]>;
+
+/// Leaks a buffer to which an unfinished transfer may still write.
+void leak(Buffer memory) {
+  static std::mutex mutex;
+  static auto* const leaked = new std::vector<Buffer>;
+  const std::scoped_lock lock(mutex);
+  leaked->push_back(std::move(memory));
+}
+
+/// The requests of one collective call; throws meaningful errors if they fail.
+class Requests final : public RankPending {
+ public:
+  Requests(std::shared_ptr<CommunicatorGroup> communicators,
+           std::shared_ptr<ShutdownProtocol> shutdown, std::uint64_t call)
+      : communicators_(std::move(communicators)), shutdown_(std::move(shutdown)), call_(call) {}
+  ~Requests() override {
+    try {
+      if (!failed_) wait();
+    } catch (...) {  // an error is being thrown already
+    }
+    release();
+  }
+  Requests(const Requests&) = delete;
+  Requests& operator=(const Requests&) = delete;
+
+  MPI_Request* add() { return &list_.emplace_back(MPI_REQUEST_NULL); }
+  /// Allocates a buffer of n elements that exists at least until the transfer ends.
+  template <typename T = std::byte>
+  T* allocate(std::size_t n) {
+    return reinterpret_cast<T*>(
+        buffers_.emplace_back(std::make_unique<std::byte[]>(n * sizeof(T))).get());
+  }
+  void check(int code) {
+    failed_ = failed_ || code != MPI_SUCCESS;
+    communicators_->check(code);
+  }
+
+  bool test() override {
+    if (done_) return true;
+    int all = 0;
+    check(MPI_Testall(static_cast<int>(list_.size()), list_.data(), &all, MPI_STATUSES_IGNORE));
+    done_ = all != 0;
+    return done_;
+  }
+
+  void wait() override {
+    try {
+      wait_until([this] { return test(); }, [this] { shutdown_->check(call_); });
+    } catch (...) {
+      failed_ = true;
+      throw;
+    }
+  }
+
+ private:
+  /// Ensures that no transfer writes to freed memory. In a revoked communicator every transfer
+  /// ends; otherwise unfinished transfers are abandoned and their buffers are leaked.
+  void release() noexcept {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point limit = Clock::now() + std::chrono::seconds(10);
+    bool unfinished = false;
+    for (MPI_Request& request : list_) {
+      int done = 0;
+      while (has_ulfm && any_failed && failed_ && request != MPI_REQUEST_NULL && done == 0 &&
+             Clock::now() < limit)
+        if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+      unfinished = unfinished || request != MPI_REQUEST_NULL;
+    }
+    if (!unfinished) return;
+    shutdown_->abandon();
+    for (Buffer& memory : buffers_) leak(std::move(memory));
+  }
+
+  std::shared_ptr<CommunicatorGroup> communicators_;
+  std::shared_ptr<ShutdownProtocol> shutdown_;
+  const std::uint64_t call_;
+  std::vector<MPI_Request> list_;
+  std::vector<Buffer> buffers_;
+  bool done_ = false, failed_ = false;
+};
 
 class MpiGroup final : public RankGroup {
  public:
@@ -71,10 +155,15 @@ class MpiGroup final : public RankGroup {
 
   std::unique_ptr<RankPending> start_gather(std::uint64_t* all,
                                             std::span<const std::size_t> offsets) override {
-    auto requests = std::make_unique<Gathering>(communicators_, shutdown_, offsets);
-    requests->requests.check(MPI_Iallgatherv(
-        MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, requests->counts.data(),
-        requests->displacements.data(), MPI_UINT64_T, comm_, requests->requests.add()));
+    auto requests = std::make_unique<Requests>(communicators_, shutdown_, shutdown_->begin());
+    int* const counts = requests->allocate<int>(size_);
+    int* const displacements = requests->allocate<int>(size_);
+    for (std::size_t r = 0; r < size_; ++r) {
+      counts[r] = count(offsets[r + 1] - offsets[r]);
+      displacements[r] = count(offsets[r]);
+    }
+    requests->check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, counts, displacements,
+                                    MPI_UINT64_T, comm_, requests->add()));
     return requests;
   }
 
@@ -140,23 +229,6 @@ class MpiGroup final : public RankGroup {
   }
 
  private:
-  /// Owns the count arrays, which must exist until the transfer ends.
-  struct Gathering final : RankPending {
-    Gathering(std::shared_ptr<CommunicatorGroup> communicators,
-              const std::shared_ptr<ShutdownProtocol>& shutdown,
-              std::span<const std::size_t> offsets)
-        : requests(std::move(communicators), shutdown, shutdown->begin()) {
-      for (std::size_t r = 0; r + 1 < offsets.size(); ++r) {
-        counts.push_back(count(offsets[r + 1] - offsets[r]));
-        displacements.push_back(count(offsets[r]));
-      }
-    }
-    bool test() override { return requests.test(); }
-    void wait() override { requests.wait(); }
-    std::vector<int> counts, displacements;
-    Requests requests;
-  };
-
   static int count(std::size_t n) {
     if (n > 0x7fffffffU)
       throw Error(

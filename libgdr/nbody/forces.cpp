@@ -1,18 +1,65 @@
+// Forces computed by a device, or by direct summation in double on the host, and predicted costs.
 #include "libgdr/nbody/forces.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 
 #include "gdr/error.hpp"
 #include "gdr/gravity.hpp"
-#include "libgdr/nbody/direct_sum.hpp"
 #include "libgdr/particle/overflow_diagnosis.hpp"
-#include "libgdr/ranks/device_ranks.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 namespace gdr {
 namespace {
+
+/// Sources as separate arrays, which the compiler turns into SIMD lanes.
+struct Sources {
+  std::vector<double> x, y, z, m;
+};
+
+Sources separate(std::span<const double> position, std::span<const double> mass) {
+  const std::size_t n = mass.size();
+  Sources s{std::vector<double>(n),
+            std::vector<double>(n),
+            std::vector<double>(n),
+            {mass.begin(), mass.end()}};
+  for (std::size_t i = 0; i < n; ++i) {
+    s.x[i] = position[3 * i];
+    s.y[i] = position[3 * i + 1];
+    s.z[i] = position[3 * i + 2];
+  }
+  return s;
+}
+
+struct Force {
+  double x = 0, y = 0, z = 0, potential = 0;
+};
+
+/// Sum over all sources but `self`. The pair of a particle with itself is left out by its distance
+/// where there is no softening; where there is, it adds nothing to the acceleration, and the caller
+/// takes it out of the potential.
+Force sum_on(const Sources& s, std::size_t self, double eps2) {
+  const double xi = s.x[self], yi = s.y[self], zi = s.z[self];
+  const double *x = s.x.data(), *y = s.y.data(), *z = s.z.data(), *m = s.m.data();
+  double ax = 0, ay = 0, az = 0, phi = 0;
+  const std::size_t n = s.m.size();
+#pragma omp simd reduction(+ : ax, ay, az, phi)
+  for (std::size_t j = 0; j < n; ++j) {
+    const double dx = x[j] - xi, dy = y[j] - yi, dz = z[j] - zi;
+    const double r2 = dx * dx + dy * dy + dz * dz + eps2;
+    const double inverse = r2 > 0 ? 1.0 / std::sqrt(r2) : 0.0;
+    const double phi_j = m[j] * inverse;
+    const double f = phi_j * inverse * inverse;
+    ax += f * dx;
+    ay += f * dy;
+    az += f * dz;
+    phi -= phi_j;
+  }
+  return {ax, ay, az, phi};
+}
 
 /// Masses times the gravitational constant; the kernels assume G = 1.
 std::vector<double> scaled(std::span<const double> mass, double gravity) {
@@ -21,65 +68,63 @@ std::vector<double> scaled(std::span<const double> mass, double gravity) {
   return result;
 }
 
-/// Forces on a device of many ranks. Every rank has all particles and computes the forces on a part
-/// of them, which grows when ranks fail.
-class RankForces {
- public:
-  RankForces(Device& device, RankGroup& ranks) : device_(device), gravity_(device), ranks_(ranks) {}
-
-  void compute(std::span<const double> position, std::span<const double> mass, double eps,
-               std::span<double> acceleration, std::span<double> potential) {
-    device_.retry_on_rank_failure(
-        [&] { compute_part(position, mass, eps, acceleration, potential); });
-  }
-
- private:
-  void compute_part(std::span<const double> position, std::span<const double> mass, double eps,
-                    std::span<double> acceleration, std::span<double> potential) {
-    const std::size_t n = mass.size(), first = part_begin(n, ranks_.rank(), ranks_.size());
-    const std::size_t count = part_begin(n, ranks_.rank() + 1, ranks_.size()) - first;
-    gravity_.compute(count, position.data() + 3 * first, mass.data() + first, eps,
-                     acceleration.data() + 3 * first, potential.data() + first);
-    gather_parts(ranks_, acceleration.data(), n, 3);
-    gather_parts(ranks_, potential.data(), n, 1);
-    collectively(&ranks_, [&] { check_forces(position, acceleration, potential); });
-  }
-
-  Device& device_;
-  Gravity gravity_;
-  RankGroup& ranks_;
-};
-
-/// Forces of all particles, identical on all ranks.
-ForceLaw rank_forces(Device& device, RankGroup& ranks, double eps, double gravity) {
-  auto forces = std::make_shared<RankForces>(device, ranks);
-  return [forces, eps, gravity](std::span<const double> position, std::span<const double> mass,
-                                std::span<double> acceleration, std::span<double> potential) {
-    forces->compute(position, scaled(mass, gravity), eps, acceleration, potential);
-  };
+/// The name that Device::open uses for an empty one.
+std::string full_name(const std::string& device_name) {
+  if (!device_name.empty()) return device_name;
+  const char* variable = std::getenv("GDR_DEVICE");
+  return variable != nullptr && *variable != '\0' ? variable : "emulator";
 }
 
 }  // namespace
 
+void direct_sum(std::span<const double> position, std::span<const double> mass, double eps,
+                std::span<double> acceleration, std::span<double> potential) {
+  const Sources sources = separate(position, mass);
+  const double eps2 = eps * eps;
+  const auto n = static_cast<std::ptrdiff_t>(mass.size());
+#pragma omp parallel for schedule(static)
+  for (std::ptrdiff_t i = 0; i < n; ++i) {
+    const auto target = static_cast<std::size_t>(i);
+    const Force force = sum_on(sources, target, eps2);
+    acceleration[3 * target] = force.x;
+    acceleration[3 * target + 1] = force.y;
+    acceleration[3 * target + 2] = force.z;
+    const double own = eps2 > 0 ? mass[target] * (1.0 / std::sqrt(eps2)) : 0.0;
+    potential[target] = force.potential + own;
+  }
+}
+
 ForceLaw device_forces(Device& device, double eps, double gravity) {
-  if (RankGroup* const ranks = DeviceRanks::group(device))
-    return rank_forces(device, *ranks, eps, gravity);
   auto kernel = std::make_shared<Gravity>(device);
-  return [kernel, eps, gravity](std::span<const double> position, std::span<const double> mass,
-                                std::span<double> acceleration, std::span<double> potential) {
-    const std::vector<double> gm = scaled(mass, gravity);
-    kernel->compute(gm.size(), position.data(), gm.data(), eps, acceleration.data(),
-                    potential.data());
+  return
+      [&device, kernel, eps, gravity](auto position, auto mass, auto acceleration, auto potential) {
+        const std::vector<double> gm = scaled(mass, gravity);
+        // The part of a rank grows when other ranks fail.
+        device.retry_on_rank_failure([&] {
+          RankGroup* const ranks = DeviceRanks::group(device);
+          const auto [first, end] = part_of_rank(ranks, gm.size());
+          kernel->compute(end - first, position.data() + 3 * first, gm.data() + first, eps,
+                          acceleration.data() + 3 * first, potential.data() + first);
+          if (ranks != nullptr) {
+            gather_parts(*ranks, acceleration.data(), gm.size(), 3);
+            gather_parts(*ranks, potential.data(), gm.size(), 1);
+          }
+          collectively(ranks, [&] { check_forces(position, acceleration, potential); });
+        });
+      };
+}
+
+ForceLaw host_forces(double eps, double gravity) {
+  return [eps, gravity](auto position, auto mass, auto acceleration, auto potential) {
+    direct_sum(position, scaled(mass, gravity), eps, acceleration, potential);
     check_forces(position, acceleration, potential);
   };
 }
 
-ForceLaw host_forces(double eps, double gravity) {
-  return [eps, gravity](std::span<const double> position, std::span<const double> mass,
-                        std::span<double> acceleration, std::span<double> potential) {
-    direct_sum(position, scaled(mass, gravity), eps, acceleration, potential);
-    check_forces(position, acceleration, potential);
-  };
+std::pair<std::size_t, std::size_t> part_of_rank(RankGroup* ranks, std::size_t n) {
+  if (ranks == nullptr) return {0, n};
+  return {part_begin(n, ranks->rank(), ranks->size()),
+          part_begin(n, ranks->rank() + 1, ranks->size())};
 }
 
 void check_forces(std::span<const double> position, std::span<const double> acceleration,
@@ -98,6 +143,36 @@ void check_forces(std::span<const double> position, std::span<const double> acce
                     "which positions and masses are near 1, or a larger eps",
                     i, a[0], a[1], a[2], potential[i]));
   }
+}
+
+ForceCost force_cost(const Statistics& statistics) {
+  if (statistics.runs == 0) return {};
+  const auto runs = static_cast<double>(statistics.runs);
+  return {statistics.chip_clocks / statistics.runs, statistics.predicted_seconds / runs,
+          statistics.flops / runs};
+}
+
+bool is_default_board(const std::string& device_name) {
+  const std::string name = full_name(device_name);
+  return name.starts_with("emulator") && name.find("chips=") == std::string::npos &&
+         name.find("boards=") == std::string::npos;
+}
+
+ForceCost predict_force_cost(const std::string& device_name, const DeviceOptions& options,
+                             unsigned chips, std::span<const double> position,
+                             std::span<const double> mass, double eps) {
+  // The geometry of remote boards is fixed; the emulator has the same clocks. The last value of a
+  // repeated option counts.
+  std::string name = full_name(device_name);
+  if (!name.starts_with("emulator")) name = "emulator";
+  const char separator = name.find(':') == std::string::npos ? ':' : ',';
+  Device device =
+      Device::open(name + separator + "boards=1,chips=" + std::to_string(chips), options);
+  Gravity gravity(device);
+  std::vector<double> acceleration(3 * mass.size()), potential(mass.size());
+  gravity.compute(mass.size(), position.data(), mass.data(), eps, acceleration.data(),
+                  potential.data());
+  return force_cost(device.statistics());
 }
 
 }  // namespace gdr

@@ -3,16 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
 
 #include "gdr/error.hpp"
 #include "libgdr/nbody/forces.hpp"
-#include "libgdr/ranks/device_ranks.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 namespace gdr {
 namespace {
+
+using Setting = std::pair<std::string, double>;
 
 constexpr std::ptrdiff_t triple = 3 * sizeof(double);
 
@@ -46,8 +49,7 @@ class Inputs {
     std::iota(ids_.begin(), ids_.end(), std::int64_t{0});
     add_triples("", snapshot.position);
     if (!snapshot.velocity.empty()) add_triples("v", snapshot.velocity);
-    const auto& list = kernel.variables();
-    if (std::any_of(list.begin(), list.end(), [](const KernelVariable& v) {
+    if (std::ranges::any_of(kernel.variables(), [](const KernelVariable& v) {
           const std::string_view p = property(v);
           return v.role == Role::Target && (p == "ax" || p == "ay" || p == "az");
         })) {
@@ -96,10 +98,10 @@ class Inputs {
 
 void check_settings(const Kernel& kernel, const KernelSettings& settings) {
   for (const auto& [name, value] : settings.values) {
-    const bool known = std::any_of(kernel.variables().begin(), kernel.variables().end(),
-                                   [&name = name](const KernelVariable& v) {
-                                     return v.name == name && v.role != Role::Result;
-                                   });
+    const bool known =
+        std::ranges::any_of(kernel.variables(), [&name = name](const KernelVariable& v) {
+          return v.name == name && v.role != Role::Result;
+        });
     if (!known)
       throw Error(ErrorCategory::Usage,
                   fmt::format("the kernel {} has no parameter, target or source variable '{}'",
@@ -111,8 +113,7 @@ void set_parameters(Job& job, const Kernel& kernel, const KernelSettings& settin
                     std::vector<std::string>& missing) {
   for (const KernelVariable& v : kernel.variables()) {
     if (v.role != Role::Param) continue;
-    const auto given = std::find_if(settings.values.begin(), settings.values.end(),
-                                    [&](const auto& s) { return s.first == v.name; });
+    const auto given = std::ranges::find(settings.values, v.name, &Setting::first);
     if (given != settings.values.end()) {
       job.set(v.name, given->second);
     } else if (v.name == "eps2") {
@@ -121,6 +122,13 @@ void set_parameters(Job& job, const Kernel& kernel, const KernelSettings& settin
       missing.push_back(v.name);
     }
   }
+}
+
+/// The result of that name, or null.
+const KernelVariable* find_result(const Kernel& kernel, const std::string& name) {
+  for (const KernelVariable& v : kernel.variables())
+    if (v.role == Role::Result && v.name == name) return &v;
+  return nullptr;
 }
 
 /// An element of an array result: index, number of elements, and name of the array.
@@ -132,44 +140,37 @@ struct Element {
 /// The element for a name like `near_5` if near_0, near_1, ... exist, as for arrays and lists of
 /// the kernel language; otherwise count is 0.
 Element element_of(const Kernel& kernel, const KernelVariable& v) {
-  const auto has = [&](const std::string& name) {
-    return std::any_of(
-        kernel.variables().begin(), kernel.variables().end(),
-        [&](const KernelVariable& o) { return o.role == Role::Result && o.name == name; });
-  };
   const std::size_t cut = v.name.find_last_not_of("0123456789");
   if (cut == std::string::npos || v.name[cut] != '_' || cut + 1 == v.name.size()) return {};
   Element e{v.name.substr(0, cut), 0, 0};
-  while (has(fmt::format("{}_{}", e.base, e.count))) {
+  while (find_result(kernel, fmt::format("{}_{}", e.base, e.count)) != nullptr) {
     if (fmt::format("{}_{}", e.base, e.count) == v.name) e.index = e.count;
     ++e.count;
   }
   if (e.count < 2 || fmt::format("{}_{}", e.base, e.index) != v.name) return {};
-  if (has(e.base)) e.base += "_list";  // the base name is the number of entries
+  if (find_result(kernel, e.base) != nullptr)
+    e.base += "_list";  // the base name is the number of entries
   return e;
 }
 
 /// The dataset of a result, created on first use, and the column in it.
 ForceDataset& dataset_of(std::vector<ForceDataset>& list, const Kernel& kernel,
                          const KernelVariable& v, std::size_t n, std::size_t& column) {
-  const auto has = [&](const std::string& name) {
-    return std::any_of(kernel.variables().begin(), kernel.variables().end(),
-                       [&](const KernelVariable& o) {
-                         return o.role == Role::Result && o.name == name && o.type == v.type;
-                       });
+  const auto has = [&](const std::string& result) {
+    const KernelVariable* const found = find_result(kernel, result);
+    return found != nullptr && found->type == v.type;
   };
   std::string name = v.name == "pot" ? "Potential" : v.name;
   std::size_t width = 1;
   column = 0;
   for (const VectorName& vector : vectors) {
     const std::string stem(vector.prefix);
-    const std::string_view rest =
-        std::string_view(v.name).substr(std::min(stem.size(), v.name.size()));
-    if (!v.name.starts_with(stem) || rest.size() != 1 || rest[0] < 'x' || rest[0] > 'z') continue;
-    if (!has(stem + "x") || !has(stem + "y") || !has(stem + "z")) continue;
+    const std::array components = {stem + "x", stem + "y", stem + "z"};
+    const auto* const found = std::ranges::find(components, v.name);
+    if (found == components.end() || !std::ranges::all_of(components, has)) continue;
     name = vector.dataset;
     width = 3;
-    column = static_cast<std::size_t>(rest[0] - 'x');
+    column = static_cast<std::size_t>(found - components.begin());
   }
   if (const Element e = element_of(kernel, v); e.count > 0) {
     name = e.base;
@@ -178,23 +179,21 @@ ForceDataset& dataset_of(std::vector<ForceDataset>& list, const Kernel& kernel,
   }
   for (ForceDataset& d : list)
     if (d.name == name) return d;
-  list.push_back({name, width, {}, {}});
-  if (v.type == HostNumber::I64) {
-    list.back().integers.resize(n * width);
-  } else {
-    list.back().numbers.resize(n * width);
-  }
-  return list.back();
+  ForceDataset& added = list.emplace_back(ForceDataset{name, width, {}, {}});
+  if (v.type == HostNumber::I64)
+    added.integers.resize(n * width);
+  else
+    added.numbers.resize(n * width);
+  return added;
 }
 
 /// Sums must be finite; minima and maxima over no pairs are infinite.
 void check_finite_sums(const Kernel& kernel, const std::vector<ForceDataset>& list) {
   for (const ForceDataset& d : list) {
-    const bool extreme = std::any_of(
-        kernel.variables().begin(), kernel.variables().end(), [&](const KernelVariable& v) {
-          const bool of_it = v.name == d.name || element_of(kernel, v).base == d.name;
-          return of_it && v.reduction != "fadd";
-        });
+    const bool extreme = std::ranges::any_of(kernel.variables(), [&](const KernelVariable& v) {
+      const bool of_it = v.name == d.name || element_of(kernel, v).base == d.name;
+      return of_it && v.reduction != "fadd";
+    });
     for (std::size_t k = 0; !extreme && k < d.numbers.size(); ++k)
       if (!std::isfinite(d.numbers[k]))
         throw Error(
@@ -205,28 +204,23 @@ void check_finite_sums(const Kernel& kernel, const std::vector<ForceDataset>& li
   }
 }
 
-/// A job's arrays for all particles.
-struct JobArrays {
-  std::vector<NamedInput> sources, targets;
-  std::vector<NamedResult> results;
-};
-
-/// Runs the job. On many ranks each passes its part of the arrays and gets all results.
-void run_part(Device& device, Job& job, std::size_t n, JobArrays arrays,
+/// Runs the job on arrays of all particles. On many ranks each passes its part of the arrays and
+/// gets all results.
+void run_part(Device& device, Job& job, std::size_t n, std::vector<NamedInput> sources,
+              std::vector<NamedInput> targets, std::vector<NamedResult> results,
               std::vector<ForceDataset>& list) {
   RankGroup* const ranks = DeviceRanks::group(device);
-  const std::size_t first = ranks == nullptr ? 0 : part_begin(n, ranks->rank(), ranks->size());
-  const std::size_t end = ranks == nullptr ? n : part_begin(n, ranks->rank() + 1, ranks->size());
-  for (auto* inputs : {&arrays.sources, &arrays.targets})
+  const auto [first, end] = part_of_rank(ranks, n);
+  for (auto* inputs : {&sources, &targets})
     for (NamedInput& input : *inputs)
       input.array.data = static_cast<const char*>(input.array.data) +
                          static_cast<std::ptrdiff_t>(first) * input.array.stride;
-  for (NamedResult& result : arrays.results)
+  for (NamedResult& result : results)
     result.array.data = static_cast<char*>(result.array.data) +
                         static_cast<std::ptrdiff_t>(first) * result.array.stride;
-  job.sources(end - first, arrays.sources);
-  job.targets(end - first, arrays.targets);
-  job.run(arrays.results);
+  job.sources(end - first, sources);
+  job.targets(end - first, targets);
+  job.run(results);
   for (ForceDataset& d : list) {
     void* const values = d.integers.empty() ? static_cast<void*>(d.numbers.data())
                                             : static_cast<void*>(d.integers.data());
@@ -237,7 +231,7 @@ void run_part(Device& device, Job& job, std::size_t n, JobArrays arrays,
 }  // namespace
 
 bool needs_velocities(const Kernel& kernel) {
-  return std::any_of(kernel.variables().begin(), kernel.variables().end(), is_velocity);
+  return std::ranges::any_of(kernel.variables(), is_velocity);
 }
 
 std::vector<ForceDataset> kernel_forces(Device& device, const Kernel& kernel,
@@ -270,9 +264,7 @@ std::vector<ForceDataset> kernel_forces(Device& device, const Kernel& kernel,
       results.push_back({v.name, {d.numbers.data() + column, stride}});
     }
   }
-  device.retry_on_rank_failure([&] {
-    run_part(device, job, n, {sources, targets, results}, list);
-  });
+  device.retry_on_rank_failure([&] { run_part(device, job, n, sources, targets, results, list); });
   check_finite_sums(kernel, list);
   return list;
 }

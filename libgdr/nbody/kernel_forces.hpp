@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "gdr/device.hpp"
-#include "libgdr/io/force_file.hpp"
+#include "libgdr/io/snapshot.hpp"
 
 namespace gdr {
 

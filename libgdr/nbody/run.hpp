@@ -1,30 +1,64 @@
-// A run: integrates a plan with reports of energies and snapshots, and saves the state on errors.
+// A run: plans the time grid and the steps with output, integrates with reports of energies and
+// snapshots, and saves the state on errors and signals.
 #pragma once
 
+#include <array>
+#include <csignal>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "libgdr/io/snapshot.hpp"
-#include "libgdr/nbody/diagnostics.hpp"
 #include "libgdr/nbody/forces.hpp"
-#include "libgdr/nbody/plan.hpp"
+#include "libgdr/nbody/leapfrog.hpp"
 
 namespace gdr {
+
+/// An output interval in time units, or in steps ("64steps").
+struct Interval {
+  double value = 0;
+  bool in_steps = false;
+};
+/// Parses "0.25" or "64steps". Throws Error (Usage) naming `option` unless it is positive.
+Interval parse_interval(const std::string& option, const std::string& text);
+
+/// The options of a run; missing values are taken from the snapshot of an earlier run.
+struct RunRequest {
+  std::optional<double> softening, time_step, gravity, end_time;
+  std::optional<Interval> snapshot_every, energy_every;
+};
+
+/// Times are start.start_time + step * start.time_step with an integer step: rounding errors do not
+/// accumulate, and a restart uses the same grid.
+struct RunPlan {
+  RunState start;
+  std::int64_t last_step = 0;
+  std::int64_t snapshot_every = 0;  ///< interval in steps; 0: only at the end
+  std::int64_t energy_every = 1;    ///< interval in steps
+  bool restarted = false;           ///< continues the grid of an earlier run
+
+  std::int64_t steps() const noexcept { return last_step - start.step; }
+  double end_time() const noexcept;
+};
+
+/// Plans a run. The last step is the first on the grid that reaches end_time: if dt does not divide
+/// the interval, the run ends less than one dt after it. Throws Error (Usage) for missing values
+/// and values out of range: dt <= 0, eps < 0, an end before the start, more than 2^53 steps.
+RunPlan plan_run(const Snapshot& snapshot, const RunRequest& request);
 
 /// The conserved quantities at one step.
 struct EnergyRecord {
   std::int64_t step = 0;
   double time = 0;
   double energy_error = 0;  ///< (E - E0) / |E0| with E0 at step 0
-  Diagnostics values;
+  ConservedQuantities values;
 };
 
 /// Callbacks during a run. Empty functions are not called.
 struct RunObserver {
   std::function<void(const EnergyRecord&)> energies;
-  std::function<void(const std::string& path)> saved;
   std::function<void(std::int64_t step)> progress;
   std::function<bool()> stop;  ///< called after every step; true ends the run with a snapshot
 };
@@ -60,5 +94,22 @@ struct SnapshotOutput {
 /// directory for temporary files, and the Error names the file.
 RunResult run_simulation(Snapshot& snapshot, const RunPlan& plan, const ForceLaw& forces,
                          const SnapshotOutput& output, const RunObserver& observer = {});
+
+/// During its lifetime SIGINT, SIGTERM and SIGHUP are recorded and do not terminate the process, so
+/// that a run can stop after the current step. A second signal of the same kind terminates it. Only
+/// one guard may exist at a time.
+class InterruptGuard {
+ public:
+  InterruptGuard();
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+  /// The last signal received, or 0.
+  static int received() noexcept;
+
+ private:
+  std::array<struct sigaction, 3> old_{};
+};
 
 }  // namespace gdr

@@ -14,7 +14,7 @@
 #include "libgdr/device/columns.hpp"
 #include "libgdr/device/core.hpp"
 #include "libgdr/particle/overflow_diagnosis.hpp"
-#include "libgdr/ranks/device_ranks.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 namespace gdr {
 namespace {

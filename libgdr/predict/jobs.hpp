@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/board/program_timing.hpp"
 #include "emulator/board/time_model.hpp"
 #include "gdr/kernel.hpp"
 #include "libgdr/dense/prediction.hpp"

@@ -8,7 +8,7 @@
 #include "gdr/error.hpp"
 #include "libgdr/device/core.hpp"
 #include "libgdr/device/partition.hpp"
-#include "libgdr/driver/timed_board.hpp"
+#include "libgdr/driver/board_link.hpp"
 #include "libgdr/predict/jobs.hpp"
 
 namespace gdr::predict {
@@ -47,7 +47,7 @@ void add(BoardTime& time, const WorkCounts& counts, std::size_t times) {
 BoardTime time_on_board(const DeviceCore& device, const BoardRates& rates,
                         const KernelShape& kernel, JobData& job, ChipPartition share,
                         std::size_t targets) {
-  BoardSlot slot{std::make_unique<TimedBoard>(device.geometry, kernel.timing, rates)};
+  BoardSlot slot{model_board(device.geometry, kernel.timing, rates)};
   slot.contents.loaded(job.kernel, device.geometry.chips_per_board);
   const std::size_t batch = board_slots(kernel.cost, device.geometry, share);
   const std::size_t full = targets / batch, rest = targets % batch;

@@ -1,12 +1,12 @@
 #include "libgdr/ranks/collective.hpp"
 
 #include <algorithm>
-#include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <new>
 #include <vector>
 
 #include "emulator/host/hash.hpp"
-#include "libgdr/ranks/device_ranks.hpp"
 
 namespace gdr {
 namespace {
@@ -34,16 +34,45 @@ struct Status {
                             of(0) + "; all ranks must make the same calls in the same order");
 }
 
+struct Done final : RankPending {
+  bool test() override { return true; }
+  void wait() override {}
+};
+
+class SingleRank final : public RankGroup {
+ public:
+  unsigned rank() const noexcept override { return 0; }
+  unsigned size() const noexcept override { return 1; }
+  bool any_thread() const noexcept override { return true; }
+  std::string library() const override { return "one process"; }
+  void gather(const void* mine, std::size_t bytes, void* all) override {
+    if (bytes > 0) std::memmove(all, mine, bytes);
+  }
+  void broadcast(void*, std::size_t, unsigned) override {}
+  std::unique_ptr<RankPending> start_gather(std::uint64_t*, std::span<const std::size_t>) override {
+    return std::make_unique<Done>();
+  }
+  std::unique_ptr<RankPending> start_exchange(std::span<const RankTransfer> receives,
+                                              std::span<const RankTransfer> sends) override {
+    for (std::size_t k = 0; k < receives.size() && k < sends.size(); ++k)
+      if (sends[k].bytes > 0) std::memmove(receives[k].data, sends[k].data, sends[k].bytes);
+    return std::make_unique<Done>();
+  }
+  std::unique_ptr<RankGroup> split(unsigned) override { return single_rank(); }
+  bool supports_shrink() const noexcept override { return false; }
+  bool agreed(bool success) override { return success; }
+  std::vector<unsigned> shrink() override { return {}; }
+  [[noreturn]] void abort(int status) override { std::_Exit(status); }
+};
+
 }  // namespace
 
+std::unique_ptr<RankGroup> single_rank() { return std::make_unique<SingleRank>(); }
+
 void agree(RankGroup& ranks, const std::optional<Error>& error, std::string_view call) {
-  Status own{0, 0, Hash().add(call).value()};
-  std::string message;
-  if (error) {
-    message = error->what();
-    own = {static_cast<std::int32_t>(error->category()), static_cast<std::uint32_t>(message.size()),
-           Hash().add(call).value()};
-  }
+  std::string message = error ? error->what() : "";
+  const Status own{error ? static_cast<std::int32_t>(error->category()) : 0,
+                   static_cast<std::uint32_t>(message.size()), Hash().add(call).value()};
   std::vector<Status> all(ranks.size());
   ranks.gather(&own, sizeof own, all.data());
   if (std::ranges::any_of(all, [&](const Status& s) { return s.call != all[0].call; }))
@@ -70,6 +99,14 @@ bool on_any_rank(RankGroup* ranks, bool value) {
   std::vector<char> all(ranks->size());
   ranks->gather(&own, 1, all.data());
   return std::ranges::find(all, 1) != all.end();
+}
+
+void require_equal(RankGroup& ranks, std::uint64_t hash, const std::string& difference) {
+  std::vector<std::uint64_t> all(ranks.size());
+  ranks.gather(&hash, sizeof hash, all.data());
+  for (std::size_t r = 1; r < all.size(); ++r)
+    if (all[r] != all[0])
+      throw CollectiveError(ErrorCategory::Usage, "rank " + std::to_string(r) + " " + difference);
 }
 
 Error current_error() {

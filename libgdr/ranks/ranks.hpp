@@ -9,9 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "gdr/device.hpp"
 #include "gdr/ranks.hpp"
 #include "libgdr/device/core.hpp"
-#include "libgdr/ranks/group.hpp"
+#include "libgdr/ranks/collective.hpp"
 
 namespace gdr {
 
@@ -46,14 +47,25 @@ struct Ranks : RankRunner {
 /// The ranks of a device that has some.
 inline Ranks& ranks_of(DeviceCore& device) { return static_cast<Ranks&>(*device.ranks); }
 
+/// The ranks of an open device, for users outside of the core: the command, the integrator,
+/// distributed matrices.
+struct DeviceRanks {
+  static std::shared_ptr<DeviceCore> core(Device& device) { return device.core(); }
+  /// Null if the device belongs to this process only.
+  static std::shared_ptr<Ranks> of(Device& device) {
+    return std::static_pointer_cast<Ranks>(device.core()->ranks);
+  }
+  /// The group for calls from the user's thread, or null.
+  static RankGroup* group(Device& device) {
+    const auto ranks = of(device);
+    return ranks ? ranks->calls.get() : nullptr;
+  }
+};
+
 /// The ranks of a communicator, given by its Fortran handle, or of all processes, through the MPI
 /// plugin. Throws Error (Unsupported) if the plugin is missing, Error (Device) if MPI cannot be
 /// initialised.
 std::unique_ptr<RankGroup> mpi_ranks(std::optional<std::int32_t> communicator);
-
-/// The path of the plugin: GDR_MPI_LIBRARY, or the one for the MPI that is loaded in this process
-/// or started it.
-std::string mpi_library_path();
 
 /// Opens an emulator on every rank with the options in the name. Collective, with collective
 /// errors.

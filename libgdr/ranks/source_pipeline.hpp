@@ -11,7 +11,7 @@
 
 #include "emulator/host/stopwatch.hpp"
 #include "libgdr/device/sources.hpp"
-#include "libgdr/ranks/group.hpp"
+#include "libgdr/ranks/collective.hpp"
 
 namespace gdr {
 

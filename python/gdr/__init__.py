@@ -16,119 +16,60 @@ from . import functions as functions
 from . import linalg as linalg
 from . import nbody as nbody
 from ._decorator import FunctionKernel, kernel
-from ._forces import (
-    Gravity,
-    ParticleKernel,
-    buckingham,
-    coulomb,
-    coulomb_ewald,
-    gauss_sum,
-    gravity,
-    gravity_1pn,
-    gravity_jerk,
-    gravity_jerk_long,
-    gravity_long,
-    gravity_nearest,
-    gravity_neighbours,
-    gravity_potential,
-    gravity_snap,
-    lennard_jones,
-    lennard_jones_mixed,
-    morse,
-    sph_density,
-    sph_force,
-)
+from ._device import Device, default_device, open, set_default_device
+from ._forces import Gravity, ParticleKernel, gravity
 from ._interface import Variable
 from ._job import Job
-from ._kernel import (
-    Kernel,
-    assemble,
-    builtin,
-    builtin_names,
-    compile,
-    from_object,
-    load,
-)
+from ._kernel import Kernel, assemble, builtin, builtin_names, compile, from_object, load
 from ._machine import Machine
-from ._open import Device, default_device, open, set_default_device
 from ._records import BoardTest, RankReport, Statistics, TimelineEvent
-from .errors import (
-    DeviceError,
-    Error,
-    FileError,
-    InputError,
-    InternalError,
-    MpiMismatchWarning,
-    ProgramError,
-    RankFailure,
-    UnsupportedError,
-    UsageError,
-)
+from .errors import *
 
 __version__ = _core.version()
+_BUILTIN_NAMES = frozenset(builtin_names())
 _mpi.warn_on_mismatch()
 atexit.register(_core.wait_for_detached)
 
 __all__ = [
     "BoardTest",
     "Device",
-    "DeviceError",
-    "Error",
-    "FileError",
     "FunctionKernel",
     "Gravity",
-    "InputError",
-    "InternalError",
     "Job",
     "Kernel",
     "Machine",
-    "MpiMismatchWarning",
     "ParticleKernel",
-    "ProgramError",
     "RankReport",
-    "RankFailure",
     "Statistics",
     "TimelineEvent",
-    "UnsupportedError",
-    "UsageError",
     "Variable",
     "assemble",
-    "buckingham",
     "builtin",
     "builtin_names",
     "compile",
-    "coulomb",
-    "coulomb_ewald",
     "default_device",
     "errors",
     "from_object",
     "functions",
-    "gauss_sum",
     "gravity",
-    "gravity_1pn",
-    "gravity_jerk",
-    "gravity_jerk_long",
-    "gravity_long",
-    "gravity_nearest",
-    "gravity_neighbours",
-    "gravity_potential",
-    "gravity_snap",
     "kernel",
-    "lennard_jones",
-    "lennard_jones_mixed",
     "linalg",
     "load",
-    "morse",
     "nbody",
     "open",
     "set_default_device",
-    "sph_density",
-    "sph_force",
 ]
+__all__ += errors.__all__
+__all__ += sorted(_BUILTIN_NAMES - {"gravity"})
 
 
 def __getattr__(name: str) -> ParticleKernel:
-    """Built-in kernels that are not listed above."""
-    if not name.startswith("_") and name in builtin_names():
-        return ParticleKernel(name)
-    raise AttributeError(f"module 'gdr' has no attribute {name!r}")
+    """The built-in kernels, ``gdr.lennard_jones`` and so on, as functions on arrays."""
+    if name not in _BUILTIN_NAMES:
+        raise AttributeError(f"module 'gdr' has no attribute {name!r}")
+    function: ParticleKernel = globals().setdefault(name, ParticleKernel(name))
+    return function
+
+
+def __dir__() -> "list[str]":
+    return sorted({*globals(), *__all__})

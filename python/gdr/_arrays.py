@@ -13,6 +13,12 @@ Ints = npt.NDArray[np.int64]
 AnyArray = npt.NDArray[Any]
 
 
+def check_type(name: str, value: Any, kinds: Any, expected: str) -> None:
+    """Raise TypeError unless the argument is an instance of ``kinds``."""
+    if not isinstance(value, kinds):
+        raise TypeError(f"{name}: expected {expected}, got {type(value).__name__}")
+
+
 def shape_text(shape: Sequence[Union[int, str]]) -> str:
     """A shape as text: ``(n, 3)``."""
     return "(" + ", ".join(str(s) for s in shape) + ("," if len(shape) == 1 else "") + ")"
@@ -105,16 +111,20 @@ def output_array(
     """The array for a result: a new one, or the caller's, which must have this shape and type."""
     if out is None:
         return np.empty(tuple(shape), dtype)
-    if not isinstance(out, np.ndarray):
-        raise TypeError(f"{name}: expected a NumPy array, got {type(out).__name__}")
+    check_writable(name, out, shape, dtype)
+    if not out.flags.c_contiguous:
+        raise ValueError(f"{name}: the array is not C-contiguous")
+    return out
+
+
+def check_writable(name: str, out: Any, shape: Sequence[int], dtype: npt.DTypeLike) -> None:
+    """Raise TypeError or ValueError for a result array of wrong type or shape, or read-only."""
+    check_type(name, out, np.ndarray, "a NumPy array")
     if out.dtype != np.dtype(dtype):
         raise TypeError(f"{name}: expected {np.dtype(dtype)}, got {out.dtype}")
     check_shape(name, out, shape)
     if not out.flags.writeable:
         raise ValueError(f"{name}: the array is read-only")
-    if not out.flags.c_contiguous:
-        raise ValueError(f"{name}: the array is not C-contiguous")
-    return out
 
 
 def check_no_overlap(name: str, out: AnyArray, others: Mapping[str, AnyArray]) -> None:
@@ -124,8 +134,10 @@ def check_no_overlap(name: str, out: AnyArray, others: Mapping[str, AnyArray]) -
             raise ValueError(f"{name}: overlaps {other}")
 
 
-def number(name: str, value: Any) -> float:
-    """One finite number."""
+def number(
+    name: str, value: Any, *, least: float = -np.inf, above: float = -np.inf, most: float = np.inf
+) -> float:
+    """One finite number; ValueError unless ``least <= number <= most`` and ``number > above``."""
     try:
         if isinstance(value, (str, bytes, bool)) or value is None or np.ndim(value) != 0:
             raise TypeError
@@ -134,6 +146,12 @@ def number(name: str, value: Any) -> float:
         raise TypeError(f"{name}: expected a number, got {type(value).__name__}") from None
     if not np.isfinite(one):
         raise ValueError(f"{name}: expected a finite number, got {one}")
+    if one < least:
+        raise ValueError(f"{name}: expected at least {least:g}, got {one}")
+    if one <= above:
+        raise ValueError(f"{name}: expected a number above {above:g}, got {one}")
+    if one > most:
+        raise ValueError(f"{name}: expected at most {most:g}, got {one}")
     return one
 
 
@@ -161,10 +179,9 @@ def choice(name: str, value: Any, known: Sequence[str]) -> str:
 
 def check_text(name: str, value: Any) -> str:
     """A string without surrogates, which encode bytes of file names that are not UTF-8."""
-    if not isinstance(value, str):
-        raise TypeError(f"{name}: expected a string, got {type(value).__name__}")
+    check_type(name, value, str, "a string")
     try:
         value.encode()
     except UnicodeEncodeError as error:
         raise ValueError(f"{name}: not valid text ({error.reason})") from None
-    return value
+    return str(value)

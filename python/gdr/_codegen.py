@@ -4,45 +4,41 @@ from __future__ import annotations
 
 import ast
 from types import FunctionType
-from typing import Any, Dict, List, Mapping, Optional, Set, Tuple
+from typing import Dict, List, Mapping, Optional, Set, Tuple
 
-from ._intrinsics import LANGUAGE_FUNCTIONS
+from ._expressions import LANGUAGE_FUNCTIONS
 from ._kernel import VariableNames
-from ._scope import NotConstant
-from ._source import Source
-from ._statements import Statements, arguments_of
+from ._source import NotConstant, Source
+from ._statements import Statements
 
 _RESERVED = {"CONST", "VARI", "VARJ", "VARF", *LANGUAGE_FUNCTIONS}
-_METHOD_ARGUMENTS = ("self", "cls")
 
 
-class NameTable:
-    """The names in use in the kernel language."""
-
-    def __init__(self) -> None:
-        self.used: Set[str] = set(_RESERVED)
-
-    def unique(self, name: str) -> str:
-        """A new name similar to this one; non-ASCII letters become their code points."""
-        name = "".join(c if c.isascii() else f"u{ord(c):x}" for c in name)
-        while name in self.used:
-            name += "_"
-        self.used.add(name)
-        return name
+def unique(name: str, used: Set[str]) -> str:
+    """A name similar to this one that is not in use; non-ASCII letters become their code points."""
+    name = "".join(c if c.isascii() else f"u{ord(c):x}" for c in name)
+    while name in used:
+        name += "_"
+    return name
 
 
 class TranslationUnit:
     """A kernel's function and the functions that it calls."""
 
     def __init__(self, function: FunctionType, types: Mapping[str, str]) -> None:
-        self.names_in_use = NameTable()
-        self.names = VariableNames()
+        self._names_in_use = set(_RESERVED)
         self._translated: Dict[FunctionType, str] = {}
         self._call_stack: List[FunctionType] = [function]
         self._functions: List[Tuple[Source, int, str]] = []
         self.kernel = KernelGenerator(function, types, self)
         #: Python source and line of each line of the text.
         self.lines: Dict[int, Tuple[Source, int]] = {}
+
+    def unique(self, name: str) -> str:
+        """A new name in the kernel language, similar to this one."""
+        new = unique(name, self._names_in_use)
+        self._names_in_use.add(new)
+        return new
 
     def text(self, precision: str, flops: Optional[float]) -> str:
         """The kernel as text of the kernel language."""
@@ -78,61 +74,58 @@ class KernelGenerator(Statements):
     def __init__(
         self, function: FunctionType, types: Mapping[str, str], unit: TranslationUnit
     ) -> None:
-        source = Source(function)
-        super().__init__(source, function, unit)
-        self.types = dict(types)
-        self.names, self.names_in_use = unit.names, unit.names_in_use
-        self.name = NameTable().unique(function.__name__)
-        tree = source.tree
-        self.target, self.other, self.params = self._arguments(tree, function)
+        super().__init__(function, unit)
+        self.types.update(types)
+        self.names = VariableNames()
+        self.name = unique(function.__name__, _RESERVED)
+        tree = self.source.tree
+        self._check_arguments(tree)
+        self.target, self.other, *params = self.arguments
         self.defaults = self._defaults(tree)
-        for name in sorted(self.params) + sorted(self.temporaries):
-            self.symbols[name] = self.names_in_use.unique(name)
+        for name in sorted(params) + sorted(self.temporaries):
+            self.symbols[name] = unit.unique(name)
+        self.names.params = {name: self.symbols[name] for name in params}
         self._collect_results(tree)
-        self.block(tree.body, "")
+        self.block(tree.body)
         if not self.names.results:
-            source.fail(tree, f"the kernel has no result; write {self.target}.name += ...")
+            self.source.fail(tree, f"the kernel has no result; write {self.target}.name += ...")
         self._check_types()
 
-    def _arguments(
-        self, tree: ast.FunctionDef, function: FunctionType
-    ) -> Tuple[str, str, List[str]]:
+    def _check_arguments(self, tree: ast.FunctionDef) -> None:
         star = tree.args.vararg or tree.args.kwarg
         if star is not None:
             self.source.fail(
                 star, "a kernel takes named arguments only: a target, a source, parameters"
             )
         positional = [*tree.args.posonlyargs, *tree.args.args]
-        if positional and positional[0].arg in _METHOD_ARGUMENTS:
+        if positional and positional[0].arg in ("self", "cls"):
             self.source.fail(
                 positional[0], "a kernel cannot be a method: put @staticmethod above @gdr.kernel"
             )
         if len(positional) < 2:
             self.source.fail(tree, "a kernel takes a target, a source, and parameters")
-        names = [a.arg for a in arguments_of(tree)]
-        return names[0], names[1], names[2:]
 
     def _defaults(self, tree: ast.FunctionDef) -> Dict[str, float]:
         positional = [*tree.args.posonlyargs, *tree.args.args]
-        given: List[Tuple[ast.arg, Optional[ast.expr]]] = []
-        given += zip(positional[len(positional) - len(tree.args.defaults) :], tree.args.defaults)
-        given += zip(tree.args.kwonlyargs, tree.args.kw_defaults)
+        last = positional[len(positional) - len(tree.args.defaults) :]
+        keyword = zip(tree.args.kwonlyargs, tree.args.kw_defaults)
         defaults = {}
-        for argument, expression in given:
+        for argument, expression in (*zip(last, tree.args.defaults), *keyword):
             if expression is None:
                 continue
             value = self.constant(expression)
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 self.source.fail(expression, "the default of a parameter must be a number")
-            if argument.arg not in self.params:
+            if argument.arg in (self.target, self.other):
                 self.source.fail(expression, "a target or a source cannot have a default")
             defaults[argument.arg] = float(value)
         return defaults
 
     def declarations(self) -> List[str]:
         """Declarations of the interface, and of temporaries with a given type."""
-        lines = [f"CONST {self._type(name)}{self.symbols[name]};" for name in self.params]
+        lines = []
         for keyword, table in (
+            ("CONST", self.names.params),
             ("VARI", self.names.targets),
             ("VARJ", self.names.sources),
             ("VARF", self.names.results),
@@ -146,8 +139,7 @@ class KernelGenerator(Statements):
 
     def _check_types(self) -> None:
         names = self.names
-        tables: Tuple[Mapping[str, Any], ...] = (names.targets, names.sources, names.results)
-        known = self.temporaries.union(self.params, *tables)
+        known = self.temporaries.union(names.params, names.targets, names.sources, names.results)
         unknown = sorted(set(self.types) - known)
         if unknown:
             raise ValueError(f"types: the kernel has no variable {', '.join(map(repr, unknown))}")
@@ -158,28 +150,29 @@ class KernelGenerator(Statements):
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
                 if self._is(node.value, self.target) and node.attr not in self.names.results:
-                    self.names.results[node.attr] = self.names_in_use.unique(node.attr)
+                    self.names.results[node.attr] = self.unit.unique(node.attr)
 
     @staticmethod
     def _is(node: ast.AST, name: str) -> bool:
         return isinstance(node, ast.Name) and node.id == name
 
-    def is_particle(self, name: str) -> bool:
-        """Whether a name is the target or the source."""
-        return name in (self.target, self.other)
+    def visit_Name(self, node: ast.Name) -> str:
+        if node.id in (self.target, self.other):
+            self.source.fail(node, f"{node.id!r} is a particle; use one of its attributes")
+        return super().visit_Name(node)
 
-    def attribute(self, node: ast.Attribute) -> Optional[str]:
+    def visit_Attribute(self, node: ast.Attribute) -> str:
         """The variable of an attribute of the target or the source."""
         of_target = self._is(node.value, self.target)
         if not of_target and not self._is(node.value, self.other):
-            return None
+            return super().visit_Attribute(node)
         if of_target and node.attr in self.names.results:
             self.source.fail(
                 node, f"{self.target}.{node.attr} is a result; results cannot be read"
             )
         table = self.names.targets if of_target else self.names.sources
         if node.attr not in table:
-            table[node.attr] = self.names_in_use.unique(node.attr + ("i" if of_target else "j"))
+            table[node.attr] = self.unit.unique(node.attr + ("i" if of_target else "j"))
         return table[node.attr]
 
     def result(self, to: ast.expr) -> str:
@@ -190,36 +183,21 @@ class KernelGenerator(Statements):
             self.source.fail(to, f"{self.other!r} is the source, which is read-only")
         self.source.fail(to, "the target of an assignment must be a name or a result")
 
-    def assign_attribute(self, node: ast.stmt, to: ast.expr, value: ast.expr, indent: str) -> None:
-        """Translate ``i.r = min(i.r, x)``, the only assignment to a result."""
-        result, shown = self.result(to), ast.unparse(to)
-        if isinstance(value, ast.Call) and not value.keywords:
-            intrinsic = self.intrinsic(value.func)
-            rest = [a for a in value.args if ast.unparse(a) != shown]
-            if intrinsic and intrinsic.name in ("min", "max") and len(rest) == len(value.args) - 1:
-                one = len(rest) == 1
-                text = self.expression(rest[0]) if one else self.apply(value, intrinsic, rest)
-                self.emit(node, f"{indent}{result} {intrinsic.name}= {text};")
-                return
-        self.source.fail(
-            node, f"a result supports {shown} += ... and {shown} = min({shown}, ...) only"
-        )
-
     # -- statements --------------------------------------------------------------------------
 
-    def _if(self, node: ast.If, indent: str) -> None:
+    def visit_If(self, node: ast.If) -> None:
         returns = len(node.body) == 1 and isinstance(node.body[0], ast.Return)
         if not returns or self.constant(node.test) is not NotConstant:
-            super()._if(node, indent)
+            super().visit_If(node)
             return
         self._check_return(node.body[0])
-        self.emit(node, f"{indent}skip if ({self.expression(node.test)});")
-        self.block(node.orelse, indent)
+        self.emit(node, f"skip if ({self.expression(node.test)});")
+        self.block(node.orelse)
 
-    def returned(self, node: ast.Return, indent: str) -> None:
+    def visit_Return(self, node: ast.Return) -> None:
         """Skip the rest for this pair."""
         self._check_return(node)
-        self.emit(node, f"{indent}skip if (0 == 0);")
+        self.emit(node, "skip if (0 == 0);")
 
     def _check_return(self, node: ast.stmt) -> None:
         value = getattr(node, "value", None)
@@ -228,40 +206,32 @@ class KernelGenerator(Statements):
                 node, f"a kernel cannot return a value; write {self.target}.name += ..."
             )
 
-    def typed(self, name: str, type_name: str) -> None:
-        """Record an annotation, unless the decorator gives the type."""
-        self.types.setdefault(name, type_name)
-
-    def new_temporary(self) -> str:
-        """A new name for a temporary."""
-        return self.names_in_use.unique("before")
-
 
 class FunctionGenerator(Statements):
     """Translates a function of numbers that a kernel calls."""
 
     def __init__(self, function: FunctionType, unit: TranslationUnit) -> None:
-        source = Source(function)
-        super().__init__(source, function, unit)
-        tree = source.tree
+        super().__init__(function, unit)
+        tree = self.source.tree
         star = tree.args.vararg or tree.args.kwarg
         if star is not None:
-            source.fail(star, "a function that a kernel calls takes named arguments only")
-        names = self._names_in_use = unit.names_in_use
-        self.name = names.unique(function.__name__)
-        arguments = [a.arg for a in arguments_of(tree)]
-        for name in arguments + sorted(self.temporaries):
-            self.symbols[name] = names.unique(name)
-        self.temporaries |= self.arguments
-        self._value = names.unique("value")
-        parameters = ", ".join(self.symbols[a] for a in arguments)
+            self.source.fail(star, "a function that a kernel calls takes named arguments only")
+        self.name = unit.unique(function.__name__)
+        for name in self.arguments + sorted(self.temporaries):
+            self.symbols[name] = unit.unique(name)
+        self.temporaries.update(self.arguments)
+        self._value = unit.unique("value")
+        parameters = ", ".join(self.symbols[a] for a in self.arguments)
         self.emit(tree, f"function {self.name}({parameters}) {{")
-        if not self._returning_block(tree.body, "  "):
-            source.fail(tree, f"{function.__name__} does not return a number on every path")
-        self.emit(tree, f"  return {self._value};")
+        with self.indented():
+            if not self._returning_block(tree.body):
+                self.source.fail(
+                    tree, f"{function.__name__} does not return a number on every path"
+                )
+            self.emit(tree, f"return {self._value};")
         self.emit(tree, "}")
 
-    def _returning_block(self, statements: List[ast.stmt], indent: str) -> bool:
+    def _returning_block(self, statements: List[ast.stmt]) -> bool:
         """Translate statements up to a return. The language has a single return at the end, so the
         statements after an if that returns move into its branches. Returns whether every path
         returns."""
@@ -269,34 +239,27 @@ class FunctionGenerator(Statements):
             if isinstance(node, ast.Return):
                 if node.value is None:
                     self.source.fail(node, "the function must return a number")
-                self.emit(node, f"{indent}{self._value} = {self.expression(node.value)};")
+                self.emit(node, f"{self._value} = {self.expression(node.value)};")
                 return True
-            if isinstance(node, ast.If) and _returns(node):
-                return self._returning_if(node, statements[k + 1 :], indent)
-            self.statement(node, indent)
+            returns = any(isinstance(n, ast.Return) for n in ast.walk(node))
+            if isinstance(node, ast.If) and returns:
+                return self._returning_if(node, statements[k + 1 :])
+            self.visit(node)
         return False
 
-    def _returning_if(self, node: ast.If, rest: List[ast.stmt], indent: str) -> bool:
+    def _returning_if(self, node: ast.If, rest: List[ast.stmt]) -> bool:
         known = self.constant(node.test)
         if known is not NotConstant:
-            return self._returning_block((node.body if known else node.orelse) + rest, indent)
-        self.emit(node, f"{indent}if ({self.expression(node.test)}) {{")
-        first = self._returning_block(node.body + rest, indent + "  ")
-        self.emit(node, f"{indent}}} else {{")
-        second = self._returning_block(node.orelse + rest, indent + "  ")
-        self.emit(node, f"{indent}}}")
+            return self._returning_block((node.body if known else node.orelse) + rest)
+        self.emit(node, f"if ({self.expression(node.test)}) {{")
+        with self.indented():
+            first = self._returning_block(node.body + rest)
+        self.emit(node, "} else {")
+        with self.indented():
+            second = self._returning_block(node.orelse + rest)
+        self.emit(node, "}")
         return first and second
 
-    def returned(self, node: ast.Return, indent: str) -> None:
+    def visit_Return(self, node: ast.Return) -> None:
         """A return in a loop; ``_returning_block`` translates all others."""
         self.source.fail(node, "a function cannot return from inside a loop")
-
-    def new_temporary(self) -> str:
-        """A new name for a temporary."""
-        return self._names_in_use.unique("before")
-
-
-def _returns(node: ast.AST) -> bool:
-    return any(isinstance(n, ast.Return) for n in ast.walk(node))
-
-

@@ -35,7 +35,6 @@ class FunctionKernel(Kernel):
         text: str,
         function: Optional[Function],
         names: VariableNames,
-        params: Mapping[str, str],
         defaults: Mapping[str, float],
     ) -> None:
         super().__init__(core, names)
@@ -43,7 +42,6 @@ class FunctionKernel(Kernel):
         self.function = function
         #: Values of optional parameters.
         self.defaults = dict(defaults)
-        self._param_variables = dict(params)
         self.__doc__ = getattr(function, "__doc__", None)
 
     def __call__(
@@ -67,14 +65,12 @@ class FunctionKernel(Kernel):
                 f"{self.name}(targets={{...}}, sources={{...}}, ...)"
             )
         given = {**self.defaults, **dict(params or {}), **more}
-        variables = self._param_variables
-        by_variable = {variables.get(name, name): value for name, value in given.items()}
         return super().__call__(
-            targets=targets, sources=sources, params=by_variable, results=results, device=device
+            targets=targets, sources=sources, params=given, results=results, device=device
         )
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        parts = (self.text, self._caller_names, self._param_variables, self.defaults, self.__doc__)
+        parts = (self.text, self._caller_names, self.defaults, self.__doc__)
         return _unpickle, (self.object, *parts)
 
 
@@ -82,11 +78,10 @@ def _unpickle(
     data: bytes,
     text: str,
     names: VariableNames,
-    params: Mapping[str, str],
     defaults: Mapping[str, float],
     doc: Optional[str],
 ) -> FunctionKernel:
-    kernel = FunctionKernel(from_object(data).core, text, None, names, params, defaults)
+    kernel = FunctionKernel(from_object(data).core, text, None, names, defaults)
     kernel.__doc__ = doc
     return kernel
 
@@ -145,10 +140,10 @@ def kernel(
     ValueError for the arguments of the decorator.
     """
 
-    def make(f: Function) -> FunctionKernel:
-        return _translate(f, dict(types or {}), precision, flops, integer("effort", effort, 0, 9))
-
-    return make if function is None else make(function)
+    options = dict(types or {}), precision, flops, integer("effort", effort, 0, 9)
+    if function is None:
+        return lambda f: _translate(f, *options)
+    return _translate(function, *options)
 
 
 def _translate(
@@ -180,8 +175,7 @@ def _translate(
         core = _core.Kernel.compile(text, kernel.name, effort)
     except ProgramError as error:
         raise ProgramError(_with_python_lines(str(error), kernel.name, unit.lines)) from None
-    params = {name: kernel.symbols[name] for name in kernel.params}
-    return FunctionKernel(core, text, function, kernel.names, params, kernel.defaults)
+    return FunctionKernel(core, text, function, kernel.names, kernel.defaults)
 
 
 def _with_python_lines(message: str, name: str, lines: Mapping[int, Tuple[Source, int]]) -> str:

@@ -8,11 +8,11 @@ from typing import Any, Callable, NamedTuple, Optional, Tuple
 import numpy as np
 
 from . import _core
-from ._arrays import AnyArray, Floats, Ints, as_array, check_finite, check_no_overlap, floats
-from ._arrays import integer, number
-from ._open import Device, device_or_default
-from ._ranks import mark_collective
-from ._matrices import LinAlgError, full_precision
+from ._arrays import AnyArray, Floats, Ints, as_array, check_finite, check_no_overlap, check_type
+from ._arrays import floats, integer
+from ._device import Device, device_or_default
+from ._job import mark_collective
+from ._matrices import LinAlgError, full_precision, product_factors
 from .errors import InputError
 
 
@@ -97,6 +97,7 @@ class DistributedMatrices:
             options = grid_rows, integer("block", block, 1), full_precision(precision)
         self._core = _core.DistributedMatrices(self.device._core, *options, bool(look_ahead))
         self.block = options[1]
+        self._rank = self.device.rank
 
     @property
     def grid(self) -> Tuple[int, int]:
@@ -105,11 +106,13 @@ class DistributedMatrices:
 
     def rows(self, m: int) -> Ints:
         """Global indices of this rank's rows of a matrix with m rows."""
-        return np.array(self._core.rows(integer("m", m)), np.int64)
+        rows, columns = self.grid
+        return _cyclic(integer("m", m), self.block, self._rank // columns, rows)
 
     def columns(self, n: int) -> Ints:
         """Global indices of this rank's columns of a matrix with n columns."""
-        return np.array(self._core.columns(integer("n", n)), np.int64)
+        columns = self.grid[1]
+        return _cyclic(integer("n", n), self.block, self._rank % columns, columns)
 
     @property
     def times(self) -> GridTimes:
@@ -164,9 +167,7 @@ class DistributedMatrices:
             (m, k), (rows, n) = a.shape, b.shape
             if rows != k:
                 raise ValueError(f"b: expected {k} rows, the columns of a, got {rows}")
-            factor, keep = number("alpha", alpha), number("beta", beta)
-            if out is None and keep != 0:
-                raise ValueError("out: required because beta is not 0")
+            factor, keep = product_factors(alpha, beta, out)
             result = self.zeros((m, n)) if out is None else out
             to = self._check("out", result)
             if result.shape != (m, n):
@@ -216,9 +217,7 @@ class DistributedMatrices:
 
     def _check(self, name: str, matrix: DistributedMatrix) -> Floats:
         """This rank's elements, checked."""
-        if not isinstance(matrix, DistributedMatrix):
-            what = type(matrix).__name__
-            raise TypeError(f"{name}: expected a DistributedMatrix, got {what}")
+        check_type(name, matrix, DistributedMatrix, "a DistributedMatrix")
         if matrix.grid is not self:
             raise ValueError(f"{name}: belongs to another grid")
         own = (len(matrix.rows), len(matrix.columns))

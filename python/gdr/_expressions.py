@@ -4,14 +4,54 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 from types import FunctionType
-from typing import Any, Dict, List, NoReturn, Optional, Protocol, Set
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, NoReturn, Optional, Set, Tuple
+from typing import Type
 
-from ._intrinsics import LANGUAGE_FUNCTIONS, Intrinsic, intrinsic_of, supported
-from ._scope import NotConstant, Scope, literal, to_python
-from ._source import Source
+import numpy as np
+
+from . import functions
+from ._source import NotConstant, Scope, Source, literal, to_python
+
+if TYPE_CHECKING:
+    from ._codegen import TranslationUnit
+
+
+class Intrinsic(NamedTuple):
+    """A function of Python, NumPy or ``gdr.functions`` that kernels support; ``text`` is its
+    translation with placeholders for the arguments."""
+
+    name: str
+    arguments: int
+    text: str
+    functions: Tuple[Any, ...]
+
+
+#: ``Expressions.apply`` handles ``min`` and ``max`` of more than two, and the power of ``pow``.
+INTRINSICS = (
+    Intrinsic("sqrt", 1, "sqrt({0})", (math.sqrt, np.sqrt)),
+    Intrinsic("exp", 1, "exp({0})", (math.exp, np.exp)),
+    Intrinsic("abs", 1, "abs({0})", (abs, math.fabs, np.abs, np.fabs)),
+    Intrinsic("rsqrt", 1, "rsqrt({0})", (functions.rsqrt,)),
+    Intrinsic("recip", 1, "recip({0})", (functions.recip, np.reciprocal)),
+    Intrinsic("powm32", 1, "powm32({0})", (functions.powm32,)),
+    Intrinsic("short", 1, "short({0})", (functions.short,)),
+    Intrinsic("long", 1, "long({0})", (functions.long,)),
+    Intrinsic("min", 2, "min({0}, {1})", (min, np.minimum)),
+    Intrinsic("max", 2, "max({0}, {1})", (max, np.maximum)),
+    Intrinsic("pow", 2, "pow({0}, {1})", (pow, math.pow, np.power, np.float_power)),
+    Intrinsic("square", 1, "pow({0}, 2)", (np.square,)),
+    Intrinsic("hypot", 2, "sqrt(pow({0}, 2) + pow({1}, 2))", (math.hypot, np.hypot)),
+    Intrinsic("where", 3, "({0} ? {1} : {2})", (np.where,)),
+)
+
+#: Functions of the kernel language, known by name where the name has no other definition.
+LANGUAGE_FUNCTIONS = {i.name: i for i in INTRINSICS if i.text.startswith(i.name)}
+_SUPPORTED = ", ".join(sorted(i.name for i in INTRINSICS))
 
 _BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+_UNARY = {ast.UAdd: "{}", ast.USub: "(-{})", ast.Not: "!({})"}
 _COMPARE = {
     ast.Eq: "==",
     ast.NotEq: "!=",
@@ -20,7 +60,7 @@ _COMPARE = {
     ast.Gt: ">",
     ast.GtE: ">=",
 }
-_NODE_NAMES = {
+_NODE_NAMES: Dict[Type[ast.AST], str] = {
     ast.JoinedStr: "f-string",
     ast.Lambda: "lambda; define the function with def outside of the kernel",
     ast.NamedExpr: ":=; use a separate assignment",
@@ -29,32 +69,18 @@ _NODE_NAMES = {
 }
 
 
-class FunctionTable(Protocol):
-    """The functions that a kernel calls."""
-
-    def translated(self, function: FunctionType, source: Source, node: ast.AST) -> str:
-        """The name of a function in the kernel language, translated on first use."""
-
-
-class Expressions:
-    """Translates the expressions of one function."""
+class Expressions(ast.NodeVisitor):
+    """Translates the expressions of one function. ``visit`` of an expression that depends on a pair
+    returns its text."""
 
     def __init__(
-        self, source: Source, function: FunctionType, local_names: Set[str], table: FunctionTable
+        self, source: Source, function: FunctionType, local_names: Set[str], unit: TranslationUnit
     ) -> None:
         self.source = source
         self.scope = Scope(source, function, local_names)
-        self.functions = table
+        self.unit = unit
         #: Names in the kernel language of the function's variables.
         self.symbols: Dict[str, str] = {}
-
-    def attribute(self, node: ast.Attribute) -> Optional[str]:
-        """The variable of a particle's attribute; None for attributes of other objects."""
-        return None
-
-    def is_particle(self, name: str) -> bool:
-        """Whether a name is the target or the source."""
-        return False
 
     def constant(self, node: ast.expr) -> Any:
         """The value of an expression, or NotConstant if it depends on a pair."""
@@ -68,46 +94,25 @@ class Expressions:
         value = self.constant(node)
         if value is not NotConstant:
             return literal(self.source, node, value)
-        if isinstance(node, ast.Name):
-            return self._name(node)
-        if isinstance(node, ast.Attribute):
-            return self.attribute(node) or self._fail_attribute(node)
-        if isinstance(node, ast.BinOp):
-            return self._binary(node)
-        if isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Invert):
-            inner = self.expression(node.operand)
-            if isinstance(node.op, ast.Not):
-                return f"!({inner})"
-            return f"(-{inner})" if isinstance(node.op, ast.USub) else inner
-        if isinstance(node, ast.BoolOp):
-            word = " && " if isinstance(node.op, ast.And) else " || "
-            return "(" + word.join(self.expression(v) for v in node.values) + ")"
-        if isinstance(node, ast.Compare):
-            return self._compare(node)
-        if isinstance(node, ast.IfExp):
-            return self._choice(node)
-        if isinstance(node, ast.Call):
-            return self._call(node)
+        return str(self.visit(node))
+
+    def generic_visit(self, node: ast.AST) -> NoReturn:
         what = _NODE_NAMES.get(type(node), type(node).__name__.lower())
         self.source.fail(node, f"this expression is not supported in a kernel ({what})")
 
-    def _name(self, node: ast.Name) -> str:
-        if node.id in self.symbols:
-            return self.symbols[node.id]
-        if self.is_particle(node.id):
-            self.source.fail(
-                node, f"{node.id!r} is a particle; use one of its attributes"
-            )
-        self.source.fail(node, f"{node.id!r} is not defined")
+    def visit_Name(self, node: ast.Name) -> str:
+        if node.id not in self.symbols:
+            self.source.fail(node, f"{node.id!r} is not defined")
+        return self.symbols[node.id]
 
-    def _fail_attribute(self, node: ast.Attribute) -> NoReturn:
+    def visit_Attribute(self, node: ast.Attribute) -> str:
         for part in ast.walk(node):
             if isinstance(part, ast.Name) and not self.scope.defines(part.id):
-                self._name(part)
+                self.visit_Name(part)
         text = ast.unparse(node)
         self.source.fail(node, f"{text}: only particles have attributes, without nesting")
 
-    def _binary(self, node: ast.BinOp) -> str:
+    def visit_BinOp(self, node: ast.BinOp) -> str:
         left = self.expression(node.left)
         if isinstance(node.op, ast.Pow):
             return f"pow({left}, {self._power(node.right)})"
@@ -123,17 +128,24 @@ class Expressions:
             self.source.fail(node, "the exponent must be a multiple of 1/2 from -64 to 64")
         return repr(value)
 
-    def _compare(self, node: ast.Compare) -> str:
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> str:
+        if type(node.op) not in _UNARY:
+            self.generic_visit(node)
+        return _UNARY[type(node.op)].format(self.expression(node.operand))
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> str:
+        word = " && " if isinstance(node.op, ast.And) else " || "
+        return "(" + word.join(self.expression(v) for v in node.values) + ")"
+
+    def visit_Compare(self, node: ast.Compare) -> str:
         parts = []
-        left = node.left
-        for op, right in zip(node.ops, node.comparators):
+        for left, op, right in zip([node.left, *node.comparators], node.ops, node.comparators):
             if type(op) not in _COMPARE:
                 self.source.fail(node, "a kernel supports the comparisons == != < <= > >=")
             parts.append(f"({self.expression(left)} {_COMPARE[type(op)]} {self.expression(right)})")
-            left = right
         return parts[0] if len(parts) == 1 else "(" + " && ".join(parts) + ")"
 
-    def _choice(self, node: ast.IfExp) -> str:
+    def visit_IfExp(self, node: ast.IfExp) -> str:
         condition = self.constant(node.test)
         if condition is not NotConstant:
             return self.expression(node.body if condition else node.orelse)
@@ -142,7 +154,7 @@ class Expressions:
 
     # -- calls -------------------------------------------------------------------------------
 
-    def _call(self, node: ast.Call) -> str:
+    def visit_Call(self, node: ast.Call) -> str:
         function = self._function(node.func)
         if isinstance(function, FunctionType):
             return self._call_function(node, function)
@@ -170,27 +182,22 @@ class Expressions:
         if isinstance(node, ast.Name) and not self.scope.defines(node.id):
             return LANGUAGE_FUNCTIONS.get(node.id)
         try:
-            return intrinsic_of(self.scope.value(node))
+            value = self.scope.value(node)
         except NotConstant:
             return None
+        return next((i for i in INTRINSICS if any(f is value for f in i.functions)), None)
 
     def _function(self, node: ast.expr) -> Any:
         """The callee: an Intrinsic, or a Python function to translate."""
-        found = self.intrinsic(node)
-        if found is not None:
+        found = self.intrinsic(node) or self.constant(node)
+        if isinstance(found, (Intrinsic, FunctionType)):
             return found
-        value = self.constant(node)
-        if isinstance(value, FunctionType):
-            return value
+        message = f"a kernel supports the functions {_SUPPORTED}"
         if isinstance(node, ast.Name) and node.id in self.scope.local_names:
             self.source.fail(node, f"{node.id!r} is a variable, not a function")
         if isinstance(node, ast.Name) and not self.scope.defines(node.id):
-            self.source.fail(
-                node, f"{node.id!r} is not defined; a kernel supports the functions {supported()}"
-            )
-        self.source.fail(
-            node, f"a kernel supports the functions {supported()}, and functions defined with def"
-        )
+            self.source.fail(node, f"{node.id!r} is not defined; {message}")
+        self.source.fail(node, f"{message}, and functions defined with def")
 
     def _call_function(self, node: ast.Call, function: FunctionType) -> str:
         keywords: Dict[str, ast.expr] = {}
@@ -198,7 +205,7 @@ class Expressions:
             if keyword.arg is None:
                 self.source.fail(keyword.value, "** arguments are not supported")
             keywords[keyword.arg] = keyword.value
-        name = self.functions.translated(function, self.source, node)
+        name = self.unit.translated(function, self.source, node)
         try:
             bound = inspect.signature(function).bind(*node.args, **keywords)
         except TypeError as error:

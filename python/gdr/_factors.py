@@ -8,22 +8,12 @@ import numpy as np
 
 from . import _core
 from ._arrays import AnyArray, Floats, Ints, check_finite, choice, floats, integer, number
-from ._open import Device, device_or_default
-from ._matrices import (
-    LinAlgError,
-    DeviceCache,
-    check_triangle,
-    full_precision,
-    is_packed,
-    right_hand_sides,
-    square,
-    workspace,
-)
+from ._device import Device, device_or_default
+from ._matrices import LinAlgError, check_triangle, full_precision, is_packed, linear_operator
+from ._matrices import right_hand_sides, square, workspace
 
 #: Products with fewer operations run on the host, where they are as fast as on a board.
 DEVICE_FLOPS = 2.0**24
-
-_solvers = DeviceCache()
 
 
 def _solver(
@@ -34,11 +24,9 @@ def _solver(
     overlap: bool = True,
 ) -> _core.LinearSolver:
     chosen = device_or_default(device)
-    least = number("device_flops", device_flops)
-    if least < 0:
-        raise ValueError(f"device_flops: expected at least 0, got {least}")
+    least = number("device_flops", device_flops, least=0)
     options = full_precision(precision), integer("block", block), least, bool(overlap)
-    return _solvers.get(chosen, options, lambda: _core.LinearSolver(chosen._core, *options))
+    return chosen._cached(_core.LinearSolver, *options)
 
 
 class LU:
@@ -78,8 +66,7 @@ class LU:
         """
         self._check_square()
         x, vector = right_hand_sides(b, self.factors.shape[0], overwrite_b)
-        if self.singular is not None:
-            raise LinAlgError(f"the matrix is singular: pivot {self.singular} is zero")
+        self._check_regular()
         if x.size:
             self._solver.solve(self.factors, self.pivots, x, bool(transposed))
         return x[:, 0] if vector else x
@@ -93,28 +80,19 @@ class LU:
     def inverse_operator(self) -> Any:
         """The inverse as SciPy's LinearOperator: ``M=`` of ``cg`` and ``gmres``, ``OPinv=`` of
         ``eigs``. Requires SciPy; raises LinAlgError."""
-        if self.singular is not None:
-            raise LinAlgError(f"the matrix is singular: pivot {self.singular} is zero")
         self._check_square()
-        return _inverse(self.factors.shape, self.solve, lambda b: self.solve(b, transposed=True))
+        self._check_regular()
+        shape, transposed = self.factors.shape, lambda b: self.solve(b, transposed=True)
+        return linear_operator(shape, np.float64, self.solve, transposed)
 
     def _check_square(self) -> None:
         m, n = self.factors.shape
         if m != n:
             raise ValueError(f"expected a square matrix, got {m} x {n}")
 
-
-def _inverse(shape: Any, solve: Any, solve_transposed: Any) -> Any:
-    from scipy.sparse.linalg import LinearOperator
-
-    return LinearOperator(
-        shape,
-        matvec=solve,
-        matmat=solve,
-        rmatvec=solve_transposed,
-        rmatmat=solve_transposed,
-        dtype=np.float64,
-    )
+    def _check_regular(self) -> None:
+        if self.singular is not None:
+            raise LinAlgError(f"the matrix is singular: pivot {self.singular} is zero")
 
 
 def lu(
@@ -186,7 +164,7 @@ class Cholesky:
     def inverse_operator(self) -> Any:
         """The inverse as SciPy's LinearOperator: ``M=`` of ``cg``, ``OPinv=`` of ``eigsh``.
         Requires SciPy."""
-        return _inverse(self._stored.shape, self.solve, self.solve)
+        return linear_operator(self._stored.shape, np.float64, self.solve, self.solve)
 
 
 def cholesky(

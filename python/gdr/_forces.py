@@ -14,19 +14,11 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from . import _kernel
-from ._arrays import (
-    AnyArray,
-    Floats,
-    as_array,
-    check_no_overlap,
-    check_finite,
-    floats,
-    number,
-    output_array,
-)
-from ._open import Device, device_or_default
-from ._ranks import mark_collective
+from . import _core, _kernel
+from ._arrays import AnyArray, Floats, as_array, check_finite, check_no_overlap, floats, number
+from ._arrays import output_array
+from ._device import Device, device_or_default
+from ._job import mark_collective
 from .errors import InputError
 
 #: Vector inputs, with the names of their components without the final i or j.
@@ -98,35 +90,29 @@ def gravity(
     particles nor ``targets``.
     """
     chosen = device_or_default(device)
-    core = chosen._get_gravity()
+    core = chosen._cached(_core.Gravity)
     with chosen._ranks.argument_checks():
         x = np.ascontiguousarray(floats("pos", pos, ("n", 3)))
         m = per_particle("mass", mass, len(x))
         soft = number("eps", eps)
-        positions = x
+        inputs = {"pos": x, "mass": m}
         if targets is not None:
-            positions = np.ascontiguousarray(floats("targets", targets, ("m", 3)))
+            inputs["targets"] = np.ascontiguousarray(floats("targets", targets, ("m", 3)))
+        positions = inputs.get("targets", x)
         a = output_array("acc", acc, positions.shape)
         p = output_array("pot", pot, (len(positions),))
-        check_no_overlap("acc", a, {"pos": x, "mass": m, "targets": positions, "pot": p})
-        check_no_overlap("pot", p, {"pos": x, "mass": m, "targets": positions})
+        check_no_overlap("acc", a, {**inputs, "pot": p})
+        check_no_overlap("pot", p, inputs)
     try:
-        if targets is None:
-            core.compute(x, m, soft, a, p)
-        else:
-            core.compute_on(positions, x, m, soft, a, p)
+        core.compute(x, m, soft, inputs.get("targets"), a, p)
     except InputError as error:
         try:
-            for name, array in (("pos", x), ("mass", m), ("targets", positions)):
+            for name, array in inputs.items():
                 check_finite(name, array)
         except ValueError as cause:
             raise mark_collective(cause, error) from None
         raise
     return Gravity(a, p)
-
-
-def _stem(name: str) -> str:
-    return name[:-1] if name[-1] in "ij" else name
 
 
 class _Doc:
@@ -169,7 +155,8 @@ class ParticleKernel:
 
     def _arguments(self, role: str) -> Dict[str, Tuple[str, ...]]:
         """Arguments of a role, without ids, and the variables of each."""
-        stems = {_stem(name): name for name in self.kernel.names(role)}
+        names = self.kernel.names(role)
+        stems = {name[:-1] if name[-1] in "ij" else name: name for name in names}
         out: Dict[str, Tuple[str, ...]] = {}
         for argument, columns in INPUT_VECTORS.items():
             if all(c in stems for c in columns):
@@ -203,8 +190,7 @@ class ParticleKernel:
 
     @functools.cached_property
     def _tuple(self) -> Any:
-        fields = list(self._results)
-        return collections.namedtuple(self.__name__ + "_result", fields)
+        return collections.namedtuple(self.__name__ + "_result", list(self._results))
 
     @property
     def __signature__(self) -> inspect.Signature:
@@ -219,7 +205,8 @@ class ParticleKernel:
     __doc__ = _Doc()  # type: ignore[assignment]
 
     def _docstring(self) -> str:
-        fields = ", ".join(f"{field} ({self._shape_text(field)})" for field in self._results)
+        shapes = {field: "n, 3" if len(v) == 3 else "n" for field, v in self._results.items()}
+        fields = ", ".join(f"{field} ({shape})" for field, shape in shapes.items())
         return (
             f"The built-in kernel {self.__name__!r} (formula in docs/reference/kernels.md).\n\n"
             f"{self.__name__}{self.__signature__}\n\n"
@@ -230,9 +217,6 @@ class ParticleKernel:
             f"Returns a named tuple of {fields}.\n\n"
             "Raises TypeError or ValueError naming the argument."
         )
-
-    def _shape_text(self, field: str) -> str:
-        return "n, 3" if len(self._results[field]) == 3 else "n"
 
     def __call__(
         self,
@@ -253,9 +237,16 @@ class ParticleKernel:
         job.set(**params)
         job.sources(n, **sources)
         job.targets(m, **target_arrays)
-        out, columns = self._allocate(m)
-        job.run(columns)
-        return self._tuple(**out)
+        # Vectors are computed by component; job.run allocates the other results.
+        vectors = {f: np.empty((m, len(v))) for f, v in self._results.items() if len(v) > 1}
+        columns: Dict[str, Optional[AnyArray]] = {}
+        for field, names in self._results.items():
+            if field in vectors:
+                columns.update(zip(names, vectors[field].T))
+            else:
+                columns[names[0]] = None
+        arrays = job.run(columns)
+        return self._tuple(*(vectors.get(f, arrays[v[0]]) for f, v in self._results.items()))
 
     def _bind(
         self, values: Tuple[Any, ...], arguments: Mapping[str, Any], targets: Any
@@ -273,114 +264,59 @@ class ParticleKernel:
         missing = [name for name in required if name not in given]
         if missing:
             raise TypeError(f"{self.__name__}: missing: {', '.join(missing)}")
-        n = _count("pos", given["pos"])
-        params = {
-            name: _parameter(argument, name, given[argument])
-            for argument, name in self._parameters.items()
-        }
-        sources = _columns(of_sources, given, n, "")
+        params = {}
+        for argument, name in self._parameters.items():
+            value = np.array(number(argument, given[argument]))
+            params[name] = float(_squares(argument, value) if name in SQUARED else value)
+        sources = _columns(of_sources, given)
         if targets is None:
-            return params, sources, _columns(of_targets, given, n, "")
+            return params, sources, _columns(of_targets, given)
         extra = [name for name in given if name in of_targets and name not in of_sources]
         if extra:
             raise TypeError(f"{self.__name__}: pass {', '.join(extra)} in targets")
-        values_of_targets, m = self._targets(targets, of_targets)
-        return params, sources, _columns(of_targets, values_of_targets, m, "targets: ")
-
-    def _targets(
-        self, targets: Any, of_targets: Mapping[str, Tuple[str, ...]]
-    ) -> Tuple[Dict[str, Any], int]:
-        values = dict(targets) if isinstance(targets, Mapping) else {"pos": targets}
-        unknown = [name for name in values if name not in of_targets]
-        missing = [name for name in of_targets if name not in values]
-        if unknown:
-            raise TypeError(f"targets: unknown: {', '.join(map(str, unknown))}")
-        if missing:
-            raise TypeError(f"targets: missing: {', '.join(missing)}; pass a dictionary")
-        return values, _count("targets", values["pos"])
-
-    def _allocate(self, m: int) -> Tuple[Dict[str, AnyArray], Dict[str, AnyArray]]:
-        """Arrays of the result fields, and their columns by variable."""
-        out: Dict[str, AnyArray] = {}
-        by_variable: Dict[str, AnyArray] = {}
-        types = {v.name: v.type for v in self.kernel.variables}
-        for field, names in self._results.items():
-            if names[0].endswith("[]"):
-                elements = [v for v in types if v.startswith(names[0][:-2] + "_")]
-                out[field] = by_variable[names[0]] = np.empty((m, len(elements)), np.int64)
-            elif len(names) == 1:
-                dtype = np.int64 if types[names[0]] == "int64" else np.float64
-                out[field] = by_variable[names[0]] = np.empty(m, dtype)
-            else:
-                out[field] = np.empty((m, len(names)))
-                for k, name in enumerate(names):
-                    by_variable[name] = out[field][:, k]
-        return out, by_variable
+        return params, sources, _columns(of_targets, _target_values(targets, of_targets), "targets")
 
     def __repr__(self) -> str:
         return f"<gdr.{self.__name__}{self.__signature__}>"
 
 
-def _count(name: str, pos: Any) -> int:
-    return len(floats(name, pos, ("n", 3)))
+def _target_values(targets: Any, of_targets: Mapping[str, Any]) -> Dict[str, Any]:
+    values = dict(targets) if isinstance(targets, Mapping) else {"pos": targets}
+    unknown = [name for name in values if name not in of_targets]
+    missing = [name for name in of_targets if name not in values]
+    if unknown:
+        raise TypeError(f"targets: unknown: {', '.join(map(str, unknown))}")
+    if missing:
+        raise TypeError(f"targets: missing: {', '.join(missing)}; pass a dictionary")
+    return values
 
 
-def _parameter(argument: str, name: str, value: Any) -> float:
-    one = number(argument, value)
-    if argument == name:
-        return one
-    if one < 0:
-        raise ValueError(f"{argument}: expected a length of at least 0, got {one}")
-    square = one * one
-    if not np.isfinite(square) or (one > 0 and square < np.finfo(float).tiny):
-        raise ValueError(f"{argument}: its square is out of range of a double; scale the units")
-    return square
-
-
-def _squares(name: str, lengths: Floats) -> Floats:
+def _squares(name: str, lengths: Any) -> Any:
+    """Squares of one length or of an array of lengths."""
     if (lengths < 0).any():
-        raise ValueError(f"{name}: expected lengths of at least 0")
-    squares = lengths * lengths
-    if not np.isfinite(squares).all():
-        raise ValueError(f"{name}: a square is out of range of a double; scale the units")
+        raise ValueError(f"{name}: expected at least 0, got {lengths.min()}")
+    with np.errstate(over="ignore", under="ignore"):
+        squares = lengths * lengths
+    vanishes = (lengths > 0) & (squares < np.finfo(float).tiny)
+    if not np.isfinite(squares).all() or vanishes.any():
+        raise ValueError(f"{name}: its square is out of range of a double; scale the units")
     return squares
 
 
 def _columns(
-    arguments: Mapping[str, Tuple[str, ...]], given: Mapping[str, Any], n: int, where: str
+    arguments: Mapping[str, Tuple[str, ...]], given: Mapping[str, Any], where: str = ""
 ) -> Dict[str, AnyArray]:
     """Arrays by variable: views of the columns of the arguments."""
+    n = len(floats(where or "pos", given["pos"], ("n", 3)))
     out: Dict[str, AnyArray] = {}
     for argument, names in arguments.items():
-        value = given[argument]
+        place, value = f"{where}: {argument}" if where else argument, given[argument]
         if len(names) == 1:
-            array = per_particle(where + argument, value, n)
-            check_finite(where + argument, array)
-            if names[0] in SQUARED:
-                array = _squares(where + argument, array)
-            out[names[0]] = array
+            array = per_particle(place, value, n)
         else:
-            vectors = floats(where + argument, value, (n, len(names)))
-            check_finite(where + argument, vectors)
-            for k, name in enumerate(names):
-                out[name] = vectors[:, k]
+            array = floats(place, value, (n, len(names)))
+        check_finite(place, array)
+        if names[0] in SQUARED:
+            array = _squares(place, array)
+        out.update(zip(names, np.atleast_2d(array.T)))
     return out
-
-
-gravity_potential = ParticleKernel("gravity_potential")
-gravity_long = ParticleKernel("gravity_long")
-gravity_jerk = ParticleKernel("gravity_jerk")
-gravity_jerk_long = ParticleKernel("gravity_jerk_long")
-gravity_nearest = ParticleKernel("gravity_nearest")
-gravity_neighbours = ParticleKernel("gravity_neighbours")
-gravity_snap = ParticleKernel("gravity_snap")
-gravity_1pn = ParticleKernel("gravity_1pn")
-lennard_jones = ParticleKernel("lennard_jones")
-lennard_jones_mixed = ParticleKernel("lennard_jones_mixed")
-coulomb = ParticleKernel("coulomb")
-coulomb_ewald = ParticleKernel("coulomb_ewald")
-morse = ParticleKernel("morse")
-buckingham = ParticleKernel("buckingham")
-sph_density = ParticleKernel("sph_density")
-sph_force = ParticleKernel("sph_force")
-gauss_sum = ParticleKernel("gauss_sum")

@@ -7,12 +7,12 @@ from typing import Any, Dict, Iterable, Mapping, Optional, Sequence, Tuple, Unio
 
 import numpy as np
 
-from . import _core
-from ._arrays import AnyArray, as_array, check_finite, integer, output_array, to_float64
+from ._arrays import AnyArray, as_array, check_finite, check_shape, check_type, integer
+from ._arrays import output_array, to_float64
 from .errors import UsageError
 
 #: Names of results, or an array to fill for each; None selects all results.
-Results = Union[Iterable[str], Mapping[str, AnyArray], None]
+Results = Union[Iterable[str], Mapping[str, Optional[AnyArray]], None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,29 +35,6 @@ class Variable:
     def words(self) -> int:
         """Elements of ``dtype`` for one value: more than 1 only for raw words."""
         return self.host_bytes // 8 if self.type == "raw" else 1
-
-
-class CompiledKernel:
-    """A compiled kernel and its variables: what devices, jobs and chips need of ``gdr.Kernel``."""
-
-    def __init__(self, core: _core.Kernel) -> None:
-        self.core = core
-        self._variables = tuple(Variable(*v) for v in core.variables)
-
-    @property
-    def variables(self) -> Tuple[Variable, ...]:
-        """The interface, in the order of declaration."""
-        return self._variables
-
-    def names(self, role: str) -> Tuple[str, ...]:
-        """Names of the variables of a role ("target", "source", "result", "param", "output")."""
-        return tuple(v.name for v in self._variables if v.role == role)
-
-
-def check_kernel(kernel: Any) -> None:
-    """Raise TypeError for anything but a compiled kernel."""
-    if not isinstance(kernel, CompiledKernel):
-        raise TypeError(f"kernel: expected a gdr.Kernel, got {type(kernel).__name__}")
 
 
 def input_arrays(
@@ -89,9 +66,7 @@ def _input(variable: Variable, array: AnyArray, count: int) -> AnyArray:
     name, want = variable.name, variable.dtype
     if array.ndim == 0:
         array = np.full(count, array)
-    shape = f"({count},)" if variable.words == 1 else f"({count}, {variable.words})"
-    if array.shape != ((count,) if variable.words == 1 else (count, variable.words)):
-        raise ValueError(f"{name}: expected shape {shape}, got {array.shape}")
+    check_shape(name, array, (count,) if variable.words == 1 else (count, variable.words))
     if array.size == 0:
         return np.empty(array.shape, want)  # NumPy gives an empty list the type float64
     if array.dtype.kind in "iu" and want.kind == "u" and (array >= 0).all():
@@ -113,25 +88,18 @@ def result_arrays(
     variables: Sequence[Variable], results: Results, target_count: int, source_count: int
 ) -> Dict[str, AnyArray]:
     """An array for each result: the caller's where given, else a new one."""
-    pairs: Iterable[Tuple[str, Optional[AnyArray]]]
     if results is None:
-        pairs = [(v.name, None) for v in variables if v.role in ("result", "output")]
-    elif isinstance(results, str):
+        results = [v.name for v in variables if v.role in ("result", "output")]
+    if isinstance(results, str):
         raise TypeError("results: expected a list of names, got one string")
-    elif isinstance(results, Mapping):
-        pairs = results.items()
-    elif isinstance(results, Iterable):
-        pairs = [(name, None) for name in results]
-    else:
-        raise TypeError(f"results: expected names, got {type(results).__name__}")
-    counts = {"output": source_count}
+    check_type("results", results, Iterable, "names")
     arrays = {}
-    for name, out in pairs:
-        if not isinstance(name, str):
-            raise TypeError(f"results: expected names, got {type(name).__name__}")
+    for name in results:
+        check_type("results", name, str, "names")
         elements = _elements(variables, name)
-        count = counts.get(elements[0].role, target_count) if elements else 0
-        arrays[name] = _result(name, elements, count, out)
+        is_output = bool(elements) and elements[0].role == "output"
+        out = results[name] if isinstance(results, Mapping) else None
+        arrays[name] = _result(name, elements, source_count if is_output else target_count, out)
     return arrays
 
 

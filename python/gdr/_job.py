@@ -1,13 +1,62 @@
-"""Jobs: a kernel on a device with its data, variable by variable."""
+"""Jobs: a kernel on a device with its data; argument checks of the ranks that share a device."""
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional
+import contextlib
+from typing import Any, Dict, Iterator, Optional, Tuple, TypeVar
+
+import numpy as np
 
 from . import _core
-from ._arrays import AnyArray, integer, number
-from ._interface import CompiledKernel, Results, check_kernel, input_arrays, result_arrays
-from ._ranks import RankGroup
+from ._arrays import AnyArray, Floats, check_type, integer, number
+from ._interface import Results, input_arrays, result_arrays
+from ._kernel import Kernel
+from .errors import Error
+
+Raised = TypeVar("Raised", bound=BaseException)
+
+
+class RankGroup:
+    """The ranks of one open device; one rank for every device but "mpi"."""
+
+    def __init__(self, core: _core.Device) -> None:
+        self.core = core
+        self._collective = core.ranks > 1
+
+    @contextlib.contextmanager
+    def argument_checks(self) -> Iterator[None]:
+        """Context of the argument checks of a collective call: an error on one rank is raised on
+        all ranks, which would otherwise wait for that rank."""
+        try:
+            yield
+        except Exception as error:
+            if self._collective:
+                with contextlib.suppress(Error):  # this rank raises the original error
+                    self.core.agree(str(error), isinstance(error, TypeError))
+                mark_collective(error)
+            raise
+        if self._collective:
+            self.core.agree(None, False)
+
+    def gather(self, value: float) -> Floats:
+        """The values of all ranks, in rank order; collective."""
+        return np.frombuffer(self.core.gather_bytes(np.float64(value).tobytes()))
+
+    def offset(self, n: int) -> int:
+        """Sum of ``n`` over the ranks before this one; collective."""
+        return int(self.gather(n)[: self.core.rank].sum()) if self._collective else 0
+
+    def minimum(self, value: float) -> float:
+        """The minimum over all ranks; collective."""
+        return float(self.gather(value).min()) if self._collective else value
+
+
+def mark_collective(error: Raised, source: Optional[BaseException] = None) -> Raised:
+    """Mark an error that all ranks raise, so that ``Device.retry_on_rank_failure`` does not take it
+    for a failure of this rank alone. With ``source``: only if that error is marked."""
+    if source is None or getattr(source, "_collective", False):
+        setattr(error, "_collective", True)
+    return error
 
 
 class Job:
@@ -17,8 +66,8 @@ class Job:
     Sources stay on the boards until they change.
     """
 
-    def __init__(self, ranks: RankGroup, kernel: CompiledKernel) -> None:
-        check_kernel(kernel)
+    def __init__(self, ranks: RankGroup, kernel: Kernel) -> None:
+        check_type("kernel", kernel, Kernel, "a gdr.Kernel")
         self.kernel = kernel
         self._ranks = ranks
         self._core = _core.Job(ranks.core, kernel.core)
@@ -38,21 +87,21 @@ class Job:
         TypeError or ValueError naming the array, and UsageError for unknown or missing variables.
         """
         with self._ranks.argument_checks():
-            count, inputs = input_arrays(self.kernel.variables, "source", n, arrays)
-        self._core.sources(count, inputs)
+            inputs = input_arrays(self.kernel.variables, "source", n, arrays)
+        self._core.sources(*inputs)
 
     def update_sources(self, first: int, n: Optional[int] = None, /, **arrays: Any) -> None:
         """Set new values for the sources from index ``first`` on; other variables keep theirs."""
         with self._ranks.argument_checks():
-            count, inputs = input_arrays(self.kernel.variables, "source", n, arrays)
+            inputs = input_arrays(self.kernel.variables, "source", n, arrays)
             begin = integer("first", first)
-        self._core.update_sources(begin, count, inputs)
+        self._core.update_sources(begin, *inputs)
 
     def targets(self, n: Optional[int] = None, /, **arrays: Any) -> None:
         """Set all ``ivar``s, one value for each target; a number applies to all targets."""
         with self._ranks.argument_checks():
-            count, inputs = input_arrays(self.kernel.variables, "target", n, arrays)
-        self._core.targets(count, inputs)
+            inputs = input_arrays(self.kernel.variables, "target", n, arrays)
+        self._core.targets(*inputs)
 
     def run(self, results: Results = None) -> Dict[str, AnyArray]:
         """Compute, and return the results by name.
@@ -60,14 +109,14 @@ class Job:
         ``results`` lists the names of the results (None: all ``fvar``s and ``ovar``s), or maps each
         name to an array to fill. ``name[]`` selects all elements of an array or a list.
         """
-        arrays = self._results(results)
-        self._core.run(arrays)
+        arrays, counts = self._results(results)
+        self._core.run(arrays, *counts)
         return arrays
 
     def start(self, results: Results = None) -> None:
         """Like ``run``, in the background; ``wait`` returns the results or raises the error."""
-        arrays = self._results(results)
-        self._core.start(arrays)
+        arrays, counts = self._results(results)
+        self._core.start(arrays, *counts)
         self._started = arrays
 
     @property
@@ -91,7 +140,8 @@ class Job:
         """Number of sources of the last ``sources``."""
         return self._core.source_count
 
-    def _results(self, results: Results) -> Dict[str, AnyArray]:
+    def _results(self, results: Results) -> Tuple[Dict[str, AnyArray], Tuple[int, int]]:
+        """The arrays to fill, and the numbers of targets and sources that give their lengths."""
         with self._ranks.argument_checks():
             counts = self._core.target_count, self._core.source_count
-            return result_arrays(self.kernel.variables, results, *counts)
+            return result_arrays(self.kernel.variables, results, *counts), counts

@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import os
-import secrets
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
 from . import _core
-from ._arrays import AnyArray, check_text, integer
-from ._interface import CompiledKernel
-from ._open import device_or_default
-from .errors import FileError, UsageError
+from ._arrays import AnyArray, check_text, check_type, integer
+from ._interface import Variable
+from ._system import PathLike, replacing
+from .errors import UsageError
 
 
 @dataclasses.dataclass
 class VariableNames:
     """The variables that stand for a caller's names, where these differ from the program's."""
 
+    params: Dict[str, str] = dataclasses.field(default_factory=dict)
     targets: Dict[str, str] = dataclasses.field(default_factory=dict)
     sources: Dict[str, str] = dataclasses.field(default_factory=dict)
     results: Dict[str, str] = dataclasses.field(default_factory=dict)
 
 
-class Kernel(CompiledKernel):
+class Kernel:
     """A kernel: from ``gdr.compile``, ``gdr.assemble``, ``gdr.load``, ``gdr.builtin`` or
     ``@gdr.kernel``. It is immutable; any number of devices and threads may use it."""
 
     def __init__(self, core: _core.Kernel, caller_names: Optional[VariableNames] = None) -> None:
-        super().__init__(core)
+        self.core = core
+        self._variables = tuple(Variable(*v) for v in core.variables)
         self._caller_names = caller_names or VariableNames()
+
+    @property
+    def variables(self) -> Tuple[Variable, ...]:
+        """The interface, in the order of declaration."""
+        return self._variables
+
+    def names(self, role: str) -> Tuple[str, ...]:
+        """Names of the variables of a role ("target", "source", "result", "param", "output")."""
+        return tuple(v.name for v in self._variables if v.role == role)
 
     @property
     def name(self) -> str:
@@ -57,19 +66,10 @@ class Kernel(CompiledKernel):
         """The bytes of the kernel's object file (.gdo)."""
         return self.core.object
 
-    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+    def save(self, path: PathLike) -> None:
         """Write the object file atomically. Raises FileError; an existing file is then kept."""
-        to = _path(path)
-        part = f"{to}.{secrets.token_hex(8)}.part"
-        try:
-            # Mode "x" creates the file exclusively: an existing symbolic link is not followed.
-            with open(part, "xb") as file:
-                file.write(self.object)
-            os.replace(part, to)
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                os.unlink(part)
-            raise FileError(f"{to}: cannot be written: {error.strerror}") from None
+        with replacing(_path(path)) as part, open(part, "wb") as file:
+            file.write(self.object)
 
     def __call__(
         self,
@@ -89,16 +89,18 @@ class Kernel(CompiledKernel):
         ``params``. ``results``: names of the results to compute, or a dictionary with an array to
         fill for each; all results by default.
         """
+        from ._device import device_or_default
+
         names = self._caller_names
         chosen = device_or_default(device)
         job = chosen.job(self)
         with chosen._ranks.argument_checks():
             given = self._params(params, more)
-            source_items = _items("sources", sources, names.sources)
-            target_items = _items("targets", targets, names.targets)
+            source_count, source_arrays = _items("sources", sources, names.sources)
+            target_count, target_arrays = _items("targets", targets, names.targets)
         job.set(**given)
-        job.sources(source_items.number, **source_items.arrays)
-        job.targets(target_items.number, **target_items.arrays)
+        job.sources(source_count, **source_arrays)
+        job.targets(target_count, **target_arrays)
         selected = results
         if isinstance(results, Mapping):
             selected = {names.results.get(name, name): out for name, out in results.items()}
@@ -111,9 +113,9 @@ class Kernel(CompiledKernel):
     def _params(
         self, params: Optional[Mapping[str, float]], more: Mapping[str, float]
     ) -> Dict[str, float]:
-        if params is not None and not isinstance(params, Mapping):
-            raise TypeError(f"params: expected a dictionary, got {type(params).__name__}")
-        given = {**(params or {}), **more}
+        check_type("params", params, (Mapping, type(None)), "a dictionary")
+        variables = self._caller_names.params
+        given = {variables.get(name, name): v for name, v in {**(params or {}), **more}.items()}
         missing = [name for name in self.names("param") if name not in given]
         if missing:
             raise UsageError(f"kernel {self.name!r}: missing params: {', '.join(missing)}")
@@ -126,39 +128,31 @@ class Kernel(CompiledKernel):
         return from_object, (self.object,)
 
 
-class _Items(NamedTuple):
-    """Sources or targets of a call: their number, if that is what was given, and arrays."""
-
-    number: Optional[int]
-    arrays: Dict[str, Any]
-
-
-def _items(side: str, data: Any, table: Mapping[str, str]) -> _Items:
-    if isinstance(data, Mapping):
-        return _Items(None, _by_variable(side, data, table))
-    try:
-        return _Items(integer(side, data), {})
-    except TypeError:
-        what = f"expected a dictionary of arrays, or a number, got {type(data).__name__}"
-        raise TypeError(f"{side}: {what}") from None
-
-
-def _by_variable(side: str, data: Mapping[str, Any], table: Mapping[str, str]) -> Dict[str, Any]:
-    """The arrays of one side by variable; without a table the library checks the names."""
+def _items(
+    side: str, data: Any, table: Mapping[str, str]
+) -> Tuple[Optional[int], Dict[str, Any]]:
+    """Sources or targets of a call: their number, if that is what was given, and the arrays by
+    variable; without a table the library checks the names."""
+    if not isinstance(data, Mapping):
+        try:
+            return integer(side, data), {}
+        except TypeError:
+            what = f"expected a dictionary of arrays, or a number, got {type(data).__name__}"
+            raise TypeError(f"{side}: {what}") from None
     if not table:
-        return dict(data)
+        return None, dict(data)
     unknown = [name for name in data if name not in table]
     missing = [name for name in table if name not in data]
     if unknown or missing:
-        what = [f"unknown: {', '.join(unknown)}"] if unknown else []
-        what += [f"missing: {', '.join(missing)}"] if missing else []
-        raise TypeError(f"{side}: {'; '.join(what)}")
-    return {table[name]: value for name, value in data.items()}
+        names = [f"unknown: {', '.join(unknown)}"] if unknown else []
+        names += [f"missing: {', '.join(missing)}"] if missing else []
+        raise TypeError(f"{side}: {'; '.join(names)}")
+    return None, {table[name]: value for name, value in data.items()}
 
 
 def compile(text: str, name: str = "kernel", *, effort: int = 2) -> Kernel:
-    """Compile a kernel from the kernel language (docs/reference/kernel-language.md). Other Python threads run
-    while the compiler schedules the loop, and Ctrl-C cancels it.
+    """Compile a kernel from the kernel language (docs/reference/kernel-language.md). Other Python
+    threads run while the compiler schedules the loop, and Ctrl-C cancels it.
 
     ``effort``, from 0 to 9, is the effort of the search for a shorter loop, as in
     ``gdr compile --effort``: 0 takes the first schedule, which is fast and often gives a loop that
@@ -176,15 +170,14 @@ def assemble(text: str, name: str = "kernel") -> Kernel:
     return Kernel(_core.Kernel.assemble(check_text("text", text), check_text("name", name)))
 
 
-def load(path: Union[str, "os.PathLike[str]"]) -> Kernel:
+def load(path: PathLike) -> Kernel:
     """Read an object file (.gdo), compile a kernel (.gdk), or assemble any other file."""
     return Kernel(_core.Kernel.load(os.fsencode(_path(path))))
 
 
 def from_object(data: Union[bytes, bytearray, memoryview], name: str = "object") -> Kernel:
     """The kernel in the bytes of an object file; ``name`` appears in messages."""
-    if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise TypeError(f"data: expected bytes, got {type(data).__name__}")
+    check_type("data", data, (bytes, bytearray, memoryview), "bytes")
     return Kernel(_core.Kernel.from_object(bytes(data), check_text("name", name)))
 
 

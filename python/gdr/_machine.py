@@ -13,10 +13,10 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Union
 import numpy as np
 
 from . import _core
-from ._arrays import AnyArray, choice, integer, number
-from ._interface import Results, check_kernel, input_arrays, result_arrays
+from ._arrays import AnyArray, check_type, choice, integer, number
+from ._interface import Results, input_arrays, result_arrays
 from ._kernel import Kernel
-from ._open import device_name
+from ._device import device_name
 from .errors import UsageError
 
 MEMORIES = ("registers", "local", "t", "masks", "broadcast")
@@ -67,7 +67,7 @@ class Machine:
 
     def load(self, kernel: Kernel) -> None:
         """Clear all memories, load a kernel and run its section Init."""
-        check_kernel(kernel)
+        check_type("kernel", kernel, Kernel, "a gdr.Kernel")
         self._core.load(kernel.core)
         self._kernel = kernel
 
@@ -140,16 +140,16 @@ class Machine:
 
     def instructions(self, section: str) -> List[str]:
         """Assembly text of all instructions of section "init", "start", "body" or "end"."""
-        if not isinstance(section, str):
-            raise TypeError(f"section: expected a string, got {type(section).__name__}")
+        check_type("section", section, str, "a string")
         return self._core.instructions(section)
 
     def results(self, names: Results = None) -> Dict[str, AnyArray]:
         """Current results of the targets in the PEs, converted as declared."""
         if names is None:
             names = list(self.kernel.names("result"))
-        arrays = result_arrays(self.kernel.variables, names, self.target_count, 0)
-        self._core.results(arrays)
+        count = self.target_count
+        arrays = result_arrays(self.kernel.variables, names, count, 0)
+        self._core.results(arrays, count)
         return arrays
 
     # -- memories ------------------------------------------------------------------------------
@@ -188,16 +188,15 @@ class Machine:
         choice("memory", memory, MEMORIES)
         block, address, pe = integer("block", block), integer("address", address), integer("pe", pe)
         if memory == "masks":
-            bit = integer("value", int(value) if isinstance(value, (bool, np.bool_)) else value)
-            self._core.set_memory(memory, block, address, pe, bit)
-            return
-        bits = 72 if long else 36
-        word = encode(value, format, bits)
-        if not long:
-            self._core.set_memory(memory, block, address, pe, word)
-            return
-        self._core.set_memory(memory, block, 2 * address, pe, word >> 36)
-        self._core.set_memory(memory, block, 2 * address + 1, pe, word & (2**36 - 1))
+            bit = int(value) if isinstance(value, (bool, np.bool_)) else value
+            shorts = [integer("value", bit)]
+        elif long:
+            word = encode(value, format, 72)
+            shorts = [word >> 36, word & (2**36 - 1)]
+        else:
+            shorts = [encode(value, format, 36)]
+        for k, short in enumerate(shorts):
+            self._core.set_memory(memory, block, address * len(shorts) + k, pe, short)
 
     def reduce(self, memory: str, operation: str = "fadd", format: str = "float") -> AnyArray:
         """Reduce a memory over the blocks with the reduction network: (words, PEs), or (words,) for
@@ -206,8 +205,7 @@ class Machine:
         ``operation``: "fadd", "fmax", "fmin", "iadd", "imax", "imin", "iand", "ior", "ixor" or
         "pass" (block 0). ``memory`` and ``format`` as in ``read``; masks cannot be reduced.
         """
-        if not isinstance(operation, str):
-            raise TypeError(f"operation: expected a string, got {type(operation).__name__}")
+        check_type("operation", operation, str, "a string")
         shorts = self._core.reduced(choice("memory", memory, MEMORIES), operation)
         return decode(shorts[0::2], shorts[1::2], format)
 
@@ -229,36 +227,25 @@ _FIXED = re.compile(r"fixed\.(\d+)$")
 
 def decode(upper: AnyArray, lower: Optional[AnyArray], format: str) -> AnyArray:
     """Convert words to numbers: longs as upper and lower shorts, or shorts (lower is None)."""
-    if not isinstance(format, str):
-        raise TypeError(f"format: expected a string, got {type(format).__name__}")
-    if format == "raw":
-        if lower is None:
-            return upper
-        joined: AnyArray = upper.astype(object) << 36 | lower.astype(object)
-        return joined
+    check_type("format", format, str, "a string")
     if format in ("float", "longdouble"):
         wide = _as_longdouble(upper, lower)
         return wide if format == "longdouble" else wide.astype(np.float64)
     fixed = _FIXED.match(format)
-    if format != "int" and not fixed:
+    if format not in ("raw", "int") and not fixed:
         raise ValueError(f"format: expected raw, float, longdouble, int or fixed.N, got {format!r}")
-    if lower is None:
-        whole = upper.astype(np.int64)
-        whole = whole - ((whole >> 35) << 36)
-    else:
-        whole = upper.astype(object) << 36 | lower.astype(object)
-        whole = whole - ((whole >> 71) << 72)
+    bits = 36 if lower is None else 72
+    word: AnyArray = upper if lower is None else upper.astype(object) << 36 | lower.astype(object)
+    if format == "raw":
+        return word
+    signed: AnyArray = word.astype(np.int64) if lower is None else word
+    signed = signed - ((signed >> (bits - 1)) << bits)
     if not fixed:
-        return whole
+        return signed
     point = int(fixed.group(1))
     if point > 71:
         raise ValueError(f"format: expected fixed.N with N at most 71, got {point}")
-    if lower is None:
-        return np.ldexp(whole.astype(np.longdouble), -point)
-    # Integers with more than 64 bits are converted to longdouble in two exact halves.
-    high, low = whole >> 36, whole & (2**36 - 1)
-    upper_part = np.ldexp(high.astype(np.int64).astype(np.longdouble), 36)
-    scaled: AnyArray = np.ldexp(upper_part + low.astype(np.int64).astype(np.longdouble), -point)
+    scaled: AnyArray = np.ldexp(signed.astype(np.longdouble), -point)
     return scaled
 
 
@@ -290,25 +277,12 @@ def encode(value: Union[int, float], format: str, bits: int) -> int:
         raise ValueError(f"format: expected raw, int or float, got {format!r}")
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"value: expected a number, got {type(value).__name__}")
-    real = float(value)
-    digits = bits - 12
-    sign = 1 if np.signbit(real) else 0
+    # An IEEE double has the same exponent field as a long: its 64 bits are the upper 64 of a long.
+    real = np.float64(value)
+    word = int(real.view(np.uint64)) << 8
     if np.isnan(real):
-        exponent, fraction, sign = 2047, 1 << (digits - 1), 0
-    elif np.isinf(real):
-        exponent, fraction = 2047, 0
+        word = 0xFFF << 59  # the chip's only NaN: quiet, without a sign
     elif abs(real) < np.finfo(np.float64).tiny:
-        exponent, fraction = 0, 0
-    else:
-        mantissa, power = np.frexp(abs(real))
-        exponent = int(power) + 1022
-        whole = int(float(mantissa) * 2**53)  # exact
-        if digits >= 52:
-            fraction = (whole - 2**52) << (digits - 52)
-        else:
-            cut = 52 - digits
-            rounded = (whole + (1 << (cut - 1)) - 1 + ((whole >> cut) & 1)) >> cut
-            if rounded == 2 ** (digits + 1):
-                rounded, exponent = rounded >> 1, exponent + 1
-            fraction = rounded - 2**digits if exponent < 2047 else 0
-    return int(sign << (bits - 1) | exponent << digits | fraction)
+        word &= 1 << 71  # a subnormal is a zero of its sign
+    # Round to the nearest short, ties to even; a carry goes into the exponent.
+    return word if bits == 72 else (word + 2**35 - 1 + (word >> 36 & 1)) >> 36

@@ -1,15 +1,12 @@
-"""Shared helpers of gdr.linalg: checks and layouts of matrices, errors, objects per device."""
+"""Shared helpers of gdr.linalg: checks and layouts of matrices, errors."""
 
 from __future__ import annotations
 
-import weakref
-from typing import Any, Callable, Dict, Hashable, List, Tuple, TypeVar, Union
+from typing import Any, Callable, List, Tuple, Union
 
 import numpy as np
 
-from ._arrays import AnyArray, Floats, as_array, check_finite, check_no_overlap, check_shape
-from ._arrays import choice, floats
-from ._open import Device
+from ._arrays import AnyArray, Floats, as_array, check_finite, check_shape, choice, floats, number
 from .errors import InputError
 
 
@@ -18,25 +15,6 @@ class LinAlgError(InputError, np.linalg.LinAlgError):
 
     Also NumPy's ``LinAlgError``, an ``InputError`` and a ``ValueError``.
     """
-
-
-Made = TypeVar("Made")
-
-
-class DeviceCache:
-    """A cache of objects by device and options; entries live as long as their device."""
-
-    def __init__(self) -> None:
-        self._made: "weakref.WeakKeyDictionary[Device, Dict[Hashable, Any]]"
-        self._made = weakref.WeakKeyDictionary()
-
-    def get(self, device: Device, options: Hashable, make: Callable[[], Made]) -> Made:
-        """The cached object, created by ``make`` on first use."""
-        known = self._made.setdefault(device, {})
-        if options not in known:
-            known[options] = make()
-        made: Made = known[options]
-        return made
 
 
 def full_precision(precision: str) -> bool:
@@ -68,9 +46,8 @@ def matrix(name: str, value: Any, single: bool = False) -> AnyArray:
     necessary."""
     array: AnyArray
     if single:
-        array = as_array(name, value)
+        array = as_array(name, value).astype(np.float32, copy=False)
         check_shape(name, array, ("m", "n"))
-        array = array.astype(np.float32, copy=False)
     else:
         array = floats(name, value, ("m", "n"))
     return array if is_packed(array) else np.ascontiguousarray(array)
@@ -115,15 +92,20 @@ def workspace(array: Floats, overwrite: bool) -> Floats:
     return np.array(array, order="F", copy=True)
 
 
-def check_out(out: Any, shape: Tuple[int, ...], dtype: Any, factors: Tuple[AnyArray, ...]) -> None:
-    """Raise TypeError or ValueError for an output array of wrong type, shape or layout."""
-    if not isinstance(out, np.ndarray):
-        raise TypeError(f"out: expected a NumPy array, got {type(out).__name__}")
-    if out.dtype != dtype:
-        raise TypeError(f"out: expected {np.dtype(dtype)}, got {out.dtype}")
-    check_shape("out", out, shape)
-    if not out.flags.writeable:
-        raise ValueError("out: the array is read-only")
-    if not is_packed(out):
-        raise ValueError("out: neither its rows nor its columns are contiguous")
-    check_no_overlap("out", out, dict(zip("ab", factors)))
+def product_factors(alpha: Any, beta: Any, out: Any) -> Tuple[float, float]:
+    """The numbers of ``alpha a b + beta out``; ValueError if ``out`` is missing."""
+    factors = number("alpha", alpha), number("beta", beta)
+    if out is None and factors[1] != 0:
+        raise ValueError("out: required because beta is not 0")
+    return factors
+
+
+def linear_operator(
+    shape: Tuple[int, ...], dtype: Any, apply: Callable[..., Any], transposed: Callable[..., Any]
+) -> Any:
+    """SciPy's LinearOperator of functions that take vectors (n,) or matrices (n, k)."""
+    from scipy.sparse.linalg import LinearOperator
+
+    return LinearOperator(
+        shape, matvec=apply, matmat=apply, rmatvec=transposed, rmatmat=transposed, dtype=dtype
+    )

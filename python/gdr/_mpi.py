@@ -1,7 +1,7 @@
 """Compatibility with mpi4py: whether it uses the MPI library that gdr's MPI plugin is built with.
 
 Communicators of different MPI libraries are incompatible, and two MPI libraries in one process may
-crash it. Nothing is loaded here: the library's name is read from the plugin's ELF header.
+crash it. Nothing is loaded here: the library's name is read from the plugin's file.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ import importlib.util
 import os
 import pathlib
 import re
-import struct
 import sys
 import types
 import warnings
-from typing import Any, List, Optional, Sequence
+from typing import Any, List, Optional
 
 from . import _core
 from .errors import MpiMismatchWarning, UnsupportedError
@@ -36,34 +35,13 @@ def plugins() -> List[pathlib.Path]:
 
 
 def needed_mpi(path: pathlib.Path) -> Optional[str]:
-    """The soname of the MPI library that a plugin is linked with: "libmpi.so.40"."""
+    """The soname of the MPI library that a plugin is linked with: "libmpi.so.40". An ELF file holds
+    the names of the libraries that it needs as strings between zero bytes."""
     try:
-        names = _needed(path.read_bytes())
-    except (OSError, ValueError, struct.error):
+        found = re.search(rb"\0(libp?mpi(?:ch|_\w+)?\.so[.\d]*)(?=\0)", path.read_bytes())
+    except OSError:
         return None
-    return next((name for name in names if re.match(r"libp?mpi(ch|_\w+)?\.so", name)), None)
-
-
-def _needed(file: bytes) -> List[str]:
-    """The DT_NEEDED entries of a 64-bit ELF file."""
-    if file[:5] != b"\x7fELF\x02":
-        raise ValueError("not a 64-bit ELF file")
-    order = "<" if file[5] == 1 else ">"
-    table, size, count = struct.unpack_from(order + "32xQ14xHH", file)[0:3]
-    loads, entries = [], []
-    for k in range(count):
-        header = struct.unpack_from(order + "I4xQQ8xQ", file, table + k * size)
-        kind, offset, address, length = header
-        if kind == 1:  # PT_LOAD: maps addresses to file offsets
-            loads.append((address, offset, length))
-        elif kind == 2:  # PT_DYNAMIC
-            entries = list(struct.iter_unpack(order + "QQ", file[offset : offset + length]))
-    strings = next((value for tag, value in entries if tag == 5), 0)  # DT_STRTAB
-    begin = next((o + strings - a for a, o, n in loads if a <= strings < a + n), None)
-    if begin is None:
-        raise ValueError("no string table")
-    places = [begin + value for tag, value in entries if tag == 1]
-    return [file[at : file.index(b"\0", at)].decode() for at in places]
+    return found.group(1).decode() if found else None
 
 
 def _is_loaded(library: str, mode: int = 0) -> bool:
@@ -138,39 +116,23 @@ def _warn() -> None:
 
 
 class _ImportHook(importlib.abc.MetaPathFinder):
-    """A finder that checks mpi4py.MPI once, after its import."""
+    """A finder that warns about a mismatch once, after mpi4py.MPI has been loaded."""
 
     def find_spec(
-        self,
-        name: str,
-        path: Optional[Sequence[str]],
-        target: Optional[types.ModuleType] = None,
+        self, name: str, path: Any, target: Any = None
     ) -> Optional[importlib.machinery.ModuleSpec]:
         if name != _MPI4PY:
             return None
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _CheckingLoader(spec.loader)
+        loader: Any = spec.loader if spec is not None else None
+        if loader is not None:
+            load = loader.exec_module
+
+            def load_and_warn(module: types.ModuleType) -> None:
+                del loader.exec_module
+                load(module)
+                _warn()
+
+            loader.exec_module = load_and_warn
         return spec
-
-
-class _CheckingLoader(importlib.abc.Loader):
-    """A loader that warns about a mismatch after loading."""
-
-    def __init__(self, loader: Any) -> None:
-        self._loader = loader
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loader, name)
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> Optional[types.ModuleType]:
-        module: Optional[types.ModuleType] = self._loader.create_module(spec)
-        return module
-
-    def exec_module(self, module: types.ModuleType) -> None:
-        if module.__spec__ is not None:
-            module.__spec__.loader = self._loader
-        module.__loader__ = self._loader
-        self._loader.exec_module(module)
-        _warn()

@@ -1,18 +1,19 @@
-"""Products of matrices, vectors and stacks of matrices; SciPy's LinearOperator."""
+"""Products of matrices, vectors and stacks; SciPy's LinearOperator; batches of small matrices."""
 
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+from typing import Any, List, Optional, Tuple, Union
 
 import numpy as np
 
 from . import _core
-from ._arrays import AnyArray, as_array, check_finite, choice, number
-from ._batches import batch_matmul, fits_a_pe
-from ._open import Device, device_or_default
-from ._matrices import DeviceCache, check_out, full_precision, is_single, matrix
+from ._arrays import AnyArray, Floats, Ints, as_array, check_finite, check_no_overlap, check_shape
+from ._arrays import check_writable, choice, floats
+from ._device import Device, device_or_default
+from ._matrices import LinAlgError, full_precision, is_packed, is_single, linear_operator, matrix
+from ._matrices import product_factors
 
-_products = DeviceCache()
+PE_WORDS = 256  # local words of a PE, for all matrices of one problem of a batch
 
 
 class MatrixProduct:
@@ -47,13 +48,11 @@ class MatrixProduct:
         ``out`` is filled in place and must overlap neither ``a`` nor ``b``; it is required if
         ``beta`` is not 0. ``reuse``: "a", "b" or "both" declares that these arrays and their
         elements are those of the previous call, so that parts resident on the boards are not sent
-        again (docs/guides/linear-algebra.md describes the cache). Address, layout and shape are compared,
-        elements are not; ``invalidate`` makes the next call send them.
+        again (docs/guides/linear-algebra.md describes the cache). Address, layout and shape are
+        compared, elements are not; ``invalidate`` makes the next call send them.
         """
         same = "" if reuse is None else choice("reuse", reuse, ("a", "b", "both"))
-        x, y, result, factor, keep = self._operands(a, b, out, alpha, beta)
-        self._core.compute(factor, x, y, keep, result, same)
-        return result
+        return _multiply(self._core, a, b, out, alpha, beta, same)
 
     def start(
         self,
@@ -69,9 +68,9 @@ class MatrixProduct:
         Until then the result must not be accessed, and ``a`` and ``b`` must not change. Errors are
         raised by ``wait`` or by the next call.
         """
-        x, y, result, factor, keep = self._operands(a, b, out, alpha, beta, background=True)
-        self._core.start(factor, x, y, keep, result)
-        return result
+        operands = _operands(a, b, out, alpha, beta, background=True)
+        self._core.start(*operands)
+        return operands[-1]
 
     def wait(self) -> None:
         """Wait for the products that ``start`` began."""
@@ -81,31 +80,43 @@ class MatrixProduct:
         """Invalidate the factors on the boards: the next call sends them again."""
         self._core.invalidate()
 
-    def _operands(
-        self,
-        a: Any,
-        b: Any,
-        out: Optional[AnyArray],
-        alpha: float,
-        beta: float,
-        background: bool = False,
-    ) -> Tuple[AnyArray, AnyArray, AnyArray, float, float]:
-        """Checked operands: a, b, out, alpha and beta."""
-        left, right = as_array("a", a), as_array("b", b)
-        single = is_single(left) and is_single(right) and not background
-        dtype = np.dtype(np.float32 if single else np.float64)
-        x, y = matrix("a", left, single), matrix("b", right, single)
-        if x.shape[1] != y.shape[0]:
-            raise ValueError(f"b: expected {x.shape[1]} rows, the columns of a, got {y.shape[0]}")
-        shape = (x.shape[0], y.shape[1])
-        factor, keep = number("alpha", alpha), number("beta", beta)
-        if out is None:
-            if keep != 0:
-                raise ValueError("out: required because beta is not 0")
-            out = np.empty(shape, dtype)
-        else:
-            check_out(out, shape, dtype, (x, y))
-        return x, y, out, factor, keep
+
+def _result_type(a: AnyArray, b: AnyArray) -> "np.dtype[Any]":
+    return np.dtype(np.float32 if is_single(a) and is_single(b) else np.float64)
+
+
+def _operands(
+    a: Any, b: Any, out: Optional[AnyArray], alpha: float, beta: float, background: bool = False
+) -> Tuple[float, AnyArray, AnyArray, float, AnyArray]:
+    """Checked operands of a product: alpha, a, b, beta and out."""
+    left, right = as_array("a", a), as_array("b", b)
+    single = _result_type(left, right) == np.float32 and not background
+    x, y = matrix("a", left, single), matrix("b", right, single)
+    if x.shape[1] != y.shape[0]:
+        raise ValueError(f"b: expected {x.shape[1]} rows, the columns of a, got {y.shape[0]}")
+    factor, keep = product_factors(alpha, beta, out)
+    shape, dtype = (x.shape[0], y.shape[1]), np.float32 if single else np.float64
+    if out is None:
+        return factor, x, y, keep, np.empty(shape, dtype)
+    check_writable("out", out, shape, dtype)
+    if not is_packed(out):
+        raise ValueError("out: neither its rows nor its columns are contiguous")
+    check_no_overlap("out", out, {"a": x, "b": y})
+    return factor, x, y, keep, out
+
+
+def _multiply(
+    core: _core.MatrixProduct,
+    a: Any,
+    b: Any,
+    out: Optional[AnyArray] = None,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    reuse: str = "",
+) -> AnyArray:
+    operands = _operands(a, b, out, alpha, beta)
+    core.compute(*operands, reuse)
+    return operands[-1]
 
 
 def matmul(
@@ -135,46 +146,27 @@ def matmul(
         if out is not None or beta != 0 or alpha != 1:
             raise ValueError("out, alpha, beta: not supported for stacks")
         return _stacked(x, y, precision, chosen)
-    full = full_precision(precision)
-    product = MatrixProduct.__new__(MatrixProduct)
-    product.device = chosen
-    product._core = _products.get(chosen, full, lambda: _core.MatrixProduct(chosen._core, full))
-    if x.ndim == 2 and y.ndim == 2:
-        return product(x, y, out=out, alpha=alpha, beta=beta)
-    return _with_vectors(product, x, y, out, alpha, beta)
-
-
-def _with_vectors(
-    product: MatrixProduct,
-    x: AnyArray,
-    y: AnyArray,
-    out: Optional[AnyArray],
-    alpha: float,
-    beta: float,
-) -> AnyArray:
-    """A product with one or two vectors, as matrices of one row or column."""
+    # Vectors are matrices of one row or column.
     row, column = x.ndim == 1, y.ndim == 1
-    if row and column and out is not None:
-        raise ValueError("out: not supported for two vectors, whose product is a number")
-    if out is not None:
-        if not isinstance(out, np.ndarray):
-            raise TypeError(f"out: expected a NumPy array, got {type(out).__name__}")
-        shape = (y.shape[1],) if row else (x.shape[0],)
-        if out.shape != shape:
-            raise ValueError(f"out: expected shape {shape}, got {out.shape}")
-        out = out[None, :] if row else out[:, None]
     if column and x.shape[-1] != y.shape[0]:
         raise ValueError(f"b: expected {x.shape[-1]} elements, got {y.shape[0]}")
-    result = product(
-        x[None, :] if row else x, y[:, None] if column else y, out=out, alpha=alpha, beta=beta
-    )
-    first = result[0] if row else result[:, 0]
-    shaped: AnyArray = first[0] if row and column else first
-    return shaped
+    x, y = x[None, :] if row else x, y[:, None] if column else y
+    if out is not None and row and column:
+        raise ValueError("out: not supported for two vectors, whose product is a number")
+    if out is not None and (row or column):
+        shape = y.shape[1:] if row else x.shape[:1]
+        check_writable("out", out, shape, _result_type(x, y))
+        out = out[None, :] if row else out[:, None]
+    core = chosen._cached(_core.MatrixProduct, full_precision(precision))
+    result = _multiply(core, x, y, out, alpha, beta)
+    if column:
+        result = result[:, 0]
+    if row:
+        result = result[0]
+    return result
 
 
 def _stacked(x: AnyArray, y: AnyArray, precision: str, device: Device) -> AnyArray:
-    full = full_precision(precision)
     for name, array in (("a", x), ("b", y)):
         if array.ndim < 2:
             raise ValueError(f"{name}: a stack of matrices has at least two dimensions")
@@ -189,13 +181,13 @@ def _stacked(x: AnyArray, y: AnyArray, precision: str, device: Device) -> AnyArr
     x = np.broadcast_to(x, lead + x.shape[-2:]).reshape((count,) + x.shape[-2:])
     y = np.broadcast_to(y, lead + y.shape[-2:]).reshape((count,) + y.shape[-2:])
     m, k, n = x.shape[1], x.shape[2], y.shape[2]
-    dtype = np.float32 if is_single(x) and is_single(y) else np.float64
+    dtype = _result_type(x, y)
     out: AnyArray
-    if fits_a_pe(m, k, n):
+    if m * k + k * n + m * n <= PE_WORDS:
         out = batch_matmul(x, y, precision=precision, device=device).astype(dtype, copy=False)
     else:
         out = np.empty((count, m, n), dtype)
-        product = MatrixProduct(device, "full" if full else "chip")
+        product = MatrixProduct(device, precision)
         for i in range(count):
             product(x[i], y[i], out=out[i])
     stack: AnyArray = out.reshape(lead + (m, n))
@@ -211,8 +203,6 @@ def operator(
     ``reuse``: the elements of ``a`` do not change while the operator is used; the matrix then
     stays on the boards and only vectors are transferred. A float32 matrix gives float32 products.
     """
-    from scipy.sparse.linalg import LinearOperator
-
     given = as_array("a", a)
     single = is_single(given)
     array = matrix("a", given, single)
@@ -221,27 +211,96 @@ def operator(
     forward, backward = (MatrixProduct(device, precision) for _ in range(2))
     same = "a" if reuse else None
 
-    def product(x: AnyArray) -> AnyArray:
-        return _like(x, forward(array, _columns(x, array), reuse=same))
+    def apply(product: MatrixProduct, factor: AnyArray, x: AnyArray) -> AnyArray:
+        columns = (x[:, None] if x.ndim == 1 else x).astype(array.dtype, copy=False)
+        result = product(factor, columns, reuse=same)
+        return result[:, 0] if x.ndim == 1 else result
 
-    def transposed(x: AnyArray) -> AnyArray:
-        return _like(x, backward(array.T, _columns(x, array), reuse=same))
-
-    return LinearOperator(
+    return linear_operator(
         array.shape,
-        matvec=product,
-        matmat=product,
-        rmatvec=transposed,
-        rmatmat=transposed,
-        dtype=array.dtype,
+        array.dtype,
+        lambda x: apply(forward, array, x),
+        lambda x: apply(backward, array.T, x),
     )
 
 
-def _columns(x: AnyArray, like: AnyArray) -> AnyArray:
-    columns: AnyArray = x[:, None] if x.ndim == 1 else x
-    columns = columns.astype(like.dtype, copy=False)
-    return columns
+# -- batches: each matrix on one element of a PE, thousands in parallel ----------------------------
 
 
-def _like(x: AnyArray, columns: AnyArray) -> AnyArray:
-    return columns[:, 0] if x.ndim == 1 else columns
+def batch_matmul(
+    a: Any, b: Any, *, precision: str = "full", device: Optional[Device] = None
+) -> Floats:
+    """Batched product of (count, m, k) and (count, k, n), as float64.
+
+    Raises UsageError unless ``m k + k n + m n <= 256``. ``precision``: "full" multiplies all 53
+    bits of the factors, "chip" the leading 50 in as few as a quarter of the clocks.
+    """
+    full, chosen = full_precision(precision), device_or_default(device)
+    x = np.ascontiguousarray(floats("a", a, ("count", "m", "k")))
+    y = np.ascontiguousarray(floats("b", b, ("count", "k", "n")))
+    check_shape("b", y, (x.shape[0], x.shape[2], "n"))
+    out = np.zeros((x.shape[0], x.shape[1], y.shape[2]))
+    if out.size and x.size:
+        chosen._cached(_core.BatchedMatrices, full).multiply(x, y, out)
+    return out
+
+
+class BatchLU:
+    """LU factors of a batch of matrices, from ``batch_lu``."""
+
+    def __init__(
+        self, transposed: Floats, pivots: Ints, singular: int, core: _core.BatchedMatrices
+    ) -> None:
+        self._transposed, self.singular_count = transposed, singular
+        self._pivots, self._core = pivots, core
+
+    @property
+    def pivots(self) -> Ints:
+        """Row interchanges, (count, n): row i was swapped with row ``pivots[..., i]``, in order of
+        i."""
+        return self._pivots.reshape(self._transposed.shape[:2])
+
+    @property
+    def factors(self) -> Floats:
+        """Factors, (count, n, n): L below the diagonal (unit diagonal not stored), U above."""
+        return self._transposed.transpose(0, 2, 1)
+
+    def solve(self, b: Any) -> Floats:
+        """Solve ``A x = b`` for every matrix; b of shape (count, n) or (count, n, k). Raises
+        LinAlgError if a matrix is singular."""
+        count, n, _ = self._transposed.shape
+        vector = as_array("b", b).ndim == 2
+        shape: List[Union[int, str]] = [count, n] if vector else [count, n, "k"]
+        array = floats("b", b, shape)
+        check_finite("b", array)
+        if self.singular_count:
+            raise LinAlgError(f"{self.singular_count} of the matrices are singular")
+        columns = array[:, :, None] if vector else array
+        rows = np.array(columns.transpose(0, 2, 1), order="C", copy=True)
+        if rows.size:
+            self._core.solve(self._transposed, self._pivots, rows)
+        return rows[:, 0, :] if vector else rows.transpose(0, 2, 1)
+
+
+def batch_lu(a: Any, *, precision: str = "full", device: Optional[Device] = None) -> BatchLU:
+    """Batched LU factorisation of (count, n, n), n at most 15; ``precision`` as in
+    ``batch_matmul``."""
+    full, chosen = full_precision(precision), device_or_default(device)
+    array = floats("a", a, ("count", "n", "n"))
+    check_shape("a", array, (array.shape[0], "n", array.shape[1]))
+    check_finite("a", array)
+    transposed = np.array(array.transpose(0, 2, 1), order="C", copy=True)
+    pivots = np.zeros(array.shape[0] * array.shape[1], np.int64)
+    core = chosen._cached(_core.BatchedMatrices, full)
+    singular = core.lu(transposed, pivots) if transposed.size else 0
+    return BatchLU(transposed, pivots, singular, core)
+
+
+def batch_solve(
+    a: Any, b: Any, *, precision: str = "full", device: Optional[Device] = None
+) -> Floats:
+    """Solve ``a x = b`` for every matrix: (count, n, n) and (count, n) or (count, n, k).
+
+    Raises LinAlgError if a matrix is singular.
+    """
+    return batch_lu(a, precision=precision, device=device).solve(b)

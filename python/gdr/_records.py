@@ -30,7 +30,7 @@ class Statistics:
     fallback_runs: int  #: section runs on a block in the fallback arithmetic
     fallback_reason: str  #: why the loaded kernel needs the fallback: instruction, line, reason
     compile_seconds: float  #: time of JIT compilation
-    lost_boards: int  #: boards removed after a failure since the device was opened
+    failed_boards: int  #: boards removed after a failure since the device was opened
     checks: int  #: background tests of all boards (option health_check)
     #: Failed ranks, by their numbers when the device was opened.
     failed_ranks: Tuple[int, ...]

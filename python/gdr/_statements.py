@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import itertools
 from types import FunctionType
-from typing import Any, Dict, Iterable, List, Optional, Set, Tuple, Type
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, NoReturn, Optional
+from typing import Tuple, Type
 
-from ._expressions import Expressions, FunctionTable
-from ._scope import NotConstant, to_python
-from ._source import Source
+from ._expressions import Expressions
+from ._source import NotConstant, Source, to_python
+
+if TYPE_CHECKING:
+    from ._codegen import TranslationUnit
 
 MAX_ITERATIONS = 10000
 _ADDITION: Dict[Type[ast.operator], str] = {ast.Add: "+=", ast.Sub: "-="}
-_OPERATION: Dict[Type[ast.operator], str] = {ast.Mult: "*", ast.Div: "/"}
-_HINTS: Dict[Type[ast.stmt], str] = {
+_HINTS: Dict[Type[ast.AST], str] = {
     ast.While: "use a loop over constants: for k in range(3)",
     ast.Break: "loops are unrolled; use an if in the loop body",
     ast.Continue: "use an if in the loop body",
@@ -25,85 +28,76 @@ _HINTS: Dict[Type[ast.stmt], str] = {
 }
 
 
-def arguments_of(tree: ast.FunctionDef) -> List[ast.arg]:
-    """All arguments with a name, in order; without *args and **kwargs."""
-    return [*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs]
-
-
 class Statements(Expressions):
     """Translates the statements of one function to ``body``: Python line numbers and text."""
 
-    def __init__(self, source: Source, function: FunctionType, table: FunctionTable) -> None:
-        self.arguments = {a.arg for a in arguments_of(source.tree)}
+    def __init__(self, function: FunctionType, unit: TranslationUnit) -> None:
+        source = Source(function)
+        arguments = source.tree.args
+        #: All arguments with a name, in order; without *args and **kwargs.
+        self.arguments = [
+            a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+        ]
         names = (n for n in ast.walk(source.tree) if isinstance(n, ast.Name))
         stored = {n.id for n in names if isinstance(n.ctx, ast.Store)}
-        super().__init__(source, function, stored | self.arguments, table)
+        super().__init__(source, function, stored.union(self.arguments), unit)
         #: Names that statements assign, including loop variables.
-        self.temporaries = stored - self.arguments
+        self.temporaries = stored.difference(self.arguments)
+        #: Types of variables, by their names in Python.
+        self.types: Dict[str, str] = {}
         self.body: List[Tuple[int, str]] = []
+        self._indent = ""
         self._loop_variables: List[str] = []  # variables of the enclosing loops
 
-    # -- differences between kernels and functions ---------------------------------------------
-
-    def assign_attribute(self, node: ast.stmt, to: ast.expr, value: ast.expr, indent: str) -> None:
-        """Translate ``to = value`` where ``to`` is not a name."""
-        self.source.fail(to, "the target of an assignment must be a name")
-
     def result(self, to: ast.expr) -> str:
-        """The result variable of ``to``."""
+        """The result variable of the target of an assignment; a kernel has results."""
         self.source.fail(to, "the target of an assignment must be a name")
-
-    def returned(self, node: ast.Return, indent: str) -> None:
-        """Translate a return."""
-        raise NotImplementedError
-
-    def typed(self, name: str, type_name: str) -> None:
-        """Record the type of an annotated temporary."""
-
-    def new_temporary(self) -> str:
-        """A new name for a temporary."""
-        raise NotImplementedError
-
-    # -- statements --------------------------------------------------------------------------
 
     def emit(self, node: ast.AST, text: str) -> None:
         """Append a line of the kernel language that translates this node."""
-        self.body.append((self.source.line(node), text))
+        self.body.append((self.source.line(node), self._indent + text))
 
-    def block(self, statements: Iterable[ast.stmt], indent: str) -> None:
+    @contextlib.contextmanager
+    def indented(self) -> Iterator[None]:
+        """Context of the lines in a block."""
+        self._indent += "  "
+        yield
+        self._indent = self._indent[:-2]
+
+    def block(self, statements: Iterable[ast.stmt]) -> None:
         """Translate a sequence of statements."""
         for statement in statements:
-            self.statement(statement, indent)
+            self.visit(statement)
 
-    def statement(self, node: ast.stmt, indent: str) -> None:
-        """Translate one statement and its nested statements."""
-        if isinstance(node, ast.Pass):
-            return
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            if isinstance(node.value.value, str) or node.value.value is Ellipsis:
-                return  # a docstring
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            self.scope.imports(node)
-        elif isinstance(node, ast.Assign):
-            for to in node.targets:
-                self._assign(node, to, node.value, indent)
-        elif isinstance(node, ast.AnnAssign):
-            self._annotated(node, indent)
-        elif isinstance(node, ast.AugAssign):
-            self._update(node, indent)
-        elif isinstance(node, ast.If):
-            self._if(node, indent)
-        elif isinstance(node, ast.For):
-            self._for(node, indent)
-        elif isinstance(node, ast.Return):
-            self.returned(node, indent)
-        else:
-            hint = _HINTS.get(type(node), "")
-            what = "expression statement" if isinstance(node, ast.Expr) else _node_name(node)
-            more = f"; {hint}" if hint else ""
-            self.source.fail(node, f"this statement is not supported in a kernel ({what}){more}")
+    def generic_visit(self, node: ast.AST) -> NoReturn:
+        if not isinstance(node, ast.stmt):
+            super().generic_visit(node)
+        is_call = isinstance(node, ast.Expr)
+        what = "expression statement" if is_call else type(node).__name__.lower()
+        hint = f"; {_HINTS[type(node)]}" if type(node) in _HINTS else ""
+        self.source.fail(node, f"this statement is not supported in a kernel ({what}){hint}")
 
-    def _annotated(self, node: ast.AnnAssign, indent: str) -> None:
+    def visit_Pass(self, node: ast.Pass) -> None:
+        pass
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        value = node.value.value if isinstance(node.value, ast.Constant) else None
+        if not isinstance(value, str) and value is not Ellipsis:  # a docstring
+            self.generic_visit(node)
+
+    def visit_Import(self, node: ast.Import) -> None:
+        self.scope.imports(node)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        self.scope.imports(node)
+
+    # -- assignments -------------------------------------------------------------------------
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        for to in node.targets:
+            self._assign(node, to, node.value)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         word = ast.unparse(node.annotation).strip("'\"")
         if word not in ("float", "int", "bool") or not isinstance(node.target, ast.Name):
             self.source.fail(
@@ -112,22 +106,35 @@ class Statements(Expressions):
                 'types={"dx": "long"}',
             )
         if word == "int":
-            self.typed(node.target.id, "int")
+            self.types.setdefault(node.target.id, "int")
         if node.value is not None:
-            self._assign(node, node.target, node.value, indent)
+            self._assign(node, node.target, node.value)
 
-    def _assign(self, node: ast.stmt, to: ast.expr, value: ast.expr, indent: str) -> None:
+    def _assign(self, node: ast.stmt, to: ast.expr, value: ast.expr) -> None:
         if isinstance(to, (ast.Tuple, ast.List)):
-            self._assign_many(node, to.elts, value, indent)
+            self._assign_many(node, to.elts, value)
         elif isinstance(to, ast.Name):
             text = self.expression(value)
-            self.emit(node, f"{indent}{self._assigned(to)} = {text};")
+            self.emit(node, f"{self._assigned(to)} = {text};")
         else:
-            self.assign_attribute(node, to, value, indent)
+            self._assign_result(node, to, value)
 
-    def _assign_many(
-        self, node: ast.stmt, to: List[ast.expr], value: ast.expr, indent: str
-    ) -> None:
+    def _assign_result(self, node: ast.stmt, to: ast.expr, value: ast.expr) -> None:
+        """Translate ``i.r = min(i.r, x)``, the only assignment to a result."""
+        result, shown = self.result(to), ast.unparse(to)
+        if isinstance(value, ast.Call) and not value.keywords:
+            intrinsic = self.intrinsic(value.func)
+            rest = [a for a in value.args if ast.unparse(a) != shown]
+            if intrinsic and intrinsic.name in ("min", "max") and len(rest) == len(value.args) - 1:
+                one = len(rest) == 1
+                text = self.expression(rest[0]) if one else self.apply(value, intrinsic, rest)
+                self.emit(node, f"{result} {intrinsic.name}= {text};")
+                return
+        self.source.fail(
+            node, f"a result supports {shown} += ... and {shown} = min({shown}, ...) only"
+        )
+
+    def _assign_many(self, node: ast.stmt, to: List[ast.expr], value: ast.expr) -> None:
         values = self._elements(value)
         if values is None or len(values) != len(to):
             self.source.fail(node, "the numbers of names and values differ")
@@ -135,15 +142,15 @@ class Statements(Expressions):
         read = {n.id for e in values for n in ast.walk(e) if isinstance(n, ast.Name)}
         if not names & read or not all(isinstance(e, ast.Name) for e in to):
             for one, expression in zip(to, values):
-                self._assign(node, one, expression, indent)
+                self._assign(node, one, expression)
             return
         # All values are computed before the first assignment.
-        temporaries = [self.new_temporary() for _ in values]
+        temporaries = [self.unit.unique("before") for _ in values]
         for name, expression in zip(temporaries, values):
-            self.emit(node, f"{indent}{name} = {self.expression(expression)};")
+            self.emit(node, f"{name} = {self.expression(expression)};")
         for name, one in zip(temporaries, to):
             assert isinstance(one, ast.Name)
-            self.emit(node, f"{indent}{self._assigned(one)} = {name};")
+            self.emit(node, f"{self._assigned(one)} = {name};")
 
     def _elements(self, value: ast.expr) -> Optional[List[ast.expr]]:
         """The elements of a tuple, a list or an iterable constant; None for other expressions."""
@@ -166,40 +173,40 @@ class Statements(Expressions):
         self.scope.loop_values.pop(to.id, None)
         return self.symbols[to.id]
 
-    def _update(self, node: ast.AugAssign, indent: str) -> None:
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
         kind, to = type(node.op), node.target
         if not isinstance(to, ast.Name):
             result = self.result(to)
             if kind not in _ADDITION:
                 self.source.fail(node, "a result supports += and -= only")
-            self.emit(node, f"{indent}{result} {_ADDITION[kind]} {self.expression(node.value)};")
+            self.emit(node, f"{result} {_ADDITION[kind]} {self.expression(node.value)};")
             return
         value = ast.BinOp(ast.Name(to.id, ast.Load()), node.op, node.value)
         for part in (value, value.left):
             ast.copy_location(part, node)
         if kind in _ADDITION and self.constant(value) is NotConstant:
             text = self.expression(node.value)
-            self.emit(node, f"{indent}{self._assigned(to)} {_ADDITION[kind]} {text};")
+            self.emit(node, f"{self._assigned(to)} {_ADDITION[kind]} {text};")
         else:
-            text = self.expression(value)
-            self.emit(node, f"{indent}{self._assigned(to)} = {text};")
+            self._assign(node, to, value)
 
-    def _if(self, node: ast.If, indent: str) -> None:
+    # -- conditions and loops ----------------------------------------------------------------
+
+    def visit_If(self, node: ast.If) -> None:
         condition = self.constant(node.test)
         if condition is not NotConstant:
-            self.block(node.body if condition else node.orelse, indent)
+            self.block(node.body if condition else node.orelse)
             return
-        text = self.expression(node.test)
-        self.emit(node, f"{indent}if ({text}) {{")
-        self.block(node.body, indent + "  ")
+        self.emit(node, f"if ({self.expression(node.test)}) {{")
+        with self.indented():
+            self.block(node.body)
         if node.orelse:
-            self.emit(node.orelse[0], f"{indent}}} else {{")
-            self.block(node.orelse, indent + "  ")
-        self.emit(node, f"{indent}}}")
+            self.emit(node.orelse[0], "} else {")
+            with self.indented():
+                self.block(node.orelse)
+        self.emit(node, "}")
 
-    # -- loops -------------------------------------------------------------------------------
-
-    def _for(self, node: ast.For, indent: str) -> None:
+    def visit_For(self, node: ast.For) -> None:
         """Unroll a loop over constants."""
         if node.orelse:
             self.source.fail(node.orelse[0], "else of a loop is not supported in a kernel")
@@ -208,7 +215,7 @@ class Statements(Expressions):
         self._loop_variables += names
         for value in values:
             self._bind(node.target, value)
-            self.block(node.body, indent)
+            self.block(node.body)
         del self._loop_variables[len(self._loop_variables) - len(names) :]
 
     def _loop_values(self, node: ast.expr) -> List[Any]:
@@ -230,7 +237,3 @@ class Statements(Expressions):
                 self._bind(one, part)
         else:
             self.source.fail(to, "write a loop as: for name in ...")
-
-
-def _node_name(node: ast.AST) -> str:
-    return type(node).__name__.lower()

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
-from typing import Any, Iterator, List, Sequence, Union
+from typing import Any, Iterator, List, Sequence
 
 import numpy as np
 
 from . import nbody
 from ._arrays import number
-from ._open import Device, open
-from ._optional import require
+from ._device import Device, open
+from ._system import PathLike, require
 from .nbody import History, Snapshot
 
-PathLike = Union[str, "os.PathLike[str]"]
 FRAMES = 48
 
 
@@ -33,9 +31,7 @@ def demo(
     """
     require("matplotlib", "the demonstration").use("Agg")
     require("PIL", "the animation")
-    end = number("t_end", t_end)
-    if end <= 0:
-        raise ValueError(f"t_end: expected a time above 0, got {end}")
+    end = number("t_end", t_end, above=0)
     folder = pathlib.Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     with open(device_name) if device_name else open(engine="native") as device:

@@ -10,11 +10,11 @@ or not positive definite raises ``LinAlgError``, which is also NumPy's.
 
 from __future__ import annotations
 
-from ._batches import BatchLU, batch_lu, batch_matmul, batch_solve
 from ._distributed import DistributedLU, DistributedMatrices, DistributedMatrix, GridTimes
 from ._factors import LU, Cholesky, cholesky, lu, solve, solve_triangular
 from ._matrices import LinAlgError
-from ._products import MatrixProduct, matmul, operator
+from ._products import BatchLU, MatrixProduct, batch_lu, batch_matmul, batch_solve
+from ._products import matmul, operator
 
 __all__ = [
     "BatchLU",

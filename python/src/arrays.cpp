@@ -26,22 +26,13 @@ void require_writable(const py::array& a, const std::string& name) {
   if (!a.writeable()) wrong_value(name, "the array is read-only");
 }
 
-template <typename Named>
-void add_names(NamedArrays<Named>& arrays) {
-  for (std::size_t k = 0; k < arrays.list.size(); ++k) arrays.list[k].name = arrays.names[k];
-}
-
-std::size_t stride_bytes(const py::array& a, std::size_t i) {
-  return static_cast<std::size_t>(std::abs(a.strides(static_cast<py::ssize_t>(i))));
-}
-
 }  // namespace
 
 NamedArrays<NamedInput> input_arrays(const py::dict& arrays, std::size_t n) {
   NamedArrays<NamedInput> out;
   for (const auto& [key, value] : arrays) {
-    const auto name = py::cast<std::string>(key);
-    const auto a = py::cast<py::array>(value);
+    const std::string& name = out.names.emplace_back(py::cast<std::string>(key));
+    const py::array& a = out.arrays.emplace_back(py::cast<py::array>(value));
     const HostNumber type = number_type(a, name);
     // A raw long consists of two adjacent words.
     const bool pairs = type == HostNumber::Raw && a.ndim() == 2 && a.shape(1) == 2;
@@ -51,40 +42,32 @@ NamedArrays<NamedInput> input_arrays(const py::dict& arrays, std::size_t n) {
                   "expected " + std::to_string(n) + " values, got " + std::to_string(a.shape(0)));
     if (pairs && n > 0 && a.strides(1) != 8)
       wrong_value(name, "the two words of a value must be adjacent");
-    NamedInput input;
-    input.array.data = a.data();
-    input.array.type = type;
-    input.array.stride = n > 1 ? a.strides(0) : a.itemsize();
-    out.names.push_back(name);
-    out.arrays.push_back(a);
-    out.list.push_back(input);
+    ConstArray& input = out.list.emplace_back(NamedInput{name, {}}).array;
+    input.data = a.data();
+    input.type = type;
+    input.stride = n > 1 ? a.strides(0) : a.itemsize();
   }
-  add_names(out);
   return out;
 }
 
 NamedArrays<NamedResult> result_arrays(const py::dict& arrays) {
   NamedArrays<NamedResult> out;
   for (const auto& [key, value] : arrays) {
-    const auto name = py::cast<std::string>(key);
-    auto a = py::cast<py::array>(value);
+    const std::string& name = out.names.emplace_back(py::cast<std::string>(key));
+    py::array& a = out.arrays.emplace_back(py::cast<py::array>(value));
     require_writable(a, name);
-    NamedResult result;
-    result.array.type = number_type(a, name);
-    result.array.stride = a.itemsize();
+    MutableArray& result = out.list.emplace_back(NamedResult{name, {}}).array;
+    result.data = a.mutable_data();
+    result.type = number_type(a, name);
+    result.stride = a.itemsize();
     if (a.ndim() == 1) {
-      if (a.shape(0) > 1) result.array.stride = a.strides(0);
+      if (a.shape(0) > 1) result.stride = a.strides(0);
     } else if (a.ndim() != 2 || (a.flags() & py::array::c_style) == 0) {
       wrong_value(name, "expected a one-dimensional array, or a C-contiguous two-dimensional one");
-    } else if (result.array.type == HostNumber::Raw) {
-      result.array.stride = 2 * a.itemsize();
+    } else if (result.type == HostNumber::Raw) {
+      result.stride = 2 * a.itemsize();
     }
-    result.array.data = a.mutable_data();
-    out.names.push_back(name);
-    out.arrays.push_back(a);
-    out.list.push_back(result);
   }
-  add_names(out);
   return out;
 }
 
@@ -103,28 +86,31 @@ double* result_doubles(py::array& array, std::size_t size, const char* name) {
   return const_cast<double*>(doubles(array, size, name));
 }
 
+void require_shape(const py::array& a, std::size_t r, std::size_t c, const char* name) {
+  if (a.ndim() != 2 || rows(a) != r || columns(a) != c)
+    wrong_value(name, "expected shape (" + std::to_string(r) + ", " + std::to_string(c) + ")");
+}
+
 template <typename Number>
 MatrixView<const Number> matrix_view(const py::array& a, const char* name) {
   if (!py::isinstance<py::array_t<Number>>(a))
     wrong_type(name, "unexpected element type " + type_text(a));
   if (a.ndim() != 2) wrong_value(name, "expected a two-dimensional array");
-  const auto rows = static_cast<std::size_t>(a.shape(0));
-  const auto columns = static_cast<std::size_t>(a.shape(1));
-  const std::size_t one = sizeof(Number);
+  const std::size_t rows = python::rows(a), columns = python::columns(a), one = sizeof(Number);
   const auto* const data = static_cast<const Number*>(a.data());
-  const auto is_packed = [&](std::size_t packed, std::size_t length, std::size_t other,
-                             std::size_t count) {
-    const bool forward = a.strides(static_cast<py::ssize_t>(packed)) > 0 || length <= 1;
-    const std::size_t apart = stride_bytes(a, other);
-    return forward && (length <= 1 || stride_bytes(a, packed) == one) &&
-           (count <= 1 || (a.strides(static_cast<py::ssize_t>(other)) > 0 && apart % one == 0 &&
-                           apart >= length * one));
-  };
   if (rows == 0 || columns == 0) return {data, std::max(rows, std::size_t{1}), Transpose::No};
-  if (is_packed(1, columns, 0, rows))
-    return {data, rows > 1 ? stride_bytes(a, 0) / one : columns, Transpose::Yes};
-  if (is_packed(0, rows, 1, columns))
-    return {data, columns > 1 ? stride_bytes(a, 1) / one : rows, Transpose::No};
+  // Elements between rows (columns) of `length` contiguous elements; 0 for another layout.
+  const auto stride = [one](py::ssize_t packed, std::size_t length, py::ssize_t other,
+                            std::size_t count) -> std::size_t {
+    if (length > 1 && packed != static_cast<py::ssize_t>(one)) return 0;
+    if (count <= 1) return length;
+    const auto apart = static_cast<std::size_t>(other);
+    return other > 0 && apart % one == 0 && apart >= length * one ? apart / one : 0;
+  };
+  if (const std::size_t apart = stride(a.strides(1), columns, a.strides(0), rows))
+    return {data, apart, Transpose::Yes};
+  if (const std::size_t apart = stride(a.strides(0), rows, a.strides(1), columns))
+    return {data, apart, Transpose::No};
   wrong_value(name, "neither rows nor columns are contiguous");
 }
 
@@ -133,6 +119,19 @@ MatrixView<Number> result_view(py::array& a, const char* name) {
   require_writable(a, name);
   const MatrixView<const Number> view = matrix_view<Number>(a, name);
   return {const_cast<Number*>(view.data), view.stride, view.transpose};
+}
+
+MatrixView<double> in_place(py::array& a, const char* name) {
+  if (a.ndim() != 2 || (a.flags() & py::array::f_style) == 0)
+    wrong_value(name, "expected a Fortran-contiguous matrix");
+  const MatrixView<double> view = result_view<double>(a, name);
+  return {view.data, std::max(rows(a), std::size_t{1}), Transpose::No};
+}
+
+std::span<std::int64_t> pivot_span(py::array_t<std::int64_t>& pivots, std::size_t n) {
+  if (static_cast<std::size_t>(pivots.size()) != n)
+    wrong_value("pivots", "expected " + std::to_string(n) + " values");
+  return {pivots.mutable_data(), n};
 }
 
 template MatrixView<const double> matrix_view<double>(const py::array&, const char*);

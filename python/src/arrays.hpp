@@ -1,7 +1,10 @@
-// Views of NumPy arrays for the library, without copies. The Python package checks names, types and
-// shapes; the checks here guarantee memory safety for every caller.
+// Views of NumPy arrays for the library, without copies. The Python package checks the arguments of
+// users; the checks here guarantee memory safety.
 #pragma once
 
+#include <cstdint>
+#include <deque>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,11 +14,11 @@
 
 namespace gdr::python {
 
-/// Named arrays of one length, kept alive while the library reads or fills them.
+/// Named arrays, kept alive while the library reads or fills them.
 template <typename Named>
 struct NamedArrays {
-  std::vector<std::string> names;
-  std::vector<py::array> arrays;  // keeps the data alive
+  std::deque<std::string> names;  // at stable addresses
+  std::vector<py::array> arrays;
   std::vector<Named> list;
 };
 
@@ -29,10 +32,18 @@ NamedArrays<NamedResult> result_arrays(const py::dict& arrays);
 const double* doubles(const py::array& array, std::size_t size, const char* name);
 double* result_doubles(py::array& array, std::size_t size, const char* name);
 
+inline std::size_t rows(const py::array& a) { return static_cast<std::size_t>(a.shape(0)); }
+inline std::size_t columns(const py::array& a) { return static_cast<std::size_t>(a.shape(1)); }
+void require_shape(const py::array& a, std::size_t r, std::size_t c, const char* name);
+
 /// A view of a two-dimensional array with contiguous rows or columns.
 template <typename Number>
 MatrixView<const Number> matrix_view(const py::array& array, const char* name);
 template <typename Number>
 MatrixView<Number> result_view(py::array& array, const char* name);
+/// A matrix that is modified in place: Fortran-contiguous, as in LAPACK.
+MatrixView<double> in_place(py::array& a, const char* name);
+
+std::span<std::int64_t> pivot_span(py::array_t<std::int64_t>& pivots, std::size_t n);
 
 }  // namespace gdr::python

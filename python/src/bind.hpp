@@ -35,15 +35,10 @@ py::list tuples(const std::vector<Record>& records, const Fields& fields) {
   return list;
 }
 
-void bind_errors(py::module_& m);
 void bind_kernel(py::module_& m);
 void bind_device(py::module_& m);
 void bind_job(py::module_& m);
-void bind_gravity(py::module_& m);
-void bind_product(py::module_& m);
-void bind_solver(py::module_& m);
-void bind_batch(py::module_& m);
-void bind_distributed(py::module_& m);
+void bind_linalg(py::module_& m);
 void bind_machine(py::module_& m);
 
 }  // namespace gdr::python

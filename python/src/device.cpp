@@ -8,55 +8,36 @@
 
 #include "bind.hpp"
 #include "gdr/error.hpp"
-#include "gdr/timeline.hpp"
 #include "gdr/version.hpp"
-#include "ranks.hpp"
-#include "run_interruptible.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 namespace gdr::python {
 namespace {
 
 py::dict statistics(DeviceHandle& handle) {
+  using namespace py::literals;
   const Statistics s = handle.device().statistics();
-  py::dict d;
-  d["runs"] = s.runs;
-  d["interactions"] = s.interactions;
-  d["flops"] = s.flops;
-  d["compute_clocks"] = s.compute_clocks;
-  d["chip_clocks"] = s.chip_clocks;
-  d["bytes_to_board"] = s.bytes_to_board;
-  d["bytes_from_board"] = s.bytes_from_board;
-  d["predicted_seconds"] = s.predicted_seconds;
-  d["host_seconds"] = s.host_seconds;
-  d["engine"] = s.engine;
-  d["isa"] = s.isa;
-  d["threads"] = s.threads;
-  d["fast_runs"] = s.fast_runs;
-  d["fallback_runs"] = s.fallback_runs;
-  d["fallback_reason"] = s.fallback_reason;
-  d["compile_seconds"] = s.compile_seconds;
-  d["lost_boards"] = s.lost_boards;
-  d["checks"] = s.checks;
-  d["failed_ranks"] = py::tuple(py::cast(s.failed_ranks));
-  d["conversion_seconds"] = s.conversion_seconds;
-  d["transfer_seconds"] = s.transfer_seconds;
-  d["board_seconds"] = s.board_seconds;
-  d["overlap_seconds"] = s.overlap_seconds;
-  return d;
+  return py::dict(
+      "runs"_a = s.runs, "interactions"_a = s.interactions, "flops"_a = s.flops,
+      "compute_clocks"_a = s.compute_clocks, "chip_clocks"_a = s.chip_clocks,
+      "bytes_to_board"_a = s.bytes_to_board, "bytes_from_board"_a = s.bytes_from_board,
+      "predicted_seconds"_a = s.predicted_seconds, "host_seconds"_a = s.host_seconds,
+      "engine"_a = s.engine, "isa"_a = s.isa, "threads"_a = s.threads, "fast_runs"_a = s.fast_runs,
+      "fallback_runs"_a = s.fallback_runs, "fallback_reason"_a = s.fallback_reason,
+      "compile_seconds"_a = s.compile_seconds, "failed_boards"_a = s.failed_boards,
+      "checks"_a = s.checks, "failed_ranks"_a = py::tuple(py::cast(s.failed_ranks)),
+      "conversion_seconds"_a = s.conversion_seconds, "transfer_seconds"_a = s.transfer_seconds,
+      "board_seconds"_a = s.board_seconds, "overlap_seconds"_a = s.overlap_seconds);
 }
 
 py::list timeline(DeviceHandle& handle) {
-  std::vector<TimelineEvent> events;
-  handle.run([&](Device& d) { events = d.timeline(); });
-  return tuples(events, [](const TimelineEvent& e) {
+  return tuples(handle.run(&Device::timeline), [](const TimelineEvent& e) {
     return py::make_tuple(e.board, e.part, e.what, e.begin, e.end);
   });
 }
 
 py::list rank_reports(DeviceHandle& handle) {
-  std::vector<RankReport> reports;
-  handle.run([&](Device& d) { reports = d.rank_reports(); });
-  return tuples(reports, [](const RankReport& r) {
+  return tuples(handle.run(&Device::rank_reports), [](const RankReport& r) {
     return py::make_tuple(r.rank, r.host, r.boards, r.threads, r.pairs, r.bytes_to_board,
                           r.bytes_from_board, r.bytes_received, r.sources_bytes, r.seconds,
                           r.waiting_seconds, r.memory_bytes, r.sources_seconds, r.sources_waiting);
@@ -64,16 +45,8 @@ py::list rank_reports(DeviceHandle& handle) {
 }
 
 py::list board_tests(DeviceHandle& handle, unsigned rounds) {
-  std::vector<BoardTest> tests;
-  handle.run([&](Device& d) { tests = d.test(rounds); });
-  return tuples(tests,
+  return tuples(handle.run([rounds](Device& d) { return d.test(rounds); }),
                 [](const BoardTest& t) { return py::make_tuple(t.board, t.failure, t.seconds); });
-}
-
-std::vector<unsigned> shrink(DeviceHandle& handle) {
-  std::vector<unsigned> failed;
-  handle.run([&](Device& d) { failed = d.shrink(); });
-  return failed;
 }
 
 /// Calls `work` like Device::retry_on_rank_failure. Python exceptions are converted to the
@@ -92,7 +65,7 @@ void retry_on_rank_failure(DeviceHandle& handle, const py::function& work) {
       if (!py::hasattr(error.value(), "_collective")) throw;
       const std::string text = py::str(error.value());
       collective.emplace(error);
-      throw_collective(text);
+      throw CollectiveError(ErrorCategory::Input, text);
     }
   };
   try {
@@ -105,21 +78,27 @@ void retry_on_rank_failure(DeviceHandle& handle, const py::function& work) {
 }
 
 /// The bytes of all ranks in rank order; collective. All ranks must pass the same number of bytes.
-py::bytes gather_bytes(DeviceHandle& handle, const py::bytes& own) {
-  const std::string text = own;
-  std::string all;
-  handle.run([&](Device& d) { all = gather(d, text); });
-  return all;
+py::bytes gather_bytes(DeviceHandle& handle, const std::string& own) {
+  return handle.run([&own](Device& d) {
+    RankGroup* const ranks = DeviceRanks::group(d);
+    if (ranks == nullptr) return own;
+    std::string all(own.size() * ranks->size(), '\0');
+    ranks->gather(own.data(), own.size(), all.data());
+    return all;
+  });
 }
 
-std::vector<double> gather_numbers(DeviceHandle& handle, double own) {
-  std::vector<double> all;
-  handle.run([&](Device& d) { all = gather(d, own); });
-  return all;
-}
-
-void agree(DeviceHandle& handle, const std::optional<std::string>& message, bool type_error) {
-  handle.run([&](Device& d) { check_collectively(d, message, type_error); });
+/// Throws on all ranks if a rank passes an error message; collective. The error is that of the
+/// first such rank: Error (Usage) if `type_error` is set, else Error (Input).
+void agree_on_error(DeviceHandle& handle, const std::optional<std::string>& message,
+                    bool type_error) {
+  handle.run([&](Device& d) {
+    RankGroup* const ranks = DeviceRanks::group(d);
+    if (ranks == nullptr) return;
+    std::optional<Error> error;
+    if (message) error.emplace(type_error ? ErrorCategory::Usage : ErrorCategory::Input, *message);
+    agree(*ranks, error);
+  });
 }
 
 /// The directory of libgdr and its MPI plugin.
@@ -157,13 +136,12 @@ void bind_device(py::module_& m) {
       .def_property_readonly("rank", [](DeviceHandle& h) { return h.device().rank(); })
       .def_property_readonly("ranks", [](DeviceHandle& h) { return h.device().ranks(); })
       .def("rank_reports", &rank_reports)
-      .def("gather", &gather_numbers)
       .def("gather_bytes", &gather_bytes)
       .def("test", &board_tests)
       .def("interrupt", [](DeviceHandle& h) { h.device().interrupt(); })
-      .def("shrink", &shrink)
+      .def("shrink", [](DeviceHandle& h) { return h.run(&Device::shrink); })
       .def("retry_on_rank_failure", &retry_on_rank_failure)
-      .def("agree", &agree);
+      .def("agree", &agree_on_error);
   m.def("library_folder", &library_folder);
 }
 

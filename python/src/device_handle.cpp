@@ -1,12 +1,9 @@
 #include "device_handle.hpp"
 
-#include <pybind11/pybind11.h>
 #include <unistd.h>
 
-#include <new>
-
 #include "gdr/error.hpp"
-#include "ranks.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 namespace py = pybind11;
 
@@ -15,6 +12,13 @@ namespace {
 
 constexpr std::chrono::milliseconds signal_interval{50};
 constexpr std::chrono::milliseconds interrupt_interval{10};
+
+/// False if MPI provides less than MPI_THREAD_MULTIPLE: only the thread that opened the device may
+/// use it.
+bool any_thread_allowed(Device& device) {
+  const RankGroup* const ranks = DeviceRanks::group(device);
+  return ranks == nullptr || ranks->any_thread();
+}
 
 }  // namespace
 
@@ -51,34 +55,24 @@ std::unique_lock<std::timed_mutex> DeviceHandle::acquire() {
   return lock;
 }
 
-void DeviceHandle::run(const std::function<void(Device&)>& work) {
+void DeviceHandle::execute(const std::function<void(Device&)>& work) {
   const std::unique_lock lock = acquire();
   Device& open = device();
   if (!any_thread_) {
     const py::gil_scoped_release released;
     return work(open);
   }
-  worker_->start([&] { work(open); });
-  std::optional<py::error_already_set> signal;
-  for (;;) {
-    bool done = false;
-    {
+  std::future<void> done = worker_->start([&] { work(open); });
+  while (!completes_within(done, signal_interval)) {
+    if (PyErr_CheckSignals() == 0) continue;
+    const py::error_already_set signal;
+    do {  // The work may consist of several runs: interrupt each until the work has ended.
       const py::gil_scoped_release released;
-      done = worker_->wait_for(signal ? interrupt_interval : signal_interval);
-      // The work may consist of several runs: interrupt each until the work has ended.
-      if (!done && signal) open.interrupt();
-    }
-    if (done) break;
-    if (!signal && PyErr_CheckSignals() != 0) signal.emplace();
+      open.interrupt();
+    } while (!completes_within(done, interrupt_interval));
+    throw signal;
   }
-  if (signal) {
-    try {
-      worker_->finish();
-    } catch (...) {  // the error of the interrupted work
-    }
-    throw *signal;
-  }
-  worker_->finish();
+  done.get();
 }
 
 void DeviceHandle::close() {
@@ -88,18 +82,16 @@ void DeviceHandle::close() {
   // Other Python threads must see the device closed before the GIL is released.
   std::optional<Device> closing = std::move(device_);
   device_.reset();
-  without_gil([&closing] { closing.reset(); });
+  {
+    const py::gil_scoped_release released;
+    closing.reset();
+  }
   // Releasing one may let other threads detach others.
   while (!dependents_.empty()) {
-    Dependent* const dependent = *dependents_.begin();
-    dependents_.erase(dependent);
-    dependent->release();
+    const auto release = std::move(dependents_.begin()->second);
+    dependents_.erase(dependents_.begin());
+    release();
   }
-}
-
-void DeviceHandle::without_gil(const std::function<void()>& work) {
-  const py::gil_scoped_release released;
-  work();
 }
 
 }  // namespace gdr::python

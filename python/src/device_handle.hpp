@@ -1,19 +1,21 @@
 // An open device of Python: shared by its jobs, closed once, used by one thread at a time.
 #pragma once
 
+#include <pybind11/pybind11.h>
 #include <sys/types.h>
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
+#include <type_traits>
 #include <utility>
 
+#include "background.hpp"
 #include "gdr/device.hpp"
-#include "worker.hpp"
 
 namespace gdr::python {
 
@@ -25,38 +27,43 @@ class DeviceHandle {
   DeviceHandle& operator=(const DeviceHandle&) = delete;
   ~DeviceHandle();
 
-  /// An object that is released when the device is closed.
-  class Dependent {
-   public:
-    virtual void release() = 0;
-
-   protected:
-    ~Dependent() = default;
-  };
-  void attach(Dependent& dependent) { dependents_.insert(&dependent); }
-  void detach(Dependent& dependent) { dependents_.erase(&dependent); }
-  static void without_gil(const std::function<void()>& work);
+  /// Closing the device calls `release`, unless `object` has been detached before.
+  void attach(const void* object, std::function<void()> release) {
+    dependents_.emplace(object, std::move(release));
+  }
+  void detach(const void* object) { dependents_.erase(object); }
 
   /// The device. Throws Error (Device) if it is closed, and in a child process forked after it was
   /// opened, which lacks its threads.
   Device& device();
   bool closed() const noexcept { return !device_.has_value(); }
 
-  /// Runs `work` on the device without the GIL, after the work of other threads. To be called with
-  /// the GIL held. When a signal handler throws (Ctrl-C: KeyboardInterrupt), the device is
-  /// interrupted, and the handler's exception is thrown as soon as `work` has ended. If MPI allows
-  /// calls from one thread only, `work` runs in the calling thread and signals are handled after
-  /// it.
-  void run(const std::function<void(Device&)>& work);
+  /// The result of `work`, a function of Device&, which runs without the GIL after the work of
+  /// other threads. To be called with the GIL held. When a signal handler throws (Ctrl-C:
+  /// KeyboardInterrupt), the device is interrupted, and the handler's exception is thrown as soon
+  /// as `work` has ended. If MPI allows calls from one thread only, `work` runs in the calling
+  /// thread and signals are handled after it.
+  template <typename Work>
+  auto run(const Work& work) {
+    using Result = std::invoke_result_t<const Work&, Device&>;
+    if constexpr (std::is_void_v<Result>) {
+      execute(work);
+    } else {
+      std::optional<Result> result;
+      execute([&](Device& device) { result.emplace(std::invoke(work, device)); });
+      return *std::move(result);
+    }
+  }
   /// Closes the device after the work of other threads. Closing it twice has no effect.
   void close();
 
  private:
   /// Waits for exclusive use of the device, and handles signals meanwhile.
   std::unique_lock<std::timed_mutex> acquire();
+  void execute(const std::function<void(Device&)>& work);
 
   std::optional<Device> device_;
-  std::set<Dependent*> dependents_;
+  std::map<const void*, std::function<void()>> dependents_;
   std::timed_mutex mutex_;
   /// Leaked in a forked child, where its thread does not exist and cannot be joined.
   std::unique_ptr<Worker> worker_ = std::make_unique<Worker>();
@@ -69,18 +76,18 @@ using DevicePointer = std::shared_ptr<DeviceHandle>;
 /// An object of a device: a job, a product, a solver. Closing the device destroys it even if Python
 /// still refers to it, so that a board of another process is released. The GIL must be held.
 template <typename Object>
-class DeviceObject final : private DeviceHandle::Dependent {
+class DeviceObject {
  public:
   /// `make` creates the object from the device.
   template <typename Make>
   DeviceObject(DevicePointer device, const Make& make)
       : device_(std::move(device)), object_(std::in_place, make(device_->device())) {
-    device_->attach(*this);
+    device_->attach(this, [this] { release(); });
   }
   DeviceObject(const DeviceObject&) = delete;
   DeviceObject& operator=(const DeviceObject&) = delete;
   ~DeviceObject() {
-    device_->detach(*this);
+    device_->detach(this);
     release();
   }
 
@@ -92,18 +99,19 @@ class DeviceObject final : private DeviceHandle::Dependent {
   Object* operator->() { return &**this; }
   /// Runs `work` on the object, like DeviceHandle::run.
   template <typename Work>
-  void run(const Work& work) {
-    device_->run([&](Device&) { work(*object_); });
+  auto run(const Work& work) {
+    return device_->run([&](Device&) { return std::invoke(work, *object_); });
   }
   DeviceHandle& device() { return *device_; }
 
  private:
   /// Destroying the object cancels its work, which takes some time: the GIL is released.
-  void release() override {
+  void release() {
     // Another thread may destroy *this while the GIL is released: only the local is used then.
     std::optional<Object> released = std::move(object_);
     object_.reset();
-    DeviceHandle::without_gil([&released] { released.reset(); });
+    const pybind11::gil_scoped_release without_gil;
+    released.reset();
   }
 
   DevicePointer device_;

@@ -1,9 +1,7 @@
-// Jobs: a kernel on a device with its data.
-#include <memory>
-
+// Jobs, a kernel on a device with its data, and gravity on arrays of three-vectors.
 #include "arrays.hpp"
-#include "bind.hpp"
 #include "gdr/error.hpp"
+#include "gdr/gravity.hpp"
 
 namespace gdr::python {
 namespace {
@@ -12,7 +10,7 @@ namespace {
 class PyJob {
  public:
   PyJob(DevicePointer device, const Kernel& kernel)
-      : kernel_(kernel), job_(std::move(device), [&](Device& d) { return d.job(kernel); }) {}
+      : job_(std::move(device), [&](Device& d) { return d.job(kernel); }) {}
 
   void set(const std::string& name, double value) {
     job_.run([&](Job& j) { j.set(name, value); });
@@ -29,17 +27,22 @@ class PyJob {
     const auto inputs = input_arrays(arrays, n);
     job_.run([&](Job& j) { j.targets(n, inputs.list); });
   }
-  void run(const py::dict& arrays) {
-    auto results = result_arrays(arrays);
-    check_sizes(results);
+  /// Fills arrays that have been allocated for these numbers of targets and sources.
+  void run(const py::dict& arrays, std::size_t targets, std::size_t sources) {
+    const auto results = result_arrays(arrays);
     finish();
-    job_.run([&](Job& j) { j.run(results.list); });
+    job_.run([&](Job& j) {
+      check_counts(j, targets, sources);
+      j.run(results.list);
+    });
   }
-  void start(const py::dict& arrays) {
+  void start(const py::dict& arrays, std::size_t targets, std::size_t sources) {
     auto results = result_arrays(arrays);
-    check_sizes(results);
     finish();
-    job_.run([&](Job& j) { j.start(results.list); });
+    job_.run([&](Job& j) {
+      check_counts(j, targets, sources);
+      j.start(results.list);
+    });
     pending_ = std::move(results);
   }
   bool ready() { return job_->ready(); }
@@ -78,49 +81,52 @@ class PyJob {
     pending_ = {};
   }
 
-  /// The library does not check the lengths of result arrays.
-  void check_sizes(const NamedArrays<NamedResult>& results) {
-    for (std::size_t k = 0; k < results.list.size(); ++k) {
-      const std::string& name = results.names[k];
-      const py::array& a = results.arrays[k];
-      std::size_t count = 0, elements = 0;
-      for (const KernelVariable& v : kernel_.variables()) {
-        const bool output = v.role == Role::Output;
-        if (!output && v.role != Role::Result) continue;
-        const std::size_t words = v.type == HostNumber::Raw ? v.host_bytes / 8 : 1;
-        if (v.name == name) {
-          elements = words;
-        } else if (name.ends_with("[]") && is_element(v.name, name)) {
-          elements += words;
-        } else {
-          continue;
-        }
-        count = output ? job_->source_count() : job_->target_count();
-      }
-      if (elements == 0) continue;  // an unknown name, which the library rejects
-      if (static_cast<std::size_t>(a.size()) != count * elements)
-        throw py::value_error(name + ": expected " + std::to_string(count * elements) +
-                              " values, got " + std::to_string(a.size()));
-      if (elements > 1 && (a.flags() & py::array::c_style) == 0)
-        throw py::value_error(name + ": the array must be C-contiguous");
-    }
+  /// The library does not check the lengths of result arrays, and another thread may have changed
+  /// the targets or sources after the allocation.
+  static void check_counts(const Job& job, std::size_t targets, std::size_t sources) {
+    if (job.target_count() != targets || job.source_count() != sources)
+      throw Error(ErrorCategory::Usage,
+                  "the targets or sources of the job have changed during the call");
   }
 
-  /// Whether `variable` is an element, NAME_3, of `list`, NAME[].
-  static bool is_element(const std::string& variable, const std::string& list) {
-    const std::string stem = list.substr(0, list.size() - 2) + "_";
-    return variable.starts_with(stem) && variable.size() > stem.size() &&
-           variable.find_first_not_of("0123456789", stem.size()) == std::string::npos;
-  }
-
-  Kernel kernel_;
   NamedArrays<NamedResult> pending_;
   DeviceObject<Job> job_;  // destroyed before the arrays that it fills
+};
+
+class PyGravity {
+ public:
+  explicit PyGravity(DevicePointer device)
+      : gravity_(std::move(device), [](Device& d) { return Gravity(d); }) {}
+
+  /// Forces of n particles on each other, or on targets.
+  void compute(const py::array& position, const py::array& mass, double eps,
+               const std::optional<py::array>& targets, py::array acceleration,
+               py::array potential) {
+    const auto n = static_cast<std::size_t>(mass.size());
+    const auto m = targets ? static_cast<std::size_t>(targets->size()) / 3 : n;
+    const double* const x = doubles(position, 3 * n, "pos");
+    const double* const mj = doubles(mass, n, "mass");
+    const double* const t = targets ? doubles(*targets, 3 * m, "targets") : nullptr;
+    double* const a = result_doubles(acceleration, 3 * m, "acc");
+    double* const p = result_doubles(potential, m, "pot");
+    gravity_.run([&](Gravity& g) {
+      if (targets)
+        g.compute_on(m, t, n, x, mj, eps, a, p);
+      else
+        g.compute(n, x, mj, eps, a, p);
+    });
+  }
+
+ private:
+  DeviceObject<Gravity> gravity_;
 };
 
 }  // namespace
 
 void bind_job(py::module_& m) {
+  py::class_<PyGravity>(m, "Gravity")
+      .def(py::init<DevicePointer>())
+      .def("compute", &PyGravity::compute);
   py::class_<PyJob>(m, "Job")
       .def(py::init<DevicePointer, const Kernel&>())
       .def("set", &PyJob::set)

@@ -10,7 +10,6 @@
 #include "emulator/isa/program.hpp"
 #include "gdr/error.hpp"
 #include "kernels/compiler/compiler.hpp"
-#include "run_interruptible.hpp"
 
 namespace gdr::python {
 namespace {
@@ -19,12 +18,11 @@ constexpr std::array role_names{"target", "source", "result", "param", "output"}
 constexpr std::array type_names{"float64", "float32", "int64", "raw"};
 
 py::list variables(const Kernel& kernel) {
-  py::list list;
-  for (const KernelVariable& v : kernel.variables())
-    list.append(py::make_tuple(v.name, role_names[static_cast<std::size_t>(v.role)],
-                               type_names[static_cast<std::size_t>(v.type)], v.conversion,
-                               v.reduction, v.host_bytes));
-  return list;
+  return tuples(kernel.variables(), [](const KernelVariable& v) {
+    return py::make_tuple(v.name, role_names[static_cast<std::size_t>(v.role)],
+                          type_names[static_cast<std::size_t>(v.type)], v.conversion, v.reduction,
+                          v.host_bytes);
+  });
 }
 
 /// The kernel of a compilation, or its diagnostics as an Error (Program), like Kernel::compile.

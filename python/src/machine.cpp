@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "arrays.hpp"
-#include "bind.hpp"
+#include "gdr/error.hpp"
 
 namespace gdr::python {
 namespace {
@@ -57,34 +57,36 @@ MachineMemory memory_by_name(const std::string& name) {
   return enumerator<MachineMemory>(memory_names, "memory", name);
 }
 
-/// Raw words of all blocks: (blocks, addresses, PEs), or (blocks, addresses) for "broadcast".
-py::array_t<std::uint64_t> memory(const Machine& machine, const std::string& name) {
-  const MachineMemory which = memory_by_name(name);
-  const std::size_t blocks = machine.blocks();
-  const std::size_t size = machine.memory(which, 0).size();
-  const bool shared = which == MachineMemory::Broadcast;
-  std::vector<py::ssize_t> shape{static_cast<py::ssize_t>(blocks),
-                                 static_cast<py::ssize_t>(shared ? size : size / machine.pes())};
-  if (!shared) shape.push_back(static_cast<py::ssize_t>(machine.pes()));
-  py::array_t<std::uint64_t> out(shape);
-  for (std::size_t b = 0; b < blocks; ++b)
-    std::ranges::copy(machine.memory(which, b), out.mutable_data() + b * size);
-  return out;
-}
+using Words = std::vector<std::uint64_t>;
 
-/// A memory reduced over the blocks: (addresses, PEs), or (addresses) for "broadcast".
-py::array_t<std::uint64_t> reduced(const Machine& machine, const std::string& name,
-                                   const std::string& operation) {
-  const MachineMemory which = memory_by_name(name);
-  const std::vector<std::uint64_t> words = machine.reduced(which, operation);
-  std::vector<py::ssize_t> shape{static_cast<py::ssize_t>(words.size())};
-  if (which != MachineMemory::Broadcast) {
-    shape[0] /= static_cast<py::ssize_t>(machine.pes());
-    shape.push_back(static_cast<py::ssize_t>(machine.pes()));
-  }
+/// Words as an array (addresses, PEs), or (addresses) for the broadcast memory; `shape` is empty,
+/// or the number of blocks, as the first dimension.
+py::array_t<std::uint64_t> array_of(const Words& words, const Machine& machine, MachineMemory which,
+                                    std::vector<std::size_t> shape) {
+  const bool has_pes = which != MachineMemory::Broadcast;
+  shape.push_back(words.size() / (shape.empty() ? 1 : shape[0]) / (has_pes ? machine.pes() : 1));
+  if (has_pes) shape.push_back(machine.pes());
   py::array_t<std::uint64_t> out(shape);
   std::ranges::copy(words, out.mutable_data());
   return out;
+}
+
+/// Raw words of all blocks.
+py::array_t<std::uint64_t> memory(const Machine& machine, const std::string& name) {
+  const MachineMemory which = memory_by_name(name);
+  Words words;
+  for (std::size_t b = 0; b < machine.blocks(); ++b) {
+    const Words block = machine.memory(which, b);
+    words.insert(words.end(), block.begin(), block.end());
+  }
+  return array_of(words, machine, which, {machine.blocks()});
+}
+
+/// A memory reduced over the blocks.
+py::array_t<std::uint64_t> reduced(const Machine& machine, const std::string& name,
+                                   const std::string& operation) {
+  const MachineMemory which = memory_by_name(name);
+  return array_of(machine.reduced(which, operation), machine, which, {});
 }
 
 py::tuple flags(const Machine& machine, std::size_t block) {
@@ -115,8 +117,6 @@ std::uint64_t run(PyMachine& machine, std::uint64_t most) {
   return done;
 }
 
-void set(Machine& machine, const std::string& name, double value) { machine.set(name, value); }
-
 void sources(Machine& machine, std::size_t n, const py::dict& arrays) {
   machine.sources(n, input_arrays(arrays, n).list);
 }
@@ -125,16 +125,11 @@ void targets(Machine& machine, std::size_t n, const py::dict& arrays) {
   machine.targets(n, input_arrays(arrays, n).list);
 }
 
-void results(Machine& machine, const py::dict& arrays) {
-  const auto results = result_arrays(arrays);
-  for (std::size_t k = 0; k < results.list.size(); ++k)
-    if (static_cast<std::size_t>(results.arrays[k].size()) < machine.target_count())
-      throw py::value_error(results.names[k] + ": the array is too short");
-  machine.results(results.list);
-}
-
-std::vector<std::string> instructions(const Machine& machine, const std::string& section) {
-  return machine.instructions(section);
+/// Fills arrays that have been allocated for this number of targets.
+void results(Machine& machine, const py::dict& arrays, std::size_t targets) {
+  if (machine.target_count() != targets)
+    throw Error(ErrorCategory::Usage, "the targets have changed during the call");
+  machine.results(result_arrays(arrays).list);
 }
 
 void set_memory(Machine& machine, const std::string& name, std::size_t block, std::size_t address,
@@ -148,7 +143,7 @@ void bind_machine(py::module_& m) {
   py::class_<PyMachine>(m, "Machine")
       .def(py::init<const std::string&>())
       .def("load", member(&Machine::load))
-      .def("set", member(&set))
+      .def("set", member(&Machine::set))
       .def("sources", member(&sources))
       .def("targets", member(&targets))
       .def("results", member(&results))
@@ -156,7 +151,7 @@ void bind_machine(py::module_& m) {
       .def("step", member(&Machine::step))
       .def("run", &run)
       .def("position", member(&position))
-      .def("instructions", member(&instructions))
+      .def("instructions", member(&Machine::instructions))
       .def("memory", member(&memory))
       .def("reduced", member(&reduced))
       .def("flags", member(&flags))

@@ -1,21 +1,61 @@
-// gdr._core: the extension module. The package's Python code checks arguments and defines the
-// public names; _core.pyi declares the types of this module.
+// gdr._core: the extension module, and its exceptions. The package's Python code checks arguments
+// and defines the public names; _core.pyi declares the types of this module.
+#include <array>
+
 #include "bind.hpp"
+#include "emulator/assembler/printable.hpp"
+#include "gdr/error.hpp"
 #include "gdr/version.hpp"
-#include "run_interruptible.hpp"
+#include "libgdr/ranks/collective.hpp"
+
+namespace gdr::python {
+namespace {
+
+/// Classes of gdr.errors, indexed by ErrorCategory, whose values start at 1.
+constexpr std::array class_names{"Error",     "UsageError",  "InputError",       "ProgramError",
+                                 "FileError", "DeviceError", "UnsupportedError", "InternalError"};
+
+const char* class_of(const Error& error) {
+  if (dynamic_cast<const RankFailure*>(&error) != nullptr) return "RankFailure";
+  const auto category = static_cast<std::size_t>(error.category());
+  return class_names[category < class_names.size() ? category : 0];
+}
+
+/// Sets the Python exception. Errors that all ranks throw are marked for
+/// Device.retry_on_rank_failure.
+void raise(const Error& error) {
+  const py::object type = py::module_::import("gdr.errors").attr(class_of(error));
+  const py::object exception = type(decode_utf8(printable(error.what())));
+  if (dynamic_cast<const CollectiveError*>(&error) != nullptr) exception.attr("_collective") = true;
+  PyErr_SetObject(type.ptr(), exception.ptr());
+}
+
+}  // namespace
+
+py::str decode_utf8(const std::string& text) {
+  return py::reinterpret_steal<py::str>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), "replace"));
+}
 
 PYBIND11_MODULE(_core, m) {
   m.doc() = "Extension module of the package gdr; import gdr instead.";
-  m.def("version", [] { return gdr::version(); });
-  m.def("wait_for_detached", &gdr::python::wait_for_detached);
-  gdr::python::bind_errors(m);
-  gdr::python::bind_kernel(m);
-  gdr::python::bind_device(m);
-  gdr::python::bind_job(m);
-  gdr::python::bind_gravity(m);
-  gdr::python::bind_product(m);
-  gdr::python::bind_solver(m);
-  gdr::python::bind_batch(m);
-  gdr::python::bind_distributed(m);
-  gdr::python::bind_machine(m);
+  py::register_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const Error& e) {
+      raise(e);
+    }
+  });
+  m.def("raise_error", [](int category, const std::string& message) {
+    throw Error(static_cast<ErrorCategory>(category), message);
+  });
+  m.def("version", [] { return version(); });
+  m.def("wait_for_detached", &wait_for_detached);
+  bind_kernel(m);
+  bind_device(m);
+  bind_job(m);
+  bind_linalg(m);
+  bind_machine(m);
 }
+
+}  // namespace gdr::python

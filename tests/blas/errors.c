@@ -1,5 +1,5 @@
-// Wrong arguments reach the program's own xerbla_ and cblas_xerbla, with the right number and name,
-// and C stays as it is.
+// Invalid arguments are reported to the program's own xerbla_ and cblas_xerbla, with the correct
+// number and name, and C is unchanged.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,7 +68,8 @@ int main(void) {
   fortran("N", "C", 1, 2, 1, 1, 1, 1, 10);
   fortran("N", "N", 2, 1, 1, 2, 1, 1, 13);
   fortran("N", "N", 0, 0, 0, 0, 1, 1, 8);
-  // The number counts the C arguments as the caller gave them. (This program has no RowMajorStrg.)
+  // The number is that of the C argument as the caller passed it. (This program has no
+  // RowMajorStrg.)
   c_call(100, 111, 111, 1, 1, 1, 1, 1, 1, 1);
   c_call(102, 100, 111, 1, 1, 1, 1, 1, 1, 2);
   c_call(101, 111, 200, 1, 1, 1, 1, 1, 1, 3);

@@ -51,7 +51,7 @@ HPL.out      output file name (if any)
 8            memory alignment in double (> 0)
 """
 
-# Of hpcc only: further sizes of its test of transposition.
+# hpcc only: further sizes of its transposition test.
 PTRANS = """##### This line is ignored (it serves as a separator). ######
 0            Number of additional problem sizes for PTRANS
 1200         values of N
@@ -86,7 +86,7 @@ def main() -> None:
             text = HPL.format(output=8 if output_name else 6, n=n, nb=NB, p=p, q=q)
             with open(os.path.join(folder, input_name), "w", encoding="ascii") as file:
                 file.write(text + (PTRANS if kind == "hpcc" else ""))
-            # Ranks share the cores of one machine here: a thread for each.
+            # Ranks share the cores of one machine: one thread each.
             settings = {"GDR_DEVICE": "emulator:threads=1", "GDR_BLAS_THRESHOLD": "0",
                         "OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
                         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}

@@ -32,8 +32,8 @@ def shorter(text: str) -> str:
 
 def passes(program: str, text: str, settings: dict[str, str], routine: str, calls: int) -> None:
     """Every routine passes, error exits included, and the device did what the shape says."""
-    # Thousands of products that take a millisecond: on a busy host threads that wait for each other
-    # must not take each other's time.
+    # Thousands of products of a millisecond: passive waiting avoids that threads compete on a busy
+    # host.
     settings = {"OMP_WAIT_POLICY": "passive", **settings}
     with tempfile.TemporaryDirectory() as folder:
         what = " ".join([os.path.basename(program), settings["GDR_DEVICE"],
@@ -66,7 +66,7 @@ def main() -> None:
     routine = f"{letter}gemm"
     fortran, c = f"{folder}/xblat3{letter}", f"{folder}/x{letter}cblat3"
     fortran_input, c_input = text(f"{letter}blat3.in"), text(f"{letter}in3")
-    # Of floats both precisions are the same.
+    # For floats both precisions are the same.
     precisions = ("full", "chip") if letter == "d" else ("full",)
     for precision in precisions:
         way = {"LD_PRELOAD": library, "GDR_BLAS_PRECISION": precision}

@@ -16,19 +16,19 @@ PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "numpy_progra
 
 def main() -> None:
     library, folder, kind = sys.argv[1:]
-    ways = {"LD_PRELOAD": library}
+    variants = {"LD_PRELOAD": library}
     if kind == "debian":
         python = "/usr/bin/python3"
         known = subprocess.run([python, "-c", "import numpy"], capture_output=True, check=False)
         if not os.path.exists(python) or known.returncode != 0:
             skip("Debian's NumPy is not installed (apt-get install python3-numpy)")
-        ways["LD_LIBRARY_PATH"] = folder
+        variants["LD_LIBRARY_PATH"] = folder
     else:
         python = os.environ.get("GDR_TEST_WHEELS", "")
         if not python:
             skip("GDR_TEST_WHEELS=PATH names no Python with wheels of NumPy")
-    for name, value in ways.items():
-        # A path of this environment may hold another NumPy than Debian's.
+    for name, value in variants.items():
+        # PYTHONPATH may contain another NumPy than Debian's.
         path = os.environ.get("PYTHONPATH", "") if kind == "wheels" else ""
         settings = {name: value, "GDR_BLAS_THRESHOLD": "1000", "PYTHONPATH": path,
                     "GDR_DEVICE": "emulator:chips=1,blocks=2"}

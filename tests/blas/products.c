@@ -1,6 +1,6 @@
-// Products through the entries of libgdrblas, as C and Fortran programs call them, against sums in
-// long double: shapes, layouts, names, what BLAS promises, threads and forks. Where they are done
-// is up to the environment; run.py says what it must have been.
+// Products through the entry points of libgdrblas, called as from C and Fortran, against sums in
+// long double: shapes, layouts, names, BLAS semantics, threads and forks. The environment chooses
+// where they are computed; the calling script checks it.
 #include "products.h"
 
 #include <complex.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static atomic_int failures, checks;
-static double tolerance = 4e-16;  // of the sum of magnitudes
+static double tolerance = 4e-16;  // relative to the sum of magnitudes
 
 static void check(int good, const char* what, int m, int n, int k) {
   ++checks;
@@ -45,7 +45,7 @@ struct problem {
 
 static struct problem make(int m, int n, int k, int by_rows, int ta, int tb, int padding) {
   struct problem p = {.m = m, .n = n, .k = k, .by_rows = by_rows, .ta = ta, .tb = tb};
-  // What follows directly in memory: rows of a matrix stored by columns.
+  // The number of contiguous elements: rows of a matrix stored by columns.
   p.lda = (ta ^ by_rows ? k : m) + padding + 1;
   p.ldb = (tb ^ by_rows ? n : k) + padding + 1;
   p.ldc = (by_rows ? n : m) + padding + 1;
@@ -62,7 +62,7 @@ static struct problem make(int m, int n, int k, int by_rows, int ta, int tb, int
 
 static void drop(struct problem* p) { free(p->a), free(p->b), free(p->c), free(p->before); }
 
-/// C, and that nothing beside it was written. What was kept of the inputs is in `p`.
+/// Checks C, and that nothing outside of it was written. `p` has copies of the inputs.
 static void verify(const struct problem* p, double eps, const char* what) {
   const int outer = p->by_rows ? p->m : p->n, inner = p->by_rows ? p->n : p->m;
   int good = 1;
@@ -121,7 +121,7 @@ static void shapes(void) {
   }
 }
 
-/// The names that wheels call, with sizes of 64 bits.
+/// Entry points of Python wheels, with 64-bit sizes.
 static void wheel_names(void) {
   struct problem p = make(7, 6, 5, 0, 0, 1, 2);
   const int64_t m = 7, n = 6, k = 5, lda = p.lda, ldb = p.ldb, ldc = p.ldc;
@@ -147,17 +147,17 @@ static void wheel_names(void) {
   drop(&p);
 }
 
-/// Of one row: a leading dimension has no other bound than memory, here that of one column.
+/// C of one row: its leading dimension may be arbitrarily large.
 static void huge_leading_dimension(void) {
   const int one = 1, n = 3, k = 2, ldc = 100000000;
   const double alpha = 2, beta = 0, a[2] = {3, 4}, b[6] = {1, 2, 3, 4, 5, 6};
-  double* const c = calloc(3 * (size_t)ldc, sizeof *c);  // pages that are not touched cost nothing
+  double* const c = calloc(3 * (size_t)ldc, sizeof *c);  // untouched pages use no memory
   dgemm_("N", "N", &one, &n, &k, &alpha, a, &one, b, &k, &beta, c, &ldc, 1, 1);
   check(c[0] == 22 && c[ldc] == 50 && c[2 * (size_t)ldc] == 78, "leading dimension 1e8", 1, 3, 2);
   free(c);
 }
 
-/// Of the device; hosts differ (OpenBLAS 0.3.21 reads small A where alpha is 0).
+/// Device only; host libraries differ (OpenBLAS 0.3.21 reads a small A if alpha is 0).
 static void special_values(void) {
   const int n = 2;
   const double one = 1, zero = 0, a[4] = {1, 2, 3, 4}, with_nan[4] = {NAN, 1, 1, INFINITY};
@@ -193,7 +193,7 @@ static void single_precision(void) {
   check(good, "sgemm_ and cblas_sgemm", m, n, k);
 }
 
-/// What is not ours: results in every kind of register, many arguments, complex values.
+/// Forwarded routines: results in every kind of register, many arguments, complex values.
 static void other_routines(void) {
   const int n = 3, step = 1;
   const double x[3] = {1, 2, 3}, y[3] = {4, 5, 6}, alpha = 2;
@@ -230,10 +230,10 @@ static void threads(void) {
   for (int t = 0; t < 4; ++t) pthread_join(thread[t], NULL);
 }
 
-/// A child has none of the threads that work for its parent's device.
+/// A child process has none of the threads of its parent's device.
 static void forks(void) {
 #ifdef GDR_SANITIZE_THREAD
-  return;  // the thread sanitizer ends children that start threads
+  return;  // the thread sanitizer kills children that start threads
 #endif
   const pid_t child = fork();
   if (child == 0) {
@@ -248,11 +248,11 @@ static void forks(void) {
   in_thread(NULL);
 }
 
-/// usage: products [device|alone]: the device does all; there is no host's BLAS
+/// usage: products [device|alone]: device: all products on the device; alone: no host BLAS
 int main(int argc, char** argv) {
   const char* const precision = getenv("GDR_BLAS_PRECISION");
   if (precision != NULL && strcmp(precision, "chip") == 0) tolerance = 4e-15;
-  // A host's BLAS rounds every sum of its own.
+  // A host BLAS rounds every intermediate sum.
   if (argc == 1 || strcmp(argv[1], "device") != 0) tolerance = 4e-15;
   shapes();
   wheel_names();

@@ -1,4 +1,4 @@
-// The routines that the tests call, declared as Fortran and CBLAS have them.
+// Declarations of the tested routines of Fortran BLAS and CBLAS.
 #pragma once
 
 #include <complex.h>

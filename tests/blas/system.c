@@ -1,4 +1,4 @@
-// A program that knows of no device: linked with the system's BLAS, to be led elsewhere.
+// A program linked with the system's BLAS; a library path or preload redirects its calls.
 #include <stdio.h>
 
 #include "products.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "board/programs.hpp"
-#include "emulator/board/run_clocks.hpp"
-#include "emulator/port/loop_plan.hpp"
+#include "emulator/board/time_model.hpp"
+#include "emulator/port/loaded_program.hpp"
 #include "gdr/error.hpp"
 #include "kernels/builtin.hpp"
 #include "support/catch.hpp"
@@ -275,7 +275,7 @@ TEST_CASE(
     time.write_memory(std::uint64_t{1} << chip, 8 * words, 0, words);
   for (unsigned t = 0; t < n / 256; ++t) {
     for (unsigned chip = 0; chip < 4; ++chip)
-      time.load(std::uint64_t{1} << chip, 8 * tile, load_clocks(tile).total);
+      time.load(std::uint64_t{1} << chip, 8 * tile, tile * BoardRates{}.port_in);
     time.run_returning(15, clocks.total, 0, words, 8 * 256 * (n + 1));
   }
   const double gflops = 2e-9 * n * n * inner / time.seconds();

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "board/programs.hpp"
-#include "emulator/engine/matmul/fast_kernels.hpp"
+#include "emulator/engine/matmul/kernels.hpp"
 #include "emulator/engine/matmul/pattern.hpp"
 #include "kernels/builtin.hpp"
 #include "support/catch.hpp"

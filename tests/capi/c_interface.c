@@ -94,7 +94,7 @@ static void test_board_statistics(gdr_device* device) {
   CHECK(gdr_device_board_statistics(device, &all.known, sizeof all) == GDR_OK);
   CHECK(all.known.overlap_seconds >= 0 && all.later == 0);
   CHECK(all.known.transfer_seconds == 0); /* boards of this process need none */
-  CHECK(all.known.lost_boards == 0 && all.known.checks == 0);
+  CHECK(all.known.failed_boards == 0 && all.known.checks == 0);
   CHECK(strcmp(gdr_device_engine(device), "vector") == 0 ||
         strcmp(gdr_device_engine(device), "reference") == 0);
   CHECK(strlen(gdr_device_isa(device)) > 0 && strcmp(gdr_device_fallback_reason(device), "") == 0);

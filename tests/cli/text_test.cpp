@@ -1,8 +1,8 @@
 // The progress bar's line and the layout of help texts, in this process.
 #include <string>
 
-#include "libgdr/cli/help.hpp"
-#include "libgdr/cli/progress.hpp"
+#include "libgdr/cli/command.hpp"
+#include "libgdr/cli/output.hpp"
 #include "support/catch.hpp"
 
 namespace gdr::test {

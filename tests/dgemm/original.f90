@@ -1,4 +1,4 @@
-! The original's matrix product as Fortran calls it: no interface, everything by reference.
+! The original library's matrix product called from Fortran: no interface, all arguments by reference.
 program original
   implicit none
   integer, parameter :: m = 40, n = 9, k = 35

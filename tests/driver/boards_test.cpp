@@ -66,10 +66,10 @@ TEST_CASE("concurrent boards return the same bits") {
 TEST_CASE("the unfinished rows of a failed board's product are computed by other boards") {
   gdr::Device here = gdr::Device::open("emulator:" + small_machine);
   const std::vector<double> small = product(here), wanted = product(here, 1300);
-  const ServerProcess server({"--boards", "3", "--inject", "die@14"});
+  const ServerProcess server({"--boards", "3", "--inject", "crash@14"});
   gdr::Device device = gdr::Device::open(server.device("boards=3,self_test=0"));
   std::string error = "no error";
-  unsigned max_lost = 0;
+  unsigned max_failed = 0;
   for (int k = 0; k < 100 && error == "no error"; ++k) {
     // A small product uses only the first board, which therefore fails first.
     std::vector<double> c = small, large = wanted;
@@ -79,20 +79,20 @@ TEST_CASE("the unfinished rows of a failed board's product are computed by other
     });
     CHECK(c == small);
     CHECK(large == wanted);
-    if (error == "no error") max_lost = device.statistics().lost_boards;
+    if (error == "no error") max_failed = device.statistics().failed_boards;
   }
-  CHECK(max_lost >= 1);
+  CHECK(max_failed >= 1);
   CHECK(says(error, "all 3 boards failed"));
 }
 
 TEST_CASE("the work of a failed board is repeated by other boards") {
   // Every board fails at its fortieth list. The first board executes most lists: it fails first,
   // during a job, then the others, until none is left.
-  const ServerProcess server({"--boards", "3", "--inject", "die@40"});
+  const ServerProcess server({"--boards", "3", "--inject", "crash@40"});
   gdr::Device device = gdr::Device::open(server.device("boards=3,self_test=0"));
   const std::vector<double> wanted[] = {expected_forces(200, 90), expected_forces(3000, 90)};
   std::string error;
-  unsigned max_lost = 0;
+  unsigned max_failed = 0;
   for (int k = 0; k < 200 && error.empty(); ++k) {
     const bool large = k % 3 != 0;
     std::vector<double> results = wanted[large];
@@ -100,13 +100,13 @@ TEST_CASE("the work of a failed board is repeated by other boards") {
     CHECK(results == wanted[large]);
     if (error == "no error") {
       error.clear();
-      max_lost = std::max(max_lost, device.statistics().lost_boards);
+      max_failed = std::max(max_failed, device.statistics().failed_boards);
     }
   }
-  CHECK(max_lost >= 1);  // jobs completed after a failure
+  CHECK(max_failed >= 1);  // jobs completed after a failure
   INFO(error);
   CHECK(says(error, "all 3 boards failed"));
-  CHECK(device.statistics().lost_boards == 3);
+  CHECK(device.statistics().failed_boards == 3);
 }
 
 TEST_CASE("options that a board does not satisfy are errors") {
@@ -174,7 +174,7 @@ TEST_CASE("an interrupt cancels a job on a server's board, which remains usable"
     CHECK(stopwatch.seconds() < 5);  // 0.1 s on an idle host
     CHECK(forces(device, 300, 50) == expected_forces(300, 50));
   }
-  CHECK(device.statistics().lost_boards == 0);
+  CHECK(device.statistics().failed_boards == 0);
 }
 
 TEST_CASE("the timeline of a server's board has its lists, with the emulator's durations") {

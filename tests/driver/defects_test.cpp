@@ -100,18 +100,18 @@ TEST_CASE("a board with a stuck bit is removed, and another board does its work"
   bus.add_uio(std::make_shared<DefectiveEngine>(stuck, 1));
   bus.add_uio(make_engine("reference"));
   Device device = Device::open("board:0,boards=2");
-  CHECK(device.statistics().lost_boards == 1);
+  CHECK(device.statistics().failed_boards == 1);
   CHECK(forces(device, 3000, 70) == expected_forces(3000, 70));
   // Without a self-test it is used until device.test() is called.
   FakeBus later;
   later.add_uio(make_engine("reference"));
   later.add_uio(std::make_shared<DefectiveEngine>(stuck, 0));
   Device untested = Device::open("board:0,boards=2,self_test=0");
-  CHECK(untested.statistics().lost_boards == 0);
+  CHECK(untested.statistics().failed_boards == 0);
   const std::vector<BoardTest> tests = untested.test();
   REQUIRE(tests.size() == 2);
   CHECK(tests[0].failure.empty());
   CHECK(says(tests[1].failure, "local memory of PE"));
-  CHECK(untested.statistics().lost_boards == 1);
+  CHECK(untested.statistics().failed_boards == 1);
   CHECK(forces(untested, 3000, 70) == expected_forces(3000, 70));
 }

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "emulator/board/hardware/hardware.hpp"
+#include "libgdr/driver/device_node.hpp"
 #include "libgdr/driver/file.hpp"
-#include "libgdr/driver/vfio.hpp"
 
 namespace driver_test {
 

@@ -70,10 +70,12 @@ Outcome run_jobs(const std::string& device_name, const Task& task) {
 
 TEST_CASE("random faults lead to the correct result or an error within 30 seconds") {
   const auto runs = static_cast<int>(gdr::test::test_iterations(40));
-  const char* const kinds[] = {"die",         "die-later",       "hang",
-                               "delay",       "flip-command",    "flip-payload",
-                               "flip-result", "flip-completion", "lose-interrupt",
-                               "no-memory",   "no-area"};
+  const char* const kinds[] = {"crash",          "crash-after-execution",
+                               "hang",           "delay",
+                               "flip-command",   "flip-payload",
+                               "flip-result",    "flip-completion",
+                               "lose-interrupt", "no-memory",
+                               "no-area"};
   Task tasks[] = {
       {[](gdr::Device& device) { return forces(device, 1500, 40); }}, {product}, {factors}};
   gdr::Device here = gdr::Device::open("emulator:" + small_machine);
@@ -114,7 +116,7 @@ TEST_CASE("a corrupt transfer is repeated without an error") {
     const ServerProcess server({"--inject", fault});
     gdr::Device device = gdr::Device::open(server.device("self_test=0,timeout=20"));
     for (int k = 0; k < 3; ++k) CHECK(forces(device, 1500, 40) == wanted);
-    CHECK(device.statistics().lost_boards == 0);
+    CHECK(device.statistics().failed_boards == 0);
   }
 }
 
@@ -123,8 +125,8 @@ TEST_CASE("a permanent fault is an error, not a wrong result") {
        {std::pair{"flip-result@3:12345x100000", "results remain corrupt"},
         {"flip-payload@3:777x100000", "transfers remain corrupt"},
         {"hang@3", "no heartbeat"},
-        {"die@3", "its server ended"},
-        {"die-later@3", "its server ended"},
+        {"crash@3", "its server ended"},
+        {"crash-after-execution@3", "its server ended"},
         {"no-memory@3", "out of memory"}}) {
     INFO(fault);
     const ServerProcess server({"--inject", fault});
@@ -160,7 +162,7 @@ TEST_CASE("a board that computes wrong results fails the self-test") {
     gdr::Device untested = gdr::Device::open(server.device("self_test=0"));
     if (std::string(fault) != "wrong-result@2:4000") continue;
     CHECK(says(error_of([&] { untested.test(); }), "memory of chip 0"));
-    CHECK(untested.statistics().lost_boards == 1);
+    CHECK(untested.statistics().failed_boards == 1);
     CHECK(says(error_of([&] { forces(untested, 9, 9); }), "no board is left"));
   }
 }

@@ -73,7 +73,7 @@ TEST_CASE("a forked child that uses or closes its parent's device does not affec
             return "closed";
           }) == "closed");
     CHECK(forces(*device, 1500, 40) == wanted);
-    CHECK(device->statistics().lost_boards == 0);
+    CHECK(device->statistics().failed_boards == 0);
   }
 }
 

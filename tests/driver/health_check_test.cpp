@@ -38,11 +38,11 @@ TEST_CASE("a health check detects a board that failed while idle") {
   gdr::Device device = gdr::Device::open(server.device("boards=2,health_check=0.05"));
   CHECK(forces(device, 3000, 40) == expected_forces(3000, 40));
   CHECK(eventually([&] { return device.statistics().checks > 0; }));
-  CHECK(device.statistics().lost_boards == 0);
+  CHECK(device.statistics().failed_boards == 0);
   const pid_t owner = owner_process(server);
   REQUIRE(owner > 0);
   kill(owner, SIGKILL);
-  CHECK(eventually([&] { return device.statistics().lost_boards == 1; }));
+  CHECK(eventually([&] { return device.statistics().failed_boards == 1; }));
   CHECK(forces(device, 3000, 40) == expected_forces(3000, 40));
   const std::uint64_t checks = device.statistics().checks;
   CHECK(eventually(
@@ -52,7 +52,7 @@ TEST_CASE("a health check detects a board that failed while idle") {
 TEST_CASE("a health check removes a board that computes wrong results") {
   const ServerProcess server({"--inject", "wrong-result@2:4000x1000000"});
   gdr::Device device = gdr::Device::open(server.device("self_test=0,health_check=0.05"));
-  CHECK(eventually([&] { return device.statistics().lost_boards == 1; }));
+  CHECK(eventually([&] { return device.statistics().failed_boards == 1; }));
   const std::string error = error_of([&] { forces(device, 9, 9); });
   INFO(error);
   CHECK(says(error, "no board is left"));

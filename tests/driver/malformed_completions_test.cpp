@@ -9,7 +9,6 @@
 #include "driver/server_process.hpp"
 #include "emulator/board/hardware/checksum.hpp"
 #include "emulator/board/hardware/descriptor.hpp"
-#include "emulator/board/hardware/plain_words.hpp"
 #include "libgdr/driver/remote_board.hpp"
 #include "support/catch.hpp"
 
@@ -87,7 +86,8 @@ class MalformedBoard final : public driver::BoardAccess {
 
 /// The error of a list that reads nine words.
 std::string end_of_list(const Modify& modify) {
-  const auto board = driver::open_remote_board(std::make_unique<MalformedBoard>(modify), {0.5});
+  const auto board =
+      std::make_unique<driver::RemoteBoard>(std::make_unique<MalformedBoard>(modify), 0.5);
   CommandList list;
   Command c;
   c.kind = CommandKind::ReadMemory;

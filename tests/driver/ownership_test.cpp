@@ -59,7 +59,7 @@ void check_initial_state(const ServerProcess& server) {
     for (const Register r : {Register::ChipStatus, Register::ChipCommands, Register::ChipError,
                              Register::ChipInstructions, Register::ChipHead})
       CHECK(access->read(of_chip(r, chip)) == 0);
-  const auto board = driver::open_remote_board(std::move(access), {5});
+  const auto board = std::make_unique<driver::RemoteBoard>(std::move(access), 5);
   CommandList list;
   for (unsigned chip = 0; chip < 2; ++chip) {
     Command c;
@@ -146,7 +146,7 @@ TEST_CASE("the end of a server during a job is reported as an error within ten s
 TEST_CASE("a device that cannot be opened releases all resources") {
   const ServerProcess server({"--boards", "2"});
   const ServerProcess broken({"--inject", "wrong-result@2:9x1000000"});
-  const ServerProcess failing({"--inject", "die@2"});
+  const ServerProcess failing({"--inject", "crash@2"});
   const ServerProcess limited({"--memory", "1"});
   const auto fail = [&](const std::string& name) {
     CHECK(error_of([&] { Device::open(name); }) != "no error");

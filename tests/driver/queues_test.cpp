@@ -9,7 +9,6 @@
 #include "driver/server_process.hpp"
 #include "emulator/board/hardware/checksum.hpp"
 #include "emulator/board/hardware/hardware.hpp"
-#include "emulator/board/hardware/plain_words.hpp"
 #include "libgdr/driver/remote_board.hpp"
 #include "library/kernels.hpp"
 #include "support/catch.hpp"
@@ -265,8 +264,8 @@ TEST_CASE("lists are not started while STOP is set") {
 
 TEST_CASE("chips have separate programs") {
   const ServerProcess server;
-  const auto board =
-      driver::open_remote_board(driver::open_server_board(server.socket(), {"", "", 5}), {5});
+  const auto board = std::make_unique<driver::RemoteBoard>(
+      driver::open_server_board(server.socket(), {"", "", 5}), 5);
   Geometry g = board->identity().geometry;
   const auto here = emulate_board(g, make_engine(), 1);
   const Kernel other = Kernel::assemble(library_test::typed_text, "typed.gds");
@@ -348,7 +347,7 @@ TEST_CASE("the driver submits lists for one chip to its queue, others to the boa
   const ServerProcess server;
   auto access = driver::open_server_board(server.socket(), {"", "", 5});
   driver::BoardAccess* const registers = access.get();
-  const auto board = driver::open_remote_board(std::move(access), {5});
+  const auto board = std::make_unique<driver::RemoteBoard>(std::move(access), 5);
   const auto heads = [&] {
     return std::array{registers->read(Register::Head), registers->read(Register::ChipHead),
                       registers->read(of_chip(Register::ChipHead, 1))};
@@ -380,8 +379,8 @@ TEST_CASE("corrupt transfers in several chips' queues are repeated without execu
                                   "flip-completion@2:5000x3", "flip-result@6:3x2"}) {
     INFO(fault);
     const ServerProcess server({"--inject", fault});
-    const auto board =
-        driver::open_remote_board(driver::open_server_board(server.socket(), {"", "", 5}), {5});
+    const auto board = std::make_unique<driver::RemoteBoard>(
+        driver::open_server_board(server.socket(), {"", "", 5}), 5);
     std::vector<std::uint64_t> results;
     for (std::uint64_t k = 0; k < 6; ++k)
       board->execute(write(k % 2 == 0 ? 0 : 1, 50 + k), results);

@@ -33,8 +33,8 @@ using namespace gdr;
 namespace {
 
 std::unique_ptr<driver::RemoteBoard> board_of(const ServerProcess& server, double queue = 5) {
-  return driver::open_remote_board(driver::open_server_board(server.socket(), {"", "", queue}),
-                                   {5});
+  return std::make_unique<driver::RemoteBoard>(
+      driver::open_server_board(server.socket(), {"", "", queue}), 5);
 }
 
 CommandList memory_list(CommandKind kind, std::uint64_t address, std::uint64_t words) {
@@ -139,7 +139,7 @@ TEST_CASE("an owner cannot read data of the previous owner") {
   }
   CHECK(access->read(Register::Lists) == 0);
   CHECK(access->read(Register::ChipInstructions) == 0);
-  const auto board = driver::open_remote_board(std::move(access), {5});
+  const auto board = std::make_unique<driver::RemoteBoard>(std::move(access), 5);
   board->execute(memory_list(CommandKind::ReadMemory, 0, 5000), results);
   CHECK(results == std::vector<std::uint64_t>(5000, 0));
 }

@@ -3,7 +3,7 @@
 
 #include "driver/server_process.hpp"
 #include "emulator/host/stopwatch.hpp"
-#include "libgdr/driver/timeout_policy.hpp"
+#include "libgdr/driver/list_work.hpp"
 #include "support/catch.hpp"
 
 using namespace driver_test;
@@ -71,7 +71,7 @@ TEST_CASE("a long list with heartbeats does not time out, however short the time
     results = forces(device, 512, sources);
     seconds = stopwatch.seconds();
   }
-  CHECK(device.statistics().lost_boards == 0);
+  CHECK(device.statistics().failed_boards == 0);
   gdr::Device here = gdr::Device::open("emulator:partition=targets," + small_machine);
   CHECK(forces(here, 512, sources / 2) == results);
 }

@@ -1,9 +1,8 @@
 // Sums of rows of longs in doubles, against scalar sums in a tree.
-#include "emulator/engine/vector/doubles/add_rows.hpp"
-
 #include <random>
 #include <vector>
 
+#include "emulator/engine/vector/doubles/run.hpp"
 #include "emulator/numeric/float.hpp"
 #include "support/catch.hpp"
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "emulator/assembler/assembler.hpp"
-#include "emulator/engine/blockwise/streaming_executable.hpp"
 #include "emulator/engine/engine.hpp"
 #include "support/catch.hpp"
 #include "support/random_program.hpp"

@@ -1,4 +1,4 @@
-# Every function of the C header is in the Fortran module, as a subroutine or a function.
+# Checks that every function of the C header is in the Fortran module, as a subroutine or a function.
 # cmake -DHEADER=gdr.h -DMODULE=gdr.f90 -P complete.cmake
 file(READ ${HEADER} header)
 file(READ ${MODULE} module)

@@ -1,4 +1,4 @@
-! The Fortran module: gravity, a job of its own with a kernel from a string, arrays with strides,
+! The Fortran module: gravity, a job with a kernel from a string, arrays with strides,
 ! and errors. Stops with 1 if any check fails.
 program test_fortran
   use, intrinsic :: iso_c_binding
@@ -61,7 +61,7 @@ program test_fortran
   call check(statistics%interactions == 2 * n * n, "interactions")
   call gdr_device_board_statistics(device, boards, status)
   call check(status == gdr_ok .and. boards%board_seconds > 0, "board_seconds")
-  call check(boards%lost_boards == 0 .and. boards%checks == 0, "lost_boards")
+  call check(boards%failed_boards == 0 .and. boards%checks == 0, "failed_boards")
   call test_compile()
   call gdr_device_rank_reports(device, reports, status)
   call check(status == gdr_ok .and. size(reports) == 0, "no ranks")
@@ -79,7 +79,7 @@ contains
     print *, "failed: ", what, " (last error: ", gdr_last_error(), ")"
   end subroutine check
 
-  ! Products need the PEs of the chip. Small whole numbers, so that all sums are exact.
+  ! Products need all PEs of the chip. Small integers, so that all sums are exact.
   subroutine test_matrices()
     integer, parameter :: rows = 6, columns = 5, inner = 40
     type(gdr_device) :: whole
@@ -122,7 +122,7 @@ contains
     call gdr_device_close(whole)
   end subroutine test_matrices
 
-  ! The same law in the kernel language, and a text that is none.
+  ! The same law in the kernel language, and an invalid source.
   subroutine test_compile()
     type(gdr_kernel) :: kernel
     type(gdr_job) :: job

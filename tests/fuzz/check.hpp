@@ -1,4 +1,5 @@
-// What a fuzz target promises: a broken promise ends the run and keeps the input.
+// Checks of properties in fuzz targets: a failed check ends the run, and the driver saves the
+// input.
 #pragma once
 
 #include <cstdio>
@@ -6,10 +7,10 @@
 
 namespace fuzz {
 
-/// Abort with the text if `good` is false; the driver and libFuzzer then save the input.
+/// Aborts with the text if `good` is false; the driver and libFuzzer then save the input.
 inline void check(bool good, const char* text) {
   if (good) return;
-  std::fprintf(stderr, "fuzz: does not hold: %s\n", text);
+  std::fprintf(stderr, "fuzz: check failed: %s\n", text);
   std::abort();
 }
 

@@ -1,5 +1,6 @@
-// A small fuzzing driver for compilers without libFuzzer: replay a corpus, then mutate it for a
-// while. A crash, a failed check or a hang writes the input to a file and says how to repeat it.
+// A small fuzzing driver for compilers without libFuzzer: runs the corpus, then mutations of it for
+// a given time. After a crash, a failed check or a hang it saves the input and prints how to repeat
+// it.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -37,7 +38,7 @@ struct Options {
   std::vector<std::string> files;
 };
 
-// What a signal handler needs lies in plain storage: it may not allocate.
+// Data of the signal handler, which must not allocate.
 const std::uint8_t* current_data = nullptr;
 std::size_t current_size = 0;
 char crash_path[4096];
@@ -47,7 +48,7 @@ void say(const char* text) {
   if (::write(2, text, std::strlen(text)) < 0) return;
 }
 
-/// Only calls that a signal handler may make.
+/// Calls only async-signal-safe functions.
 void save_current_input() {
   const int file = ::open(crash_path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
   std::size_t done = 0;
@@ -80,7 +81,8 @@ void install_handlers() {
   }
 }
 
-/// On a heap block of its very size, so that a sanitizer sees each byte that is read beyond it.
+/// Copies the input to a heap block of exactly its size, so that a sanitizer detects reads beyond
+/// it.
 void run_input(const Bytes& input) {
   std::vector<std::uint8_t> exact(input.begin(), input.end());
   exact.shrink_to_fit();
@@ -104,7 +106,7 @@ Bytes read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// The files of the corpus folder in the order of their names: the same run on every machine.
+/// The files of the corpus directory sorted by name, so that runs are the same on every machine.
 std::vector<Bytes> read_corpus(const std::string& folder) {
   std::vector<std::string> paths;
   if (!folder.empty() && std::filesystem::is_directory(folder)) {
@@ -154,7 +156,7 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-/// Mutants of the corpus until the time is over; returns how many there were.
+/// Runs mutations of the corpus until the time is over; returns their number.
 std::uint64_t fuzz_for_a_while(const Options& options, std::vector<Bytes> corpus) {
   using Clock = std::chrono::steady_clock;
   if (corpus.empty()) corpus.emplace_back();
@@ -163,7 +165,7 @@ std::uint64_t fuzz_for_a_while(const Options& options, std::vector<Bytes> corpus
   std::uint64_t runs = 0;
   auto last_alarm = Clock::time_point{};
   for (auto now = Clock::now(); now < end; now = Clock::now(), ++runs) {
-    if (now - last_alarm > std::chrono::seconds(1)) {  // the next second's inputs get their time
+    if (now - last_alarm > std::chrono::seconds(1)) {  // restart the timeout
       ::alarm(hang_seconds);
       last_alarm = now;
     }

@@ -1,5 +1,5 @@
-// Assembler sources: any bytes give a program or at least one error, messages that can be printed,
-// and what assembles comes back unchanged from its disassembly.
+// Assembler sources: any bytes give a program or at least one error, messages are printable, and a
+// program is unchanged when disassembled and assembled again.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

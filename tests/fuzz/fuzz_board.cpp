@@ -1,7 +1,6 @@
-// A board's registers, rings and lent memory: whatever a host writes there, the board touches
-// nothing but what it was lent, keeps its hands off the host's registers, ends its lists, says what
-// it did in completions that are whole, and works again after a reset. The input is a script of
-// what a hostile host does.
+// A board's registers, rings and DMA memory under a hostile host: the board accesses only memory
+// that was mapped for it, does not write host-owned registers, ends its command lists, writes
+// complete completions, and works again after a reset. The input is a script of the host's actions.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -11,7 +10,6 @@
 
 #include "emulator/board/hardware/checksum.hpp"
 #include "emulator/board/hardware/hardware.hpp"
-#include "emulator/board/hardware/plain_words.hpp"
 #include "emulator/engine/engine.hpp"
 #include "fuzz/check.hpp"
 #include "gdr/kernel.hpp"
@@ -23,22 +21,22 @@ using namespace gdr;
 
 constexpr std::uint64_t canary = 0x5ca1ab1e0ddba115;
 constexpr std::size_t fence = 64;  ///< words around each area
-/// Two areas of the host: one in the middle of the bus, one that ends where addresses do.
+/// Two DMA regions: one in the middle of the address space, one that ends at its last address.
 constexpr std::size_t area_words[] = {4096, 512};
 constexpr std::uint64_t area_bus[] = {0x10000, std::uint64_t{0} - 512 * word_bytes};
 constexpr std::uint64_t entries = 8;
 constexpr unsigned chips = 2;
-// In the first area: rings of all queues, commands, payload, results, completion.
+// Layout of the first region: rings of all queues, commands, payload, results, completion.
 constexpr std::uint64_t commands_at = 0x2000, payload_at = 0x3000, results_at = 0x5000,
                         completion_at = 0x7000;
 
-/// The input, read to its end and then as zeros.
+/// The input, followed by zeros.
 class Script {
  public:
   Script(const std::uint8_t* data, std::size_t size) : data_(data), end_(data + size) {}
   bool over() const { return data_ == end_; }
   std::uint64_t byte() { return over() ? 0 : *data_++; }
-  /// Small, near an area's begin or end, near the end of all numbers, or anything.
+  /// An address: small, near a region's begin or end, near the largest number, or arbitrary.
   std::uint64_t number() {
     const std::uint64_t kind = byte();
     switch (kind % 8) {
@@ -99,7 +97,7 @@ ovar long o f64to72 fadd
     bput o $lr8 0
 )";
 
-/// Words with fences around them.
+/// Words between guard words.
 class Fenced {
  public:
   explicit Fenced(std::size_t words) : words_(words + 2 * fence, canary), size_(words) {
@@ -131,9 +129,9 @@ class Host {
   void act(Script& script) {
     const std::uint64_t what = script.byte() % 8;
     if (what == 0 || what == 1 || what == 4) orderly_ = false;
-    if (rung_ && what != 5) overlapped_ = true;  // what a list is made of may have changed
+    if (rung_ && what != 5) overlapped_ = true;  // the list may have been overwritten
     switch (what) {
-      case 0: {  // a register, the host's mostly
+      case 0: {  // a register, mostly one owned by the host
         const std::uint64_t r = script.byte() + (script.byte() % 8 != 0 ? host_registers / 8 : 0);
         bar_.data()[r] = script.number();
         break;
@@ -162,7 +160,7 @@ class Host {
     }
   }
 
-  /// After a reset a list does what it should.
+  /// Checks that a list is executed correctly after a reset.
   void check_works() {
     begin();
     Command write, read;
@@ -195,9 +193,9 @@ class Host {
     return queue == 0 ? board : of_chip(chip, static_cast<unsigned>(queue - 1));
   }
 
-  /// Rings where they belong, and a reset.
+  /// Sets up the rings and resets the board.
   void begin() {
-    step();  // resets that are asked for
+    step();  // resets requested before
     for (std::size_t q = 0; q <= chips; ++q) {
       at(of_queue(Register::RingBase, Register::ChipRingBase, q)) =
           area_bus[0] + q * entries * sizeof(Descriptor);
@@ -207,7 +205,7 @@ class Host {
     }
     at(Register::InterruptMask) = 1;
     at(Register::Stop) = 0;
-    ++at(Register::Control);  // what Resets holds may be the script's
+    ++at(Register::Control);  // the script may have written Resets
     commands_ = 0;
     rung_ = overlapped_ = false;
     step();
@@ -263,7 +261,7 @@ class Host {
     return d;
   }
 
-  /// A descriptor with right checksums, where they can be; `odd`: one field says something else.
+  /// A descriptor with correct checksums if possible; `odd`: one field has another value.
   void submit(Script& script, bool odd) {
     const std::size_t queue = script.byte() % (chips + 1);
     Descriptor d = descriptor(queue);
@@ -305,7 +303,7 @@ class Host {
     rung_ = overlapped_ = false;
   }
 
-  /// Of lists that make sense as far as their descriptors go.
+  /// The result of lists with valid descriptors.
   void check_completion() {
     Completion c;
     std::memcpy(&c, areas_[0].bytes() + completion_at, sizeof(c));

@@ -1,4 +1,4 @@
-// `gdr fp`: any bytes give results and messages that add up, however the input is cut into pieces.
+// `gdr fp`: any bytes give one result or message per line, independent of how the input is chunked.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -12,8 +12,8 @@ namespace {
 using fuzz::check;
 using gdr::cli::FpLines;
 
-/// A result is 9, 16 or 18 lower-case hex digits, a blank, and flags; cvt of it to its own format
-/// gives it again without a flag.
+/// A result is 9, 16 or 18 lower-case hex digits, a blank, and flags; converting it to its own
+/// format gives the same digits without a flag.
 void check_result(std::string_view line) {
   const auto blank = line.find(' ');
   check(blank == 9 || blank == 16 || blank == 18, "a result has 9, 16 or 18 digits");

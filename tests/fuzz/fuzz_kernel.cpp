@@ -1,5 +1,5 @@
-// Kernels: any bytes give a graph or at least one error, messages that can be printed, and a graph
-// that is whole: operands come first, their types fit, every index points at something.
+// Kernels: any bytes give a graph or at least one error, messages are printable, and a graph is
+// valid: operands precede their uses, types match, every index is in range.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -7,7 +7,7 @@
 #include "fuzz/check.hpp"
 #include "kernels/compiler/evaluate.hpp"
 #include "kernels/compiler/front/front.hpp"
-#include "kernels/compiler/graph_text.hpp"
+#include "kernels/compiler/graph.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Machine files: any bytes give a machine whose values lie in their ranges, or an Error (Input);
-// what is understood can be written and read again, and jobs on it end in a time or an error.
+// a machine is unchanged when written and read again; jobs on it give a time or an error.
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -31,7 +31,7 @@ void check_round_trip(const Machine& machine) {
     check(again[info.key] == machine[info.key], "values come back");
 }
 
-/// A job on the machine, which may refuse it.
+/// Predicts a job on the machine, which may be an error.
 template <typename Job>
 void check_job(const Job& job) {
   try {

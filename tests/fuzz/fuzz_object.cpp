@@ -1,5 +1,5 @@
-// Fuzz target: whatever bytes come, an object file is read or refused; what is read is written back
-// to the same bytes, and its disassembly assembles to the same object.
+// Object files: any bytes give a program or an error; a program is written to the same bytes again,
+// and its disassembly assembles to the same object.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -35,10 +35,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::span<const std::uint8_t> input(data, size);
   std::vector<std::uint8_t> bytes(input.begin(), input.end());
   check_object(bytes);
-  // A fuzzer does not find a checksum: make it good, so that the chunks are reached.
+  // A fuzzer does not find checksums: correct it, so that the chunks are reached.
   gdr::test::make_checksum_good(bytes);
   check_object(bytes);
-  // And with a good header in front, so that it need not find that either.
+  // The same for the header.
   bytes = gdr::write_object(Program{});
   bytes.resize(24);
   bytes.insert(bytes.end(), input.begin(), input.end());

@@ -1,5 +1,5 @@
-// Text snapshots: any bytes give particles or an Error (Input); what is understood can be written
-// and read again with the same bits.
+// Text snapshots: any bytes give particles or an Error (Input); particles have the same bits when
+// written and read again.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -9,7 +9,7 @@
 
 #include "fuzz/check.hpp"
 #include "gdr/error.hpp"
-#include "libgdr/io/text_snapshot.hpp"
+#include "libgdr/io/snapshot.hpp"
 
 namespace {
 
@@ -32,7 +32,7 @@ void check_snapshot(const Snapshot& snapshot) {
   check(std::isfinite(snapshot.time), "the time is finite");
 }
 
-/// NaN, which a start energy may be, is equal to NaN here.
+/// Equality with NaN equal to NaN, because a start energy may be NaN.
 bool same_run(std::optional<gdr::RunState> a, std::optional<gdr::RunState> b) {
   if (a && b && std::isnan(a->start_energy) && std::isnan(b->start_energy))
     a->start_energy = b->start_energy = 0;

@@ -1,4 +1,4 @@
-// Which changes there are, and how often each is made.
+// The mutations and their frequencies.
 #include "fuzz/mutate.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace fuzz {
 namespace {
 
-/// Texts on which parsers stumble.
+/// Texts that are difficult for parsers.
 constexpr std::array<std::string_view, 24> stumbling_blocks{
     "0",      "-1", "1e400",     "nan", "-inf", "0x", "2147483648",   "18446744073709551616",
     "1e-400", "\n", "\r\n",      "\t",  ";",    "#",  "\"",           "\"\\",
@@ -59,7 +59,7 @@ void Mutator::change_bytes(Bytes& input) {
   }
 }
 
-/// A little-endian field of 1 to 8 bytes gets a value near a limit, or near its own.
+/// Sets a little-endian field of 1 to 8 bytes to a value near a limit or near its own.
 void Mutator::change_number(Bytes& input) {
   const std::size_t size = std::min<std::size_t>(std::size_t{1} << below(4), input.size());
   const std::size_t at = below(input.size() - size + 1);
@@ -94,30 +94,30 @@ void Mutator::change(Bytes& input) {
     case 1:
       change_number(input);
       break;
-    case 2: {  // leave a piece out
+    case 2: {  // delete a range
       const std::size_t length = 1 + below(below(4) == 0 ? input.size() : 8);
       input.erase(offset(input, at), offset(input, std::min(input.size(), at + length)));
       break;
     }
     case 3:
       insert(input, at, piece(input, below(2) != 0));
-      break;  // say it twice
+      break;  // repeat a range
     case 4:
       insert(input, at, piece(any_input(), below(4) != 0));
-      break;  // say what another says
+      break;  // insert a range of another input
     case 5: {
       const auto text = stumbling_blocks[below(stumbling_blocks.size())];
       insert(input, at, Bytes(text.begin(), text.end()));
       break;
     }
-    case 6: {  // a piece over another
+    case 6: {  // copy a range over another
       const Bytes from = piece(any_input(), false);
       const std::size_t length = std::min(from.size(), input.size() - at);
       std::copy_n(from.begin(), length, offset(input, at));
       break;
     }
     default:
-      if (below(4) == 0) input.resize(at);  // cut short
+      if (below(4) == 0) input.resize(at);  // truncate
       break;
   }
 }

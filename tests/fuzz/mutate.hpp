@@ -1,4 +1,4 @@
-// Mutation of corpus inputs: bytes, numbers, words and lines are changed, moved and exchanged.
+// Mutation of corpus inputs: changes, moves and exchanges bytes, numbers, words and lines.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,19 @@ namespace fuzz {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// Draws mutants of a corpus; the same seed and corpus give the same mutants.
+/// Generates mutations of a corpus; the same seed and corpus give the same mutations.
 class Mutator {
  public:
-  /// `corpus` is not empty.
+  /// `corpus` must not be empty.
   Mutator(std::uint64_t seed, std::vector<Bytes> corpus, std::size_t max_length);
 
-  /// A corpus input with a few changes, at most max_length bytes long.
+  /// A corpus input with a few mutations, at most max_length bytes long.
   Bytes next();
 
  private:
   std::size_t below(std::size_t limit) { return limit == 0 ? 0 : random_() % limit; }
   const Bytes& any_input() { return corpus_[below(corpus_.size())]; }
-  /// A random piece of an input; with words, one that begins and ends where blanks do.
+  /// A random range of an input; with words, it begins and ends at blanks.
   Bytes piece(const Bytes& from, bool words);
   void change(Bytes& input);
   void change_bytes(Bytes& input);

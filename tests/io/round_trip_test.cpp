@@ -5,7 +5,6 @@
 #include <random>
 
 #include "libgdr/io/snapshot.hpp"
-#include "libgdr/io/text_snapshot.hpp"
 #include "support/expect_error.hpp"
 #include "support/temporary_folder.hpp"
 

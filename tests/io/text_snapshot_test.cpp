@@ -1,5 +1,5 @@
 // Plain text snapshots: what is accepted, and errors with line and column.
-#include "libgdr/io/text_snapshot.hpp"
+#include "libgdr/io/snapshot.hpp"
 
 #include <cmath>
 #include <limits>

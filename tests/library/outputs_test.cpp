@@ -5,34 +5,11 @@
 
 #include "library/kernels.hpp"
 #include "support/catch.hpp"
+#include "support/reaction_kernel.hpp"
 
 using namespace library_test;
 
 namespace {
-
-/// react_j = sum over i of w_i (x_j - x_i), near_j = largest w_i. One target in every block, as a
-/// block's PE 0 is the one that writes.
-constexpr const char* reaction_text = R"(
-.kernel reaction
-.elements 1
-ivar long xi wi f64to72
-jvar long xj f64to72
-fvar long force f64to72 fadd at $lr24v
-ovar long react f64to72 fadd
-ovar long heavy f64to72 fmax
-.start
-    vlen 1
-    upass force 0
-.body
-    vlen 1
-    bget $lr0 xj
-    fsub $lr8 $lr0 xi
-    fadd force force $lr8
-    fmul $lr10 wi 1.0
-    dmul $lr8 $lr8 $lr10
-    bput react $lr8 0
-    bput heavy $lr10 0
-)";
 
 struct Reaction {
   std::vector<double> force, react, heavy;
@@ -42,7 +19,7 @@ struct Reaction {
 Reaction run_reaction(const std::string& name, const std::vector<double>& xi,
                       const std::vector<double>& wi, const std::vector<double>& xj) {
   gdr::Device device = gdr::Device::open(name);
-  gdr::Job job = device.job(gdr::Kernel::assemble(reaction_text, "reaction.gds"));
+  gdr::Job job = device.job(gdr::Kernel::assemble(gdr::test::reaction_text, "reaction.gds"));
   job.sources(xj.size(), {{"xj", xj}});
   job.targets(xi.size(), {{"xi", xi}, {"wi", wi}});
   Reaction out{std::vector<double>(xi.size()), std::vector<double>(xj.size(), -77),
@@ -77,7 +54,7 @@ TEST_CASE("outputs are reduced over all targets of a source") {
 
 TEST_CASE("outputs are optional, and zero without targets") {
   gdr::Device device = gdr::Device::open(tiny);
-  gdr::Job job = device.job(gdr::Kernel::assemble(reaction_text, "reaction.gds"));
+  gdr::Job job = device.job(gdr::Kernel::assemble(gdr::test::reaction_text, "reaction.gds"));
   const std::vector<double> x = exact_values(6, 1);
   job.sources(6, {{"xj", x}});
   job.targets(6, {{"xi", x}, {"wi", x}});

@@ -1,5 +1,5 @@
-// The results of a job have the same bits for any number of ranks, boards and threads, however its
-// data are laid out, and the same as in one process.
+// The results of a job have the same bits as in one process for any number of ranks, boards and
+// threads, and for any distribution of its data.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -29,7 +29,7 @@ Words words_of(const std::string& path) {
   return words;
 }
 
-/// The parts of all ranks put together, variable by variable.
+/// The results of all ranks, concatenated variable by variable.
 Words joined(const std::string& path, unsigned ranks) {
   std::vector<Words> parts;
   for (unsigned r = 0; r < ranks; ++r) parts.push_back(words_of(path + "." + std::to_string(r)));
@@ -93,7 +93,7 @@ void compare(const Results& got, const Results& expected, const std::string& wha
 
 }  // namespace
 
-TEST_CASE("ranks of every number give the bits of one process") {
+TEST_CASE("results have the bits of one process for any number of ranks") {
   const Results expected = alone(machine, all_cases);
   CHECK(expected.by_case.at("few.results").size() == 4 * (37 + 37 + 18 + 18));
   CHECK(expected.by_case.at("reaction.outputs").size() == 2 * 4 * 230);
@@ -106,8 +106,8 @@ TEST_CASE("ranks of every number give the bits of one process") {
     }
 }
 
-TEST_CASE("sums of slices are those of whole sums, but for rounding") {
-  // 37 targets on 20000 sources make two slices here; partition=targets asks for one.
+TEST_CASE("sums over source slices equal undivided sums up to rounding") {
+  // 37 targets on 20000 sources give two slices here; partition=targets requests one.
   const Words sliced = alone(machine, {"few"}).by_case.at("few.results");
   const Words whole = alone(machine + ",partition=targets", {"few"}).by_case.at("few.results");
   REQUIRE(sliced.size() == whole.size());
@@ -120,8 +120,8 @@ TEST_CASE("sums of slices are those of whole sums, but for rounding") {
   CHECK(different > 0);
 }
 
-TEST_CASE("what a rank holds shrinks with their number where sources are in slices") {
-  // 40000 sources make four slices here.
+TEST_CASE("the memory of a rank decreases with the number of ranks if sources are in slices") {
+  // 40000 sources give four slices here.
   std::map<unsigned, Memory> largest;
   for (const unsigned ranks : {1U, 2U, 4U}) {
     const TemporaryFolder folder;
@@ -143,12 +143,12 @@ TEST_CASE("what a rank holds shrinks with their number where sources are in slic
   CHECK(largest[1].sources == 40000 * source_bytes);
   CHECK(largest[2].sources == 20000 * source_bytes);
   CHECK(largest[4].sources == 10000 * source_bytes);
-  // Beside them there are a few targets and sums of slices.
+  // A rank also holds a few targets and the sums of slices.
   CHECK(largest[2].all < largest[1].all * 6 / 10);
   CHECK(largest[4].all < largest[1].all * 3 / 10);
 }
 
-TEST_CASE("however data are laid out, and whatever the ranks have") {
+TEST_CASE("results do not depend on the distribution of data, boards and threads") {
   const std::vector<std::string> names = {"gravity", "few", "nearest", "reaction"};
   const Results expected = alone(machine, names);
   const MpiKind mpi = mpi_kinds().at(0);
@@ -156,7 +156,7 @@ TEST_CASE("however data are laid out, and whatever the ranks have") {
   compare(on_ranks(mpi, 4, machine + ",boards=2,threads=2", "uneven", names), expected, "uneven");
 }
 
-TEST_CASE("both partitions, and fast numerics") {
+TEST_CASE("results have the bits of one process for both partitions and the native engines") {
   const std::vector<std::string> names = {"gravity", "few", "nearest"};
   const MpiKind mpi = mpi_kinds().at(0);
   for (const char* more : {",partition=targets", ",partition=sources", ",engine=native"}) {

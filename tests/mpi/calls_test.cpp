@@ -1,4 +1,4 @@
-// Ranks that make other calls than the rest, or fewer: all are told, and none waits for ever.
+// Ranks that make different calls or fewer calls than the others: all get an error, none hangs.
 #include <sstream>
 
 #include "mpi/program.hpp"
@@ -14,7 +14,7 @@ std::vector<std::vector<std::string>> lines_of(const Ended& ended) {
   std::vector<std::vector<std::string>> lines(ranks);
   std::istringstream in(ended.output);
   for (std::string line; std::getline(in, line);) {
-    // MPICH's UCX reports the call that one rank never made when MPI ends.
+    // MPICH's UCX reports the missing call of one rank when MPI ends.
     if (line.size() < 3 || line.substr(1, 2) != ": ") continue;
     lines.at(static_cast<std::size_t>(line[0] - '0')).push_back(line.substr(3));
   }
@@ -24,7 +24,7 @@ std::vector<std::vector<std::string>> lines_of(const Ended& ended) {
 const std::vector<std::string> differences = {
     "1 rank 1 calls Job::run of the device's job 2 where rank 0 calls Job::set of the device's job "
     "2; all ranks must make the same calls in the same order",
-    // The second of two jobs with the same kernel: else there would be wrong sums.
+    // The second of two jobs with the same kernel: an undetected mismatch would give wrong sums.
     "1 rank 1 calls Job::run of the device's job 3 where rank 0 calls Job::run of the device's job "
     "2",
     "1 rank 1 calls Device::rank_reports where rank 0 calls Gravity::compute",
@@ -57,11 +57,11 @@ void check(const MpiKind& mpi, const char* end) {
 
 }  // namespace
 
-TEST_CASE("ranks that make other calls are told so on all ranks, and go on") {
+TEST_CASE("a mismatch of calls is an error on all ranks, which can continue") {
   for (const MpiKind& mpi : mpi_kinds()) check(mpi, "close");
   if (const auto mpi = mpi_with_ulfm()) check(*mpi, "close");
 }
 
-TEST_CASE("a rank that ends before the others does not leave them waiting") {
+TEST_CASE("a rank that exits early does not block the others") {
   for (const MpiKind& mpi : mpi_kinds()) check(mpi, "exit");
 }

@@ -1,11 +1,11 @@
-// `gdr force` and `gdr nbody` on many ranks: the bits of one process, restarts on another number of
-// ranks, and errors that all ranks agree on.
+// `gdr force` and `gdr nbody` on many ranks: bit identity with one process, restarts with another
+// number of ranks, errors.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "libgdr/io/hdf5_reader.hpp"
+#include "libgdr/io/hdf5.hpp"
 #include "libgdr/io/snapshot.hpp"
 #include "mpi/program.hpp"
 #include "support/catch.hpp"
@@ -35,7 +35,7 @@ MpiKind mpi() { return mpi_kinds().at(0); }
 
 }  // namespace
 
-TEST_CASE("gdr nbody on ranks, and going on with another number of them") {
+TEST_CASE("gdr nbody runs on ranks and restarts with another number of ranks") {
   const TemporaryFolder folder;
   const std::string one = folder.file("one"), three = folder.file("three");
   // Eight steps of 2^-10.
@@ -50,7 +50,7 @@ TEST_CASE("gdr nbody on ranks, and going on with another number of them") {
   REQUIRE(second.status == 0);
   same_particles(three + "/snapshot_00000008.hdf5", one + "/snapshot_00000008.hdf5");
 
-  // One object for all, which tells what each did.
+  // One JSON object for all ranks, with the statistics of each.
   const auto report = nlohmann::json::parse(second.output);
   REQUIRE(report["ranks"].size() == 2);
   std::uint64_t pairs = 0;
@@ -63,7 +63,7 @@ TEST_CASE("gdr nbody on ranks, and going on with another number of them") {
   CHECK(pairs == report["force_calculations"].get<std::uint64_t>() * 1024 * 1024);
 }
 
-TEST_CASE("gdr force on ranks, with kernels of all kinds") {
+TEST_CASE("gdr force runs on ranks with kernels of all kinds") {
   for (const char* kernel : {"gravity", "gravity_neighbours"}) {
     const TemporaryFolder folder;
     const auto words = [&](const std::string& out, const std::string& device) {
@@ -84,7 +84,7 @@ TEST_CASE("gdr force on ranks, with kernels of all kinds") {
   }
 }
 
-TEST_CASE("what is wrong is said once, and ends all ranks") {
+TEST_CASE("an error is reported once and ends all ranks") {
   const TemporaryFolder folder;
   const Ended missing = run_ranks(
       mpi(), 3, nbody(folder.file("none.hdf5"), "0.01", folder.file("out"), "mpi:threads=1"));
@@ -94,7 +94,7 @@ TEST_CASE("what is wrong is said once, and ends all ranks") {
   CHECK(missing.seconds < 30);
 }
 
-TEST_CASE("ranks that were given something else than the first say so") {
+TEST_CASE("ranks whose arguments differ from rank 0 report an error") {
   const TemporaryFolder folder;
   const std::string last = "; all ranks must be given the same";
   const auto differs = [&](const std::string& words, const std::string& first,
@@ -109,7 +109,7 @@ TEST_CASE("ranks that were given something else than the first say so") {
     CHECK(ended.errors.find("gdr: error: rank 1 " + said + " than rank 0" + last) !=
           std::string::npos);
   };
-  // As many particles, at other places: as where a file was written anew and one node has the old.
+  // The same number of particles at other positions, as if one node had an outdated file.
   const std::string old = folder.file("old.txt"), anew = folder.file("new.txt");
   std::ofstream(old) << "1 0 0 0 0 0 0\n1 1 0 0 0 0 0\n";
   std::ofstream(anew) << "1 0 0 0 0 0 0\n1 2 0 0 0 0 0\n";
@@ -125,7 +125,7 @@ TEST_CASE("ranks that were given something else than the first say so") {
   CHECK(!std::filesystem::exists(folder.file("forces.hdf5")));
 }
 
-TEST_CASE("a rank that dies ends the job within seconds, with a message") {
+TEST_CASE("a killed rank ends the job within seconds, with a message") {
   const TemporaryFolder folder;
   // The shell of rank 1 is killed in the middle of the run.
   const std::string out = folder.file("out");
@@ -137,7 +137,7 @@ TEST_CASE("a rank that dies ends the job within seconds, with a message") {
   CHECK(ended.status != 0);
   CHECK(ended.seconds < 30);
   CHECK(!ended.errors.empty());
-  // What was saved before is whole.
+  // The snapshot written before is intact.
   if (std::filesystem::exists(out + "/snapshot_00000004.hdf5"))
     CHECK(gdr::read_snapshot(out + "/snapshot_00000004.hdf5").size() == 1024);
 }
@@ -148,7 +148,8 @@ TEST_CASE("SIGTERM to one rank ends all ranks with status 143 and a snapshot") {
     const std::string out = folder.file("out"), first = out + "/snapshot_00000004.hdf5";
     std::string line;
     for (const std::string& word : nbody(cluster, "1000", out, "mpi:threads=1")) line += word + " ";
-    // Every shell notes the status of its rank; one of them ends its rank once the run has begun.
+    // Every shell records the status of its rank; one of them kills its rank after the run has
+    // begun.
     line +=
         "& pid=$!; rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; if [ $rank = " + std::to_string(rank) +
         " ]; then while [ ! -e " + first +
@@ -158,7 +159,7 @@ TEST_CASE("SIGTERM to one rank ends all ranks with status 143 and a snapshot") {
     INFO(rank << "\n" << ended.output << ended.errors);
     CHECK(ended.status == 143);
     CHECK(ended.seconds < 60);
-    // MPI may end a shell before it has noted anything, once another has ended with a status.
+    // MPI may end a shell before it has recorded a status, if another rank has ended with an error.
     for (const char* name : {"status0", "status1"}) {
       if (!std::filesystem::exists(folder.file(name))) continue;
       const std::string noted = content_of(folder.file(name));
@@ -169,7 +170,7 @@ TEST_CASE("SIGTERM to one rank ends all ranks with status 143 and a snapshot") {
   }
 }
 
-TEST_CASE("without the library for MPI, the device says what to do") {
+TEST_CASE("the error about a missing MPI plugin says what to do") {
   const std::vector<std::string> words = {GDR_COMMAND, "nbody", cluster, "--device", "mpi", "--eps",
                                           "0.01",      "--dt",  "0.01",  "--t-end",  "1"};
   std::vector<std::string> with = {"env", "GDR_MPI_LIBRARY=/nowhere/libgdr_mpi.so"};

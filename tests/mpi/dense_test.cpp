@@ -1,4 +1,4 @@
-// Products and LU over grids of ranks: right, and the same bits for every grid.
+// Products and LU over grids of ranks: accuracy, and the same bits for every grid.
 #include <map>
 #include <sstream>
 
@@ -9,7 +9,7 @@ using namespace gdr::test;
 
 namespace {
 
-/// What the program printed, 64-bit numbers of the ranks added up.
+/// The output of the program: 64-bit numbers, added over the ranks.
 struct Printed {
   std::map<std::string, std::uint64_t> sums;
   std::vector<std::uint64_t> solutions;
@@ -70,7 +70,7 @@ TEST_CASE("products and LU over grids of ranks have the bits of one process") {
   }
 }
 
-TEST_CASE("matrices that are smaller than a block, or no matrices at all, on grids of ranks") {
+TEST_CASE("matrices smaller than a block and empty matrices work on grids of ranks") {
   for (const Sizes& sizes :
        {Sizes{"1", "1", "1", "1"}, Sizes{"0", "5", "3", "2"}, Sizes{"17", "3", "40", "33"}}) {
     const Printed alone = run(sizes, 0, "0", "16");

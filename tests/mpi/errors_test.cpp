@@ -1,4 +1,4 @@
-// An error on one rank is thrown on all, with the same words.
+// An error on one rank is thrown on all ranks with the same message.
 #include <sstream>
 
 #include "mpi/program.hpp"
@@ -18,7 +18,7 @@ TEST_CASE("a rank that hangs ends the job when the time limit has passed") {
 }
 
 TEST_CASE("the C interface opens a device on a part of the processes") {
-  // The program is linked with the MPI that was found.
+  // The program is linked with the MPI found by CMake.
   const Ended ended = run_ranks(mpi_kinds().at(0), 4, {GDR_MPI_CAPI});
   INFO(ended.output << ended.errors);
   REQUIRE(ended.status == 0);

@@ -1,4 +1,4 @@
-// Running programs on many ranks: outputs go to files, so that nothing can block.
+// Runs programs on many ranks; their outputs go to files, so that no pipe can block.
 #include "mpi/program.hpp"
 
 #include <fcntl.h>
@@ -82,7 +82,7 @@ Ended run_ranks(const MpiKind& mpi, unsigned ranks, const std::vector<std::strin
   std::vector<std::string> all = {mpi.launcher};
   all.insert(all.end(), mpi.options.begin(), mpi.options.end());
   all.insert(all.end(), {"-n", std::to_string(ranks)});
-  // Under the address sanitizer: true stacks (short ones do), else leaks of an MPI bear no name.
+  // The address sanitizer needs exact (short) stacks to attribute leaks to an MPI library by name.
   if (const std::string preload = GDR_LEAK_PRELOAD; !preload.empty())
     all.insert(all.end(), {"env", "LD_PRELOAD=" + preload,
                            "ASAN_OPTIONS=fast_unwind_on_malloc=0:malloc_context_size=10",

@@ -1,4 +1,4 @@
-// Running programs on many ranks.
+// Runs programs on many ranks.
 #pragma once
 
 #include <optional>
@@ -13,20 +13,20 @@ struct Ended {
   double seconds = 0;
 };
 
-/// An MPI that is installed: how programs are started, and the library that libgdr loads then.
+/// An installed MPI: its launcher, and the plugin that libgdr loads for it.
 struct MpiKind {
   std::string name, launcher, library;
   std::vector<std::string> options = {};  ///< of the launcher
 };
-/// Those that were built for. The first is the one that CMake found.
+/// The MPIs for which plugins were built; first the one found by CMake.
 std::vector<MpiKind> mpi_kinds();
 
-/// The one whose jobs outlive lost ranks, where there is one.
+/// The MPI whose jobs survive failed ranks (ULFM), if installed.
 std::optional<MpiKind> mpi_with_ulfm();
 
-/// Run a program with so many ranks, and wait; it is ended after a minute.
+/// Runs a program with the given number of ranks and waits; kills it after a minute.
 Ended run_ranks(const MpiKind& mpi, unsigned ranks, const std::vector<std::string>& words);
-/// Run it as it is.
+/// Runs the program without a launcher.
 Ended run_alone(const std::vector<std::string>& words);
 
 }  // namespace gdr::test

@@ -1,11 +1,11 @@
-// Ranks that are killed in the middle of a job, under an MPI that lets the others go on: these end
-// well, and with the bits of an undisturbed run.
+// Ranks killed in the middle of a job, with an MPI that supports fault tolerance: the others
+// complete the job with the bits of an undisturbed run.
 #include <filesystem>
 #include <fstream>
 #include <iomanip>
 #include <nlohmann/json.hpp>
 
-#include "libgdr/io/hdf5_reader.hpp"
+#include "libgdr/io/hdf5.hpp"
 #include "libgdr/io/snapshot.hpp"
 #include "mpi/program.hpp"
 #include "support/catch.hpp"
@@ -40,7 +40,7 @@ std::vector<std::string> nbody(const std::string& folder, const std::string& dev
           "4steps"};
 }
 
-/// The same on every rank, but that one is killed when a file has appeared.
+/// The same command on every rank; one rank is killed when a file has appeared.
 std::vector<std::string> killed(const std::vector<std::string>& words,
                                 const std::vector<std::pair<unsigned, std::string>>& victims) {
   std::string line;
@@ -52,10 +52,10 @@ std::vector<std::string> killed(const std::vector<std::string>& words,
   return {"/bin/sh", "-c", line};
 }
 
-/// The same, but that one is killed when it has computed for a while.
+/// The same command on every rank; one rank is killed when it has computed for a while.
 std::vector<std::string> killed_at_work(const std::vector<std::string>& words, unsigned victim) {
-  // Its processor time: what comes before takes a few hundredths of a second, however busy the
-  // host is; and several tenths under the address sanitizer, where the work takes seconds.
+  // Measured in CPU time: the setup takes a few hundredths of a second, independent of the load of
+  // the host (several tenths with the address sanitizer, where the work takes seconds).
   const std::string ticks = std::string(GDR_LEAK_PRELOAD).empty() ? "12" : "120";
   std::string line = "if [ \"$OMPI_COMM_WORLD_RANK\" = " + std::to_string(victim) +
                      " ]; then (until [ \"$(cut -d' ' -f14 /proc/$$/stat)\" -ge " + ticks +
@@ -77,7 +77,7 @@ void same_particles(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-TEST_CASE("gdr nbody goes on without ranks that are killed, with the same bits") {
+TEST_CASE("gdr nbody continues without killed ranks, with the same bits") {
   const auto mpi = mpi_with_ulfm();
   if (!mpi) {
     WARN("not tested: there is no MPI with ULFM (cmake/ulfm.sh)");
@@ -90,7 +90,7 @@ TEST_CASE("gdr nbody goes on without ranks that are killed, with the same bits")
     unsigned ranks;
     std::vector<std::pair<unsigned, int>> victims;  ///< and the step after which they are killed
   };
-  // One in the middle; the one that writes; one after the other until one is left.
+  // A middle rank; the rank that writes; one after the other until one remains.
   const Losses cases[] = {{3, {{1, 4}}}, {3, {{0, 8}}}, {4, {{0, 4}, {1, 8}, {3, 12}}}};
   for (const Losses& losses : cases) {
     const std::string out = folder.file("lost" + std::to_string(&losses - cases));
@@ -115,7 +115,7 @@ TEST_CASE("gdr nbody goes on without ranks that are killed, with the same bits")
   }
 }
 
-TEST_CASE("runs go on with the same bits wherever ranks are killed in them") {
+TEST_CASE("runs continue with the same bits wherever ranks are killed") {
   const auto mpi = mpi_with_ulfm();
   if (!mpi) {
     WARN("not tested: there is no MPI with ULFM (cmake/ulfm.sh)");
@@ -123,7 +123,7 @@ TEST_CASE("runs go on with the same bits wherever ranks are killed in them") {
   }
   const auto turns = static_cast<int>(gdr::test::test_iterations(6));
   for (int turn = 0; turn < turns; ++turn) {
-    // Two ranks, one after the other, each at a random place in a round.
+    // Two ranks, one after the other, each at a random time within a round.
     const std::string victims[] = {std::to_string(turn % 5), std::to_string((turn + 2) % 5)};
     const Ended ended = run_ranks(*mpi, 5,
                                   {GDR_MPI_RANK_FAILURES, "mpi:threads=1", std::to_string(turn),
@@ -141,7 +141,7 @@ TEST_CASE("runs go on with the same bits wherever ranks are killed in them") {
   }
 }
 
-TEST_CASE("C and Fortran programs go on without ranks that are lost") {
+TEST_CASE("C and Fortran programs continue without failed ranks") {
   const auto mpi = mpi_with_ulfm();
   if (!mpi) {
     WARN("not tested: there is no MPI with ULFM (cmake/ulfm.sh)");
@@ -179,14 +179,14 @@ TEST_CASE("C and Fortran programs go on without ranks that are lost") {
   says(in_fortran, "2: status 5, lost 0");
 }
 
-TEST_CASE("gdr force goes on without ranks that are killed, with the same bits") {
+TEST_CASE("gdr force continues without killed ranks, with the same bits") {
   const auto mpi = mpi_with_ulfm();
   if (!mpi) {
     WARN("not tested: there is no MPI with ULFM (cmake/ulfm.sh)");
     return;
   }
   const TemporaryFolder folder;
-  // So many particles take the slowest engine half a second or more: a rank is killed in that.
+  // The job takes half a second or more, in which a rank is killed.
   gdr::Snapshot snapshot = gdr::read_snapshot(larger_cluster);
   const std::string file = folder.file("cluster.txt");
   std::ofstream out(file);
@@ -202,7 +202,7 @@ TEST_CASE("gdr force goes on without ranks that are killed, with the same bits")
     const char* kernel;
     unsigned victim;
   };
-  // Gravity, and the way that other kernels take; the first rank is the one that writes.
+  // Gravity, and a kernel without a dedicated path; rank 0 is the one that writes.
   for (const Loss loss : {Loss{"gravity", 0}, Loss{"gravity_neighbours", 1}}) {
     const auto force = [&](const std::string& forces, const std::string& device) {
       std::vector<std::string> words = {GDR_COMMAND, "force",     file,       "--eps",

@@ -1,5 +1,5 @@
-// Sources that travel while boards work, over a link that takes its time: what is hidden, in which
-// order pieces set out, and what becomes of errors.
+// Transfer of sources overlapped with work of the boards, over a simulated slow link: hidden time,
+// order of blocks, errors.
 #include "libgdr/ranks/source_pipeline.hpp"
 
 #include <chrono>
@@ -14,8 +14,8 @@ namespace {
 
 constexpr double travel = 0.02;  ///< seconds, of a piece
 
-/// A transfer that moves only while somebody looks at it, as those of most MPIs: it is there after
-/// the time, if it was looked at in every tenth of it.
+/// A transfer that progresses only when it is polled, like those of most MPIs: it is complete after
+/// its duration if it was polled in every tenth of it.
 class Slow final : public RankPending {
  public:
   bool test() override {
@@ -46,7 +46,7 @@ struct Travelled {
   std::vector<int> order;
 };
 
-/// Six pieces of ten sources, on each of which boards work longer than a piece takes to come.
+/// Six blocks of ten sources; boards work on a block for longer than its transfer takes.
 Travelled run(bool thread, bool overlap) {
   ::setenv("GDR_MPI_OVERLAP", overlap ? "1" : "0", 1);
   Travelled t;
@@ -70,9 +70,9 @@ Travelled run(bool thread, bool overlap) {
 
 }  // namespace
 
-TEST_CASE("all pieces but the first travel while boards work") {
+TEST_CASE("the transfer of all blocks but the first is overlapped with work") {
   const std::vector<int> in_order = {0, 1, 2, 3, 4, 5};
-  // A busy host may delay a thread: the best of a few.
+  // A busy host may delay a thread: take the best of a few runs.
   double best = 1;
   for (int turn = 0; turn < 5 && best > 3 * travel; ++turn) {
     const Travelled with = run(true, true);
@@ -81,7 +81,7 @@ TEST_CASE("all pieces but the first travel while boards work") {
   }
   CHECK(best >= travel);
   CHECK(best <= 3 * travel);
-  // Nobody helps: what is on its way moves only in the calls that wait for it.
+  // Without a progress thread, transfers progress only in the calls that wait for them.
   const Travelled alone = run(false, true), without = run(true, false);
   CHECK(alone.order == in_order);
   CHECK(alone.waiting > best);
@@ -89,7 +89,7 @@ TEST_CASE("all pieces but the first travel while boards work") {
   CHECK(without.waiting >= 5 * travel);
 }
 
-TEST_CASE("a loss that the helping thread finds is thrown where sources are waited for") {
+TEST_CASE("a rank failure found by the progress thread is thrown where sources are awaited") {
   SourcePipeline arrivals;
   arrivals.add({0, 10}, 1U << 20, [] { return std::make_unique<Slow>(); });
   arrivals.add({10, 10}, 1U << 20, [] { return std::make_unique<Lost>(); });
@@ -99,7 +99,7 @@ TEST_CASE("a loss that the helping thread finds is thrown where sources are wait
   CHECK_THROWS_AS(arrivals.finish(), RankFailure);
 }
 
-TEST_CASE("nothing to send is over at once") {
+TEST_CASE("an empty transfer completes immediately") {
   SourcePipeline arrivals;
   arrivals.begin(true);
   arrivals.wait_for({0, 10});

@@ -1,6 +1,5 @@
 // Conserved quantities of configurations with known values.
-#include "libgdr/nbody/diagnostics.hpp"
-
+#include "libgdr/nbody/leapfrog.hpp"
 #include "support/catch.hpp"
 
 namespace gdr::test {
@@ -12,7 +11,7 @@ TEST_CASE("conserved quantities of two particles are correct") {
   p.position = {4, 0, 0, 0, 0, 0};
   p.velocity = {0, 2, 0, 0, 0, 1};
   p.potential = {-0.75, -0.25};
-  const Diagnostics d = diagnose(p);
+  const ConservedQuantities d = diagnose(p);
   CHECK(d.kinetic == 0.5 * 1 * 4 + 0.5 * 3 * 1);
   CHECK(d.potential == -0.75);  // each pair once: - m1 m2 / r
   CHECK(d.total() == 3.5 - 0.75);
@@ -39,7 +38,7 @@ TEST_CASE("massless particles give finite diagnostics") {
   p.position = {1, 1, 1};
   p.velocity = {1, 1, 1};
   p.potential = {0};
-  const Diagnostics d = diagnose(p);
+  const ConservedQuantities d = diagnose(p);
   CHECK(d.centre_of_mass == Vector3{0, 0, 0});
   CHECK(d.virial_ratio() == 0);
   CHECK(relative_change(2, 0) == 2);

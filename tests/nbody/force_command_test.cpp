@@ -8,7 +8,7 @@
 
 #include "command.hpp"
 #include "io/foreign_file.hpp"
-#include "libgdr/io/hdf5_reader.hpp"
+#include "libgdr/io/hdf5.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 

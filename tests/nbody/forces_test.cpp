@@ -5,7 +5,6 @@
 #include <random>
 
 #include "gdr/gravity.hpp"
-#include "libgdr/nbody/direct_sum.hpp"
 #include "support/expect_error.hpp"
 
 namespace gdr::test {

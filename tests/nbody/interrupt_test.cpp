@@ -1,8 +1,7 @@
 // Recorded signals, and restoration of the previous handlers.
-#include "libgdr/nbody/interrupt.hpp"
-
 #include <unistd.h>
 
+#include "libgdr/nbody/run.hpp"
 #include "support/catch.hpp"
 
 namespace gdr::test {

@@ -5,7 +5,6 @@
 #include <numbers>
 
 #include "gdr/error.hpp"
-#include "libgdr/nbody/diagnostics.hpp"
 #include "support/catch.hpp"
 
 namespace gdr::test {
@@ -42,14 +41,14 @@ TEST_CASE("a Kepler orbit closes to second order in the step") {
 TEST_CASE("energy and angular momentum of a Kepler orbit are correct") {
   Particles p = ellipse(0.5);
   Leapfrog leapfrog(p, host_forces(0));
-  const Diagnostics begin = diagnose(p);
+  const ConservedQuantities begin = diagnose(p);
   // E = - m1 m2 / (2 a); L = mu sqrt(G M a (1 - e^2)), reduced mass mu = 1/4.
   CHECK(begin.total() == Approx(-0.125).epsilon(1e-14));
   CHECK(begin.angular_momentum[2] == Approx(0.25 * std::sqrt(0.75)).epsilon(1e-14));
   double largest = 0;
   for (int k = 0; k < 5000; ++k) {
     leapfrog.step(2 * std::numbers::pi / 500);
-    const Diagnostics now = diagnose(p);
+    const ConservedQuantities now = diagnose(p);
     largest = std::max(largest, std::abs(relative_change(now.total(), begin.total())));
     CHECK(now.angular_momentum[2] == Approx(begin.angular_momentum[2]).epsilon(1e-12));
   }

@@ -1,8 +1,7 @@
 // Plans of runs: the time grid, restarts on the same grid, and invalid options.
-#include "libgdr/nbody/plan.hpp"
-
 #include <cmath>
 
+#include "libgdr/nbody/run.hpp"
 #include "support/expect_error.hpp"
 
 namespace gdr::test {

@@ -148,7 +148,7 @@ TEST_CASE(
   std::filesystem::create_directory(place);
   Snapshot s = cloud();
   RunObserver observer;
-  observer.saved = [&](const std::string&) { std::filesystem::remove_all(place); };
+  observer.progress = [&](std::int64_t) { std::filesystem::remove_all(place); };
   std::string message;
   try {
     run_simulation(s, plan(s, 1.5, "10steps"), host_forces(0.05), {place}, observer);
@@ -195,7 +195,7 @@ TEST_CASE("saving to the temporary directory does not follow symbolic links") {
       std::filesystem::create_directory(place);
       Snapshot s = cloud();
       RunObserver observer;
-      observer.saved = [&](const std::string&) { std::filesystem::remove_all(place); };
+      observer.progress = [&](std::int64_t) { std::filesystem::remove_all(place); };
       try {
         run_simulation(s, plan(s, 1.5, "10steps"), host_forces(0.05), {place, format}, observer);
         FAIL("no error");

@@ -1,4 +1,4 @@
-// The predicted clocks, bytes and seconds of particle jobs against what emulated boards count.
+// Predicted clocks, bytes and seconds of particle jobs against the counters of emulated boards.
 #include <cstdint>
 #include <list>
 #include <string>
@@ -15,7 +15,7 @@ using namespace gdr::predict;
 
 namespace {
 
-/// Numbers for the variables of one role, the same every time; nobody looks at the results.
+/// Fixed values for the variables of one role; the results are not used.
 class Arrays {
  public:
   Arrays(const Kernel& kernel, Role role, std::size_t n) {
@@ -50,7 +50,7 @@ class Arrays {
   std::list<std::vector<std::int64_t>> integers_;
 };
 
-/// What a device counts for a run after the first: its program is on the boards, sources are new.
+/// The counters of a device for a second run: the program is resident, the sources are new.
 Statistics counted(const std::string& device_name, const Kernel& kernel, std::size_t ni,
                    std::size_t nj) {
   Device device = Device::open(device_name);
@@ -91,7 +91,7 @@ void compare(const std::string& device_name, const std::string& kernel_name, std
   compare(device_name, Kernel::builtin(kernel_name), ni, nj);
 }
 
-/// The kernel leaves two values for every source.
+/// A kernel with two outputs for every source.
 constexpr const char* reaction_text = R"(
 .kernel reaction
 .elements 1
@@ -114,7 +114,7 @@ ovar long first f64to72 pass
 
 }  // namespace
 
-TEST_CASE("The model counts what emulated boards count for kernels with outputs") {
+TEST_CASE("predictions equal the counters of emulated boards for kernels with outputs") {
   const Kernel reaction = Kernel::assemble(reaction_text, "reaction.gds");
   const std::string device = "emulator:threads=1,chips=2,blocks=2,pes=1,partition=targets";
   for (const std::size_t ni : {1, 4, 25})
@@ -124,7 +124,7 @@ TEST_CASE("The model counts what emulated boards count for kernels with outputs"
     }
 }
 
-TEST_CASE("The model counts what emulated boards count, for every kernel of the library") {
+TEST_CASE("predictions equal the counters of emulated boards for every kernel of the library") {
   for (const std::string& kernel : Kernel::builtin_names())
     for (const char* partition : {"targets", "sources"}) {
       const bool reducible = kernel_cost(Kernel::builtin(kernel).program()).reducible;
@@ -135,7 +135,7 @@ TEST_CASE("The model counts what emulated boards count, for every kernel of the 
     }
 }
 
-TEST_CASE("The model counts what emulated boards count, for all numbers of particles") {
+TEST_CASE("predictions equal the counters of emulated boards for any number of particles") {
   const std::string small = "emulator:threads=1,chips=3,blocks=4,pes=4,partition=";
   for (const char* partition : {"auto", "targets", "sources"})
     for (const std::size_t ni : {1, 16, 17, 192, 193, 500})
@@ -143,7 +143,7 @@ TEST_CASE("The model counts what emulated boards count, for all numbers of parti
   compare(small + "auto", "gravity", 0, 10);
 }
 
-TEST_CASE("The model counts what emulated boards count on the real geometry") {
+TEST_CASE("predictions equal the counters of emulated boards for the original geometry") {
   for (const auto& [ni, nj] : {std::pair<std::size_t, std::size_t>{1024, 1024},
                                {100, 2500},
                                {2048, 100},
@@ -155,21 +155,21 @@ TEST_CASE("The model counts what emulated boards count on the real geometry") {
   }
 }
 
-TEST_CASE("The model counts what emulated boards count where sources are cut") {
-  // Memories that do not hold all sources: every batch of targets has them sent anew.
+TEST_CASE("predictions equal the counters of emulated boards if sources exceed the memory") {
+  // The memories do not hold all sources: they are sent again for every batch of targets.
   for (const char* partition : {"targets", "sources"})
     for (const std::size_t nj : {100, 200, 500, 1023})
       compare(
           "emulator:threads=1,chips=2,blocks=2,pes=2,dram=4096,partition=" + std::string(partition),
           "gravity", 40, nj);
-  // Several pieces between two cancellation points.
+  // Several blocks between two cancellation points.
   compare("emulator:partition=targets,engine=native", "gravity", 100, 20000);
   compare("emulator:partition=targets,engine=native", "gravity", 100, 8192);
-  // More words than one write carries.
+  // More words than one write command can carry.
   compare("emulator:partition=targets,engine=native", "gravity_jerk", 4, 300000);
 }
 
-TEST_CASE("The model counts what emulated boards count of few targets on slices of the sources") {
+TEST_CASE("predictions equal the counters of emulated boards for few targets on source slices") {
   const std::string small =
       "emulator:threads=1,engine=native,chips=2,blocks=2,pes=2,partition=auto";
   for (const std::size_t ni : {1, 16, 100, 600})
@@ -180,7 +180,7 @@ TEST_CASE("The model counts what emulated boards count of few targets on slices 
   compare(small + ",dram=65536", "gravity", 100, 40001);
 }
 
-TEST_CASE("The model counts what several emulated boards count") {
+TEST_CASE("predictions equal the counters of several emulated boards") {
   for (const char* boards : {"2", "3"})
     for (const std::size_t ni : {10, 64, 65, 500})
       for (const char* partition : {"targets", "sources"})
@@ -189,12 +189,12 @@ TEST_CASE("The model counts what several emulated boards count") {
                 "gravity", ni, 300);
 }
 
-TEST_CASE("A kernel that is known by its clocks only takes these for an interaction") {
+TEST_CASE("a kernel described by its clocks takes that many clocks per interaction") {
   const Geometry g;
   const KernelShape gravity = kernel_shape(Kernel::builtin("gravity"), g);
   const KernelShape published = with_clocks(gravity, "published", 56, 38);
   CHECK(published.clocks_per_interaction() == 56);
-  // One batch of 8192 targets: 56 clocks for 4 targets and each source, and the ports.
+  // One batch of 8192 targets: 56 clocks per source for 4 targets, plus transfers over the ports.
   const BoardTime time =
       particle_time(published, g, {}, 1, {8192, 10000, Partition::TargetsOverBlocks});
   CHECK(time.clocks.compute == 56 * 4 * 10000);
@@ -202,7 +202,7 @@ TEST_CASE("A kernel that is known by its clocks only takes these for an interact
   CHECK(time.clocks.total < time.clocks.compute * 11 / 10);
 }
 
-TEST_CASE("Jobs that cannot be are refused") {
+TEST_CASE("invalid particle jobs are errors") {
   Geometry g;
   const KernelShape gravity = kernel_shape(Kernel::builtin("gravity"), g);
   CHECK_THROWS_AS(particle_time(gravity, g, {}, 1, {std::size_t{1} << 40, std::size_t{1} << 40}),

@@ -1,4 +1,5 @@
-// HPL on many nodes: against its published analysis, against LU on one board, and in its limits.
+// HPL on many nodes: compared with its published analysis, with LU on one board, and in limiting
+// cases.
 #include <chrono>
 #include <cmath>
 
@@ -28,7 +29,7 @@ double seconds(const Machine& machine, const HplJob& job) {
 
 }  // namespace
 
-TEST_CASE("On one node HPL takes what LU takes, less the exchanges left of the panels") {
+TEST_CASE("on one node HPL takes the time of LU without the row exchanges left of the panels") {
   const Machine board = preset("board4");
   for (const std::size_t n : {8192, 20000, 51200}) {
     const Prediction hpl = predict_hpl(board, job_of(n, 2048, 1, 1));
@@ -46,15 +47,15 @@ TEST_CASE("On one node HPL takes what LU takes, less the exchanges left of the p
                                  })
                   .time()
                   .total;
-    // Reading the upper triangle once for the right-hand side is HPL's own.
+    // Only HPL reads the upper triangle once, for the right-hand side.
     CHECK(hpl.seconds == Approx(lu.total - left).epsilon(0.03));
     CHECK(hpl.usage[Resource::Network] == 0);
   }
 }
 
-TEST_CASE("Messages of HPL are those of its published analysis") {
-  // netlib.org/benchmark/hpl/scalability.html: bytes N^2 (3 P + Q) / (2 P Q) words a node, and
-  // N ((NB + 1) log P + P) / NB latencies, whoever waits for them.
+TEST_CASE("messages of HPL are those of its published analysis") {
+  // netlib.org/benchmark/hpl/scalability.html: N^2 (3 P + Q) / (2 P Q) words per node, and
+  // N ((NB + 1) log P + P) / NB latencies.
   const Machine cluster = preset("cluster64");
   for (const auto& [rows, columns] :
        {std::pair<std::size_t, std::size_t>{8, 8}, {4, 16}, {2, 32}}) {
@@ -64,7 +65,7 @@ TEST_CASE("Messages of HPL are those of its published analysis") {
     const Machine wide = with(cluster, Key::NetworkLatency, 0);
     const double words = big * big * (3 * p + q) / (2 * p * q);
     const double volume = 8 * words / wide[Key::NetworkBandwidth];
-    // Beside the volume the analysis knows the search for pivots by its latencies alone.
+    // The analysis counts only the latencies of the pivot search, not its volume.
     const double search = big * std::log2(p) * 8 * (2 * nb + 4) / wide[Key::NetworkBandwidth] / q;
     INFO(rows << " x " << columns);
     CHECK(predict_hpl(wide, job_of(n, block, rows, columns)).usage[Resource::Network] ==
@@ -72,7 +73,7 @@ TEST_CASE("Messages of HPL are those of its published analysis") {
   }
 }
 
-TEST_CASE("HPL is never faster than its operations allow, nor slower on a better machine") {
+TEST_CASE("HPL is never faster than the peak, nor slower on a better machine") {
   const Machine cluster = preset("cluster64");
   for (const std::size_t n : {16384, 65536, 200000, 311296}) {
     const HplJob job = job_of(n, 2048, 8, 8);
@@ -89,7 +90,7 @@ TEST_CASE("HPL is never faster than its operations allow, nor slower on a better
   }
 }
 
-TEST_CASE("Efficiency of HPL grows with the matrix") {
+TEST_CASE("the efficiency of HPL grows with the matrix size") {
   const Machine cluster = preset("cluster64");
   double before = 0;
   for (const std::size_t n : {32768, 65536, 131072, 262144}) {
@@ -99,7 +100,7 @@ TEST_CASE("Efficiency of HPL grows with the matrix") {
   }
 }
 
-TEST_CASE("Thousands of nodes are simulated within seconds") {
+TEST_CASE("HPL on thousands of nodes is predicted within seconds") {
   const Machine many = with(preset("plan4096"), Key::NetworkNodes, 4096);
   HplJob job;
   choose_grid(many.nodes(), job);
@@ -114,7 +115,7 @@ TEST_CASE("Thousands of nodes are simulated within seconds") {
   CHECK(spent.count() < 60);  // a second on a quiet host
 }
 
-TEST_CASE("Odd sizes, odd grids and matrices smaller than a block are predicted") {
+TEST_CASE("HPL is predicted for odd sizes, odd grids and matrices smaller than a block") {
   const Machine cluster = preset("cluster64");
   for (const std::size_t n : {1, 2, 100, 2047, 2048, 2049, 10000})
     for (const auto& [rows, columns] :
@@ -126,7 +127,7 @@ TEST_CASE("Odd sizes, odd grids and matrices smaller than a block are predicted"
     }
 }
 
-TEST_CASE("HPL jobs that do not fit are refused") {
+TEST_CASE("HPL jobs that exceed the memory are errors") {
   const Machine cluster = preset("cluster64");
   CHECK_THROWS_AS(predict_hpl(cluster, job_of(100000, 2048, 9, 8)), Error);
   CHECK_THROWS_AS(predict_hpl(cluster, job_of(0, 2048, 8, 8)), Error);

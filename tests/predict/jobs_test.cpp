@@ -1,4 +1,4 @@
-// Particles, products and LU on one node and on many; scaling.
+// Predictions of particle jobs, products and LU on one node and on many; scaling.
 #include "libgdr/predict/jobs.hpp"
 
 #include <cmath>
@@ -29,7 +29,7 @@ JobOn gravity_of(std::size_t n) {
 
 }  // namespace
 
-TEST_CASE("Product and LU on the board are those of the linear algebra's own model") {
+TEST_CASE("predictions of product and LU on one board are those of the linear algebra library") {
   const Machine board = preset("board4");
   const Geometry g = board.geometry();
   for (const std::size_t n : {500, 2048, 10000}) {
@@ -43,7 +43,7 @@ TEST_CASE("Product and LU on the board are those of the linear algebra's own mod
   CHECK(predict_lu(board, 0, 0, true).seconds == 0);
 }
 
-TEST_CASE("No prediction passes the peak, and a better machine is never slower") {
+TEST_CASE("no prediction exceeds the peak, and a better machine is never slower") {
   for (const char* name : {"board4", "cluster64", "plan4096"}) {
     const Machine m = preset(name);
     for (const std::size_t n : {1000, 30000, 300000}) {
@@ -60,7 +60,7 @@ TEST_CASE("No prediction passes the peak, and a better machine is never slower")
   }
 }
 
-TEST_CASE("The grid that is taken is the best one") {
+TEST_CASE("the chosen grid is the fastest one") {
   const Machine cluster = preset("cluster64");
   const KernelShape kernel = gravity(cluster);
   for (const std::size_t n : {2000, 100000, 3000000}) {
@@ -71,7 +71,7 @@ TEST_CASE("The grid that is taken is the best one") {
   }
 }
 
-TEST_CASE("Without network and host a cluster is as many boards") {
+TEST_CASE("a cluster with an infinitely fast network and host equals that many boards") {
   Machine free = preset("cluster64");
   free.set(Key::NetworkBandwidth, 1e18, Origin::Assumed, "test");
   free.set(Key::NetworkLatency, 0, Origin::Assumed, "test");
@@ -85,7 +85,7 @@ TEST_CASE("Without network and host a cluster is as many boards") {
         Approx(alone).epsilon(1e-6));
 }
 
-TEST_CASE("Products on many nodes are faster than on one, and not faster than so many") {
+TEST_CASE("products on many nodes are faster than on one, with an efficiency of at most one") {
   const Machine cluster = preset("cluster64"), one = with(cluster, Key::NetworkNodes, 1);
   const std::size_t n = 20000;
   const double many = predict_product(cluster, n, n, n).seconds;
@@ -94,7 +94,7 @@ TEST_CASE("Products on many nodes are faster than on one, and not faster than so
   CHECK(many > alone / 64);
 }
 
-TEST_CASE("Strong scaling names the place where it ends") {
+TEST_CASE("strong scaling reports where it ends") {
   const Machine plan = preset("plan4096");
   const auto points = strong_scaling(plan, gravity_of(20000), false);
   REQUIRE(points.size() > 5);
@@ -119,7 +119,7 @@ TEST_CASE("Strong scaling names the place where it ends") {
   CHECK(static_cast<std::size_t>(std::count(csv.begin(), csv.end(), '\n')) == points.size() + 1);
 }
 
-TEST_CASE("Sizes of a machine that a job does not fit are left out of its scaling") {
+TEST_CASE("scaling omits machine sizes that a job does not fit") {
   const auto lu = strong_scaling(
       preset("cluster64"), [](const Machine& m) { return predict_lu(m, 10000, 0, true); }, false);
   CHECK(lu.size() == 3);
@@ -129,7 +129,7 @@ TEST_CASE("Sizes of a machine that a job does not fit are left out of its scalin
                   Error);
 }
 
-TEST_CASE("The bottleneck is the part whose speed would help most") {
+TEST_CASE("the bottleneck is the part whose speed-up would help most") {
   const auto waits = [](const Machine& m, const JobOn& job) {
     const Prediction p = job(m);
     return std::string(bottleneck(gains(m, job, p), p));
@@ -144,7 +144,7 @@ TEST_CASE("The bottleneck is the part whose speed would help most") {
   CHECK(waits(with(board, Key::ChipPortOut, 1000), gravity_of(1000)) == "ports");
 }
 
-TEST_CASE("Jobs are refused where the machine has no place for them") {
+TEST_CASE("jobs that exceed the memory of the machine are errors") {
   const Machine board = preset("board4"), hosts = with(board, Key::NodeBoards, 0);
   CHECK_THROWS_AS(predict_particles(hosts, gravity(board), {10, 10}), Error);
   CHECK_THROWS_AS(predict_product(hosts, 10, 10, 10), Error);

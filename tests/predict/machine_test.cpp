@@ -1,4 +1,4 @@
-// Machines: presets, files, and what is said about a bad one.
+// Machine descriptions: presets, files, errors.
 #include "libgdr/predict/machine.hpp"
 
 #include <string>
@@ -13,7 +13,7 @@ using namespace gdr::predict;
 
 namespace {
 
-/// The message of the error that a text provokes; empty if it provokes none.
+/// The message of the error for a text; empty if there is none.
 std::string refusal(const std::string& text) {
   try {
     parse_machine(text, "m.json");
@@ -28,7 +28,7 @@ bool begins(const std::string& text, const std::string& with) { return text.rfin
 
 }  // namespace
 
-TEST_CASE("Presets have the constants of the emulated board and of the host") {
+TEST_CASE("presets have the constants of the emulated board and of the host") {
   const Machine m = preset("board4");
   CHECK(m.board_rates() == BoardRates{});
   CHECK(m.host_rates() == dense::HostRates{});
@@ -43,7 +43,7 @@ TEST_CASE("Presets have the constants of the emulated board and of the host") {
   CHECK(plan.peak_single() == Approx(2.097e15).epsilon(1e-3));
 }
 
-TEST_CASE("Every value of every preset has a source and lies in its range") {
+TEST_CASE("every value of every preset has a source and lies in its range") {
   for (const Preset& p : presets()) {
     Machine m = preset(p.name);
     for (const KeyInfo& info : key_table()) {
@@ -56,7 +56,7 @@ TEST_CASE("Every value of every preset has a source and lies in its range") {
   }
 }
 
-TEST_CASE("A machine that is written out is read back the same") {
+TEST_CASE("a machine is unchanged when written and read again") {
   for (const Preset& p : presets()) {
     const Machine m = preset(p.name), back = parse_machine(machine_json(m), "m.json");
     CHECK(back.name == m.name);
@@ -69,7 +69,7 @@ TEST_CASE("A machine that is written out is read back the same") {
   }
 }
 
-TEST_CASE("A file says what differs from its base") {
+TEST_CASE("a file overrides values of its base machine") {
   const Machine m = parse_machine(R"({
     // a comment
     "name": "mine", "base": "cluster64",
@@ -87,7 +87,7 @@ TEST_CASE("A file says what differs from its base") {
   CHECK(m[Key::ChipClock] == preset("cluster64")[Key::ChipClock]);
 }
 
-TEST_CASE("What is wrong with a machine's file is named, with its place") {
+TEST_CASE("errors in a machine file are reported with their place") {
   CHECK(begins(refusal("{\n  \"base\": \"board4\",\n  \"link\" 3\n}"), "m.json:3:"));
   CHECK(begins(refusal(""), "m.json:1:1: invalid JSON"));
   CHECK(begins(refusal("{\"base\": \"board4\""), "m.json:1:"));
@@ -124,7 +124,7 @@ TEST_CASE("What is wrong with a machine's file is named, with its place") {
   CHECK_THROWS_AS(find_machine("bord4"), Error);
 }
 
-TEST_CASE("A damaged file ends in an error or a machine, never otherwise") {
+TEST_CASE("a damaged file gives an error or a valid machine") {
   const std::string whole = machine_json(preset("cluster64"));
   for (std::size_t cut = 0; cut < whole.size(); cut += 7) {
     INFO(cut);

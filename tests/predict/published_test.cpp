@@ -1,4 +1,4 @@
-// The table of published figures: near what was published, and nothing tuned in silence.
+// Predictions of published figures: deviation, and use of tuned values.
 #include "libgdr/predict/published.hpp"
 
 #include <cmath>
@@ -22,7 +22,7 @@ TEST_CASE(
   CHECK(near >= 7);
 }
 
-TEST_CASE("Only what watts enter depends on a tuned value, and says so") {
+TEST_CASE("only predictions that involve power depend on a tuned value, and are marked") {
   for (const PublishedFigure& f : published_table().figures)
     CHECK(f.tuned == (f.unit == "Mflops/W" ? "board.power" : ""));
   for (const char* name : {"board4", "chip", "cluster64"}) {
@@ -33,13 +33,13 @@ TEST_CASE("Only what watts enter depends on a tuned value, and says so") {
   }
 }
 
-TEST_CASE("Kernels come near the rate of their loops as particles become more") {
+TEST_CASE("the speed of kernels approaches that of their loops for many particles") {
   const PublishedTable table = published_table();
   REQUIRE(table.kernels.size() == 3);
   for (const KernelPair& pair : table.kernels)
     for (const KernelFigures* k : {&pair.published, &pair.ours}) {
       INFO(k->name);
-      // 512 PEs at 500 MHz, by hand.
+      // 512 PEs at 500 MHz, computed by hand.
       CHECK(k->asymptotic == Approx(512 * 0.5 * k->flops / k->clocks).epsilon(0.005));
       CHECK(k->small < k->large);
       CHECK(k->large < k->asymptotic);

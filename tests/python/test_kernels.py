@@ -118,7 +118,7 @@ def test_neighbour_lists_agree_with_direct_search(rng):
     ("call", "kind", "message"),
     [
         (lambda p: gdr.lennard_jones(p), TypeError, "missing: rc"),
-        (lambda p: gdr.lennard_jones(p, -1.0), ValueError, "rc: expected a length"),
+        (lambda p: gdr.lennard_jones(p, -1.0), ValueError, "rc: expected at least 0"),
         (lambda p: gdr.lennard_jones(p, 1e200), ValueError, "rc: its square"),
         (lambda p: gdr.lennard_jones(p, 1.0, 2.0), TypeError, "lennard_jones"),
         (lambda p: gdr.lennard_jones(p, rd=1.0), TypeError, "rd"),

@@ -414,11 +414,10 @@ def test_opening_mpi_without_the_plugin_raises_an_error_with_the_remedy(monkeypa
 
 def test_mpi_sonames_are_read_from_elf_files(tmp_path):
     module = pathlib.Path(gdr._core.__file__)
-    names = _mpi._needed(module.read_bytes())
-    assert any(name.startswith("libgdr.so") for name in names)
-    if BUILT:
-        assert all(_mpi.needed_mpi(plugin).startswith("lib") for plugin in _mpi.plugins())
+    assert _mpi.needed_mpi(module) is None
+    for plugin in _mpi.plugins():
+        assert _mpi.needed_mpi(plugin).startswith("libmpi"), plugin
     text = tmp_path / "text.so"
-    for content in (b"", b"\x7fELF\x02\x01", b"no library at all", module.read_bytes()[:100]):
+    for content in (b"", b"\x7fELF\x02\x01", b"no library at all", b"\0mylibmpi.so.40\0"):
         text.write_bytes(content)
         assert _mpi.needed_mpi(text) is None

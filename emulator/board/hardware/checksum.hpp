@@ -1,10 +1,20 @@
-// 64-bit checksums of transfers of 64-bit words.
+// Transfers of plain data as 64-bit words, and their 64-bit checksums.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 namespace gdr {
+
+constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
+
+/// A trivially copyable value as words.
+template <typename T>
+std::span<std::uint64_t> as_words(T& value) noexcept {
+  static_assert(sizeof(T) % word_bytes == 0 && std::is_trivially_copyable_v<T>);
+  return {reinterpret_cast<std::uint64_t*>(&value), sizeof(T) / word_bytes};
+}
 
 /// Each of four lanes sums every fourth word: h = rotate(h xor word, 29) times an odd constant,
 /// which is a bijection in the word and in h. Any change of a single word therefore changes the

@@ -2,25 +2,16 @@
 
 #include <algorithm>
 #include <charconv>
-#include <utility>
 
 namespace gdr {
 namespace {
 
-constexpr std::pair<std::string_view, FaultKind> kinds[] = {
-    {"die", FaultKind::Die},
-    {"die-later", FaultKind::DieLater},
-    {"hang", FaultKind::Hang},
-    {"hang-with-heartbeat", FaultKind::HangWithHeartbeat},
-    {"delay", FaultKind::Delay},
-    {"flip-command", FaultKind::FlipCommand},
-    {"flip-payload", FaultKind::FlipPayload},
-    {"flip-result", FaultKind::FlipResult},
-    {"wrong-result", FaultKind::WrongResult},
-    {"flip-completion", FaultKind::FlipCompletion},
-    {"lose-interrupt", FaultKind::LoseInterrupt},
-    {"no-memory", FaultKind::NoMemory},
-    {"no-area", FaultKind::NoArea}};
+/// In the order of FaultKind.
+constexpr std::string_view kinds[] = {
+    "crash",        "crash-after-execution", "hang",           "hang-with-heartbeat",
+    "delay",        "flip-command",          "flip-payload",   "flip-result",
+    "wrong-result", "flip-completion",       "lose-interrupt", "no-memory",
+    "no-area"};
 
 /// Removes a number from the front of a text.
 bool consume_number(std::string_view& text, std::uint64_t& number) {
@@ -40,10 +31,9 @@ bool consume(std::string_view& text, char expected) {
 
 std::optional<Fault> parse_fault(std::string_view text) {
   const std::size_t at = std::min(text.find('@'), text.size());
-  const auto kind =
-      std::ranges::find_if(kinds, [&](const auto& k) { return k.first == text.substr(0, at); });
+  const auto kind = std::ranges::find(kinds, text.substr(0, at));
   if (kind == std::end(kinds)) return {};
-  Fault fault{kind->second};
+  Fault fault{static_cast<FaultKind>(kind - kinds)};
   text.remove_prefix(at);
   if (!consume(text, '@') || !consume_number(text, fault.list)) return {};
   if (consume(text, ':') && !consume_number(text, fault.value)) return {};

@@ -9,19 +9,19 @@
 namespace gdr {
 
 enum class FaultKind : std::uint32_t {
-  Die,                ///< the board's process ends at once
-  DieLater,           ///< the process ends after execution, before the completion
-  Hang,               ///< the board stops responding
-  HangWithHeartbeat,  ///< the board stops responding except for its heartbeat
-  Delay,              ///< delay of `value` milliseconds
-  FlipCommand,        ///< flip bit `value` of the commands in transfer
-  FlipPayload,        ///< flip bit `value` of the payload in transfer
-  FlipResult,         ///< flip bit `value` of the results in transfer
-  WrongResult,        ///< flip bit `value` of the results before the checksum
-  FlipCompletion,     ///< flip bit `value` of the completion in transfer
-  LoseInterrupt,      ///< the interrupt is lost
-  NoMemory,           ///< allocation for the list fails
-  NoArea,             ///< mapping of host memory area number `list` fails
+  Crash,                ///< "crash": the board's process ends at once
+  CrashAfterExecution,  ///< "crash-after-execution": it ends before the completion
+  Hang,                 ///< "hang": the board stops responding
+  HangWithHeartbeat,    ///< "hang-with-heartbeat": only its heartbeat continues
+  Delay,                ///< "delay": waits for `value` milliseconds
+  FlipCommand,          ///< "flip-command": flips bit `value` of the commands in transfer
+  FlipPayload,          ///< "flip-payload": flips bit `value` of the payload in transfer
+  FlipResult,           ///< "flip-result": flips bit `value` of the results in transfer
+  WrongResult,          ///< "wrong-result": flips bit `value` before the checksum
+  FlipCompletion,       ///< "flip-completion": flips bit `value` of the completion in transfer
+  LoseInterrupt,        ///< "lose-interrupt": the interrupt is not raised
+  NoMemory,             ///< "no-memory": allocation for the list fails
+  NoArea,               ///< "no-area": mapping of host memory area number `list` fails
 };
 
 struct Fault {
@@ -32,8 +32,6 @@ struct Fault {
 };
 
 /// "KIND@LIST[:VALUE[xTIMES]]", for example "flip-result@3:17"; nothing for another format.
-/// Kinds: die, die-later, hang, hang-with-heartbeat, delay, flip-command, flip-payload,
-/// flip-result, wrong-result, flip-completion, lose-interrupt, no-memory, no-area.
 std::optional<Fault> parse_fault(std::string_view text);
 
 /// The active fault of a kind, or null.

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "emulator/board/hardware/checksum.hpp"
-#include "emulator/board/hardware/plain_words.hpp"
 
 namespace gdr {
 namespace {
@@ -20,6 +19,19 @@ std::array<std::uint64_t, 2> name_words(std::string_view name) noexcept {
   std::array<std::uint64_t, 2> words{};
   std::memcpy(words.data(), name.data(), std::min(name.size(), sizeof(words)));
   return words;
+}
+
+/// The queues of a board: its own, then one for each chip.
+std::vector<CommandQueue> make_queues(unsigned chips) {
+  std::vector<CommandQueue> queues(1);
+  queues[0].chips = chips >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << chips) - 1;
+  for (unsigned c = 0; c < chips; ++c) {
+    CommandQueue& queue = queues.emplace_back();
+    queue.chip = c;
+    queue.chips = std::uint64_t{1} << c;
+    queue.registers = queue_registers(c);
+  }
+  return queues;
 }
 
 }  // namespace
@@ -42,9 +54,9 @@ std::string_view completion_status_text(CompletionStatus status) noexcept {
   return number < std::size(texts) ? texts[number] : "unknown status";
 }
 
-BoardHardware::BoardHardware(HardwareConfig parts, std::byte* bar, const DmaSpace& space,
+BoardHardware::BoardHardware(HardwareConfig config, std::byte* bar, const DmaSpace& space,
                              HardwareSignals signals, std::vector<Fault> faults)
-    : parts_(std::move(parts)),
+    : config_(std::move(config)),
       bar_(bar),
       space_(space),
       signals_(std::move(signals)),
@@ -69,28 +81,22 @@ void BoardHardware::send_heartbeat() const noexcept {
 }
 
 void BoardHardware::put_identity() noexcept {
-  const Geometry& g = parts_.geometry;
+  const Geometry& g = config_.geometry;
   const std::pair<Register, std::uint64_t> values[] = {
       {Register::Identity, board_identity},
       {Register::Version, board_version},
-      {Register::Chips, g.chips_per_board},
-      {Register::Blocks, g.blocks},
-      {Register::Pes, g.pes_per_block},
-      {Register::RegisterWords, g.register_words},
-      {Register::LocalWords, g.local_words},
-      {Register::BroadcastWords, g.broadcast_words},
-      {Register::InstructionWords, g.instruction_words},
       {Register::MemoryBytes, g.dram_bytes},
       {Register::ClockHz, std::bit_cast<std::uint64_t>(g.clock_hz)},
       {Register::Capabilities,
-       (parts_.engine->exact() ? capability_exact : 0) | capability_emulated |
-           (parts_.engine->multiplies_all_bits() ? capability_all_bits : 0)},
-      {Register::Threads, parts_.threads},
+       (config_.engine->exact() ? capability_exact : 0) | capability_emulated |
+           (config_.engine->multiplies_all_bits() ? capability_all_bits : 0)},
+      {Register::Threads, config_.threads},
       {Register::MaxCommands, max_list_commands},
-      {Register::MaxResults, parts_.max_results}};
+      {Register::MaxResults, config_.max_results}};
   for (const auto& [r, value] : values) put(r, value);
-  const auto names = {std::pair{Register::EngineName, parts_.engine->name()},
-                      std::pair{Register::IsaName, isa_name(parts_.engine->isa())}};
+  for (const SizeRegister& size : size_registers) put(size.reg, g.*size.field);
+  const auto names = {std::pair{Register::EngineName, config_.engine->name()},
+                      std::pair{Register::IsaName, isa_name(config_.engine->isa())}};
   for (const auto& [r, name] : names) {
     const auto words = name_words(name);
     put(r, words[0]);
@@ -106,7 +112,7 @@ void BoardHardware::put_status() noexcept {
 void BoardHardware::put_chip_status(unsigned chip) noexcept {
   put(of_chip(Register::ChipStatus, chip),
       chip_bits_[chip] | (board_->program(chip) != nullptr ? chip_loaded : 0) |
-          (((halted_ >> chip) & 1) != 0 ? chip_halted : 0) |
+          (takes_part(halted_, chip) ? chip_halted : 0) |
           (queues_[chip + 1].failed ? chip_failed : 0));
 }
 
@@ -114,20 +120,21 @@ void BoardHardware::put_chip_status(unsigned chip) noexcept {
 void BoardHardware::reset(std::uint64_t control) {
   board_.reset();
   list_ = {};
-  queues_ = make_queues(parts_.geometry.chips_per_board);
-  chip_bits_.assign(parts_.geometry.chips_per_board, 0);
+  queues_ = make_queues(config_.geometry.chips_per_board);
+  chip_bits_.assign(config_.geometry.chips_per_board, 0);
   fetched_ = halted_ = 0;
   for (std::size_t word = 0; word < own_.size(); ++word)
     put(static_cast<Register>(word * word_bytes), 0);
-  board_ = std::make_unique<Board>(parts_.geometry, parts_.engine, parts_.threads);
-  board_->limit_results(parts_.max_results);
+  board_ = std::make_unique<Board>(config_.geometry, config_.engine, config_.threads);
+  board_->limit_results(config_.max_results);
   put_identity();
   put_status();
   put(Register::Resets, control);
 }
 
 bool BoardHardware::rung(const CommandQueue& queue) const noexcept {
-  return !queue.failed && reg(queue.doorbell).load(std::memory_order_acquire) != queue.sequence;
+  return !queue.failed &&
+         reg(queue.registers.doorbell).load(std::memory_order_acquire) != queue.sequence;
 }
 
 bool BoardHardware::has_work() const noexcept {
@@ -147,16 +154,13 @@ void BoardHardware::set_asleep(bool asleep) noexcept {
 /// Marks a queue as failed; other queues are not affected.
 void BoardHardware::fail_ring(CommandQueue& queue, const std::string& why) {
   queue.failed = true;
-  const auto status = static_cast<std::uint64_t>(CompletionStatus::BadAddress);
   increment(Register::Refused);
+  put(queue.registers.error, static_cast<std::uint64_t>(CompletionStatus::BadAddress));
+  put(queue.registers.error_sequence, queue.sequence + 1);
   if (queue.chip) {
-    put(of_chip(Register::ChipError, *queue.chip), status);
-    put(of_chip(Register::ChipErrorSequence, *queue.chip), queue.sequence + 1);
     increment(of_chip(Register::ChipRefused, *queue.chip));
     put_chip_status(*queue.chip);
   } else {
-    put(Register::Error, status);
-    put(Register::ErrorSequence, queue.sequence + 1);
     put_status();
   }
   const std::string whose = queue.chip ? " of chip " + std::to_string(*queue.chip) : "";
@@ -184,10 +188,10 @@ bool BoardHardware::step() {
 }
 
 void BoardHardware::serve(CommandQueue& queue) {
-  const std::uint64_t tail = reg(queue.doorbell).load(std::memory_order_acquire);
+  const std::uint64_t tail = reg(queue.registers.doorbell).load(std::memory_order_acquire);
   if (queue.entries == 0) {
-    queue.base = reg(queue.ring_base).load();
-    queue.entries = reg(queue.ring_entries).load();
+    queue.base = reg(queue.registers.ring_base).load();
+    queue.entries = reg(queue.registers.ring_entries).load();
   }
   if (!std::has_single_bit(queue.entries) || queue.entries > max_ring_entries)
     fail_ring(queue, "it has " + std::to_string(queue.entries) + " entries");
@@ -210,7 +214,7 @@ void BoardHardware::fetch(CommandQueue& queue) {
   ++fetched_;
   if (const Fault* const f = fault(FaultKind::Delay))
     std::this_thread::sleep_for(std::chrono::milliseconds(f->value));
-  if (fault(FaultKind::Die)) std::_Exit(9);
+  if (fault(FaultKind::Crash)) std::_Exit(9);
   while (fault(FaultKind::HangWithHeartbeat)) {
     send_heartbeat();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -248,7 +252,7 @@ void BoardHardware::process(CommandQueue& queue, const Descriptor& d) {
     queue.completion(queue.sequence) = c;
     account(queue, c);
   }
-  if (fault(FaultKind::DieLater)) std::_Exit(9);
+  if (fault(FaultKind::CrashAfterExecution)) std::_Exit(9);
   finish(queue, d, c);
 }
 

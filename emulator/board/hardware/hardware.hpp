@@ -9,13 +9,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "emulator/board/board.hpp"
-#include "emulator/board/hardware/command_queue.hpp"
 #include "emulator/board/hardware/descriptor.hpp"
-#include "emulator/board/hardware/dma_space.hpp"
 #include "emulator/board/hardware/faults.hpp"
 #include "emulator/board/hardware/registers.hpp"
 
@@ -35,11 +34,33 @@ struct HardwareSignals {
   std::function<void(const std::string&)> log;  ///< reports refused requests
 };
 
+/// Registers and progress of a queue of descriptors: the board's, whose lists address all chips, or
+/// that of one chip's control processor. Lists of different queues are ordered only by the host,
+/// which waits for completions.
+struct CommandQueue {
+  std::optional<unsigned> chip;  ///< owner; none: the board
+  std::uint64_t chips = 0;       ///< bit c: its lists may name chip c
+  QueueRegisters registers = queue_registers({});
+
+  std::uint64_t base = 0, entries = 0;  ///< ring at the first doorbell
+  std::uint64_t sequence = 0;           ///< sequence number of the current or last descriptor
+  bool failed = false;                  ///< the ring is invalid
+  std::vector<std::uint64_t> results;   ///< results of the last executed list, for Resend
+  std::uint64_t results_of = 0;         ///< its sequence number
+  std::vector<Completion> completions;  ///< the last retained_completions, by sequence number
+
+  /// The retained completion of a sequence number.
+  Completion& completion(std::uint64_t number) {
+    if (completions.empty()) completions.resize(retained_completions);
+    return completions[number % retained_completions];
+  }
+};
+
 class BoardHardware {
  public:
   /// `bar` has bar_bytes, initially zero, and is shared with the host; `space` is the host memory
   /// that the board may reach. Both outlive the board. Errors are those of Board's constructor.
-  BoardHardware(HardwareConfig parts, std::byte* bar, const DmaSpace& space,
+  BoardHardware(HardwareConfig config, std::byte* bar, const DmaSpace& space,
                 HardwareSignals signals, std::vector<Fault> faults = {});
 
   /// Processes pending requests: a reset, or all written descriptors. False if there was no work.
@@ -83,9 +104,9 @@ class BoardHardware {
   void account(const CommandQueue& queue, const Completion& c);
   void account_chip(const CommandQueue& queue, const Completion& c, unsigned chip, bool ran);
   const Fault* fault(FaultKind kind) const noexcept { return find_fault(faults_, kind, fetched_); }
-  void flip(FaultKind kind, std::uint64_t* words, std::uint64_t count) const noexcept;
+  bool flip(FaultKind kind, std::uint64_t* words, std::uint64_t count) const noexcept;
 
-  HardwareConfig parts_;
+  HardwareConfig config_;
   std::byte* bar_;
   const DmaSpace& space_;
   HardwareSignals signals_;

@@ -6,7 +6,6 @@
 
 #include "emulator/board/hardware/checksum.hpp"
 #include "emulator/board/hardware/hardware.hpp"
-#include "emulator/board/hardware/plain_words.hpp"
 #include "emulator/host/parallel.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
@@ -28,15 +27,6 @@ std::uint64_t instructions_of(const Program* program) noexcept {
   return n;
 }
 
-bool succeeded(CompletionStatus status) noexcept {
-  return status == CompletionStatus::Done || status == CompletionStatus::ResultsHeld;
-}
-
-bool addresses(const Command& c, unsigned chip) noexcept {
-  const bool all = c.kind == CommandKind::LoadProgram && c.chips == 0;
-  return all || ((c.chips >> chip) & 1) != 0;
-}
-
 }  // namespace
 
 /// Copies the list from shared memory. False on failure, with the reason in `c`.
@@ -51,20 +41,18 @@ bool BoardHardware::fetch_list(const Descriptor& d, Completion& c) {
     return false;
   list_.commands.resize(d.command_count);
   list_.payload.resize(d.payload_words);
-  auto* const to = reinterpret_cast<std::uint64_t*>(list_.commands.data());
   const std::uint64_t command_total = d.command_count * command_words;
-  std::uint64_t sums[] = {copy_and_sum(commands, to, command_total),
-                          copy_and_sum(payload, list_.payload.data(), d.payload_words)};
-  if (fault(FaultKind::FlipCommand) && command_total > 0) {
-    flip(FaultKind::FlipCommand, to, command_total);
-    sums[0] = checksum({to, command_total});
-  }
-  if (fault(FaultKind::FlipPayload) && d.payload_words > 0) {
-    flip(FaultKind::FlipPayload, list_.payload.data(), d.payload_words);
-    sums[1] = checksum(list_.payload);
-  }
+  const auto copy = [&](const std::uint64_t* from, std::uint64_t* to, std::uint64_t n,
+                        FaultKind flipped) {
+    const std::uint64_t sum = copy_and_sum(from, to, n);
+    return flip(flipped, to, n) ? checksum({to, n}) : sum;
+  };
+  const std::uint64_t sum =
+      join_checksums(copy(commands, reinterpret_cast<std::uint64_t*>(list_.commands.data()),
+                          command_total, FaultKind::FlipCommand),
+                     copy(payload, list_.payload.data(), d.payload_words, FaultKind::FlipPayload));
   increment(Register::BytesIn, sizeof(Descriptor) + (command_total + d.payload_words) * word_bytes);
-  if (join_checksums(sums[0], sums[1]) != d.data_checksum) {
+  if (sum != d.data_checksum) {
     c.status = CompletionStatus::BadChecksum;
     increment(Register::ChecksumErrors);
     return false;
@@ -184,11 +172,13 @@ void BoardHardware::send_results(const CommandQueue& queue, const Descriptor& d,
   increment(Register::BytesOut, words * word_bytes);
 }
 
-void BoardHardware::flip(FaultKind kind, std::uint64_t* words, std::uint64_t count) const noexcept {
+/// Injects a fault of this kind, if one is active. Whether it has changed the words.
+bool BoardHardware::flip(FaultKind kind, std::uint64_t* words, std::uint64_t count) const noexcept {
   const Fault* const f = fault(kind);
-  if (f == nullptr || count == 0) return;
+  if (f == nullptr || count == 0) return false;
   const std::uint64_t bit = f->value % (count * 64);
   words[bit / 64] ^= std::uint64_t{1} << (bit % 64);
+  return true;
 }
 
 /// Updates the registers of the board and of the list's chips.
@@ -197,8 +187,8 @@ void BoardHardware::account(const CommandQueue& queue, const Completion& c) {
   if (failed) {
     increment(Register::Refused);
     if (!queue.chip) {
-      put(Register::Error, static_cast<std::uint64_t>(c.status));
-      put(Register::ErrorSequence, queue.sequence);
+      put(queue.registers.error, static_cast<std::uint64_t>(c.status));
+      put(queue.registers.error_sequence, queue.sequence);
     }
     if (signals_.log)
       signals_.log("list " + std::to_string(queue.sequence) +
@@ -207,8 +197,8 @@ void BoardHardware::account(const CommandQueue& queue, const Completion& c) {
                                                  : completion_status_text(c.status)));
   }
   const bool ran = queue.results_of == queue.sequence;
-  for (unsigned chip = 0; chip < parts_.geometry.chips_per_board; ++chip)
-    if (((queue.chips >> chip) & 1) != 0) account_chip(queue, c, chip, ran);
+  for (unsigned chip = 0; chip < config_.geometry.chips_per_board; ++chip)
+    if (takes_part(queue.chips, chip)) account_chip(queue, c, chip, ran);
   put_status();
 }
 
@@ -220,11 +210,12 @@ void BoardHardware::account_chip(const CommandQueue& queue, const Completion& c,
   const std::size_t done =
       std::min(size, ran ? board_->commands_done() + (succeeded(c.status) ? 0 : 1) : 0);
   std::uint64_t commands = 0;
-  for (std::size_t k = 0; k < done; ++k) commands += addresses(list_.commands[k], chip) ? 1 : 0;
+  for (std::size_t k = 0; k < done; ++k)
+    commands += takes_part(chips_of(list_.commands[k]), chip) ? 1 : 0;
   increment(at(Register::ChipCommands), commands);
   put(at(Register::ChipInstructions), instructions_of(board_->program(chip)));
   const bool affected =
-      queue.chip || (c.command < size && addresses(list_.commands[c.command], chip));
+      queue.chip || (c.command < size && takes_part(chips_of(list_.commands[c.command]), chip));
   if (succeeded(c.status)) {
     if (commands > 0) chip_bits_[chip] = 0;
   } else if (c.status != CompletionStatus::Skipped && affected) {
@@ -250,8 +241,8 @@ void BoardHardware::finish(CommandQueue& queue, const Descriptor& d, Completion 
   increment(Register::BytesOut, sizeof(Completion));
   send_heartbeat();
   // Sequentially consistent with the mask: a host that set it and read an old head is interrupted.
-  own_[static_cast<std::size_t>(queue.head) / word_bytes] = queue.sequence;
-  reg(queue.head).store(queue.sequence, std::memory_order_seq_cst);
+  own_[static_cast<std::size_t>(queue.registers.head) / word_bytes] = queue.sequence;
+  reg(queue.registers.head).store(queue.sequence, std::memory_order_seq_cst);
   if (reg(Register::InterruptMask).load(std::memory_order_seq_cst) == 0) return;
   if (fault(FaultKind::LoseInterrupt)) return;
   increment(Register::Interrupts);

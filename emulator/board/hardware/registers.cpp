@@ -28,8 +28,7 @@ constexpr RegisterRow rows[] = {
     {Register::MaxResults, "MAX_RESULTS", "maximum number of words that a list returns"},
     {Register::Status, "STATUS",
      "1: ready, 2: a chip is halted, 4: asleep (a doorbell requires a signal), 8: the board's "
-     "queue "
-     "failed (requires a reset)"},
+     "queue failed (requires a reset)"},
     {Register::Head, "HEAD", "completed descriptors of the board's queue since the reset"},
     {Register::Interrupts, "INTERRUPTS", "interrupts raised since the reset"},
     {Register::Heartbeat, "HEARTBEAT", "increases while the board makes progress"},
@@ -45,34 +44,26 @@ constexpr RegisterRow rows[] = {
     {Register::Resets, "RESETS", "value of CONTROL at the last reset"},
     {Register::ChipStatus, "CHIP_STATUS",
      "1: a program is loaded, 2: the last list for it failed, 4: halted, 8: its queue failed "
-     "(requires a reset), 16: the failed list came through the board's queue",
-     1, true},
-    {Register::ChipCommands, "CHIP_COMMANDS", "commands executed by the chip since the reset", 1,
-     true},
+     "(requires a reset), 16: the failed list came through the board's queue"},
+    {Register::ChipCommands, "CHIP_COMMANDS", "commands executed by the chip since the reset"},
     {Register::ChipError, "CHIP_ERROR",
-     "completion status of the last list that failed on the chip", 1, true},
-    {Register::ChipErrorCommand, "CHIP_ERROR_COMMAND", "index of the failed command in that list",
-     1, true},
-    {Register::ChipInstructions, "CHIP_INSTRUCTIONS", "instructions of the loaded program", 1,
-     true},
-    {Register::ChipHead, "CHIP_HEAD", "completed descriptors of its queue since the reset", 1,
-     true},
+     "completion status of the last list that failed on the chip"},
+    {Register::ChipErrorCommand, "CHIP_ERROR_COMMAND", "index of the failed command in that list"},
+    {Register::ChipInstructions, "CHIP_INSTRUCTIONS", "instructions of the loaded program"},
+    {Register::ChipHead, "CHIP_HEAD", "completed descriptors of its queue since the reset"},
     {Register::ChipErrorSequence, "CHIP_ERROR_SEQUENCE",
-     "sequence number of that list in its queue", 1, true},
-    {Register::ChipRefused, "CHIP_REFUSED", "descriptors of its queue that failed since the reset",
-     1, true},
+     "sequence number of that list in its queue"},
+    {Register::ChipRefused, "CHIP_REFUSED", "descriptors of its queue that failed since the reset"},
     {Register::Control, "CONTROL", "a value other than RESETS requests a reset"},
     {Register::RingBase, "RING_BASE", "bus address of the board's ring of descriptors"},
     {Register::RingEntries, "RING_ENTRIES", "descriptors in the ring: a power of two up to 65536"},
     {Register::Doorbell, "DOORBELL", "descriptors written to the ring since the reset"},
     {Register::InterruptMask, "INTERRUPT_MASK", "1: completions raise an interrupt"},
     {Register::Stop, "STOP", "not 0: lists in execution stop, and no list starts"},
-    {Register::ChipRingBase, "CHIP_RING_BASE", "bus address of the chip's ring of descriptors", 1,
-     true},
+    {Register::ChipRingBase, "CHIP_RING_BASE", "bus address of the chip's ring of descriptors"},
     {Register::ChipRingEntries, "CHIP_RING_ENTRIES",
-     "descriptors in that ring: a power of two up to 65536", 1, true},
-    {Register::ChipDoorbell, "CHIP_DOORBELL", "descriptors written to the ring since the reset", 1,
-     true},
+     "descriptors in that ring: a power of two up to 65536"},
+    {Register::ChipDoorbell, "CHIP_DOORBELL", "descriptors written to the ring since the reset"},
 };
 
 }  // namespace
@@ -84,7 +75,7 @@ std::string register_page() {
   for (const RegisterRow& row : rows) {
     const auto offset = static_cast<std::uint32_t>(row.reg);
     text += fmt::format("| `0x{:04x}`{} | `{}`{} | {} | {} |\n", offset,
-                        row.of_chip ? fmt::format(" + 0x{:x} c", chip_stride) : "", row.name,
+                        row.of_chip() ? fmt::format(" + 0x{:x} c", chip_stride) : "", row.name,
                         row.words > 1 ? fmt::format(" ({} words)", row.words) : "",
                         offset < host_registers ? "board" : "host", row.meaning);
   }

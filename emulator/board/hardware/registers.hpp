@@ -1,11 +1,14 @@
 // The registers of a board, in its first BAR.
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "emulator/isa/geometry.hpp"
 
 namespace gdr {
 
@@ -97,13 +100,51 @@ constexpr std::uint64_t chip_halted = 4;     ///< a list failed: others are skip
 constexpr std::uint64_t chip_failed = 8;     ///< the chip's ring is invalid: reset required
 constexpr std::uint64_t chip_by_board = 16;  ///< the failed list came through the board's queue
 
+/// The registers of a queue of descriptors.
+struct QueueRegisters {
+  Register ring_base, ring_entries, doorbell, head, status, error, error_sequence;
+  std::uint64_t failed_bit;  ///< bit of the status register
+};
+/// Registers of the board's queue, or of that of a chip.
+constexpr QueueRegisters queue_registers(std::optional<unsigned> chip) noexcept {
+  if (!chip)
+    return {Register::RingBase, Register::RingEntries, Register::Doorbell,      Register::Head,
+            Register::Status,   Register::Error,       Register::ErrorSequence, status_failed};
+  const auto at = [chip](Register r) { return of_chip(r, *chip); };
+  return {at(Register::ChipRingBase),      at(Register::ChipRingEntries),
+          at(Register::ChipDoorbell),      at(Register::ChipHead),
+          at(Register::ChipStatus),        at(Register::ChipError),
+          at(Register::ChipErrorSequence), chip_failed};
+}
+
+/// A register with a size of the board: its field, and the maximum.
+struct SizeRegister {
+  Register reg;
+  std::uint32_t Geometry::*field;
+  std::uint32_t max;
+};
+inline constexpr SizeRegister size_registers[] = {
+    {Register::Chips, &Geometry::chips_per_board, GeometryLimits::chips},
+    {Register::Blocks, &Geometry::blocks, GeometryLimits::blocks},
+    {Register::Pes, &Geometry::pes_per_block, GeometryLimits::pes_per_block},
+    {Register::RegisterWords, &Geometry::register_words, GeometryLimits::register_words},
+    {Register::LocalWords, &Geometry::local_words, GeometryLimits::memory_words},
+    {Register::BroadcastWords, &Geometry::broadcast_words, GeometryLimits::memory_words},
+    {Register::InstructionWords, &Geometry::instruction_words, ~std::uint32_t{0}},
+};
+
 /// A row of the table of registers.
 struct RegisterRow {
   Register reg;
   std::string_view name;
   std::string_view meaning;
   std::uint32_t words = 1;  ///< 64-bit words
-  bool of_chip = false;     ///< one for each chip, `chip_stride` bytes apart
+
+  /// One register for each chip, `chip_stride` bytes apart.
+  constexpr bool of_chip() const noexcept {
+    return (reg >= Register::ChipStatus && reg < Register::Control) ||
+           reg >= Register::ChipRingBase;
+  }
 };
 std::span<const RegisterRow> register_table() noexcept;
 

@@ -32,7 +32,7 @@ void BlockwiseRunner::stage(const Chunk& chunk, std::uint32_t chip, std::uint64_
 }
 
 void BlockwiseRunner::work(const Chunk& chunk, const Task& task) {
-  if (is_matmul() && fast_factors_ && task.runs && cached_factors_[task.chip].by_records)
+  if (is_matmul() && packed_slabs_ && task.runs && cached_factors_[task.chip].by_records)
     return gather_fast_factors(task);
   BlockState& block = state(task.chip).blocks[task.block];
   if (chunk.first) {

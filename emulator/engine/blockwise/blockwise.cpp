@@ -25,7 +25,7 @@ BlockwiseRunner::BlockwiseRunner(const LoadedProgram& program, const Geometry& g
       (streamed_->matmul_kernels() != nullptr || streamed_->fast_matmul_kernels() != nullptr))
     products_ = match_number_matmul(program);
   if (products_ && streamed_->matmul_kernels() == nullptr)
-    fast_factors_.emplace(*products_, program, geometry);
+    packed_slabs_.emplace(*products_, program, geometry);
 }
 
 std::unique_ptr<PassRunner> Executable::pass_runner(const LoadedProgram& loaded,
@@ -153,9 +153,10 @@ void BlockwiseRunner::run_one(const PassRun* run, std::span<const TargetWrite> w
   is_matmul() ? begin_matmul() : require_states();
   for (const Chunk& chunk : chunks) add_chunk(chunk, tasks, phases);
   if (is_matmul()) add_matmul(phases);
-  add_joined_reads(phases);
+  for (const ResultRead& read : reads_)
+    if (read.joined && read.slots.count != 0) add_joined_read(read, phases);
   run_phases(phases, threads_);
-  if (is_matmul() && fast_factors_) cache_fast_factors();
+  if (is_matmul() && packed_slabs_) cache_fast_factors();
   if (run_ == nullptr) return;
   if (!program_.outputs.empty() && (run_->flags & run_return) == 0) {
     const std::uint64_t words = run_->plan.items * program_.layout.output_words *
@@ -296,12 +297,6 @@ void BlockwiseRunner::add_joined_read(const ResultRead& read, std::vector<Phase>
                       const auto fields = whole ? results : results.subspan(i % ways, 1);
                       join_results(program_, chips, read.slots, fields, first, last, to);
                     }});
-}
-
-void BlockwiseRunner::add_joined_reads(std::vector<Phase>& phases) {
-  for (const ResultRead& read : reads_) {
-    if (read.joined && read.slots.count != 0) add_joined_read(read, phases);
-  }
 }
 
 }  // namespace gdr

@@ -10,10 +10,9 @@
 #include <optional>
 #include <vector>
 
-#include "emulator/engine/blockwise/streaming_executable.hpp"
 #include "emulator/engine/blockwise/transfers.hpp"
+#include "emulator/engine/engine.hpp"
 #include "emulator/engine/matmul/factors.hpp"
-#include "emulator/engine/matmul/fast_factors.hpp"
 #include "emulator/engine/pass.hpp"
 #include "emulator/host/parallel.hpp"
 
@@ -72,14 +71,12 @@ class BlockwiseRunner final : public PassRunner {
   void invalidate_chips() noexcept override;
 
  private:
-  static constexpr std::uint64_t fills_at_once =
-      32;  ///< fills of a block's own j-items per conversion
+  /// Fills of a block's own j-items per conversion.
+  static constexpr std::uint64_t fills_at_once = 32;
   /// Interval between cancellation points in a shared stream: some milliseconds of exact numerics.
   static constexpr std::uint64_t groups_between_polls = 4096;
-  static constexpr std::uint64_t items_per_task =
-      2048;  ///< j-items per conversion or reduction task
-  static constexpr std::uint64_t items_returned =
-      8;  ///< output items per reduction task over chips
+  static constexpr std::uint64_t items_per_task = 2048;  ///< per conversion or reduction task
+  static constexpr std::uint64_t items_returned = 8;     ///< per reduction task over chips
 
   /// The work of one block.
   struct Task {
@@ -112,7 +109,6 @@ class BlockwiseRunner final : public PassRunner {
   void add_conversion(const Chunk& chunk, std::vector<Phase>& phases);
   bool changed_groups(std::uint32_t chip, const std::optional<ItemsKey>& key,
                       std::vector<GroupRange>& groups) const;
-  void add_joined_reads(std::vector<Phase>& phases);
   void add_joined_read(const ResultRead& read, std::vector<Phase>& phases);
   void set_item_keys();
 
@@ -183,13 +179,11 @@ class BlockwiseRunner final : public PassRunner {
   std::vector<CachedItems*> chip_items_;      ///< by chip that runs: its j-items of a chunk
 
   // Buffers are reused: page faults of fresh memory cost more than the work in it.
-  std::deque<CachedItems> item_cache_;  ///< by chip
-  std::vector<std::vector<CachedStream>>
-      streams_;  ///< [chip][block]: sources partitioned over blocks
+  std::deque<CachedItems> item_cache_;               ///< by chip
+  std::vector<std::vector<CachedStream>> streams_;   ///< [chip][block]: partitioned sources
   std::vector<std::vector<std::uint64_t>> outputs_;  ///< by chip: [block][shorts of a chunk]
   PackedFactors factors_;
-  std::vector<double, LineAllocator<double>>
-      sums_;  ///< sums of the slabs so far: [item][panel][lane]
+  std::vector<double, LineAllocator<double>> sums_;  ///< of the slabs so far: [item][panel][lane]
 
   /// Factors of a chip for fast products.
   struct CachedFactors {
@@ -197,7 +191,7 @@ class BlockwiseRunner final : public PassRunner {
     bool known = false;                         ///< complete except for targets of this pass
     bool by_records = false;  ///< gathered from records: this pass writes whole blocks or none
   };
-  std::optional<FastFactors> fast_factors_;    ///< for fast numerics
+  std::optional<PackedSlabs> packed_slabs_;    ///< for fast numerics
   std::vector<CachedFactors> cached_factors_;  ///< by chip
   /// Number of factors of a slab up to the last one that is not +0 in every item.
   struct ItemDepth {

@@ -3,7 +3,6 @@
 #include <atomic>
 
 #include "emulator/engine/blockwise/blockwise.hpp"
-#include "emulator/engine/matmul/widen.hpp"
 #include "emulator/host/float_mode.hpp"
 #include "emulator/port/port_words.hpp"
 
@@ -60,14 +59,14 @@ const std::uint64_t* BlockwiseRunner::records_for(std::size_t chip,
 /// Factors of chips are gathered from records, from the cache or once from the state.
 void BlockwiseRunner::begin_fast_matmul() {
   const std::size_t chips = pass_->chips.size();
-  fast_factors_->make_room(chips);
+  packed_slabs_->allocate(chips);
   cached_factors_.resize(chips);
   for (CachedFactors& cached : cached_factors_) cached.by_records = false;
   for (const std::uint32_t c : product_chips_) {
     const LoadedChip& chip = pass_->chips[c].chip;
     CachedFactors& cached = cached_factors_[c];
     cached.known = cached.version == chip.version();
-    cached.by_records = fast_factors_->gathers_records() && fills_before_matmul() == 0 &&
+    cached.by_records = packed_slabs_->gathers_records() && fills_before_matmul() == 0 &&
                         reads_.empty() && writes_whole_blocks(c);
     cached.version = ~std::uint64_t{0};  // until the pass is done
     bool missing = !cached.by_records;
@@ -84,10 +83,10 @@ void BlockwiseRunner::begin_fast_matmul() {
 
 void BlockwiseRunner::gather_fast_factors(const Task& task) {
   if (const std::uint64_t* const records = records_for(task.chip, task.block))
-    fast_factors_->gather_records(task.chip, task.block, records,
+    packed_slabs_->gather_records(task.chip, task.block, records,
                                   *streamed_->fast_matmul_kernels());
   else if (!cached_factors_[task.chip].known)
-    fast_factors_->gather_words(task.chip, state(task.chip).blocks[task.block]);
+    packed_slabs_->gather_words(task.chip, state(task.chip).blocks[task.block]);
 }
 
 /// After a pass: cached factors are valid until the next access to the chip's state, which receives
@@ -109,7 +108,7 @@ void BlockwiseRunner::scatter_factors(std::size_t chip, ChipState& state) {
   start.source_base = program_.halves.source_base[0];
   start.output_base = program_.halves.output_base[0];
   for (BlockState& block : state.blocks) {
-    fast_factors_->scatter_words(chip, block);
+    packed_slabs_->scatter_words(chip, block);
     executable_.run(block, start);
   }
 }
@@ -143,16 +142,16 @@ void BlockwiseRunner::plan_slabs() {
   slabs_plan_ = next_plan();
   panels_used_ = 0;
   for (const std::uint32_t chip : product_chips_) {
-    panels_used_ = std::max(panels_used_, fast_factors_->panels_used(chip));
-    for (std::size_t n = 0; n < fast_factors_->slabs_of_chip(); ++n) {
-      const FastSlab slab = fast_factors_->slab(chip, n);
-      const std::size_t used = fast_factors_->depth_used(slab);
+    panels_used_ = std::max(panels_used_, packed_slabs_->panels_used(chip));
+    for (std::size_t n = 0; n < packed_slabs_->slabs_of_chip(); ++n) {
+      const FastSlab slab = packed_slabs_->slab(chip, n);
+      const std::size_t used = packed_slabs_->depth_used(slab);
       const std::size_t depth =
           used < slab.depth ? std::max(used, item_depths_[chip][n].used) : slab.depth;
       if (depth != 0) slabs_.push_back({slab, depth});
     }
   }
-  if (slabs_.empty()) slabs_.push_back({fast_factors_->slab(product_chips_[0], 0), 1});
+  if (slabs_.empty()) slabs_.push_back({packed_slabs_->slab(product_chips_[0], 0), 1});
 }
 
 /// A phase for each slab, so that a slab stays in every thread's cache. The order of slabs in a sum
@@ -162,16 +161,16 @@ void BlockwiseRunner::add_fast_matmul(std::vector<Phase>& phases) {
   const std::uint64_t strips = (end - first + fast_columns - 1) / fast_columns;
   const std::uint64_t of_task = threads_ == 1 ? task_strips : shared_task_strips;
   const std::uint64_t tasks = (strips + of_task - 1) / of_task;
-  const std::size_t sums = (end - first) * fast_factors_->panels() * fast_lanes;
+  const std::size_t sums = (end - first) * packed_slabs_->panels() * fast_lanes;
   if (sums_.size() < sums) sums_.resize(sums);
-  const std::size_t of_chip = fast_factors_->slabs_of_chip();
+  const std::size_t of_chip = packed_slabs_->slabs_of_chip();
   const std::size_t slabs = product_chips_.size() * of_chip;
   item_depths_.resize(pass_->chips.size());
   for (auto& chip : item_depths_) chip.resize(of_chip);
   phases.push_back({slabs, [this, of_chip](std::size_t i) {
                       const FastSlab slab =
-                          fast_factors_->slab(product_chips_[i / of_chip], i % of_chip);
-                      if (fast_factors_->depth_used(slab) < slab.depth) measure_items(slab);
+                          packed_slabs_->slab(product_chips_[i / of_chip], i % of_chip);
+                      if (packed_slabs_->depth_used(slab) < slab.depth) measure_items(slab);
                     }});
   phases.push_back({1, [this](std::size_t) { plan_slabs(); }});
   for (std::size_t slab = 0; slab < slabs; ++slab)
@@ -188,7 +187,7 @@ void BlockwiseRunner::add_fast_matmul(std::vector<Phase>& phases) {
 /// The first panels of a slab, shared or as the thread's private copy.
 void BlockwiseRunner::prepare_slab(std::size_t number, FastTask& task) const {
   const auto& [slab, depth] = slabs_[number];
-  task.numbers = fast_factors_->numbers(slab);
+  task.numbers = packed_slabs_->numbers(slab);
   task.panel_step = slab.depth * fast_lanes;
   const std::uint64_t items = loop().plan.items - items_before_matmul();
   if (threads_ == 1 || items < threads_ * items_for_copy) return;
@@ -219,25 +218,25 @@ void BlockwiseRunner::add_slab(std::size_t number, std::uint64_t begin, std::uin
   thread_local std::vector<double, LineAllocator<double>> scratch(fast_scratch);
   std::vector<std::vector<std::uint64_t>> copies(known);  // where memory is in pieces
   items.resize(known);
-  if (shorts && wide.size() < known * fast_apart) wide.resize(known * fast_apart);
+  if (shorts && wide.size() < known * scratch_pitch) wide.resize(known * scratch_pitch);
   const BoardMemory& memory = memory_of(slab.chip);
   for (std::uint64_t i = 0; i < known; ++i) {
     const std::uint64_t at = loop().address + (begin + i - products.delay) * words;
     const std::uint64_t* record = memory.view(at + slab.first / in_word, from_slab, copies[i]);
     if (shorts) {
-      std::uint64_t* const doubles = wide.data() + i * fast_apart;
+      std::uint64_t* const doubles = wide.data() + i * scratch_pitch;
       widen_floats(record, from_slab, doubles);
       record = doubles;
     }
     items[i] = reinterpret_cast<const double*>(record);
   }
-  const std::size_t outputs = products.outputs.size(), lanes = fast_factors_->panels() * fast_lanes;
+  const std::size_t outputs = products.outputs.size(), lanes = packed_slabs_->panels() * fast_lanes;
   double* const sums = sums_.data() + (begin - items_before_matmul()) * lanes;
   double* const results =
       reinterpret_cast<double*>(pass_->results + loop().output_offset) + begin * outputs;
   FastTask task;
   // Panels of +0 have equal sums: one is computed.
-  task.panels = std::min(panels_used_ + 1, fast_factors_->panels());
+  task.panels = std::min(panels_used_ + 1, packed_slabs_->panels());
   task.depth = depth;
   prepare_slab(number, task);
   task.items = items.data();

@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "emulator/engine/blockwise/blockwise.hpp"
-#include "emulator/engine/matmul/widen.hpp"
 #include "emulator/host/float_mode.hpp"
 #include "emulator/port/port_words.hpp"
 
@@ -12,7 +11,7 @@ namespace gdr {
 namespace {
 
 /// Items per task, which read the PEs' factors once. A multiple of the kernels' columns.
-constexpr std::uint64_t task_items = 48, items_together = 12;
+constexpr std::uint64_t task_items = 48, kernel_items = 12;
 
 /// Whether j-items are consecutive doubles (or floats, if the factors are shorts) and output items
 /// are sums converted to doubles.
@@ -54,7 +53,7 @@ bool BlockwiseRunner::is_matmul() const noexcept {
   // In TargetsOverBlocks every block reads the whole record, in SourcesOverBlocks other items. Fast
   // numerics use this path for any number of items, so that products always keep all bits of their
   // factors.
-  const std::uint64_t least = streamed_->matmul_kernels() != nullptr ? items_together / 2 : 1;
+  const std::uint64_t least = streamed_->matmul_kernels() != nullptr ? kernel_items / 2 : 1;
   return loop().plan.partition == ChipPartition::PartsOverBlocks &&
          items_before_matmul() + least <= loop().plan.items;
 }
@@ -79,7 +78,7 @@ void BlockwiseRunner::begin_matmul() {
   for (std::uint32_t c = 0; c < pass_->chips.size(); ++c)
     if (blocks_of(c) != 0) product_chips_.push_back(c);
   const MatmulPattern& products = *products_;
-  if (fast_factors_) {
+  if (packed_slabs_) {
     begin_fast_matmul();
   } else {
     require_states();
@@ -90,22 +89,22 @@ void BlockwiseRunner::begin_matmul() {
 }
 
 void BlockwiseRunner::gather_factors(const Task& task) {
-  if (fast_factors_)
-    return fast_factors_->gather_words(task.chip, state(task.chip).blocks[task.block]);
+  if (packed_slabs_)
+    return packed_slabs_->gather_words(task.chip, state(task.chip).blocks[task.block]);
   const auto found = std::ranges::find(product_chips_, task.chip) - product_chips_.begin();
   const auto chip = static_cast<std::size_t>(found);
-  factors_.take(*products_, chip, state(task.chip).blocks[task.block],
-                *streamed_->matmul_kernels());
+  factors_.gather(*products_, chip, state(task.chip).blocks[task.block],
+                  *streamed_->matmul_kernels());
 }
 
 void BlockwiseRunner::add_matmul(std::vector<Phase>& phases) {
   if (product_chips_.empty()) return;
   const std::uint64_t first = items_before_matmul();
   const std::uint64_t items = loop().plan.items - first;
-  if (fast_factors_) return add_fast_matmul(phases);
+  if (packed_slabs_) return add_fast_matmul(phases);
   // Enough tasks for load balance.
-  const std::uint64_t wanted = (items / 16 + items_together - 1) / items_together * items_together;
-  const std::uint64_t size = std::clamp(wanted, items_together, task_items);
+  const std::uint64_t wanted = (items / 16 + kernel_items - 1) / kernel_items * kernel_items;
+  const std::uint64_t size = std::clamp(wanted, kernel_items, task_items);
   phases.push_back({1, [this](std::size_t) { factors_.find_zeros(); }});
   phases.push_back({(items + size - 1) / size, [this, first, items, size](std::size_t i) {
                       run_matmul(first + i * size, std::min(size, items - i * size));

@@ -6,22 +6,22 @@
 // the binade [2^(e-8), 2^(e-7)), where doubles lie 2^(e-60) apart, is added to it and taken off
 // again. e itself comes from a product or sum that is rounded towards zero.
 //
-// What remains is to split values so that heads add up exactly. All heads of a block's sum stand on
-// one grid: h is a multiple of 2^g, and so is the head p of a product, which is P rounded to the
-// grid. With exponents of the factors up to ea and eb, and 2^d the number of products, |h| stays
-// at most 2^(ea+eb+d+2), so g = ea + eb + d - 51 makes every h + p exact. Tails are below 2^(g+d),
-// and at least 2^(e-9) of the smallest product (exponent e >= g + d + 9) must be above that for the
+// Values must be split so that heads add up exactly. All heads of a block's sum are on one grid: h
+// is a multiple of 2^g, and so is the head p of a product, which is P rounded to the grid. With
+// exponents of the factors up to ea and eb, and 2^d the number of products, |h| stays at most
+// 2^(ea+eb+d+2), so g = ea + eb + d - 51 makes every h + p exact. Tails are below 2^(g+d), and at
+// least 2^(e-9) of the smallest product (exponent e >= g + d + 9) must be above that for the
 // rounding of tails; then all tails are multiples of 2^(e-60) below 2^(g+d), and add up exactly,
-// too. So exponents may range over 42 - 2 d in a and b together. Where they range wider Knuth's
-// two-sum takes the place of the grid. Infinities, NaN and numbers near the ends of the range are
-// left to integers.
+// too. So the exponents of a and b together may range over 42 - 2 d. For wider ranges Knuth's
+// two-sum replaces the grid. Infinities, NaN and numbers near the ends of the range are computed on
+// integers.
 //
-// Where blocks come together they have one grid if they can: 2^D being the number of products in
-// all of them, g = ea + eb + D - 51 with the largest exponents of all. All tails are then below
-// 2^(g+D). With t = g + D + 9, a rounding from exponent t on reaches over any of them, and where
-// each block's sum has been rounded at 2^(t-60) or higher up, all tails are multiples of that, and
-// a sum that is smaller than 2^t needs no rounding. So nodes round from exponent t at least. Blocks
-// whose sum is smaller, or whose products range wider, are joined by two-sums.
+// Sums of blocks have one grid if possible: with 2^D products in all of them, g = ea + eb + D - 51
+// with the largest exponents of all. All tails are then below 2^(g+D). With t = g + D + 9, a
+// rounding from exponent t on reaches over any of them, and where each block's sum has been rounded
+// at 2^(t-60) or higher up, all tails are multiples of that, and a sum that is smaller than 2^t
+// needs no rounding. So nodes round from exponent t at least. Blocks whose sum is smaller, or whose
+// products range wider, are joined by two-sums.
 //
 // A sum may be smaller than the smallest product, down to 2^(e-60) of it, where products cancel. It
 // needs no rounding then, and must not be harmed by it: with e >= g + d + 17 what rounds and a tail
@@ -40,7 +40,7 @@ class ExactMatmul {
  public:
   static std::size_t scratch(const MatmulTask& t) {
     return groups(t) * group_size(t) + ranges_size(t) + least_size(t) +
-           (t.factors.blocks + t.factors.chips) * Leaves::size + t.factors.depth * together * width;
+           (t.factors.blocks + t.factors.chips) * Leaves::size + t.factors.depth * unroll * width;
   }
 
   static std::uint64_t run(const MatmulTask& t) {
@@ -53,26 +53,51 @@ class ExactMatmul {
     return work.fallback_sums_;
   }
 
+  /// MatmulKernels::gather: the leading 50 bits, with the range of exponents.
+  static void gather(const LongRow& row) {
+    for (std::size_t panel = 0; panel < row.panels; ++panel) {
+      const std::uint64_t* const upper = row.upper + panel * panel_lanes;
+      const std::uint64_t* const lower = row.lower + panel * panel_lanes;
+      std::uint64_t words[panel_lanes], low[panel_lanes], high[panel_lanes];
+      for (std::size_t i = 0; i < panel_lanes; ++i) {
+        const std::uint64_t bits = long_factor(upper[i], lower[i]), e = bits >> 52 & 2047;
+        words[i] = e == 2047 ? bits : bits & ~std::uint64_t{7};
+        low[i] = e == 0 ? 2047 : e;
+        high[i] = e;
+      }
+      __builtin_memcpy(row.to + panel * row.step, words, sizeof words);
+      ExponentRange& range = row.ranges[panel * row.range_step];
+      std::int32_t least = last_exponent;
+      for (std::size_t i = 0; i < panel_lanes; ++i) {
+        const auto l = static_cast<std::int32_t>(low[i]), h = static_cast<std::int32_t>(high[i]);
+        least = l < least ? l : least;
+        range.most = h > range.most ? h : range.most;
+      }
+      range.least = least < range.least ? least : range.least;
+      row.least[panel * row.least_step] = static_cast<std::int16_t>(least);
+    }
+  }
+
  private:
   using V = typename Host::V;
   using M = typename Host::M;
   static constexpr std::size_t width = Host::width;
   static constexpr std::size_t parts = panel_lanes / width;  ///< vectors of a panel
-  static constexpr std::size_t together = 4;                 ///< columns side by side
+  static constexpr std::size_t unroll = 4;                   ///< interleaved columns
 
-  static std::size_t groups(const MatmulTask& t) { return (t.columns + together - 1) / together; }
+  static std::size_t groups(const MatmulTask& t) { return (t.columns + unroll - 1) / unroll; }
   static std::size_t blocks(const MatmulTask& t) { return t.factors.chips * t.factors.blocks; }
   static std::size_t group_size(const MatmulTask& t) {
-    return blocks(t) * t.factors.depth * together;
+    return blocks(t) * t.factors.depth * unroll;
   }
   static std::size_t ranges_size(const MatmulTask& t) { return whole_lines(groups(t) * blocks(t)); }
   static std::size_t least_size(const MatmulTask& t) {
     return whole_lines((groups(t) * blocks(t) * t.factors.depth + 3) / 4);
   }
   static std::size_t whole_lines(std::size_t doubles) { return (doubles + 7) / 8 * 8; }
-  static constexpr unsigned sums_between_estimates =
-      64;                            ///< sums after one that could not be guessed
-  static constexpr int bias = 1023;  ///< exponent bias
+  /// Sums without an estimate after one whose exponents could not be estimated.
+  static constexpr unsigned sums_between_estimates = 64;
+  static constexpr int bias = 1023;
   static_assert(4 * last_exponent < 32768, "sums of two exponents are shorts");
 
   struct Pair {
@@ -81,7 +106,7 @@ class ExactMatmul {
 
   /// Sums of blocks or chips, one behind the other, as pairs: [column][PE] of each.
   struct Leaves {
-    static constexpr std::size_t pairs = together * panel_lanes, size = 2 * pairs;
+    static constexpr std::size_t pairs = unroll * panel_lanes, size = 2 * pairs;
     double *high, *low;
 
     explicit Leaves(double* at) : high(at), low(at + pairs) {}
@@ -97,25 +122,23 @@ class ExactMatmul {
       : t_(t),
         items_(t.scratch),
         ranges_(reinterpret_cast<ExponentRange*>(items_ + groups(t) * group_size(t))),
-        least_(
-            reinterpret_cast<std::int16_t*>(items_ + groups(t) * group_size(t) + ranges_size(t))),
+        least_(reinterpret_cast<std::int16_t*>(ranges_ + ranges_size(t))),
         leaves_(items_ + groups(t) * group_size(t) + ranges_size(t) + least_size(t)),
         chip_leaves_(leaves_.next(t.factors.blocks)),
         exponents_(chip_leaves_.next(t.factors.chips).high) {
     static_assert(sizeof(ExponentRange) == sizeof(double));
-    // The grid of fewer than four would not hold a product beside what rounds it.
+    // The grid of fewer than four products could not hold a product and its rounding constant.
     log_depth_ = log_above(t.factors.depth < 4 ? 4 : t.factors.depth);
     log_all_ = log_depth_ + log_above(t.factors.blocks) + log_above(t.factors.chips);
   }
 
-  static int lesser(int a, int b) { return a < b ? a : b; }
   static int log_above(std::size_t n) {
     int d = 0;
     while ((std::size_t{1} << d) < n) ++d;
     return d;
   }
 
-  // --- columns, side by side, cut to what the multiplier sees
+  // --- interleaved columns, truncated to the multiplier's bits
 
   void gather_columns() {
     const std::size_t depth = t_.factors.depth;
@@ -123,16 +146,16 @@ class ExactMatmul {
       for (std::size_t chip = 0; chip < t_.factors.chips; ++chip) {
         for (std::size_t block = 0; block < t_.factors.blocks; ++block) {
           const std::size_t at = chip * t_.factors.blocks + block;
-          const std::uint64_t* columns[together];  // zeros where there is none
-          for (std::size_t j = 0; j < together; ++j) {
-            const std::size_t column = g * together + j;
+          const std::uint64_t* columns[unroll];  // zeros where there is none
+          for (std::size_t j = 0; j < unroll; ++j) {
+            const std::size_t column = g * unroll + j;
             columns[j] = column < t_.columns
                              ? t_.records[column * t_.factors.chips + chip] + block * depth
                              : nullptr;
           }
           const std::size_t place = g * blocks(t_) + at;
           const ExponentRange range =
-              Host::take(columns, depth, items_ + place * depth * together, least_ + place * depth);
+              Host::gather(columns, depth, items_ + place * depth * unroll, least_ + place * depth);
           ranges_[place] = range.least > range.most ? ExponentRange{} : range;
         }
       }
@@ -143,14 +166,14 @@ class ExactMatmul {
 
   void add_up(std::size_t panel, std::size_t group) {
     const std::size_t block_numbers = t_.factors.depth * panel_lanes;
-    const std::size_t block_items = t_.factors.depth * together;
+    const std::size_t block_items = t_.factors.depth * unroll;
     const ExponentRange* a = t_.factors.ranges + panel * blocks(t_);
     const ExponentRange* b = ranges_ + group * blocks(t_);
     const std::int16_t* a_least = t_.factors.least + panel * blocks(t_) * t_.factors.depth;
     const std::int16_t* b_least = least_ + group * blocks(t_) * t_.factors.depth;
     const double* numbers = t_.factors.numbers + panel * blocks(t_) * block_numbers;
     const double* items = items_ + group * group_size(t_);
-    bool beyond[together] = {};
+    bool beyond[unroll] = {};
     begin_joint(largest(a) + largest(b) - 2 * bias);
     Leaves chips = chip_leaves_;
     for (std::size_t chip = 0; chip < t_.factors.chips; ++chip) {
@@ -167,19 +190,19 @@ class ExactMatmul {
       chips = chips.next();
     }
     join(t_.factors.chips, chip_leaves_, leaves_);
-    for (std::size_t j = 0; j < together; ++j) {
-      const std::size_t column = group * together + j;
+    for (std::size_t j = 0; j < unroll; ++j) {
+      const std::size_t column = group * unroll + j;
       if (column >= t_.columns) break;
       double* const to = t_.sums + (column * t_.factors.panels + panel) * panel_lanes;
       for (std::size_t part = 0; part < parts; ++part) {
         const std::size_t from = j * panel_lanes + part * width;
-        // Rounded to a double as the port does it. (-0) + 0 would be +0.
+        // Rounded to a double as at the port. (-0) + 0 would be +0.
         const V h = Host::load(leaves_.high + from), l = Host::load(leaves_.low + from);
         Host::store(to + part * width, Host::select(Host::zero(l), h, Host::add(h, l)));
       }
       if (!beyond[j]) continue;
       ++fallback_sums_;
-      fallback_column({Host::isa, t_.factors, panel, items_ + group * group_size(t_) + j, together},
+      fallback_column({Host::isa, t_.factors, panel, items_ + group * group_size(t_) + j, unroll},
                       to);
     }
   }
@@ -197,7 +220,7 @@ class ExactMatmul {
   };
   static double grid_of(int g) { return 1.5 * Host::power(g + 52); }
 
-  /// Looks for a grid for all blocks, whose products have exponents up to `most` + 1.
+  /// Chooses a grid for all blocks, whose products have exponents up to `most` + 1.
   void begin_joint(int most) {
     grid_ = most + log_all_ - 51;
     joint_ = grid_ >= -800 && grid_ <= 800;
@@ -207,7 +230,7 @@ class ExactMatmul {
     join_least_ = Host::power(join_exponent());
   }
 
-  /// One block's factors, those that are there and those that stream by.
+  /// One block's factors: of the PEs and of the items.
   struct Block {
     const double *numbers, *items;
     const ExponentRange *a, *b;
@@ -216,7 +239,7 @@ class ExactMatmul {
     int least() const { return a->least + b->least - 2 * bias; }
     int most() const { return a->most + b->most - 2 * bias; }
     bool finite() const { return a->most < last_exponent && b->most < last_exponent; }
-    /// Seldom do the smallest of both meet in a product.
+    /// The smallest factors of both are rarely in the same product.
     int least_of_products(std::size_t depth) const {
       return Host::least_sum(a_least, b_least, depth) - 2 * bias;
     }
@@ -226,7 +249,10 @@ class ExactMatmul {
     const double *const numbers = block.numbers, *const items = block.items;
     const int margin = 9 + log_depth_, most = block.most();
     int least = block.least();
-    if (least < grid_ + margin + 8) least = lesser(block.least_of_products(t_.factors.depth), most);
+    if (least < grid_ + margin + 8) {
+      least = block.least_of_products(t_.factors.depth);
+      if (least > most) least = most;
+    }
     // Within this range nothing overflows, and no tail underflows.
     const bool normal = least >= -800 && most <= 800 && block.finite();
     if (joint_ && normal && least >= grid_ + margin) [[likely]] {
@@ -243,8 +269,8 @@ class ExactMatmul {
       sign_zeros(numbers, items, to);
     } else {
       ++fallback_sums_;
-      for (std::size_t j = 0; j < together; ++j) {
-        const FallbackBlock column{Host::isa, numbers, items + j, together, t_.factors.depth};
+      for (std::size_t j = 0; j < unroll; ++j) {
+        const FallbackBlock column{Host::isa, numbers, items + j, unroll, t_.factors.depth};
         if (!fallback_sum(column, to.high + j * panel_lanes, to.low + j * panel_lanes))
           beyond[j] = true;
       }
@@ -252,8 +278,8 @@ class ExactMatmul {
   }
 
   void sign_zeros(const double* numbers, const double* items, const Leaves& to) const {
-    for (std::size_t j = 0; j < together; ++j)
-      gdr::sign_zeros({Host::isa, numbers, items + j, together, t_.factors.depth},
+    for (std::size_t j = 0; j < unroll; ++j)
+      gdr::sign_zeros({Host::isa, numbers, items + j, unroll, t_.factors.depth},
                       to.high + j * panel_lanes, to.low + j * panel_lanes);
   }
 
@@ -279,34 +305,34 @@ class ExactMatmul {
     if (zero) sign_zeros(numbers, items, to);
   }
 
-  /// Takes the exponent's 1 to what rounds 60 bits below it.
+  /// Times 2^e: the constant that rounds at 2^(e-60).
   static constexpr double rounder = 1.5 / 256;
 
   /// How exponents are found.
   enum class ExponentMode {
     Plain,
-    /// Sums may be so much smaller than the products that what rounds them would not reach over
-    /// their tails: then it is taken from the smallest product, below which nothing is rounded.
+    /// Sums may be so much smaller than the products that their rounding constant would be below
+    /// their tails: then the smallest product's is used, below which nothing is rounded.
     Clamped,
-    /// From what is rounded to nearest. That is wrong only where it became a power of two.
+    /// From values rounded to nearest: wrong only where rounding gives a power of two.
     Estimated,
   };
-  /// Eight PEs' factors, or as many as a vector has, and where their sums go.
+  /// Factors of one vector of PEs, and the destination of their sums.
   struct Place {
     const double* numbers;
     double *high, *low;
   };
 
-  /// A product's rounding and the sum of the one before it go side by side. Heads and tails are
-  /// left as they are, to be joined. Sets `zero` where a sum is. False if a guess may be wrong;
-  /// then nothing was done.
+  /// The rounding of a product is interleaved with the sum of the previous one. Heads and tails are
+  /// stored separately, to be joined. Sets `zero` if a sum is zero. False if an estimated exponent
+  /// may be wrong; then nothing is stored.
   template <ExponentMode mode>
   bool on_grid(const Place& place, const double* items, const Grid& range, bool& zero) {
     constexpr bool clamped = mode == ExponentMode::Clamped;
     const double* const numbers = place.numbers;
     const V grid = Host::all(range.grid), least = Host::all(range.least);
     const V c = Host::all(rounder);
-    V h[together], l[together], head[together], tail[together];
+    V h[unroll], l[unroll], head[unroll], tail[unroll];
     [[maybe_unused]] V inexact = Host::all(0);
     const auto to_grid = [&](V sum, V tails) {
       if constexpr (mode == ExponentMode::Estimated && Host::has_exponent_estimates)
@@ -315,62 +341,63 @@ class ExactMatmul {
       return clamped ? Host::max(e, least) : e;
     };
     if constexpr (Host::exponents_ahead && mode != ExponentMode::Estimated)
-      Host::template exponents<together>(numbers, items, t_.factors.depth, exponents_);
-    // The product of factors k and, `rounding` a sum, its steps among those of the product.
+      Host::template exponents<unroll>(numbers, items, t_.factors.depth, exponents_);
+    // The product of factors k, interleaved with the rounding of a sum if `rounding`.
     const auto step = [&](std::size_t k, auto rounding) __attribute__((always_inline)) {
       const V a = Host::load(numbers + k * panel_lanes);
-      V b[together], e[together], s[together];
+      V b[unroll], e[unroll], s[unroll];
 #pragma GCC unroll 4
-      for (std::size_t j = 0; j < together; ++j) b[j] = Host::all(items[k * together + j]);
+      for (std::size_t j = 0; j < unroll; ++j) b[j] = Host::all(items[k * unroll + j]);
 #pragma GCC unroll 4
-      for (std::size_t j = 0; j < together; ++j)
+      for (std::size_t j = 0; j < unroll; ++j)
         if constexpr (mode == ExponentMode::Estimated && Host::has_exponent_estimates)
           e[j] = Host::estimate_exponent(Host::mul(a, b[j]), inexact);
         else if constexpr (Host::exponents_ahead)
-          e[j] = Host::load(exponents_ + (k * together + j) * width);
+          e[j] = Host::load(exponents_ + (k * unroll + j) * width);
         else
           e[j] = Host::exponent_of_product(a, b[j]);
       if constexpr (rounding) {
 #pragma GCC unroll 4
-        for (std::size_t j = 0; j < together; ++j) h[j] = Host::add(h[j], head[j]);
+        for (std::size_t j = 0; j < unroll; ++j) h[j] = Host::add(h[j], head[j]);
 #pragma GCC unroll 4
-        for (std::size_t j = 0; j < together; ++j) l[j] = Host::add(l[j], tail[j]);
+        for (std::size_t j = 0; j < unroll; ++j) l[j] = Host::add(l[j], tail[j]);
       }
 #pragma GCC unroll 4
-      for (std::size_t j = 0; j < together; ++j) head[j] = Host::fma(a, b[j], grid);
+      for (std::size_t j = 0; j < unroll; ++j) head[j] = Host::fma(a, b[j], grid);
 #pragma GCC unroll 4
-      for (std::size_t j = 0; j < together; ++j) head[j] = Host::sub(head[j], grid);
+      for (std::size_t j = 0; j < unroll; ++j) head[j] = Host::sub(head[j], grid);
       if constexpr (rounding) {
 #pragma GCC unroll 4
-        for (std::size_t j = 0; j < together; ++j) s[j] = to_grid(h[j], l[j]);
+        for (std::size_t j = 0; j < unroll; ++j) s[j] = to_grid(h[j], l[j]);
       }
-      // P less its head, rounded to 2^(e-60): a b - head is exact, and rounder 2^e holds it.
+      // P - head rounded to 2^(e-60): a b - head is exact and fits rounder 2^e.
 #pragma GCC unroll 4
-      for (std::size_t j = 0; j < together; ++j) tail[j] = Host::fms(e[j], c, head[j]);
+      for (std::size_t j = 0; j < unroll; ++j) tail[j] = Host::fms(e[j], c, head[j]);
 #pragma GCC unroll 4
-      for (std::size_t j = 0; j < together; ++j) tail[j] = Host::fma(a, b[j], tail[j]);
+      for (std::size_t j = 0; j < unroll; ++j) tail[j] = Host::fma(a, b[j], tail[j]);
 #pragma GCC unroll 4
-      for (std::size_t j = 0; j < together; ++j) tail[j] = Host::fnma(e[j], c, tail[j]);
+      for (std::size_t j = 0; j < unroll; ++j) tail[j] = Host::fnma(e[j], c, tail[j]);
       if constexpr (rounding) {
 #pragma GCC unroll 4
-        for (std::size_t j = 0; j < together; ++j) l[j] = Host::fma(s[j], c, l[j]);
+        for (std::size_t j = 0; j < unroll; ++j) l[j] = Host::fma(s[j], c, l[j]);
 #pragma GCC unroll 4
-        for (std::size_t j = 0; j < together; ++j) l[j] = Host::fnma(s[j], c, l[j]);
+        for (std::size_t j = 0; j < unroll; ++j) l[j] = Host::fnma(s[j], c, l[j]);
       }
     };
 #pragma GCC unroll 4
-    for (std::size_t j = 0; j < together; ++j) h[j] = l[j] = Host::all(0);
+    for (std::size_t j = 0; j < unroll; ++j) h[j] = l[j] = Host::all(0);
     step(0, std::false_type{});
     for (std::size_t k = 1; k < t_.factors.depth; ++k) step(k, std::true_type{});
     if constexpr (mode == ExponentMode::Estimated && Host::has_exponent_estimates)
       if (Host::any(inexact)) return false;
 #pragma GCC unroll 4
-    for (std::size_t j = 0; j < together; ++j) {
+    for (std::size_t j = 0; j < unroll; ++j) {
       const V heads = Host::add(h[j], head[j]), tails = Host::add(l[j], tail[j]);
       const V exact = Host::exponent_of_sum(heads, tails);
       const V e = clamped ? Host::max(exact, least) : exact;
       zero |= Host::any(Host::zero(exact));
-      // Without the clamp the smallest product reaches it, of which all tails are multiples.
+      // Without the clamp, tails are multiples of the smallest product's last place, which
+      // suffices.
       if (clamped && Host::any(Host::less(e, Host::all(join_least_)))) joint_ = false;
       Host::store(place.high + j * panel_lanes, heads);
       Host::store(place.low + j * panel_lanes, Host::fnma(e, c, Host::fma(e, c, tails)));
@@ -387,8 +414,8 @@ class ExactMatmul {
     return {s, Host::add(Host::sub(a, Host::sub(s, part)), Host::sub(b, part))};
   }
 
-  /// a + b rounded to a long. What three doubles cannot hold moves the third one to an odd last
-  /// bit, from where it is rounded as the whole would be.
+  /// a + b rounded to a long. If three doubles cannot hold the sum, the third one is rounded to
+  /// odd, so that rounding it again gives the correct result.
   static Pair sum61(Pair a, Pair b) {
     const Pair heads = two_sum(a.h, b.h), tails = two_sum(a.l, b.l);
     const Pair rest = two_sum(tails.h, heads.l);
@@ -400,7 +427,7 @@ class ExactMatmul {
     }
     const V e = Host::exponent_of_sum(sum.h, sum.l), c = Host::all(rounder);
     const V l = Host::fnma(e, c, Host::fma(e, c, sum.l));
-    // Without a tail the head is the sum already, also as -0.
+    // Without a tail the head is the sum, also if it is -0.
     const M whole = Host::zero(Host::bits_of(rest.h, sum.l));
     return {Host::select(whole, heads.h, sum.h), Host::select(whole, Host::all(0), l)};
   }
@@ -408,11 +435,11 @@ class ExactMatmul {
   void in_pairs(const double* numbers, const double* items, double most, const Leaves& to) const {
     const V c = Host::all(rounder), limit = Host::all(most);
     for (std::size_t part = 0; part < parts; ++part) {
-      for (std::size_t j = 0; j < together; ++j) {
+      for (std::size_t j = 0; j < unroll; ++j) {
         Pair s{};
         for (std::size_t k = 0; k < t_.factors.depth; ++k) {
           const V a = Host::load(numbers + k * panel_lanes + part * width);
-          const V b = Host::all(items[k * together + j]);
+          const V b = Host::all(items[k * unroll + j]);
           const V p = Host::mul(a, b), e = Host::exponent_of_product(a, b, limit);
           const V rest = Host::fms(a, b, p);
           const Pair product{p, Host::fnma(e, c, Host::fma(e, c, rest))};
@@ -424,7 +451,7 @@ class ExactMatmul {
     }
   }
 
-  /// Exponent from which on sums of blocks are rounded (see the top).
+  /// Least exponent at which sums of blocks are rounded (see the file's comment).
   int join_exponent() const { return grid_ + log_all_ + 9; }
 
   /// Adds up leaves into `to`, as reduce_tree does.
@@ -465,14 +492,15 @@ class ExactMatmul {
   ExponentRange* ranges_;
   std::int16_t* least_;  ///< least exponent of each factor
   Leaves leaves_, chip_leaves_;
-  double* exponents_;  ///< [factor][column][PE]: of the products of one vector, where they go ahead
+  double*
+      exponents_;  ///< [factor][column][PE]: of the products of one vector, if computed in advance
   int log_depth_ = 0, log_all_ = 0;  ///< log2 of the number of products of a block, and of all
-  // Of all blocks' sums together:
+  // Common to the sums of all blocks:
   int grid_ = 0;
   bool joint_ = true;  ///< all sums so far are on the grid
   Grid shared_;
   double join_least_ = 0;        ///< 2^e of join_exponent
-  unsigned until_estimate_ = 0;  ///< sums until the next one is guessed
+  unsigned until_estimate_ = 0;  ///< sums until the next estimate
   std::uint64_t fallback_sums_ = 0;
 };
 

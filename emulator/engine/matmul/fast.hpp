@@ -6,7 +6,7 @@
 // place; the next columns are prefetched.
 #pragma once
 
-#include "emulator/engine/matmul/fast_kernels.hpp"
+#include "emulator/engine/matmul/kernels.hpp"
 
 namespace gdr {
 
@@ -20,7 +20,7 @@ class FastMatmul {
       some_columns<Host::columns>(t, column);
   }
 
-  static std::size_t take(const FastRows& rows) {
+  static std::size_t pack(const PackTask& rows) {
     std::size_t k = 0, used = 0;
     for (; k + width <= rows.count; k += width) {
       V all = Host::all(0);
@@ -28,9 +28,9 @@ class FastMatmul {
         V some[width];
         for (std::size_t i = 0; i < width; ++i) {
           some[i] = Host::load(reinterpret_cast<const double*>(rows.rows[part * width + i] + k));
-          all = Host::bits_of_both(all, some[i]);
+          all = Host::bits_of(all, some[i]);
         }
-        Host::turn(some);
+        Host::transpose(some);
         for (std::size_t i = 0; i < width; ++i)
           Host::store(rows.to + (k + i) * fast_lanes + part * width, some[i]);
       }
@@ -53,8 +53,8 @@ class FastMatmul {
   static constexpr std::size_t line = 8;  ///< doubles of a line of the cache
   static_assert(fast_columns % Host::columns == 0);
 
-  static constexpr std::size_t max_pitch = std::size_t{1}
-                                           << 20;  ///< largest distance of records in one memory
+  /// Largest distance of records in one memory, in bytes.
+  static constexpr std::size_t max_pitch = std::size_t{1} << 20;
 
   /// Columns at a distance of `pitch` bytes, and one to prefetch.
   struct Columns {
@@ -82,8 +82,8 @@ class FastMatmul {
     for (std::size_t j = 1; j < Count; ++j) even = even && place(j) == place(0) + j * pitch;
     if (even) return {first, items[0], pitch, nullptr};
     for (std::size_t j = 0; j < Count; ++j)
-      __builtin_memcpy(t.scratch + j * fast_apart, items[j], t.depth * sizeof(double));
-    return {first, t.scratch, fast_apart * sizeof(double), nullptr};
+      __builtin_memcpy(t.scratch + j * scratch_pitch, items[j], t.depth * sizeof(double));
+    return {first, t.scratch, scratch_pitch * sizeof(double), nullptr};
   }
 
   template <std::size_t Count>
@@ -93,13 +93,13 @@ class FastMatmul {
     std::size_t next = first + Count;
     const std::size_t end =
         next + Host::columns < t.items_known ? next + Host::columns : t.items_known;
-    const auto send = [&] { c.ahead = next < end ? t.items[next++] : c.numbers; };
+    const auto prefetch_next = [&] { c.ahead = next < end ? t.items[next++] : c.numbers; };
     std::size_t panel = 0;
     for (; panel + Host::panels <= t.panels; panel += Host::panels) {
-      send();
+      prefetch_next();
       tile<Host::panels, Count>(t, panel, c);
     }
-    send();
+    prefetch_next();
     if constexpr (Host::panels > 1) last_panels<Host::panels - 1, Count>(t, panel, c);
   }
 

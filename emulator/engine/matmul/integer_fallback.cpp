@@ -19,25 +19,20 @@ struct Longs {
   Long word(std::size_t lane) const { return join(Short{upper[lane]}, Short{lower[lane]}); }
 };
 
-const StripKernels& strips(Isa isa) {
-  if (isa == Isa::Avx512) return avx512_kernels();
-  return isa == Isa::Avx2 ? avx2_kernels() : portable_kernels();
-}
-
-void take(double x, std::uint64_t& upper, std::uint64_t& lower) {
+void split(double x, std::uint64_t& upper, std::uint64_t& lower) {
   const auto bits = std::bit_cast<std::uint64_t>(x);
   upper = bits >> 28;
   lower = (bits & ((std::uint64_t{1} << 28) - 1)) << 8;
 }
 
 Longs sum_of(const FallbackBlock& block) {
-  const StripKernels& kernels = strips(block.isa);
+  const StripKernels& kernels = strip_kernels(block.isa);
   Longs sum;
   for (std::size_t k = 0; k < block.depth; ++k) {
     Longs a, b, product;
     for (std::size_t lane = 0; lane < panel_lanes; ++lane) {
-      take(block.numbers[k * panel_lanes + lane], a.upper[lane], a.lower[lane]);
-      take(block.item[k * block.step], b.upper[lane], b.lower[lane]);
+      split(block.numbers[k * panel_lanes + lane], a.upper[lane], a.lower[lane]);
+      split(block.item[k * block.step], b.upper[lane], b.lower[lane]);
     }
     const auto in = [](const Longs& x) { return InputRows{x.upper.data(), x.lower.data(), 0}; };
     const auto out = [](Longs& x) { return OutputRows{x.upper.data(), x.lower.data(), 0}; };

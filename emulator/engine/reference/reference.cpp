@@ -8,16 +8,10 @@
 namespace gdr {
 namespace {
 
-/// Pending writes of one operation of one element.
-struct Outcome {
-  u128 word = 0;  ///< at the width of the operation
-  bool flag = false;
-};
-
 /// Results of one element of one PE. Nothing is written before all elements are computed.
 struct ElementResult {
   bool enabled = true;
-  Outcome mul, alu;
+  LaneResult mul, alu;
   u128 moved = 0;
 };
 
@@ -78,37 +72,10 @@ Long as_float(u128 word, Width width) {
   return width == Width::Long ? Long{word} : widen_float(Short{static_cast<std::uint64_t>(word)});
 }
 
-bool flag_of(MaskFlag wanted, Long float_result) {
-  return wanted == MaskFlag::Negative ? is_negative(float_result) : is_zero(float_result);
-}
-
-bool flag_of(MaskFlag wanted, const IntResult& result, Width width) {
-  switch (wanted) {
-    case MaskFlag::Negative:
-      return sign_of(result.value, width);
-    case MaskFlag::Zero:
-      return result.value == 0;
-    default:
-      return result.carry;
-  }
-}
-
-Outcome compute(const BlockState& block, const Arithmetic& slot, unsigned pe, unsigned element,
-                Flags& flags) {
-  const OpInfo& op = info(slot.op);
-  const u128 a = read(block, slot.a, slot.immediate, pe, element);
-  const u128 b = read(block, slot.b, slot.immediate, pe, element);
-  if (op.unit == Unit::Integer) {
-    const IntWord x = int_operand(a, slot.a.width, slot.width, op.signed_operands);
-    const IntWord y =
-        int_operand(b, slot.b.width, slot.width, op.signed_operands && !op.unsigned_count);
-    const IntResult result = op.compute_int(x, y, slot.width);
-    return {result.value, flag_of(slot.mask.flag, result, slot.width)};
-  }
-  const Long result =
-      op.compute_float(as_float(a, slot.a.width), as_float(b, slot.b.width), slot.width, flags);
-  const u128 word = slot.width == Width::Long ? result.bits : u128{upper_half(result).bits};
-  return {word, flag_of(slot.mask.flag, result)};
+LaneResult compute(const BlockState& block, const Arithmetic& slot, unsigned pe, unsigned element,
+                   Flags& flags) {
+  return compute_lane(slot, read(block, slot.a, slot.immediate, pe, element),
+                      read(block, slot.b, slot.immediate, pe, element), flags);
 }
 
 ElementResult read_and_compute(const BlockState& block, const Instruction& i, const Bases& bases,
@@ -131,8 +98,8 @@ ElementResult read_and_compute(const BlockState& block, const Instruction& i, co
 }
 
 /// Writes an operation's results: its location, then T, then its mask.
-void commit(BlockState& block, const Arithmetic& slot, const Outcome& outcome, const Operand& dst,
-            unsigned pe, unsigned element) {
+void commit(BlockState& block, const Arithmetic& slot, const LaneResult& outcome,
+            const Operand& dst, unsigned pe, unsigned element) {
   if (dst.used()) write_location(block, dst, pe, element, outcome.word);
   if (slot.t != TTarget::None) {
     const Operand t{Space::T, slot.width, false,
@@ -179,6 +146,23 @@ void ReferenceExecutable::execute(BlockState& block, const Instruction& i, const
 }
 
 }  // namespace
+
+LaneResult compute_lane(const Arithmetic& slot, u128 a, u128 b, Flags& flags) {
+  const OpInfo& op = info(slot.op);
+  const bool negative = slot.mask.flag == MaskFlag::Negative;
+  if (op.unit == Unit::Integer) {
+    const IntWord x = int_operand(a, slot.a.width, slot.width, op.signed_operands);
+    const IntWord y =
+        int_operand(b, slot.b.width, slot.width, op.signed_operands && !op.unsigned_count);
+    const IntResult r = op.compute_int(x, y, slot.width);
+    if (slot.mask.flag == MaskFlag::Carry) return {r.value, r.carry};
+    return {r.value, negative ? sign_of(r.value, slot.width) : r.value == 0};
+  }
+  const Long r =
+      op.compute_float(as_float(a, slot.a.width), as_float(b, slot.b.width), slot.width, flags);
+  const u128 word = slot.width == Width::Long ? r.bits : u128{upper_half(r).bits};
+  return {word, negative ? is_negative(r) : is_zero(r)};
+}
 
 std::shared_ptr<const Executable> ReferenceEngine::prepare(const Program& program,
                                                            const Geometry& geometry) const {

@@ -13,4 +13,12 @@ class ReferenceEngine final : public Engine {
                                             const Geometry& geometry) const override;
 };
 
+/// Result of an arithmetic operation on one element of one PE.
+struct LaneResult {
+  u128 word = 0;  ///< at the width of the operation
+  bool flag = false;
+};
+/// Operands are words at their own widths; raised exceptions are added to `flags`.
+LaneResult compute_lane(const Arithmetic& slot, u128 a, u128 b, Flags& flags);
+
 }  // namespace gdr

@@ -5,7 +5,7 @@
 // bits, of which the last is sticky.
 #pragma once
 
-#include "emulator/engine/vector/scalar_repair.hpp"
+#include "emulator/engine/vector/strip.hpp"
 
 namespace gdr {
 
@@ -44,9 +44,9 @@ struct FloatLanes {
     return {exponent, L::keep(L::ne(exponent, L::set(0)), significand)};
   }
 
-  /// Round once and pack. `n` is normalized (leading one in bit 63, sticky below), `exponent` its
-  /// biased exponent before rounding, `zero` forces a zero of the sign. A carry out of the
-  /// rounded fraction runs into the exponent, as it should.
+  /// Rounds once and packs. `n` is normalized (leading one in bit 63, sticky below), `exponent` its
+  /// biased exponent before rounding; `zero` forces a zero of the sign. A carry out of the rounded
+  /// fraction increments the exponent.
   template <bool IsLong>
   static Word round_pack(V sign, V exponent, V n, M zero) {
     constexpr int cut = IsLong ? 3 : 39;
@@ -76,12 +76,12 @@ struct FloatLanes {
     return out;
   }
 
-  /// a + b for finite lanes (the others come out wrong and are repaired).
+  /// a + b for finite lanes (the others are wrong and are repaired).
   ///
-  /// The larger exponent stands with its significand in bits 62..2, so that a carry has room. A
-  /// true subtraction with an alignment shift moves both up by one: it may lose one leading bit,
-  /// and then needs a third guard bit; with equal exponents nothing is lost and the sign of the
-  /// difference must be seen, so it stays.
+  /// The operand of the larger exponent has its significand in bits 62..2, so that a carry fits. An
+  /// effective subtraction with an alignment shift moves both up by one, since it may lose a
+  /// leading bit and then needs a third guard bit. With equal exponents nothing is lost, and bit 63
+  /// must remain the sign of the difference.
   template <bool ALong, bool BLong, bool OutLong>
   static Word add(Word a, Word b) {
     const Fields<L> x = unpack<ALong>(a);
@@ -129,8 +129,8 @@ struct FloatLanes {
 
   static V jam(V n, V rest) { return L::or_(n, L::keep(L::ne(rest, L::set(0)), L::set(1))); }
 
-  /// One pass: 50 bits of a by 25 of b, from two 25-bit halves of a. Zeros come out right by
-  /// their exponents, whatever the significands.
+  /// One pass: 50 bits of a by 25 of b, from two 25-bit halves of a. Zeros are recognised by their
+  /// exponents.
   template <bool ALong, bool OutLong>
   static Word multiply_one_pass(Word a, Word b) {
     const Fields<L> x = unpack<ALong>(a);
@@ -182,14 +182,14 @@ struct FloatLanes {
     return L::either(L::eq(exponent_of(a.hi), top), L::eq(exponent_of(b.hi), top));
   }
 
-  // Shorts as doubles: the 36 bits are a double's upper 36, the rest zero. With zeros for
-  // subnormals on both sides (FTZ and DAZ), the double operation decides underflow by the exact
-  // value: a product of two 25-bit significands is exact, a sum below 2^-1022 is too.
+  // Shorts as doubles: the upper 36 bits, the rest zero. With zeros for subnormals on both sides
+  // (FTZ and DAZ), the double operation underflows by the exact value: a product of two 25-bit
+  // significands is exact, and so is a sum below 2^-1022.
 
   static V as_double(V hi) { return L::template shl<28>(hi); }
 
-  /// The bits of a double rounded to 25 significant bits: half is added, and a tie made even. (The
-  /// last bit could be shifted out and added instead, but shifts are dear.)
+  /// The bits of a double rounded to 25 significant bits: half is added, and a tie made even.
+  /// (Adding the shifted-out last bit instead would cost more shifts.)
   static V round_to_short(V d) {
     const V half = L::set(1U << 27);
     const V r = L::template shr<28>(L::add(d, half));
@@ -197,13 +197,13 @@ struct FloatLanes {
     return L::select(tie, L::and_(r, L::set(short_mask - 1)), r);
   }
 
-  /// A double rounded to short. Rounding a sum first to 53, then to 25 bits is harmless: 53 is at
-  /// least 2 x 25 + 2. The carry of rounding up gives infinity where it should.
+  /// A double rounded to short. Rounding a sum first to 53, then to 25 bits is exact, since 53 is
+  /// at least 2 x 25 + 2. A carry from rounding up overflows to infinity.
   static V short_from_double(V d) {
     return L::select(L::is_nan(d), L::set(nan_hi), round_to_short(d));
   }
 
-  /// The exponent of a double where it stands, and a count of binades there: shifts are dear.
+  /// The exponent field of a double, not shifted, and a number of binades in the same position.
   static V exponent_in_place(V d) { return L::and_(d, L::set(0x7ff0000000000000)); }
   static constexpr std::uint64_t place(std::uint64_t binades) { return binades << 52; }
 
@@ -236,7 +236,7 @@ struct FloatLanes {
     const Pair x = pair_of<ALong>(a);
     const Pair y = pair_of<BLong>(b);
     const V s = L::sub_double(x.upper, y.upper);
-    const V moved = L::sub_double(s, x.upper);  // what of -y arrived in s
+    const V moved = L::sub_double(s, x.upper);  // the part of -y in s
     const V error = L::sub_double(L::sub_double(x.upper, L::sub_double(s, moved)),
                                   L::add_double(y.upper, moved));
     const V rest = L::sub_double(x.rest, y.rest);

@@ -1,11 +1,57 @@
 // Strip kernels made from lane operations: included by one file for each instruction set.
 #pragma once
 
+#include <utility>
+
 #include "emulator/engine/vector/float_lanes.hpp"
-#include "emulator/engine/vector/lanes_scalar.hpp"
 #include "emulator/engine/vector/strip.hpp"
 
 namespace gdr {
+
+/// One lane at a time: the portable instruction set, and the odd lanes at the end of a row. `Tag`
+/// separates instances compiled for different instruction sets.
+template <int Tag>
+struct ScalarLanes {
+  using V = std::uint64_t;
+  using M = bool;
+  static constexpr unsigned width = 1;
+  static constexpr bool has_float = false;
+
+  static V load(const std::uint64_t* p) { return *p; }
+  static void store(std::uint64_t* p, V v) { *p = v; }
+  static V set(std::uint64_t x) { return x; }
+  static V add(V a, V b) { return a + b; }
+  static V sub(V a, V b) { return a - b; }
+  static V and_(V a, V b) { return a & b; }
+  static V or_(V a, V b) { return a | b; }
+  static V xor_(V a, V b) { return a ^ b; }
+  /// (a & mask) | b.
+  static V and_or(V a, V mask, V b) { return (a & mask) | b; }
+  template <int N>
+  static V shl(V a) {
+    return a << N;
+  }
+  template <int N>
+  static V shr(V a) {
+    return a >> N;
+  }
+  static V shlv(V a, V n) { return n > 63 ? 0 : a << n; }
+  static V shrv(V a, V n) { return n > 63 ? 0 : a >> n; }
+  /// Product of the low 32 bits.
+  static V mul32(V a, V b) { return (a & 0xffffffffU) * (b & 0xffffffffU); }
+  static V leading_zeros(V a) { return a == 0 ? 64 : static_cast<V>(__builtin_clzll(a)); }
+  static M eq(V a, V b) { return a == b; }
+  static M ne(V a, V b) { return a != b; }
+  /// Signed comparison a < b.
+  static M lt(V a, V b) { return static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b); }
+  static M lt_unsigned(V a, V b) { return a < b; }
+  static M both(M a, M b) { return a && b; }
+  static M either(M a, M b) { return a || b; }
+  static V select(M m, V yes, V no) { return m ? yes : no; }
+  static V keep(M m, V v) { return m ? v : 0; }
+  static V ones(M m) { return m ? ~V{0} : 0; }
+  static unsigned bits(M m) { return m ? 1 : 0; }
+};
 
 /// One row of an element: eight bytes a PE.
 struct RowPointers {
@@ -15,7 +61,7 @@ struct RowPointers {
 
 using RowFunction = void (*)(const RowPointers& rows, std::size_t begin, std::size_t end);
 
-/// Calls Row for the PEs that fill whole vectors, then Tail for the rest; both are inlined.
+/// Calls Row for the PEs in complete vectors, then Tail for the rest; both are inlined.
 template <unsigned Width, RowFunction Row, RowFunction Tail>
 void for_each_row(const Strip& s) {
   const std::size_t pes = s.pes;
@@ -75,7 +121,7 @@ Word2<L> finite(Word2<L> a, Word2<L> b) {
   }
 }
 
-/// Whether the host's doubles do the operation exactly, infinities and NaN included.
+/// Whether the operation is exact in the host's doubles, including infinities and NaN.
 template <class L, FloatOp Op, bool A, bool B, bool Out>
 constexpr bool by_double = L::has_float && !A && !B &&
                            (Op == FloatOp::Mul || Op == FloatOp::Dmul ||
@@ -189,7 +235,7 @@ struct IntLanes {
   static constexpr std::uint64_t short_mask = (std::uint64_t{1} << 36) - 1;
 
   static V cut(V x) { return L::and_(x, L::set(short_mask)); }
-  /// A short with its sign in bit 63, so that comparisons see it.
+  /// A short with its sign in bit 63, for comparisons.
   static V raise(V x) { return L::template shl<28>(x); }
   static V smaller(V count, std::uint64_t limit) {
     return L::select(L::lt(count, L::set(limit)), count, L::set(limit));
@@ -208,7 +254,7 @@ struct IntLanes {
     if constexpr (Op == IntOp::Asr) {
       const auto negative = L::lt(raise(a), L::set(0));
       const V fill = L::keep(negative, L::set(short_mask));
-      // Shift the complement where the sign is set: what comes in is then ones.
+      // The complement is shifted where the sign is set, so that ones are shifted in.
       return L::xor_(L::shrv(L::xor_(a, fill), smaller(b, 63)), fill);
     }
     if constexpr (Op == IntOp::Max) return L::select(L::lt(raise(a), raise(b)), b, a);
@@ -292,14 +338,11 @@ void blend_row(const std::uint64_t* mask, bool value, const std::uint64_t* from,
 template <class L, class Tail>
 void blend_strip(const Blend& b) {
   const std::size_t whole = b.pes / L::width * L::width;
-  for (unsigned k = 0; k < b.elements; ++k) {
-    const std::uint64_t* mask = b.mask + k * b.pes;
-    for (unsigned r = 0; r < b.rows; ++r) {
-      const std::uint64_t* from = b.from + k * b.from_step + r * b.pes;
-      std::uint64_t* to = b.to + k * b.to_step + r * b.pes;
-      blend_row<L>(mask, b.value, from, to, 0, whole);
-      blend_row<Tail>(mask, b.value, from, to, whole, b.pes);
-    }
+  for (unsigned r = 0; r < b.rows; ++r) {
+    const std::uint64_t* from = b.from + r * b.pes;
+    std::uint64_t* to = b.to + r * b.pes;
+    blend_row<L>(b.mask, b.value, from, to, 0, whole);
+    blend_row<Tail>(b.mask, b.value, from, to, whole, b.pes);
   }
 }
 
@@ -318,50 +361,41 @@ void fill_strip(const Fill& f) {
 }
 
 template <class L, class Tail, FloatOp Op>
-constexpr void fill_widths(StripKernel (&entry)[2][2][2]) {
-  entry[0][0][0] = float_strip<L, Tail, Op, false, false, false>;
-  entry[0][0][1] = float_strip<L, Tail, Op, false, false, true>;
-  entry[0][1][0] = float_strip<L, Tail, Op, false, true, false>;
-  entry[0][1][1] = float_strip<L, Tail, Op, false, true, true>;
-  entry[1][0][0] = float_strip<L, Tail, Op, true, false, false>;
-  entry[1][0][1] = float_strip<L, Tail, Op, true, false, true>;
-  entry[1][1][0] = float_strip<L, Tail, Op, true, true, false>;
-  entry[1][1][1] = float_strip<L, Tail, Op, true, true, true>;
+constexpr void set_float(StripKernel (&entry)[2][2][2]) {
+  const auto set = [&]<bool A, bool B>() {
+    entry[A][B][0] = float_strip<L, Tail, Op, A, B, false>;
+    entry[A][B][1] = float_strip<L, Tail, Op, A, B, true>;
+  };
+  set.template operator()<false, false>();
+  set.template operator()<false, true>();
+  set.template operator()<true, false>();
+  set.template operator()<true, true>();
 }
 
-template <class L, class Tail, IntOp Op, bool WithLongs = true>
-constexpr void fill_integer(StripKernels& k) {
-  k.integer[static_cast<int>(Op)][0] = int_strip<L, Tail, Op, false>;
-  if constexpr (WithLongs) k.integer[static_cast<int>(Op)][1] = int_strip<L, Tail, Op, true>;
+/// Long shifts and comparisons are left to the scalar arithmetic.
+template <class L, class Tail, int... N>
+constexpr void set_integer(StripKernels& k, std::integer_sequence<int, N...>) {
+  const auto set = [&]<IntOp Op>() {
+    auto& entry = k.integer[static_cast<int>(Op)];
+    entry[0] = int_strip<L, Tail, Op, false>;
+    if constexpr (Op < IntOp::Shl || Op > IntOp::Umin) entry[1] = int_strip<L, Tail, Op, true>;
+  };
+  (set.template operator()<static_cast<IntOp>(N)>(), ...);
 }
 
-/// The whole table. Long shifts and comparisons are left to the scalar arithmetic.
+/// The whole table.
 template <class L, class Tail>
 constexpr StripKernels make_kernels() {
   StripKernels k{};
-  fill_widths<L, Tail, FloatOp::Add>(k.fadd);
-  fill_widths<L, Tail, FloatOp::Sub>(k.fsub);
-  fill_widths<L, Tail, FloatOp::Mul>(k.fmul);
-  fill_widths<L, Tail, FloatOp::Dmul>(k.dmul);
+  set_float<L, Tail, FloatOp::Add>(k.fadd);
+  set_float<L, Tail, FloatOp::Sub>(k.fsub);
+  set_float<L, Tail, FloatOp::Mul>(k.fmul);
+  set_float<L, Tail, FloatOp::Dmul>(k.dmul);
   k.fcvt[0][0] = float_strip<L, Tail, FloatOp::Cvt, false, false, false>;
   k.fcvt[0][1] = float_strip<L, Tail, FloatOp::Cvt, false, false, true>;
   k.fcvt[1][0] = float_strip<L, Tail, FloatOp::Cvt, true, false, false>;
   k.fcvt[1][1] = float_strip<L, Tail, FloatOp::Cvt, true, false, true>;
-  fill_integer<L, Tail, IntOp::Add>(k);
-  fill_integer<L, Tail, IntOp::Sub>(k);
-  fill_integer<L, Tail, IntOp::And>(k);
-  fill_integer<L, Tail, IntOp::Or>(k);
-  fill_integer<L, Tail, IntOp::Xor>(k);
-  fill_integer<L, Tail, IntOp::Not>(k);
-  fill_integer<L, Tail, IntOp::Shl, false>(k);
-  fill_integer<L, Tail, IntOp::Shr, false>(k);
-  fill_integer<L, Tail, IntOp::Asr, false>(k);
-  fill_integer<L, Tail, IntOp::Max, false>(k);
-  fill_integer<L, Tail, IntOp::Min, false>(k);
-  fill_integer<L, Tail, IntOp::Umax, false>(k);
-  fill_integer<L, Tail, IntOp::Umin, false>(k);
-  fill_integer<L, Tail, IntOp::Pass>(k);
-  fill_integer<L, Tail, IntOp::Upass>(k);
+  set_integer<L, Tail>(k, std::make_integer_sequence<int, 15>());
   k.mask = mask_strip<L, Tail>;
   k.blend = blend_strip<L, Tail>;
   k.fill = fill_strip<L, Tail>;

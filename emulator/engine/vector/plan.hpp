@@ -1,4 +1,4 @@
-// Instructions translated for the vector engine: rows instead of operands.
+// Instructions translated for the vector engine: rows instead of operands, and the order of slots.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,16 @@
 #include "emulator/isa/program.hpp"
 
 namespace gdr {
+
+enum class SlotOrder : std::uint8_t { MulFirst, AdderFirst, Neither };
+
+/// An order in which executing the slots element by element in place, the transfer last, is
+/// equivalent to the rule: all reads before all writes. The second copy of a result to T comes last
+/// in its slot, a mask last in its. Neither: no order is.
+SlotOrder slot_order(const Instruction& instruction);
+
+/// True if two slots write to the same location, so that the order of their elements matters.
+bool writes_meet(const Instruction& instruction);
 
 /// Which array of rows an operand is in.
 enum class RowBase : std::uint8_t { Registers, Local, T, Constants, BlockNumber, Scratch };
@@ -24,6 +34,7 @@ struct RowRef {
 /// A T-indirect operand: its words are collected into scratch rows before anything is computed.
 struct Gather {
   std::uint32_t row = 0;  ///< scratch row; element k at row + 2k
+  const Operand* operand = nullptr;
 };
 
 /// One prepared arithmetic operation.
@@ -31,32 +42,23 @@ struct ArithmeticPlan {
   bool used = false;
   StripKernel kernel = nullptr;  ///< null: lane by lane through the scalar arithmetic
   RowRef a, b, out;
-  bool direct = false;  ///< `out` is the destination; no copy is needed
-};
-
-/// How an instruction's results are written.
-enum class WriteMode : std::uint8_t {
-  InPlace,     ///< kernels write to the destination
-  Predicated,  ///< through scratch rows, blended under the predicate
-  Staged,      ///< all reads, then all writes, element by element
+  bool direct = false;  ///< `out` is the destination
 };
 
 /// One prepared instruction.
 struct Plan {
   const Instruction* instruction = nullptr;
-  WriteMode mode = WriteMode::Staged;
-  bool adder_first =
-      false;  ///< Straight, Masked: the adder's slot is computed before the multiplier's
+  /// Kernels write to the destinations. Else all results are computed before any is written.
+  bool in_place = false;
+  bool adder_first = false;  ///< in place: the adder's slot comes before the multiplier's
   ArithmeticPlan mul, alu;
   std::vector<Gather> gathers;
-  std::vector<const Operand*> gathered;  ///< the operand of each gather
 };
 
 /// A program translated for a geometry and a set of kernels.
 struct PlannedProgram {
   std::vector<Plan> sections[section_count];
   LaneMemory constants;  ///< rows of immediates and PE numbers
-  std::uint32_t scratch_rows = 0;
 };
 
 /// Scratch rows that every plan may use: results of both slots (hi, lo by element), T-indirect
@@ -69,5 +71,10 @@ struct ScratchRows {
 /// Translate. `program` must outlive the plan and have passed check_program.
 PlannedProgram plan_program(const Program& program, const Geometry& geometry,
                             const StripKernels& kernels);
+
+/// Computes a slot lane by lane, for operations without a kernel. Rows have the operands' own
+/// widths. Where the slot sets a mask and `flags` is not null, flags[element * pes + pe] becomes
+/// all ones or zero.
+void scalar_strip(const Arithmetic& slot, const Strip& strip, std::uint64_t* flags);
 
 }  // namespace gdr

@@ -9,6 +9,8 @@
 
 namespace gdr {
 
+enum class Isa : std::uint8_t;
+
 /// An operand: the rows of element 0 (a short has only `hi`) and the lanes from an element to the
 /// next (0 for a scalar operand).
 struct InputRows {
@@ -44,17 +46,14 @@ enum class RowTest : std::uint8_t {
 /// to[i] = test(hi[i], lo[i]) ? all ones : 0, for one element.
 using MaskKernel = void (*)(RowTest test, const std::uint64_t* hi, const std::uint64_t* lo,
                             std::uint64_t* to, std::size_t pes);
-/// Rows to be copied where a mask allows it: to = (mask != 0) == value ? from : to. An element's
-/// `rows` (1 for shorts, 2 for longs) stand one after the other; its mask is one row.
+/// Consecutive rows to be copied where a mask allows it: to = (mask != 0) == value ? from : to.
 struct Blend {
-  unsigned elements = 0;
   unsigned rows = 0;
   std::size_t pes = 0;
-  const std::uint64_t* mask = nullptr;
+  const std::uint64_t* mask = nullptr;  ///< one row
   bool value = true;
   const std::uint64_t* from = nullptr;
   std::uint64_t* to = nullptr;
-  std::size_t from_step = 0, to_step = 0;  ///< lanes from an element to the next
 };
 using BlendKernel = void (*)(const Blend& blend);
 
@@ -81,8 +80,17 @@ struct StripKernels {
   FillKernel fill;
 };
 
-const StripKernels& portable_kernels() noexcept;
+const StripKernels& strip_kernels(Isa isa) noexcept;
 const StripKernels& avx2_kernels() noexcept;
 const StripKernels& avx512_kernels() noexcept;
+
+/// Floating-point operations that have kernels.
+enum class FloatOp : std::uint8_t { Add, Sub, Mul, Dmul, Cvt };
+
+/// Computes one lane with the scalar functions of numeric/: an inexact one, or one with an infinity
+/// or NaN. Words are (hi, lo) shorts; `lo` of a short is 0.
+void repair_lane(FloatOp op, bool long_result, std::uint64_t a_hi, std::uint64_t a_lo,
+                 std::uint64_t b_hi, std::uint64_t b_lo, std::uint64_t* out_hi,
+                 std::uint64_t* out_lo) noexcept;
 
 }  // namespace gdr

@@ -7,33 +7,18 @@
 #include <mutex>
 
 #include "emulator/engine/blockwise/small_blocks.hpp"
-#include "emulator/engine/blockwise/streaming_executable.hpp"
 #include "emulator/engine/check.hpp"
+#include "emulator/engine/engine.hpp"
 #include "emulator/engine/matmul/kernels.hpp"
 #include "emulator/engine/reference/reference.hpp"
-#include "emulator/engine/stream_check.hpp"
 #include "emulator/engine/vector/doubles/codegen/compiled_doubles.hpp"
-#include "emulator/engine/vector/doubles/diagnose.hpp"
 #include "emulator/engine/vector/doubles/run.hpp"
 #include "emulator/engine/vector/plan.hpp"
-#include "emulator/engine/vector/scalar_strip.hpp"
 #include "emulator/host/float_mode.hpp"
 #include "emulator/isa/table.hpp"
 
 namespace gdr {
 namespace {
-
-const StripKernels& kernels_for(Isa isa) {
-  switch (isa) {
-    case Isa::Avx512:
-      return avx512_kernels();
-    case Isa::Avx2:
-      return avx2_kernels();
-    case Isa::Portable:
-      break;
-  }
-  return portable_kernels();
-}
 
 /// One block while a section runs on it.
 class BlockRunner {
@@ -45,10 +30,10 @@ class BlockRunner {
         pes_(block.pes),
         source_(run.source_base),
         output_(run.output_base) {
-    const std::size_t lanes = (program.scratch_rows + 2) * pes_;
+    const std::size_t lanes = (ScratchRows::count + 2) * pes_;
     if (scratch_memory.size() < lanes) scratch_memory.resize(lanes);
     scratch_ = scratch_memory.data();
-    std::uint64_t* number = scratch_ + program.scratch_rows * pes_;
+    std::uint64_t* number = scratch_ + ScratchRows::count * pes_;
     std::fill_n(number, pes_, 0);
     std::fill_n(number + pes_, pes_, block.number);
     bases_ = {block.registers.data(),
@@ -71,16 +56,10 @@ class BlockRunner {
   void pass(const std::vector<Plan>& plans) const {
     const Strip* strips = strip_memory.data();
     for (const Plan& plan : plans) {
-      switch (plan.mode) {
-        case WriteMode::InPlace:
-          run_in_place(plan, strips);
-          break;
-        case WriteMode::Predicated:
-          run_predicated(plan, strips);
-          break;
-        case WriteMode::Staged:
-          run_staged(plan, strips);
-          break;
+      if (plan.in_place) {
+        run_in_place(plan, strips);
+      } else {
+        run_staged(plan, strips);
       }
       strips += 2;
     }
@@ -150,26 +129,33 @@ class BlockRunner {
     if (plan.mul.used && !plan.adder_first) in_place_slot(i, i.mul, plan.mul, strips[0]);
     if (plan.alu.used) in_place_slot(i, i.alu, plan.alu, strips[1]);
     if (plan.mul.used && plan.adder_first) in_place_slot(i, i.mul, plan.mul, strips[0]);
-    if (i.move.op == Op::Bget) get_in_place(i);
-    if (i.move.op == Op::Bput) put_in_place(i);
+    if (i.move.op == Op::Bget) {
+      const Operand& x = i.move.pe;
+      const std::size_t vector_step = x.vector ? shorts_in(x.width) * pes_ : 0;
+      fill(i, i.vlen, 0, location_row(x, 0), x.space == Space::T ? 2 * pes_ : vector_step);
+    }
+    if (i.move.op != Op::Bput) return;
+    for (unsigned k = 0; k < i.vlen; ++k) {
+      const u128 word = read_location(block_, i.move.pe, i.move.pe_number, k);
+      write_bm(block_, bm_address(i.move.bm, k), i.move.bm.width, word);
+    }
   }
 
   void in_place_slot(const Instruction& i, const Arithmetic& slot, const ArithmeticPlan& plan,
                      const Strip& s) const {
     compute(i, slot, plan, s, mask_row(slot.mask.mask, 0));
-    copy_to_t(i, slot, plan);
-  }
-
-  /// The second destination. The first was written by the kernel.
-  void copy_to_t(const Instruction& i, const Arithmetic& slot, const ArithmeticPlan& plan) const {
+    // The kernel has written one destination; T may be a second one.
     if (slot.t == TTarget::None || (plan.direct && !slot.dst.used())) return;
-    for (unsigned k = 0; k < i.vlen; ++k) {
-      const std::uint64_t* from = row(plan.out.base, plan.out.row + std::size_t{k} * plan.out.step);
-      std::uint64_t* to = row(RowBase::T, k * 2 + (slot.t == TTarget::Lower ? 1U : 0U));
-      std::copy_n(from, pes_ * shorts_in(slot.width), to);
-    }
+    for (unsigned k = 0; k < i.vlen; ++k)
+      std::copy_n(result_row(plan, k), pes_ * shorts_in(slot.width), t_row(slot.t, k));
   }
 
+  const std::uint64_t* result_row(const ArithmeticPlan& plan, unsigned element) const {
+    return row(plan.out.base, plan.out.row + std::size_t{element} * plan.out.step);
+  }
+  std::uint64_t* t_row(TTarget t, unsigned element) const {
+    return row(RowBase::T, element * 2 + (t == TTarget::Lower ? 1U : 0U));
+  }
   std::uint64_t* location_row(const Operand& x, unsigned element) const {
     switch (x.space) {
       case Space::Register:
@@ -181,17 +167,7 @@ class BlockRunner {
     }
   }
 
-  /// Lanes from an element of a location to the next.
-  std::size_t step_of(const Operand& x) const {
-    if (x.space == Space::T) return 2 * pes_;
-    return x.vector ? shorts_in(x.width) * pes_ : 0;
-  }
-
-  void get_in_place(const Instruction& i) const {
-    fill(i, i.vlen, 0, location_row(i.move.pe, 0), step_of(i.move.pe));
-  }
-
-  /// Broadcast words of `elements` elements from `first` on to rows.
+  /// Broadcasts words of `elements` elements from `first` on to rows.
   void fill(const Instruction& i, unsigned elements, unsigned first, std::uint64_t* to,
             std::size_t to_step) const {
     const unsigned shorts = shorts_in(i.move.bm.width);
@@ -204,105 +180,53 @@ class BlockRunner {
                    .to_step = to_step});
   }
 
-  void put_in_place(const Instruction& i) const {
-    for (unsigned k = 0; k < i.vlen; ++k) {
-      const u128 word = read_location(block_, i.move.pe, i.move.pe_number, k);
-      write_bm(block_, bm_address(i.move.bm, k), i.move.bm.width, word);
-    }
-  }
-
-  // --- predicated instructions: results in scratch rows, blended into their destination
-
-  void run_predicated(const Plan& plan, const Strip* strips) const {
-    const Instruction& i = *plan.instruction;
-    if (plan.mul.used && !plan.adder_first) predicated_slot(i, i.mul, plan.mul, strips[0]);
-    if (plan.alu.used) predicated_slot(i, i.alu, plan.alu, strips[1]);
-    if (plan.mul.used && plan.adder_first) predicated_slot(i, i.mul, plan.mul, strips[0]);
-    if (i.move.op == Op::Bget) {
-      std::uint64_t* from = row(RowBase::Scratch, ScratchRows::mul);
-      fill(i, i.vlen, 0, from, 2 * pes_);
-      blend(i, i.vlen, 0, shorts_in(i.move.pe.width), from, location_row(i.move.pe, 0),
-            step_of(i.move.pe));
-    }
-  }
-
-  /// Blended last, a mask may be the predicate itself.
-  void predicated_slot(const Instruction& i, const Arithmetic& slot, const ArithmeticPlan& plan,
-                       const Strip& s) const {
-    std::uint64_t* flags = row(RowBase::Scratch, ScratchRows::flags);
-    compute(i, slot, plan, s, flags);
-    blend_slot(i, slot, s.out);
-    if (slot.mask.flag == MaskFlag::None) return;
-    for (unsigned k = 0; k < i.vlen; ++k) {
-      blend(i, 1, k, 1, flags + k * pes_, mask_row(slot.mask.mask, k), 0);
-    }
-  }
-
-  void blend_slot(const Instruction& i, const Arithmetic& slot, const OutputRows& from) const {
-    const unsigned rows = shorts_in(slot.width);
-    if (slot.dst.used()) {
-      blend(i, i.vlen, 0, rows, from.hi, location_row(slot.dst, 0), step_of(slot.dst));
-    }
-    if (slot.t != TTarget::None) {
-      blend(i, i.vlen, 0, rows, from.hi, row(RowBase::T, slot.t == TTarget::Lower ? 1U : 0U),
-            2 * pes_);
-    }
-  }
-
-  /// Elements from `first` on, out of scratch rows (two an element), under the instruction's mask.
-  void blend(const Instruction& i, unsigned elements, unsigned first, unsigned rows,
-             const std::uint64_t* from, std::uint64_t* to, std::size_t to_step) const {
-    kernels_.blend({.elements = elements,
-                    .rows = rows,
-                    .pes = pes_,
-                    .mask = mask_row(i.predicate.mask, first),
-                    .value = i.predicate.value,
-                    .from = from,
-                    .to = to,
-                    .from_step = 2 * pes_,
-                    .to_step = to_step});
-  }
-
-  // --- instructions with T-indirect addresses or overlaps: all reads, then all writes
-
-  /// Results of an instruction in scratch.
-  struct Pending {
-    const std::uint64_t* predicate = nullptr;
-    std::array<u128, max_elements> put{};
-  };
+  // --- instructions with a predicate, T-indirect addresses or overlaps: all reads, then all writes
 
   void run_staged(const Plan& plan, const Strip* strips) const {
     const Instruction& i = *plan.instruction;
-    Pending pending;
+    // A copy, since the instruction may write the mask that is its predicate.
+    std::uint64_t* predicate = nullptr;
     if (i.predicate.used) {
-      std::uint64_t* copy = row(RowBase::Scratch, ScratchRows::predicate);
-      std::copy_n(mask_row(i.predicate.mask, 0), pes_ * i.vlen, copy);
-      pending.predicate = copy;
+      predicate = row(RowBase::Scratch, ScratchRows::predicate);
+      std::copy_n(mask_row(i.predicate.mask, 0), pes_ * i.vlen, predicate);
     }
-    for (std::size_t g = 0; g < plan.gathers.size(); ++g) {
-      gather(i, *plan.gathered[g], plan.gathers[g].row);
-    }
+    for (const Gather& g : plan.gathers) gather(i, g);
     const Operand* targets[3] = {&i.mul.dst, &i.alu.dst, &i.move.pe};
     for (unsigned t = 0; t < 3; ++t) {
       if (targets[t]->space == Space::LocalByT) find_addresses(i, *targets[t], t);
     }
-    if (plan.mul.used) compute(i, i.mul, plan.mul, strips[0], mask_row(0, 0));
-    if (plan.alu.used)
-      compute(i, i.alu, plan.alu, strips[1], row(RowBase::Scratch, ScratchRows::flags));
+    std::uint64_t* flags = row(RowBase::Scratch, ScratchRows::flags);
+    if (plan.mul.used) compute(i, i.mul, plan.mul, strips[0], nullptr);
+    if (plan.alu.used) compute(i, i.alu, plan.alu, strips[1], flags);
+    std::array<u128, max_elements> put{};
     if (i.move.op == Op::Bput) {
-      for (unsigned k = 0; k < i.vlen; ++k) {
-        pending.put[k] = read_location(block_, i.move.pe, i.move.pe_number, k);
-      }
+      for (unsigned k = 0; k < i.vlen; ++k)
+        put[k] = read_location(block_, i.move.pe, i.move.pe_number, k);
     }
-    for (unsigned k = 0; k < i.vlen; ++k) commit(plan, pending, k);
+    for (unsigned k = 0; k < i.vlen; ++k) {
+      if (plan.mul.used) commit_slot(i, i.mul, plan.mul, 0, predicate, k);
+      if (plan.alu.used) commit_slot(i, i.alu, plan.alu, 1, predicate, k);
+      if (i.alu.mask.flag != MaskFlag::None)
+        write_rows(i, predicate, flags + k * pes_, mask_row(i.alu.mask.mask, k), 1);
+      if (i.move.op == Op::Bget) {
+        // Through the multiplier's scratch rows, which are free by now.
+        std::uint64_t* from = row(RowBase::Scratch, ScratchRows::mul + 2 * k);
+        fill(i, 1, k, from, 0);
+        write_location_rows(i, i.move.pe, 2, predicate, from, k);
+      }
+      if (i.move.op == Op::Bput &&
+          (predicate == nullptr || (predicate[i.move.pe_number] != 0) == i.predicate.value))
+        write_bm(block_, bm_address(i.move.bm, k), i.move.bm.width, put[k]);
+      if (predicate != nullptr) predicate += pes_;
+    }
   }
 
-  void gather(const Instruction& i, const Operand& x, std::uint32_t to) const {
+  void gather(const Instruction& i, const Gather& g) const {
+    const bool wide = g.operand->width == Width::Long;
     for (unsigned k = 0; k < i.vlen; ++k) {
-      std::uint64_t* hi = row(RowBase::Scratch, to + 2 * k);
+      std::uint64_t* hi = row(RowBase::Scratch, g.row + 2 * k);
       for (std::size_t pe = 0; pe < pes_; ++pe) {
-        const u128 word = read_location(block_, x, static_cast<unsigned>(pe), k);
-        const bool wide = x.width == Width::Long;
+        const u128 word = read_location(block_, *g.operand, static_cast<unsigned>(pe), k);
         hi[pe] = static_cast<std::uint64_t>(wide ? word >> Short::bit_count : word);
         hi[pes_ + pe] = wide ? static_cast<std::uint64_t>(word) & Short::mask : 0;
       }
@@ -315,89 +239,44 @@ class BlockRunner {
     const std::size_t words = block_.local.size() / pes_ / unit;
     for (unsigned k = 0; k < i.vlen; ++k) {
       const std::uint64_t* t = row(RowBase::T, k * 2 + 1);
-      std::uint64_t* to = row(RowBase::Scratch, ScratchRows::addresses + target * max_elements + k);
+      std::uint64_t* to = address_row(target, k);
       for (std::size_t pe = 0; pe < pes_; ++pe) to[pe] = t[pe] % words * unit;
     }
   }
-
-  void commit(const Plan& plan, const Pending& pending, unsigned k) const {
-    const Instruction& i = *plan.instruction;
-    const std::uint64_t* predicate =
-        pending.predicate == nullptr ? nullptr : pending.predicate + k * pes_;
-    const std::uint64_t* flags = row(RowBase::Scratch, ScratchRows::flags + k);
-    if (plan.mul.used) commit_slot(i, i.mul, plan.mul, 0, predicate, flags, k);
-    if (plan.alu.used) commit_slot(i, i.alu, plan.alu, 1, predicate, flags, k);
-    if (i.move.op == Op::Bget) commit_get(i, predicate, k);
-    if (i.move.op == Op::Bput) commit_put(i, pending, predicate, k);
+  std::uint64_t* address_row(unsigned target, unsigned element) const {
+    return row(RowBase::Scratch, ScratchRows::addresses + target * max_elements + element);
   }
 
   void commit_slot(const Instruction& i, const Arithmetic& slot, const ArithmeticPlan& plan,
-                   unsigned target, const std::uint64_t* predicate, const std::uint64_t* flags,
-                   unsigned k) const {
-    const std::uint64_t* from = row(plan.out.base, plan.out.row + std::size_t{k} * plan.out.step);
-    const unsigned rows = shorts_in(slot.width);
-    if (slot.dst.used()) write_rows(i, slot.dst, target, predicate, from, rows, k);
-    if (slot.t != TTarget::None) {
-      std::uint64_t* to = row(RowBase::T, k * 2 + (slot.t == TTarget::Lower ? 1U : 0U));
-      for (unsigned r = 0; r < rows; ++r) write_row(i, predicate, from + r * pes_, to + r * pes_);
-    }
-    if (slot.mask.flag != MaskFlag::None) {
-      write_row(i, predicate, flags, mask_row(slot.mask.mask, k));
-    }
+                   unsigned target, const std::uint64_t* predicate, unsigned k) const {
+    const std::uint64_t* from = result_row(plan, k);
+    if (slot.dst.used()) write_location_rows(i, slot.dst, target, predicate, from, k);
+    if (slot.t != TTarget::None)
+      write_rows(i, predicate, from, t_row(slot.t, k), shorts_in(slot.width));
   }
 
-  void write_rows(const Instruction& i, const Operand& dst, unsigned target,
-                  const std::uint64_t* predicate, const std::uint64_t* from, unsigned rows,
-                  unsigned k) const {
-    if (dst.space == Space::LocalByT) {
-      scatter(i, target, predicate, from, rows, k);
-      return;
-    }
-    std::uint64_t* to = location_row(dst, k);
-    for (unsigned r = 0; r < rows; ++r) write_row(i, predicate, from + r * pes_, to + r * pes_);
-  }
-
-  void write_row(const Instruction& i, const std::uint64_t* predicate, const std::uint64_t* from,
-                 std::uint64_t* to) const {
-    if (predicate == nullptr) {
-      std::copy_n(from, pes_, to);
-    } else {
-      kernels_.blend({.elements = 1,
-                      .rows = 1,
-                      .pes = pes_,
-                      .mask = predicate,
-                      .value = i.predicate.value,
-                      .from = from,
-                      .to = to});
-    }
-  }
-
-  void scatter(const Instruction& i, unsigned target, const std::uint64_t* predicate,
-               const std::uint64_t* from, unsigned rows, unsigned k) const {
-    const std::uint64_t* to =
-        row(RowBase::Scratch, ScratchRows::addresses + target * max_elements + k);
+  void write_location_rows(const Instruction& i, const Operand& dst, unsigned target,
+                           const std::uint64_t* predicate, const std::uint64_t* from,
+                           unsigned k) const {
+    const unsigned rows = shorts_in(dst.width);
+    if (dst.space != Space::LocalByT)
+      return write_rows(i, predicate, from, location_row(dst, k), rows);
+    const std::uint64_t* to = address_row(target, k);
     for (std::size_t pe = 0; pe < pes_; ++pe) {
       if (predicate != nullptr && (predicate[pe] != 0) != i.predicate.value) continue;
-      for (unsigned r = 0; r < rows; ++r) {
+      for (unsigned r = 0; r < rows; ++r)
         block_.local[(to[pe] + r) * pes_ + pe] = from[r * pes_ + pe];
-      }
     }
   }
 
-  /// The broadcast word goes through the multiplier's scratch rows, which are free by now.
-  void commit_get(const Instruction& i, const std::uint64_t* predicate, unsigned k) const {
-    std::uint64_t* from = row(RowBase::Scratch, ScratchRows::mul + 2 * k);
-    const unsigned rows = shorts_in(i.move.pe.width);
-    fill(i, 1, k, from, 0);
-    write_rows(i, i.move.pe, 2, predicate, from, rows, k);
-  }
-
-  void commit_put(const Instruction& i, const Pending& pending, const std::uint64_t* predicate,
-                  unsigned k) const {
-    const bool enabled =
-        predicate == nullptr || (predicate[i.move.pe_number] != 0) == i.predicate.value;
-    if (!enabled) return;
-    write_bm(block_, bm_address(i.move.bm, k), i.move.bm.width, pending.put[k]);
+  /// Consecutive rows of an element, in the lanes that the predicate selects.
+  void write_rows(const Instruction& i, const std::uint64_t* predicate, const std::uint64_t* from,
+                  std::uint64_t* to, unsigned rows) const {
+    if (predicate == nullptr) {
+      std::copy_n(from, rows * pes_, to);
+    } else {
+      kernels_.blend({rows, pes_, predicate, i.predicate.value, from, to});
+    }
   }
 
   static thread_local LaneMemory scratch_memory;
@@ -421,7 +300,7 @@ class VectorExecutable final : public StreamingExecutable {
         jit_(fuse),
         products_(fuse && can_verify_doubles(isa) ? exact_matmul_of(isa) : nullptr),
         program_(program),
-        kernels_(kernels_for(isa)),
+        kernels_(strip_kernels(isa)),
         planned_(plan_program(program_, geometry, kernels_)),
         reference_(ReferenceEngine{}.prepare(program, geometry)),
         doubles_(verified_doubles_kernels(

@@ -1,17 +1,9 @@
 // `gdr asm`: a kernel's source to an object file, with all its diagnostics.
-#include <fmt/format.h>
-
 #include <filesystem>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "emulator/assembler/assembler.hpp"
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/kernels.hpp"
-#include "libgdr/cli/options.hpp"
-#include "libgdr/cli/output.hpp"
-#include "libgdr/cli/text.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -58,22 +50,17 @@ int run(const Options& options) {
   return 0;
 }
 
-Action prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  app.add_option("FILE", options->source, "assembly source, usually .gds")->required();
-  app.add_option("-o,--output", options->object,
-                 "object file (default: the source's name with .gdo)")
-      ->type_name("FILE");
-  app.add_option("-l,--listing", options->listing,
-                 "write an annotated listing: address, encoding, clock, source line; - prints it")
-      ->type_name("FILE");
-  add_include_option(app, options->includes);
-  app.add_option("--stalls", options->stalls,
-                 "needed idle clocks: insert them (pad, the default) or refuse the source (error)")
-      ->type_name("pad|error");
-  add_geometry_option(app, options->geometry);
-  app.add_flag("-q,--quiet", options->quiet, "no summary");
-  return [options] { return run(*options); };
+void add_options(CLI::App& app, Options& options) {
+  app.add_option("FILE", options.source, "assembly source, usually .gds")->required();
+  add_text(app, "-o,--output", options.object, "FILE",
+           "object file (default: the source's name with .gdo)");
+  add_text(app, "-l,--listing", options.listing, "FILE",
+           "write an annotated listing: address, encoding, clock, source line; - prints it");
+  add_include_option(app, options.includes);
+  add_text(app, "--stalls", options.stalls, "pad|error",
+           "needed idle clocks: insert them (pad, the default) or refuse the source (error)");
+  add_geometry_option(app, options.geometry);
+  app.add_flag("-q,--quiet", options.quiet, "no summary");
 }
 
 const Registration registration{
@@ -81,7 +68,7 @@ const Registration registration{
      .summary = "assemble a kernel",
      .example = "gdr asm gravity.gds -o gravity.gdo -l -",
      .group = Group::Kernels,
-     .prepare = prepare,
+     .prepare = prepare<Options, add_options, run>,
      .details = "All errors go to standard error with their place in the source; then nothing is\n"
                 "written and the exit status is 1. The language is described in "
                 "docs/reference/assembler.md."}};

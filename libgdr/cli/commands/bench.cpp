@@ -1,22 +1,14 @@
 // `gdr bench`: the benchmarks of bench/.
-#include <fmt/format.h>
 #include <omp.h>
 
 #include <algorithm>
 #include <fstream>
-#include <memory>
-#include <string>
+#include <nlohmann/json.hpp>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "bench/measurement.hpp"
-#include "gdr/error.hpp"
 #include "gdr/version.hpp"
 #include "libgdr/cli/command.hpp"
-#include "libgdr/cli/json.hpp"
-#include "libgdr/cli/options.hpp"
-#include "libgdr/cli/text.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/io/atomic_file.hpp"
 
@@ -30,12 +22,6 @@ struct Options {
   bool json = false, list = false, accuracy = false;
 };
 
-/// The host and the device of the measurements.
-struct Machine {
-  std::string processor, engine, isa;
-  unsigned hardware_threads = 0, threads = 0;
-};
-
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)
@@ -44,9 +30,17 @@ std::string processor_name() {
   return "unknown processor";
 }
 
-Machine this_machine(const bench::Context& context) {
+/// The host and the device of the measurements.
+Json circumstances(const bench::Context& context) {
   const Statistics s = open_device(context.device).statistics();
-  return {processor_name(), s.engine, s.isa, std::thread::hardware_concurrency(), context.threads};
+  return {{"version", version()},
+          {"processor", processor_name()},
+          {"hardware_threads", std::thread::hardware_concurrency()},
+          {"engine", s.engine},
+          {"isa", s.isa},
+          {"threads", context.threads},
+          {"seed", context.seed},
+          {"repetitions", context.repetitions}};
 }
 
 std::vector<bench::NamedBenchmark> chosen(const std::vector<std::string>& names) {
@@ -97,11 +91,13 @@ Json measurement_json(std::string_view benchmark, const bench::Measurement& meas
   return json;
 }
 
-void print_heading(const Machine& machine, const bench::Context& context) {
-  print("gdr {} on {}, {}\n", version(), machine.processor,
-        counted(machine.hardware_threads, "hardware thread"));
-  print("{} engine, {}, {}, seed {}, {} repetitions\n", machine.engine, machine.isa,
-        counted(machine.threads, "thread"), context.seed, context.repetitions);
+void print_heading(const Json& about) {
+  const auto text = [&](const char* name) { return about[name].get<std::string>(); };
+  const auto number = [&](const char* name) { return about[name].get<std::uint64_t>(); };
+  print("gdr {} on {}, {}\n", version(), text("processor"),
+        counted(number("hardware_threads"), "hardware thread"));
+  print("{} engine, {}, {}, seed {}, {} repetitions\n", text("engine"), text("isa"),
+        counted(number("threads"), "thread"), number("seed"), number("repetitions"));
 }
 
 int list_benchmarks() {
@@ -120,17 +116,9 @@ int run(const Options& options) {
   std::vector<std::string> names = options.names;
   if (options.accuracy) names.insert(names.end(), {"accuracy", "numerics", "kernels"});
   const std::vector<bench::NamedBenchmark> list = chosen(names);
-  const Machine machine = this_machine(context);
-  Json json{{"version", version()},
-            {"processor", machine.processor},
-            {"hardware_threads", machine.hardware_threads},
-            {"engine", machine.engine},
-            {"isa", machine.isa},
-            {"threads", machine.threads},
-            {"seed", context.seed},
-            {"repetitions", context.repetitions},
-            {"figures", Json::array()}};
-  if (!options.json) print_heading(machine, context);
+  Json json = circumstances(context);
+  if (!options.json) print_heading(json);
+  json["figures"] = Json::array();
   for (const bench::NamedBenchmark& benchmark : list) {
     if (!options.json) print("\n{}: {}\n", benchmark.name, benchmark.summary);
     for (const bench::Measurement& measurement : benchmark.run(context)) {
@@ -139,27 +127,22 @@ int run(const Options& options) {
     }
   }
   if (options.json) print_json(json);
-  if (!options.output.empty()) write_text(options.output, json.dump(2) + "\n");
+  if (!options.output.empty()) write_text(options.output, json_text(json));
   return 0;
 }
 
-Action prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  app.add_option("NAME", options->names, "benchmarks to run (default: all; see --list)");
-  app.add_option("-o", options->output, "also write the results to a file, as JSON")
-      ->type_name("FILE");
-  app.add_flag("--accuracy", options->accuracy,
+void add_options(CLI::App& app, Options& options) {
+  app.add_option("NAME", options.names, "benchmarks to run (default: all; see --list)");
+  add_text(app, "-o", options.output, "FILE", "also write the results to a file, as JSON");
+  app.add_flag("--accuracy", options.accuracy,
                "accuracy only: exact numerics against references, fast against exact");
-  app.add_flag("--list", options->list, "print the names of the benchmarks");
-  add_whole_number(app, "--seed", options->context.seed,
-                   "seed of the generated inputs (default 1)");
-  add_whole_number(app, "--repetitions", options->context.repetitions, "repetitions (default 5)");
-  app.add_option("--data", options->context.data_folder,
-                 "folder of the example snapshots (default examples/data)")
-      ->type_name("DIR");
-  add_json_option(app, options->json);
-  add_device_options(app, options->context.device);
-  return [options] { return run(*options); };
+  app.add_flag("--list", options.list, "print the names of the benchmarks");
+  add_whole_number(app, "--seed", options.context.seed, "seed of the generated inputs (default 1)");
+  add_whole_number(app, "--repetitions", options.context.repetitions, "repetitions (default 5)");
+  add_text(app, "--data", options.context.data_folder, "DIR",
+           "folder of the example snapshots (default examples/data)");
+  add_json_option(app, options.json);
+  add_device_options(app, options.context.device);
 }
 
 const Registration registration{
@@ -167,7 +150,7 @@ const Registration registration{
      .summary = "measure speed and accuracy against requirements",
      .example = "gdr bench\ngdr bench gravity force-call --isa avx2 --json",
      .group = Group::Machine,
-     .prepare = prepare,
+     .prepare = prepare<Options, add_options, run>,
      .details =
          "Rates are medians of several repetitions. Emulator and native loop run in alternation;\n"
          "the ratio of their best times can be compared between machines. A measurement that\n"

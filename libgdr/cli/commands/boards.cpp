@@ -1,13 +1,7 @@
 // `gdr boards`: lists and tests the boards that this host can reach.
-#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include <memory>
-
-#include "gdr/error.hpp"
 #include "libgdr/cli/command.hpp"
-#include "libgdr/cli/json.hpp"
-#include "libgdr/cli/options.hpp"
-#include "libgdr/cli/text.hpp"
 #include "libgdr/driver/access.hpp"
 #include "libgdr/driver/device_node.hpp"
 
@@ -78,13 +72,11 @@ int work(const Options& options) {
   return options.rounds == 0 ? list_places(options) : test_boards(options);
 }
 
-Action prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  add_whole_number(app, "--test", options->rounds, "number of tests of the device's boards")
+void add_options(CLI::App& app, Options& options) {
+  add_whole_number(app, "--test", options.rounds, "number of tests of the device's boards")
       ->type_name("ROUNDS");
-  add_json_option(app, options->json);
-  add_device_options(app, options->device);
-  return [options] { return work(*options); };
+  add_json_option(app, options.json);
+  add_device_options(app, options.device);
 }
 
 const Registration registration{
@@ -92,7 +84,7 @@ const Registration registration{
      .summary = "list and test the boards that this host can reach",
      .example = "gdr boards\ngdr boards --test 10 --device emulator",
      .group = Group::Machine,
-     .prepare = prepare,
+     .prepare = prepare<Options, add_options, work>,
      .details = "A test writes and reads all memories, adds whole numbers on all PEs and in the\n"
                 "reduction network, and multiplies rows of the identity with 2048 i + j. The exit\n"
                 "status is 1 if a board fails."}};

@@ -1,18 +1,10 @@
 // `gdr compile`: a pair law in the kernel language to an object file.
-#include <fmt/format.h>
-
 #include <cmath>
 #include <filesystem>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "kernels/compiler/compiler.hpp"
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/kernels.hpp"
-#include "libgdr/cli/options.hpp"
-#include "libgdr/cli/output.hpp"
-#include "libgdr/cli/text.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -58,32 +50,26 @@ int run(const Options& options) {
   return 0;
 }
 
-Action prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  app.add_option("FILE", options->source, "kernel, usually .gdk")->required();
-  app.add_option("-o,--output", options->object,
-                 "object file (default: the source's name with .gdo, unless only text is wanted)")
-      ->type_name("FILE");
-  app.add_option("-S,--emit-asm", options->assembly, "write the assembly; - prints it")
-      ->type_name("FILE");
-  app.add_option(
-         "--report", options->report,
-         "write clocks, slots and ports of every instruction and storage of values; - prints it")
-      ->type_name("FILE");
-  add_include_option(app, options->includes);
-  add_whole_number(app, "--elements", options->elements, "targets per PE (default: as many as fit)",
+void add_options(CLI::App& app, Options& options) {
+  app.add_option("FILE", options.source, "kernel, usually .gdk")->required();
+  add_text(app, "-o,--output", options.object, "FILE",
+           "object file (default: the source's name with .gdo, unless only text is wanted)");
+  add_text(app, "-S,--emit-asm", options.assembly, "FILE", "write the assembly; - prints it");
+  add_text(app, "--report", options.report, "FILE",
+           "write clocks, slots and ports of every instruction and storage of values; - prints it");
+  add_include_option(app, options.includes);
+  add_whole_number(app, "--elements", options.elements, "targets per PE (default: as many as fit)",
                    1U, 4U)
       ->type_name("1-4");
-  add_whole_number(app, "--effort", options->effort,
+  add_whole_number(app, "--effort", options.effort,
                    "effort of the search for a shorter loop (default: 2)", 0U, 9U)
       ->type_name("0-9");
-  add_whole_number(app, "--seed", options->seed,
+  add_whole_number(app, "--seed", options.seed,
                    "seed of the search: another seed may find a shorter loop");
-  app.add_flag("--relaxed", options->relaxed,
+  app.add_flag("--relaxed", options.relaxed,
                "allow changes of rounding: constant factors leave the loop");
-  add_geometry_option(app, options->geometry);
-  app.add_flag("-q,--quiet", options->quiet, "no summary");
-  return [options] { return run(*options); };
+  add_geometry_option(app, options.geometry);
+  app.add_flag("-q,--quiet", options.quiet, "no summary");
 }
 
 const Registration registration{
@@ -91,7 +77,7 @@ const Registration registration{
      .summary = "compile a pair law in the kernel language",
      .example = "gdr compile kernels/particle/lennard_jones.gdk --emit-asm -",
      .group = Group::Kernels,
-     .prepare = prepare,
+     .prepare = prepare<Options, add_options, run>,
      .details =
          "Errors and warnings go to standard error with their place in the source; with an error\n"
          "nothing is written and the exit status is 1. The same text, options and seed give the\n"

@@ -1,11 +1,7 @@
 // `gdr disasm`: an object file back to assembly that assembles to the same object.
-#include <memory>
-#include <string>
-
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/assembler/object.hpp"
 #include "libgdr/cli/command.hpp"
-#include "libgdr/cli/output.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -19,19 +15,17 @@ int run(const Options& options) {
   return 0;
 }
 
-Action prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  app.add_option("FILE", options->object, "object file (.gdo)")->required();
-  app.add_option("-o,--output", options->text, "file for the assembly text (default: print it)")
-      ->type_name("FILE");
-  return [options] { return run(*options); };
+void add_options(CLI::App& app, Options& options) {
+  app.add_option("FILE", options.object, "object file (.gdo)")->required();
+  add_text(app, "-o,--output", options.text, "FILE",
+           "file for the assembly text (default: print it)");
 }
 
 const Registration registration{{.name = "disasm",
                                  .summary = "disassemble an object file",
                                  .example = "gdr disasm gravity.gdo -o gravity_again.gds",
                                  .group = Group::Kernels,
-                                 .prepare = prepare}};
+                                 .prepare = prepare<Options, add_options, run>}};
 
 }  // namespace
 }  // namespace gdr::cli

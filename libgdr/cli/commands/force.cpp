@@ -1,19 +1,15 @@
 // `gdr force`: accelerations and potentials of a snapshot's particles.
+#include <algorithm>
 #include <filesystem>
-#include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
-#include "gdr/error.hpp"
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/kernels.hpp"
 #include "libgdr/cli/nbody_report.hpp"
-#include "libgdr/cli/options.hpp"
-#include "libgdr/cli/output.hpp"
-#include "libgdr/cli/rank_consistency.hpp"
 #include "libgdr/cli/ranks.hpp"
-#include "libgdr/cli/text.hpp"
 #include "libgdr/io/atomic_file.hpp"
-#include "libgdr/io/force_file.hpp"
+#include "libgdr/io/snapshot.hpp"
 #include "libgdr/nbody/forces.hpp"
 #include "libgdr/nbody/kernel_forces.hpp"
 
@@ -21,17 +17,12 @@ namespace gdr::cli {
 namespace {
 
 struct Options {
-  std::string file, output, eps, gravity = "1", kernel = "gravity";
+  std::string file, output, kernel = "gravity";
+  double eps = 0, gravity = 1;
   std::vector<std::string> settings;
   DeviceChoice device;
   bool json = false;
 };
-
-const ForceDataset* find_dataset(const std::vector<ForceDataset>& list, std::string_view name) {
-  for (const ForceDataset& d : list)
-    if (d.name == name) return &d;
-  return nullptr;
-}
 
 /// Acceleration and potential by the library's class for gravity, whose errors name particles.
 std::vector<ForceDataset> gravity(Device& device, const Snapshot& snapshot, double eps, double g) {
@@ -43,10 +34,10 @@ std::vector<ForceDataset> gravity(Device& device, const Snapshot& snapshot, doub
 }
 
 std::vector<ForceDataset> compute(Device& device, const Options& options, const Kernel& kernel,
-                                  const Snapshot& snapshot, double eps, double g) {
+                                  const Snapshot& snapshot) {
   if (options.kernel == "gravity" && options.settings.empty())
-    return gravity(device, snapshot, eps, g);
-  KernelSettings settings{eps, g, {}};
+    return gravity(device, snapshot, options.eps, options.gravity);
+  KernelSettings settings{options.eps, options.gravity, {}};
   for (const std::string& text : options.settings) {
     const Setting s = split_setting("--set", text);
     settings.values.emplace_back(s.name, parse_number("--set " + s.name, s.value));
@@ -57,8 +48,8 @@ std::vector<ForceDataset> compute(Device& device, const Options& options, const 
 /// Half the sum of mass times potential; nothing without a potential.
 std::optional<double> potential_energy(const Snapshot& snapshot,
                                        const std::vector<ForceDataset>& list) {
-  const ForceDataset* potential = find_dataset(list, "Potential");
-  if (potential == nullptr) return {};
+  const auto potential = std::ranges::find(list, "Potential", &ForceDataset::name);
+  if (potential == list.end()) return {};
   double energy = 0;
   for (std::size_t i = 0; i < snapshot.size(); ++i)
     energy += 0.5 * snapshot.mass[i] * potential->numbers[i];
@@ -95,10 +86,8 @@ void report(const Options& options, const Snapshot& snapshot, const ForceOrigin&
 }
 
 int work(const Options& options) {
-  const double eps = parse_number("--eps", options.eps);
-  const double gravity_constant = parse_number("--G", options.gravity);
-  if (eps < 0) throw usage_error("--eps: the softening length must be at least 0");
-  if (gravity_constant <= 0) throw usage_error("--G: the constant of gravity must be above 0");
+  if (options.eps < 0) throw usage_error("--eps: the softening length must be at least 0");
+  if (options.gravity <= 0) throw usage_error("--G: the constant of gravity must be above 0");
   const Kernel kernel = find_kernel(options.kernel);
   Snapshot snapshot;
   Device device = open_and_read(options.device, [&] {
@@ -112,14 +101,14 @@ int work(const Options& options) {
     Hash law;
     law.add(std::string_view(kernel.name())).add(std::span(kernel.object()));
     for (const std::string& setting : options.settings) law.add(std::string_view(setting));
-    require_same_on_ranks({{"has another --kernel or --set", law},
-                           {"has another --eps or --G", Hash().add(eps).add(gravity_constant)},
-                           {"has read other particles", hash_of(snapshot)}});
+    require_same_on_ranks(
+        {{"has another --kernel or --set", law},
+         {"has another --eps or --G", Hash().add(options.eps).add(options.gravity)},
+         {"has read other particles", hash_of(snapshot)}});
   }
   std::vector<ForceDataset> results;
-  on_all_ranks(
-      [&] { results = compute(device, options, kernel, snapshot, eps, gravity_constant); });
-  const ForceOrigin origin{eps, gravity_constant, kernel.name(), device.statistics().engine,
+  on_all_ranks([&] { results = compute(device, options, kernel, snapshot); });
+  const ForceOrigin origin{options.eps, options.gravity, kernel.name(), device.statistics().engine,
                            std::filesystem::path(options.file).filename().string()};
   on_all_ranks([&] {
     if (is_first_rank()) write_forces(options.output, snapshot, origin, results);
@@ -128,27 +117,19 @@ int work(const Options& options) {
   return 0;
 }
 
-Action prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  app.add_option("FILE", options->file, "snapshot: GADGET-style HDF5, or text m x y z vx vy vz")
+void add_options(CLI::App& app, Options& options) {
+  app.add_option("FILE", options.file, "snapshot: GADGET-style HDF5, or text m x y z vx vy vz")
       ->required();
-  app.add_option("--eps", options->eps, "softening length, at least 0")
-      ->type_name("LENGTH")
-      ->required();
-  app.add_option("-o,--output", options->output, "HDF5 file for the forces")
-      ->type_name("OUT.hdf5")
-      ->required();
-  app.add_option("--G", options->gravity,
-                 "constant of gravity in the units of the file (default: 1)")
-      ->type_name("G");
-  app.add_option("--kernel", options->kernel,
-                 "kernel of the library, or a file .gdk, .gds, .gdo (default: gravity)")
-      ->type_name("NAME");
-  add_repeatable(app, "--set", options->settings,
+  add_number(app, "--eps", options.eps, "LENGTH", "softening length, at least 0")->required();
+  add_text(app, "-o,--output", options.output, "OUT.hdf5", "HDF5 file for the forces")->required();
+  add_number(app, "--G", options.gravity, "G",
+             "constant of gravity in the units of the file (default: 1)");
+  add_text(app, "--kernel", options.kernel, "NAME",
+           "kernel of the library, or a file .gdk, .gds, .gdo (default: gravity)");
+  add_repeatable(app, "--set", options.settings,
                  "value of a parameter, or of a variable for all particles", "NAME=VALUE");
-  add_device_options(app, options->device);
-  add_json_option(app, options->json);
-  return [options] { return work(*options); };
+  add_device_options(app, options.device);
+  add_json_option(app, options.json);
 }
 
 const Registration registration{
@@ -158,7 +139,7 @@ const Registration registration{
                 "gdr force examples/data/plummer_1024.hdf5 --eps 0.015625 --kernel gravity_jerk "
                 "-o forces.hdf5",
      .group = Group::Simulation,
-     .prepare = prepare,
+     .prepare = prepare<Options, add_options, work>,
      .details =
          "Writes the float64 datasets Acceleration (n, 3) and Potential (n), and ParticleIDs (n),\n"
          "at the root of OUT.hdf5, in the order of the snapshot: PartType0 first, then PartType1,\n"

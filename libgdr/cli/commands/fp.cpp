@@ -5,8 +5,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <string>
-#include <vector>
 
 #include "emulator/assembler/printable.hpp"
 #include "libgdr/cli/command.hpp"

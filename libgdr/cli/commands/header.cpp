@@ -1,10 +1,6 @@
 // `gdr header`: a C and C++ header from a kernel's declarations.
-#include <memory>
-#include <string>
-
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/kernels.hpp"
-#include "libgdr/cli/output.hpp"
 #include "libgdr/device/headers.hpp"
 
 namespace gdr::cli {
@@ -28,19 +24,15 @@ int run(const Options& options) {
   return 0;
 }
 
-Action prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  app.add_option("KERNEL", options->kernel,
+void add_options(CLI::App& app, Options& options) {
+  app.add_option("KERNEL", options.kernel,
                  "object file (.gdo), source (.gds, .gdk), or kernel of the library")
       ->required();
-  app.add_option("-o,--output", options->header, "header file (default: print it)")
-      ->type_name("FILE");
-  app.add_flag("--cpp", options->cpp,
+  add_text(app, "-o,--output", options.header, "FILE", "header file (default: print it)");
+  app.add_flag("--cpp", options.cpp,
                "for C++: structures and functions in namespace gdr::kernels::NAME");
-  app.add_option("--prefix", options->prefix,
-                 "prefix of all names, or the namespace (default: the kernel's name)")
-      ->type_name("NAME");
-  return [options] { return run(*options); };
+  add_text(app, "--prefix", options.prefix, "NAME",
+           "prefix of all names, or the namespace (default: the kernel's name)");
 }
 
 const Registration registration{
@@ -48,7 +40,7 @@ const Registration registration{
      .summary = "write a C and C++ header that runs a kernel",
      .example = "gdr header gravity.gdo -o gravity.h",
      .group = Group::Kernels,
-     .prepare = prepare,
+     .prepare = prepare<Options, add_options, run>,
      .details =
          "The header holds the kernel and structures for its sources, targets and results,\n"
          "with functions to initialise, send, run and get; it needs <gdr.h> and -lgdr. With\n"

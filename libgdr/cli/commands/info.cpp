@@ -1,20 +1,12 @@
 // `gdr info`: the host, the emulated device, and the kernels of the library.
-#include <fmt/format.h>
-
-#include <memory>
-#include <string>
+#include <nlohmann/json.hpp>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "emulator/board/time_model.hpp"
 #include "emulator/engine/vector/vector.hpp"
 #include "gdr/kernel.hpp"
 #include "gdr/version.hpp"
 #include "libgdr/cli/command.hpp"
-#include "libgdr/cli/json.hpp"
-#include "libgdr/cli/options.hpp"
-#include "libgdr/cli/text.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/device/self_test.hpp"
 
@@ -96,64 +88,58 @@ std::string joined(const Json& list) {
   return text;
 }
 
-std::string row(std::string_view name, const std::string& value) {
-  return report_line(fmt::format("  {}", name), value, 24);
-}
+constexpr ReportRow row{22, "  "};
 
 std::string geometry_text(const Geometry& g) {
-  return row("chips of a board", fmt::format("{}", g.chips_per_board)) +
-         row("PEs of a chip",
-             fmt::format("{} = {} blocks of {}", g.pes(), g.blocks, g.pes_per_block)) +
-         row("register file", fmt::format("{} long words a PE", g.register_words)) +
-         row("local memory", fmt::format("{} long words a PE", g.local_words)) +
-         row("broadcast memory", fmt::format("{} long words a block", g.broadcast_words)) +
-         row("instruction memory", fmt::format("{} instructions", g.instruction_words)) +
-         row("board memory", fmt::format("{:.6g} MiB a chip",
-                                         static_cast<double>(g.dram_bytes) / (1024.0 * 1024.0))) +
-         row("clock", fmt::format("{:.6g} MHz", g.clock_hz * 1e-6)) +
-         row("peak of a chip", fmt::format("{:.6g} Gflops single, {:.6g} double", peak_gflops(g),
-                                           peak_gflops(g) / 2)) +
-         row("peak of a board",
-             fmt::format("{:.6g} Gflops single, {:.6g} double", peak_gflops(g) * g.chips_per_board,
-                         peak_gflops(g) * g.chips_per_board / 2));
+  return row("chips of a board", "{}", g.chips_per_board) +
+         row("PEs of a chip", "{} = {} blocks of {}", g.pes(), g.blocks, g.pes_per_block) +
+         row("register file", "{} long words a PE", g.register_words) +
+         row("local memory", "{} long words a PE", g.local_words) +
+         row("broadcast memory", "{} long words a block", g.broadcast_words) +
+         row("instruction memory", "{} instructions", g.instruction_words) +
+         row("board memory", "{:.6g} MiB a chip",
+             static_cast<double>(g.dram_bytes) / (1024.0 * 1024.0)) +
+         row("clock", "{:.6g} MHz", g.clock_hz * 1e-6) +
+         row("peak of a chip", "{:.6g} Gflops single, {:.6g} double", peak_gflops(g),
+             peak_gflops(g) / 2) +
+         row("peak of a board", "{:.6g} Gflops single, {:.6g} double",
+             peak_gflops(g) * g.chips_per_board, peak_gflops(g) * g.chips_per_board / 2);
 }
 
 std::string info_text(const Json& json, const Geometry& geometry) {
   std::string text = fmt::format("gdr {}\n\nHost\n", version());
-  text += row("instruction sets", joined(json["host"]["isas"]) + " (best first; --isa, GDR_ISA)");
+  text += row("instruction sets", "{} (best first; --isa, GDR_ISA)", joined(json["host"]["isas"]));
   const Json& proved = json["host"]["proved_doubles"];
   text += row(
-      "exact arithmetic",
+      "exact arithmetic", "{}",
       proved.empty() ? "on integers" : "in doubles, checked by exception flags: " + joined(proved));
-  text += row("hardware threads", json["host"]["hardware_threads"].dump());
-  text += row("engines", joined(json["engines"]) + " (--engine, GDR_ENGINE)");
-  text += row("devices", joined(json["devices"]) + " (--device, GDR_DEVICE)");
-  text += "\nDevice\n" + row("this one", json["device"]["description"].get<std::string>());
+  text += row("hardware threads", "{}", json["host"]["hardware_threads"].get<unsigned>());
+  text += row("engines", "{} (--engine, GDR_ENGINE)", joined(json["engines"]));
+  text += row("devices", "{} (--device, GDR_DEVICE)", joined(json["devices"]));
+  text += "\nDevice\n" + row("this one", "{}", json["device"]["description"].get<std::string>());
   text += geometry_text(geometry);
   text += "\nKernels\n";
   for (const Json& kernel : json["kernels"])
-    text += row(kernel["name"].get<std::string>(),
-                fmt::format("{:.4g} clocks and {:.4g} operations an interaction",
-                            kernel["clocks_per_interaction"].get<double>(),
-                            kernel["flops_per_interaction"].get<double>()));
+    text +=
+        row(kernel["name"].get<std::string>(), "{:.4g} clocks and {:.4g} operations an interaction",
+            kernel["clocks_per_interaction"].get<double>(),
+            kernel["flops_per_interaction"].get<double>());
   text += "\nTime model (constants of predicted times)\n";
   for (const TimeConstant& c : time_constants())
-    text += row(c.name, fmt::format("{:.6g} {}; {}", c.value, c.unit, c.source));
+    text += row(c.name, "{:.6g} {}; {}", c.value, c.unit, c.source);
   return text;
 }
 
 int run(const Options& options) {
   const Device device = open_device(options.device);
   const Json json = info_json(device);
-  write_output(options.json ? json.dump(2) + "\n" : info_text(json, core_of(device)->geometry));
+  write_output(options.json ? json_text(json) : info_text(json, core_of(device)->geometry));
   return 0;
 }
 
-Action prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  add_json_option(app, options->json);
-  add_device_options(app, options->device);
-  return [options] { return run(*options); };
+void add_options(CLI::App& app, Options& options) {
+  add_json_option(app, options.json);
+  add_device_options(app, options.device);
 }
 
 const Registration registration{
@@ -161,7 +147,7 @@ const Registration registration{
      .summary = "devices, engines, host features, sizes, kernels",
      .example = "gdr info\ngdr info --device emulator:blocks=4,pes=8,clock=400e6 --json",
      .group = Group::Machine,
-     .prepare = prepare}};
+     .prepare = prepare<Options, add_options, run>}};
 
 }  // namespace
 }  // namespace gdr::cli

@@ -1,50 +1,25 @@
 // `gdr nbody`: integrates the particles of a snapshot, every force computed by the device.
 #include <algorithm>
 #include <cmath>
-#include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
-#include <vector>
 
-#include "gdr/error.hpp"
 #include "gdr/kernel.hpp"
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/nbody_report.hpp"
-#include "libgdr/cli/options.hpp"
-#include "libgdr/cli/output.hpp"
-#include "libgdr/cli/progress.hpp"
-#include "libgdr/cli/rank_consistency.hpp"
 #include "libgdr/cli/ranks.hpp"
-#include "libgdr/cli/text.hpp"
 #include "libgdr/io/atomic_file.hpp"
-#include "libgdr/nbody/interrupt.hpp"
+#include "libgdr/nbody/run.hpp"
 
 namespace gdr::cli {
 namespace {
 
 struct Options {
   std::string file, folder = "nbody-out", format;
-  std::string eps, dt, t_end, gravity, snapshot_every, energy_every;
+  RunRequest request;
   DeviceChoice device;
   bool json = false, compare = false;
 };
-
-std::optional<double> number(const char* option, const std::string& text) {
-  if (text.empty()) return {};
-  return parse_number(option, text);
-}
-
-RunRequest request_from(const Options& options) {
-  RunRequest request;
-  request.softening = number("--eps", options.eps);
-  request.time_step = number("--dt", options.dt);
-  request.gravity = number("--G", options.gravity);
-  request.end_time = number("--t-end", options.t_end);
-  if (!options.snapshot_every.empty())
-    request.snapshot_every = parse_interval("--snapshot-every", options.snapshot_every);
-  if (!options.energy_every.empty())
-    request.energy_every = parse_interval("--energy-every", options.energy_every);
-  return request;
-}
 
 SnapshotFormat format_from(const Options& options) {
   if (options.format.empty()) return snapshot_format(options.file);
@@ -98,10 +73,8 @@ std::optional<Comparison> compare(Snapshot snapshot, RunPlan plan, const Snapsho
 
 /// Collective: the signal that ends the run, on whichever rank it arrived; 0 for none.
 int signal_on_ranks() {
-  const int own = InterruptGuard::received();
-  if (!any_rank(own != 0)) return 0;
-  const std::vector<std::uint64_t> all = gather_from_ranks({static_cast<std::uint64_t>(own)});
-  return static_cast<int>(*std::max_element(all.begin(), all.end()));
+  const auto own = static_cast<std::uint64_t>(InterruptGuard::received());
+  return static_cast<int>(std::ranges::max(gather_from_ranks({own})));
 }
 
 /// Integrate; `signal` becomes the signal that stopped the run, if there was one.
@@ -131,22 +104,22 @@ RunResult integrate(const Options& options, Snapshot& snapshot, const RunPlan& p
 /// Costs on one chip and on one board: from the statistics of the device if it is that board, else
 /// by computing the forces once.
 void predict(const Options& options, const Snapshot& snapshot, NbodyReport& report) {
-  const DeviceOptions host = device_options(options.device);
-  const std::string& name = options.device.device;
+  const DeviceChoice& choice = options.device;
   const double eps = report.plan.start.softening;
-  report.one_chip = predict_force_cost(name, host, 1, snapshot.position, snapshot.mass, eps);
-  report.one_board = is_default_board(name)
-                         ? force_cost(report.statistics)
-                         : predict_force_cost(name, host, 4, snapshot.position, snapshot.mass, eps);
+  report.one_chip =
+      predict_force_cost(choice.device, choice, 1, snapshot.position, snapshot.mass, eps);
+  report.one_board =
+      is_default_board(choice.device)
+          ? force_cost(report.statistics)
+          : predict_force_cost(choice.device, choice, 4, snapshot.position, snapshot.mass, eps);
 }
 
 int work(const Options& options) {
-  const RunRequest request = request_from(options);
   NbodyReport report;
   Snapshot snapshot;
   Device device = open_and_read(options.device, [&] {
     snapshot = read_snapshot(options.file);
-    report.plan = plan_run(snapshot, request);
+    report.plan = plan_run(snapshot, options.request);
   });
   if (device.ranks() > 1) {
     const RunPlan& plan = report.plan;
@@ -163,7 +136,7 @@ int work(const Options& options) {
   on_all_ranks([&] {
     if (is_first_rank()) make_writable_folder(options.folder);
   });
-  give_notes(snapshot, report.plan, request);
+  give_notes(snapshot, report.plan, options.request);
   if (!options.json) print_beginning(options, snapshot, report.plan, device);
 
   const InterruptGuard guard;
@@ -189,32 +162,40 @@ int work(const Options& options) {
   return cut_short ? 128 + InterruptGuard::received() : 0;
 }
 
-Action prepare(CLI::App& app) {
-  auto o = std::make_shared<Options>();
-  app.add_option("FILE", o->file, "snapshot: GADGET-style HDF5, or text m x y z vx vy vz")
-      ->required();
-  app.add_option("--eps", o->eps, "softening length, at least 0")->type_name("LENGTH");
-  app.add_option("--dt", o->dt, "time step, above 0")->type_name("TIME");
-  app.add_option("--t-end", o->t_end, "time at which to end")->type_name("TIME");
-  app.add_option("--G", o->gravity, "constant of gravity in the units of the file (default: 1)")
-      ->type_name("G");
-  app.add_option("--out", o->folder,
-                 "folder for snapshots, created if missing (default: nbody-out)")
-      ->type_name("DIR");
-  app.add_option("--snapshot-every", o->snapshot_every,
-                 "write snapshots at this interval: a time, or 64steps (default: the end only)")
-      ->type_name("INTERVAL");
-  app.add_option("--energy-every", o->energy_every,
-                 "print energies at this interval (default: a sixteenth of the run)")
-      ->type_name("INTERVAL");
-  app.add_option("--format", o->format, "format of snapshots: hdf5, text (default: that of FILE)")
-      ->type_name("NAME");
-  app.add_flag("--compare", o->compare,
-               "integrate in double on the host too, and show both energy drifts");
-  add_device_options(app, o->device);
-  add_json_option(app, o->json);
-  return [o] { return work(*o); };
+void add_interval(CLI::App& app, const std::string& name, std::optional<Interval>& value,
+                  const std::string& description) {
+  const auto take = [&value, name](const std::string& text) { value = parse_interval(name, text); };
+  app.add_option_function<std::string>(name, take, description)->type_name("INTERVAL");
 }
+
+void add_options(CLI::App& app, Options& options) {
+  app.add_option("FILE", options.file, "snapshot: GADGET-style HDF5, or text m x y z vx vy vz")
+      ->required();
+  add_number(app, "--eps", options.request.softening, "LENGTH", "softening length, at least 0");
+  add_number(app, "--dt", options.request.time_step, "TIME", "time step, above 0");
+  add_number(app, "--t-end", options.request.end_time, "TIME", "time at which to end");
+  add_number(app, "--G", options.request.gravity, "G",
+             "constant of gravity in the units of the file (default: 1)");
+  add_text(app, "--out", options.folder, "DIR",
+           "folder for snapshots, created if missing (default: nbody-out)");
+  add_interval(app, "--snapshot-every", options.request.snapshot_every,
+               "write snapshots at this interval: a time, or 64steps (default: the end only)");
+  add_interval(app, "--energy-every", options.request.energy_every,
+               "print energies at this interval (default: a sixteenth of the run)");
+  add_text(app, "--format", options.format, "NAME",
+           "format of snapshots: hdf5, text (default: that of FILE)");
+  app.add_flag("--compare", options.compare,
+               "integrate in double on the host too, and show both energy drifts");
+  add_device_options(app, options.device);
+  add_json_option(app, options.json);
+}
+
+constexpr std::string_view details =
+    R"(Leapfrog (kick, drift, kick) with a fixed step. Snapshots know the step, --dt, --eps and
+--G: a run that starts from one continues with the same bits as if it had never stopped.
+Ctrl-C ends the run after the current step, with a snapshot, a report and exit status
+130 (143 for SIGTERM, 129 for SIGHUP). Where --dt does not divide the time, the run ends
+at the first step that reaches --t-end.)";
 
 const Registration registration{
     {.name = "nbody",
@@ -223,16 +204,8 @@ const Registration registration{
                 "--t-end 1 --out run1\n"
                 "gdr nbody run1/snapshot_00001024.hdf5 --t-end 2 --out run1",
      .group = Group::Simulation,
-     .prepare = prepare,
-     .details =
-         "Leapfrog (kick, drift, kick) with a fixed step. Snapshots know the step, --dt, --eps "
-         "and\n"
-         "--G: a run that starts from one continues with the same bits as if it had never "
-         "stopped.\n"
-         "Ctrl-C ends the run after the current step, with a snapshot, a report and exit status\n"
-         "130 (143 for SIGTERM, 129 for SIGHUP). Where --dt does not divide the time, the run "
-         "ends\n"
-         "at the first step that reaches --t-end."}};
+     .prepare = prepare<Options, add_options, work>,
+     .details = details}};
 
 }  // namespace
 }  // namespace gdr::cli

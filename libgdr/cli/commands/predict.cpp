@@ -1,23 +1,13 @@
 // `gdr predict`: time and rate of a job on a described machine, without running it.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <memory>
 #include <optional>
-#include <span>
-#include <string>
-#include <vector>
+#include <ranges>
 
-#include "gdr/error.hpp"
 #include "gdr/kernel.hpp"
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/kernels.hpp"
-#include "libgdr/cli/options.hpp"
-#include "libgdr/cli/output.hpp"
 #include "libgdr/cli/predict_report.hpp"
-#include "libgdr/cli/text.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/io/atomic_file.hpp"
 #include "libgdr/predict/jobs.hpp"
@@ -30,8 +20,8 @@ using predict::Machine;
 using predict::Prediction;
 
 struct Options {
-  std::string job, machine, size, grid, block, particles, targets, sources, partition, clocks,
-      flops, output, csv;
+  std::string job, machine, size, grid, block, particles, targets, sources, partition, output, csv;
+  std::optional<double> clocks, flops;
   std::vector<std::string> settings;
   bool no_overlap = false, scaling = false, json = false;
 };
@@ -46,20 +36,13 @@ enum JobKind : unsigned {
   List = 64
 };
 
-struct NamedJob {
-  std::string_view name;
-  JobKind kind;
-};
 /// Jobs other than kernels.
-constexpr NamedJob named_jobs[] = {{"product", Product},     {"lu", Lu},        {"hpl", Hpl},
-                                   {"published", Published}, {"machine", Show}, {"machines", List}};
+constexpr std::pair<std::string_view, JobKind> named_jobs[] = {
+    {"product", Product},     {"lu", Lu},        {"hpl", Hpl},
+    {"published", Published}, {"machine", Show}, {"machines", List}};
 
 /// The jobs to which an option applies: others refuse it.
-struct OptionUse {
-  std::string_view name;
-  unsigned jobs;
-};
-constexpr OptionUse option_uses[] = {
+constexpr std::pair<std::string_view, unsigned> option_uses[] = {
     {"--particles", Particles},
     {"--targets", Particles},
     {"--sources", Particles},
@@ -78,16 +61,23 @@ constexpr OptionUse option_uses[] = {
     {"--json", Particles | Product | Lu | Hpl | Published | List},
 };
 
+template <typename Table>
+std::vector<std::string_view> names_of(const Table& table) {
+  std::vector<std::string_view> names;
+  for (const auto& [name, value] : table) names.push_back(name);
+  return names;
+}
+
 JobKind kind_of(const std::string& job) {
-  for (const NamedJob& named : named_jobs)
-    if (named.name == job) return named.kind;
+  for (const auto& [name, kind] : named_jobs)
+    if (name == job) return kind;
   return Particles;
 }
 
 void refuse_unused_options(const CLI::App& app, const std::string& job, JobKind kind) {
-  for (const OptionUse& use : option_uses)
-    if (app.get_option(std::string(use.name))->count() > 0 && (use.jobs & kind) == 0)
-      throw usage_error("{} does not apply to the job {}", use.name, job);
+  for (const auto& [name, jobs] : option_uses)
+    if (app.get_option(std::string(name))->count() > 0 && (jobs & kind) == 0)
+      throw usage_error("{} does not apply to the job {}", name, job);
 }
 
 /// A whole number: digits, or 1e6.
@@ -101,37 +91,29 @@ std::size_t parse_count(std::string_view what, std::string_view text, double lea
 /// Numbers with an x between them.
 std::vector<std::size_t> parse_counts(std::string_view what, std::string_view text, double most) {
   std::vector<std::size_t> list;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find('x', begin), text.size());
-    list.push_back(parse_count(what, text.substr(begin, end - begin), 1, most));
-    begin = end + 1;
-  }
+  for (const auto part : std::views::split(text, 'x'))
+    list.push_back(parse_count(what, std::string_view(part.begin(), part.end()), 1, most));
   return list;
 }
 
 constexpr double most_rows = 1e8, most_particles = 1e10, most_nodes = 1048576;
 
-/// Names of jobs other than kernels.
-std::vector<std::string_view> job_names() {
-  std::vector<std::string_view> names;
-  for (const NamedJob& job : named_jobs) names.push_back(job.name);
-  return names;
+Partition parse_partition(const std::string& name) {
+  static constexpr std::pair<std::string_view, Partition> known[] = {
+      {"auto", Partition::Auto},
+      {"targets", Partition::TargetsOverBlocks},
+      {"sources", Partition::SourcesOverBlocks}};
+  for (const auto& [text, partition] : known)
+    if (text == name) return partition;
+  throw usage_error("{}", unknown_name("--partition", name, names_of(known)));
 }
 
-Partition parse_partition(const std::string& name) {
-  struct Named {
-    std::string_view name;
-    Partition partition;
-  };
-  static constexpr Named known[] = {{"auto", Partition::Auto},
-                                    {"targets", Partition::TargetsOverBlocks},
-                                    {"sources", Partition::SourcesOverBlocks}};
-  std::vector<std::string_view> names;
-  for (const Named& n : known) {
-    if (n.name == name) return n.partition;
-    names.push_back(n.name);
-  }
-  throw usage_error("{}", unknown_name("--partition", name, names));
+/// ROWSxCOLUMNS of --grid.
+std::optional<std::pair<std::size_t, std::size_t>> parse_grid(const Options& o) {
+  if (o.grid.empty()) return {};
+  const auto sizes = parse_counts("--grid", o.grid, most_nodes);
+  if (sizes.size() != 2) throw usage_error("--grid: write it as ROWSxCOLUMNS, as 8x8");
+  return std::pair(sizes[0], sizes[1]);
 }
 
 predict::ParticleJob particle_job(const Options& o) {
@@ -150,18 +132,12 @@ predict::ParticleJob particle_job(const Options& o) {
 }
 
 predict::JobOn particles(const Options& o) {
-  const Kernel kernel = find_kernel(o.job, "job", job_names());
+  const Kernel kernel = find_kernel(o.job, "job", names_of(named_jobs));
   const predict::ParticleJob job = particle_job(o);
-  std::optional<double> clocks, flops;
-  if (!o.clocks.empty()) clocks = parse_number("--clocks", o.clocks);
-  if (!o.flops.empty()) flops = parse_number("--flops", o.flops);
+  const std::optional<double> clocks = o.clocks, flops = o.flops;
   if (flops && (*flops < 0 || *flops > 1e9)) throw usage_error("--flops: must be from 0 to 1e9");
   std::optional<predict::ParticleGrid> grid;
-  if (!o.grid.empty()) {
-    const auto sizes = parse_counts("--grid", o.grid, most_nodes);
-    if (sizes.size() != 2) throw usage_error("--grid: write it as ROWSxCOLUMNS, as 8x8");
-    grid = predict::ParticleGrid{sizes[0], sizes[1]};
-  }
+  if (const auto sizes = parse_grid(o)) grid = predict::ParticleGrid{sizes->first, sizes->second};
   return [=](const Machine& machine) {
     predict::KernelShape shape = predict::kernel_shape(kernel, machine.geometry());
     if (clocks)
@@ -204,12 +180,10 @@ predict::JobOn hpl(const Options& o, const Machine& whole) {
   predict::HplJob job;
   job.look_ahead = !o.no_overlap;
   if (!o.block.empty()) job.block = parse_count("--block", o.block, 1, most_rows);
-  if (!o.grid.empty()) {
-    const auto sizes = parse_counts("--grid", o.grid, most_nodes);
-    if (sizes.size() != 2) throw usage_error("--grid: write it as ROWSxCOLUMNS, as 8x8");
+  if (const auto sizes = parse_grid(o)) {
     if (o.scaling) throw usage_error("--grid: cannot be combined with --scaling");
-    job.rows = sizes[0];
-    job.columns = sizes[1];
+    job.rows = sizes->first;
+    job.columns = sizes->second;
   } else {
     predict::choose_grid(o.scaling ? 1 : whole.nodes(), job);
   }
@@ -247,19 +221,6 @@ int show_machine(const Options& o, const Machine& machine) {
   return 0;
 }
 
-predict::JobOn job_of(const Options& o, JobKind kind, const Machine& machine) {
-  switch (kind) {
-    case Product:
-      return product(o);
-    case Lu:
-      return lu(o);
-    case Hpl:
-      return hpl(o, machine);
-    default:
-      return particles(o);
-  }
-}
-
 int work(const CLI::App& app, const Options& o) {
   const JobKind kind = kind_of(o.job);
   refuse_unused_options(app, o.job, kind);
@@ -274,7 +235,10 @@ int work(const CLI::App& app, const Options& o) {
   const Machine machine = machine_of(o);
   if (kind == Show) return show_machine(o, machine);
   if (!o.csv.empty() && !o.scaling) throw usage_error("--csv requires --scaling");
-  const predict::JobOn job = job_of(o, kind, machine);
+  const predict::JobOn job = kind == Product ? product(o)
+                             : kind == Lu    ? lu(o)
+                             : kind == Hpl   ? hpl(o, machine)
+                                             : particles(o);
   if (!o.scaling) {
     const Prediction prediction = job(machine);
     report_prediction(prediction, machine, predict::gains(machine, job, prediction), o.json);
@@ -290,29 +254,30 @@ int work(const CLI::App& app, const Options& o) {
 
 Action prepare(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  const auto add = [&app](const char* name, std::string& value, const char* text,
-                          const char* type) { app.add_option(name, value, text)->type_name(type); };
   app.add_option(
          "JOB", o->job,
          "a kernel (its name, or a file), product, lu, hpl; or published, machine, machines")
       ->required();
-  add("--machine", o->machine, "a known machine, or a file .json (default: board4)", "NAME");
+  add_text(app, "--machine", o->machine, "NAME",
+           "a known machine, or a file .json (default: board4)");
   add_repeatable(app, "--set", o->settings, "another value of the machine", "KEY=VALUE");
-  add("--particles", o->particles, "particles, all of them targets and sources", "N");
-  add("--targets", o->targets, "targets, if they differ from the sources", "N");
-  add("--sources", o->sources, "sources", "N");
-  add("--partition", o->partition, "partition of the work over blocks: auto, targets or sources",
-      "NAME");
-  add("--clocks", o->clocks, "clocks an interaction, instead of the kernel's own", "C");
-  add("--flops", o->flops, "operations counted for one, instead of the kernel's", "F");
-  add("--size", o->size, "rows of the matrices; of a product also MxNxK", "N");
-  add("--block", o->block, "columns of a panel (hpl: 2048; lu: as the library)", "N");
-  add("--grid", o->grid, "nodes as a grid, ROWSxCOLUMNS (default: the best, or near a square)",
-      "RxC");
+  add_text(app, "--particles", o->particles, "N", "particles, all of them targets and sources");
+  add_text(app, "--targets", o->targets, "N", "targets, if they differ from the sources");
+  add_text(app, "--sources", o->sources, "N", "sources");
+  add_text(app, "--partition", o->partition, "NAME",
+           "partition of the work over blocks: auto, targets or sources");
+  add_number(app, "--clocks", o->clocks, "C", "clocks an interaction, instead of the kernel's own");
+  add_number(app, "--flops", o->flops, "F", "operations counted for one, instead of the kernel's");
+  add_text(app, "--size", o->size, "N", "rows of the matrices; of a product also MxNxK");
+  add_text(app, "--block", o->block, "N", "columns of a panel (hpl: 2048; lu: as the library)");
+  add_text(app, "--grid", o->grid, "RxC",
+           "nodes as a grid, ROWSxCOLUMNS (default: the best, or near a square)");
   app.add_flag("--no-overlap", o->no_overlap, "panels and updates in sequence, without overlap");
   app.add_flag("--scaling", o->scaling, "strong scaling: the job on growing parts of the machine");
-  add("--csv", o->csv, "with --scaling: write the points as comma-separated values", "FILE");
-  add("-o,--output", o->output, "with the job machine: write its file; - prints it", "FILE");
+  add_text(app, "--csv", o->csv, "FILE",
+           "with --scaling: write the points as comma-separated values");
+  add_text(app, "-o,--output", o->output, "FILE",
+           "with the job machine: write its file; - prints it");
   add_json_option(app, o->json);
   return [o, &app] { return work(app, *o); };
 }

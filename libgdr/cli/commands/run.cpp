@@ -1,23 +1,23 @@
 // `gdr run`: a kernel on numbers from text files.
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <bit>
 #include <cmath>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
+#include <filesystem>
+#include <nlohmann/json.hpp>
 
-#include "gdr/error.hpp"
+#include "emulator/assembler/assembler.hpp"
+#include "emulator/assembler/object.hpp"
+#include "gdr/kernel.hpp"
+#include "gdr/statistics.hpp"
+#include "kernels/compiler/compiler.hpp"
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/dump.hpp"
-#include "libgdr/cli/json.hpp"
-#include "libgdr/cli/kernel_run.hpp"
+#include "libgdr/cli/kernels.hpp"
 #include "libgdr/cli/nbody_report.hpp"
-#include "libgdr/cli/options.hpp"
-#include "libgdr/cli/output.hpp"
 #include "libgdr/cli/table.hpp"
-#include "libgdr/cli/text.hpp"
+#include "libgdr/device/core.hpp"
+#include "libgdr/device/names.hpp"
+#include "libgdr/device/openers.hpp"
 #include "libgdr/io/atomic_file.hpp"
 
 namespace gdr::cli {
@@ -31,11 +31,134 @@ struct Options {
   DeviceChoice device;
 };
 
+template <typename Result>
+Kernel checked_kernel(Result result, const std::string& path) {
+  check_diagnostics(result, path, "");
+  return Kernel(std::move(*result.program));
+}
+
+/// Read an object file (.gdo), or translate a source for this geometry; its diagnostics go to
+/// standard error and end in Error (Program).
+Kernel load_kernel(const Geometry& geometry, const std::string& path) {
+  const auto ending = std::filesystem::path(path).extension();
+  if (ending == ".gds") {
+    AssembleOptions options;
+    options.geometry = geometry;
+    return checked_kernel(assemble_file(path, options), path);
+  }
+  if (ending == ".gdk") {
+    CompileOptions options;
+    options.geometry = geometry;
+    return checked_kernel(compile_kernel_file(path, options), path);
+  }
+  return Kernel(read_object_file(path));
+}
+
+/// The values of a column as an array of the library.
+template <typename Array, typename AnyColumn>
+Array array_of(AnyColumn& column) {
+  Array array;
+  array.data = column.words.data();
+  array.type = column.type;
+  array.stride = Column::stride;
+  return array;
+}
+
+std::vector<NamedInput> inputs(const std::vector<Column>& columns) {
+  std::vector<NamedInput> arrays;
+  for (const Column& column : columns)
+    arrays.push_back({column.name, array_of<ConstArray>(column)});
+  return arrays;
+}
+
+std::vector<NamedResult> as_results(std::vector<Column>& columns, std::size_t rows) {
+  std::vector<NamedResult> arrays;
+  for (Column& column : columns) {
+    column.words.assign(2 * rows, 0);
+    arrays.push_back({column.name, array_of<MutableArray>(column)});
+  }
+  return arrays;
+}
+
 /// Values of the variables of one kind; a kernel that declares none runs on a given number of rows.
 struct Input {
   std::vector<Column> columns;
   std::size_t rows = 0;
 };
+
+/// One run of a kernel on variables from tables, through the library's own job machinery; the state
+/// of the chips can be read afterwards.
+class KernelRun {
+ public:
+  /// Open the boards of an emulated device, and load the kernel.
+  KernelRun(const DeviceChoice& choice, const std::string& path)
+      : core_(open_core(parse_device_name(choice.device, choice))),
+        data_(job_data(1, load_kernel(core_->geometry, path))) {
+    core_->preserve_chip_state = true;
+  }
+
+  const Program& program() const noexcept { return data_.kernel.program(); }
+  const Statistics& statistics() const noexcept { return core_->statistics; }
+
+  /// Set a param from the text of NAME=VALUE. Throws Error (Usage or Input).
+  void set(const std::string& assignment);
+  /// Compute; the inputs hold a column for every variable of their kind, in the order of
+  /// declaration.
+  void run(const Input& targets, const Input& sources);
+  /// State of a chip after the run. Throws Error (Usage) for a board or chip that does not exist.
+  const ChipState& chip(unsigned board, unsigned chip) const;
+
+  std::vector<Column> results;  ///< `fvar`s after the run: a column for each, a row a target
+  std::vector<Column> outputs;  ///< `ovar`s after the run: a column for each, a row a source
+
+ private:
+  std::shared_ptr<DeviceCore> core_;
+  JobData data_;
+};
+
+void KernelRun::set(const std::string& assignment) {
+  const Setting setting = split_setting("--set", assignment);
+  const std::vector<Column> params = columns_of(program(), VarKind::Param);
+  std::vector<std::string_view> known;
+  for (std::size_t k = 0; k < params.size(); ++k) {
+    known.push_back(params[k].name);
+    if (params[k].name != setting.name) continue;
+    std::vector<Column> one{params[k]};
+    read_table(setting.value, "--set " + assignment, one);
+    if (one[0].size() != 1) throw usage_error("--set {}: give one value", assignment);
+    std::ranges::copy(one[0].words, data_.params.begin() + static_cast<std::ptrdiff_t>(2 * k));
+    return;
+  }
+  throw usage_error("--set: {}", unknown_name("param", setting.name, known));
+}
+
+void KernelRun::run(const Input& targets, const Input& sources) {
+  JobData& d = data_;
+  check_inputs(d.targets_group, targets.rows, inputs(targets.columns), true);
+  check_inputs(d.sources_group, sources.rows, inputs(sources.columns), true);
+  d.target_count = targets.rows;
+  pack(d.targets_group, targets.rows, inputs(targets.columns), d.targets, core_->threads);
+  pack(d.sources_group, sources.rows, inputs(sources.columns), d.new_sources, core_->threads);
+  d.sources.replace(sources.rows, d.sources_group.words, d.new_sources);
+  results = columns_of(program(), VarKind::Result);
+  bind_results(d.results_group, targets.rows, as_results(results, targets.rows), d.results);
+  outputs = columns_of(program(), VarKind::Output);
+  bind_results(d.outputs_group, sources.rows, as_results(outputs, sources.rows), d.outputs);
+  run_job(*core_, d, {});
+}
+
+const ChipState& KernelRun::chip(unsigned board, unsigned chip) const {
+  if (board >= core_->boards.size())
+    throw usage_error("board {}: the device has {}", board, core_->boards.size());
+  if (chip >= core_->geometry.chips_per_board)
+    throw usage_error("chip {}: a board has {}", chip, core_->geometry.chips_per_board);
+  const Board* const emulated = core_->boards[board].board->emulated();
+  if (emulated == nullptr)
+    throw Error(ErrorCategory::Unsupported,
+                "memories of a chip can be dumped from the emulator in this process only: use "
+                "--device emulator");
+  return emulated->chip(chip);
+}
 
 Input read_input(const Program& program, VarKind kind, const std::string& path, const char* option,
                  std::size_t count) {
@@ -83,45 +206,14 @@ Json results_json(const std::vector<Column>& results) {
   return json;
 }
 
-void write_json(const Options& options, const KernelRun& run, const std::vector<Column>& results) {
+void write_json(const Options& options, const KernelRun& run) {
   Json json{{"kernel", run.program().name},
             {"clocks_per_interaction", run.program().clocks_per_interaction()},
             {"statistics", statistics_json(run.statistics())}};
-  if (options.output.empty()) json["results"] = results_json(results);
-  if (options.output_items.empty() && !run.outputs().empty())
-    json["items"] = results_json(run.outputs());
+  if (options.output.empty()) json["results"] = results_json(run.results);
+  if (options.output_items.empty() && !run.outputs.empty())
+    json["items"] = results_json(run.outputs);
   print_json(json);
-}
-
-int run_kernel(const Options& options) {
-  KernelRun run(options.device);
-  run.load(options.kernel);
-  std::vector<DumpRequest> dumps;
-  for (const std::string& text : options.dumps) dumps.push_back(parse_dump(text, run.program()));
-  for (const std::string& setting : options.settings) run.set(setting);
-  const Input targets = read_input(run.program(), VarKind::Target, options.targets, "--targets",
-                                   options.target_count);
-  const Input sources = read_input(run.program(), VarKind::Source, options.sources, "--sources",
-                                   options.source_count);
-  for (const std::string& file : {options.output, options.output_items}) {
-    if (!file.empty() && file != "-") check_writable(file);
-  }
-
-  const std::vector<Column> results =
-      run.run(targets.columns, targets.rows, sources.columns, sources.rows);
-  std::string dumped;
-  for (const DumpRequest& dump : dumps) dumped += dump_text(dump, run.chip(dump.board, dump.chip));
-  // JSON alone on standard output; a table there only where no file was named.
-  if (!options.json || !options.output.empty()) write_text(options.output, write_table(results));
-  const bool has_items = !run.outputs().empty();
-  if (has_items && (!options.json || !options.output_items.empty())) {
-    write_text(options.output_items, write_table(run.outputs()));
-  }
-  if (options.json) write_json(options, run, results);
-  if (!dumps.empty()) write_text(options.dump_file, dumped);
-  if (options.statistics)
-    note(statistics_text(run.statistics(), run.program().clocks_per_interaction()));
-  return 0;
 }
 
 int run(const Options& options) {
@@ -129,40 +221,63 @@ int run(const Options& options) {
       options.output == "-" || (!options.dumps.empty() && options.dump_file.empty());
   if (options.json && stdout_taken)
     throw usage_error("--json prints to standard output: give --output and --dump-file a file");
-  return run_kernel(options);
+  KernelRun kernel(options.device, options.kernel);
+  std::vector<DumpRequest> dumps;
+  for (const std::string& text : options.dumps) dumps.push_back(parse_dump(text, kernel.program()));
+  for (const std::string& setting : options.settings) kernel.set(setting);
+  const Input targets = read_input(kernel.program(), VarKind::Target, options.targets, "--targets",
+                                   options.target_count);
+  const Input sources = read_input(kernel.program(), VarKind::Source, options.sources, "--sources",
+                                   options.source_count);
+  for (const std::string& file : {options.output, options.output_items})
+    if (!file.empty() && file != "-") check_writable(file);
+
+  kernel.run(targets, sources);
+  std::string dumped;
+  for (const DumpRequest& dump : dumps)
+    dumped += dump_text(dump, kernel.chip(dump.board, dump.chip));
+  // JSON alone on standard output; a table there only where no file was named.
+  if (!options.json || !options.output.empty())
+    write_text(options.output, write_table(kernel.results));
+  const bool has_items = !kernel.outputs.empty();
+  if (has_items && (!options.json || !options.output_items.empty()))
+    write_text(options.output_items, write_table(kernel.outputs));
+  if (options.json) write_json(options, kernel);
+  if (!dumps.empty()) write_text(options.dump_file, dumped);
+  if (options.statistics)
+    note(statistics_text(kernel.statistics(), kernel.program().clocks_per_interaction()));
+  return 0;
 }
 
 void add_options(CLI::App& app, Options& options) {
   app.add_option("KERNEL", options.kernel, "object file (.gdo) or source (.gds)")->required();
-  app.add_option("--targets", options.targets, "targets: a column for each ivar")
-      ->type_name("FILE");
-  app.add_option("--sources", options.sources, "sources: a column for each jvar")
-      ->type_name("FILE");
+  add_text(app, "--targets", options.targets, "FILE", "targets: a column for each ivar");
+  add_text(app, "--sources", options.sources, "FILE", "sources: a column for each jvar");
   add_repeatable(app, "--set", options.settings, "value of a param", "NAME=VALUE");
-  app.add_option("-o,--output", options.output,
-                 "results: a column for each fvar (default: print them)")
-      ->type_name("FILE");
-  app.add_option("--outputs", options.output_items,
-                 "output items: a column for each ovar, a row a source (default: print them)")
-      ->type_name("FILE");
+  add_text(app, "-o,--output", options.output, "FILE",
+           "results: a column for each fvar (default: print them)");
+  add_text(app, "--outputs", options.output_items, "FILE",
+           "output items: a column for each ovar, a row a source (default: print them)");
   add_whole_number(app, "--target-count", options.target_count,
                    "number of targets of a kernel without ivars (default 1)");
   add_whole_number(app, "--iterations", options.source_count,
                    "iterations of the loop of a kernel without jvars (default 1)");
   add_repeatable(app, "--dump", options.dumps,
                  "memory after the run: MEMORY[:RANGE][:PE,BLOCK[,CHIP[,BOARD]]][:FORMAT]", "SPEC");
-  app.add_option("--dump-file", options.dump_file, "file for dumps (default: print them)")
-      ->type_name("FILE");
+  add_text(app, "--dump-file", options.dump_file, "FILE", "file for dumps (default: print them)");
   app.add_flag("--stats", options.statistics, "clocks, traffic, predicted time, on standard error");
   add_json_option(app, options.json);
   add_device_options(app, options.device);
 }
 
-Action prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  add_options(app, *options);
-  return [options] { return run(*options); };
-}
+constexpr std::string_view details =
+    R"(Files hold whitespace-separated columns in the order of the kernel's declarations; #
+begins a comment. Results have 17 significant digits; in JSON, inf and nan are strings.
+
+A dump names a MEMORY: r lr (registers), m lm (local memory), t th tl (T), b lb
+(broadcast memory), mask, where l means long words, or a declared variable. RANGE is
+an address or FIRST..LAST, in shorts (of T: elements); PE,BLOCK may be * (default
+0,0); FORMAT is hex, float, int or fixed.N (N bits below the binary point).)";
 
 const Registration registration{
     {.name = "run",
@@ -172,15 +287,8 @@ const Registration registration{
                 "gdr run gravity.gds --targets targets.txt --sources sources.txt --dump "
                 "lm:0..30:*,0:float",
      .group = Group::Kernels,
-     .prepare = prepare,
-     .details =
-         "Files hold whitespace-separated columns in the order of the kernel's declarations; #\n"
-         "begins a comment. Results have 17 significant digits; in JSON, inf and nan are "
-         "strings.\n\n"
-         "A dump names a MEMORY: r lr (registers), m lm (local memory), t th tl (T), b lb\n"
-         "(broadcast memory), mask, where l means long words, or a declared variable. RANGE is\n"
-         "an address or FIRST..LAST, in shorts (of T: elements); PE,BLOCK may be * (default\n"
-         "0,0); FORMAT is hex, float, int or fixed.N (N bits below the binary point)."}};
+     .prepare = prepare<Options, add_options, run>,
+     .details = details}};
 
 }  // namespace
 }  // namespace gdr::cli

@@ -1,22 +1,12 @@
 // `gdr selftest`: the engines against the reference on random programs, bit for bit.
 #include "emulator/selftest/selftest.hpp"
 
-#include <fmt/format.h>
-
 #include <cstdlib>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "emulator/assembler/assembler.hpp"
-#include "gdr/error.hpp"
 #include "kernels/builtin.hpp"
 #include "libgdr/cli/command.hpp"
-#include "libgdr/cli/options.hpp"
-#include "libgdr/cli/output.hpp"
-#include "libgdr/cli/progress.hpp"
 #include "libgdr/cli/selftest_report.hpp"
-#include "libgdr/cli/text.hpp"
 
 namespace gdr::cli {
 namespace {
@@ -79,22 +69,18 @@ int run(const Options& options) {
   return outcome.failure ? 1 : 0;
 }
 
-Action prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  add_number(app, "--minutes", options->minutes, "duration of the test (default: 10 s)")
-      ->type_name("M");
-  add_whole_number(app, "--seed", options->seed,
+void add_options(CLI::App& app, Options& options) {
+  add_number(app, "--minutes", options.minutes, "M", "duration of the test (default: 10 s)");
+  add_whole_number(app, "--seed", options.seed,
                    "seed: program n of a category has seed N + n (default 1)");
-  app.add_option("--only", options->only, "one category: operations, programs, loops, kernels")
-      ->type_name("NAME");
-  add_whole_number(app, "--cases", options->cases,
+  add_text(app, "--only", options.only, "NAME",
+           "one category: operations, programs, loops, kernels");
+  add_whole_number(app, "--cases", options.cases,
                    "number of programs of every category, instead of a duration");
-  app.add_option("--isa", options->isa,
-                 "one instruction set: avx512, avx2, portable (or GDR_ISA; default: all)")
-      ->type_name("NAME");
-  add_whole_number(app, "--threads", options->threads, "host threads; 0: one for each core");
-  add_json_option(app, options->json);
-  return [options] { return run(*options); };
+  add_text(app, "--isa", options.isa, "NAME",
+           "one instruction set: avx512, avx2, portable (or GDR_ISA; default: all)");
+  add_whole_number(app, "--threads", options.threads, "host threads; 0: one for each core");
+  add_json_option(app, options.json);
 }
 
 const Registration registration{
@@ -102,7 +88,7 @@ const Registration registration{
      .summary = "check the fast engine against the reference, bit for bit",
      .example = "gdr selftest\ngdr selftest --minutes 60 --seed 20240607 --isa avx2",
      .group = Group::Machine,
-     .prepare = prepare,
+     .prepare = prepare<Options, add_options, run>,
      .details =
          "Runs random programs on the vector engine, with every instruction set of this host, and\n"
          "on the reference engine, and compares the whole state that they leave: single\n"

@@ -1,16 +1,5 @@
 // `gdr serve`: emulated boards for other processes.
-#include <fmt/format.h>
-
-#include <charconv>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "gdr/error.hpp"
 #include "libgdr/cli/command.hpp"
-#include "libgdr/cli/options.hpp"
-#include "libgdr/cli/output.hpp"
-#include "libgdr/cli/text.hpp"
 #include "libgdr/driver/access.hpp"
 #include "libgdr/driver/server/server.hpp"
 
@@ -32,11 +21,10 @@ struct Options {
 
 /// Access rights in octal.
 unsigned parse_mode(const std::string& text) {
-  unsigned mode = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
-  if (error != std::errc{} || end != text.data() + text.size() || mode > 0777)
+  const auto mode = parse_all<unsigned>(text, 8);
+  if (!mode || *mode > 0777)
     throw usage_error("--mode '{}': write access rights as for chmod, 0600 or 0660", text);
-  return mode;
+  return *mode;
 }
 
 std::vector<Fault> parse_faults(const std::vector<std::string>& texts) {
@@ -75,28 +63,23 @@ int work(const Options& o) {
   return 0;
 }
 
-Action prepare(CLI::App& app) {
-  auto o = std::make_shared<Options>();
-  app.add_option("--socket", o->socket,
-                 "path of the socket (or GDR_SOCKET; else gdr.socket in XDG_RUNTIME_DIR)")
-      ->type_name("PATH");
-  add_whole_number(app, "--boards", o->boards,
+void add_options(CLI::App& app, Options& options) {
+  add_text(app, "--socket", options.socket, "PATH",
+           "path of the socket (or GDR_SOCKET; else gdr.socket in XDG_RUNTIME_DIR)");
+  add_whole_number(app, "--boards", options.boards,
                    "number of emulated boards; each has one owner at a time", 1U, 64U);
-  app.add_option("--mode", o->mode, "access rights of the socket, as for chmod")->type_name("MODE");
-  add_number(app, "--queue-timeout", o->queue_timeout,
-             "longest time that a client waits for a board")
-      ->type_name("S");
-  add_whole_number(app, "--memory", o->memory_mib,
+  add_text(app, "--mode", options.mode, "MODE", "access rights of the socket, as for chmod");
+  add_number(app, "--queue-timeout", options.queue_timeout, "S",
+             "longest time that a client waits for a board");
+  add_whole_number(app, "--memory", options.memory_mib,
                    "MiB of memory that a client may share with its board", std::uint64_t{1},
                    most_memory_mib)
       ->type_name("MIB");
-  app.add_option("--log", o->log, "append the log to a file instead of standard error")
-      ->type_name("FILE");
-  app.add_flag("--any-engine", o->any_engine, "clients may choose engine and instruction set");
-  app.add_option("--inject", o->faults, "inject faults, for tests")->group("");
-  add_geometry_option(app, o->geometry);
-  add_engine_options(app, o->device);
-  return [o] { return work(*o); };
+  add_text(app, "--log", options.log, "FILE", "append the log to a file instead of standard error");
+  app.add_flag("--any-engine", options.any_engine, "clients may choose engine and instruction set");
+  app.add_option("--inject", options.faults, "inject faults, for tests")->group("");
+  add_geometry_option(app, options.geometry);
+  add_engine_options(app, options.device);
 }
 
 const Registration registration{
@@ -106,7 +89,7 @@ const Registration registration{
          "gdr serve --socket /tmp/boards.socket --boards 2 --engine native\n"
          "gdr force cluster.hdf5 --eps 0.01 -o f.hdf5 --device board:unix:/tmp/boards.socket",
      .group = Group::Machine,
-     .prepare = prepare,
+     .prepare = prepare<Options, add_options, work>,
      .details = "Serves until it is interrupted. A board belongs to one client at a time; others\n"
                 "wait in a queue. Every client gets a fresh board in a process of its own, which\n"
                 "ends with the client. docs/internals/driver.md describes the protocol."}};

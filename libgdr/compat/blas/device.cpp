@@ -1,5 +1,5 @@
 // One device per process, opened by the first product, and again after a fork.
-#include "libgdr/compat/blas/device.hpp"
+#include "gdr/device.hpp"
 
 #include <pthread.h>
 
@@ -13,10 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "gdr/device.hpp"
-#include "gdr/matrix.hpp"
-#include "libgdr/compat/blas/settings.hpp"
-#include "libgdr/compat/blas/statistics.hpp"
+#include "libgdr/compat/blas/blas.hpp"
 
 namespace gdr::blas {
 namespace {

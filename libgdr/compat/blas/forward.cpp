@@ -4,8 +4,7 @@
 #include <atomic>
 #include <string>
 
-#include "libgdr/compat/blas/host.hpp"
-#include "libgdr/compat/blas/settings.hpp"
+#include "libgdr/compat/blas/blas.hpp"
 
 #if !defined(__x86_64__)
 #error "forward_x86_64.S is for x86-64"

@@ -1,6 +1,6 @@
-// One entry for each routine that goes on to the host's BLAS: a jump, so that arguments, results and
-// hidden lengths of strings pass untouched, whatever they are. A slot holds where to jump: at first
-// gdrblas_lazy, which looks the routine up by its index in names.inc.
+// One entry for each routine that is forwarded to the host's BLAS: a jump, so that arguments, results
+// and hidden string lengths of any type pass unchanged. A slot holds the address of the routine;
+// initially that of gdrblas_lazy, which looks the routine up by its index in names.inc.
 #define NAME(name) gdrblas_entry name, __COUNTER__;
 
 .macro gdrblas_entry name, index
@@ -17,7 +17,7 @@
   .text
 #include "names.inc"
 
-// Keeps every register that arguments come in, calls gdrblas_resolve(index), goes where it says.
+// Saves all argument registers, calls gdrblas_resolve(index), restores them and jumps to the result.
   .type gdrblas_lazy, @function
   .balign 16
 gdrblas_lazy:
@@ -35,7 +35,7 @@ gdrblas_lazy:
   movq %rcx, 24(%rsp)
   movq %r8, 32(%rsp)
   movq %r9, 40(%rsp)
-  movq %rax, 48(%rsp)  // of a variadic call: how many vector registers are used
+  movq %rax, 48(%rsp)  // number of vector registers used by a variadic call
   movaps %xmm0, 64(%rsp)
   movaps %xmm1, 80(%rsp)
   movaps %xmm2, 96(%rsp)

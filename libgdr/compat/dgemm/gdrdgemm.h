@@ -1,10 +1,10 @@
 /* The matrix product of the original GRAPE-DR library, on the devices of libgdr.
  *
- * Link with -lgdrdgemm (-lsing -lhib lead to the same library). The names and the order of
- * arguments of gdr_dgemm_ are the original's, as its public callers have them; what the other calls
- * did beyond their names is not written down anywhere public, and what they do here is said below.
- * Every function may be called from several threads (products run one after the other) and from
- * Fortran, where all but gdr_dgemm_ are the names with a trailing underscore.
+ * Link with -lgdrdgemm (-lsing and -lhib are the same library). The names and the order of
+ * arguments of gdr_dgemm_ are the original's, as in its public callers. No public source describes
+ * the other functions of the original beyond their names; the comments below define them here.
+ * Every function may be called from several threads (products run one at a time) and from Fortran,
+ * under its name with a trailing underscore (gdr_dgemm_ under its own name).
  *
  * Environment: GDR_DEVICE (the device; else "emulator"), GDR_ENGINE, GDR_DGEMM_PRECISION: "chip"
  * (the default: the leading 50 bits of each factor count) or "full" (all 53).

@@ -10,7 +10,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -60,12 +59,7 @@ Clock::duration seconds(double s) {
 /// Opens a pidfd, which reports the end of a process (Linux 5.3). The connection alone does not: a
 /// forked child may hold it longer.
 File open_pidfd(pid_t process) {
-#ifdef SYS_pidfd_open
-  if (process > 0) return File(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
-#else
-  static_cast<void>(process);
-#endif
-  return {};
+  return process > 0 ? File(static_cast<int>(syscall(SYS_pidfd_open, process, 0))) : File();
 }
 
 /// Maximum number of clients by the limit of open files: two files per client.
@@ -79,27 +73,290 @@ std::size_t file_limited_clients() {
 
 class Server {
  public:
-  explicit Server(const ServerOptions& options);
-  ~Server();
-  void run(void (*ready)(const ServerOptions&));
+  explicit Server(const ServerOptions& options) : options_(options) {
+    listen();
+    sigemptyset(&mask_);
+    for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&mask_, s);
+    sigprocmask(SIG_BLOCK, &mask_, &old_mask_);
+    signals_ = File(signalfd(-1, &mask_, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+
+  ~Server() {
+    end_owners();
+    if (bound_) unlink(options_.socket.c_str());
+    sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
+  }
+
+  void run(void (*ready)(const ServerOptions&)) {
+    log_line("ready: " + std::to_string(options_.boards) + " board" +
+             (options_.boards == 1 ? "" : "s") + " at " + options_.socket);
+    if (ready != nullptr) ready(options_);
+    for (;;) {
+      std::vector<pollfd> polled{{signals_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
+      std::vector<Client*> polled_clients;
+      for (Client& c : clients_) {
+        if (c.disconnected) continue;
+        const bool owner = c.state == Client::State::Owner;
+        polled.push_back({c.socket.get(), static_cast<short>(owner ? 0 : POLLIN), 0});
+        polled.push_back({c.process_end.get(), POLLIN, 0});  // ignored by poll if empty
+        polled_clients.push_back(&c);
+      }
+      const auto wait =
+          std::chrono::duration_cast<std::chrono::milliseconds>(until_next_deadline()).count();
+      if (poll(polled.data(), polled.size(), static_cast<int>(wait) + 1) < 0 && errno != EINTR)
+        throw Error(ErrorCategory::Internal,
+                    "the server cannot poll its clients: " + system_error());
+      if (handle_signal()) break;
+      for (std::size_t k = 0; k < polled_clients.size(); ++k) {
+        if (polled[2 * k + 2].revents != 0) handle_message(*polled_clients[k]);
+        if (polled_clients[k]->socket && polled[2 * k + 3].revents != 0)
+          handle_disconnect(*polled_clients[k]);
+      }
+      if ((polled[1].revents & POLLIN) != 0) accept_client();
+      reap();
+      grant_boards();
+      check_deadlines();
+    }
+    log_line("stopped");
+  }
 
  private:
-  void listen();
-  void accept_client();
-  bool drop_idle_client();
-  void handle_message(Client& client);
-  void handle_disconnect(Client& client);
-  void handle_hello(Client& client, const Message& message);
-  void refuse(Client& client, const std::string& why);
-  void log_refusal(const std::string& text);
-  void grant_boards();
-  void start_owner(Client& client, unsigned board);
-  void reap();
-  void check_deadlines();
-  Clock::duration until_next_deadline() const;
-  bool handle_signal();
-  void end_owners();
-  std::optional<unsigned> free_board() const;
+  void listen() {
+    const std::string& path = options_.socket;
+    const sockaddr_un address = socket_address(path);
+    struct stat status {};
+    if (lstat(path.c_str(), &status) == 0) {
+      if (!S_ISSOCK(status.st_mode))
+        throw Error(ErrorCategory::Usage, path + " exists and is not a socket; name another path");
+      const File probe(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+      if (connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 ||
+          errno != ECONNREFUSED)
+        throw Error(ErrorCategory::Usage,
+                    "another board server uses " + path + "; stop it, or name another path");
+      unlink(path.c_str());  // left by a killed server
+    }
+    listener_ = File(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    const mode_t before = umask(static_cast<mode_t>(~options_.mode & 0777));
+    const bool bound =
+        listener_ &&
+        bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+    const std::string why = system_error();
+    umask(before);
+    if (!bound) throw Error(ErrorCategory::Io, "the socket " + path + " cannot be created: " + why);
+    bound_ = true;
+    // Set the mode explicitly: with the umask bind applies only its write bits.
+    if (chmod(path.c_str(), options_.mode) != 0 || ::listen(listener_.get(), 64) != 0)
+      throw Error(ErrorCategory::Io, "the socket " + path + " cannot be used: " + system_error());
+  }
+
+  void accept_client() {
+    File socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!socket) return;
+    Client client;
+    client.peer = peer_of(socket).pid;
+    client.process_end = open_pidfd(client.peer);
+    client.socket = std::move(socket);
+    client.deadline = Clock::now() + hello_timeout;
+    if (clients_.size() >= max_clients_ && !drop_idle_client()) {
+      refuse(client, "the server has its maximum of " + std::to_string(max_clients_) +
+                         " clients; try again later");
+      return;
+    }
+    clients_.push_back(std::move(client));
+  }
+
+  /// Disconnects the oldest client that has sent no message. False if there is none.
+  bool drop_idle_client() {
+    const auto idle = std::ranges::find(clients_, Client::State::New, &Client::state);
+    if (idle == clients_.end()) return false;
+    log_refusal("process " + std::to_string(idle->peer) +
+                " disconnected: it sent no message, and its place was needed");
+    clients_.erase(idle);
+    return true;
+  }
+
+  void handle_message(Client& client) {
+    // The owner's process reads its messages; only disconnection is reported here.
+    if (client.state == Client::State::Owner) return handle_disconnect(client);
+    std::vector<File> files;
+    const std::optional<Message> message = receive_message(client.socket, files);
+    if (!message || client.state == Client::State::Waiting) {
+      client.socket.close();
+      return;
+    }
+    if (message->kind == MessageKind::Hello) return handle_hello(client, *message);
+    if (message->kind == MessageKind::StatusRequest) {
+      const auto owners = std::ranges::count(clients_, Client::State::Owner, &Client::state);
+      const Geometry& g = options_.geometry;
+      Message reply = make_message(
+          MessageKind::StatusReply, options_.boards,
+          std::to_string(g.chips_per_board) + " chips of " + std::to_string(g.pes()) + " PEs each");
+      reply.bytes = options_.boards - static_cast<std::uint64_t>(owners);
+      send_message(client.socket, reply);
+      client.socket.close();
+      return;
+    }
+    refuse(client,
+           "its first message is malformed; use a library and a server of the same release");
+  }
+
+  /// Handles the end of a client or of its connection.
+  void handle_disconnect(Client& client) {
+    if (client.state != Client::State::Owner)
+      client.socket.close();
+    else if (!client.disconnected)
+      client.disconnected = Clock::now();
+  }
+
+  void handle_hello(Client& client, const Message& message) {
+    const std::string text = message_text(message);
+    const std::size_t space = std::min(text.find(' '), text.size());
+    const auto choice = [](const std::string& requested, const std::string& own) {
+      return requested.empty() || requested == "-" ? own : requested;
+    };
+    client.engine = choice(text.substr(0, space), options_.engine);
+    client.isa = choice(space < text.size() ? text.substr(space + 1) : "", options_.isa);
+    try {
+      const auto own = make_engine(options_.engine, options_.isa);
+      const auto requested = make_engine(client.engine, client.isa);
+      const bool same = own->name() == requested->name() && own->isa() == requested->isa();
+      if (!same && !options_.any_engine)
+        return refuse(client, "the server uses engine " + std::string(own->name()) + ", " +
+                                  std::string(isa_name(own->isa())) +
+                                  "; request no other, or start the server with --any-engine");
+    } catch (const Error& e) {
+      return refuse(client, e.what());
+    }
+    client.state = Client::State::Waiting;
+    const double queue_timeout = std::isfinite(message.seconds) ? message.seconds : 0;
+    client.deadline = Clock::now() + seconds(std::min(queue_timeout, options_.queue_timeout));
+    const auto ahead = std::ranges::count(clients_, Client::State::Waiting, &Client::state) - 1;
+    if (!free_board() || ahead > 0)
+      send_message(client.socket,
+                   make_message(MessageKind::Waiting, static_cast<std::uint64_t>(ahead)));
+  }
+
+  /// Closes the connection; check_deadlines() removes clients without a socket.
+  void refuse(Client& client, const std::string& why) {
+    log_refusal("process " + std::to_string(client.peer) + " refused: " + why);
+    send_message(client.socket, make_message(MessageKind::Refused, 0, why));
+    client.socket.close();
+  }
+
+  void log_refusal(const std::string& text) {
+    if (Clock::now() - minute_ >= std::chrono::minutes(1)) {
+      if (refusals_ > max_refusals)
+        log_line(std::to_string(refusals_ - max_refusals) + " further refusals not logged");
+      minute_ = Clock::now();
+      refusals_ = 0;
+    }
+    if (refusals_++ < max_refusals) log_line(text);
+  }
+
+  void grant_boards() {
+    for (Client& client : clients_) {
+      if (client.state != Client::State::Waiting || !client.socket) continue;
+      const std::optional<unsigned> board = free_board();
+      if (!board) return;
+      start_owner(client, *board);
+    }
+  }
+
+  void start_owner(Client& client, unsigned board) {
+    const pid_t parent = getpid();
+    const pid_t process = fork();
+    if (process < 0) return refuse(client, "a process cannot be started: " + system_error());
+    if (process == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (getppid() != parent) std::_Exit(0);
+      sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
+      std::signal(SIGINT, SIG_IGN);  // the supervisor ends owners itself
+      const int socket = dup(client.socket.get());
+      fcntl(socket, F_SETFD, FD_CLOEXEC);
+      const std::string engine = client.engine, isa = client.isa;
+      listener_.close();
+      signals_.close();
+      clients_.clear();
+      serve_owner(options_, socket, board, engine, isa);
+    }
+    client.state = Client::State::Owner;
+    client.board = board;
+    client.process = process;
+    log_line("board " + std::to_string(board) + ": opened by process " +
+             std::to_string(client.peer));
+  }
+
+  void reap() {
+    int status = 0;
+    for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+      const auto client = std::ranges::find(clients_, pid, &Client::process);
+      if (client == clients_.end()) continue;
+      std::string how = "free";
+      if (WIFSIGNALED(status))
+        how = "its process ended by signal " + std::to_string(WTERMSIG(status)) + "; free";
+      else if (WEXITSTATUS(status) != 0)
+        how = "its process failed; free";
+      log_line("board " + std::to_string(client->board) + ": " + how);
+      clients_.erase(client);
+    }
+  }
+
+  void check_deadlines() {
+    const Clock::time_point now = Clock::now();
+    for (Client& client : clients_) {
+      if (client.state == Client::State::Owner) {
+        // The list in execution has no owner any more.
+        if (client.disconnected && now - *client.disconnected > termination_timeout)
+          kill(client.process, SIGKILL);
+      } else if (client.socket && now >= client.deadline) {
+        if (client.state == Client::State::Waiting)
+          refuse(
+              client,
+              "no board became free within the queue timeout; raise it with queue_timeout=SECONDS");
+        else
+          client.socket.close();
+      }
+    }
+    std::erase_if(clients_,
+                  [](const Client& c) { return c.state != Client::State::Owner && !c.socket; });
+  }
+
+  Clock::duration until_next_deadline() const {
+    Clock::time_point next = Clock::now() + std::chrono::hours(1);
+    for (const Client& c : clients_) {
+      if (c.state != Client::State::Owner) next = std::min(next, c.deadline);
+      if (c.disconnected) next = std::min(next, *c.disconnected + termination_timeout);
+    }
+    return std::max(next - Clock::now(), Clock::duration(std::chrono::milliseconds(1)));
+  }
+
+  /// Reads signals. True if one of them ends the server.
+  bool handle_signal() {
+    signalfd_siginfo info{};
+    bool end = false;
+    while (read(signals_.get(), &info, sizeof(info)) == sizeof(info))
+      end = end || info.ssi_signo != SIGCHLD;
+    return end;
+  }
+
+  void end_owners() {
+    for (const Client& client : clients_)
+      if (client.state == Client::State::Owner) {
+        kill(client.process, SIGKILL);
+        waitpid(client.process, nullptr, 0);
+      }
+    clients_.clear();
+  }
+
+  std::optional<unsigned> free_board() const {
+    for (unsigned board = 0; board < options_.boards; ++board) {
+      const auto owns = [board](const Client& c) {
+        return c.state == Client::State::Owner && c.board == board;
+      };
+      if (std::ranges::none_of(clients_, owns)) return board;
+    }
+    return {};
+  }
 
   const ServerOptions& options_;
   File listener_, signals_;
@@ -110,295 +367,6 @@ class Server {
   std::list<Client> clients_;  ///< in the order of connection
   bool bound_ = false;
 };
-
-Server::Server(const ServerOptions& options) : options_(options) {
-  listen();
-  sigemptyset(&mask_);
-  for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&mask_, s);
-  sigprocmask(SIG_BLOCK, &mask_, &old_mask_);
-  signals_ = File(signalfd(-1, &mask_, SFD_CLOEXEC | SFD_NONBLOCK));
-}
-
-Server::~Server() {
-  end_owners();
-  if (bound_) unlink(options_.socket.c_str());
-  sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
-}
-
-void Server::listen() {
-  const std::string& path = options_.socket;
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.empty() || path.size() >= sizeof(address.sun_path))
-    throw Error(ErrorCategory::Usage, "the path of the socket must have from 1 to " +
-                                          std::to_string(sizeof(address.sun_path) - 1) +
-                                          " characters");
-  std::memcpy(address.sun_path, path.data(), path.size());
-  struct stat status {};
-  if (lstat(path.c_str(), &status) == 0) {
-    if (!S_ISSOCK(status.st_mode))
-      throw Error(ErrorCategory::Usage, path + " exists and is not a socket; name another path");
-    const File probe(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-    if (connect(probe.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0 ||
-        errno != ECONNREFUSED)
-      throw Error(ErrorCategory::Usage,
-                  "another board server uses " + path + "; stop it, or name another path");
-    unlink(path.c_str());  // left by a killed server
-  }
-  listener_ = File(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const mode_t before = umask(static_cast<mode_t>(~options_.mode & 0777));
-  const bool bound = listener_ && bind(listener_.get(), reinterpret_cast<sockaddr*>(&address),
-                                       sizeof(address)) == 0;
-  const std::string why = system_error();
-  umask(before);
-  if (!bound) throw Error(ErrorCategory::Io, "the socket " + path + " cannot be created: " + why);
-  bound_ = true;
-  // Set the mode explicitly: with the umask bind applies only its write bits.
-  if (chmod(path.c_str(), options_.mode) != 0 || ::listen(listener_.get(), 64) != 0)
-    throw Error(ErrorCategory::Io, "the socket " + path + " cannot be used: " + system_error());
-}
-
-void Server::accept_client() {
-  File socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!socket) return;
-  ucred peer{};
-  socklen_t size = sizeof(peer);
-  getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size);
-  Client client;
-  client.socket = std::move(socket);
-  client.peer = peer.pid;
-  client.process_end = open_pidfd(peer.pid);
-  client.deadline = Clock::now() + hello_timeout;
-  if (clients_.size() >= max_clients_ && !drop_idle_client()) {
-    refuse(client, "the server has its maximum of " + std::to_string(max_clients_) +
-                       " clients; try again later");
-    return;
-  }
-  clients_.push_back(std::move(client));
-}
-
-/// Disconnects the oldest client that has sent no message. False if there is none.
-bool Server::drop_idle_client() {
-  const auto idle = std::ranges::find(clients_, Client::State::New, &Client::state);
-  if (idle == clients_.end()) return false;
-  log_refusal("process " + std::to_string(idle->peer) +
-              " disconnected: it sent no message, and its place was needed");
-  clients_.erase(idle);
-  return true;
-}
-
-/// Closes the connection; check_deadlines() removes clients without a socket.
-void Server::refuse(Client& client, const std::string& why) {
-  log_refusal("process " + std::to_string(client.peer) + " refused: " + why);
-  send_message(client.socket, make_message(MessageKind::Refused, 0, why));
-  client.socket.close();
-}
-
-void Server::log_refusal(const std::string& text) {
-  if (Clock::now() - minute_ >= std::chrono::minutes(1)) {
-    if (refusals_ > max_refusals)
-      log_line(std::to_string(refusals_ - max_refusals) + " further refusals not logged");
-    minute_ = Clock::now();
-    refusals_ = 0;
-  }
-  if (refusals_++ < max_refusals) log_line(text);
-}
-
-std::optional<unsigned> Server::free_board() const {
-  for (unsigned board = 0; board < options_.boards; ++board) {
-    const auto owns = [board](const Client& c) {
-      return c.state == Client::State::Owner && c.board == board;
-    };
-    if (std::ranges::none_of(clients_, owns)) return board;
-  }
-  return {};
-}
-
-void Server::handle_hello(Client& client, const Message& message) {
-  const std::string text = message_text(message);
-  const std::size_t space = std::min(text.find(' '), text.size());
-  const auto choice = [](const std::string& requested, const std::string& own) {
-    return requested.empty() || requested == "-" ? own : requested;
-  };
-  client.engine = choice(text.substr(0, space), options_.engine);
-  client.isa = choice(space < text.size() ? text.substr(space + 1) : "", options_.isa);
-  try {
-    const auto own = make_engine(options_.engine, options_.isa);
-    const auto requested = make_engine(client.engine, client.isa);
-    const bool same = own->name() == requested->name() && own->isa() == requested->isa();
-    if (!same && !options_.any_engine)
-      return refuse(client, "the server uses engine " + std::string(own->name()) + ", " +
-                                std::string(isa_name(own->isa())) +
-                                "; request no other, or start the server with --any-engine");
-  } catch (const Error& e) {
-    return refuse(client, e.what());
-  }
-  client.state = Client::State::Waiting;
-  const double queue_timeout = std::isfinite(message.seconds) ? message.seconds : 0;
-  client.deadline = Clock::now() + seconds(std::min(queue_timeout, options_.queue_timeout));
-  const auto ahead = std::ranges::count(clients_, Client::State::Waiting, &Client::state) - 1;
-  if (!free_board() || ahead > 0)
-    send_message(client.socket,
-                 make_message(MessageKind::Waiting, static_cast<std::uint64_t>(ahead)));
-}
-
-/// Handles the end of a client or of its connection.
-void Server::handle_disconnect(Client& client) {
-  if (client.state != Client::State::Owner)
-    client.socket.close();
-  else if (!client.disconnected)
-    client.disconnected = Clock::now();
-}
-
-void Server::handle_message(Client& client) {
-  // The owner's process reads its messages; only disconnection is reported here.
-  if (client.state == Client::State::Owner) return handle_disconnect(client);
-  std::vector<File> files;
-  const std::optional<Message> message = receive_message(client.socket, files);
-  if (!message || client.state == Client::State::Waiting) {
-    client.socket.close();
-    return;
-  }
-  if (message->kind == MessageKind::Hello) return handle_hello(client, *message);
-  if (message->kind == MessageKind::StatusRequest) {
-    const auto owners = std::ranges::count(clients_, Client::State::Owner, &Client::state);
-    const Geometry& g = options_.geometry;
-    Message reply = make_message(
-        MessageKind::StatusReply, options_.boards,
-        std::to_string(g.chips_per_board) + " chips of " + std::to_string(g.pes()) + " PEs each");
-    reply.bytes = options_.boards - static_cast<std::uint64_t>(owners);
-    send_message(client.socket, reply);
-    client.socket.close();
-    return;
-  }
-  refuse(client, "its first message is malformed; use a library and a server of the same release");
-}
-
-void Server::start_owner(Client& client, unsigned board) {
-  const pid_t parent = getpid();
-  const pid_t process = fork();
-  if (process < 0) return refuse(client, "a process cannot be started: " + system_error());
-  if (process == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) std::_Exit(0);
-    sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
-    std::signal(SIGINT, SIG_IGN);  // the supervisor ends owners itself
-    const int socket = dup(client.socket.get());
-    fcntl(socket, F_SETFD, FD_CLOEXEC);
-    const std::string engine = client.engine, isa = client.isa;
-    listener_.close();
-    signals_.close();
-    clients_.clear();
-    serve_owner(options_, socket, board, engine, isa);
-  }
-  client.state = Client::State::Owner;
-  client.board = board;
-  client.process = process;
-  log_line("board " + std::to_string(board) + ": opened by process " + std::to_string(client.peer));
-}
-
-void Server::grant_boards() {
-  for (Client& client : clients_) {
-    if (client.state != Client::State::Waiting || !client.socket) continue;
-    const std::optional<unsigned> board = free_board();
-    if (!board) return;
-    start_owner(client, *board);
-  }
-}
-
-void Server::reap() {
-  int status = 0;
-  for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-    const auto client = std::ranges::find(clients_, pid, &Client::process);
-    if (client == clients_.end()) continue;
-    std::string how = "free";
-    if (WIFSIGNALED(status))
-      how = "its process ended by signal " + std::to_string(WTERMSIG(status)) + "; free";
-    else if (WEXITSTATUS(status) != 0)
-      how = "its process failed; free";
-    log_line("board " + std::to_string(client->board) + ": " + how);
-    clients_.erase(client);
-  }
-}
-
-void Server::check_deadlines() {
-  const Clock::time_point now = Clock::now();
-  for (Client& client : clients_) {
-    if (client.state == Client::State::Owner) {
-      // The list in execution has no owner any more.
-      if (client.disconnected && now - *client.disconnected > termination_timeout)
-        kill(client.process, SIGKILL);
-    } else if (client.socket && now >= client.deadline) {
-      if (client.state == Client::State::Waiting)
-        refuse(
-            client,
-            "no board became free within the queue timeout; raise it with queue_timeout=SECONDS");
-      else
-        client.socket.close();
-    }
-  }
-  std::erase_if(clients_,
-                [](const Client& c) { return c.state != Client::State::Owner && !c.socket; });
-}
-
-Clock::duration Server::until_next_deadline() const {
-  Clock::time_point next = Clock::now() + std::chrono::hours(1);
-  for (const Client& c : clients_) {
-    if (c.state != Client::State::Owner) next = std::min(next, c.deadline);
-    if (c.disconnected) next = std::min(next, *c.disconnected + termination_timeout);
-  }
-  return std::max(next - Clock::now(), Clock::duration(std::chrono::milliseconds(1)));
-}
-
-/// Reads signals. True if one of them ends the server.
-bool Server::handle_signal() {
-  signalfd_siginfo info{};
-  bool end = false;
-  while (read(signals_.get(), &info, sizeof(info)) == sizeof(info))
-    end = end || info.ssi_signo != SIGCHLD;
-  return end;
-}
-
-void Server::end_owners() {
-  for (const Client& client : clients_)
-    if (client.state == Client::State::Owner) {
-      kill(client.process, SIGKILL);
-      waitpid(client.process, nullptr, 0);
-    }
-  clients_.clear();
-}
-
-void Server::run(void (*ready)(const ServerOptions&)) {
-  log_line("ready: " + std::to_string(options_.boards) + " board" +
-           (options_.boards == 1 ? "" : "s") + " at " + options_.socket);
-  if (ready != nullptr) ready(options_);
-  for (;;) {
-    std::vector<pollfd> polled{{signals_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
-    std::vector<Client*> polled_clients;
-    for (Client& c : clients_) {
-      if (c.disconnected) continue;
-      const bool owner = c.state == Client::State::Owner;
-      polled.push_back({c.socket.get(), static_cast<short>(owner ? 0 : POLLIN), 0});
-      polled.push_back({c.process_end.get(), POLLIN, 0});  // ignored by poll if empty
-      polled_clients.push_back(&c);
-    }
-    const auto wait =
-        std::chrono::duration_cast<std::chrono::milliseconds>(until_next_deadline()).count();
-    if (poll(polled.data(), polled.size(), static_cast<int>(wait) + 1) < 0 && errno != EINTR)
-      throw Error(ErrorCategory::Internal, "the server cannot poll its clients: " + system_error());
-    if (handle_signal()) break;
-    for (std::size_t k = 0; k < polled_clients.size(); ++k) {
-      if (polled[2 * k + 2].revents != 0) handle_message(*polled_clients[k]);
-      if (polled_clients[k]->socket && polled[2 * k + 3].revents != 0)
-        handle_disconnect(*polled_clients[k]);
-    }
-    if ((polled[1].revents & POLLIN) != 0) accept_client();
-    reap();
-    grant_boards();
-    check_deadlines();
-  }
-  log_line("stopped");
-}
 
 }  // namespace
 

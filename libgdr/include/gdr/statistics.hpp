@@ -29,7 +29,7 @@ struct Statistics {
   /// cause. For native-float, also the operations done in double.
   std::string fallback_reason;
   double compile_seconds = 0;  ///< time of generating machine code
-  unsigned lost_boards = 0;    ///< boards that failed since the device was opened
+  unsigned failed_boards = 0;  ///< boards that failed since the device was opened
   std::uint64_t checks = 0;    ///< background tests of all boards (option health_check)
   /// Ranks that failed, by their numbers when the device was opened.
   std::vector<unsigned> failed_ranks;

@@ -9,10 +9,10 @@ from typing import Any, Callable, Dict, Iterator, Optional, Tuple, Union
 
 import numpy as np
 
-from .._arrays import Floats, number
-from .._open import Device, device_or_default
-from .._forces import gravity, gravity_jerk
-from .._optional import require
+from .._arrays import Floats, check_type, number
+from .._device import Device, device_or_default
+from .._forces import ParticleKernel, gravity
+from .._system import require
 from .snapshot import Snapshot
 
 
@@ -41,6 +41,7 @@ class State:
         return Snapshot(*arrays, self.time, self.ids, self.types, dict(self.header))
 
 
+_gravity_jerk = ParticleKernel("gravity_jerk")
 Start = Union[Snapshot, State]
 Forces = Callable[[Floats, Floats], Tuple[Floats, Floats]]
 
@@ -67,18 +68,11 @@ def _progress(steps: Iterator[State], start: float, end: float, shown: Any) -> I
 
 
 def _check(t_end: Any, snapshot: Start, eps: Any, g: Any) -> Tuple[float, float, float]:
-    if not isinstance(snapshot, (Snapshot, State)):
-        what = type(snapshot).__name__
-        raise TypeError(f"snapshot: expected a Snapshot or a State, got {what}")
-    end, soft, start = number("t_end", t_end), number("eps", eps), snapshot.time
-    if end < start:
-        raise ValueError(f"t_end: {end} is before the snapshot's time, {start}")
-    if soft < 0:
-        raise ValueError(f"eps: expected a length of at least 0, got {soft}")
-    constant = number("G", g)
-    if constant <= 0:
-        raise ValueError(f"G: expected a number above 0, got {constant}")
-    return end, soft, constant
+    check_type("snapshot", snapshot, (Snapshot, State), "a Snapshot or a State")
+    end, soft = number("t_end", t_end), number("eps", eps, least=0)
+    if end < snapshot.time:
+        raise ValueError(f"t_end: {end} is before the snapshot's time, {snapshot.time}")
+    return end, soft, number("G", g, above=0)
 
 
 def leapfrog(
@@ -102,9 +96,7 @@ def leapfrog(
 
     The snapshot is not modified. Raises TypeError or ValueError naming the argument.
     """
-    step = number("dt", dt)
-    if step <= 0:
-        raise ValueError(f"dt: expected a time above 0, got {step}")
+    step = number("dt", dt, above=0)
     end, soft, constant = _check(t_end, snapshot, eps, G)
     if forces is not None:
         return _progress(_leapfrog(snapshot, step, end, forces), snapshot.time, end, progress)
@@ -117,25 +109,19 @@ def leapfrog(
 
 
 def _leapfrog(s: Start, dt: float, end: float, law: Forces) -> Iterator[State]:
-    rest = (s.mass, s.types, s.ids, s.header)
     pos, vel = s.pos.copy(), s.vel.copy()
     acc, pot = law(pos, vel)
-    state = _state(0, s.time, pos, vel, acc, pot, rest)
+    state = State(0, s.time, pos, vel, s.mass, acc, pot, s.types, s.ids, s.header)
     yield state
     for step in range(1, math.ceil((end - s.time) / dt - 1e-3) + 1):
         half = state.vel + state.acc * (dt / 2)
         pos = state.pos + half * dt
         acc, pot = law(pos, half)
-        vel = half + acc * (dt / 2)
-        state = _state(step, s.time + step * dt, pos, vel, acc, pot, rest)
+        vel, time = half + acc * (dt / 2), s.time + step * dt
+        state = dataclasses.replace(
+            state, step=step, time=time, pos=pos, vel=vel, acc=acc, pot=pot
+        )
         yield state
-
-
-def _state(
-    step: int, time: float, pos: Floats, vel: Floats, acc: Floats, pot: Floats, rest: Any
-) -> State:
-    mass, types, ids, header = rest
-    return State(step, time, pos, vel, mass, acc, pot, types, ids, header)
 
 
 def hermite(
@@ -157,11 +143,7 @@ def hermite(
     arguments as for ``leapfrog``. Raises FloatingPointError if a step is too short to change the
     time.
     """
-    accuracy, longest = number("eta", eta), number("dt_max", dt_max)
-    if accuracy <= 0:
-        raise ValueError(f"eta: expected a number above 0, got {accuracy}")
-    if longest <= 0:
-        raise ValueError(f"dt_max: expected a time above 0, got {longest}")
+    accuracy, longest = number("eta", eta, above=0), number("dt_max", dt_max, above=0)
     end, soft, constant = _check(t_end, snapshot, eps, G)
     steps = _hermite(snapshot, soft, end, (accuracy, longest, constant), device_or_default(device))
     return _progress(steps, snapshot.time, end, progress)
@@ -172,14 +154,13 @@ def _hermite(
 ) -> Iterator[State]:
     eta, longest, constant = options
     mass = s.mass * constant
-    rest = (s.mass, s.types, s.ids, s.header)
 
     def law(x: Floats, v: Floats) -> Any:
-        return gravity_jerk(x, mass, v, eps, device=device)
+        return _gravity_jerk(x, mass, v, eps, device=device)
 
     pos, vel = s.pos.copy(), s.vel.copy()
     acc, jerk, pot = law(pos, vel)
-    state = _state(0, s.time, pos, vel, acc, pot, rest)
+    state = State(0, s.time, pos, vel, s.mass, acc, pot, s.types, s.ids, s.header)
     yield state
     while state.time < end:
         pos, vel, acc = state.pos, state.vel, state.acc
@@ -199,7 +180,9 @@ def _hermite(
         pos = pos + dt / 2 * (vel + new + dt / 6 * (acc - acc1))
         jerk = jerk1
         time = end if last else state.time + dt
-        state = _state(state.step + 1, time, pos, new, acc1, pot, rest)
+        state = dataclasses.replace(
+            state, step=state.step + 1, time=time, pos=pos, vel=new, acc=acc1, pot=pot
+        )
         yield state
 
 

@@ -6,7 +6,7 @@ from typing import Sequence
 
 import numpy as np
 
-from .._arrays import Floats, number
+from .._arrays import Floats, integer, number
 from .snapshot import Snapshot
 
 
@@ -17,11 +17,8 @@ def plummer(n: int, *, mass: float = 1.0, seed: int = 0) -> Snapshot:
     and velocities are drawn as in Aarseth, Henon & Wielen 1974 (A&A 37, 183), with radii up to 22.8
     scale lengths, which contain 99.9 % of the mass. The centre of mass is at rest at 0.
     """
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise ValueError(f"n: expected at least 1 star, got {n!r}")
-    total = number("mass", mass)
-    if total <= 0:
-        raise ValueError(f"mass: expected a mass above 0, got {total}")
+    n = integer("n", n, 1)
+    total = number("mass", mass, above=0)
     random = np.random.default_rng(seed)
     enclosed = random.uniform(0, 0.999, n)
     radius = 1 / np.sqrt(np.maximum(enclosed, 1e-12) ** (-2 / 3) - 1)
@@ -62,11 +59,8 @@ def merger(
     ``mass_ratio`` is the mass of the second over that of the first (at most 1). Stars have type 1
     in the first sphere and type 2 in the second.
     """
-    ratio = number("mass_ratio", mass_ratio)
-    if not 0 < ratio <= 1:
-        raise ValueError(f"mass_ratio: expected a number above 0 and at most 1, got {ratio}")
-    if n < 2:
-        raise ValueError(f"n: expected at least 2 stars, got {n}")
+    ratio = number("mass_ratio", mass_ratio, above=0, most=1)
+    n = integer("n", n, 2)
     second = max(1, round(n * ratio / (1 + ratio)))
     first = n - second
     # Equal densities: lengths scale with the cube root of the mass.

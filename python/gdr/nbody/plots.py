@@ -10,9 +10,9 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from .._open import Device
+from .._device import Device
 from .._records import Statistics, TimelineEvent
-from .._optional import require
+from .._system import require
 from .diagnostics import History, Stars, centre_of_mass
 
 #: Link and chips of one board at 500 MHz (sources in docs/internals/board.md).
@@ -32,8 +32,14 @@ def _axes(ax: Any, size: Tuple[float, float]) -> Any:
     return plt.subplots(figsize=size, layout="constrained")[1]
 
 
-def _open_frame(ax: Any) -> None:
+def _open_frame(ax: Any) -> Any:
     ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _label(ax: Any, text: str, point: Tuple[float, float], offset: Any, **style: Any) -> None:
+    """A text at an offset in points from a point."""
+    ax.annotate(text, point, xytext=offset, textcoords="offset points", **style)
 
 
 def _time_label(unit: str) -> str:
@@ -62,7 +68,7 @@ def projection(
     """Stars in a plane about their centre of mass, coloured by type; ``extent``: half the width.
 
     ``size`` of a star is in points squared; by default few stars are larger than many. ``labels``
-    name the types ({1: "first", 2: "second"}) in a legend; ``unit`` of length stands at the axes.
+    name the types ({1: "first", 2: "second"}) in a legend; ``unit`` of length is shown on the axes.
     """
     axes = ["xyz".find(c) for c in plane]
     if len(plane) != 2 or -1 in axes or axes[0] == axes[1]:
@@ -96,8 +102,7 @@ def energy_error(history: History, *, unit: str = "", ax: Any = None) -> Any:
     ax.axhline(0, color="0.7", lw=0.8, zorder=0)
     ax.set(xlabel=_time_label(unit), ylabel=r"$(E - E_0)\,/\,|E_0|$", title="Energy error")
     ax.ticklabel_format(axis="y", scilimits=(-2, 2))
-    _open_frame(ax)
-    return ax
+    return _open_frame(ax)
 
 
 def lagrangian_radii(
@@ -109,20 +114,13 @@ def lagrangian_radii(
     for k, fraction in enumerate(history.fractions):
         colour = _COLOURS[k % len(_COLOURS)]
         ax.plot(history.time, radii[:, k], lw=1.2, color=colour)
-        ax.annotate(
-            f"{100 * fraction:g} %",
-            (history.time[-1], radii[-1, k]),
-            xytext=(5, 0),
-            textcoords="offset points",
-            va="center",
-            color=colour,
-        )
+        end = (history.time[-1], radii[-1, k])
+        _label(ax, f"{100 * fraction:g} %", end, (5, 0), va="center", color=colour)
     radius = f"radius [{length_unit}]" if length_unit else "radius"
     ax.set(xlabel=_time_label(unit), ylabel=radius, yscale="log")
     ax.set_title("Lagrangian radii (mass inside)")
     _plain_ticks(ax.yaxis)
-    _open_frame(ax)
-    return ax
+    return _open_frame(ax)
 
 
 Runs = Union[Device, Statistics]
@@ -161,14 +159,15 @@ def roofline(
     limits = np.minimum(peak, link * x) / 1e9
     ax.loglog(x, limits, color="0.25", lw=1.5)
     ax.fill_between(x, limits, color="0.95", zorder=0)
-    above = {"textcoords": "offset points", "color": "0.25", "va": "bottom"}
+    above = {"color": "0.25", "va": "bottom", "ha": "right"}
     roof = f"{_count(boards * chips, 'chip')}: {peak / 1e9:,.0f} Gflops"
-    ax.annotate(roof, (most, peak / 1e9), xytext=(0, 4), ha="right", **above)
+    _label(ax, roof, (most, peak / 1e9), (0, 4), **above)
     slope = f"{'link' if boards == 1 else _count(boards, 'link')}: {link / 1e9:g} GB/s"
-    place = (0.6 * ridge, link * 0.6 * ridge / 1e9)
-    ax.annotate(slope, place, xytext=(-8, -2), ha="right", **above)
+    _label(ax, slope, (0.6 * ridge, link * 0.6 * ridge / 1e9), (-8, -2), **above)
     for k, (name, (intensity, rate)) in enumerate(points.items()):
-        _mark(ax, name, intensity, rate / 1e9, _COLOURS[k % len(_COLOURS)])
+        place, colour = (intensity, rate / 1e9), _COLOURS[k % len(_COLOURS)]
+        ax.plot(*place, "o", color=colour, ms=7)
+        _label(ax, f"{name}:\n{rate / 1e9:,.0f} Gflops", place, (8, -2), va="top", color=colour)
     ax.set(
         xlabel="operations per byte on the link",
         ylabel="Gflops (predicted)",
@@ -178,8 +177,7 @@ def roofline(
     )
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(lambda value, _: f"{value:,.12g}")
-    _open_frame(ax)
-    return ax
+    return _open_frame(ax)
 
 
 def _point(name: str, run: Runs) -> Tuple[float, float]:
@@ -189,20 +187,6 @@ def _point(name: str, run: Runs) -> Tuple[float, float]:
     if s.flops <= 0 or moved <= 0 or s.predicted_seconds <= 0:
         raise ValueError(f"runs: {name!r} has no operations, transfers or predicted time")
     return s.flops / moved, s.flops / s.predicted_seconds
-
-
-def _mark(ax: Any, name: str, x: float, gflops: float, colour: str) -> None:
-    """Draw a point labelled with its name and rate."""
-    ax.plot(x, gflops, "o", color=colour, ms=7)
-    ax.annotate(
-        f"{name}:\n{gflops:,.0f} Gflops",
-        (x, gflops),
-        xytext=(8, -2),
-        textcoords="offset points",
-        ha="left",
-        va="top",
-        color=colour,
-    )
 
 
 def _count(number: int, what: str) -> str:
@@ -225,7 +209,8 @@ def timeline(
     )
     rows.append("link read")
     ax = _axes(ax, (7.6, 0.42 * len(rows) + 1.4))
-    unit, name = _time_unit(max(e.end for e in shown))
+    longest = max(e.end for e in shown)
+    unit, name = (1.0, "s") if longest >= 1 else (1e3, "ms") if longest >= 1e-3 else (1e6, "µs")
     # In the order of the rows, from the top.
     kinds: List[str] = list(dict.fromkeys(e.what for row in rows for e in shown if e.part == row))
     others = [w for w in kinds if w not in ("run", "between lists")]
@@ -246,12 +231,4 @@ def timeline(
     ax.set(xlabel=f"time on the real board [{name}]", title="Timeline of host, link and chips")
     ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
     ax.tick_params(axis="y", length=0)
-    _open_frame(ax)
-    return ax
-
-
-def _time_unit(longest: float) -> Tuple[float, str]:
-    for unit, name in ((1.0, "s"), (1e3, "ms")):
-        if longest * unit >= 1:
-            return unit, name
-    return 1e6, "µs"
+    return _open_frame(ax)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import pathlib
-import tempfile
-from typing import Any, Dict, List, Optional, Union
+import re
+from typing import Any, Dict, List, NoReturn, Optional
 
 import numpy as np
 
-from .._arrays import Floats, Ints, check_finite, check_shape, floats, ints, number
+from .._arrays import AnyArray, Floats, Ints, check_finite, check_shape, floats, ints, number
+from .._system import PathLike, replacing, require
 from ..errors import FileError, InputError
 
-PathLike = Union[str, "os.PathLike[str]"]
 _HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 MAX_TYPES = 16
+DEFAULT_TYPES = 6  #: particle types in every header
 #: Header attributes that are preserved.
 KEPT_ATTRIBUTES = ("BoxSize", "Redshift", "Omega0", "OmegaLambda", "HubbleParam")
 
@@ -26,8 +26,8 @@ class Snapshot:
 
     ``pos`` and ``vel`` have shape (n, 3), ``mass`` and ``ids`` (n,). ``types`` are GADGET's
     particle types. ``header`` preserves attributes of files that are not used here (BoxSize,
-    Redshift, Omega0, OmegaLambda, HubbleParam). The constructor checks the arrays: TypeError or ValueError
-    names the argument.
+    Redshift, Omega0, OmegaLambda, HubbleParam). The constructor checks the arrays: TypeError or
+    ValueError names the argument.
     """
 
     pos: Floats
@@ -78,15 +78,13 @@ def read(path: PathLike) -> Snapshot:
     contains a NaN, ImportError if h5py is required and missing; the message names file, dataset or
     line.
     """
-    from ._gadget import read_gadget
-
     name = os.fspath(path)
     try:
         with open(name, "rb") as file:
             magic = file.read(len(_HDF5_MAGIC))
     except OSError as error:
         raise FileError(f"{name}: {error.strerror}") from None
-    return read_gadget(name) if magic == _HDF5_MAGIC else _read_text(name)
+    return _read_gadget(name) if magic == _HDF5_MAGIC else _read_text(name)
 
 
 def _read_text(name: str) -> Snapshot:
@@ -139,25 +137,12 @@ def write(path: PathLike, snapshot: Any) -> None:
             what = type(snapshot).__name__
             raise TypeError(f"snapshot: expected a Snapshot or a State, got {what}")
         snapshot = snapshot.snapshot()
-    from ._gadget import write_gadget
-
     name = os.fspath(path)
-    folder = pathlib.Path(name).resolve().parent
-    handle, temporary = None, ""
-    try:
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".snapshot")
-        os.close(handle)
+    with replacing(name) as part:
         if name.endswith((".hdf5", ".h5")):
-            write_gadget(temporary, snapshot)
+            _write_gadget(part, snapshot)
         else:
-            _write_text(temporary, snapshot)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, name)
-    except OSError as error:
-        raise FileError(f"{name}: {error.strerror or error}") from None
-    finally:
-        if temporary and os.path.exists(temporary):
-            os.unlink(temporary)
+            _write_text(part, snapshot)
 
 
 def _write_text(name: str, s: Snapshot) -> None:
@@ -166,3 +151,177 @@ def _write_text(name: str, s: Snapshot) -> None:
         file.write(f"#gdr: time = {s.time!r}\n")
         for row in np.column_stack([s.mass, s.pos, s.vel]).tolist():
             file.write(" ".join(repr(x) for x in row) + "\n")
+
+
+# -- GADGET's HDF5 format --------------------------------------------------------------------------
+
+
+class _File:
+    """One file; error messages contain its name and the place of the error."""
+
+    def __init__(self, name: str) -> None:
+        h5py = require("h5py", "a snapshot in HDF5")
+        self.name = name
+        try:
+            self.file = h5py.File(name, "r")
+        except OSError as error:
+            raise FileError(f"{name}: {error}") from None
+        self.header: Any = self.file["Header"].attrs if "Header" in self.file else {}
+
+    def fail(self, where: str, message: str) -> NoReturn:
+        raise InputError(f"{self.name}: {where} {message}")
+
+    def attribute(self, name: str) -> Optional[AnyArray]:
+        """An attribute of the header, as a flat array; None where it is missing or empty."""
+        if name not in self.header:
+            return None
+        values = np.ravel(np.asarray(self.header[name]))
+        if values.dtype.kind not in "iuf":
+            self.fail(f"Header/{name}", "is not a number")
+        return values if len(values) else None
+
+    def dataset(self, name: str, shape: Any) -> AnyArray:
+        """A dataset of numbers with this shape; one column may also be stored as a matrix."""
+        try:
+            values = np.asarray(self.file[name])
+        except (OSError, RuntimeError) as error:
+            raise FileError(f"{self.name}: {name} cannot be read: {error}") from None
+        if values.dtype.kind not in "iuf":
+            self.fail(name, "is not numeric")
+        if len(shape) == 1 and values.shape == (*shape, 1):
+            values = values[:, 0]
+        if values.shape != shape:
+            self.fail(name, f"has shape {values.shape}; expected {shape}")
+        return values
+
+    def count(self, kind: int) -> int:
+        """Number of particles of a type."""
+        group = f"PartType{kind}"
+        counts = self.attribute("NumPart_ThisFile")
+        expected = None if counts is None else int(counts[kind]) if kind < len(counts) else 0
+        found = 0
+        if f"{group}/Coordinates" in self.file:
+            shape = self.file[f"{group}/Coordinates"].shape
+            if len(shape) != 2 or shape[1] != 3:
+                self.fail(f"{group}/Coordinates", f"has shape {shape}; expected (n, 3)")
+            found = int(shape[0])
+        elif group in self.file and (expected or (expected is None and len(self.file[group]))):
+            self.fail(group, "has no dataset Coordinates")
+        if expected is not None and found != expected:
+            self.fail(
+                "Header/NumPart_ThisFile",
+                f"gives {expected} particles of type {kind}, but {group} has {found}",
+            )
+        return found
+
+    def masses(self, kind: int, n: int) -> AnyArray:
+        """Masses from the dataset, or from the header's MassTable."""
+        name = f"PartType{kind}/Masses"
+        if name in self.file:
+            return self.dataset(name, (n,)).astype(np.float64)
+        table = self.attribute("MassTable")
+        if table is None or kind >= len(table) or table[kind] == 0:
+            self.fail(f"PartType{kind}", "has no dataset Masses and no mass in MassTable")
+        return np.full(n, float(table[kind]))
+
+    def part(self, kind: int, n: int) -> Dict[str, AnyArray]:
+        """All particles of a type, by the arguments of Snapshot."""
+        group = f"PartType{kind}"
+        if f"{group}/Velocities" not in self.file:
+            self.fail(group, "has no dataset Velocities")
+        columns = {
+            "pos": self.dataset(f"{group}/Coordinates", (n, 3)).astype(np.float64),
+            "vel": self.dataset(f"{group}/Velocities", (n, 3)).astype(np.float64),
+            "mass": self.masses(kind, n),
+            "types": np.full(n, kind),
+        }
+        if f"{group}/ParticleIDs" in self.file:
+            ids = columns["ids"] = self.dataset(f"{group}/ParticleIDs", (n,))
+            if ids.dtype.kind not in "iu":
+                self.fail(f"{group}/ParticleIDs", f"has type {ids.dtype}; expected integers")
+        return columns
+
+
+def _names(first: _File) -> List[str]:
+    """Names of all files of the snapshot that this file belongs to."""
+    files = first.attribute("NumFilesPerSnapshot")
+    count = 1 if files is None else int(files[0])
+    if count <= 1:
+        return [first.name]
+    folder, base = os.path.split(first.name)
+    numbered = re.fullmatch(r"(.*\.)(\d+)(\.[^.]+)", base)
+    if numbered is None or int(numbered.group(2)) >= count:
+        first.fail(
+            "Header/NumFilesPerSnapshot",
+            f"is {count}; the file name must have the form snapshot.0.hdf5",
+        )
+    stem, end = numbered.group(1), numbered.group(3)
+    return [os.path.join(folder, f"{stem}{k}{end}") for k in range(count)]
+
+
+def _check_total(first: _File, types: AnyArray) -> None:
+    total = first.attribute("NumPart_Total")
+    if total is None:
+        return
+    high = first.attribute("NumPart_Total_HighWord")
+    found = np.bincount(types, minlength=MAX_TYPES)
+    for kind, low in enumerate(total):
+        above = int(high[kind]) << 32 if high is not None and kind < len(high) else 0
+        if int(low) + above != found[kind]:
+            first.fail(
+                "Header/NumPart_Total",
+                f"gives {int(low) + above} particles of type {kind}, but its files have "
+                f"{found[kind]}",
+            )
+
+
+def _read_gadget(name: str) -> Snapshot:
+    """Read the particles of all types and all files of a snapshot, ordered by type."""
+    first = _File(name)
+    with first.file:
+        names = _names(first)
+        parts: List[Dict[str, AnyArray]] = []
+        for each in names:
+            one = first if os.path.basename(each) == os.path.basename(name) else _File(each)
+            counts = [one.count(kind) for kind in range(MAX_TYPES)]
+            parts += [one.part(kind, n) for kind, n in enumerate(counts) if n]
+            if one is not first:
+                one.file.close()
+        if not parts:
+            first.fail("PartType0, PartType1, ...:", "no particles")
+        parts.sort(key=lambda part: int(part["types"][0]))
+        if len({"ids" in part for part in parts}) > 1:
+            first.fail("ParticleIDs:", "some particles have ids and some have none")
+        columns = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+        if len(names) > 1:
+            _check_total(first, columns["types"])
+        kept = {key: first.attribute(key) for key in ("Time", *KEPT_ATTRIBUTES)}
+        header = {key: float(value[0]) for key, value in kept.items() if value is not None}
+        try:
+            return Snapshot(**columns, time=header.pop("Time", 0.0), header=header)
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{name}: {error}") from None
+
+
+def _write_gadget(name: str, s: Snapshot) -> None:
+    """Write a snapshot to one file."""
+    h5py = require("h5py", "a snapshot in HDF5")
+    assert s.types is not None and s.ids is not None
+    counts = np.bincount(s.types, minlength=DEFAULT_TYPES)
+    with h5py.File(name, "w") as file:
+        header = file.create_group("Header").attrs
+        header["NumPart_ThisFile"] = counts.astype(np.int32)
+        header["NumPart_Total"] = counts.astype(np.uint32)
+        header["NumPart_Total_HighWord"] = np.zeros(len(counts), np.uint32)
+        header["MassTable"] = np.zeros(len(counts))
+        header["Time"] = s.time
+        header["NumFilesPerSnapshot"] = 1
+        for key, value in s.header.items():
+            header[key] = value
+        for k in np.flatnonzero(counts):
+            chosen = s.types == k
+            group = file.create_group(f"PartType{k}")
+            group["Coordinates"] = s.pos[chosen]
+            group["Velocities"] = s.vel[chosen]
+            group["Masses"] = s.mass[chosen]
+            group["ParticleIDs"] = s.ids[chosen]

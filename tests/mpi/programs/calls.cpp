@@ -1,8 +1,8 @@
-// Ranks that do not make the same calls: prints on every rank what was thrown, as `R: CATEGORY
+// Ranks that do not make the same calls: every rank prints the error thrown, as `R: CATEGORY
 // MESSAGE`.
 //
 // usage: test_mpi_calls DEVICE close|exit
-//   at last rank 1 closes its device, or ends, while the others call theirs once more
+//   finally rank 1 closes its device, or exits, while the others make one more call
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -39,7 +39,7 @@ class Calls {
       grid.multiply(2, 2, 2, other() ? 1.5 : 1, position_.data(), position_.data(), 0,
                     acceleration_.data());
     });
-    // Afterwards all is well.
+    // The next common call succeeds.
     report([&] { forces(); });
   }
   bool other() const { return rank_ == 1; }
@@ -71,7 +71,7 @@ int main(int, char** argv) {
   calls.differ();
   if (!calls.other()) {
     calls.report([&] { calls.forces(); });
-    // And that is what every further call says.
+    // Every further call throws the same error.
     calls.report([&] { calls.forces(); });
   } else if (argv[2] == std::string_view("exit")) {
     std::exit(3);

@@ -1,6 +1,6 @@
-// A product and a system of equations over a grid of ranks. Prints for every rank sums that do not
-// depend on the order of elements, so that a test can add them up: names and 64-bit numbers; and
-// how far results are from those in extended precision.
+// A product and a system of equations over a grid of ranks. Every rank prints checksums that do not
+// depend on the order of elements (names and 64-bit numbers, which a test adds up) and the
+// deviation of the results from extended precision.
 //
 // usage: test_mpi_dense DEVICE GRID_ROWS BLOCK M N K EQUATIONS
 #include <bit>
@@ -61,7 +61,7 @@ void product(const gdr::Device& device, gdr::DistributedMatrices& grid, std::siz
   }
   std::printf("C %llu\nworst %.3e\n", static_cast<unsigned long long>(fingerprint(grid, c, m, n)),
               worst);
-  // Without a product, and without its factors.
+  // With beta C only, and with an empty inner dimension.
   grid.multiply(m, n, k, 0, nullptr, nullptr, 2, c.data());
   grid.multiply(m, n, 0, 1, nullptr, nullptr, 0.5, c.data());
   std::printf("scaled %llu\n", static_cast<unsigned long long>(fingerprint(grid, c, m, n)));
@@ -80,7 +80,7 @@ void equations(const gdr::Device& device, gdr::DistributedMatrices& grid, std::s
   std::printf("LU %llu\nx-same %llu\n", static_cast<unsigned long long>(sum),
               static_cast<unsigned long long>(bits));
   if (device.rank() != 0) return;
-  // As HPL has it.
+  // The scaled residual of HPL.
   double residual = 0, norm = 0, x_norm = 0, b_norm = 0;
   for (std::size_t i = 0; i < n; ++i) {
     long double r = element(4, i, n), row = 0;

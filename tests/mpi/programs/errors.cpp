@@ -1,4 +1,4 @@
-// Calls that fail on one rank: prints on every rank what was thrown, as `rank R: CATEGORY MESSAGE`.
+// Calls that fail on one rank: every rank prints the error thrown, as `rank R: CATEGORY MESSAGE`.
 #include <cstdio>
 #include <functional>
 #include <limits>
@@ -40,7 +40,7 @@ int main(int, char** argv) {
   report(device, [&] { job.run({{bad ? "nothing" : "ax", a}}); });
   gdr::Job other = device.job(gdr::Kernel::builtin(bad ? "coulomb" : "gravity"));
   report(device, [&] { other.run({}); });
-  // Afterwards all is well.
+  // The next call succeeds.
   report(device, [&] { gravity.compute(10, x.data(), m.data(), 0.1, a.data(), pot.data()); });
   return 0;
 }

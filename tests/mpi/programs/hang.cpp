@@ -1,4 +1,4 @@
-// Rank 1 never makes the call that the others make; they print what is thrown.
+// Rank 1 never makes the call that the others make; they print the error thrown.
 #include <unistd.h>
 
 #include <cstdio>

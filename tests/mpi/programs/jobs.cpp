@@ -1,10 +1,10 @@
-// Runs one job that the ranks' parts make together, and writes the results of this rank's part, so
-// that a test can put them together and compare them with those of one process.
+// Runs a job that is distributed over the ranks and writes the results of this rank, so that a test
+// can concatenate them and compare them with those of one process.
 //
 // usage: test_mpi_jobs DEVICE LAYOUT FOLDER CASE...
-// After every case rank 0 prints what each rank held: CASE BYTES-OF-SOURCES BYTES
-//   LAYOUT: even, uneven (first ranks have few targets, last ones few sources), or ends (all
-//   targets are the last rank's, all sources the first's)
+// After every case rank 0 prints the memory of each rank: CASE BYTES-OF-SOURCES BYTES
+//   LAYOUT: even, uneven (first ranks have few targets, last ones few sources), or ends (the last
+//   rank has all targets, the first all sources)
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -12,33 +12,11 @@
 #include <map>
 
 #include "gdr/gdr.hpp"
+#include "support/reaction_kernel.hpp"
 
 namespace {
 
-/// One target in every block, as a block's PE 0 is the one that writes.
-constexpr const char* reaction_text = R"(
-.kernel reaction
-.elements 1
-ivar long xi wi f64to72
-jvar long xj f64to72
-fvar long force f64to72 fadd at $lr24v
-ovar long react f64to72 fadd
-ovar long heavy f64to72 fmax
-.start
-    vlen 1
-    upass force 0
-.body
-    vlen 1
-    bget $lr0 xj
-    fsub $lr8 $lr0 xi
-    fadd force force $lr8
-    fmul $lr10 wi 1.0
-    dmul $lr8 $lr8 $lr10
-    bput react $lr8 0
-    bput heavy $lr10 0
-)";
-
-/// Two items a pass, floats and integers.
+/// Two items per iteration, floats and integers.
 constexpr const char* typed_text = R"(
 .kernel typed
 .flops 2
@@ -67,7 +45,7 @@ fvar  long idsum i64int iadd at $lr32v
 .endrepeat
 )";
 
-/// Knows the number of its PE and block.
+/// Uses the numbers of PE and block.
 constexpr const char* placed_text = R"(
 .kernel placed
 ivar  long xi f64to72
@@ -102,11 +80,11 @@ const std::map<std::string, Case> cases = {
     {"nearest", {"gravity_nearest", nullptr, 33, 12345}},
     {"neighbours", {"gravity_neighbours", nullptr, 70, 500}},
     {"typed", {"typed", typed_text, 30, 30001}},
-    {"reaction", {"reaction", reaction_text, 45, 230}},
+    {"reaction", {"reaction", gdr::test::reaction_text, 45, 230}},
     {"placed", {"placed", placed_text, 150, 77}},
 };
 
-/// A number from 0 to 1 that knows only what it is for.
+/// A number from 0 to 1, a function of its arguments only.
 double value(std::uint64_t what, std::uint64_t index) {
   std::uint64_t x = what * 0x9e3779b97f4a7c15 + index * 0xbf58476d1ce4e5b9 + 0x94d049bb133111eb;
   for (int k = 0; k < 3; ++k) x = (x ^ (x >> 31)) * 0xd6e8feb86659fd93;
@@ -128,7 +106,7 @@ Range part_of(const std::string& layout, bool targets, std::size_t n, std::size_
   return {begin(rank), begin(rank + 1) - begin(rank)};
 }
 
-/// Arrays for all variables of a role: numbers, and the library's names for them.
+/// Arrays for all variables of a role, with their bindings.
 class Arrays {
  public:
   Arrays(const gdr::Kernel& kernel, gdr::Role role, Range range, std::uint64_t salt) {
@@ -166,7 +144,7 @@ class Arrays {
   std::vector<std::vector<std::uint64_t>> data_;
 };
 
-/// Runs and appends all results and outputs, element by element.
+/// Runs the job and appends all results and outputs, element by element.
 void run(gdr::Job& job, const gdr::Kernel& kernel, std::vector<std::uint64_t> (&files)[2],
          bool in_background = false) {
   std::vector<std::vector<std::uint64_t>> data;
@@ -191,7 +169,7 @@ void run(gdr::Job& job, const gdr::Kernel& kernel, std::vector<std::uint64_t> (&
     const gdr::Role role = kernel.variables()[k].role;
     if (role != gdr::Role::Result && role != gdr::Role::Output) continue;
     auto& to = files[role == gdr::Role::Output ? 1 : 0];
-    // Marked off, so that files of ranks can be put together variable by variable.
+    // A separator allows the files of ranks to be concatenated variable by variable.
     to.push_back(data[k].size());
     to.insert(to.end(), data[k].begin(), data[k].end());
   }
@@ -218,7 +196,7 @@ void work(gdr::Device& device, const std::string& layout, const std::string& fol
   job.targets(half.count, Arrays(kernel, gdr::Role::Target, half, 400).inputs);
   job.sources(sources.count, Arrays(kernel, gdr::Role::Source, sources, 500).inputs);
   run(job, kernel, files);
-  // Some of the sources change (of some ranks none), and the run is one in the background.
+  // Some sources change (none on some ranks), and the run is asynchronous.
   const Range changed{c.sources / 3, c.sources / 2 - c.sources / 3};
   const std::size_t from = std::max(changed.first, sources.first);
   const std::size_t to =

@@ -1,8 +1,8 @@
-// Forces again and again while ranks kill themselves: every rank that is left checks that the bits
-// are those of the first call, and prints how many were lost.
+// Repeated force calculations while ranks kill themselves: every remaining rank checks that the
+// bits are those of the first call, and prints the number of failed ranks.
 //
 // usage: test_mpi_rank_failures DEVICE SEED ROUNDS VICTIM...
-//   victim k kills itself in round 2 + 3 k, after a random time of up to what a round takes
+//   victim k kills itself in round 2 + 3 k, after a random time up to the duration of a round
 #include <unistd.h>
 
 #include <chrono>
@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::size_t n = 700;
 
-/// Forces on this rank's part of the particles, every rank having all of them: some are computed in
-/// the background, meanwhile others in the foreground.
+/// Forces on this rank's part of the particles (every rank has all as sources): some are computed
+/// asynchronously, while others are computed in the foreground.
 struct Forces {
   explicit Forces(gdr::Device& opened)
       : device(opened), gravity(opened), job(opened.job(gdr::Kernel::builtin("coulomb"))) {
@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
     const unsigned me = device.rank();
     const int rounds = std::atoi(argv[3]);
     std::mt19937_64 random(std::strtoull(argv[2], nullptr, 10));
-    // What this rank's part may become when others are lost: from one process.
+    // Reference for any part that this rank may get when others fail: computed by one process.
     gdr::Device alone = gdr::Device::open("emulator:threads=1");
     Forces right(alone), forces(device);
     right.compute();

@@ -1,12 +1,12 @@
-#include "emulator/engine/vector/doubles/accumulations.hpp"
-
 #include <algorithm>
 #include <optional>
+
+#include "emulator/engine/vector/doubles/row_program.hpp"
 
 namespace gdr {
 namespace {
 
-/// An accumulation: operation, and the predicate's value, if any.
+/// An accumulation: add or subtract, and the value of its predicate.
 struct Accumulation {
   unsigned subtract = 0;
   std::optional<bool> under;
@@ -16,12 +16,6 @@ struct Accumulation {
     return under ? k.under[*under ? 1 : 0] : k.always;
   }
 };
-
-bool same_rows(const RowSpan& a, const RowSpan& b) {
-  const auto same = [](RowId x, RowId y) { return !(x < y) && !(y < x); };
-  return a.used && b.used && a.has_tail == b.has_tail && a.stride == b.stride &&
-         same(a.lanes, b.lanes) && (!a.has_tail || same(a.tail, b.tail));
-}
 
 /// Whether two operands have a row in common.
 bool meet(const RowSpan& a, std::uint32_t a_elements, const RowSpan& b, std::uint32_t b_elements) {
@@ -35,15 +29,16 @@ bool meet(const RowSpan& a, std::uint32_t a_elements, const RowSpan& b, std::uin
          (a.has_tail && b.has_tail && rows_meet(a.tail, b.tail));
 }
 
-class Easing {
+class AccumulationPass {
  public:
-  Easing(std::vector<RowOp>& ops, const DoublesKernels& kernels) : ops_(ops), kernels_(kernels) {}
+  AccumulationPass(std::vector<RowOp>& ops, const DoublesKernels& kernels)
+      : ops_(ops), kernels_(kernels) {}
 
   void run() {
     for (RowOp& o : ops_) add_zeros(o);
-    std::vector<bool> takes_loose(ops_.size());
+    std::vector<bool> reads_unnormalized(ops_.size());
     for (std::size_t n = 0; n < ops_.size(); ++n) {
-      if (takes_loose[n]) continue;
+      if (reads_unnormalized[n]) continue;
       const std::optional<Accumulation> first = in_place(ops_[n]);
       if (!first) continue;
       const std::size_t next = next_use(n);
@@ -52,7 +47,7 @@ class Easing {
       if (!same_rows(ops_[next].a, ops_[n].a) || meets(ops_[next], ops_[next].b, ops_[n])) continue;
       if (!is_small(next)) continue;
       ops_[n].op.kernel = first->of(kernels_.accumulate_unnormalized);
-      takes_loose[next] = true;
+      reads_unnormalized[next] = true;
     }
   }
 
@@ -63,7 +58,7 @@ class Easing {
         if (o.op.kernel != kernels_.accumulate[subtract].under[value]) continue;
         if (!same_rows(o.a, o.out)) continue;
         o.op.kernel = kernels_.accumulate_in_place[subtract].under[value];
-        o.old = no_rows;  // rows that nobody observes, if any
+        o.old = no_rows;  // dead rows, if any
       }
     }
   }
@@ -86,20 +81,19 @@ class Easing {
     return meet(span, o.op.elements, sum.out, sum.op.elements);
   }
 
-  /// The next operation that reads or writes what operation n does.
+  /// The next operation that reads or writes a row that operation n writes.
   std::size_t next_use(std::size_t n) const {
     std::size_t m = n + 1;
     for (; m < ops_.size(); ++m) {
       const RowOp& o = ops_[m];
-      const RowSpan* spans[] = {&o.a, &o.b, &o.out, &o.mask, &o.old};
-      if (std::ranges::any_of(spans, [&](const RowSpan* s) { return meets(o, *s, ops_[n]); }))
+      if (std::ranges::any_of(o.spans(), [&](const RowSpan* s) { return meets(o, *s, ops_[n]); }))
         break;
     }
     return m;
   }
 
-  /// Whether what operation n adds has been rounded to a short: then it is below 2^997, or no
-  /// number, and cannot bring back a sum that was infinite.
+  /// Whether the addend of operation n has been rounded to a short: then it is below 2^997 or NaN
+  /// or infinite, and the sum of an infinity and it is not finite.
   bool is_small(std::size_t n) const {
     const RowOp& sum = ops_[n];
     for (std::size_t m = n; m-- > 0;) {
@@ -113,8 +107,9 @@ class Easing {
     for (unsigned second = 0; second < 2; ++second) {
       for (unsigned a = 0; a < form_count; ++a) {
         for (unsigned b = 0; b < form_count; ++b) {
-          if (kernel == kernels_.product[second][a][b][0].always) return true;
-          if (kernel == kernels_.sum[second][a][b][0].always) return true;
+          if (kernel == kernels_.product[second][a][b][0].always ||
+              kernel == kernels_.sum[second][a][b][0].always)
+            return true;
         }
       }
     }
@@ -128,7 +123,7 @@ class Easing {
 }  // namespace
 
 void simplify_accumulations(std::vector<RowOp>& ops, const DoublesKernels& kernels) {
-  Easing(ops, kernels).run();
+  AccumulationPass(ops, kernels).run();
 }
 
 }  // namespace gdr

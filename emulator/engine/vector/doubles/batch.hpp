@@ -14,7 +14,7 @@ struct Batch {
   T v[N];
 };
 
-/// A step on single vectors made into one on batches: every vector in order.
+/// A step on single vectors applied to each vector of batches.
 template <class Step>
 struct Lifted {
   Step step;
@@ -40,15 +40,14 @@ constexpr Lifted<Step> lift(Step step) {
   return {step};
 }
 
-/// Calls work(x.v[k], k) for each vector: written out, since a loop over `v` would put it in
-/// memory.
+/// Calls work(x.v[k], k) for each vector. Unrolled, since a loop over `v` would store it to memory.
 template <class T, std::size_t N, class Work>
 GDR_INLINE constexpr void for_each_of(const Batch<T, N>& x, Work work) {
   [&]<std::size_t... K>(std::index_sequence<K...>) GDR_INLINE { (work(x.v[K], K), ...); }
   (std::make_index_sequence<N>());
 }
 
-/// A batch from what `make` gives for each index.
+/// The batch of make(k).
 template <std::size_t N, class Make>
 GDR_INLINE constexpr auto batch_of(Make make) {
   return [&]<std::size_t... K>(std::index_sequence<K...>) GDR_INLINE {

@@ -1,4 +1,4 @@
-// Exact steps on doubles for hosts whose flags tell: where each step is told how to round.
+// Exact steps on doubles, verified by exception flags, for hosts with static rounding.
 //
 // An instruction with static rounding raises no exception flags, an ordinary one does. A step that
 // may round is of the first kind; a step that must be exact for the result to be right is of the
@@ -11,11 +11,12 @@
 
 namespace gdr {
 
-/// Steps of one kernel, made of single instructions `P` on vectors: the host's, or such as are only
-/// written down. `failed()` is for hosts that must look at every step.
+/// Steps of one kernel, composed of single instructions `P` on vectors: the host's, or traced ones.
+/// TestedSteps has the same interface; its `failed()` collects tests.
 template <class P>
 struct FlagSteps : P {
   using P::add, P::sub, P::mul, P::fma, P::fms, P::fnma, P::and_, P::or_, P::xor_;
+  using P::add_round, P::sub_round, P::mul_round, P::fma_round, P::fms_round, P::fnma_round;
   using P::exponent, P::sign, P::nearest, P::down, P::up, P::truncate;
   using P::set, P::set_bits, P::differ, P::set_last, P::less, P::not_;
   using typename P::D;
@@ -26,30 +27,6 @@ struct FlagSteps : P {
 
   GDR_INLINE static D add_proved(const D& a, const D& b) { return add(a, b); }
   GDR_INLINE static D sub_proved(const D& a, const D& b) { return sub(a, b); }
-  template <int Mode>
-  GDR_INLINE static D add_round(const D& a, const D& b) {
-    return P::template add_rounded<Mode>(a, b);
-  }
-  template <int Mode>
-  GDR_INLINE static D sub_round(const D& a, const D& b) {
-    return P::template sub_rounded<Mode>(a, b);
-  }
-  template <int Mode>
-  GDR_INLINE static D mul_round(const D& a, const D& b) {
-    return P::template mul_rounded<Mode>(a, b);
-  }
-  template <int Mode>
-  GDR_INLINE static D fma_round(const D& a, const D& b, const D& c) {
-    return P::template fma_rounded<Mode>(a, b, c);
-  }
-  template <int Mode>
-  GDR_INLINE static D fms_round(const D& a, const D& b, const D& c) {
-    return P::template fms_rounded<Mode>(a, b, c);
-  }
-  template <int Mode>
-  GDR_INLINE static D fnma_round(const D& a, const D& b, const D& c) {
-    return P::template fnma_rounded<Mode>(a, b, c);
-  }
   template <int Table>
   GDR_INLINE static D logic(const D& a, const D& b, const D& c) {
     return P::template logic_of<Table>(a, b, c);
@@ -64,15 +41,15 @@ struct FlagSteps : P {
   /// tie x 2^28 is even, and the short's last bit that of the difference.
   GDR_INLINE static D round_short(const D& x) {
     const D far = set(0x1p28);
-    return fms_round<nearest>(x, far, fms_round<nearest>(x, far, x));
+    return fms_round(nearest, x, far, fms_round(nearest, x, far, x));
   }
 
   template <bool Subtract>
   GDR_INLINE static D short_sum(const D& a, const D& b) {
-    return Subtract ? sub_round<nearest>(a, b) : add_round<nearest>(a, b);
+    return Subtract ? sub_round(nearest, a, b) : add_round(nearest, a, b);
   }
-  /// Exact but for under- and overflow, whose flags send the run to the integers: rare, and the
-  /// ordinary instruction takes an operand from memory, which the one with static rounding cannot.
+  /// Exact, except for under- and overflow, which are rare and raise flags. The instruction with
+  /// static rounding could not read an operand from memory.
   GDR_INLINE static D short_product(const D& a, const D& b) { return mul(a, b); }
 
   /// x = a + b (a - b) rounded as round_short does, whatever bits x has.
@@ -85,25 +62,25 @@ struct FlagSteps : P {
   template <bool Subtract>
   GDR_INLINE static D rounded_sum(const D& a, const D& b) {
     const D scale = set(0x1p28);
-    const D high = Subtract ? sub_round<up>(a, b) : add_round<up>(a, b);
+    const D high = Subtract ? sub_round(up, a, b) : add_round(up, a, b);
     D wide;
     if (P::less_frequent(b, a)) {
-      const D far = mul_round<nearest>(b, scale);
-      wide = Subtract ? fms_round<down>(a, scale, far) : fma_round<down>(a, scale, far);
+      const D far = mul_round(nearest, b, scale);
+      wide = Subtract ? fms_round(down, a, scale, far) : fma_round(down, a, scale, far);
     } else {
-      const D far = mul_round<nearest>(a, scale);
-      wide = Subtract ? fnma_round<down>(b, scale, far) : fma_round<down>(b, scale, far);
+      const D far = mul_round(nearest, a, scale);
+      wide = Subtract ? fnma_round(down, b, scale, far) : fma_round(down, b, scale, far);
     }
-    const D twice = fms_round<nearest>(wide, set(0x1p1 - 0x1p-28), high);
-    return fnma_round<nearest>(twice, set(0.5), wide);
+    const D twice = fms_round(nearest, wide, set(0x1p1 - 0x1p-28), high);
+    return fnma_round(nearest, twice, set(0.5), wide);
   }
 
   /// s + e = a + b (a - b) exactly, s the nearest double to it.
   template <bool Subtract>
   GDR_INLINE static void two_sum(const D& a, const D& b, D& s, D& e) {
     s = short_sum<Subtract>(a, b);
-    const D b_part = sub_round<nearest>(s, a);
-    const D a_part = sub_round<nearest>(s, b_part);
+    const D b_part = sub_round(nearest, s, a);
+    const D a_part = sub_round(nearest, s, b_part);
     if constexpr (Subtract) {
       e = sub(sub(a, a_part), add(b, b_part));
     } else {
@@ -115,12 +92,12 @@ struct FlagSteps : P {
   GDR_INLINE static void two_sum_tail(const D& a, const D& tail, const D& b, D& s, D& t) {
     const D c = Subtract ? xor_(b, set_bits(sign)) : b;
     const D big = P::larger(a, c);
-    const D small = logic<0x96>(a, c, big);  // the other one; a NaN too, which `larger` passes over
-    s = add_round<nearest>(big, small);
+    const D small = logic<0x96>(a, c, big);  // the other one, also if it is a NaN
+    s = add_round(nearest, big, small);
     t = add(sub(small, sub(s, big)), tail);
   }
-  /// The sum (difference) of two zeros is -0 if both (the first and the second's negative) are; the
-  /// steps above lose that. A sum of negative numbers is negative anyhow.
+  /// The sum (difference) of two zeros is -0 if both (the first and the negated second) are; the
+  /// steps above lose that sign. A sum of negative numbers is negative.
   template <bool Subtract>
   GDR_INLINE static D sum_sign(const D& h, const D& a, const D& b) {
     return or_(h, logic < Subtract ? 0x20 : 0x80 > (a, b, set_bits(sign)));
@@ -128,14 +105,14 @@ struct FlagSteps : P {
 
   /// s + t rounded to odd.
   GDR_INLINE static D odd_tail(const D& s, const D& t) {
-    const D v = add_round<truncate>(s, t);
+    const D v = add_round(truncate, s, t);
     return set_last(differ(sub(v, s), t), v);
   }
 
   /// s + t rounded to a long's 61 bits, as a pair. Cut to 53 bits, the sum has the exponent of the
   /// exact one; the rest is rounded where a long ends.
   GDR_INLINE static void round_long(const D& s, const D& t, D& h, D& l) {
-    h = add_round<truncate>(s, t);
+    h = add_round(truncate, s, t);
     l = round_tail(h, sub(t, sub(h, s)));
   }
   /// The rest rounded where the long h + rest ends. h is cut, so it never becomes infinite:
@@ -143,41 +120,34 @@ struct FlagSteps : P {
   GDR_INLINE static D round_tail(const D& h, const D& rest) {
     const D power = and_(add(h, h), set_bits(exponent));
     const D far = set(0x1.8p-9);
-    return fma(power, far, fnma_round<nearest>(power, far, rest));
+    return fma(power, far, fnma_round(nearest, power, far, rest));
   }
 
-  /// t rounded where the long s + t ends, which s need not be the head of. For what a pair and a
-  /// short have left: either s is rounded, and t small, or nothing is rounded, and t has few bits.
-  /// A long below 2^-1022 is none: then s is below 2^-1013, and underflows where it is scaled.
+  /// t rounded where the long s + t ends, of which s need not be the head. For sums of a pair and a
+  /// short: either s is rounded, and t small, or nothing is rounded, and t has few bits. If the
+  /// long is below 2^-1022, s is below 2^-1013, and its scaled value underflows.
   GDR_INLINE static D round_unnormalized(const D& s, const D& t) {
     const D scaled = mul(s, set(0x1p-28));
-    const D power = and_(fma_round<truncate>(scaled, set(0x1p28), t), set_bits(exponent));
+    const D power = and_(fma_round(truncate, scaled, set(0x1p28), t), set_bits(exponent));
     const D far = set(0x1.8p-8);
-    return fma(power, far, fnma_round<nearest>(power, far, t));
+    return fma(power, far, fnma_round(nearest, power, far, t));
   }
 
   /// The leading 53 bits of a pair, cut. A zero keeps its sign, which -0 + 0 would lose.
   GDR_INLINE static D head(const D& h, const D& l) {
-    return logic<0xf8>(add_round<truncate>(h, l), h, set_bits(sign));  // x | (h & sign)
+    return logic<0xf8>(add_round(truncate, h, l), h, set_bits(sign));  // x | (h & sign)
   }
 
   /// a b rounded as round_short does, and as a pair. The product's error must be a double; taken
   /// from 2^28 p - p with it, the product is rounded once. Its sign is turned so that -0 stays -0.
   GDR_INLINE static D rounded_product(const D& a, const D& b) {
-    const D p = mul_round<nearest>(a, b);
+    const D p = mul_round(nearest, a, b);
     const D minus_error = fnma(a, b, p);
-    return fms_round<nearest>(p, set(0x1p28), fma_round<nearest>(p, set(0x1p28 - 1), minus_error));
+    return fms_round(nearest, p, set(0x1p28), fma_round(nearest, p, set(0x1p28 - 1), minus_error));
   }
   GDR_INLINE static void long_product(const D& a, const D& b, D& h, D& l) {
-    h = mul_round<truncate>(a, b);
+    h = mul_round(truncate, a, b);
     l = round_tail(h, fms(a, b, h));
-  }
-
-  GDR_INLINE static D magnitude(const D& a) { return and_(a, set_bits(~sign)); }
-  /// Bits where a lane is infinite or not a number.
-  template <std::uint64_t Failure>
-  GDR_INLINE static unsigned any_beyond(const D& a) {
-    return P::is_checked(a) ? 0 : P::template any<Failure>(P::beyond(a));
   }
 };
 

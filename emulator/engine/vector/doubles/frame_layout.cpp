@@ -1,12 +1,9 @@
-#include "emulator/engine/vector/doubles/frame_layout.hpp"
-
+// Layout of rows in a frame: operations and links to the state with frame offsets.
 #include <algorithm>
 #include <atomic>
+#include <map>
 
-#include "emulator/engine/vector/doubles/accumulations.hpp"
-#include "emulator/engine/vector/doubles/bm_store.hpp"
-#include "emulator/engine/vector/doubles/hoisted_tests.hpp"
-#include "emulator/engine/vector/doubles/masked_lanes.hpp"
+#include "emulator/engine/vector/doubles/row_program.hpp"
 
 namespace gdr {
 namespace {
@@ -18,42 +15,80 @@ std::pair<StateMemory, std::uint32_t> state_row(const WordNumbers& numbers, std:
   return {StateMemory::Registers, 2 * w};
 }
 
-/// Properties of exported words; null for imports.
-struct Export {
-  const Halves& imported;
-  const std::vector<bool>& kept;
-};
-
-std::vector<RowLink> links(const WordNumbers& numbers, const Exchange& e, const Export* out) {
+std::vector<RowLink> links(const RowSection& s, const WordNumbers& numbers, bool import,
+                           const std::vector<bool>& results) {
   std::vector<RowLink> list;
-  for (std::uint32_t w = 0; w < e.words.size(); ++w) {
-    if (!e.chosen[w][0] && !e.chosen[w][1]) continue;
-    const WordState& word = e.words[w];
+  const auto add = [&list](StateMemory memory, std::uint32_t row, Form form, const RowSpan& rows) {
+    RowLink& made = list.emplace_back();
+    made.link.memory = memory;
+    made.link.row = row;
+    made.link.form = form;
+    made.rows = rows;
+    return &made.link;
+  };
+  const Halves& chosen = import ? s.imported : s.written;
+  for (std::uint32_t w = 0; w < chosen.size(); ++w) {
+    if (!chosen[w][0] && !chosen[w][1]) continue;
+    const WordState& word = import ? s.entry[w] : s.exit[w];
     const auto [memory, row] = state_row(numbers, w);
-    const bool import = out == nullptr;
-    const bool fresh = !import && !out->imported[w][0] && !out->imported[w][1];
-    const bool scratch = !import && !out->kept[w];
-    if (word.rep == Rep::Long) {
-      list.push_back({{memory, row, word.head ? Form::Head : Form::Pair, 0, 0, false,
-                       import && word.plus_zero, fresh, scratch},
-                      long_rows(w, 0)});
-      continue;
-    }
+    const bool is_long = word.rep == Rep::Long;
     for (unsigned half = 0; half < 2; ++half) {
-      if (!e.chosen[w][half]) continue;
-      list.push_back(
-          {{memory, row + half, Form::Short, 0, 0, word.floats[half], false, fresh, scratch},
-           short_rows(numbers, {w, half}, 0)});
+      if (is_long ? half == 1 : !chosen[w][half]) continue;
+      const Form of_long = word.head ? Form::Head : Form::Pair;
+      StateLink* link = add(memory, row + half, is_long ? of_long : Form::Short,
+                            is_long ? long_rows(w, 0) : short_rows(numbers, {w, half}, 0));
+      link->float_result = !is_long && word.floats[half];
+      link->plus_zero = import && is_long && word.plus_zero;
+      link->fresh = !import && !s.imported[w][0] && !s.imported[w][1];
+      link->scratch = !import && !results[w];
     }
   }
-  for (std::uint32_t m = 0; m < e.masks.size(); ++m) {
-    if (e.masks[m]) {
-      list.push_back({{StateMemory::Masks, m, Form::Short, 0, 0, false, false, false, false},
-                      mask_rows(0, m)});
-    }
+  const std::vector<bool>& masks = import ? s.mask_imported : s.mask_written;
+  for (std::uint32_t m = 0; m < masks.size(); ++m) {
+    if (masks[m]) add(StateMemory::Masks, m, Form::Short, mask_rows(0, m));
   }
   return list;
 }
+
+/// Collects used rows and assigns their offsets: rows of one operand are consecutive; a cache line
+/// separates others, so that strips of a kilobyte have different page offsets.
+class RowLayout {
+ public:
+  void use(const RowSpan& span, unsigned elements) {
+    if (!span.used) return;
+    const unsigned count = span.stride * (elements - 1) + 1;
+    use_rows(span.lanes, count);
+    if (span.has_tail) use_rows(span.tail, count);
+  }
+  /// Offsets for all rows of `row_bytes`; returns the size of the frame.
+  std::uint32_t assign(std::uint32_t row_bytes) {
+    constexpr std::uint32_t line = 64;
+    row_bytes_ = row_bytes;
+    std::uint32_t next = 0;
+    for (const auto& [row, joined] : joined_) {
+      if (!joined) next += line;
+      offsets_[row] = next;
+      next += row_bytes;
+    }
+    return next + line;
+  }
+  bool has(RowId row) const { return offsets_.count(row) != 0; }
+  std::uint32_t offset(RowId row) const { return offsets_.at(row); }
+  /// All zero for no_rows.
+  LanePlace place(const RowSpan& span) const {
+    if (!span.used) return {};
+    return {offset(span.lanes), span.has_tail ? offset(span.tail) : 0, span.stride * row_bytes_};
+  }
+
+ private:
+  void use_rows(RowId first, unsigned count) {
+    joined_.try_emplace(first, false);
+    for (unsigned k = 1; k < count; ++k) joined_[{first.kind, first.number + k}] = true;
+  }
+  std::map<RowId, bool> joined_;  ///< whether the row follows the previous one without a gap
+  std::map<RowId, std::uint32_t> offsets_;
+  std::uint32_t row_bytes_ = 0;
+};
 
 OpList placed(const MaskedLists::List& list, const RowLayout& layout) {
   OpList out;
@@ -109,25 +144,13 @@ std::vector<StateLink> placed(const std::vector<RowLink>& links, const RowLayout
   return out;
 }
 
-}  // namespace
-
-std::vector<RowLink> import_links(const WordNumbers& numbers, const Exchange& e) {
-  return links(numbers, e, nullptr);
-}
-std::vector<RowLink> export_links(const WordNumbers& numbers, const Exchange& e,
-                                  const Halves& imported, const std::vector<bool>& kept) {
-  const Export out{imported, kept};
-  return links(numbers, e, &out);
-}
-
 /// Rows that a pass overwrites and needs as they were.
 std::vector<std::uint32_t> checkpoint(const MaskedLists& lists, const RowLayout& layout) {
   std::set<RowId> rows;
   for (const RowOp& o : lists.last.ops) {
     for (std::uint32_t k = 0; o.out.used && k < o.op.elements; ++k) {
-      const std::uint32_t up = k * o.out.stride;
-      rows.insert({o.out.lanes.kind, o.out.lanes.number + up});
-      if (o.out.has_tail) rows.insert({o.out.tail.kind, o.out.tail.number + up});
+      rows.insert(row_at(o.out, k));
+      if (o.out.has_tail) rows.insert(row_at(o.out, k, true));
     }
   }
   std::vector<std::uint32_t> offsets;
@@ -136,6 +159,23 @@ std::vector<std::uint32_t> checkpoint(const MaskedLists& lists, const RowLayout&
   }
   return offsets;
 }
+
+}  // namespace
+
+RowSpan constant_row(std::vector<ConstantRow>& constants, std::uint64_t bits,
+                     ConstantRow::Kind kind) {
+  const auto found = std::ranges::find_if(
+      constants, [&](const ConstantRow& c) { return c.bits == bits && c.kind == kind; });
+  const auto n = static_cast<std::uint32_t>(found - constants.begin());
+  if (found == constants.end()) constants.push_back({0, bits, kind});
+  return {{RowKind::Constant, n}, {}, false, 0};
+}
+
+RowProgram::RowProgram(const RowSection& words, const WordNumbers& numbers,
+                       const std::vector<bool>& results)
+    : constants(words.constants),
+      imports(links(words, numbers, true, results)),
+      exports(links(words, numbers, false, results)) {}
 
 DoublesSection lay_out(RowProgram program, const DoublesKernels& kernels, std::uint32_t lanes) {
   DoublesSection out;
@@ -146,8 +186,7 @@ DoublesSection lay_out(RowProgram program, const DoublesKernels& kernels, std::u
     simplify_accumulations(list->ops, kernels);
   for (const auto* list : {&lists.before, &lists.enter, &lists.pass, &lists.last, &lists.after}) {
     for (const RowOp& o : list->ops) {
-      for (const RowSpan* span : {&o.a, &o.b, &o.out, &o.mask, &o.old})
-        layout.use(*span, o.op.elements);
+      for (const RowSpan* span : o.spans()) layout.use(*span, o.op.elements);
     }
   }
   for (const auto* list : {&program.imports, &program.exports}) {

@@ -1,5 +1,3 @@
-#include "emulator/engine/vector/doubles/hoisted_tests.hpp"
-
 #include <algorithm>
 
 #include "emulator/engine/vector/doubles/lane_liveness.hpp"
@@ -7,27 +5,19 @@
 namespace gdr {
 namespace {
 
-/// Scratch rows of masks for the next list, after all others.
-constexpr std::uint32_t first_waiting_row = 1U << 16;
-
-RowNumbering number_rows(const std::vector<RowOp>& ops) {
-  RowNumbering rows;
-  for (const RowOp& o : ops)
-    for (const RowSpan* span : {&o.a, &o.b, &o.out, &o.mask, &o.old})
-      rows.add(*span, o.op.elements);
-  return rows;
-}
+/// Scratch rows of hoisted masks, after all others.
+constexpr std::uint32_t first_mask_row = 1U << 16;
 
 /// A step of a test: the test itself, or an operation that computes its operands.
 struct Step {
   RowOp op;
-  int a = -1, b = -1;  ///< steps before it that made its operands; none: they are from before
+  int a = -1, b = -1;  ///< steps that compute its operands; -1: from before the list
 };
 using Steps = std::vector<Step>;
 
-class Carrier {
+class TestHoisting {
  public:
-  Carrier(RowProgram& program, const DoublesKernels& kernels)
+  TestHoisting(RowProgram& program, const DoublesKernels& kernels)
       : program_(program), kernels_(kernels) {}
 
   void run() {
@@ -41,29 +31,30 @@ class Carrier {
  private:
   /// Replaces tests that depend only on a list's inputs by their hoisted masks.
   void take_tests(std::vector<RowOp>& ops) {
-    const RowNumbering rows = number_rows(ops);
+    RowNumbering rows;
+    rows.add(ops);
     const ListLiveness list(ops, rows);
     std::vector<RowOp> changed = ops;
     for (std::size_t n = 0; n < ops.size(); ++n) {
       Steps steps;
       if (ops[n].kind != RowOpKind::Test || add_steps(list, n, steps) < 0) continue;
-      const RowSpan mask = waiting_mask(std::move(steps));
+      const RowSpan mask = hoisted_mask(std::move(steps));
       changed[n].op.kernel = kernels_.copy[0];
       changed[n].kind = RowOpKind::Compute;
       changed[n].a = mask;
       changed[n].b = no_rows;
-      // What is tested under a predicate goes to a scratch row first, and from there to the mask.
+      // The result of a predicated test goes to a scratch row first, and from there to the mask.
       for (std::size_t m = n + 1; ops[n].out.lanes.kind == RowKind::Scratch && m < ops.size(); ++m)
         if (has_elements(list, m, &ElementLiveness::a, n)) changed[m].a = mask;
     }
     ops = std::move(changed);
   }
 
-  /// The number of the step that does operation n, behind those that it needs; negative if it needs
-  /// what the list itself has made in another way.
+  /// Appends the steps of operation n and of its operands; returns the last one's number. Negative
+  /// if an operand is computed by the list in a way that cannot be repeated.
   int add_steps(const ListLiveness& list, std::size_t n, Steps& steps) const {
     Step step{list.ops()[n]};
-    // Without operands it may be one that reads the memory, which then holds the next group.
+    // An operation without operands may read the broadcast memory, which then holds the next group.
     if (step.op.predicated() || !step.op.a.used) return -1;
     if (!add_operand(list, n, step.op.a, &ElementLiveness::a, step.a, steps)) return -1;
     if (!add_operand(list, n, step.op.b, &ElementLiveness::b, step.b, steps)) return -1;
@@ -74,10 +65,10 @@ class Carrier {
   bool add_operand(const ListLiveness& list, std::size_t n, const RowSpan& operand,
                    ValueSite ElementLiveness::*site, int& made_by, Steps& steps) const {
     if (!operand.used || operand.lanes.kind == RowKind::Constant) return true;
-    bool from_before = true;
+    bool is_input = true;
     for (std::uint32_t k = 0; k < list.ops()[n].op.elements; ++k)
-      from_before = from_before && list.at(n, k).*site < 0;
-    if (from_before) return true;
+      is_input = is_input && list.at(n, k).*site < 0;
+    if (is_input) return true;
     const ValueSite first = list.at(n, 0).*site;
     if (first < 0 || element_at(first) != 0 || !has_elements(list, n, site, op_at(first)))
       return false;
@@ -87,7 +78,7 @@ class Carrier {
     return made_by >= 0;
   }
 
-  /// Whether each element of operation m has that of operation n as this operand.
+  /// Whether this operand of each element of operation m is the same element of operation n.
   static bool has_elements(const ListLiveness& list, std::size_t m,
                            ValueSite ElementLiveness::*site, std::size_t n) {
     const std::uint32_t elements = list.ops()[m].op.elements;
@@ -98,7 +89,6 @@ class Carrier {
   }
 
   bool same_operand(const RowSpan& x, const RowSpan& y) const {
-    const auto same = [](RowId a, RowId b) { return !(a < b) && !(b < a); };
     if (x.used != y.used || x.has_tail != y.has_tail) return false;
     if (!x.used) return true;
     if (x.lanes.kind == RowKind::Constant && y.lanes.kind == RowKind::Constant) {
@@ -106,7 +96,7 @@ class Carrier {
                         &b = program_.constants[y.lanes.number];
       return !x.has_tail && a.bits == b.bits && a.kind == b.kind;
     }
-    return x.stride == y.stride && same(x.lanes, y.lanes) && (!x.has_tail || same(x.tail, y.tail));
+    return same_rows(x, y);
   }
   bool alike(const Step& x, const Step& y) const {
     return x.op.op.kernel == y.op.op.kernel && x.op.op.elements == y.op.op.elements && x.a == y.a &&
@@ -115,7 +105,7 @@ class Carrier {
   }
 
   /// Row of a hoisted mask, shared by equal tests.
-  RowSpan waiting_mask(Steps steps) {
+  RowSpan hoisted_mask(Steps steps) {
     const auto same = [&](const Steps& others) {
       return std::ranges::equal(steps, others,
                                 [&](const Step& x, const Step& y) { return alike(x, y); });
@@ -137,13 +127,13 @@ class Carrier {
   RowProgram& program_;
   const DoublesKernels& kernels_;
   std::vector<Steps> tests_;
-  std::uint32_t next_row_ = first_waiting_row;
+  std::uint32_t next_row_ = first_mask_row;
 };
 
 }  // namespace
 
 void hoist_tests(RowProgram& program, const DoublesKernels& kernels) {
-  Carrier(program, kernels).run();
+  TestHoisting(program, kernels).run();
 }
 
 }  // namespace gdr

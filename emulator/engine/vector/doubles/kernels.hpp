@@ -17,7 +17,7 @@ struct DoublesMaker {
     return reinterpret_cast<double*>(run.frame + offset);
   }
 
-  /// A value being worked on. `t` is not used where the form has no tail.
+  /// Operand in registers. `t` is unused if the form has no tail.
   struct Value {
     D h, t;
   };
@@ -31,13 +31,18 @@ struct DoublesMaker {
     }
   }
 
-  /// Calls work(pointers of one element) for all elements; pointers of an operand move by its step.
+  /// Nonzero if a lane is infinite or NaN.
+  GDR_INLINE static unsigned any_beyond(const D& a) {
+    return H::is_checked(a) ? 0 : H::template any<inexact>(H::beyond(a));
+  }
+
+  /// Pointers of one element; each operand's pointers advance by its step.
   struct Rows {
     const double *a, *a_tail, *b, *b_tail, *mask, *old, *old_tail;
     double *out, *out_tail;
   };
 
-  /// When a kernel writes.
+  /// Lanes that a kernel writes: all, or those in which the mask is clear or set.
   enum class When { Always, IfClear, IfSet };
   template <When W, bool Tail = false>
   static void put(const Rows& r, std::size_t i, const D& x) {
@@ -117,8 +122,8 @@ struct DoublesMaker {
     if (host.failed()) run.failure |= inexact;
   }
 
-  /// a + b (a - b) to the rows of a, a pair that is never -0; elsewhere a + 0 (a - 0).
-  template <bool Subtract, When W, bool Loosely>
+  /// a + b (a - b) to the rows of a, a pair that is never -0; a + 0 (a - 0) in excluded lanes.
+  template <bool Subtract, When W, bool Unnormalized>
   GDR_INLINE static void accumulate(const DoublesOp& op, DoublesRun& run) {
     H host;
     for_each_vector(op, run, [&host](const Rows& r, std::size_t i) GDR_INLINE {
@@ -130,7 +135,7 @@ struct DoublesMaker {
       }
       D s, t, h, l;
       host.template two_sum_tail<Subtract>(a.h, a.t, b, s, t);
-      if constexpr (Loosely) {
+      if constexpr (Unnormalized) {
         h = s;
         l = host.round_unnormalized(s, t);
       } else {
@@ -144,7 +149,7 @@ struct DoublesMaker {
 
   // --- products
 
-  /// The leading bits that the multiplier sees of an operand: 50, or 25 of the second in one pass.
+  /// The leading bits of an operand that the multiplier reads: 50, or 25 of the second in one pass.
   template <Form F, std::uint64_t Dropped>
   static D cut(const Value& x) {
     if constexpr (F == Form::Short) return x.h;
@@ -209,14 +214,14 @@ struct DoublesMaker {
     for_each_vector(op, run, [&failed](const Rows& r, std::size_t i) GDR_INLINE {
       const Value a = normalized<A>(load<A>(r.a, r.a_tail, i));
       const Value b = normalized<B>(load<B>(r.b, r.b_tail, i));
-      // Shorts have been looked at before, where that was needed: an infinity is a true one.
+      // Shorts are checked before where necessary, so that an infinity is exact.
       failed |= H::template any<inexact>(shorts ? H::unordered(a.h, b.h)
                                                 : H::either(H::beyond(a.h), H::beyond(b.h)));
       const M same = H::equal(a.h, b.h);
       const M less = H::either(H::less(a.h, b.h), H::both(same, H::less(a.t, b.t)));
       Value x{H::select(less, Smaller ? a.h : b.h, Smaller ? b.h : a.h),
               H::select(less, Smaller ? a.t : b.t, Smaller ? b.t : a.t)};
-      // Zeros are equal to the host; of -0 and +0 the first is the smaller.
+      // The host compares zeros as equal; -0 is the smaller.
       const D zero = Smaller ? H::or_(a.h, b.h) : H::and_(a.h, b.h);
       x.h = H::select(H::equal(x.h, H::set(0)), H::and_(zero, H::set_bits(H::sign)), x.h);
       if constexpr (shorts) {
@@ -232,7 +237,7 @@ struct DoublesMaker {
   GDR_INLINE static void convert(const DoublesOp& op, DoublesRun& run) {
     for_each_vector(op, run, [](const Rows& r, std::size_t i) GDR_INLINE {
       Value x = load<A>(r.a, r.a_tail, i);
-      // A word with exponent 0 is a zero, whatever its fraction; so are the host's subnormals.
+      // A word with exponent 0 is a zero with any fraction, like the host's subnormals (DAZ).
       if constexpr (A == Form::Short && Long) x.h = H::round_short(x.h);
       store_rounded<Long, A>(r, i, x);
     });
@@ -243,7 +248,7 @@ struct DoublesMaker {
   static constexpr std::uint64_t short_bits = ~((std::uint64_t{1} << 28) - 1);
   static D keep_short(D x) { return H::and_(x, H::set_bits(short_bits)); }
 
-  /// A short's bits are the upper ones of the lane: sums wrap and comparisons see the sign.
+  /// A short is in the upper bits of the lane: sums wrap, and its sign is the lane's.
   template <int Op>
   static D integer_lane(D a, D b) {
     if constexpr (Op == 0) return H::bits_add(a, b);
@@ -255,7 +260,7 @@ struct DoublesMaker {
     if constexpr (Op == 6) return H::shlv(a, H::template shr<28>(b));
     if constexpr (Op == 7) return keep_short(H::shrv(a, H::template shr<28>(b)));
     if constexpr (Op == 8) {
-      // Shift the complement where the sign is set: what comes in is then ones.
+      // The complement is shifted where the sign is set, so that ones are shifted in.
       const D fill = H::ones(H::bits_less(a, H::set(0)));
       return keep_short(H::xor_(H::shrv(H::xor_(a, fill), H::template shr<28>(b)), fill));
     }
@@ -266,45 +271,38 @@ struct DoublesMaker {
     return a;
   }
 
-  /// With `Checked`, `a` is looked at as by `check` first.
+  /// `Checked`: includes `check` of `a`.
   template <int Op, bool Checked>
   GDR_INLINE static void integer(const DoublesOp& op, DoublesRun& run) {
     unsigned failed = 0;
     for_each_vector(op, run, [&failed](const Rows& r, std::size_t i) GDR_INLINE {
       const D a = H::load(r.a + i);
-      if constexpr (Checked) failed |= H::template any_beyond<inexact>(a);
+      if constexpr (Checked) failed |= any_beyond(a);
       H::store(r.out + i, integer_lane<Op>(a, H::load(r.b + i)));
     });
     if (Checked && failed != 0) run.failure |= inexact;
   }
 
-  /// The mask of an integer result that nobody keeps.
+  /// The mask of an integer result that is not stored.
   template <int Op, bool Zero>
   GDR_INLINE static void integer_test(const DoublesOp& op, DoublesRun& run) {
     for_each_vector(op, run, [](const Rows& r, std::size_t i) GDR_INLINE {
       const D x = integer_lane<Op>(H::load(r.a + i), H::load(r.b + i));
-      const D nought = H::set(0);
-      const M m = Zero ? H::bits_equal(x, nought) : H::bits_less(x, nought);
+      const D zero = H::set(0);
+      const M m = Zero ? H::bits_equal(x, zero) : H::bits_less(x, zero);
       H::store(r.out + i, H::ones(m));
     });
   }
 
   // --- masks
 
-  template <bool Integer, bool Zero>
+  template <bool Zero>
   GDR_INLINE static void test(const DoublesOp& op, DoublesRun& run) {
     unsigned failed = 0;
     for_each_vector(op, run, [&failed](const Rows& r, std::size_t i) GDR_INLINE {
       const D a = H::load(r.a + i);
-      const D nought = H::set(0);
-      M m;
-      if constexpr (Integer) {
-        m = Zero ? H::bits_equal(a, nought) : H::bits_less(a, nought);
-      } else {
-        failed |= H::template any_beyond<inexact>(a);
-        m = Zero ? H::equal(a, nought) : H::less(a, nought);
-      }
-      H::store(r.out + i, H::ones(m));
+      failed |= any_beyond(a);
+      H::store(r.out + i, H::ones(Zero ? H::equal(a, H::set(0)) : H::less(a, H::set(0))));
     });
     if (failed != 0) run.failure |= inexact;
   }
@@ -312,7 +310,7 @@ struct DoublesMaker {
   GDR_INLINE static void check(const DoublesOp& op, DoublesRun& run) {
     unsigned failed = 0;
     for_each_vector(op, run, [&failed](const Rows& r, std::size_t i) GDR_INLINE {
-      failed |= H::template any_beyond<inexact>(H::load(r.a + i));
+      failed |= any_beyond(H::load(r.a + i));
     });
     if (failed != 0) run.failure |= inexact;
   }
@@ -339,8 +337,8 @@ struct DoublesMaker {
 
   static constexpr std::uint64_t fraction60 = (std::uint64_t{1} << 52) - 1;
 
-  /// h and l of longs given as two shorts in the low 36 bits of lanes. Infinities, NaN and zeros
-  /// with a fraction are not for doubles.
+  /// h and l of longs given as two shorts in the low 36 bits of lanes. Fails for infinities, NaN
+  /// and zeros with a fraction.
   template <bool Tail>
   static Value pair_of(D hi, D lo, std::uint64_t& failure) {
     const D h = H::or_(H::template shl<28>(hi), H::template shr<8>(lo));
@@ -361,15 +359,15 @@ struct DoublesMaker {
     return {h, H::mul(H::mul(H::to_double(low), H::set(0x1p-60)), power)};
   }
 
-  /// The two shorts of a pair, the number's 61 bits cut apart.
+  /// The two shorts of a pair.
   GDR_INLINE static void shorts_of(Value x, D& hi, D& lo, std::uint64_t& failure) {
     const Value n = normalized<Form::Pair>(x);
     const D field = H::and_(n.h, H::set_bits(H::exponent));
-    // 2^-e as a double: biased 2046 - E. Beyond 2^1022 there is none.
+    // 2^-e as a double: biased 2046 - E. It is not normal from 2^1022 on.
     const D inverse = H::bits_sub(H::set_bits(std::uint64_t{2046} << 52), field);
     const M far = H::not_(H::less(field, H::set_bits(std::uint64_t{2045} << 52)));
     if (H::template any<inexact>(far) != 0) failure |= inexact;
-    const D unit = H::mul(H::mul(H::magnitude(n.t), H::set(0x1p60)), inverse);
+    const D unit = H::mul(H::mul(H::and_(n.t, H::set_bits(~H::sign)), H::set(0x1p60)), inverse);
     const D low = H::to_integer(H::select(H::equal(n.t, H::set(0)), H::set(0), unit));
     hi = H::template shr<28>(n.h);
     lo = H::or_(H::template shl<8>(H::and_(n.h, H::set_bits((1U << 28) - 1))), low);
@@ -486,8 +484,7 @@ struct DoublesMaker {
 
   // --- the table
 
-  /// A kernel that goes on to the next operation itself: a jump of its own for each kernel is what
-  /// the host predicts best.
+  /// A kernel that jumps to the next operation's: the host predicts one jump for each kernel best.
   template <DoublesKernel Kernel>
   static void chained(const DoublesOp& op, DoublesRun& run) {
     Kernel(op, run);
@@ -495,32 +492,29 @@ struct DoublesMaker {
     next.kernel(next, run);
   }
 
-  template <bool Second>
+  template <bool Second, Form A, Form B>
   static constexpr void set_binary(DoublesKernels& k) {
-    const auto set = [&]<Form A, Form B>() {
-      constexpr auto a = static_cast<unsigned>(A), b = static_cast<unsigned>(B);
-      constexpr auto always = When::Always;
-      k.sum[Second][a][b][0].always = chained<sum<Second, A, B, false, always>>;
-      k.sum[Second][a][b][1].always = chained<sum<Second, A, B, true, always>>;
-      k.product[Second][a][b][0].always = chained<product<Second, A, B, false, always>>;
-      k.product[Second][a][b][1].always = chained<product<Second, A, B, true, always>>;
-      k.extreme[Second][a][b][0] = chained<extreme<Second, A, B, false>>;
-      k.extreme[Second][a][b][1] = chained<extreme<Second, A, B, true>>;
-    };
+    constexpr auto a = static_cast<unsigned>(A), b = static_cast<unsigned>(B);
+    constexpr auto always = When::Always;
+    k.sum[Second][a][b][0].always = chained<sum<Second, A, B, false, always>>;
+    k.sum[Second][a][b][1].always = chained<sum<Second, A, B, true, always>>;
+    k.product[Second][a][b][0].always = chained<product<Second, A, B, false, always>>;
+    k.product[Second][a][b][1].always = chained<product<Second, A, B, true, always>>;
+    k.extreme[Second][a][b][0] = chained<extreme<Second, A, B, false>>;
+    k.extreme[Second][a][b][1] = chained<extreme<Second, A, B, true>>;
+  }
+  template <bool Second, unsigned... AB>
+  static constexpr void set_all_binary(DoublesKernels& k, std::integer_sequence<unsigned, AB...>) {
+    (set_binary<Second, static_cast<Form>(AB / form_count), static_cast<Form>(AB % form_count)>(k),
+     ...);
     k.accumulate[Second].always =
         chained<sum<Second, Form::Pair, Form::Short, true, When::Always, true>>;
     k.accumulate_unnormalized[Second].always = chained<accumulate<Second, When::Always, true>>;
-    const auto row = [&]<Form A>() {
-      set.template operator()<A, Form::Short>();
-      set.template operator()<A, Form::Head>();
-      set.template operator()<A, Form::Pair>();
-    };
-    row.template operator()<Form::Short>();
-    row.template operator()<Form::Head>();
-    row.template operator()<Form::Pair>();
+    set_masked<Second, When::IfClear>(k);
+    set_masked<Second, When::IfSet>(k);
   }
 
-  /// What kernels do all the time under a predicate: shorts, and sums of shorts in a long.
+  /// Common operations under a predicate: on shorts, and sums of shorts in a long.
   template <bool Second, When W>
   static constexpr void set_masked(DoublesKernels& k) {
     constexpr unsigned value = W == When::IfSet ? 1 : 0;
@@ -554,24 +548,19 @@ struct DoublesMaker {
     ((k.integer_test[Op][1] = chained<integer_test<Op, true>>), ...);
   }
 
-  /// `batch`: lanes that rows have a multiple of, at least H::width.
+  /// `batch`: rows have a multiple of so many lanes; at least H::width.
   static constexpr DoublesKernels make(std::uint32_t batch) {
     DoublesKernels k{};
     k.batch = batch;
-    set_binary<false>(k);
-    set_binary<true>(k);
-    set_masked<false, When::IfClear>(k);
-    set_masked<false, When::IfSet>(k);
-    set_masked<true, When::IfClear>(k);
-    set_masked<true, When::IfSet>(k);
+    constexpr std::make_integer_sequence<unsigned, form_count * form_count> forms{};
+    set_all_binary<false>(k, forms);
+    set_all_binary<true>(k, forms);
     set_unary<Form::Short>(k);
     set_unary<Form::Head>(k);
     set_unary<Form::Pair>(k);
     set_integer(k, std::make_integer_sequence<int, 15>());
-    k.test[0][0] = chained<test<false, false>>;
-    k.test[0][1] = chained<test<false, true>>;
-    k.test[1][0] = chained<test<true, false>>;
-    k.test[1][1] = chained<test<true, true>>;
+    k.test[0] = chained<test<false>>;
+    k.test[1] = chained<test<true>>;
     k.copy[0] = chained<copy<false>>;
     k.copy[1] = chained<copy<true>>;
     k.blend[0][0] = chained<blend<false, When::IfClear>>;

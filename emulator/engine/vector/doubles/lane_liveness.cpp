@@ -26,6 +26,11 @@ void RowNumbering::add(const RowSpan& span, std::uint32_t elements) {
   }
 }
 
+void RowNumbering::add(const std::vector<RowOp>& ops) {
+  for (const RowOp& o : ops)
+    for (const RowSpan* span : o.spans()) add(*span, o.op.elements);
+}
+
 ListLiveness::ListLiveness(const std::vector<RowOp>& ops, const RowNumbering& rows)
     : ops_(ops), rows_(rows), first_(ops.size()) {
   std::size_t count = 0;
@@ -59,8 +64,8 @@ void ListLiveness::find_sites() {
   }
 }
 
-/// A mask that was set under itself as predicate has the predicate's value only where the
-/// predicate let the new bit in and that has it too: !(p or z) is !p and !z.
+/// A mask that is written under itself as predicate has the predicate's value only where the old
+/// and the new bit both have it: !(p or z) is !p and !z.
 bool ListLiveness::restrict(std::vector<Literal>& when, Literal l) const {
   const auto at = std::lower_bound(when.begin(), when.end(), l);
   if (at != when.end() && *at == l) return true;
@@ -72,9 +77,7 @@ bool ListLiveness::restrict(std::vector<Literal>& when, Literal l) const {
   if (o.out.lanes.kind != RowKind::Mask || o.kind == RowOpKind::Test) return true;
   if (!o.predicated()) return restrict(when, {e.a, l.value});  // a copy
   const std::uint32_t k = element_at(l.site);
-  const RowId mask = row_at(o.mask, k), out = row_at(o.out, k);
-  const bool same_row = !(mask < out) && !(out < mask);
-  if (!same_row || l.value != o.op.value) return true;
+  if (row_at(o.mask, k) != row_at(o.out, k) || l.value != o.op.value) return true;
   return restrict(when, {e.mask, l.value})&& restrict(when, {e.a, l.value});
 }
 
@@ -114,7 +117,7 @@ void ListLiveness::analyse_element(std::size_t n, std::uint32_t k, RowLiveness& 
   }
   if (!result.live) result.when.clear();
   e.result = result;
-  if (o.kind == RowOpKind::CheckedInput) e.vouched = demand(rows, row_at(o.a, k));
+  if (o.kind == RowOpKind::CheckedInput) e.checked = demand(rows, row_at(o.a, k));
   observe(o.a, result);
   observe(o.b, result);
 }
@@ -125,7 +128,7 @@ RowLiveness ListLiveness::analyse(RowLiveness behind) {
   for (std::size_t n = ops_.size(); n-- > 0;) {
     for (std::uint32_t k = ops_[n].op.elements; k-- > 0;) analyse_element(n, k, rows);
   }
-  // Of masks that this list sets, nobody in front of it can know.
+  // Literals of masks that this list sets mean nothing before it.
   for (LaneLiveness& d : rows) std::erase_if(d.when, [](Literal l) { return l.site >= 0; });
   before_ = rows;
   return rows;

@@ -3,13 +3,13 @@
 // A row that is written under a predicate, or read only by such operations, is dead in lanes that
 // the predicate excludes. The analysis goes backwards through a list of operations, element by
 // element, and keeps for every row a condition: a set of literals "this mask has that value", all
-// of which hold in a lane in which the row is observed. Fewer literals are always right.
+// of which hold in a lane in which the row is live. Dropping a literal is always correct.
 #pragma once
 
 #include <map>
 #include <vector>
 
-#include "emulator/engine/vector/doubles/frame_layout.hpp"
+#include "emulator/engine/vector/doubles/row_program.hpp"
 
 namespace gdr {
 
@@ -35,12 +35,12 @@ struct Literal {
   friend auto operator<=>(const Literal&, const Literal&) = default;
 };
 
-/// Whether a row is observed, and in which lanes: where all literals hold (sorted; none: in all).
+/// Whether a row is live, and in which lanes: where all literals hold (sorted; none: in all lanes).
 struct LaneLiveness {
   bool live = false;
   std::vector<Literal> when;
   bool has(Literal l) const;
-  /// Adds what another reader observes.
+  /// Liveness for both of two readers.
   void join(const LaneLiveness& other);
   friend bool operator==(const LaneLiveness&, const LaneLiveness&) = default;
 };
@@ -51,6 +51,7 @@ using RowLiveness = std::vector<LaneLiveness>;
 class RowNumbering {
  public:
   void add(const RowSpan& span, std::uint32_t elements);
+  void add(const std::vector<RowOp>& ops);
   int number(RowId row) const { return numbers_.at(row); }
   bool has(RowId row) const { return numbers_.count(row) != 0; }
   std::size_t size() const { return rows_.size(); }
@@ -62,17 +63,11 @@ class RowNumbering {
   std::vector<RowId> rows_;
 };
 
-/// The row of an element; `tail`: of the tails.
-inline RowId row_at(const RowSpan& span, std::uint32_t element, bool tail = false) {
-  const RowId first = tail ? span.tail : span.lanes;
-  return {first.kind, first.number + span.stride * element};
-}
-
 /// One element of an operation: definitions of its operands and liveness of its result.
 struct ElementLiveness {
   ValueSite a = 0, b = 0, mask = 0;
   LaneLiveness result;   ///< for a Check: liveness of its operand
-  LaneLiveness vouched;  ///< for a CheckedInput: other uses of its operand
+  LaneLiveness checked;  ///< for a CheckedInput: liveness of its operand after it
   bool keeps = false;    ///< whether lanes that its predicate excludes are live
 };
 

@@ -1,30 +1,25 @@
-#include "emulator/engine/vector/doubles/masked_lanes.hpp"
-
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <optional>
 
 #include "emulator/engine/vector/doubles/lane_liveness.hpp"
 
 namespace gdr {
 namespace {
 
-/// A literal for every element of an operation: where the first one's mask was made.
-using StripLiteral = Literal;
-
 /// Constants and rows added to a program.
 class Supply {
  public:
   explicit Supply(RowProgram& program) : constants_(program.constants) {}
 
-  /// A harmless number, short, or long without a tail. Varies, so that differences are not 0.
+  /// A harmless number: a short, or a long without a tail. It varies, so that differences are not
+  /// 0.
   RowSpan number(bool has_tail) {
     const double x = 1 + 0.125 * (next_number_++ % 8);
     const RowSpan head = constant(std::bit_cast<std::uint64_t>(x));
     return has_tail ? RowSpan{head.lanes, constant(0).lanes, true, 0} : head;
   }
-  RowSpan tail() { return constant(0); }
+  RowSpan constant(std::uint64_t bits) { return constant_row(constants_, bits); }
   RowSpan strip(bool has_tail, std::uint32_t elements) {
     const RowSpan span{
         {RowKind::Scratch, next_row_}, {RowKind::Scratch, next_row_ + elements}, has_tail, 1};
@@ -33,23 +28,13 @@ class Supply {
   }
 
  private:
-  RowSpan constant(std::uint64_t bits) {
-    const auto same = [&](const ConstantRow& c) {
-      return c.bits == bits && c.kind == ConstantRow::Kind::Bits;
-    };
-    const auto found = std::ranges::find_if(constants_, same);
-    const auto n = static_cast<std::uint32_t>(found - constants_.begin());
-    if (found == constants_.end()) constants_.push_back({0, bits, ConstantRow::Kind::Bits});
-    return {{RowKind::Constant, n}, {}, false, 0};
-  }
-
-  static constexpr std::uint32_t first_row = 64;  ///< behind the translator's own
+  static constexpr std::uint32_t first_row = 64;  ///< after the translator's own
   std::vector<ConstantRow>& constants_;
   unsigned next_number_ = 0;
   std::uint32_t next_row_ = first_row;
 };
 
-/// out = where the mask has the value: `from`, else `other`.
+/// out = mask == value ? from : other.
 RowOp choice(const DoublesKernels& kernels, const RowSpan& mask, bool value, const RowSpan& from,
              const RowSpan& out, const RowSpan& other, const RowOp& like) {
   RowOp o;
@@ -92,18 +77,18 @@ class Masker {
     RowOp o = list_.ops()[n];
     made_[n] = true;
     if (unobserved(n)) {
-      if (o.kind == RowOpKind::CheckedInput && vouches(n)) check(o, o.a);
+      if (o.kind == RowOpKind::CheckedInput && is_checked_for_others(n)) check(o, o.a);
       return;
     }
     if (early_[n].used && only_for_early(n)) return;
-    if (early_[n].used) {  // computed before: only moved to its place
+    if (early_[n].used) {  // computed before: only copied to its place
       RowSpan from = early_[n];
       o.op.kernel = kernels_.copy[o.out.has_tail ? 1 : 0];
       o.a = from;
       o.b = no_rows;
       o.kind = RowOpKind::Compute;
     } else {
-      forget_what_is_left_out(n, o);
+      drop_dead_old_values(n, o);
       guard_operands(n, o);
     }
     out_.push_back(o);
@@ -124,7 +109,7 @@ class Masker {
     return true;
   }
 
-  /// Whether all readers of an operation's results have been moved, too.
+  /// Whether all readers of an operation's results have been moved as well.
   bool only_for_early(std::size_t n) const {
     if (list_.ops()[n].out.lanes.kind != RowKind::Scratch || is_left(n)) return false;
     for (std::size_t m = n + 1; m < list_.ops().size(); ++m) {
@@ -155,7 +140,7 @@ class Masker {
   }
 
   /// Replaces dead previous values of a masked write.
-  void forget_what_is_left_out(std::size_t n, RowOp& o) {
+  void drop_dead_old_values(std::size_t n, RowOp& o) {
     if (!o.predicated() || o.old.used || o.out.lanes.kind == RowKind::Mask) return;
     const auto left = [](const ElementLiveness& e, std::uint32_t) { return !e.keeps; };
     if (all_elements(n, left)) o.old = supply_.number(o.out.has_tail);
@@ -173,24 +158,24 @@ class Masker {
       guard_operand(n, o, o.a, &ElementLiveness::a, l);
       guard_operand(n, o, o.b, &ElementLiveness::b, l);
       if (o.kind != RowOpKind::CheckedInput) continue;
-      const bool replaced = before.lanes < o.a.lanes || o.a.lanes < before.lanes;
+      const bool replaced = before.lanes != o.a.lanes;
       const auto in_these_lanes = [&](const ElementLiveness& e, std::uint32_t k) {
-        return !e.vouched.live || e.vouched.has(of_element(l, k));
+        return !e.checked.live || e.checked.has(of_element(l, k));
       };
       apart = apart || (replaced && !all_elements(n, in_these_lanes));
     }
     if (!apart) return;
-    // What the check vouches for is observed in more lanes than the result.
+    // The checked operand is live in more lanes than the result.
     check(o, is_checked);
     const auto at = std::ranges::find(kernels_.integer_checked, o.op.kernel);
     o.op.kernel = kernels_.integer[at - std::begin(kernels_.integer_checked)];
     o.kind = RowOpKind::Compute;
   }
 
-  /// Whether others rely on a CheckedInput.
-  bool vouches(std::size_t n) const {
+  /// Whether later operations rely on the check of a CheckedInput.
+  bool is_checked_for_others(std::size_t n) const {
     return !all_elements(n,
-                         [](const ElementLiveness& e, std::uint32_t) { return !e.vouched.live; });
+                         [](const ElementLiveness& e, std::uint32_t) { return !e.checked.live; });
   }
   void check(const RowOp& like, const RowSpan& rows) {
     RowOp o = like;
@@ -201,21 +186,21 @@ class Masker {
     out_.push_back(o);
   }
 
-  /// The same literal of the first element's mask, of every element's own.
+  /// The literal of element k's mask that corresponds to `l` of the first element's.
   Literal of_element(Literal l, std::uint32_t k) const {
     if (l.site >= 0) return {l.site + static_cast<ValueSite>(k), l.value};
     const RowId first = rows_.row(-1 - l.site);
     const RowId row{first.kind, first.number + (first.kind == RowKind::Constant ? 0 : k)};
     return {rows_.has(row) ? entry_site(rows_.number(row)) : 0, l.value};
   }
-  bool holds_for_all(std::size_t n, StripLiteral l) const {
+  bool holds_for_all(std::size_t n, Literal l) const {
     return all_elements(n, [&](const ElementLiveness& e, std::uint32_t k) {
       return e.result.has(of_element(l, k));
     });
   }
 
   void guard_operand(std::size_t n, const RowOp& o, RowSpan& operand,
-                     ValueSite ElementLiveness::*site, StripLiteral l) {
+                     ValueSite ElementLiveness::*site, Literal l) {
     if (!operand.used || operand.lanes.kind == RowKind::Constant) return;
     const bool suspect = all_elements(n, [&](const ElementLiveness& e, std::uint32_t k) {
       const Literal own = of_element(l, k);
@@ -240,7 +225,7 @@ class Masker {
     chosen_[key] = operand = to;
   }
 
-  /// Whether a mask says something about the value: it was made from it.
+  /// Whether a mask was computed from the value.
   bool is_tested(ValueSite value, Literal mask) const {
     if (mask.site < 0) return false;
     const std::size_t t = op_at(mask.site);
@@ -257,7 +242,7 @@ class Masker {
     return from.out.lanes.kind == RowKind::Scratch &&
            among(from, list_.at(op_at(e.a), element_at(e.a)));
   }
-  /// The value that was only moved or converted since.
+  /// Definition of a value before moves and conversions.
   ValueSite origin_of(ValueSite value) const {
     while (value >= 0) {
       const RowOp& o = list_.ops()[op_at(value)];
@@ -270,7 +255,7 @@ class Masker {
     return value;
   }
 
-  /// Whether a masked write has left there what it found, which others observe.
+  /// Whether a predicated write has kept previous values, which are live.
   bool has_remains(ValueSite value, Literal mask) const {
     if (value < 0) return false;
     const RowOp& o = list_.ops()[op_at(value)];
@@ -278,7 +263,7 @@ class Masker {
     return o.predicated() && e.keeps && e.mask == mask.site && o.op.value == mask.value;
   }
 
-  /// Whether a row has what was left before the list, in lanes where nobody looked at that.
+  /// Whether a row holds a value from before the list, in lanes where it was dead there.
   bool is_left_over(const RowSpan& operand, ValueSite value, std::uint32_t k, Literal mask) const {
     const RowId row = row_at(operand, k);
     if (!guarded_ || value >= 0 || mask.site >= 0 || !rows_.has(row)) return false;
@@ -287,8 +272,8 @@ class Masker {
 
   // --- masks
 
-  /// Rows that have the mask now, for so many elements; no rows if there are none.
-  RowSpan mask_of(StripLiteral l, std::uint32_t elements) {
+  /// Rows that currently hold the mask of so many elements; no_rows if there are none.
+  RowSpan mask_of(Literal l, std::uint32_t elements) {
     if (l.site < 0) {
       const RowId first = rows_.row(-1 - l.site);
       const RowSpan span{first, {}, false, first.kind == RowKind::Constant ? 0U : 1U};
@@ -302,7 +287,7 @@ class Masker {
     span.lanes = row_at(test.out, first);
     span.has_tail = false;
     if (made_[t] && still(span, l.site, elements)) return span;
-    if (!early_[t].used && (made_[t] || !work_out_early(t))) return no_rows;
+    if (!early_[t].used && (made_[t] || !compute_early(t))) return no_rows;
     span = early_[t];
     span.lanes.number += first;
     return span;
@@ -316,20 +301,21 @@ class Masker {
     return true;
   }
 
-  /// A test can be done before its place if what it looks at is known: rows of its own then wait.
-  bool work_out_early(std::size_t n) {
+  /// Computes a test before its place, to scratch rows, if its operands are available.
+  bool compute_early(std::size_t n) {
     RowOp o = list_.ops()[n];
     if (o.predicated() || (o.kind != RowOpKind::Test && o.out.lanes.kind != RowKind::Scratch))
       return false;
     if (o.kind != RowOpKind::Test && o.kind != RowOpKind::Compute) return false;
-    if (!bring_early(n, o.a, &ElementLiveness::a) || !bring_early(n, o.b, &ElementLiveness::b))
+    if (!compute_operand_early(n, o.a, &ElementLiveness::a) ||
+        !compute_operand_early(n, o.b, &ElementLiveness::b))
       return false;
     guard_operands(n, o);
     o.out = early_[n] = supply_.strip(o.out.has_tail, o.op.elements);
     out_.push_back(o);
     return true;
   }
-  bool bring_early(std::size_t n, RowSpan& operand, ValueSite ElementLiveness::*site) {
+  bool compute_operand_early(std::size_t n, RowSpan& operand, ValueSite ElementLiveness::*site) {
     if (!operand.used || operand.lanes.kind == RowKind::Constant) return true;
     const std::uint32_t elements = list_.ops()[n].op.elements;
     const bool known = all_elements(n, [&](const ElementLiveness& e, std::uint32_t k) {
@@ -345,7 +331,7 @@ class Masker {
     if (!strip || element_at(first) != 0) return false;
     const std::size_t from = op_at(first);
     if (list_.ops()[from].op.elements != elements || made_[from]) return false;
-    if (!early_[from].used && !work_out_early(from)) return false;
+    if (!early_[from].used && !compute_early(from)) return false;
     const bool has_tail = operand.has_tail;
     operand = early_[from];
     operand.has_tail = has_tail;
@@ -358,9 +344,9 @@ class Masker {
   const DoublesKernels& kernels_;
   bool guarded_;
   std::vector<ValueSite> now_;  ///< by row
-  std::vector<bool> made_;      ///< by operation: its place has been passed
-  std::vector<RowSpan> early_;  ///< by operation: where its result waits
-  /// By rows, literal and what the rows have: that, or an ordinary number where it is left out.
+  std::vector<bool> made_;      ///< by operation: already emitted
+  std::vector<RowSpan> early_;  ///< by operation: rows of its early result
+  /// By rows, literal and definitions: the rows with dead lanes replaced.
   std::map<std::tuple<RowId, RowId, Literal, std::vector<ValueSite>>, RowSpan> chosen_;
   std::vector<RowOp> out_;
 };
@@ -398,12 +384,7 @@ class MaskedProgram {
  private:
   static RowNumbering rows_of(const RowProgram& program) {
     RowNumbering rows;
-    for (const auto* ops : {&program.before, &program.pass, &program.after}) {
-      for (const RowOp& o : *ops) {
-        for (const RowSpan* span : {&o.a, &o.b, &o.out, &o.mask, &o.old})
-          rows.add(*span, o.op.elements);
-      }
-    }
+    for (const auto* ops : {&program.before, &program.pass, &program.after}) rows.add(*ops);
     for (const auto* links : {&program.imports, &program.exports}) {
       for (const RowLink& l : *links) rows.add(l.rows, 1);
     }
@@ -421,9 +402,9 @@ class MaskedProgram {
     if (program_.repeats) join(first, before_.behind_from(pass_.before()));
     before_.analyse(std::move(first));
   }
-  /// Behind a pass stands another one, or the last two, or `after`. The last one often overwrites
-  /// nothing that it has computed, so that all of it is observed, and with it what the pass
-  /// before left: that goes for one more pass, but seldom for two.
+  /// A pass is followed by another one, by the last two, or by `after`. All that the last pass
+  /// leaves is live, often including values of the pass before it, but seldom of the one before
+  /// that.
   void analyse_pass() {
     RowLiveness seed = pass_.behind_from(last_but_one_.before());
     if (fused_) {
@@ -439,7 +420,7 @@ class MaskedProgram {
       list.analyse(behind);
       RowLiveness next = seed;
       join(next, list.behind_from(list.before()));
-      join(next, behind);  // conditions only ever get weaker, so this ends
+      join(next, behind);  // conditions only get weaker, so this terminates
       if (next == behind) return;
       behind = std::move(next);
     }
@@ -475,8 +456,7 @@ class MaskedProgram {
             live_rows(demands.behind())};
   }
 
-  /// Words that come from the machine's state may be anything in lanes where passes do not observe
-  /// them.
+  /// Replaces imported words in lanes in which they are dead in all passes.
   std::vector<RowOp> entering() {
     std::vector<RowOp> ops;
     if (program_.pass.empty()) return ops;
@@ -492,7 +472,7 @@ class MaskedProgram {
       like.op.elements = 1;
       like.op.lanes = program_.pass.front().op.lanes;
       ops.push_back(choice(kernels_, mask, l.value, span, span,
-                           row.kind == RowKind::Tail ? supply_.tail() : supply_.number(false),
+                           row.kind == RowKind::Tail ? supply_.constant(0) : supply_.number(false),
                            like));
     }
     return ops;

@@ -33,16 +33,15 @@ struct DoublesRun {
   const DoublesOp* next = nullptr;  ///< continuation after a pause
   std::uint64_t* memory[3] = {};    ///< broadcast memory: fixed words, current j-items, outputs
   std::uint64_t failure = 0;        ///< bits of DoublesFailure; flags of the host come on top
-  std::uint64_t put[8] = {};        ///< words on their way to the broadcast memory (upper, lower)
+  std::uint64_t put[8] = {};        ///< words to be stored to the broadcast memory (upper, lower)
 };
 
-/// Works on an operation and goes on to the one behind it in the array; the last one stops, and
-/// some pause: where a compiler makes calls of the jumps from one to the next, the stack stays
-/// small.
+/// Executes an operation and then the next one in the array; the last one stops. Some pause, which
+/// bounds the stack if the compiler turns the jumps between kernels into calls.
 using DoublesKernel = void (*)(const DoublesOp& op, DoublesRun& run);
 
 /// Lanes of an operand as byte offsets in the frame; `tail` is the l of a pair, or the lower of two
-/// rows of shorts. `step` leads from an element to the next.
+/// rows of shorts; `step` is the distance of elements.
 struct LanePlace {
   std::uint32_t lanes = 0, tail = 0, step = 0;
 };
@@ -53,9 +52,9 @@ struct DoublesOp {
   std::uint32_t elements = 0;
   std::uint32_t lanes = 0;  ///< lanes of a row, a multiple of DoublesKernels::batch
   LanePlace a, b, out;
-  LanePlace mask;                  ///< the predicate, if the kernel heeds one
-  LanePlace old;                   ///< under a predicate: what lanes get that it leaves out
-  bool value = true;               ///< the predicate's bit that lets a write through
+  LanePlace mask;                  ///< the predicate, if the kernel has one
+  LanePlace old;                   ///< under a predicate: values of the excluded lanes
+  bool value = true;               ///< the predicate's bit in written lanes
   std::uint8_t memory = 0;         ///< transfers: which of DoublesRun::memory
   std::uint8_t element = 0;        ///< transfers to the memory: which word of `put`
   std::uint32_t address = 0;       ///< transfers: in shorts from there
@@ -63,7 +62,7 @@ struct DoublesOp {
   std::uint32_t lane = 0;          ///< transfers to the memory: the PE
 };
 
-/// Rows of the machine's state on their way to or from a frame.
+/// Rows of the machine's state to be imported to or exported from a frame.
 struct StateRows {
   std::uint64_t *hi = nullptr, *lo = nullptr;  ///< shorts of the state, `pes` lanes each
   double *lanes = nullptr, *tail = nullptr;    ///< rows of the frame
@@ -75,8 +74,8 @@ struct StateRows {
 /// Both return bits of DoublesFailure.
 using StateKernel = std::uint64_t (*)(const StateRows& rows);
 
-/// A kernel, and the same writing only where a predicate of the value false or true lets it (null
-/// where that takes a blend of its own).
+/// A kernel, and the same under a predicate of the value false or true (null: a separate blend is
+/// necessary).
 struct MaskableKernel {
   DoublesKernel always = nullptr;
   DoublesKernel under[2] = {};
@@ -85,9 +84,9 @@ struct MaskableKernel {
 /// Kernels of one instruction set. Sums and products: [operation][form of a][form of b][long out].
 struct DoublesKernels {
   MaskableKernel sum[2][form_count][form_count][2];  ///< fadd, fsub
-  /// The same, long from a pair and a short, where the pair is never -0: accumulation.
+  /// Accumulation: long sum of a pair that is never -0 and a short.
   MaskableKernel accumulate[2];
-  /// The same in place: where the predicate leaves a lane out, zero is added (only under one).
+  /// The same in place, only under a predicate: zero is added in excluded lanes.
   MaskableKernel accumulate_in_place[2];
   /// The same in place, for another accumulation to the same rows: l may be larger than one unit in
   /// the last place of h, and h + l beyond the largest long is not noticed.
@@ -99,26 +98,45 @@ struct DoublesKernels {
   DoublesKernel integer[15];
   DoublesKernel integer_checked[15];  ///< the same, with `check` of `a`
   DoublesKernel integer_test[15][2];  ///< only the mask of the result: [negative, zero]
-  /// `a` to the mask's lanes: [integer][negative, zero].
-  DoublesKernel test[2][2];
-  DoublesKernel copy[2];      ///< rows as they are: without and with tails
-  DoublesKernel blend[2][2];  ///< the same where the predicate lets it: [tails][value]
-  DoublesKernel fill[3];      ///< a word of the broadcast memory to all lanes, by form
-  DoublesKernel check;        ///< fails if a lane of `a` is infinite or no number
-  DoublesKernel split[2];     ///< head or pair to two rows of shorts
-  DoublesKernel join;         ///< two rows of shorts to a pair
+  DoublesKernel test[2];              ///< float `a` to the mask's lanes: [negative, zero]
+  DoublesKernel copy[2];              ///< rows as they are: without and with tails
+  DoublesKernel blend[2][2];          ///< the same under a predicate: [tails][value]
+  DoublesKernel fill[3];              ///< a word of the broadcast memory to all lanes, by form
+  DoublesKernel check;                ///< fails if a lane of `a` is infinite or no number
+  DoublesKernel split[2];             ///< head or pair to two rows of shorts
+  DoublesKernel join;                 ///< two rows of shorts to a pair
   StateKernel import[form_count];
   StateKernel export_[form_count];  ///< never fails for a short
-  StateKernel check_result;         ///< whether a short that floats have left is what it shows
-  StateKernel export_result;        ///< both for such a short
+  StateKernel check_result;         ///< fails if a float result is infinite or NaN
+  StateKernel export_result;        ///< export of a short with this check
   void (*leave)();          ///< call after the last kernel: clears the upper halves of registers
   unsigned failure_flags;   ///< MXCSR flags that mark a run as failed
   std::uint32_t batch = 0;  ///< rows have a multiple of so many lanes
 };
 
-/// Lanes of the chip's own blocks, and those that blocks with fewer PEs have a multiple of.
+/// Lanes of a row are a multiple of this: for the chip's own blocks, and for those with fewer PEs.
 constexpr std::uint32_t wide_batch = 32, narrow_batch = 8;
 const DoublesKernels& doubles_kernels_avx2(std::uint32_t batch) noexcept;
 const DoublesKernels& doubles_kernels_avx512(std::uint32_t batch) noexcept;
+
+// --- kernels that need no vectors: transfers to the broadcast memory, and the end of a list
+
+/// Copies a lane's short to DoublesRun::put, before the instruction writes anything.
+void read_lane(const DoublesOp& op, DoublesRun& run);
+/// Stores a word of DoublesRun::put to the broadcast memory, always or under the lane's mask.
+void write_always(const DoublesOp& op, DoublesRun& run);
+void write_masked_word(const DoublesOp& op, DoublesRun& run);
+/// Stores a lane's long of each element to consecutive words; `a` has their upper and lower halves.
+void store_longs(const DoublesOp& op, DoublesRun& run);
+/// True for the kernels above.
+bool touches_memory(DoublesKernel kernel);
+/// Ends a list; or interrupts it, to continue at DoublesRun::next.
+void stop(const DoublesOp& op, DoublesRun& run);
+void pause(const DoublesOp& op, DoublesRun& run);
+/// Number of operations between pauses.
+constexpr std::size_t pause_after = 256;
+
+/// An operation without operands.
+DoublesOp plain_operation(DoublesKernel kernel);
 
 }  // namespace gdr

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "emulator/engine/engine.hpp"
 #include "emulator/engine/vector/doubles/translate.hpp"
@@ -17,24 +18,44 @@ struct SourceLanes {
 /// Outcome of a run on doubles.
 struct DoublesResult {
   std::uint64_t failure = 0;  ///< bits of DoublesFailure; 0: every lane is exact
-  /// Passes that are proved and left in the block: all, or with a failure all but the last ones, or
+  /// Verified passes, whose results are in the block: all; on failure, all but the last ones or
   /// none.
   std::uint64_t passes = 0;
 };
 
-/// Run a section on doubles, in the machine's floating-point mode (MachineFloatMode). If no pass is
-/// proved, the block is as it was, except for words that the section writes without looking at
-/// them; if all but the last ones are, that holds for words that those write without looking.
-/// A section that writes to the broadcast memory must have its j-items there.
+/// Runs a section on doubles, in the machine's floating-point mode (MachineFloatMode). If no pass
+/// is verified, the block is unchanged, except for words that the section writes without reading
+/// them; if all but the last ones are, the same holds for words that those write without reading
+/// them. A section that writes to the broadcast memory must have its j-items there.
 DoublesResult run_on_doubles(const DoublesSection& section, const DoublesKernels& kernels,
                              BlockState& block, const BlockRun& run, SourceLanes sources);
 
-/// Whether this host raises and suppresses exception flags as verification needs; some emulators
-/// and debuggers do not. Tested once for each instruction set.
-bool exception_flags_work(const DoublesKernels& kernels);
+/// Repeats a failed run operation by operation and names the first instruction with an inexact
+/// result: "body, instruction 12, kernel.gds:40: a number is too large for doubles". The block must
+/// be as it was before the run, and is left as a failed run leaves it. Takes a multiple of the
+/// run's time.
+std::string diagnose(const Program& program, const DoublesSection& section,
+                     const DoublesKernels& kernels, BlockState& block, const BlockRun& run,
+                     SourceLanes sources);
 
-/// The kernels for rows of a multiple of `batch` lanes, if the host has them and its flags work;
-/// else null.
+/// The kernels for rows of a multiple of `batch` lanes, if the host has them and raises and
+/// suppresses exception flags as verification needs (some emulators and debuggers do not); else
+/// null. Tested once for each instruction set.
 const DoublesKernels* verified_doubles_kernels(Isa isa, std::uint32_t batch = wide_batch);
+
+/// MXCSR's exception flags.
+unsigned raised_flags() noexcept;
+void clear_flags() noexcept;
+
+/// Consecutive rows of longs: `lanes` upper shorts, then as many lower ones.
+struct LongRows {
+  std::uint64_t* shorts = nullptr;
+  std::size_t count = 0, lanes = 0;
+};
+
+/// Sums of the reduction network: leaves the sum of all rows in the first, in the order of
+/// reduce_tree. False if the sum is not verified exact in doubles, or this host's flags do not
+/// work: then nothing has changed.
+bool add_rows_in_doubles(Isa isa, const LongRows& rows);
 
 }  // namespace gdr

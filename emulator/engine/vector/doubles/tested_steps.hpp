@@ -12,7 +12,7 @@
 namespace gdr {
 
 /// Steps of one kernel and their failed tests, composed of single instructions `P` on vectors: the
-/// host's, or such as are only written down.
+/// host's, or traced ones.
 template <class P>
 struct TestedSteps : P {
   using P::add, P::sub, P::mul, P::fma, P::fms, P::fnma, P::and_, P::or_, P::xor_, P::and_not;
@@ -66,8 +66,7 @@ struct TestedSteps : P {
     two_sum<Subtract>(a, b, s, t);
     t = add_proved(t, tail);
   }
-  /// The sum (difference) of two zeros is -0 if both (the first and the second's negative) are; the
-  /// steps above lose that. A sum of negative numbers is negative anyhow.
+  /// The sign of a zero sum; see FlagSteps.
   template <bool Subtract>
   GDR_INLINE static D sum_sign(const D& h, const D& a, const D& b) {
     const D both = Subtract ? and_not(a, b) : and_(a, b);
@@ -79,7 +78,7 @@ struct TestedSteps : P {
     rest = differ(e, set(0));
     return bits_sub(s, P::template shr<63>(and_(xor_(s, e), rest)));
   }
-  /// s + e rounded to odd: what rounds it again to fewer bits rounds the exact sum.
+  /// s + e rounded to odd: rounding it again to fewer bits rounds the exact sum.
   GDR_INLINE static D to_odd(const D& s, const D& e) {
     D rest;
     const D cut = truncated(s, e, rest);
@@ -120,8 +119,8 @@ struct TestedSteps : P {
     h = mul(a, b);
     l = round_tail(h, fms(a, b, h));
   }
-  /// The rest rounded where the long h + rest ends. Were h a power of two and the rest of the other
-  /// sign, it would end elsewhere: a power of two with any rest counts as inexact.
+  /// The rest rounded where the long h + rest ends. If h is a power of two and the rest has the
+  /// other sign, it ends elsewhere: a power of two with any rest counts as inexact.
   GDR_INLINE D round_tail(const D& h, const D& rest) {
     const D power = and_(h, set_bits(exponent));
     inexact_lanes = or_(inexact_lanes, and_(bits_equal(power, magnitude(h)), rest));
@@ -140,11 +139,6 @@ struct TestedSteps : P {
   }
 
   GDR_INLINE static D magnitude(const D& a) { return and_(a, set_bits(~sign)); }
-  /// Bits where a lane is infinite or not a number.
-  template <std::uint64_t Failure>
-  GDR_INLINE static unsigned any_beyond(const D& a) {
-    return P::is_checked(a) ? 0 : P::template any<Failure>(P::beyond(a));
-  }
 };
 
 }  // namespace gdr

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "emulator/engine/vector/doubles/bm_store.hpp"
-#include "emulator/engine/vector/doubles/section.hpp"
+#include "emulator/engine/vector/doubles/op.hpp"
 #include "emulator/engine/vector/doubles/word_pass.hpp"
-#include "emulator/engine/vector/slot_order.hpp"
+#include "emulator/engine/vector/plan.hpp"
 #include "emulator/isa/table.hpp"
 #include "emulator/isa/validate.hpp"
 
@@ -18,7 +17,7 @@ class Translator : public WordPass {
  public:
   Translator(const std::vector<Instruction>& section, const WordUses& uses,
              const Geometry& geometry, const DoublesKernels& kernels, bool heads,
-             const Entry& entry)
+             const std::vector<WordState>& entry)
       : WordPass(uses, geometry, kernels, heads, entry),
         section_(section),
         mask_defined_(mask_registers * max_elements),
@@ -37,7 +36,7 @@ class Translator : public WordPass {
   }
 
   RowSection finish() && {
-    return {std::move(ops_),           std::move(constants_),    entry_.words,
+    return {std::move(ops_),           std::move(constants_),    entry_,
             std::move(words_),         std::move(imported_),     std::move(written_),
             std::move(mask_imported_), std::move(mask_written_), writes_memory_};
   }
@@ -51,10 +50,10 @@ class Translator : public WordPass {
     Result result;
     MaskableKernel kernel;
     RowSpan out;
-    bool direct = false;       ///< `out` is the first destination itself
-    bool tested = false;       ///< nothing but the mask's lanes was made
-    bool checked = false;      ///< the kernel looks at `a`: its bits count from then on
-    std::optional<bool> flag;  ///< the same in all lanes and known beforehand: of a constant
+    bool direct = false;       ///< `out` is the first destination
+    bool tested = false;       ///< only the mask's lanes were computed
+    bool checked = false;      ///< the kernel checks `a`
+    std::optional<bool> flag;  ///< mask flag of a constant, the same in all lanes
   };
 
   void instruction(const Instruction& i) {
@@ -65,13 +64,13 @@ class Translator : public WordPass {
     Slot alu = prepare(i.alu, i.vlen);
     if (i.move.op == Op::Bput) read_put(i);
     if (i.predicate.used) need_mask(i.predicate.mask, i.vlen);
-    const bool straight = order != SlotOrder::Neither;
+    const bool in_order = order != SlotOrder::Neither;
     if (order == SlotOrder::AdderFirst) {
-      compute(i, alu, 1, straight);
-      compute(i, mul, 0, straight);
+      compute(i, alu, 1, in_order);
+      compute(i, mul, 0, in_order);
     } else {
-      compute(i, mul, 0, straight);
-      compute(i, alu, 1, straight);
+      compute(i, mul, 0, in_order);
+      compute(i, alu, 1, in_order);
     }
     commit(i, mul);
     commit(i, alu);
@@ -122,7 +121,7 @@ class Translator : public WordPass {
     }
   }
 
-  /// What may stand for something else must not be compared. Of shorts one is taken as it is.
+  /// Inexact infinities and NaN must not be compared. The result of two shorts is one of them.
   void prepare_extreme(Slot& s, unsigned vlen) {
     const Arithmetic& slot = *s.slot;
     if (s.a.form == Form::Short) check_numbers(slot.a, vlen, s.a);
@@ -131,7 +130,7 @@ class Translator : public WordPass {
     if (shorts && slot.width == Width::Short) s.result.is_float = false;
   }
 
-  /// Where one side is never -0, no sum is.
+  /// A sum is never -0 if one operand is never -0.
   void prepare_sum(Slot& s, unsigned subtract, unsigned out) {
     s.kernel =
         kernels_
@@ -192,7 +191,7 @@ class Translator : public WordPass {
 
   /// Results are written in place if no other part of the instruction reads that location
   /// afterwards, and if a kernel supports the predicate.
-  void compute(const Instruction& i, Slot& s, unsigned strip, bool straight) {
+  void compute(const Instruction& i, Slot& s, unsigned strip, bool in_order) {
     if (s.slot == nullptr) return;
     const Arithmetic& slot = *s.slot;
     if (s.flag && !leaves_result(slot)) {
@@ -200,7 +199,7 @@ class Translator : public WordPass {
       return;
     }
     s.tested = only_tested(slot) && (slot.op != Op::Ipass && slot.op != Op::Upass);
-    if (s.tested) {  // no predicate reads a mask that it sets itself before the end
+    if (s.tested) {  // an instruction reads its predicate before it writes the mask
       const RowSpan to = i.predicate.used ? flag_rows() : mask_rows(slot.mask.mask, 0);
       emit(s.kernel.always, i.vlen, to, s.a.rows, s.b.rows);
       ops_.back().kind = RowOpKind::Test;
@@ -208,7 +207,7 @@ class Translator : public WordPass {
     }
     const DoublesKernel kernel =
         i.predicate.used ? s.kernel.under[i.predicate.value ? 1 : 0] : s.kernel.always;
-    s.direct = straight && kernel != nullptr && leaves_result(slot);
+    s.direct = in_order && kernel != nullptr && leaves_result(slot);
     if (!s.direct) {
       s.out = scratch_rows(strip, s.result.rep);
       emit(s.kernel.always, i.vlen, s.out, s.a.rows, s.b.rows);
@@ -222,8 +221,9 @@ class Translator : public WordPass {
     if (i.predicate.used) set_predicate(i, 0);
   }
 
-  /// Copies results from scratch to their destinations, and second copies to T. Where a predicate
-  /// let nothing through, a place that was written straight has nothing for T either.
+  /// Copies results from scratch to their destinations, and to T as a second destination. Under a
+  /// predicate, excluded lanes of a first destination that was written directly are not copied
+  /// either.
   void commit(const Instruction& i, const Slot& s) {
     if (s.slot == nullptr || s.tested) return;
     const Arithmetic& slot = *s.slot;
@@ -284,8 +284,10 @@ class Translator : public WordPass {
     } else if (!s.tested) {
       RowSpan from = s.out;
       from.has_tail = false;
-      emit(kernels_.test[integer ? 1 : 0][zero ? 1 : 0], i.vlen,
-           i.predicate.used ? flag_rows() : rows, from);
+      constexpr auto pass = static_cast<unsigned>(Op::Ipass) - static_cast<unsigned>(Op::Iadd);
+      const DoublesKernel test =
+          integer ? kernels_.integer_test[pass][zero ? 1 : 0] : kernels_.test[zero ? 1 : 0];
+      emit(test, i.vlen, i.predicate.used ? flag_rows() : rows, from, integer ? from : no_rows);
       ops_.back().kind = RowOpKind::Test;
     }
     if (i.predicate.used) {
@@ -326,7 +328,7 @@ class Translator : public WordPass {
     }
   }
 
-  /// One short to all PEs and elements: their rows stand one after the other.
+  /// One short to all PEs and elements, whose rows are consecutive.
   void fill_strip(const Instruction& i) {
     const RowSpan to = write_location(i.move.pe, i.vlen, {Rep::Shorts, false, false}, false);
     DoublesOp& op = emit(kernels_.fill[static_cast<unsigned>(Form::Short)], i.vlen, to, no_rows);
@@ -334,7 +336,7 @@ class Translator : public WordPass {
     op.address = i.move.bm.address;
   }
 
-  /// Fills of rows that stand behind one another, from words that do, are one.
+  /// Extends the previous fill if rows and words are consecutive to its own.
   bool joins_last_fill(const RowSpan& out, const DoublesOp& op, unsigned shorts) {
     if (ops_.empty()) return false;
     RowOp& last = ops_.back();
@@ -397,7 +399,7 @@ class Translator : public WordPass {
     op.lane = i.move.pe_number;
   }
 
-  /// The PE's word of each element, as shorts, on its way to the memory.
+  /// Reads the PE's word of each element as shorts, to be stored to the memory.
   void read_put(const Instruction& i) {
     if (is_strip_store(i)) return store_strip(i);
     const Operand& x = i.move.pe;
@@ -453,17 +455,17 @@ RowSection translate_section(const std::vector<Instruction>& section, const Geom
                              const Surroundings& around) {
   const WordNumbers numbers(geometry);
   const WordUses uses(section, numbers, around.then);
-  Entry entry = first_entry(uses, numbers, heads);
+  std::vector<WordState> entry = first_entry(uses, numbers, heads);
   for (std::size_t w = 0; w < around.granted.size(); ++w) {
-    WordState& word = entry.words[w];
+    WordState& word = entry[w];
     word.head = word.head && around.granted[w].head;
     word.plus_zero = word.plus_zero && around.granted[w].plus_zero;
   }
-  // States only ever get weaker, so this ends.
+  // States only get weaker, so this terminates.
   for (;;) {
     Translator translator(section, uses, geometry, kernels, heads, entry);
     translator.translate();
-    Entry weaker = entry;
+    std::vector<WordState> weaker = entry;
     if (translator.settled(weaker)) return std::move(translator).finish();
     entry = weaker;
   }
@@ -477,12 +479,8 @@ DoublesSection translate_to_doubles(const Program& program, Section which, const
   try {
     RowSection rows = translate_section(section, geometry, kernels, heads);
     const WordNumbers numbers(geometry);
-    RowProgram one;
+    RowProgram one(rows, numbers, std::vector<bool>(numbers.count(), true));
     one.pass = std::move(rows.ops);
-    one.constants = std::move(rows.constants);
-    one.imports = import_links(numbers, {rows.entry, rows.imported, rows.mask_imported});
-    one.exports = export_links(numbers, {rows.exit, rows.written, rows.mask_written}, rows.imported,
-                               std::vector<bool>(numbers.count(), true));
     one.repeats = which == Section::Body;
     for (RowOp& o : one.pass) o.origin.section = which;
     out = lay_out(std::move(one), kernels, row_lanes(geometry, kernels));

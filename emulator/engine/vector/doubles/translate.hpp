@@ -16,18 +16,18 @@ namespace gdr {
 /// Memories of the machine's state that have rows in a frame.
 enum class StateMemory : std::uint8_t { Registers, Local, T, Masks };
 
-/// Rows of the state and their places in the frame: shorts, or longs with the row after each; words
-/// whose rows are equally far apart in both.
+/// Rows of the state and their places in the frame: shorts, or longs (two consecutive rows of the
+/// state). Several words are equidistant in both.
 struct StateLink {
   StateMemory memory = StateMemory::Registers;
   std::uint32_t row = 0;  ///< row in BlockState: short address; for masks mask * 4 + element
   Form form = Form::Short;
   std::uint32_t lanes = 0, tail = 0;  ///< byte offsets in the frame
-  bool float_result = false;          ///< a short that an operation on floats has left
-  bool plus_zero = false;             ///< a long that is taken never to be -0
+  bool float_result = false;          ///< a short that is the result of a float operation
+  bool plus_zero = false;             ///< a long that is assumed never to be -0
   bool fresh = false;                 ///< export of a word of which nothing is imported
   bool scratch = false;               ///< export of a word that is dead in a results-only run
-  bool carried = false;               ///< export: the last pass needs what the one before leaves
+  bool carried = false;               ///< export: live between passes
   std::uint32_t count = 1;            ///< words
   std::uint32_t row_step = 0;         ///< distance of words in rows of the state
   std::uint32_t lane_step = 0;        ///< bytes of the frame
@@ -40,8 +40,8 @@ struct ConstantRow {
   enum class Kind : std::uint8_t { Bits, PeNumber, BlockNumber } kind = Kind::Bits;
 };
 
-/// The instruction that an operation belongs to. Conversions between sections and passes, after the
-/// last instruction, have its number plus one.
+/// The instruction that an operation belongs to. Conversions after the last instruction have its
+/// number plus one.
 struct OpOrigin {
   Section section = Section::Body;
   std::uint32_t instruction = 0;
@@ -50,7 +50,7 @@ struct OpOrigin {
 /// Operations in the order in which they run; the last one stops.
 struct OpList {
   std::vector<DoublesOp> ops;
-  std::vector<OpOrigin> origins;    ///< one for each operation, but for fused lists
+  std::vector<OpOrigin> origins;    ///< one for each operation, except in compiled lists
   std::vector<std::uint32_t> live;  ///< sorted offsets of the live rows after the list
   bool empty() const { return ops.size() < 2; }
 };
@@ -58,40 +58,39 @@ struct OpList {
 /// One section, translated. Immutable.
 struct DoublesSection {
   bool usable = false;
-  std::uint64_t number = 0;  ///< no other section has it, if it is usable
-  bool has_floats = false;   ///< operations on floats: what doubles are good for
-  std::string reason;        ///< why not: which instruction, what about it
+  std::uint64_t number = 0;  ///< unique identifier of a usable section
+  bool has_floats = false;   ///< contains operations on floats
+  std::string reason;        ///< why it is not usable: the instruction and its problem
   /// The last passes, or all of them: leave every word as the machine does.
   OpList last;
-  /// The passes before the last_passes, and all of a whole run of which only results are wanted: in
-  /// lanes that predicates leave out they need not compute what nobody can observe
-  /// (masked_lanes.hpp). Empty if there are none.
+  /// The passes before the last ones, and all passes of a results-only fused run: do not compute
+  /// values in dead lanes (mask_lanes). Empty if there are none.
   OpList pass;
-  /// How many passes of a run are to be `last`.
+  /// The number of passes of a run that execute `last`.
   std::uint64_t last_count(const BlockRun& run) const {
     if (pass.empty()) return run.iterations;
     if (!resumable) return run.results_only ? 0 : run.iterations;
     return run.iterations < last_passes ? run.iterations : last_passes;
   }
   static constexpr std::uint64_t last_passes = 2;
-  OpList enter;          ///< before the first `pass` of a run: words that it does not observe
-  OpList before, after;  ///< once, before the first pass and after the last
+  OpList enter;          ///< before the first `pass` of a run: replaces dead lanes
+  OpList before, after;  ///< before the first pass and after the last
   std::vector<StateLink> imports, exports;
-  bool resumable = false;                 ///< the block may be left as it is between two passes
+  bool resumable = false;                 ///< state between two passes may be exported
   std::vector<std::uint32_t> checkpoint;  ///< rows that `last` reads and overwrites
   std::uint32_t deferred_longs = 0;       ///< words among the exports that are not fresh
   std::vector<ConstantRow> constants;
   std::uint32_t row_lanes = 0;    ///< PEs, filled up to whole batches
   std::uint32_t frame_bytes = 0;  ///< size of the frame
   bool writes_memory = false;     ///< whether it stores to the broadcast memory
-  std::vector<std::uint32_t>
-      bm_stores;  ///< where, in shorts; empty if that moves from pass to pass
-  std::vector<std::shared_ptr<const void>> code;  ///< keeps what fused operations call
+  /// Addresses of these stores, in shorts; empty if they differ from pass to pass.
+  std::vector<std::uint32_t> bm_stores;
+  std::vector<std::shared_ptr<const void>> code;  ///< owners of the compiled operations
 };
 
-/// Translate a section that check_program has accepted. With `heads`, longs from outside are taken
-/// to have no tails (what comes from host doubles has none), and those that were in the PEs before
-/// not to be -0; a run finds out if that is wrong.
+/// Translates a section that check_program has accepted. With `heads`, imported longs are assumed
+/// to have no tails (those converted from host doubles have none) and not to be -0; a run fails if
+/// that is wrong.
 DoublesSection translate_to_doubles(const Program& program, Section section,
                                     const Geometry& geometry, const DoublesKernels& kernels,
                                     bool heads);

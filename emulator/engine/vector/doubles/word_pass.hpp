@@ -7,37 +7,30 @@
 #include <optional>
 #include <string>
 
-#include "emulator/engine/vector/doubles/bm_store.hpp"
-#include "emulator/engine/vector/doubles/frame_layout.hpp"
-#include "emulator/engine/vector/doubles/section.hpp"
+#include "emulator/engine/vector/doubles/row_program.hpp"
 
 namespace gdr {
 
-/// Assumed states of the words at the beginning of a pass.
-struct Entry {
-  std::vector<WordState> words;
-};
-
 constexpr std::uint64_t short_field = std::uint64_t{2047} << 52;
 
-/// A value that an operation reads or has computed.
+/// Operand of an operation.
 struct Source {
   Form form = Form::Short;
   RowSpan rows = no_rows;
   bool plus_zero = false;  ///< a long that is never -0
 };
 
-/// The words of a section and their rows; what instructions are made of.
+/// The words of a section and their rows, with the primitives to translate instructions.
 class WordPass {
  protected:
   WordPass(const WordUses& uses, const Geometry& geometry, const DoublesKernels& kernels,
-           bool heads, const Entry& entry)
+           bool heads, const std::vector<WordState>& entry)
       : kernels_(kernels),
         numbers_(geometry),
         uses_(uses),
         heads_(heads),
         entry_(entry),
-        words_(entry.words),
+        words_(entry),
         imported_(numbers_.count()),
         written_(numbers_.count()) {
     lanes_ = row_lanes(geometry, kernels);
@@ -53,10 +46,10 @@ class WordPass {
   static RowSpan scratch_rows(unsigned strip, Rep rep) {
     return {{RowKind::Scratch, 8 * strip}, {RowKind::Scratch, 8 * strip + 4}, rep == Rep::Long, 1};
   }
-  /// The double of a long's last eight fraction bits, `low`, behind those of `head`: `low` units of
-  /// the 60th place. None if it is below 2^-1022: the kernels read a subnormal double as a zero,
-  /// and no flag tells. Made of bits, since a caller may have set the host to any floating-point
-  /// mode.
+  /// The double of a long's last eight fraction bits `low`, which follow those of `head`: `low`
+  /// units of the 60th place. None if it is below 2^-1022: the kernels read a subnormal double as a
+  /// zero without raising a flag. Composed of bits, since the caller may have set any
+  /// floating-point mode.
   static std::optional<std::uint64_t> tail_of(std::uint64_t head, std::uint64_t low) {
     if (low == 0) return 0;
     const auto bits = static_cast<unsigned>(std::bit_width(low));
@@ -70,14 +63,7 @@ class WordPass {
     return {h.lanes, t.lanes, true, 0};
   }
   RowSpan constant(std::uint64_t bits, ConstantRow::Kind kind = ConstantRow::Kind::Bits) {
-    const auto same = [&](const ConstantRow& c) { return c.bits == bits && c.kind == kind; };
-    auto found = std::find_if(constants_.begin(), constants_.end(), same);
-    if (found == constants_.end()) {
-      constants_.push_back({0, bits, kind});
-      found = constants_.end() - 1;
-    }
-    const auto n = static_cast<std::uint32_t>(found - constants_.begin());
-    return {{RowKind::Constant, n}, {}, false, 0};
+    return constant_row(constants_, bits, kind);
   }
 
   DoublesOp& emit(DoublesKernel kernel, unsigned elements, const RowSpan& out, const RowSpan& a,
@@ -102,7 +88,7 @@ class WordPass {
     if (!words_[w].defined[half]) imported_[w][half] = true;
   }
 
-  /// Bring a word's rows into a form. Its old rows stay as they are.
+  /// Converts a word to a form. Its previous rows are not changed.
   void convert(std::uint32_t w, Rep rep) {
     WordState& word = words_[w];
     if (word.rep == rep) return;
@@ -122,7 +108,7 @@ class WordPass {
     word.floats[0] = word.floats[1] = false;
   }
 
-  /// A short that stands for its bits from here on: an infinity or NaN might not have.
+  /// Emits a check of a short whose bits are used afterwards: an infinity or NaN may be inexact.
   void check_number(std::uint32_t w, unsigned half) {
     if (!words_[w].floats[half]) return;
     emit_check(1, short_rows({w, half}, 0));
@@ -131,7 +117,7 @@ class WordPass {
 
   // --- operands
 
-  /// Rows of a location in a form, converted where they have another one.
+  /// Rows of a location in a form, converted if necessary.
   Source read_location(const Operand& x, unsigned elements, Rep rep, bool low_half = false) {
     const bool by_element = x.space == Space::T || x.vector;
     const WordHalf at = word_of(numbers_, x, 0);
@@ -203,7 +189,7 @@ class WordPass {
     }
   }
 
-  /// Whether an operand's shorts may be floats whose infinities and NaN stand for something else.
+  /// Whether an operand's shorts may be float results whose infinities and NaN are inexact.
   bool may_be_float(const Operand& x, unsigned elements) const {
     return any_half(x, elements, [&](WordHalf h) { return words_[h.word].floats[h.half]; });
   }
@@ -240,7 +226,7 @@ class WordPass {
     bool plus_zero = false;
   };
 
-  /// A word, or half of it, is written. With `keep`, only where a mask says so.
+  /// Records a write to a word or half of it. `keep`: only under a mask.
   void write_word(WordHalf h, Width width, const Result& r, bool keep) {
     WordState& word = words_[h.word];
     const bool whole = width == Width::Long;
@@ -270,17 +256,17 @@ class WordPass {
   /// Converts carried words to the form that the next pass expects.
   void restore_forms() {
     for (std::uint32_t w = 0; w < words_.size(); ++w) {
-      if (imports(w) && words_[w].rep != entry_.words[w].rep) convert(w, entry_.words[w].rep);
+      if (imports(w) && words_[w].rep != entry_[w].rep) convert(w, entry_[w].rep);
     }
   }
 
  public:
-  /// True if the states at the end are what the pass began with; else `entry` is weakened.
-  bool settled(Entry& entry) const {
+  /// True if the states at the end equal those at the beginning; else weakens `entry`.
+  bool settled(std::vector<WordState>& entry) const {
     bool same = true;
     for (std::uint32_t w = 0; w < words_.size(); ++w) {
       if (!imports(w)) continue;
-      WordState& e = entry.words[w];
+      WordState& e = entry[w];
       const WordState& now = words_[w];
       const WordState before = e;
       if (e.rep == Rep::Long) {
@@ -300,7 +286,7 @@ class WordPass {
   WordNumbers numbers_;
   const WordUses& uses_;
   bool heads_;
-  const Entry& entry_;
+  const std::vector<WordState>& entry_;  ///< assumed states at the beginning of a pass
   std::vector<WordState> words_;
   Halves imported_, written_;
   std::uint32_t lanes_ = 0;
@@ -309,13 +295,13 @@ class WordPass {
   std::vector<ConstantRow> constants_;
 };
 
-/// Before anything is known: forms as the section wants them first, and the best of the rest.
-inline Entry first_entry(const WordUses& uses, const WordNumbers& numbers, bool heads) {
-  Entry entry;
-  entry.words.resize(numbers.count());
+/// Initial assumption: the forms that the section uses first, and the strongest properties.
+inline std::vector<WordState> first_entry(const WordUses& uses, const WordNumbers& numbers,
+                                          bool heads) {
+  std::vector<WordState> entry(numbers.count());
   for (std::uint32_t w = 0; w < numbers.count(); ++w) {
-    entry.words[w].rep = uses.first(w);
-    entry.words[w].head = entry.words[w].plus_zero = entry.words[w].rep == Rep::Long && heads;
+    entry[w].rep = uses.first(w);
+    entry[w].head = entry[w].plus_zero = entry[w].rep == Rep::Long && heads;
   }
   return entry;
 }

@@ -4,9 +4,8 @@
 #include <iterator>
 #include <span>
 
-#include "emulator/engine/vector/doubles/bm_store.hpp"
-#include "emulator/engine/vector/doubles/codegen/assemble.hpp"
-#include "emulator/engine/vector/doubles/codegen/tracer.hpp"
+#include "emulator/engine/vector/doubles/codegen/trace.hpp"
+#include "emulator/engine/vector/doubles/op.hpp"
 
 namespace gdr::codegen {
 namespace {
@@ -21,7 +20,7 @@ class Fuser {
         isa_(isa),
         scratch_((section.frame_bytes + 63) / 64 * 64) {}
 
-  /// Operations that store to the broadcast memory stay, between compiled ones.
+  /// Operations that store to the broadcast memory remain between compiled ones.
   void replace(OpList& list, const std::vector<DoublesOp>& steps) {
     std::vector<DoublesOp>& ops = list.ops;
     std::vector<DoublesOp> out;
@@ -29,7 +28,7 @@ class Fuser {
       std::size_t end = n;
       while (end + 1 < ops.size() && !touches_memory(ops[end].kernel)) ++end;
       const std::span<const DoublesOp> part(steps.data() + n, end - n);
-      const bool last = end + 1 == ops.size();  // behind others come operations that read rows
+      const bool last = end + 1 == ops.size();  // otherwise later operations read rows
       if (part.size() < 2 || !append_fused(out, part, last ? &list.live : nullptr))
         out.insert(out.end(), &ops[n], &ops[end]);
       out.push_back(ops[end]);

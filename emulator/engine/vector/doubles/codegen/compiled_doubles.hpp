@@ -14,24 +14,23 @@ namespace gdr::codegen {
 /// Translates a section with a table of kernels.
 using Translate = std::function<DoublesSection(const DoublesKernels&)>;
 
-/// A section for `kernels`. With `fuse`, the instruction set for which the host has code, the first
-/// run replaces each list of operations by one operation of machine code, where that can be;
-/// threads may share it.
+/// A section for `kernels`. With `fuse`, an instruction set, the first run replaces each list of
+/// operations by one operation of machine code, if possible. Thread-safe.
 class CompiledDoubles {
  public:
   CompiledDoubles() : plain_(std::make_shared<const DoublesSection>()) {}  ///< an unusable section
   CompiledDoubles(Translate translate, const DoublesKernels& kernels, std::optional<Isa> fuse);
 
-  /// As it was translated: what can be said of the section.
+  /// The translated section, for its properties.
   const DoublesSection& operator*() const { return *plain_; }
   const DoublesSection* operator->() const { return plain_.get(); }
-  /// What is to be run.
+  /// The section to run.
   const DoublesSection& ready() const;
 
  private:
   struct Late;
   std::shared_ptr<const DoublesSection> plain_;
-  std::shared_ptr<Late> late_;  ///< null: not to be fused
+  std::shared_ptr<Late> late_;  ///< null: not compiled
 };
 
 }  // namespace gdr::codegen

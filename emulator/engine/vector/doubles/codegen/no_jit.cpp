@@ -1,5 +1,5 @@
 // Without a code generator operations are not compiled.
-#include "emulator/engine/vector/doubles/codegen/assemble.hpp"
+#include "emulator/engine/vector/doubles/codegen/trace.hpp"
 
 namespace gdr::codegen {
 

@@ -1,8 +1,7 @@
-#include "emulator/engine/vector/doubles/codegen/to_ir.hpp"
-
 #include <algorithm>
 
 #include "emulator/engine/jit/order.hpp"
+#include "emulator/engine/vector/doubles/codegen/trace.hpp"
 
 namespace gdr::codegen {
 namespace {
@@ -46,7 +45,7 @@ class Lowering {
   static constexpr std::int32_t none = -1;
 
   // --- locations of values
-  /// Rows whose words can be read whenever they are needed: nothing is stored there before that.
+  /// Marks rows that can be read at each use, since nothing is stored there before.
   void find_in_memory() {
     in_memory_.assign(r_.steps.size(), false);
     const std::uint64_t strip = std::uint64_t{r_.elements} * r_.row_bytes;
@@ -96,7 +95,7 @@ class Lowering {
     return static_cast<std::int32_t>(slot * target_.vector_bytes());
   }
 
-  /// Where a copy has what the first one has at p.
+  /// The place in copy `copy` that corresponds to p in the first one.
   Place of(Place p, unsigned copy) const {
     const auto bytes = static_cast<std::int32_t>(copy * target_.vector_bytes());
     const bool own = p.base == base_element || p.base == base_lanes ||
@@ -147,7 +146,7 @@ class Lowering {
     return jit::interleaved(block_, copies, [this](Place p, unsigned copy) { return of(p, copy); });
   }
 
-  /// By step: what is stored behind it, as soon as nothing reads the row any more.
+  /// By step: the stores after it, as soon as the row is not read any more.
   std::vector<std::vector<const RowStore*>> stores_of(Level level) const {
     std::vector<std::vector<const RowStore*>> stores(r_.steps.size());
     if (level != Level::Element) return stores;

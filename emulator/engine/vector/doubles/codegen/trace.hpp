@@ -1,23 +1,28 @@
-// A trace: operations on rows as single steps on vectors, the input of code generation.
+// Traces: operations on rows as single steps on vectors, and their compilation to machine code.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "emulator/engine/jit/ir.hpp"
+#include "emulator/engine/jit/ir.hpp"
+#include "emulator/engine/vector/doubles/translate.hpp"
 
 namespace gdr::codegen {
 
-/// How often a step is done: once for a pass, for every vector of lanes, or for every element of
-/// each of these.
+/// How often a step is executed: once per pass, for every vector of lanes, or for every element of
+/// each vector.
 enum class Level : std::uint8_t { Pass, Lanes, Element };
 constexpr unsigned level_count = 3;
 
 using StepId = std::uint32_t;
 constexpr StepId no_step = ~StepId{0};
 
-/// An operation of the lowered IR (jit/ir.hpp), or what it works on.
+/// An operation of the lowered IR (jit/ir.hpp) or one of its inputs.
 struct Step {
   enum class Kind : std::uint8_t {
     Operation,
@@ -31,26 +36,76 @@ struct Step {
   std::uint8_t detail = 0;  ///< detail of the operation; Collect: a bit of DoublesFailure
   jit::Rounding rounding = jit::Rounding::Current;
   std::uint8_t memory = 0;  ///< Broadcast: of DoublesRun::memory
-  /// Operands; of Or the third is a mask: other lanes stay as the first has them.
+  /// Operands; the third one of Or is a mask: other lanes keep the first operand.
   std::array<StepId, 3> in{no_step, no_step, no_step};
   std::uint64_t bits = 0;  ///< a constant; else the offset in bytes of what is read
   bool operator==(const Step&) const = default;
 };
 
-/// A row that a value is left in: of each element, or of one row for all.
+/// A row to which a value is stored: for each element, or one row for all.
 struct RowStore {
   StepId value = no_step;
   std::uint32_t offset = 0;  ///< bytes in the frame
   Level level = Level::Element;
 };
 
-/// Steps in an order in which they can be done, and what is left in the rows afterwards. Rows that
-/// are read keep their words until the last step that reads them.
+/// Steps in the order of their dependences, and the final values of rows. A row is not overwritten
+/// before the last step that reads it.
 struct Trace {
   std::vector<Step> steps;
   std::vector<RowStore> stores;
-  std::uint32_t elements = 1;   ///< rows of an element stand behind one another
+  std::uint32_t elements = 1;   ///< rows of elements are consecutive
   std::uint32_t row_bytes = 0;  ///< size of a row
 };
+
+/// Kernels that trace their steps for AVX-512 or AVX2; only `trace` may call them.
+const DoublesKernels& tracing_kernels(Isa isa) noexcept;
+
+/// Traces operations translated with `tracing_kernels`, none of which writes to the broadcast
+/// memory. `live`: sorted offsets of the rows that are live after them; null: all. Nothing if the
+/// operations cannot run vector by vector, because elements of a strip are accessed individually.
+std::optional<Trace> trace(std::span<const DoublesOp> ops, const DoublesSection& section,
+                           const std::vector<std::uint32_t>* live);
+
+// --- lowered IR
+
+/// Base pointers of the code.
+enum Base : std::uint8_t {
+  base_element,  ///< rows at the current element and vectors
+  base_lanes,    ///< rows at the current vectors
+  base_scratch,
+  base_constants,
+  base_memory,  ///< this and the next two: DoublesRun::memory, once for a pass
+  base_count = base_memory + 3
+};
+
+/// Pieces of code: `pass` runs first; for every group of vectors, `lanes`, `element` for each
+/// element, and `left`. Values that later pieces use are in scratch.
+struct Pieces {
+  jit::Block pass, lanes, element, left;
+  std::uint32_t kept = 0;  ///< vectors of scratch
+};
+
+/// How the steps of several vectors are interleaved: `window` as jit::order_for_latency has it.
+struct Arrangement {
+  unsigned copies = 1;
+  std::size_t window = 1;
+};
+
+Pieces to_ir(const Trace& trace, jit::VectorTarget target, Arrangement arrangement,
+             jit::ConstantPool& pool);
+
+// --- machine code
+
+/// One operation that is equivalent to the traced ones.
+struct CompiledOperation {
+  DoublesKernel kernel = nullptr;  ///< null: not supported on this host
+  std::uint32_t scratch_bytes = 0;
+  std::shared_ptr<const void> owner;  ///< owner of the code
+};
+
+/// Generates code for AVX-512 or AVX2 and rows of `lanes`. Its scratch is in the frame from offset
+/// `scratch` on, a multiple of 64.
+CompiledOperation assemble(const Trace& trace, Isa isa, std::uint32_t lanes, std::uint32_t scratch);
 
 }  // namespace gdr::codegen

@@ -104,22 +104,21 @@ struct TracedAvx512 : TracedLanes {
   struct M {
     StepId id = no_step;
   };
-  static constexpr int nearest = static_cast<int>(jit::Rounding::Nearest);
-  static constexpr int down = static_cast<int>(jit::Rounding::Down);
-  static constexpr int up = static_cast<int>(jit::Rounding::Up);
-  static constexpr int truncate = static_cast<int>(jit::Rounding::Truncate);
+  static constexpr auto nearest = jit::Rounding::Nearest, down = jit::Rounding::Down,
+                        up = jit::Rounding::Up, truncate = jit::Rounding::Truncate;
 
-  /// Whether a step more on a is done less often than one on b.
+  /// Whether steps on a are executed less often than steps on b.
   static bool less_frequent(const D& a, const D& b) {
     return Tracer::current().level(a.id) < Tracer::current().level(b.id);
   }
 
-  static D rounded(Op op, int detail, int mode, StepId a, StepId b, StepId c = no_step) {
+  template <Op Code, auto Detail = 0>
+  static D rounded(jit::Rounding mode, const D& a, const D& b, const D& c = {}) {
     Step s;
-    s.op = op;
-    s.detail = static_cast<std::uint8_t>(detail);
-    s.rounding = static_cast<jit::Rounding>(mode);
-    s.in = {a, b, c};
+    s.op = Code;
+    s.detail = static_cast<std::uint8_t>(Detail);
+    s.rounding = mode;
+    s.in = {a.id, b.id, c.id};
     return {made(s)};
   }
   template <Op Code, auto Predicate = 0>
@@ -131,30 +130,13 @@ struct TracedAvx512 : TracedLanes {
     return {made(Code, 0, a.id, b.id)};
   }
 
-  template <int Mode>
-  static D add_rounded(const D& a, const D& b) {
-    return rounded(Op::Add, 0, Mode, a.id, b.id);
-  }
-  template <int Mode>
-  static D sub_rounded(const D& a, const D& b) {
-    return rounded(Op::Sub, 0, Mode, a.id, b.id);
-  }
-  template <int Mode>
-  static D mul_rounded(const D& a, const D& b) {
-    return rounded(Op::Mul, 0, Mode, a.id, b.id);
-  }
-  template <int Mode>
-  static D fma_rounded(const D& a, const D& b, const D& c) {
-    return rounded(Op::Fma, 0, Mode, a.id, b.id, c.id);
-  }
-  template <int Mode>
-  static D fms_rounded(const D& a, const D& b, const D& c) {
-    return rounded(Op::Fma, jit::negate_addend, Mode, a.id, b.id, c.id);
-  }
-  template <int Mode>
-  static D fnma_rounded(const D& a, const D& b, const D& c) {
-    return rounded(Op::Fma, jit::negate_product, Mode, a.id, b.id, c.id);
-  }
+  static D add_round(jit::Rounding m, const D& a, const D& b) { return rounded<Op::Add>(m, a, b); }
+  static D sub_round(jit::Rounding m, const D& a, const D& b) { return rounded<Op::Sub>(m, a, b); }
+  static D mul_round(jit::Rounding m, const D& a, const D& b) { return rounded<Op::Mul>(m, a, b); }
+  static constexpr auto fma_round = rounded<Op::Fma>;
+  static constexpr auto fms_round = rounded<Op::Fma, jit::negate_addend>;
+  static constexpr auto fnma_round = rounded<Op::Fma, jit::negate_product>;
+
   template <int Table>
   static D logic_of(const D& a, const D& b, const D& c) {
     return {made(Op::Ternary, Table, a.id, b.id, c.id)};

@@ -1,5 +1,3 @@
-#include "emulator/engine/vector/doubles/codegen/tracer.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -8,9 +6,10 @@
 #include <set>
 #include <unordered_map>
 
-#include "emulator/engine/vector/doubles/bm_store.hpp"
+#include "emulator/engine/vector/doubles/codegen/trace.hpp"
 #include "emulator/engine/vector/doubles/codegen/traced_lanes.hpp"
 #include "emulator/engine/vector/doubles/kernels.hpp"
+#include "emulator/engine/vector/doubles/op.hpp"
 #include "emulator/host/hash.hpp"
 
 namespace gdr::codegen {
@@ -34,7 +33,7 @@ const DoublesKernels& tracing_kernels(Isa isa) noexcept {
 namespace {
 
 /// Thrown for operations that cannot run vector by vector.
-struct Refused {};
+struct Untraceable {};
 
 struct StepHash {
   std::size_t operator()(const Step& s) const noexcept {
@@ -100,7 +99,7 @@ class TraceRecorder final : public Tracer {
       fill(op);
       return;
     }
-    if (op.elements != 1 && op.elements != elements_) throw Refused{};
+    if (op.elements != 1 && op.elements != elements_) throw Untraceable{};
     strip_ = op.elements == elements_;
     one_row(op);
   }
@@ -149,18 +148,18 @@ class TraceRecorder final : public Tracer {
     const bool strip = is_strip(at);
     const auto known = rows_.find(at);
     if (known != rows_.end() && !strip) {
-      if (known->second.element != every) throw Refused{};
+      if (known->second.element != every) throw Untraceable{};
       return known->second.value;
     }
     if (strip) {
       const StepId value = known == rows_.end() ? no_step : known->second.value;
       for (unsigned k = 0; k < elements_; ++k) {
         const auto row = rows_.find(at + k * row_bytes_);
-        if ((row == rows_.end()) != (value == no_step)) throw Refused{};
+        if ((row == rows_.end()) != (value == no_step)) throw Untraceable{};
         if (value == no_step) continue;
         const int element = row->second.element;
         if (row->second.value != value || (element != every && element != static_cast<int>(k))) {
-          throw Refused{};
+          throw Untraceable{};
         }
       }
       if (value != no_step) return value;
@@ -170,14 +169,14 @@ class TraceRecorder final : public Tracer {
     s.kind = Step::Kind::Row;
     s.level = strip ? Level::Element : Level::Lanes;
     s.bits = at;
-    return noted(s);
+    return append(s);
   }
 
   void store(const double* lanes, StepId value) override {
     const std::uint32_t at = offset(lanes);
     const bool by_element = steps_[value].level == Level::Element;
     if (!is_strip(at)) {
-      if (by_element) throw Refused{};
+      if (by_element) throw Untraceable{};
       rows_[at] = {value, every};
       return;
     }
@@ -191,7 +190,7 @@ class TraceRecorder final : public Tracer {
     s.kind = Step::Kind::Broadcast;
     s.memory = op_.memory;
     s.bits = static_cast<std::uint64_t>(word - run_.memory[op_.memory]) * sizeof *word;
-    return noted(s);
+    return append(s);
   }
 
   StepId step(const Step& wanted) override {
@@ -203,10 +202,10 @@ class TraceRecorder final : public Tracer {
         steps_[s.in[0]].op == jit::Op::MaskToLanes) {
       return steps_[s.in[0]].in[0];  // a mask that went through lanes
     }
-    // The inexact lanes begin as zeros, and stay so without tests.
+    // The inexact lanes are initially zero; without tests they remain so.
     if (s.op == jit::Op::Or && s.in[2] == no_step && is_zero(s.in[0])) return s.in[1];
     if (s.op == jit::Op::Collect && is_zero(s.in[0])) return s.in[0];
-    return noted(s);
+    return append(s);
   }
   Level level(StepId n) const override { return steps_[n].level; }
   bool is_checked(StepId n) override {
@@ -220,7 +219,7 @@ class TraceRecorder final : public Tracer {
   static constexpr int every = -1;
   struct Row {
     StepId value;
-    int element;  ///< whose value it is, or every one's
+    int element;  ///< owner of the value, or `every`
   };
 
   void one_row(DoublesOp op) {
@@ -262,28 +261,28 @@ class TraceRecorder final : public Tracer {
     return static_cast<std::uint32_t>(reinterpret_cast<const std::byte*>(lanes) - run_.frame);
   }
 
-  /// Whether an operand's rows go with the elements.
+  /// Whether an operand has a row for each element.
   bool is_strip(std::uint32_t at) const {
     if (!strip_) return false;
     if (elements_ == 1) return true;
     const LanePlace* found = nullptr;
     for (const LanePlace* p : {&op_.a, &op_.b, &op_.out, &op_.mask}) {
       if (p->lanes != at && p->tail != at) continue;
-      if (found != nullptr && found->step != p->step) throw Refused{};
+      if (found != nullptr && found->step != p->step) throw Untraceable{};
       found = p;
     }
-    if (found == nullptr || (found->step != 0 && found->step != row_bytes_)) throw Refused{};
+    if (found == nullptr || (found->step != 0 && found->step != row_bytes_)) throw Untraceable{};
     return found->step != 0;
   }
 
-  StepId noted(const Step& s) {
+  StepId append(const Step& s) {
     const auto [at, is_new] = known_.try_emplace(s, static_cast<StepId>(steps_.size()));
     if (is_new) steps_.push_back(s);
     return at->second;
   }
 
-  /// What the rows hold in the end. A strip may have lost some of its rows to values of every
-  /// element, which are stored after it, but to no other strip.
+  /// The final values of rows. Rows of a strip may have been overwritten by values of all elements,
+  /// which are stored after it, but not by another strip.
   std::vector<RowStore> stores() const {
     std::vector<RowStore> list;
     std::map<std::uint32_t, StepId> strips;
@@ -298,11 +297,11 @@ class TraceRecorder final : public Tracer {
       for (unsigned k = 0; k < elements_; ++k) {
         const Row& row = rows_.at(at + k * row_bytes_);
         const bool own = row.value == value && row.element == static_cast<int>(k);
-        if (!own && row.element != every) throw Refused{};
+        if (!own && row.element != every) throw Untraceable{};
       }
       for (const std::uint32_t read : strips_read_) {
         const std::uint32_t apart = read > at ? read - at : at - read;
-        if (apart != 0 && apart < elements_ * row_bytes_) throw Refused{};
+        if (apart != 0 && apart < elements_ * row_bytes_) throw Untraceable{};
       }
       const Step& s = steps_[value];
       if (s.kind != Step::Kind::Row || s.bits != at) list.push_back({value, at, Level::Element});
@@ -315,7 +314,7 @@ class TraceRecorder final : public Tracer {
   std::unique_ptr<std::byte[]> frame_;  ///< never accessed: provides distinct addresses
   DoublesRun run_;
   DoublesOp op_;
-  bool strip_ = false;  ///< the operation at hand has all elements
+  bool strip_ = false;  ///< the current operation has all elements
   std::vector<Step> steps_;
   std::unordered_map<Step, StepId, StepHash> known_;
   std::unordered_map<std::uint32_t, std::uint64_t> constants_;
@@ -337,7 +336,7 @@ std::optional<Trace> trace(std::span<const DoublesOp> ops, const DoublesSection&
     TraceRecorder recorder(section, elements);
     for (const DoublesOp& op : rolled(ops, elements, row_bytes)) recorder.operation(op);
     return recorder.finish(live);
-  } catch (const Refused&) {
+  } catch (const Untraceable&) {
     return std::nullopt;
   }
 }

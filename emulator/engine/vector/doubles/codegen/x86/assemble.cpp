@@ -1,12 +1,10 @@
-#include "emulator/engine/vector/doubles/codegen/assemble.hpp"
-
 #include <array>
 #include <cstddef>
 
 #include "emulator/engine/jit/allocate.hpp"
 #include "emulator/engine/jit/order.hpp"
 #include "emulator/engine/jit/x86/emit.hpp"
-#include "emulator/engine/vector/doubles/codegen/to_ir.hpp"
+#include "emulator/engine/vector/doubles/codegen/trace.hpp"
 
 namespace gdr::codegen {
 namespace {
@@ -27,26 +25,26 @@ std::size_t instructions(const Trace& trace, jit::VectorTarget target, Arrangeme
   return count / a.copies;
 }
 
-/// Vectors side by side. AVX-512: one leaves the host waiting for results, and the code for four no
-/// longer fits where it keeps decoded instructions (gravity: 155, 99 and 105 clocks for eight
-/// interactions). AVX2 has half the registers, so that four cost spills (gravity_jerk: 0.87 of the
-/// speed of two, gravity_jerk_long 0.54), but two leave the host waiting in long chains (morse and
-/// buckingham: 0.73 of the speed of four, with a way of 1.4 clocks an operation; at 0.9 it is 0.8,
-/// at 0.7 and below two are faster). Rows of fewer lanes take what divides them.
+/// Interleaved vectors. AVX-512: one is limited by latency, and the code for four exceeds the cache
+/// of decoded instructions (gravity: 155, 99 and 105 clocks for eight interactions). AVX2 has half
+/// the registers, so that four cause spills (gravity_jerk: 0.87 of the speed of two,
+/// gravity_jerk_long 0.54), but two are limited by latency in long chains (morse and buckingham:
+/// 0.73 of the speed of four, with a critical path of 1.4 clocks per operation; at 0.9 it is 0.8,
+/// at 0.7 and below two are faster). For rows of fewer lanes, a divisor of their vectors.
 unsigned copies(const Trace& trace, jit::VectorTarget target, std::uint32_t vectors) {
   unsigned wanted = 2;
   if (!target.avx512) {
     jit::ConstantPool pool(target, base_constants);
     const jit::Block one = to_ir(trace, target, {1, 1}, pool).element;
-    const auto way = static_cast<std::size_t>(jit::longest_way(one));
-    if (way * 10 > one.code.size() * 8) wanted = 4;
+    const auto path = static_cast<std::size_t>(jit::longest_way(one));
+    if (path * 10 > one.code.size() * 8) wanted = 4;
   }
   if (vectors % wanted == 0) return wanted;
   return vectors % 3 == 0 ? 3 : vectors % 2 == 0 ? 2 : 1;
 }
 
-/// The more overlap the better, as long as it costs few spills: gravity with AVX-512 is slower by 7
-/// hundredths with a window of 64 than with 256, gravity_jerk faster by 40 with 8.
+/// The largest window that causes few spills: gravity with AVX-512 is 7 % slower with a window of
+/// 64 than with 256, gravity_jerk 40 % faster with 8.
 Arrangement arrangement(const Trace& trace, jit::VectorTarget target, std::uint32_t vectors) {
   Arrangement a{copies(trace, target, vectors), 1};
   const std::size_t least = instructions(trace, target, a);
@@ -172,7 +170,7 @@ class Function {
 CompiledOperation assemble(const Trace& trace, Isa isa, std::uint32_t lanes,
                            std::uint32_t scratch) {
   try {
-    // Writable while it is made, then executable and no longer writable.
+    // Writable during generation, then executable only.
     const auto generator = std::make_shared<Xbyak::CodeGenerator>(4096, Xbyak::AutoGrow);
     Function function(*generator, trace, isa, lanes);
     function.emit(scratch);

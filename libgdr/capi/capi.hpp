@@ -1,0 +1,120 @@
+// The structures behind the handles of the C interface, the conversion of exceptions to status
+// codes, and the conversion of C enumerations.
+#pragma once
+
+#include <cstring>
+#include <initializer_list>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "gdr.h"
+#include "gdr/gdr.hpp"
+
+struct gdr_device {
+  explicit gdr_device(gdr::Device opened)
+      : device(std::move(opened)), description(device.description()) {}
+  gdr::Device device;
+  std::string description;
+  std::string engine = {}, isa = {}, fallback_reason = {};  ///< texts returned by the last calls
+};
+
+struct gdr_kernel {
+  gdr::Kernel kernel;
+};
+
+struct gdr_job {
+  gdr::Job job;
+  std::vector<gdr::NamedInput> inputs = {};  ///< reused by all calls, to save allocations
+  std::vector<gdr::NamedResult> results = {};
+};
+
+struct gdr_gravity {
+  gdr::Gravity gravity;
+};
+
+struct gdr_linear_solver {
+  gdr::LinearSolver solver;
+};
+
+struct gdr_batched_matrices {
+  gdr::BatchedMatrices batch;
+};
+
+struct gdr_matrix_product {
+  gdr::MatrixProduct product;
+  gdr::Reuse reuse = gdr::Reuse::Nothing;  ///< declaration for the next call
+};
+
+namespace gdr::capi {
+
+/// Remember an error of this thread, and return its status.
+gdr_status fail(gdr_status status, const char* message) noexcept;
+
+/// An argument that must not be null.
+struct Required {
+  const void* pointer;
+  const char* name;
+};
+
+/// Throws Error (Usage) for a null pointer.
+inline void need(const void* pointer, const char* name) {
+  if (pointer == nullptr)
+    throw Error(ErrorCategory::Usage, "argument '" + std::string(name) + "' is a null pointer");
+}
+
+/// Check the required arguments, run `action`, and turn whatever is thrown into a status.
+template <typename Action>
+gdr_status guarded(std::initializer_list<Required> required, Action&& action) noexcept {
+  try {
+    for (const Required& argument : required) need(argument.pointer, argument.name);
+    action();
+    return GDR_OK;
+  } catch (const RankFailure& error) {
+    return fail(GDR_ERROR_RANK_FAILURE, error.what());
+  } catch (const Error& error) {
+    return fail(static_cast<gdr_status>(error.category()), error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(GDR_ERROR_MEMORY, "out of memory");
+  } catch (const std::exception& error) {
+    return fail(GDR_ERROR_INTERNAL, error.what());
+  } catch (...) {
+    return fail(GDR_ERROR_INTERNAL, "an unknown exception");
+  }
+}
+
+/// Set *handle to a new structure made by `make`, or to null if that fails.
+template <typename Handle, typename Make>
+gdr_status create(Handle** handle, const char* name, Make&& make) noexcept {
+  return guarded({{handle, name}}, [&] {
+    *handle = nullptr;
+    *handle = new Handle(make());
+  });
+}
+
+inline Device& required_device(gdr_device* device) {
+  need(device, "device");
+  return device->device;
+}
+
+/// The number passed for an enumeration: C passes any, and reading an invalid one as the
+/// enumeration would be undefined.
+template <typename Given>
+int number_of(const Given& given) noexcept {
+  int number = 0;
+  static_assert(sizeof number == sizeof given);
+  std::memcpy(&number, &given, sizeof number);
+  return number;
+}
+
+/// The second of two values for 1, the first for 0. Throws Error (Usage) for others.
+template <typename Given, typename Enum>
+Enum one_of(const Given& given, Enum first, Enum second, const char* name) {
+  const int number = number_of(given);
+  if (number != 0 && number != 1)
+    throw Error(ErrorCategory::Usage, "argument '" + std::string(name) + "' is " +
+                                          std::to_string(number) + ", must be 0 or 1 (see gdr.h)");
+  return number == 0 ? first : second;
+}
+
+}  // namespace gdr::capi

@@ -1,0 +1,76 @@
+// Boards in this process: the emulated board, and a time model of a board.
+#include "emulator/host/parallel.hpp"
+#include "emulator/host/stopwatch.hpp"
+#include "libgdr/driver/board_link.hpp"
+
+namespace gdr {
+namespace {
+
+class EmulatedBoard final : public BoardLink {
+ public:
+  EmulatedBoard(const Geometry& geometry, std::shared_ptr<const Engine> engine, unsigned threads)
+      : board_(geometry, std::move(engine), threads) {}
+
+  void execute(const CommandList& list, std::vector<std::uint64_t>& results,
+               const std::stop_token& stop) override {
+    const AddElapsed busy(busy_seconds_);
+    const WorkMonitor monitor{stop, {}};
+    const MonitoredScope scope(monitor);
+    board_.execute(list, results);
+  }
+  LinkTimes times() const override { return {0, busy_seconds_}; }
+  WorkCounts counts() const override { return board_.counts(); }
+  void reset_counts() override { board_.reset_counts(); }
+  EngineStats engine_stats() const override { return board_.engine_stats(); }
+  bool multiplies_all_bits() const noexcept override {
+    return board_.engine().multiplies_all_bits();
+  }
+  void record(bool on) override { board_.record(on); }
+  const std::vector<ListRecord>& recorded() const noexcept override { return board_.recorded(); }
+  Board* emulated() noexcept override { return &board_; }
+
+ private:
+  Board board_;
+  double busy_seconds_ = 0;
+};
+
+class TimedBoard final : public BoardLink {
+ public:
+  TimedBoard(const Geometry& geometry, ProgramTiming program, const BoardRates& rates)
+      : timer_(geometry, rates), program_(std::move(program)) {}
+
+  void execute(const CommandList& list, std::vector<std::uint64_t>& results,
+               const std::stop_token& stop) override {
+    if (stop.stop_requested()) throw Cancelled();
+    results.clear();
+    timer_.begin(records_ ? &recorded_.emplace_back().busy : nullptr);
+    for (const Command& command : list.commands) timer_.add(command, program_);
+    timer_.end();
+    if (records_) recorded_.back().seconds = timer_.list_seconds();
+  }
+  WorkCounts counts() const override { return timer_.counts(); }
+  void reset_counts() override { timer_.reset(); }
+  EngineStats engine_stats() const override { return {}; }
+  bool multiplies_all_bits() const noexcept override { return false; }
+  std::string name() const override { return "time model of a board"; }
+  LinkTimes times() const override { return {}; }
+  bool needs_data() const noexcept override { return false; }
+
+ private:
+  ListTimer timer_;
+  ProgramTiming program_;
+};
+
+}  // namespace
+
+std::unique_ptr<BoardLink> emulate_board(const Geometry& geometry,
+                                         std::shared_ptr<const Engine> engine, unsigned threads) {
+  return std::make_unique<EmulatedBoard>(geometry, std::move(engine), threads);
+}
+
+std::unique_ptr<BoardLink> model_board(const Geometry& geometry, const ProgramTiming& program,
+                                       const BoardRates& rates) {
+  return std::make_unique<TimedBoard>(geometry, program, rates);
+}
+
+}  // namespace gdr

@@ -1,0 +1,323 @@
+// Access to boards on this host's bus through the device nodes of uio_pci_generic and vfio-pci.
+#include <fcntl.h>
+#include <linux/vfio.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <new>
+#include <thread>
+
+#include "libgdr/driver/device_node.hpp"
+
+namespace gdr::driver {
+namespace {
+
+VfioKernel linux_kernel;
+VfioKernel* current_kernel = &linux_kernel;
+
+constexpr std::uint64_t page = 4096;
+/// Bits Memory Space and Bus Master of the PCI command register, at byte 4 of the configuration
+/// space: access to registers, and DMA.
+constexpr off_t command_register = 4;
+constexpr unsigned enable_transfers = 0x06;
+
+/// Sets and clears bits of a byte of the configuration space. False on failure.
+bool change_config(const File& file, off_t at, unsigned set, unsigned clear) noexcept {
+  unsigned char byte = 0;
+  if (pread(file.get(), &byte, 1, at) != 1) return false;
+  byte = static_cast<unsigned char>((byte | set) & ~clear);
+  return pwrite(file.get(), &byte, 1, at) == 1;
+}
+
+/// The parts that boards on the bus have in common, whatever their Linux driver.
+class NodeBoard : public BoardAccess {
+ public:
+  std::byte* bar() noexcept override { return bar_.data(); }
+  const std::string& name() const noexcept override { return name_; }
+  /// Hardware polls its doorbells.
+  void signal_doorbell() noexcept override {}
+
+  WaitResult wait(std::chrono::nanoseconds limit) override {
+    if (read(Register::Identity) == ~std::uint64_t{0})
+      return WaitResult::Disconnected;  // the device is gone
+    pollfd p{interrupt_.get(), POLLIN, 0};
+    if (!poll_files({&p, 1}, limit)) return WaitResult::Timeout;
+    if (acknowledge_interrupt()) return WaitResult::Interrupt;
+    // Interrupts are not delivered: the caller polls.
+    std::this_thread::sleep_for(
+        std::min<std::chrono::nanoseconds>(limit, std::chrono::milliseconds(1)));
+    return WaitResult::Timeout;
+  }
+
+ protected:
+  explicit NodeBoard(const Node& node) : name_("board at " + node.address) {}
+
+  [[noreturn]] void fail(const std::string& what, bool with_system_error = true) const {
+    throw device_error(name_ + ": " + what + (with_system_error ? ": " + system_error() : ""));
+  }
+
+  /// Calls `open` until it returns true, or throws when the time in the queue for the board ends.
+  template <typename Open>
+  void open_exclusively(double queue_timeout, const Open& open) const {
+    const auto end =
+        std::chrono::steady_clock::now() + std::chrono::duration<double>(queue_timeout);
+    while (!open()) {
+      if (std::chrono::steady_clock::now() >= end)
+        throw device_error(name_ +
+                           " is in use by another process; wait for it with queue_timeout=SECONDS");
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+
+  /// Consumes an interrupt and enables the next. False if interrupts are not delivered.
+  virtual bool acknowledge_interrupt() noexcept = 0;
+
+  const std::string name_;
+  File interrupt_;
+  Mapping bar_;
+};
+
+/// A board that is bound to uio_pci_generic: BAR 0 is mapped through sysfs, an interrupt is a read
+/// of /dev/uioN, and the Interrupt Disable bit of the PCI command register is cleared after each
+/// (Linux, Documentation/driver-api/uio-howto.rst). Memory for DMA is a buffer of u-dma-buf.
+class UioBoard final : public NodeBoard {
+ public:
+  UioBoard(const Node& node, double queue_timeout) : NodeBoard(node), bus_(node.memory_bus) {
+    interrupt_ = open_file(node.interrupt);
+    open_exclusively(queue_timeout,
+                     [this] { return flock(interrupt_.get(), LOCK_EX | LOCK_NB) == 0; });
+    config_ = open_file(node.config);
+    change_config(config_, command_register, enable_transfers, 0);
+    const File registers = open_file(node.registers), memory = open_file(node.memory);
+    bar_ = Mapping(registers, bar_bytes, name_ + ": BAR 0");
+    constexpr std::uint64_t min_buffer = 256 << 10;
+    if (node.memory_bytes < min_buffer)
+      fail("its DMA buffer of " + std::to_string(node.memory_bytes) +
+               " bytes is too small; create one of some megabytes",
+           false);
+    memory_ = Mapping(memory, node.memory_bytes, name_ + ": its DMA buffer");
+    enable_interrupts();
+  }
+
+  std::uint64_t largest_area() const noexcept override { return memory_.size() - control_bytes_; }
+
+  /// The buffer has two areas: the first allocation (control memory), and the rest (transfer
+  /// memory).
+  DmaArea allocate(std::uint64_t bytes) override {
+    const bool first = control_bytes_ == 0;
+    if ((!first && data_allocated_) || bytes > largest_area())
+      fail("its DMA buffer has less than " + std::to_string(bytes) +
+               " bytes left; create a larger one",
+           false);
+    if (first) {
+      control_bytes_ = (bytes + page - 1) / page * page;
+      return {memory_.data(), bus_, control_bytes_};
+    }
+    data_allocated_ = true;
+    return {memory_.data() + control_bytes_, bus_ + control_bytes_, largest_area()};
+  }
+  void release(const DmaArea& area) noexcept override {
+    if (area.bus == bus_)
+      control_bytes_ = 0;
+    else
+      data_allocated_ = false;
+  }
+
+ private:
+  File open_file(const std::string& path) const {
+    File file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+    if (!file) fail(path + " cannot be opened");
+    return file;
+  }
+
+  /// Clears Interrupt Disable, bit 10 of the PCI command register.
+  void enable_interrupts() const noexcept { change_config(config_, command_register + 1, 0, 0x04); }
+  bool acknowledge_interrupt() noexcept override {
+    std::uint32_t count = 0;
+    if (::read(interrupt_.get(), &count, sizeof(count)) != sizeof(count)) return false;
+    enable_interrupts();
+    return true;
+  }
+
+  File config_;
+  Mapping memory_;
+  std::uint64_t bus_;
+  std::uint64_t control_bytes_ = 0;  ///< size of the control memory; 0: not allocated
+  bool data_allocated_ = false;
+};
+
+/// A board that is bound to vfio-pci (Linux, Documentation/driver-api/vfio.rst): BAR 0 is mapped
+/// from the device's file, interrupts arrive through an event file, and any memory of this process
+/// can be mapped for DMA in the IOMMU. A group has one owner at a time.
+class VfioBoard final : public NodeBoard {
+ public:
+  VfioBoard(const Node& node, double queue_timeout) : NodeBoard(node), kernel_(*current_kernel) {
+    container_ = File(kernel_.open(node.container));
+    if (!container_) fail(node.container + " cannot be opened");
+    if (control(container_, VFIO_GET_API_VERSION, nullptr) != VFIO_API_VERSION)
+      fail("the host's VFIO does not have API version " + std::to_string(VFIO_API_VERSION) +
+               "; use another kernel",
+           false);
+    open_exclusively(queue_timeout, [&] {
+      group_ = File(kernel_.open(node.group));
+      if (!group_ && errno != EBUSY) fail(node.group + " cannot be opened");
+      return static_cast<bool>(group_);
+    });
+    vfio_group_status status{sizeof(status), 0};
+    require(control(group_, VFIO_GROUP_GET_STATUS, &status),
+            "the status of its IOMMU group cannot be read");
+    if ((status.flags & VFIO_GROUP_FLAGS_VIABLE) == 0)
+      fail(
+          "other devices of its IOMMU group are bound to other drivers; bind them to vfio-pci, too",
+          false);
+    int file = container_.get();
+    require(control(group_, VFIO_GROUP_SET_CONTAINER, &file), "its IOMMU group cannot be used");
+    require(control(container_, VFIO_SET_IOMMU, number(VFIO_TYPE1v2_IOMMU)),
+            "the host's IOMMU cannot be used");
+    std::string address = node.address;
+    device_ = File(control(group_, VFIO_GROUP_GET_DEVICE_FD, address.data()));
+    if (!device_) fail("the device cannot be opened");
+    map_registers();
+    const auto config = static_cast<off_t>(region(VFIO_PCI_CONFIG_REGION_INDEX).offset);
+    if (!change_config(device_, config + command_register, enable_transfers, 0))
+      fail("its configuration space cannot be written");
+    enable_interrupts();
+  }
+  ~VfioBoard() override {
+    while (!areas_.empty()) release({nullptr, areas_.begin()->first, 0});
+  }
+
+  std::uint64_t largest_area() const noexcept override { return std::uint64_t{1} << 30; }
+
+  DmaArea allocate(std::uint64_t bytes) override {
+    const std::uint64_t size = (bytes + page - 1) / page * page;
+    void* const memory =
+        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) fail("transfer memory cannot be allocated");
+    // Exclude forked children: after a copy on write the board would write to a stale page.
+    madvise(memory, size, MADV_DONTFORK);
+    vfio_iommu_type1_dma_map map{};
+    map.argsz = sizeof(map);
+    map.flags = VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE;
+    map.vaddr = reinterpret_cast<std::uintptr_t>(memory);
+    map.iova = next_bus_;
+    map.size = size;
+    if (control(container_, VFIO_IOMMU_MAP_DMA, &map) != 0) {
+      const int code = errno;
+      munmap(memory, size);
+      errno = code;
+      fail(std::to_string(size) +
+           " bytes cannot be mapped for DMA (raise \"ulimit -l\", the limit of locked memory)");
+    }
+    next_bus_ += size;
+    areas_[map.iova] = {static_cast<std::byte*>(memory), map.iova, size};
+    return areas_[map.iova];
+  }
+
+  void release(const DmaArea& area) noexcept override {
+    const auto found = areas_.find(area.bus);
+    if (found == areas_.end()) return;
+    vfio_iommu_type1_dma_unmap map{};
+    map.argsz = sizeof(map);
+    map.iova = found->second.bus;
+    map.size = found->second.bytes;
+    // Keep memory that is still mapped in the IOMMU: the board may write to it.
+    if (control(container_, VFIO_IOMMU_UNMAP_DMA, &map) == 0)
+      munmap(found->second.memory, found->second.bytes);
+    areas_.erase(found);
+  }
+
+ private:
+  static void* number(std::uintptr_t n) noexcept { return reinterpret_cast<void*>(n); }
+  int control(const File& file, unsigned long request, void* argument) const {
+    return kernel_.control(file.get(), request, argument);
+  }
+  void require(int code, const char* what) const {
+    if (code != 0) fail(what);
+  }
+
+  vfio_region_info region(std::uint32_t index) const {
+    vfio_region_info info{};
+    info.argsz = sizeof(info);
+    info.index = index;
+    require(control(device_, VFIO_DEVICE_GET_REGION_INFO, &info), "its regions cannot be queried");
+    return info;
+  }
+
+  void map_registers() {
+    const vfio_region_info info = region(VFIO_PCI_BAR0_REGION_INDEX);
+    if (info.size < bar_bytes || (info.flags & VFIO_REGION_INFO_FLAG_MMAP) == 0)
+      fail("its first BAR has " + std::to_string(info.size) + " bytes" +
+               (info.size < bar_bytes ? " instead of " + std::to_string(bar_bytes)
+                                      : " and cannot be mapped"),
+           false);
+    bar_ = Mapping(device_, bar_bytes, name_ + ": BAR 0", info.offset);
+  }
+
+  /// Uses message-signalled interrupts if supported, else the pin, which is masked after each.
+  void enable_interrupts() {
+    interrupt_ = File(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!interrupt_) fail("an event file cannot be created");
+    vfio_irq_info info{};
+    info.argsz = sizeof(info);
+    info.index = VFIO_PCI_MSI_IRQ_INDEX;
+    const bool available = control(device_, VFIO_DEVICE_GET_IRQ_INFO, &info) == 0;
+    pin_ = !available || info.count == 0;
+    if (set_interrupts(VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER, interrupt_.get()) !=
+        0)
+      fail("its interrupts cannot be enabled");
+  }
+
+  bool acknowledge_interrupt() noexcept override {
+    std::uint64_t count = 0;
+    [[maybe_unused]] const ssize_t n = ::read(interrupt_.get(), &count, sizeof(count));
+    if (pin_) set_interrupts(VFIO_IRQ_SET_DATA_NONE | VFIO_IRQ_SET_ACTION_UNMASK, -1);
+    return true;
+  }
+
+  int set_interrupts(std::uint32_t flags, std::int32_t file) const {
+    // The number of the event file follows the request.
+    alignas(vfio_irq_set) std::byte bytes[sizeof(vfio_irq_set) + sizeof(std::int32_t)] = {};
+    const bool with_file = (flags & VFIO_IRQ_SET_DATA_EVENTFD) != 0;
+    auto* const request = new (bytes) vfio_irq_set{};
+    request->argsz = static_cast<std::uint32_t>(with_file ? sizeof(bytes) : sizeof(vfio_irq_set));
+    request->flags = flags;
+    request->index = pin_ ? VFIO_PCI_INTX_IRQ_INDEX : VFIO_PCI_MSI_IRQ_INDEX;
+    request->count = 1;
+    std::memcpy(bytes + sizeof(vfio_irq_set), &file, sizeof(std::int32_t));
+    return control(device_, VFIO_DEVICE_SET_IRQS, bytes);
+  }
+
+  VfioKernel& kernel_;
+  File container_, group_, device_;
+  bool pin_ = false;  ///< pin interrupts instead of message-signalled ones
+  /// Bus address of the next area, above the addresses of a host's devices below 4 GB.
+  std::uint64_t next_bus_ = std::uint64_t{1} << 32;
+  std::map<std::uint64_t, DmaArea> areas_;
+};
+
+}  // namespace
+
+int VfioKernel::open(const std::string& path) { return ::open(path.c_str(), O_RDWR | O_CLOEXEC); }
+
+int VfioKernel::control(int file, unsigned long request, void* argument) {
+  return ioctl(file, request, argument);
+}
+
+void use_vfio_kernel(VfioKernel* kernel) noexcept {
+  current_kernel = kernel != nullptr ? kernel : &linux_kernel;
+}
+
+std::unique_ptr<BoardAccess> open_node(const Node& node, double queue_timeout) {
+  if (node.driver == NodeDriver::Vfio) return std::make_unique<VfioBoard>(node, queue_timeout);
+  return std::make_unique<UioBoard>(node, queue_timeout);
+}
+
+}  // namespace gdr::driver

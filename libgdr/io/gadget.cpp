@@ -1,0 +1,296 @@
+// GADGET-style HDF5 snapshots of this library and of other codes, and files of forces.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "libgdr/io/atomic_file.hpp"
+#include "libgdr/io/hdf5.hpp"
+#include "libgdr/io/snapshot.hpp"
+
+namespace gdr {
+namespace {
+
+/// Scalars of the header that runs copy to their snapshots.
+constexpr const char* kept_header[] = {"BoxSize", "HubbleParam", "Omega0", "OmegaLambda",
+                                       "Redshift"};
+
+std::string group_name(std::size_t type) { return fmt::format("PartType{}", type); }
+
+/// A number for each type from the header; types beyond its end have 0.
+struct PerType {
+  bool given = false;
+  std::vector<double> values;
+  double operator[](std::size_t type) const { return type < values.size() ? values[type] : 0; }
+};
+
+PerType per_type(const hdf5::Reader& file, const std::string& name) {
+  if (!file.has("Header")) return {};
+  auto values = file.attribute("Header", name);
+  return values ? PerType{true, std::move(*values)} : PerType{};
+}
+
+void refuse_parts(const hdf5::Reader& file) {
+  if (!file.has("Header")) return;
+  const auto files = file.integer_attribute("Header", "NumFilesPerSnapshot");
+  if (files && *files > 1)
+    file.fail(
+        "Header/NumFilesPerSnapshot",
+        fmt::format("this is one of {} files of a snapshot; join them into one first", *files));
+}
+
+/// Particles of a type, by its Coordinates, which must have the shape (n, 3).
+std::size_t count_by_coordinates(const hdf5::Reader& file, std::size_t type) {
+  const std::string dataset = group_name(type) + "/Coordinates";
+  if (!file.has(dataset))
+    file.fail(group_name(type), "lacks the dataset Coordinates, shape (n, 3)");
+  const auto shape = file.shape(dataset);
+  if (shape.size() != 2 || shape[1] != 3)
+    file.fail(dataset, fmt::format("has the shape ({}); must be (n, 3)", fmt::join(shape, ", ")));
+  return shape[0];
+}
+
+/// Some codes write groups without particles, with nothing in them.
+bool has_nothing(const hdf5::Reader& file, const std::string& group) {
+  return !file.has(group + "/Velocities") && !file.has(group + "/Masses") &&
+         !file.has(group + "/ParticleIDs");
+}
+
+std::vector<std::size_t> count_particles(const hdf5::Reader& file) {
+  const PerType in_header = per_type(file, "NumPart_ThisFile");
+  std::vector<std::size_t> counts;
+  for (std::size_t type = 0; type < max_particle_types; ++type) {
+    const double expected = in_header[type];
+    std::size_t found = 0;
+    if (file.has(group_name(type))) {
+      const bool empty = !file.has(group_name(type) + "/Coordinates") &&
+                         (in_header.given ? expected == 0 : has_nothing(file, group_name(type)));
+      found = empty ? 0 : count_by_coordinates(file, type);
+    }
+    if (in_header.given && static_cast<double>(found) != expected)
+      file.fail("Header/NumPart_ThisFile",
+                fmt::format("gives {} particles of type {}, but {} has {}", expected, type,
+                            group_name(type), found));
+    counts.push_back(found);
+  }
+  while (counts.size() > usual_particle_types && counts.back() == 0) counts.pop_back();
+  return counts;
+}
+
+/// Throws unless a dataset has `width` stored numbers for each of `count` particles.
+void check_numbers(const hdf5::Reader& file, const std::string& dataset, std::size_t count,
+                   std::size_t width) {
+  const auto shape = file.shape(dataset);
+  const bool column = width == 1 && shape.size() == 1 && shape[0] == count;
+  const bool matrix = shape.size() == 2 && shape[0] == count && shape[1] == width;
+  if (!column && !matrix)
+    file.fail(dataset, fmt::format("has the shape ({}); must be ({})", fmt::join(shape, ", "),
+                                   width == 1 ? fmt::format("{}", count)
+                                              : fmt::format("{}, {}", count, width)));
+  file.check(dataset);
+}
+
+void check_ids(const hdf5::Reader& file, const std::string& dataset, std::size_t count) {
+  const hsize_t ids = hdf5::element_count(file.shape(dataset));
+  if (ids != count) file.fail(dataset, fmt::format("has {} ids for {} particles", ids, count));
+  const hdf5::NumberClass kind = file.number_class(dataset);
+  if (kind == hdf5::NumberClass::Float) file.fail(dataset, "does not hold integers");
+  file.check(dataset);
+}
+
+/// Check all shapes before anything is read.
+void check_datasets(const hdf5::Reader& file, const std::vector<std::size_t>& counts,
+                    Velocities velocities) {
+  for (std::size_t type = 0; type < counts.size(); ++type) {
+    if (counts[type] == 0) continue;
+    const std::string group = group_name(type);
+    check_numbers(file, group + "/Coordinates", counts[type], 3);
+    if (file.has(group + "/Masses")) check_numbers(file, group + "/Masses", counts[type], 1);
+    if (file.has(group + "/ParticleIDs")) check_ids(file, group + "/ParticleIDs", counts[type]);
+    if (velocities == Velocities::Ignored) continue;
+    if (!file.has(group + "/Velocities"))
+      file.fail(group, "lacks the dataset Velocities, shape (n, 3)");
+    check_numbers(file, group + "/Velocities", counts[type], 3);
+  }
+}
+
+void append(const hdf5::Reader& file, const std::string& dataset, std::vector<double>& to) {
+  const std::vector<double> values = file.doubles(dataset);
+  to.insert(to.end(), values.begin(), values.end());
+}
+
+void append_masses(const hdf5::Reader& file, std::size_t type, std::size_t count,
+                   const PerType& mass_table, Snapshot& snapshot) {
+  const std::string dataset = group_name(type) + "/Masses";
+  if (file.has(dataset)) return append(file, dataset, snapshot.mass);
+  if (mass_table[type] == 0)
+    file.fail(group_name(type), fmt::format("lacks the dataset Masses, and Header/MassTable has no "
+                                            "mass for type {} either",
+                                            type));
+  snapshot.mass.insert(snapshot.mass.end(), count, mass_table[type]);
+}
+
+/// Ids of all types or of none: a mixture would be ambiguous.
+void read_ids(const hdf5::Reader& file, Snapshot& snapshot) {
+  bool large_unsigned = false;
+  for (std::size_t type = 0; type < snapshot.type_counts.size(); ++type) {
+    const std::size_t count = snapshot.type_counts[type];
+    const std::string dataset = group_name(type) + "/ParticleIDs";
+    if (count == 0 || !file.has(dataset)) continue;
+    const bool is_signed = file.number_class(dataset) == hdf5::NumberClass::Signed;
+    const std::vector<std::uint64_t> ids = file.integers(dataset, is_signed);
+    snapshot.id.insert(snapshot.id.end(), ids.begin(), ids.end());
+    snapshot.signed_ids |= is_signed;
+    if (!is_signed)
+      large_unsigned |= std::any_of(ids.begin(), ids.end(), [](auto id) { return id >> 63 != 0; });
+  }
+  const std::size_t n = snapshot.size();
+  if (!snapshot.id.empty() && snapshot.id.size() != n)
+    file.fail("ParticleIDs", "some types have ids and some have none; give ids to all or to none");
+  if (snapshot.signed_ids && large_unsigned)
+    file.fail("ParticleIDs",
+              "signed ids of one type and unsigned ids above 2^63 of another do not fit "
+              "one type of number; renumber them");
+  for (std::size_t i = snapshot.id.size(); i < n; ++i) snapshot.id.push_back(i + 1);
+}
+
+void read_header(const hdf5::Reader& file, Snapshot& snapshot) {
+  if (!file.has("Header")) return;
+  if (const auto time = file.attribute("Header", "Time")) snapshot.time = time->front();
+  if (!std::isfinite(snapshot.time)) file.fail("Header/Time", "is not a finite number");
+  for (const char* name : kept_header)
+    if (const auto value = file.attribute("Header", name)) snapshot.header[name] = value->front();
+}
+
+/// The state of a run, if `gdr nbody` wrote the file. If another code has advanced the particles
+/// and kept the group, the times disagree, and the run cannot be continued.
+void read_run(const hdf5::Reader& file, Snapshot& snapshot) {
+  const auto step = file.has("GDR") ? file.integer_attribute("GDR", "Step") : std::nullopt;
+  if (!step) return;
+  RunState run;
+  run.step = *step;
+  for (const RunNumber& number : run_numbers) {
+    const auto value = file.attribute("GDR", number.hdf5_name);
+    if (!value) file.fail("GDR", fmt::format("lacks the attribute {}", number.hdf5_name));
+    run.*number.value = value->front();
+  }
+  const bool sound = std::isfinite(run.start_time) && run.time_step > 0 && run.step >= 0 &&
+                     std::isfinite(run.time_step) && run.softening >= 0;
+  if (sound && run.time() == snapshot.time) snapshot.run = run;
+}
+
+/// The header of GADGET-2; masses are in datasets, so MassTable is zero.
+void write_header(hdf5::Writer& file, const Snapshot& snapshot) {
+  std::vector<std::int64_t> counts(snapshot.type_counts.begin(), snapshot.type_counts.end());
+  counts.resize(std::max(counts.size(), usual_particle_types), 0);
+  std::vector<std::int64_t> low, high;
+  for (const std::int64_t count : counts) {
+    low.push_back(count & 0xffffffff);
+    high.push_back(count >> 32);
+  }
+  const bool in_32_bits = std::all_of(high.begin(), high.end(), [](auto h) { return h == 0; });
+  file.group("Header");
+  file.attribute("Header", "NumPart_ThisFile", in_32_bits ? H5T_STD_I32LE : H5T_STD_I64LE, counts);
+  file.attribute("Header", "NumPart_Total", H5T_STD_U32LE, low);
+  file.attribute("Header", "NumPart_Total_HighWord", H5T_STD_U32LE, high);
+  file.attribute("Header", "MassTable", std::vector<double>(counts.size(), 0.0));
+  file.attribute("Header", "NumFilesPerSnapshot", H5T_STD_I32LE, std::int64_t{1});
+  file.attribute("Header", "Flag_DoublePrecision", H5T_STD_I32LE, std::int64_t{1});
+  file.attribute("Header", "Time", snapshot.time);
+  // Readers of other codes expect these two even where they have no meaning.
+  auto scalars = snapshot.header;
+  scalars.try_emplace("BoxSize", 0.0);
+  scalars.try_emplace("Redshift", 0.0);
+  for (const auto& [name, value] : scalars) file.attribute("Header", name, value);
+}
+
+void write_run(hdf5::Writer& file, const RunState& run) {
+  file.group("GDR");
+  file.attribute("GDR", "Step", H5T_STD_I64LE, run.step);
+  for (const RunNumber& number : run_numbers)
+    file.attribute("GDR", number.hdf5_name, run.*number.value);
+}
+
+void write_type(hdf5::Writer& file, const Snapshot& snapshot, std::size_t type, std::size_t first,
+                std::size_t count) {
+  const std::string group = group_name(type);
+  const std::array<hsize_t, 2> triples = {count, 3};
+  const std::array<hsize_t, 1> singles = {count};
+  const auto part = [&](const std::vector<double>& all, std::size_t width) {
+    return std::span(all).subspan(first * width, count * width);
+  };
+  file.group(group);
+  file.doubles(group + "/Coordinates", triples, part(snapshot.position, 3));
+  file.doubles(group + "/Velocities", triples, part(snapshot.velocity, 3));
+  file.doubles(group + "/Masses", singles, part(snapshot.mass, 1));
+  file.integers(group + "/ParticleIDs", singles, std::span(snapshot.id).subspan(first, count),
+                snapshot.signed_ids);
+}
+
+}  // namespace
+
+Snapshot read_gadget(const std::string& path, Velocities velocities) {
+  const hdf5::Reader file(path);
+  refuse_parts(file);
+  Snapshot snapshot;
+  snapshot.type_counts = count_particles(file);
+  check_datasets(file, snapshot.type_counts, velocities);
+  const PerType mass_table = per_type(file, "MassTable");
+  std::size_t types = 0;
+  for (std::size_t type = 0; type < snapshot.type_counts.size(); ++type) {
+    const std::size_t count = snapshot.type_counts[type];
+    if (count == 0) continue;
+    ++types;
+    const std::string group = group_name(type);
+    append(file, group + "/Coordinates", snapshot.position);
+    append_masses(file, type, count, mass_table, snapshot);
+    if (velocities == Velocities::Needed) append(file, group + "/Velocities", snapshot.velocity);
+  }
+  if (types == 0) file.fail("PartType0, PartType1, ...", "no particles in any of them");
+  read_ids(file, snapshot);
+  read_header(file, snapshot);
+  read_run(file, snapshot);
+  return snapshot;
+}
+
+std::string gadget_image(const Snapshot& snapshot) {
+  hdf5::Writer file;
+  write_header(file, snapshot);
+  if (snapshot.run) write_run(file, *snapshot.run);
+  std::size_t first = 0;
+  for (std::size_t type = 0; type < snapshot.type_counts.size(); ++type) {
+    const std::size_t count = snapshot.type_counts[type];
+    if (count > 0) write_type(file, snapshot, type, first, count);
+    first += count;
+  }
+  return file.finish();
+}
+
+void write_forces(const std::string& path, const Snapshot& snapshot, const ForceOrigin& origin,
+                  std::span<const ForceDataset> results) {
+  const std::vector<std::int64_t> counts(snapshot.type_counts.begin(), snapshot.type_counts.end());
+  hdf5::Writer file;
+  for (const ForceDataset& d : results) {
+    const std::array<hsize_t, 2> both = {snapshot.size(), d.width};
+    const std::span shape = std::span(both).first(d.width == 1 ? 1 : 2);
+    if (d.integers.empty()) {
+      file.doubles(d.name, shape, d.numbers);
+    } else {
+      const std::vector<std::uint64_t> bits(d.integers.begin(), d.integers.end());
+      file.integers(d.name, shape, bits, true);
+    }
+  }
+  file.integers("ParticleIDs", std::array<hsize_t, 1>{snapshot.size()}, snapshot.id,
+                snapshot.signed_ids);
+  file.attribute("/", "softening", origin.softening);
+  file.attribute("/", "G", origin.gravity);
+  file.attribute("/", "Time", snapshot.time);
+  file.attribute("/", "kernel", origin.kernel);
+  file.attribute("/", "engine", origin.engine);
+  file.attribute("/", "source", origin.source);
+  file.attribute("/", "NumPart_ThisFile", H5T_STD_I64LE, counts);
+  write_file_atomically(path, file.finish());
+}
+
+}  // namespace gdr
