@@ -19,7 +19,7 @@ Geometry board() {
 Measurement product(const Geometry& geometry) {
   constexpr std::size_t n = 51200, k = 2048;
   const double seconds =
-      dense::product_seconds(geometry, dense::network_mapping(geometry), n, n, k);
+      dense::product_counts(geometry, dense::network_mapping(geometry), n, n, k).predicted_seconds;
   return {"product, 51200 x 2048 by 2048 x 51200", giga * 2 * n * n * k / seconds, "Gflops",
           fmt::format("published 730, peak {:.0f}", giga * dense::peak(geometry)), 700.0};
 }
@@ -29,7 +29,8 @@ Measurement product_of_floats(const Geometry& geometry) {
   constexpr std::size_t n = 51200, k = 4096;
   const auto rate = [&](dense::ElementFormat format) {
     return giga * 2 * n * n * k /
-           dense::product_seconds(geometry, dense::network_mapping(geometry, format), n, n, k);
+           dense::product_counts(geometry, dense::network_mapping(geometry, format), n, n, k)
+               .predicted_seconds;
   };
   const double floats = rate(dense::ElementFormat::Floats);
   return {

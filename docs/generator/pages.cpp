@@ -21,7 +21,7 @@
 #include "emulator/isa/table.hpp"
 #include "gdr/error.hpp"
 #include "kernels/compiler/diagnostics/table.hpp"
-#include "libgdr/device/option_table.hpp"
+#include "libgdr/device/names.hpp"
 
 namespace gdr::docs {
 namespace {

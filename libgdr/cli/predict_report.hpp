@@ -3,10 +3,10 @@
 
 #include <vector>
 
+#include "libgdr/predict/jobs.hpp"
 #include "libgdr/predict/machine.hpp"
 #include "libgdr/predict/published.hpp"
 #include "libgdr/predict/scaling.hpp"
-#include "libgdr/predict/usage.hpp"
 
 namespace gdr::cli {
 

@@ -4,19 +4,49 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gdr/error.hpp"
-#include "libgdr/dense/batch_kernel.hpp"
+#include "gdr/kernel.hpp"
+#include "kernels/builtin.hpp"
 #include "libgdr/dense/factor.hpp"
 #include "libgdr/dense/views.hpp"
 
 namespace gdr {
 namespace {
 
-using dense::pe_words;
+/// Long words of a PE's local memory, shared by the problems of the PE.
+constexpr std::size_t pe_words = 256;
+
+/// Replaces NUMBER in the line `begin NUMBER`.
+void set_constant(std::string& text, const std::string& begin, std::size_t value) {
+  const std::size_t line = text.find("\n" + begin + " ");
+  if (line == std::string::npos)
+    throw Error(ErrorCategory::Internal, "the batch kernel has no line \"" + begin + "\"");
+  const std::size_t number = line + begin.size() + 2;
+  text.replace(number, text.find('\n', number) - number, std::to_string(value));
+}
+
+/// The instance of kernels/dense/NAME.gds with these constants, for problems of `words` words;
+/// `full` is 1 for full precision, else 0.
+Kernel batch_kernel(std::string_view name,
+                    std::initializer_list<std::pair<std::string_view, std::size_t>> constants,
+                    std::size_t full, std::size_t words) {
+  std::string text(dense_kernel(name));
+  for (const auto& [constant, value] : constants)
+    set_constant(text, "const " + std::string(constant) + " =", value);
+  set_constant(text, "const full =", full);
+  // Four problems in a PE keep its pipelines full; larger ones leave idle clocks.
+  const std::size_t elements = 4 * words <= pe_words ? 4 : 2 * words <= pe_words ? 2 : 1;
+  for (const char* const line : {"const elements =", ".elements", "vlen"})
+    set_constant(text, line, elements);
+  return Kernel::assemble(text, std::string(name) + ".gds");
+}
 
 /// Largest LU whose full-precision kernel fits the instruction memory, rows.
 constexpr std::size_t max_full_precision_rows = 13;
@@ -56,12 +86,6 @@ void require_fit(std::size_t words, const std::string& what) {
   if (words > pe_words)
     usage(what + " need " + std::to_string(words) + " words, but a PE has " +
           std::to_string(pe_words) + ": use LinearSolver or MatrixProduct for each");
-}
-
-void require_pivots(std::size_t given, std::size_t needed) {
-  if (given < needed)
-    usage("the array of pivots has " + std::to_string(given) + " elements; " +
-          std::to_string(needed) + " are needed");
 }
 
 /// Whether the chip's division covers this pivot.
@@ -118,7 +142,7 @@ struct BatchedMatrices::Impl {
     for (const auto& constant : constants) key += ' ' + std::to_string(constant.second);
     const auto known = kernels.find(key);
     if (known != kernels.end()) return known->second;
-    return kernels.emplace(key, dense::batch_kernel(name, constants, full, words)).first->second;
+    return kernels.emplace(key, batch_kernel(name, constants, full, words)).first->second;
   }
 
   void run(const Kernel& with, std::initializer_list<NamedWords> inputs, ProblemWords& in,
@@ -199,19 +223,16 @@ std::size_t BatchedMatrices::lu(std::size_t count, std::size_t n, const MatrixBa
   if (count == 0 || n == 0) return 0;
   const std::size_t words = n > pe_words ? n : n * n + n;
   require_fit(words, "factors of " + std::to_string(n) + " x " + std::to_string(n));
-  require_pivots(pivots.size(), count * n);
+  dense::require_pivots(pivots.size(), count * n);
   Impl::ProblemWords in{count, {}}, out;
-  impl_->on_host.assign(count, false);
-  if (impl_->full != 0 && n > max_full_precision_rows) {
-    std::size_t singular = 0;
-    for (std::size_t i = 0; i < count; ++i)
-      singular += dense::factor_panel(n, matrix_at(a, i), pivots.subspan(i * n, n), {}) ? 1 : 0;
-    return singular;
-  }
-  impl_->gather(const_view(a), n, n, in);
+  const bool on_device = impl_->full == 0 || n <= max_full_precision_rows;
+  impl_->on_host.assign(count, !on_device);
   std::vector<std::int64_t> order(n * count), rows(n);
-  impl_->run(impl_->kernel("batched_lu", {{"n", n}}, words), {{"a", n * n}}, in, {"lu", n * n}, out,
-             "row", &order);
+  if (on_device) {
+    impl_->gather(const_view(a), n, n, in);
+    impl_->run(impl_->kernel("batched_lu", {{"n", n}}, words), {{"a", n * n}}, in, {"lu", n * n}, out,
+               "row", &order);
+  }
   std::size_t singular = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const auto own = pivots.subspan(i * n, n);
@@ -250,12 +271,9 @@ void BatchedMatrices::solve(std::size_t count, std::size_t n, std::size_t column
   if (count == 0 || n == 0 || columns == 0) return;
   require_fit(n > pe_words ? n : n * n + n,
               "systems of " + std::to_string(n) + " x " + std::to_string(n));
-  require_pivots(pivots.size(), count * n);
-  for (std::size_t i = 0; i < count * n; ++i)
-    if (pivots[i] < static_cast<std::int64_t>(i % n) || pivots[i] >= static_cast<std::int64_t>(n))
-      usage("pivot " + std::to_string(i % n) + " of matrix " + std::to_string(i / n) + " is " +
-            std::to_string(pivots[i]) +
-            "; pivots count from 0, as BatchedMatrices::lu returns them");
+  dense::require_pivots(pivots.size(), count * n);
+  for (std::size_t i = 0; i < count; ++i)
+    dense::require_valid_pivots(pivots.subspan(i * n, n), n, " of matrix " + std::to_string(i));
 
   // Right-hand sides after the row exchanges; overwritten with X.
   std::vector<double> x(n * columns * count);
@@ -268,29 +286,27 @@ void BatchedMatrices::solve(std::size_t count, std::size_t n, std::size_t column
     dense::exchange_rows(columns, own(i), pivots.subspan(i * n, n), {});
   }
   const std::vector<double> exchanged = x;
-  std::vector<bool> on_host(count, false);
+  impl_->on_host.assign(count, false);
   const std::size_t most = std::min(columns, (pe_words - n * n) / n);
   for (std::size_t first = 0; first < columns; first += most) {
     const std::size_t width = std::min(most, columns - first);
     Impl::ProblemWords in{count, {}}, out;
-    impl_->on_host.assign(count, false);
     impl_->gather(lu, n, n, in);
     impl_->gather({x.data() + first * n, n, n * columns}, n, width, in);
     impl_->run(impl_->kernel("batched_solve", {{"n", n}, {"m", width}}, n * n + n * width),
                {{"lu", n * n}, {"b", n * width}}, in, {"x", n * width}, out);
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < count; ++i)
       Impl::scatter(out.values.data(), count, i, n, width, dense::submatrix(own(i), 0, first));
-      on_host[i] = on_host[i] || impl_->on_host[i];
-    }
   }
   const dense::Subtract subtract = dense::subtract_on({});
   for (std::size_t i = 0; i < count; ++i) {
+    bool on_host = impl_->on_host[i];
     for (std::size_t k = 0; k < n; ++k)
-      if (!is_supported_pivot(dense::element(matrix_at(lu, i), k, k))) on_host[i] = true;
+      on_host = on_host || !is_supported_pivot(dense::element(matrix_at(lu, i), k, k));
     const double* const solution = own(i).data;
     const bool finite = std::all_of(solution, solution + n * columns,
                                     [](double value) { return std::isfinite(value); });
-    if (on_host[i] || !finite) {
+    if (on_host || !finite) {
       std::copy_n(exchanged.data() + i * n * columns, n * columns, own(i).data);
       dense::solve_triangle(Side::Left, {n, true, true, matrix_at(lu, i)}, columns, own(i),
                             subtract, {});

@@ -19,12 +19,6 @@ using dense::TriangularMatrix;
 
 [[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
 
-void require_pivots(std::size_t given, std::size_t needed) {
-  if (given < needed)
-    usage("the array of pivots has " + std::to_string(given) + " elements; " +
-          std::to_string(needed) + " are needed");
-}
-
 template <typename Number>
 void require_vector(const VectorView<Number>& x, std::size_t n, const char* name) {
   if (x.increment == 0) usage("the increment of " + std::string(name) + " is 0; it is at least 1");
@@ -79,7 +73,7 @@ std::optional<std::size_t> LinearSolver::lu(std::size_t m, std::size_t n,
                                             std::span<std::int64_t> pivots) {
   require_result(a, m, n, "A");
   const std::size_t steps = std::min(m, n);
-  require_pivots(pivots.size(), steps);
+  dense::require_pivots(pivots.size(), steps);
   impl_->begin();
   return dense::factor_lu(m, n, a, pivots.first(steps), impl_->block(steps), impl_->options.overlap,
                           impl_->updates);
@@ -89,13 +83,9 @@ void LinearSolver::solve(std::size_t n, std::size_t columns, const MatrixView<co
                          std::span<const std::int64_t> pivots, const MatrixView<double>& b) {
   require_matrix(lu, n, columns > 0 ? n : 0, "LU");
   require_result(b, n, columns, "B");
-  require_pivots(pivots.size(), n);
+  dense::require_pivots(pivots.size(), n);
   pivots = pivots.first(n);
-  for (std::size_t i = 0; i < n; ++i)
-    if (pivots[i] < static_cast<std::int64_t>(i) || pivots[i] >= static_cast<std::int64_t>(n))
-      usage("pivot " + std::to_string(i) + " is " + std::to_string(pivots[i]) + ", not one of " +
-            std::to_string(i) + " to " + std::to_string(n - 1) +
-            "; pivots count from 0, as LinearSolver::lu returns them");
+  dense::require_valid_pivots(pivots, n, "");
   impl_->begin();
   const dense::Host& host = impl_->updates.host();
   const bool transposed = lu.transpose == Transpose::Yes;

@@ -63,9 +63,9 @@ ProgramTiming timing_of(const Geometry& geometry, const BoardMapping& mapping) {
 
 }  // namespace
 
-ProductTime product_time(const Geometry& geometry, const BoardMapping& mapping, std::size_t m,
-                         std::size_t n, std::size_t k, const BoardRates& rates, unsigned boards,
-                         double beta, FactorClock* host) {
+WorkCounts product_counts(const Geometry& geometry, const BoardMapping& mapping, std::size_t m,
+                          std::size_t n, std::size_t k, const BoardRates& rates, unsigned boards,
+                          double beta, FactorClock* host) {
   if (m == 0 || n == 0 || k == 0) return {};
   const auto device = std::make_shared<DeviceCore>();
   device->geometry = geometry;
@@ -85,22 +85,12 @@ ProductTime product_time(const Geometry& geometry, const BoardMapping& mapping, 
   runner.call.a = runner.call.b = MatrixView<const double>{};
   runner.run();
   // Tiles are distributed cyclically, so the first board has the most.
-  const WorkCounts counts = device->boards.front().board->counts();
-  return {
-      counts.predicted_seconds,
-      {counts.compute_clocks, counts.port_in_clocks, counts.port_out_clocks, counts.chip_clocks},
-      counts.link_write_bytes,
-      counts.link_read_bytes};
-}
-
-double product_seconds(const Geometry& geometry, const BoardMapping& mapping, std::size_t m,
-                       std::size_t n, std::size_t k, const BoardRates& rates) {
-  return product_time(geometry, mapping, m, n, k, rates).seconds;
+  return device->boards.front().board->counts();
 }
 
 double square_rate(const Geometry& geometry, const BoardMapping& mapping, std::size_t n) {
   const double flops = 2 * real(n) * real(n) * real(n);
-  return n == 0 ? 0 : flops / product_seconds(geometry, mapping, n, n, n);
+  return n == 0 ? 0 : flops / product_counts(geometry, mapping, n, n, n).predicted_seconds;
 }
 
 double square_rate_without_network(const Geometry& geometry, std::size_t n) {
@@ -155,22 +145,21 @@ void FactorClock::add_work(double flops, double bytes) noexcept {
 
 void FactorClock::start_product(std::size_t m, std::size_t n, std::size_t k, double beta) {
   const double begin = time_.total;
-  const ProductTime product =
-      product_time(geometry_, mapping_, m, n, k, rates_, boards_, beta, this);
+  const WorkCounts counts =
+      product_counts(geometry_, mapping_, m, n, k, rates_, boards_, beta, this);
   const double stored = time_.total - begin;
   const std::size_t tiles = (m + mapping_.rows - 1) / mapping_.rows;
   const std::size_t rows = std::min(m, (tiles + boards_ - 1) / boards_ * mapping_.rows);
   const double least = 2 * real(rows) * real(n) * real(k) / (product_share_ * peak(geometry_));
-  const double seconds = std::max(product.seconds, least);
+  const double seconds = std::max(counts.predicted_seconds, least);
   boards_until_ = begin + seconds;
   time_.*phase_ += std::max(0.0, seconds - stored);
   time_.additions += stored;
-  const ChipClocks& clocks = product.clocks;
-  time_.use.chip += static_cast<double>(clocks.compute) / geometry_.clock_hz;
-  time_.use.ports +=
-      static_cast<double>(std::max(clocks.port_in, clocks.port_out)) / geometry_.clock_hz;
-  time_.use.link_write += static_cast<double>(product.bytes_to_board) / rates_.link_write;
-  time_.use.link_read += static_cast<double>(product.bytes_from_board) / rates_.link_read;
+  time_.use.chip += static_cast<double>(counts.compute_clocks) / geometry_.clock_hz;
+  time_.use.ports += static_cast<double>(std::max(counts.port_in_clocks, counts.port_out_clocks)) /
+                     geometry_.clock_hz;
+  time_.use.link_write += static_cast<double>(counts.link_write_bytes) / rates_.link_write;
+  time_.use.link_read += static_cast<double>(counts.link_read_bytes) / rates_.link_read;
 }
 
 bool FactorClock::on_device(std::size_t m, std::size_t n, std::size_t k) const noexcept {

@@ -44,20 +44,11 @@ BoardMapping rows_without_network(const Geometry& geometry, std::size_t rows);
 
 class FactorClock;
 
-/// Time of a product on the busiest board.
-struct ProductTime {
-  double seconds = 0;
-  ChipClocks clocks;  ///< clocks of its busiest chip
-  std::uint64_t bytes_to_board = 0, bytes_from_board = 0;
-};
-/// C = A B + beta C on boards with a link each, A being m x k and B k x n. `host` gets the time of
-/// storing the results.
-ProductTime product_time(const Geometry& geometry, const BoardMapping& mapping, std::size_t m,
-                         std::size_t n, std::size_t k, const BoardRates& rates = {},
-                         unsigned boards = 1, double beta = 0, FactorClock* host = nullptr);
-/// The time of product_time, seconds.
-double product_seconds(const Geometry& geometry, const BoardMapping& mapping, std::size_t m,
-                       std::size_t n, std::size_t k, const BoardRates& rates = {});
+/// The work of the busiest board, and its time, for C = A B + beta C on boards with a link each, A
+/// being m x k and B k x n. `host` gets the time of storing the results.
+WorkCounts product_counts(const Geometry& geometry, const BoardMapping& mapping, std::size_t m,
+                          std::size_t n, std::size_t k, const BoardRates& rates = {},
+                          unsigned boards = 1, double beta = 0, FactorClock* host = nullptr);
 /// Peak rate, operations/s: a multiplication and an addition per PE every second clock.
 double peak(const Geometry& geometry) noexcept;
 

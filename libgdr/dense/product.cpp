@@ -1,6 +1,5 @@
 // The product: a loop over column blocks, tiles and passes over the inner dimension.
 #include <algorithm>
-#include <exception>
 #include <string>
 #include <utility>
 
@@ -9,9 +8,7 @@
 #include "libgdr/dense/prediction.hpp"
 #include "libgdr/dense/product_runner.hpp"
 #include "libgdr/dense/views.hpp"
-#include "libgdr/device/concurrently.hpp"
-#include "libgdr/device/statistics_scope.hpp"
-#include "libgdr/driver/access.hpp"
+#include "libgdr/device/core.hpp"
 
 namespace gdr::dense {
 namespace {
@@ -64,54 +61,21 @@ ElementFormat ProductRunner::float_format() const {
 
 /// Distributes the tiles cyclically over the boards; every board gets all columns of the block.
 /// Tiles of a board that fails are reassigned to the others.
-void ProductRunner::multiply_columns(const InnerDimension& inner, const ColumnBlock& columns) {
+void ProductRunner::multiply_columns() {
   tile_done.assign((call.m + mapping.rows - 1) / mapping.rows, false);
   for (;;) {
     std::vector<std::size_t> left;
     for (std::size_t t = 0; t < tile_done.size(); ++t)
       if (!tile_done[t]) left.push_back(t);
     if (left.empty()) return;
-    const std::vector<BoardSlot*> usable = core->usable();
-    const std::size_t boards = std::min(left.size(), usable.size());
-    std::vector<std::exception_ptr> errors(boards);
-    std::vector<std::string> lost(boards);
-    const auto multiply = [&](std::size_t b) noexcept {
-      BoardProduct board{*usable[b]};
-      try {
-        load_program(board);
-        ensure_columns(board, inner, columns);
-        for (const std::size_t tile : tile_order(board, left, b, boards))
-          add_tile(board, inner, tile * mapping.rows, columns);
-        fetch_results(board, columns);
-      } catch (const driver::BoardFailure& e) {
-        lost[b] = e.what();
-      } catch (...) {
-        board.slot.invalidate();
-        errors[b] = std::current_exception();
-      }
-    };
-    if (usable.front()->board->is_remote())
-      concurrently(boards, multiply);
-    else
-      for (std::size_t b = 0; b < boards && (b == 0 || !errors[b - 1]); ++b) multiply(b);
-    for (std::size_t b = 0; b < boards; ++b) {
-      if (!lost[b].empty()) core->fail(*usable[b], lost[b]);
-      if (errors[b]) std::rethrow_exception(errors[b]);
-    }
+    std::vector<BoardSlot*> boards = core->usable();
+    boards.resize(std::min(left.size(), boards.size()));
+    core->run_on_boards(boards, false, [&](std::size_t b) {
+      std::vector<std::size_t> tiles;
+      for (std::size_t t = b; t < left.size(); t += boards.size()) tiles.push_back(left[t]);
+      multiply_on_board(*boards[b], std::move(tiles));
+    });
   }
-}
-
-/// Every `step`-th tile, a resident tile first.
-std::vector<std::size_t> ProductRunner::tile_order(const BoardProduct& board,
-                                                   const std::vector<std::size_t>& left,
-                                                   std::size_t first, std::size_t step) {
-  std::vector<std::size_t> own;
-  for (std::size_t t = first; t < left.size(); t += step) own.push_back(left[t]);
-  const ResidentTile& has = board.slot.contents.tile;
-  const auto resident = std::ranges::find(own, has.row / mapping.rows);
-  if (has.owner == number && has.generation == tiled_generation && resident != own.end())
-    std::rotate(own.begin(), resident, resident + 1);
-  return own;
 }
 
 /// Starts a new generation of a factor, unless the factor is that of the last call.
@@ -120,9 +84,9 @@ void ProductRunner::update_generation(Generation& generation, CachedFactor now) 
   generation = {++generation_count, std::move(now)};
 }
 
-bool ProductRunner::swap_operands(InnerDimension& inner) {
+bool ProductRunner::swap_operands() {
   const std::size_t tiles_of_a = (call.m + mapping.rows - 1) / mapping.rows;
-  const bool in_pes = inner.size() <= pass_depth(inner) && tiles_of_a <= core->usable().size();
+  const bool in_pes = inner.size() <= pass_depth() && tiles_of_a <= core->usable().size();
   if (call.reuse != Reuse::A || in_pes) return false;
   std::swap(call.m, call.n);
   std::swap(call.a, call.b);
@@ -139,12 +103,12 @@ void ProductRunner::run() {
   if (needs_data()) mapping = network_mapping(core->geometry, call.format);
   const MatrixPrecision needed =
       core->boards.front().board->multiplies_all_bits() ? MatrixPrecision::Chip : precision;
-  InnerDimension inner{call.k, terms_of(call.a, call.b, call.m, call.n, call.k, needed)};
+  inner = {call.k, terms_of(call.a, call.b, call.m, call.n, call.k, needed)};
   // Terms are added on the host: sums in the network of numbers and of residuals, 2^50 times
   // smaller, could not be proved exact in doubles by the engines.
-  const std::size_t pass = pass_depth(inner);
+  const std::size_t pass = pass_depth();
   if (inner.terms.size() > 1) inner.pitch = (call.k + pass - 1) / pass * pass;
-  const bool swapped = swap_operands(inner);
+  const bool swapped = swap_operands();
   std::vector<Part> tile_parts, column_parts;
   for (const Term& term : inner.terms) {
     tile_parts.push_back(term.a);
@@ -159,7 +123,7 @@ void ProductRunner::run() {
   tiled_generation = tile_generation.number;
   streamed_generation = column_generation.number;
   // The capacity of the memories limits the columns, and the passes of a very long inner dimension.
-  const std::size_t memory = core->geometry.dram_bytes / sizeof(double) / chip_words();
+  const std::size_t memory = core->geometry.dram_bytes / sizeof(double) / mapping.words;
   const std::size_t parts = (inner.size() + pass - 1) / pass;
   if (memory / parts < 2)
     throw Error(ErrorCategory::Unsupported,
@@ -167,13 +131,13 @@ void ProductRunner::run() {
                     " does not fit the memory of a board; increase dram or split the product");
   const std::size_t most = std::min(most_columns, memory / parts - 1);
   const std::size_t blocks = (call.n + most - 1) / most;
-  ColumnBlock columns;
+  columns = {};
   columns.resident = call.n + blocks <= memory / parts;
   for (; columns.index < blocks; ++columns.index) {
     columns.count = std::min(most, call.n - columns.first);
-    multiply_columns(inner, columns);
+    multiply_columns();
     columns.first += columns.count;
-    if (columns.resident) columns.address += (columns.count + 1) * parts * chip_words();
+    if (columns.resident) columns.address += (columns.count + 1) * parts * mapping.words;
   }
   const double flops =
       2.0 * static_cast<double>(call.m) * static_cast<double>(call.n) * static_cast<double>(call.k);

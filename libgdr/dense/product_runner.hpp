@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "gdr/matrix.hpp"
-#include "libgdr/dense/compensated_sums.hpp"
 #include "libgdr/dense/prediction.hpp"
 #include "libgdr/dense/tiles.hpp"
 #include "libgdr/device/core.hpp"
@@ -52,18 +51,6 @@ struct ProductRunner {
     std::uint64_t number = 0;
     std::optional<CachedFactor> cached;
   };
-  /// A run of the list: rows of C from `row` on, the first or last pass of the inner dimension.
-  struct PendingRun {
-    std::size_t row = 0;
-    bool first = true, last = true;
-  };
-  /// The product on one board, with the list that is being built.
-  struct BoardProduct {
-    BoardSlot& slot;
-    std::size_t payload_used = 0;  ///< words in use of the list's payload, which never shrinks
-    std::vector<PendingRun> pending = {};  ///< runs of the list
-    CompensatedSums sums = {};
-  };
 
   /// Throws Error (Unsupported) for a geometry without a tile.
   ProductRunner(std::shared_ptr<DeviceCore> device, MatrixPrecision wanted);
@@ -71,17 +58,13 @@ struct ProductRunner {
   ProductRunner& operator=(const ProductRunner&) = delete;
   ~ProductRunner() { core->queue.cancel(work); }
 
-  /// Link words of a column in a chip.
-  std::size_t chip_words() const { return mapping.words; }
-  /// Inner indices of a chip in this call.
-  std::size_t chip_depth() const { return mapping.depth; }
-  /// Chips that a product uses: fewer than all for a short inner dimension.
-  unsigned chips(const InnerDimension& inner) const {
-    const std::size_t needed = (inner.k + chip_depth() - 1) / chip_depth();
+  /// Chips that the call uses: fewer than all for a short inner dimension.
+  unsigned chips() const {
+    const std::size_t needed = (inner.k + mapping.depth - 1) / mapping.depth;
     return static_cast<unsigned>(std::min<std::size_t>(needed, core->geometry.chips_per_board));
   }
   /// Inner indices of a run.
-  std::size_t pass_depth(const InnerDimension& inner) const { return chips(inner) * chip_depth(); }
+  std::size_t pass_depth() const { return chips() * mapping.depth; }
 
   /// Checks the arguments and handles cases without a product; returns whether the device has to
   /// compute.
@@ -92,35 +75,16 @@ struct ProductRunner {
   /// The faster exact element format for the floats of this call. The choice, and so the result's
   /// bits, depend on the elements, the inner dimension and the geometry only.
   ElementFormat float_format() const;
-  const Kernel& kernel() const { return product_kernel(call.format); }
   /// Whether the boards compute; false for boards that only apply the time model.
   bool needs_data() const { return core->boards.front().board->needs_data(); }
   void run();
   /// Exchanges the factors' roles if A is to be resident and does not fit the PEs. Products and
   /// sums stay the same, in the same order. Returns whether it did.
-  bool swap_operands(InnerDimension& inner);
+  bool swap_operands();
   void update_generation(Generation& generation, CachedFactor now);
-  std::size_t blocks_used(const InnerDimension& inner, std::size_t first) const;
-  std::vector<std::size_t> tile_order(const BoardProduct& board,
-                                      const std::vector<std::size_t>& left, std::size_t first,
-                                      std::size_t step);
-  void load_program(BoardProduct& board);
-  void ensure_columns(BoardProduct& board, const InnerDimension& inner, const ColumnBlock& columns);
-  void multiply_columns(const InnerDimension& inner, const ColumnBlock& columns);
-  void send_columns(BoardProduct& board, const InnerDimension& inner, const ColumnBlock& columns);
-  void send_tile(BoardProduct& board, const InnerDimension& inner, std::size_t row,
-                 std::size_t first);
-  void add_tile(BoardProduct& board, const InnerDimension& inner, std::size_t row,
-                const ColumnBlock& columns);
-  void fetch_results(BoardProduct& board, const ColumnBlock& columns);
-  struct Parts;
-  const double* sum_parts(BoardProduct& board, const Parts& parts, std::size_t column, double* to);
-  template <typename Number>
-  void store(const MatrixView<Number>& c, BoardProduct& board, const Parts& parts,
-             const ColumnBlock& columns);
-  std::uint64_t* reserve_payload(BoardProduct& board, std::size_t words);
-  Command& add(BoardProduct& board, CommandKind kind, std::uint64_t chips) const;
-  void execute(BoardProduct& board);
+  void multiply_columns();
+  /// Computes some tiles of C for the columns of the block on one board (product_board.cpp).
+  void multiply_on_board(BoardSlot& slot, std::vector<std::size_t> tiles);
 
   std::shared_ptr<DeviceCore> core;
   MatrixPrecision precision;
@@ -135,6 +99,8 @@ struct ProductRunner {
   Work work;
   std::stop_token stop;  ///< stop token of the running call
   Call call;
+  InnerDimension inner;  ///< inner dimension of the call
+  ColumnBlock columns;
   std::vector<char> tile_done;  ///< by tile: rows of C stored, for this column block
 };
 

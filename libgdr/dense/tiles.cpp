@@ -18,38 +18,26 @@ double leading(double x) noexcept {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & ~std::uint64_t{7});
 }
 
-bool has_low(const MatrixView<const float>&, std::size_t, std::size_t) noexcept { return false; }
-bool has_low(const MatrixView<const double>& x, std::size_t rows, std::size_t columns) noexcept {
+/// Whether the bits of an element fulfil a condition, a function without branches.
+template <typename Bits, typename Number, typename Condition>
+bool any_element(const MatrixView<Number>& x, std::size_t rows, std::size_t columns,
+                 const Condition& condition) noexcept {
   if (x.transpose == Transpose::Yes) std::swap(rows, columns);
   for (std::size_t c = 0; c < columns; ++c) {
-    std::uint64_t low = 0;
+    Bits found = 0;
     for (std::size_t r = 0; r < rows; ++r)
-      low |= std::bit_cast<std::uint64_t>(x.data[r + c * x.stride]);
-    if ((low & 7) != 0) return true;
-  }
-  return false;
-}
-
-bool has_low(const Factor& x, std::size_t rows, std::size_t columns) noexcept {
-  return std::visit([&](const auto& view) { return has_low(view, rows, columns); }, x);
-}
-
-bool any_subnormal(const MatrixView<const double>&, std::size_t, std::size_t) noexcept {
-  return false;
-}
-bool any_subnormal(const MatrixView<const float>& x, std::size_t rows,
-                   std::size_t columns) noexcept {
-  constexpr std::uint32_t magnitude = 0x7fff'ffff, least_normal = 0x0080'0000;
-  if (x.transpose == Transpose::Yes) std::swap(rows, columns);
-  for (std::size_t c = 0; c < columns; ++c) {
-    unsigned found = 0;
-    for (std::size_t r = 0; r < rows; ++r) {
-      const auto bits = std::bit_cast<std::uint32_t>(x.data[r + c * x.stride]) & magnitude;
-      found |= static_cast<unsigned>(bits - 1 < least_normal - 1);  // wraps around for zero
-    }
+      found |= condition(std::bit_cast<Bits>(x.data[r + c * x.stride]));
     if (found != 0) return true;
   }
   return false;
+}
+
+/// Whether a double has bits that the multiplier truncates.
+bool has_low(const Factor& x, std::size_t rows, std::size_t columns) noexcept {
+  const auto* const doubles = std::get_if<MatrixView<const double>>(&x);
+  return doubles != nullptr &&
+         any_element<std::uint64_t>(*doubles, rows, columns,
+                                    [](std::uint64_t bits) { return bits & 7; });
 }
 
 /// Elements below which one thread packs.
@@ -271,7 +259,13 @@ double part_of(double x, Part part) noexcept {
 }
 
 bool has_subnormal(const Factor& x, std::size_t rows, std::size_t columns) noexcept {
-  return std::visit([&](const auto& view) { return any_subnormal(view, rows, columns); }, x);
+  constexpr std::uint32_t magnitude = 0x7fff'ffff, least_normal = 0x0080'0000;
+  const auto* const floats = std::get_if<MatrixView<const float>>(&x);
+  return floats != nullptr &&
+         any_element<std::uint32_t>(*floats, rows, columns, [](std::uint32_t bits) {
+           return static_cast<std::uint32_t>((bits & magnitude) - 1 <
+                                             least_normal - 1);  // wraps around for zero
+         });
 }
 
 std::vector<Term> terms_of(const Factor& a, const Factor& b, std::size_t m, std::size_t n,

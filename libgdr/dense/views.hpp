@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 
 #include "gdr/error.hpp"
@@ -42,6 +44,25 @@ inline double element(const MatrixView<const double>& x, std::size_t row,
 /// About half of n, a multiple of `unit`; less than n if n is more than `unit`.
 constexpr std::size_t aligned_half(std::size_t n, std::size_t unit) noexcept {
   return (n / 2 + unit - 1) / unit * unit;
+}
+
+/// Throws Error (Usage) if an array of pivots is too short.
+inline void require_pivots(std::size_t given, std::size_t needed) {
+  if (given < needed)
+    throw Error(ErrorCategory::Usage, "the array of pivots has " + std::to_string(given) +
+                                          " elements; " + std::to_string(needed) + " are needed");
+}
+
+/// Throws Error (Usage) for a pivot that the factorisation of n rows cannot have returned. `where`
+/// names the matrix.
+inline void require_valid_pivots(std::span<const std::int64_t> pivots, std::size_t n,
+                                 const std::string& where) {
+  for (std::size_t i = 0; i < n; ++i)
+    if (pivots[i] < static_cast<std::int64_t>(i) || pivots[i] >= static_cast<std::int64_t>(n))
+      throw Error(ErrorCategory::Usage,
+                  "pivot " + std::to_string(i) + where + " is " + std::to_string(pivots[i]) +
+                      ", not one of " + std::to_string(i) + " to " + std::to_string(n - 1) +
+                      "; pivots count from 0, as returned by the factorisation");
 }
 
 /// Throws Error (Usage) if `name` would exceed the address space.

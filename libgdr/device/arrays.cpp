@@ -12,7 +12,6 @@
 #include "emulator/host/parallel.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/columns.hpp"
-#include "libgdr/device/finite.hpp"
 #include "libgdr/device/names.hpp"
 
 namespace gdr {
@@ -56,11 +55,16 @@ const LinkField& find_field(const LinkGroup& group, std::string_view name) {
   throw Error(ErrorCategory::Usage, unknown_name(group.role, name, known));
 }
 
-[[noreturn]] void wrong_type(const LinkGroup& group, const LinkField& field, HostNumber given) {
+/// Throws Error (Usage): `ivar "name" WHAT`.
+[[noreturn]] void refuse(const LinkGroup& group, std::string_view name, const std::string& what) {
   throw Error(ErrorCategory::Usage,
-              std::string(group.role) + " \"" + field.name + "\" is " +
-                  std::string(type_name(field.type)) + ", the array given for it is " +
-                  std::string(type_name(given)) + "; give an array of the declared type");
+              std::string(group.role) + " \"" + std::string(name) + "\" " + what);
+}
+
+[[noreturn]] void wrong_type(const LinkGroup& group, const LinkField& field, HostNumber given) {
+  refuse(group, field.name,
+         "is " + std::string(type_name(field.type)) + ", the array given for it is " +
+             std::string(type_name(given)) + "; give an array of the declared type");
 }
 
 void check_pointer(const LinkGroup& group, std::string_view name, const void* data, std::size_t n) {
@@ -73,9 +77,7 @@ template <typename Named>
 void refuse_twice(const LinkGroup& group, std::span<const Named> arrays) {
   for (std::size_t k = 1; k < arrays.size(); ++k)
     for (std::size_t m = 0; m < k; ++m)
-      if (arrays[k].name == arrays[m].name)
-        throw Error(ErrorCategory::Usage, std::string(group.role) + " \"" +
-                                              std::string(arrays[k].name) + "\" is given twice");
+      if (arrays[k].name == arrays[m].name) refuse(group, arrays[k].name, "is given twice");
 }
 
 void refuse_missing(const LinkGroup& group, std::span<const NamedInput> arrays) {
@@ -93,11 +95,9 @@ void refuse_missing(const LinkGroup& group, std::span<const NamedInput> arrays) 
 /// Throws Error (Input) for the first value of an array that is not finite.
 template <typename Number>
 void refuse_not_finite(const NamedInput& input, std::size_t n) {
-  using Test = FiniteTest<Number>;
   for (std::size_t i = 0; i < n; ++i) {
-    if (Test::is_finite(load<typename Test::Bits>(input.array.data, input.array.stride, i)))
-      continue;
     const auto value = load<Number>(input.array.data, input.array.stride, i);
+    if (std::isfinite(value)) continue;
     throw Error(ErrorCategory::Input, "\"" + std::string(input.name) + "\"[" + std::to_string(i) +
                                           "] is " +
                                           (std::isnan(value) ? "not a number" : "infinite") +
@@ -245,6 +245,28 @@ void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arr
   }
 }
 
+ParamBits param_bits(const LinkGroup& params, std::string_view name, double value) {
+  const LinkField& field = find_field(params, name);
+  const auto index = static_cast<std::size_t>(&field - params.fields.data());
+  if (!std::isfinite(value))
+    throw Error(ErrorCategory::Input, "param \"" + field.name + "\" must be finite");
+  if (field.type == HostNumber::F64) return {index, std::bit_cast<std::uint64_t>(value)};
+  if (field.type == HostNumber::F32) {
+    const auto narrow = static_cast<float>(value);
+    if (!std::isfinite(narrow))
+      throw Error(ErrorCategory::Input, "param \"" + field.name + "\" is float32 and cannot hold " +
+                                            std::to_string(value));
+    return {index, std::bit_cast<std::uint32_t>(narrow)};
+  }
+  if (value != std::nearbyint(value) || std::abs(value) > 0x1p63 || value == 0x1p63)
+    throw Error(ErrorCategory::Input,
+                "param \"" + field.name + "\" takes a whole number of 64 bits");
+  if (field.short_integer && !fits_short(static_cast<std::int64_t>(value)))
+    throw Error(ErrorCategory::Input, "param \"" + field.name + "\" has 36 bits and cannot hold " +
+                                          std::to_string(static_cast<std::int64_t>(value)));
+  return {index, static_cast<std::uint64_t>(static_cast<std::int64_t>(value))};
+}
+
 namespace {
 
 /// Whether a name is that of an element of `base`: base_4, or base_1_0 with two indices.
@@ -271,8 +293,7 @@ bool bind_row(const LinkGroup& group, std::size_t n, const NamedResult& result,
     if (element_of(field.name, base)) row.push_back(&field);
   if (row.empty()) {
     find_field(group, base);  // throws for an unknown name
-    throw Error(ErrorCategory::Usage, std::string(group.role) + " \"" + std::string(base) +
-                                          "\" is a single value: give its name without []");
+    refuse(group, base, "is a single value: give its name without []");
   }
   check_pointer(group, result.name, result.array.data, n);
   const std::ptrdiff_t step = result.array.stride;

@@ -46,6 +46,15 @@ void check_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedIn
 void pack(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
           std::vector<std::uint64_t>& words, unsigned threads);
 
+/// The index of a param in its group, and the host bits of its value.
+struct ParamBits {
+  std::size_t index;
+  std::uint64_t bits;
+};
+/// Throws Error (Usage) for an unknown name, and Error (Input) for a value that the param's type
+/// does not represent.
+ParamBits param_bits(const LinkGroup& params, std::string_view name, double value);
+
 /// A result array bound to the field that fills it.
 struct ResultBinding {
   LinkField field;

@@ -1,7 +1,5 @@
 // Generation of C headers (`gdr header`) from a template with the kernel's names, members and
 // object.
-#include "libgdr/device/c_header.hpp"
-
 #include <fmt/core.h>
 
 #include <cctype>
@@ -9,7 +7,7 @@
 #include <vector>
 
 #include "gdr/error.hpp"
-#include "libgdr/device/header_text.hpp"
+#include "libgdr/device/headers.hpp"
 
 namespace gdr {
 namespace {

@@ -1,11 +1,10 @@
 #include "libgdr/device/columns.hpp"
 
 #include <array>
-#include <bit>
 #include <cstring>
+#include <type_traits>
 
 #include "emulator/host/isa.hpp"
-#include "libgdr/device/finite.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -57,13 +56,6 @@ bool convert_values(const char* from, char* to, std::size_t n, Steps steps) noex
   }
   return test.all_finite();
 }
-
-/// Check of the bits of converted floats.
-struct FloatTest {
-  FiniteTest<float> test;
-  void add(float value) noexcept { test.add(std::bit_cast<std::uint32_t>(value)); }
-  bool all_finite() const noexcept { return test.all_finite(); }
-};
 
 template <typename Test>
 bool copy_words(unsigned width, const char* from, char* to, std::size_t n, Steps steps) noexcept {
@@ -154,24 +146,32 @@ bool copy_transposed(const Column*, std::size_t, std::size_t, char*, std::size_t
 
 #endif
 
-bool put_column(const Column& c, std::size_t first, std::size_t n, std::uint32_t* record,
-                std::size_t halves) noexcept {
-  const Steps steps{c.stride, static_cast<std::ptrdiff_t>(halves * sizeof *record)};
-  const char* const from = c.data + static_cast<std::ptrdiff_t>(first) * c.stride;
-  char* const to = reinterpret_cast<char*>(record + c.half_word);
+/// Copies n values of a column; with `Check` returns false if one of floating-point type is not
+/// finite.
+template <bool Check>
+bool copy_column(const Column& c, const char* from, char* to, std::size_t n, Steps steps) noexcept {
+  using Doubles = std::conditional_t<Check, FiniteTest<double>, NoTest>;
+  using Floats = std::conditional_t<Check, FiniteTest<float>, NoTest>;
   switch (c.move) {
     case Move::Words:
       return copy_words<NoTest>(c.width, from, to, n, steps);
     case Move::Doubles:
-      return copy_words<FiniteTest<double>>(c.width, from, to, n, steps);
+      return copy_words<Doubles>(c.width, from, to, n, steps);
     case Move::Floats:
-      return copy_values<FiniteTest<float>, std::uint32_t, 1>(from, to, n, steps);
+      return copy_values<Floats, std::uint32_t, 1>(from, to, n, steps);
     case Move::FloatsToDoubles:
-      return convert_values<FloatTest, float, double>(from, to, n, steps);
+      return convert_values<Floats, float, double>(from, to, n, steps);
     case Move::DoublesToFloats:
       return convert_values<NoTest, double, float>(from, to, n, steps);
   }
   return true;
+}
+
+bool put_column(const Column& c, std::size_t first, std::size_t n, std::uint32_t* record,
+                std::size_t halves) noexcept {
+  return copy_column<true>(c, c.data + static_cast<std::ptrdiff_t>(first) * c.stride,
+                           reinterpret_cast<char*>(record + c.half_word), n,
+                           {c.stride, static_cast<std::ptrdiff_t>(halves * sizeof *record)});
 }
 
 }  // namespace
@@ -210,26 +210,10 @@ bool pack_records(const std::vector<Column>& columns, std::size_t first, std::si
 
 void unpack_records(const std::vector<Column>& columns, std::size_t first, std::size_t n,
                     const std::uint32_t* record, std::size_t halves) noexcept {
-  for (const Column& c : columns) {
-    const Steps steps{static_cast<std::ptrdiff_t>(halves * sizeof *record), c.stride};
-    const char* const from = reinterpret_cast<const char*>(record + c.half_word);
-    char* const to = c.data + static_cast<std::ptrdiff_t>(first) * c.stride;
-    switch (c.move) {
-      case Move::Words:
-      case Move::Doubles:
-        copy_words<NoTest>(c.width, from, to, n, steps);
-        break;
-      case Move::Floats:
-        copy_values<NoTest, std::uint32_t, 1>(from, to, n, steps);
-        break;
-      case Move::FloatsToDoubles:
-        convert_values<NoTest, float, double>(from, to, n, steps);
-        break;
-      case Move::DoublesToFloats:
-        convert_values<NoTest, double, float>(from, to, n, steps);
-        break;
-    }
-  }
+  for (const Column& c : columns)
+    copy_column<false>(c, reinterpret_cast<const char*>(record + c.half_word),
+                       c.data + static_cast<std::ptrdiff_t>(first) * c.stride, n,
+                       {static_cast<std::ptrdiff_t>(halves * sizeof *record), c.stride});
 }
 
 }  // namespace gdr

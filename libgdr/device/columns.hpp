@@ -1,11 +1,31 @@
-// Copies between strided arrays and records of link words.
+// Copies between strided arrays and records of link words, with tests for infinities and NaN.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace gdr {
+
+/// Accumulates over the bits of doubles or floats whether any was infinite or NaN. Without a branch
+/// or a comparison: adding one to an exponent of all ones carries into the sign bit.
+template <typename Number>
+class FiniteTest {
+ public:
+  using Bits = std::conditional_t<sizeof(Number) == 8, std::uint64_t, std::uint32_t>;
+
+  void add(Bits number) noexcept { found_ |= (number & exponent) + one; }
+  void add(Number number) noexcept { add(std::bit_cast<Bits>(number)); }
+  bool all_finite() const noexcept { return (found_ & sign) == 0; }
+
+ private:
+  static constexpr Bits sign = Bits{1} << (8 * sizeof(Bits) - 1);
+  static constexpr Bits one = Bits{1} << (sizeof(Number) == 8 ? 52 : 23);
+  static constexpr Bits exponent = sign - one;
+  Bits found_ = 0;
+};
 
 /// Conversion of values while they are copied.
 enum class Move : std::uint8_t {

@@ -1,7 +1,9 @@
 // The implementation of Device and Job: boards with their cached contents, the queue, counters.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,20 +11,70 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "emulator/host/stopwatch.hpp"
 #include "gdr/device.hpp"
+#include "gdr/kernel.hpp"
+#include "gdr/ranks.hpp"
 #include "libgdr/device/arrays.hpp"
-#include "libgdr/device/board_contents.hpp"
 #include "libgdr/device/names.hpp"
-#include "libgdr/device/output_reduction.hpp"
 #include "libgdr/device/partition.hpp"
 #include "libgdr/device/queue.hpp"
-#include "libgdr/device/rank_runner.hpp"
+#include "libgdr/device/reduction.hpp"
 #include "libgdr/device/sources.hpp"
 #include "libgdr/driver/board_link.hpp"
 
 namespace gdr {
+
+struct DeviceCore;
+struct JobData;
+
+/// The part of a matrix that the PEs of a board hold.
+struct ResidentTile {
+  std::uint64_t owner = 0;       ///< job number of the product; 0: unknown
+  std::uint64_t generation = 0;  ///< generation of the factor
+  std::size_t row = 0, first = 0;
+  friend bool operator==(const ResidentTile&, const ResidentTile&) = default;
+};
+
+/// Contents of a board as far as they are known. What a command list is about to change is
+/// invalidated before the list is executed and recorded afterwards, so that a failure leaves
+/// nothing recorded that the board does not hold.
+class BoardContents {
+ public:
+  /// Whether the chips hold this program, also from another Kernel with the same object.
+  bool holds(const Kernel& kernel) const {
+    return program_ &&
+           (&program_->program() == &kernel.program() || program_->object() == kernel.object());
+  }
+  /// Records that a program was loaded, which clears the chips and invalidates the memories.
+  void loaded(const Kernel& kernel, unsigned chips) {
+    invalidate();
+    program_ = kernel;
+    filled_blocks_.assign(chips, 0);
+  }
+  /// Records that targets of a job overwrite the contents of the PEs.
+  void overwrite_tile(std::size_t blocks) {
+    tile = {};
+    std::ranges::fill(filled_blocks_, blocks);
+  }
+  /// Records that the first `blocks` blocks of a chip hold numbers, and returns how many did.
+  std::size_t fill_blocks(std::size_t chip, std::size_t blocks) {
+    return std::exchange(filled_blocks_[chip], blocks);
+  }
+  void invalidate() { *this = {}; }
+
+  SourceVersion sources = {};           ///< complete sources in the memories
+  PartialSources partial_sources = {};  ///< slices of a version in transfer
+  ResidentTile tile = {};
+
+ private:
+  std::optional<Kernel> program_;
+  std::vector<std::size_t> filled_blocks_;  ///< by chip: number of leading blocks with numbers
+};
 
 /// A board with its current command list and its known contents.
 struct BoardSlot {
@@ -33,11 +85,40 @@ struct BoardSlot {
   bool failed = false;       ///< whether the board has failed
   std::string failure = {};  ///< reason of the failure
 
+  /// Loads a program unless the chips hold it. Throws what BoardLink::execute does.
+  void load_program(const Kernel& kernel, unsigned chips, const std::stop_token& stop);
   /// Drops the list and all knowledge of the board's contents.
   void invalidate() {
     list = {};
     contents.invalidate();
   }
+};
+
+/// How a device that several processes share runs its jobs. libgdr/ranks implements it; a device of
+/// one process has none.
+class RankRunner {
+ public:
+  virtual ~RankRunner() = default;
+  virtual unsigned rank() const noexcept = 0;
+  virtual unsigned size() const noexcept = 0;
+  /// The message-passing library: "Open MPI v4.1.4".
+  virtual std::string library() const = 0;
+  /// Whether runs may be started in a background thread.
+  virtual bool any_thread() const noexcept = 0;
+
+  /// Runs a job on all ranks; collective. Errors are the same on all of them.
+  virtual void run(DeviceCore& device, JobData& job, const std::stop_token& stop) = 0;
+  /// The number of a new job among those of this device: the same on all ranks.
+  virtual unsigned add_job() = 0;
+  /// Runs a step of a member function of Job on all ranks; throws on all if it throws on any, or if
+  /// they do not make the same call.
+  virtual void collectively(std::string_view member, unsigned job,
+                            const std::function<void()>& step) = 0;
+  /// The reports of all ranks; collective.
+  virtual std::vector<RankReport> reports(DeviceCore& device) = 0;
+  /// Device::shrink and Device::retry_on_rank_failure.
+  virtual std::vector<unsigned> shrink(DeviceCore& device) = 0;
+  virtual void retry_on_rank_failure(DeviceCore& device, const std::function<void()>& work) = 0;
 };
 
 /// An open device. Shared by its jobs: a job that outlives its Device finds it closed.
@@ -63,10 +144,44 @@ struct DeviceCore {
 
   /// Boards that have not failed. Throws Error (Device) if there are none.
   std::vector<BoardSlot*> usable();
-  /// Marks a board as failed, after it has thrown BoardFailure.
+  /// Marks a board as failed.
   void fail(BoardSlot& slot, const std::string& why);
+  /// Calls work(k) for each of some boards: concurrently if they are remote, unless `in_order`,
+  /// else until the first error. A board whose work throws BoardFailure is marked as failed.
+  /// Returns the numbers of these boards, whose work is to be reassigned, or throws another error
+  /// of the work.
+  std::vector<std::size_t> run_on_boards(const std::vector<BoardSlot*>& slots, bool in_order,
+                                         const std::function<void(std::size_t)>& work);
   /// Adds host time spent converting arrays to the statistics, seconds.
   void add_conversion_time(double seconds);
+};
+
+/// Adds the counters of all boards to the statistics at the end of its scope, also after an error.
+class StatisticsScope {
+ public:
+  explicit StatisticsScope(DeviceCore& device);
+  StatisticsScope(const StatisticsScope&) = delete;
+  StatisticsScope& operator=(const StatisticsScope&) = delete;
+  ~StatisticsScope();
+
+  /// Marks the run as complete and records its work.
+  void complete(std::uint64_t interactions, double flops) noexcept;
+  /// Adds host time spent converting results, seconds.
+  void add_conversion_time(double seconds) noexcept { conversion_seconds_ += seconds; }
+
+ private:
+  /// Sums over all boards since they were opened.
+  struct Totals {
+    explicit Totals(const std::vector<BoardSlot>& boards);
+    EngineStats engine;
+    LinkTimes link;
+  };
+
+  DeviceCore& device_;
+  Totals before_;
+  std::uint64_t runs_ = 0, interactions_ = 0;
+  double flops_ = 0, conversion_seconds_ = 0;
+  Stopwatch timer_;
 };
 
 /// A part of a run: some of the job's targets on a slice of its sources.
@@ -85,11 +200,11 @@ struct JobData {
   Kernel kernel;
   KernelCost cost;
   LinkGroup targets_group, sources_group, results_group, outputs_group, params_group;
-  std::vector<std::uint64_t> params;   ///< two words for each param, initially zero
-  std::vector<std::uint64_t> targets;  ///< link words of the targets
+  std::vector<std::uint64_t> params = {};   ///< two words for each param, initially zero
+  std::vector<std::uint64_t> targets = {};  ///< link words of the targets
   std::size_t target_count = 0;
-  SourceStore sources;
-  std::vector<ResultBinding> results, outputs;
+  SourceStore sources = {};
+  std::vector<ResultBinding> results = {}, outputs = {};
   OutputReduction output_items = {};
   bool fetch_outputs = false;  ///< whether the run reads outputs
   /// Words being converted, until all arrays have passed their checks.
@@ -105,12 +220,17 @@ struct JobData {
 /// The data of a new job for a kernel: no targets, no sources, parameters zero.
 JobData job_data(std::uint64_t number, const Kernel& kernel);
 
+/// Computes some targets of a part of a job on one board, in as many batches as it needs. Target 0
+/// is in the first batch of the whole run. Returns the host time spent converting results, seconds.
+double run_on_board(const DeviceCore& device, BoardSlot& slot, JobData& job, const JobPart& part,
+                    IndexRange targets, const std::stop_token& stop);
+
 /// Divides batches of targets evenly over at most so many boards.
 std::vector<IndexRange> divide_batches(IndexRange batches, std::size_t boards);
 
 /// Computes a part of a job on all boards of a device. Throws Cancelled after a stop request. Work
 /// of a board that fails is reassigned. `scope` gets the time of conversions.
-void run_part(DeviceCore& device, JobData& job, const JobPart& part, class StatisticsScope& account,
+void run_part(DeviceCore& device, JobData& job, const JobPart& part, StatisticsScope& scope,
               const std::stop_token& stop);
 
 /// Runs a job in this thread, collectively if the device has several ranks, and fills the user's

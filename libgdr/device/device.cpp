@@ -1,35 +1,110 @@
-// Devices: description, statistics, and creation of jobs.
+// Devices: description, statistics, timeline, and periodic tests of their boards.
 #include "gdr/device.hpp"
 
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <thread>
 #include <utility>
 
 #include "gdr/error.hpp"
-#include "libgdr/device/background_check.hpp"
+#include "gdr/timeline.hpp"
+#include "gdr/version.hpp"
 #include "libgdr/device/core.hpp"
-#include "libgdr/device/job_impl.hpp"
 #include "libgdr/device/self_test.hpp"
 
+#ifndef GDR_VERSION
+#error "the build defines GDR_VERSION (see libgdr/CMakeLists.txt)"
+#endif
+
 namespace gdr {
+namespace {
+
+/// Tests all boards at an interval of seconds, through the queue like a run. A board that fails is
+/// removed and its work reassigned to the others. Returns when no board is left, which the next job
+/// reports, or after a stop request; closing the queue afterwards cancels a running test.
+void test_periodically(DeviceCore& device, double seconds, const std::stop_token& ended) {
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  unsigned round = 1;
+  Work work;
+  work.background = true;
+  work.body = [&](const std::stop_token& stop) {
+    test_boards(device, 1, round++, stop);
+    const std::scoped_lock lock(device.counters);
+    ++device.statistics.checks;
+  };
+  try {
+    for (;;) {
+      std::unique_lock lock(mutex);
+      changed.wait_for(lock, ended, std::chrono::duration<double>(seconds), [] { return false; });
+      if (ended.stop_requested()) return;
+      lock.unlock();
+      device.queue.run(work);
+    }
+  } catch (const Error&) {  // no board is left or the device is closed: reported by the next use
+  }
+}
+
+/// Names by CommandKind, which counts from 1.
+constexpr std::array<std::string_view, 8> command_names{
+    "",    "load program", "write memory", "write targets", "write param",
+    "run", "read targets", "read memory"};
+
+std::string part_name(const BusyTime& busy) {
+  switch (busy.part) {
+    case BusyPart::LinkWrite:
+      return "link write";
+    case BusyPart::LinkRead:
+      return "link read";
+    case BusyPart::Board:
+      return "board";
+    case BusyPart::Chip:
+      break;
+  }
+  return "chip " + std::to_string(busy.chip);
+}
+
+/// Appends the records of consecutive lists, with host events for the gaps.
+void append(std::vector<TimelineEvent>& events, unsigned board,
+            const std::vector<ListRecord>& lists) {
+  double now = 0;
+  for (std::size_t k = 0; k < lists.size(); ++k) {
+    const ListRecord& list = lists[k];
+    if (k > 0) {
+      const double gap = list.host_begin - lists[k - 1].host_end;
+      events.push_back({board, "host", "between lists", now, now + gap});
+      now += gap;
+    }
+    for (const BusyTime& busy : list.busy)
+      events.push_back({board, part_name(busy),
+                        std::string(command_names[static_cast<std::size_t>(busy.command)]),
+                        now + busy.begin, now + busy.end});
+    now += list.seconds;
+  }
+}
+
+}  // namespace
+
+const char* version() noexcept { return GDR_VERSION; }
 
 struct Device::Impl {
   std::shared_ptr<DeviceCore> core;
-  std::unique_ptr<BackgroundCheck> check;
+  std::jthread health_check;
   explicit Impl(std::shared_ptr<DeviceCore> c) : core(std::move(c)) {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
-    if (!core->queue.in_its_process()) {
-      detach_after_fork();
+    if (core->queue.in_its_process()) {
+      health_check.request_stop();
+      core->queue.close();
       return;
     }
-    if (check) check->end();
-    core->queue.close();
-  }
-
- private:
-  /// In a forked child: leaks the objects of the parent, whose threads do not exist here.
-  void detach_after_fork() noexcept {
-    static_cast<void>(check.release());
+    // In a forked child: leaks the objects of the parent, whose threads do not exist here.
+    [[maybe_unused]] const auto* const thread = new std::jthread(std::move(health_check));
     [[maybe_unused]] const auto* const leaked = new std::shared_ptr<DeviceCore>(std::move(core));
   }
 };
@@ -42,7 +117,10 @@ Device& Device::operator=(Device&&) noexcept = default;
 Device Device::over(std::shared_ptr<DeviceCore> core, double health_check_interval) {
   auto impl = std::make_unique<Impl>(std::move(core));
   if (health_check_interval > 0)
-    impl->check = std::make_unique<BackgroundCheck>(impl->core, health_check_interval);
+    impl->health_check =
+        std::jthread([device = impl->core, health_check_interval](const std::stop_token& ended) {
+          test_periodically(*device, health_check_interval, ended);
+        });
   return Device(std::move(impl));
 }
 
@@ -70,10 +148,6 @@ void Device::retry_on_rank_failure(const std::function<void()>& work) {
 }
 
 std::shared_ptr<DeviceCore> Device::core() const { return impl_->core; }
-
-Job Device::job(const Kernel& kernel) {
-  return Job(std::make_unique<Job::Impl>(impl_->core, kernel));
-}
 
 std::size_t Device::target_slots(const Kernel& kernel) const {
   return impl_->core->boards.size() * board_slots(kernel_cost(kernel.program()),
@@ -124,6 +198,27 @@ std::vector<BoardTest> Device::test(unsigned rounds) {
   };
   impl_->core->queue.run(work);
   return tests;
+}
+
+void Device::record_timeline(bool on) {
+  const std::shared_ptr<DeviceCore> device = core();
+  Work work;  // a background test may be using the boards
+  work.body = [&](const std::stop_token&) {
+    for (BoardSlot& slot : device->boards) slot.board->record(on);
+  };
+  device->queue.run(work);
+}
+
+std::vector<TimelineEvent> Device::timeline() const {
+  const std::shared_ptr<DeviceCore> device = core();
+  std::vector<TimelineEvent> events;
+  Work work;
+  work.body = [&](const std::stop_token&) {
+    unsigned number = 0;
+    for (BoardSlot& slot : device->boards) append(events, number++, slot.board->recorded());
+  };
+  device->queue.run(work);
+  return events;
 }
 
 }  // namespace gdr

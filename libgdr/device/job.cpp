@@ -1,43 +1,100 @@
-// Jobs: conversion of the user's arrays, and runs in this thread or in the background.
+// Jobs: conversion of the user's arrays, and runs in this thread or in the background: partition
+// into parts, execution on all boards, statistics.
 #include <algorithm>
-#include <bit>
-#include <cmath>
+#include <atomic>
 #include <functional>
-#include <limits>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
-#include "libgdr/device/job_impl.hpp"
-#include "libgdr/device/names.hpp"
+#include "libgdr/device/core.hpp"
+#include "libgdr/device/partition.hpp"
 
 namespace gdr {
 namespace {
 
-[[noreturn]] void usage(const std::string& message) { throw Error(ErrorCategory::Usage, message); }
-
-/// A double as the host bits of a param, whatever its declared type.
-std::uint64_t param_bits(const LinkField& field, double value) {
-  if (!std::isfinite(value))
-    throw Error(ErrorCategory::Input, "param \"" + field.name + "\" must be finite");
-  if (field.type == HostNumber::F64) return std::bit_cast<std::uint64_t>(value);
-  if (field.type == HostNumber::F32) {
-    const auto narrow = static_cast<float>(value);
-    if (!std::isfinite(narrow))
-      throw Error(ErrorCategory::Input, "param \"" + field.name + "\" is float32 and cannot hold " +
-                                            std::to_string(value));
-    return std::bit_cast<std::uint32_t>(narrow);
+/// Runs a whole job on the boards of this process.
+void run_locally(DeviceCore& device, JobData& job, const std::stop_token& stop) {
+  const std::size_t n = job.target_count, sources = job.sources.count();
+  const JobPartition partition =
+      partition_job(job.cost, device.geometry, device.partition, n, sources);
+  job.slices = slice_ranges(partition, job.cost.group, sources);
+  StatisticsScope scope(device);
+  if (partition.slices == 1) {
+    run_part(device, job, {partition.partition, 0, {0, n}}, scope, stop);
+  } else {
+    const SliceReduction join(job.kernel.program());
+    std::vector<std::uint64_t> raw(partition.slices * n * join.raw_words()), records;
+    for (std::size_t s = 0; s < partition.slices; ++s)
+      run_part(device, job,
+               {partition.partition, s, {0, n}, raw.data() + s * n * join.raw_words(), true}, scope,
+               stop);
+    join.join(partition.slices, n, raw, records);
+    unpack(job.results_group, job.results, 0, n, records.data(), device.job_threads());
   }
-  if (value != std::nearbyint(value) || std::abs(value) > 0x1p63 || value == 0x1p63)
-    throw Error(ErrorCategory::Input,
-                "param \"" + field.name + "\" takes a whole number of 64 bits");
-  if (field.short_integer && (value < -0x1p35 || value >= 0x1p35))
-    throw Error(ErrorCategory::Input, "param \"" + field.name + "\" has 36 bits and cannot hold " +
-                                          std::to_string(static_cast<std::int64_t>(value)));
-  return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
+  const std::uint64_t pairs = std::uint64_t{n} * sources;
+  scope.complete(pairs, static_cast<double>(pairs) * job.kernel.flops_per_interaction());
 }
 
 }  // namespace
+
+// Using more boards than batches would only send the sources to more memories.
+std::vector<IndexRange> divide_batches(IndexRange batches, std::size_t boards) {
+  std::vector<IndexRange> parts;
+  const std::size_t used = std::max<std::size_t>(1, std::min(batches.count, boards));
+  const std::size_t each = (batches.count + used - 1) / used;
+  for (std::size_t done = 0; done < batches.count; done += each)
+    parts.push_back({batches.first + done, std::min(each, batches.count - done)});
+  return parts;
+}
+
+// Boards compute whole batches of targets, which do not depend on the number of boards, so the
+// results do not either.
+void run_part(DeviceCore& device, JobData& job, const JobPart& part, StatisticsScope& scope,
+              const std::stop_token& stop) {
+  if (part.targets.count == 0) return;
+  const std::size_t slots = board_slots(job.cost, device.geometry, part.partition);
+  const IndexRange all{0, (part.targets.count + slots - 1) / slots};
+  // Output items are reduced in the order of the batches: boards work in that order, and start
+  // again if one fails.
+  const bool in_order = job.outputs_group.words > 0;
+  std::optional<OutputReduction> before;
+  std::vector<IndexRange> left{all};
+  std::atomic<double> conversion_seconds = 0;
+  while (!left.empty()) {
+    std::vector<BoardSlot*> boards = device.usable();
+    const std::vector<IndexRange> batches = divide_batches(left.back(), boards.size());
+    left.pop_back();
+    boards.resize(batches.size());
+    if (in_order && boards.front()->board->is_remote() && !before) before = job.output_items;
+    const auto work = [&](std::size_t k) {
+      const std::size_t first = batches[k].first * slots;
+      const std::size_t n = std::min(batches[k].count * slots, part.targets.count - first);
+      conversion_seconds +=
+          run_on_board(device, *boards[k], job, part, {part.targets.first + first, n}, stop);
+    };
+    for (const std::size_t failed : device.run_on_boards(boards, in_order, work))
+      left.push_back(batches[failed]);
+    if (!in_order || left.empty()) continue;
+    job.output_items = *before;
+    left = {all};
+  }
+  scope.add_conversion_time(conversion_seconds);
+}
+
+void run_job(DeviceCore& device, JobData& job, const std::stop_token& stop) {
+  if (device.ranks) return device.ranks->run(device, job, stop);
+  job.fetch_outputs = !job.outputs.empty();
+  if (job.outputs_group.words > 0) {
+    job.output_items = OutputReduction(job.kernel.program());
+    job.output_items.begin(job.outputs.empty() ? 0 : job.sources.count());
+  }
+  if (job.target_count > 0) run_locally(device, job, stop);
+  unpack(job.outputs_group, job.outputs, 0, job.outputs.empty() ? 0 : job.sources.count(),
+         job.output_items.words(), device.job_threads());
+}
 
 JobData job_data(std::uint64_t number, const Kernel& kernel) {
   const Program& p = kernel.program();
@@ -48,51 +105,70 @@ JobData job_data(std::uint64_t number, const Kernel& kernel) {
                .sources_group = link_group(p, VarKind::Source),
                .results_group = link_group(p, VarKind::Result),
                .outputs_group = link_group(p, VarKind::Output),
-               .params_group = link_group(p, VarKind::Param),
-               .params = {},
-               .targets = {},
-               .sources = {},
-               .results = {},
-               .outputs = {}};
+               .params_group = link_group(p, VarKind::Param)};
   data.params.assign(2 * data.params_group.fields.size(), 0);
   return data;
 }
 
-Job::Impl::Impl(std::shared_ptr<DeviceCore> device, const Kernel& k)
-    : core(std::move(device)), data(job_data(++core->jobs, k)) {
-  work.body = [this](const std::stop_token& stop) { run_job(*core, data, stop); };
-  if (core->ranks) rank_job = core->ranks->add_job();
-}
-
-Job::Impl::~Impl() {
-  // Ranks that cancel at different points would deadlock.
-  if (core->ranks) {
-    try {
-      settle();
-    } catch (...) {  // a destructor cannot report it
-    }
+struct Job::Impl {
+  Impl(std::shared_ptr<DeviceCore> device, const Kernel& k)
+      : core(std::move(device)), data(job_data(++core->jobs, k)) {
+    work.body = [this](const std::stop_token& stop) { run_job(*core, data, stop); };
+    if (core->ranks) rank_job = core->ranks->add_job();
   }
-  core->queue.cancel(work);
-}
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() {
+    // Ranks that cancel at different points would deadlock.
+    if (core->ranks) {
+      try {
+        settle();
+      } catch (...) {  // a destructor cannot report it
+      }
+    }
+    core->queue.cancel(work);
+  }
 
-void Job::Impl::bind(std::span<const NamedResult> results) {
-  // All names but those of outputs are results, including unknown ones, for the error message.
-  const auto is_output = [&](const NamedResult& r) {
-    return std::ranges::any_of(data.outputs_group.fields,
-                               [&](const LinkField& f) { return f.name == r.name; });
-  };
-  std::vector<NamedResult> wanted(results.begin(), results.end());
-  const auto outputs = std::stable_partition(wanted.begin(), wanted.end(), std::not_fn(is_output));
-  bind_results(data.results_group, data.target_count, {wanted.begin(), outputs}, data.results);
-  bind_results(data.outputs_group, data.sources.count(), {outputs, wanted.end()}, data.outputs);
-}
+  /// Waits for a started run; the data must not be accessed before.
+  void settle() { core->queue.wait(work); }
+  /// Executes a step of a member function of Job that may throw, with the same outcome on all
+  /// ranks.
+  template <typename Step>
+  void collectively(const char* member, const Step& step) {
+    if (core->ranks)
+      core->ranks->collectively(member, rank_job, step);
+    else
+      step();
+  }
+  /// Checks and binds the result arrays of a run.
+  void bind(std::span<const NamedResult> results) {
+    // All names but those of outputs are results, including unknown ones, for the error message.
+    const auto is_output = [&](const NamedResult& r) {
+      return std::ranges::any_of(data.outputs_group.fields,
+                                 [&](const LinkField& f) { return f.name == r.name; });
+    };
+    std::vector<NamedResult> wanted(results.begin(), results.end());
+    const auto outputs =
+        std::stable_partition(wanted.begin(), wanted.end(), std::not_fn(is_output));
+    bind_results(data.results_group, data.target_count, {wanted.begin(), outputs}, data.results);
+    bind_results(data.outputs_group, data.sources.count(), {outputs, wanted.end()}, data.outputs);
+  }
 
-void Job::Impl::pack_inputs(const LinkGroup& group, std::size_t n,
-                            std::span<const NamedInput> arrays, std::vector<std::uint64_t>& words) {
-  const Stopwatch timer;
-  pack(group, n, arrays, words, core->job_threads());
-  core->add_conversion_time(timer.seconds());
-}
+  /// Calls pack() and adds its time to the statistics.
+  void pack_inputs(const LinkGroup& group, std::size_t n, std::span<const NamedInput> arrays,
+                   std::vector<std::uint64_t>& words) {
+    const Stopwatch timer;
+    pack(group, n, arrays, words, core->job_threads());
+    core->add_conversion_time(timer.seconds());
+  }
+
+  std::shared_ptr<DeviceCore> core;
+  JobData data;
+  Work work;
+  unsigned rank_job = 0;  ///< number from RankRunner::add_job
+};
+
+Job Device::job(const Kernel& kernel) { return Job(std::make_unique<Job::Impl>(core(), kernel)); }
 
 Job::Job(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Job::~Job() = default;
@@ -101,21 +177,11 @@ Job& Job::operator=(Job&&) noexcept = default;
 
 void Job::set(std::string_view name, double value) {
   impl_->settle();
-  impl_->collectively("set", [&] { impl_->set(name, value); });
-}
-
-void Job::Impl::set(std::string_view name, double value) {
-  JobData& d = data;
-  std::vector<std::string_view> known;
-  for (std::size_t k = 0; k < d.params_group.fields.size(); ++k) {
-    const LinkField& field = d.params_group.fields[k];
-    if (field.name == name) {
-      d.params[2 * k] = param_bits(field, value);
-      return;
-    }
-    known.push_back(field.name);
-  }
-  usage(unknown_name("param", name, known));
+  JobData& d = impl_->data;
+  impl_->collectively("set", [&] {
+    const ParamBits param = param_bits(d.params_group, name, value);
+    d.params[2 * param.index] = param.bits;
+  });
 }
 
 void Job::sources(std::size_t n, std::span<const NamedInput> arrays) {
@@ -135,9 +201,10 @@ void Job::update_sources(std::size_t first, std::size_t n, std::span<const Named
   impl_->collectively("update_sources", [&] {
     const std::size_t have = d.sources.count();
     if (first > have || n > have - first)
-      usage("sources " + std::to_string(first) + " to " + std::to_string(first + n) +
-            " exceed the number of sources, " + std::to_string(have) +
-            "; use sources() to replace all");
+      throw Error(ErrorCategory::Usage,
+                  "sources " + std::to_string(first) + " to " + std::to_string(first + n) +
+                      " exceed the number of sources, " + std::to_string(have) +
+                      "; use sources() to replace all");
     check_inputs(d.sources_group, n, arrays, false);
     // Variables without an array keep their values.
     const std::uint64_t* const old = d.sources.words().data() + first * d.sources_group.words;
@@ -173,23 +240,6 @@ void Job::start(std::span<const NamedResult> results) {
     impl_->core->queue.run(impl_->work);
   else
     impl_->core->queue.submit(impl_->work);
-}
-
-void Job::sources(std::size_t n, std::initializer_list<NamedInput> arrays) {
-  sources(n, std::span(arrays.begin(), arrays.size()));
-}
-void Job::update_sources(std::size_t first, std::size_t n,
-                         std::initializer_list<NamedInput> arrays) {
-  update_sources(first, n, std::span(arrays.begin(), arrays.size()));
-}
-void Job::targets(std::size_t n, std::initializer_list<NamedInput> arrays) {
-  targets(n, std::span(arrays.begin(), arrays.size()));
-}
-void Job::run(std::initializer_list<NamedResult> results) {
-  run(std::span(results.begin(), results.size()));
-}
-void Job::start(std::initializer_list<NamedResult> results) {
-  start(std::span(results.begin(), results.size()));
 }
 
 bool Job::ready() const { return impl_->core->queue.ready(impl_->work); }

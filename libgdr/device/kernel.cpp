@@ -22,17 +22,14 @@ struct KernelData {
 
 namespace {
 
-constexpr Role roles[] = {Role::Target, Role::Source, Role::Result, Role::Param, Role::Output};
-constexpr HostNumber host_numbers[] = {HostNumber::F64, HostNumber::F32, HostNumber::I64,
-                                       HostNumber::Raw};
 constexpr const char* reductions[] = {"pass", "fadd", "fmax", "fmin", "iadd",
                                       "imax", "imin", "iand", "ior",  "ixor"};
 
 KernelVariable describe(const Variable& v) {
   KernelVariable out;
   out.name = v.name;
-  out.role = roles[static_cast<unsigned>(v.kind)];
-  out.type = host_numbers[static_cast<unsigned>(v.conversion.host)];
+  out.role = static_cast<Role>(v.kind);
+  out.type = static_cast<HostNumber>(v.conversion.host);
   out.conversion = conversion_name(v.conversion);
   if (v.conversion.machine == MachineFormat::Fixed)
     out.conversion.append(".").append(std::to_string(v.conversion.point));

@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "gdr/error.hpp"
-#include "libgdr/device/option_table.hpp"
 
 namespace gdr {
 namespace {

@@ -1,12 +1,153 @@
-// Opening the boards that a device name selects.
+// Opening of the boards that a device name selects: emulated, behind the driver, or the first that
+// is available.
+#include <fmt/core.h>
 #include <omp.h>
+
+#include <charconv>
+#include <utility>
 
 #include "gdr/error.hpp"
 #include "libgdr/device/openers.hpp"
+#include "libgdr/device/self_test.hpp"
 #include "libgdr/driver/access.hpp"
 #include "libgdr/driver/device_node.hpp"
+#include "libgdr/driver/remote_board.hpp"
 
 namespace gdr {
+namespace {
+
+using driver::BoardAccess;
+using driver::RemoteBoard;
+
+/// Location of boards: a server's socket, or device nodes from a number on.
+struct BoardLocation {
+  std::string socket;
+  unsigned node = 0;
+  bool by_number = false;  ///< whether the name has no socket
+  bool nodes() const { return socket.empty(); }
+};
+
+BoardLocation parse_location(const std::string& text) {
+  if (text.starts_with("unix:")) {
+    if (text.size() == 5)
+      throw Error(ErrorCategory::Usage,
+                  "device board:unix: names no socket; write board:unix:/path/to/socket");
+    return {text.substr(5)};
+  }
+  BoardLocation place;
+  place.by_number = true;
+  if (!text.empty()) {
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, place.node);
+    if (error != std::errc{} || stop != end || place.node > 255)
+      throw Error(ErrorCategory::Usage, "device board:" + text +
+                                            "; write board:NUMBER (0 to 255) or "
+                                            "board:unix:/path/to/socket");
+  }
+  if (driver::find_device_nodes().nodes.empty()) place.socket = driver::default_socket();
+  return place;
+}
+
+std::unique_ptr<BoardAccess> open_server(const BoardLocation& place, const DeviceOptions& o) {
+  try {
+    return driver::open_server_board(place.socket, {o.engine, o.isa, o.queue_timeout});
+  } catch (const Error& e) {
+    // Report devices on the bus that were rejected as boards.
+    const std::string others =
+        place.by_number ? driver::find_device_nodes().unusable_text() : std::string();
+    if (others.empty()) throw;
+    throw Error(e.category(), e.what() + others);
+  }
+}
+
+std::unique_ptr<BoardAccess> open_access(const BoardLocation& place, const DeviceOptions& o,
+                                         unsigned board) {
+  if (!place.nodes()) return open_server(place, o);
+  const driver::Bus bus = driver::find_device_nodes();
+  const std::size_t number = std::size_t{place.node} + board;
+  if (number >= bus.nodes.size())
+    throw Error(ErrorCategory::Device, fmt::format("there is no board {}; this host has {}{}",
+                                                   number, bus.nodes.size(), bus.unusable_text()));
+  return driver::open_node(bus.nodes[number], o.queue_timeout);
+}
+
+double field(const Geometry& g, const std::string& name) {
+  const std::pair<std::string_view, double> values[] = {{"chips", g.chips_per_board},
+                                                        {"blocks", g.blocks},
+                                                        {"pes", g.pes_per_block},
+                                                        {"registers", g.register_words},
+                                                        {"local", g.local_words},
+                                                        {"bm", g.broadcast_words},
+                                                        {"dram", static_cast<double>(g.dram_bytes)},
+                                                        {"instructions", g.instruction_words},
+                                                        {"clock", g.clock_hz}};
+  for (const auto& [known, value] : values)
+    if (known == name) return value;
+  return 0;
+}
+
+/// Throws Error (Usage) if the name requests options that the board does not have.
+void check_requested_options(const DeviceName& name, const RemoteBoard& board) {
+  const auto& id = board.identity();
+  for (const std::string& option : name.given) {
+    const double wanted = field(name.geometry, option), has = field(id.geometry, option);
+    if (wanted != has)
+      throw Error(ErrorCategory::Usage,
+                  fmt::format("device option {}={}: {} has {}; leave the option out", option,
+                              wanted, board.name(), has));
+  }
+  const auto check = [&](const char* option, const std::string& wanted, const std::string& has) {
+    if (!wanted.empty() && wanted != has)
+      throw Error(ErrorCategory::Usage,
+                  fmt::format("device option {}={}: {} has {}; leave the option out", option,
+                              wanted, board.name(), has));
+  };
+  check("engine", name.options.engine, id.engine);
+  check("isa", name.options.isa, id.isa);
+}
+
+/// Tests a board, and marks it as failed if the test fails.
+void run_self_test(DeviceCore& core, BoardSlot& slot, unsigned round) {
+  std::string failure;
+  try {
+    failure = test_board(core, slot, round);
+  } catch (const driver::BoardFailure& e) {
+    failure = e.what();
+  }
+  if (!failure.empty()) core.fail(slot, slot.board->name() + " failed its test: " + failure);
+}
+
+}  // namespace
+
+std::shared_ptr<DeviceCore> open_board(const DeviceName& name) {
+  const DeviceOptions& o = name.options;
+  const BoardLocation place = parse_location(name.place);
+  auto core = std::make_shared<DeviceCore>();
+  core->where = place.nodes() ? fmt::format("board:{}", place.node) : "board:unix:" + place.socket;
+  core->partition = o.partition;
+  core->threads = o.threads > 0 ? o.threads : static_cast<unsigned>(omp_get_max_threads());
+  core->remote_boards = !place.nodes() && o.threads == 0;
+  for (unsigned b = 0; b < o.boards; ++b) {
+    auto board = std::make_unique<driver::RemoteBoard>(open_access(place, o, b), o.timeout_seconds);
+    check_requested_options(name, *board);
+    const auto& id = board->identity();
+    if (b == 0) {
+      core->geometry = id.geometry;
+      core->statistics.engine = id.engine;
+      core->statistics.isa = id.isa;
+      core->statistics.threads = core->threads;
+    } else if (id.geometry != core->geometry || id.engine != core->statistics.engine) {
+      throw Error(ErrorCategory::Device,
+                  board->name() +
+                      " differs in geometry or engine from the first board; a device needs "
+                      "equal boards");
+    }
+    core->boards.push_back({std::move(board)});
+    if (o.self_test) run_self_test(*core, core->boards.back(), b + 1);
+  }
+  core->usable();  // throws if none is left
+  return core;
+}
 
 std::shared_ptr<DeviceCore> open_emulator(const DeviceName& name) {
   const DeviceOptions& o = name.options;

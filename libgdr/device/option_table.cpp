@@ -1,11 +1,10 @@
 // Kinds of devices and options of device names, with the functions that read the values.
-#include "libgdr/device/option_table.hpp"
-
 #include <algorithm>
 #include <charconv>
 
 #include "emulator/engine/engine.hpp"
 #include "gdr/error.hpp"
+#include "libgdr/device/names.hpp"
 
 namespace gdr {
 namespace {

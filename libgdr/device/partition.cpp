@@ -1,20 +1,19 @@
 // The cost of both partitions, in chip clocks.
 //
 // A batch of targets costs
-//   loading:   one port clock per link word of its targets: of the chip's targets if i-parallel, of
-//   all
-//              targets if j-parallel;
+//   loading:   one port clock per link word of its targets: of the chip's targets if i-parallel,
+//              of all targets if j-parallel;
 //   sections:  Start and End once;
-//   the loop:  the larger of compute (body clocks a group of sources that a block sees) and port
-//              (one clock a source word that enters the chip), as the halves of the broadcast
-//              memory are filled while the PEs compute, and the first fill, which nothing hides;
+//   the loop:  the larger of compute (body clocks per group of sources of a block) and port (one
+//              clock per source word of the chip), as the halves of the broadcast memory are filled
+//              while the PEs compute, and the first fill, which nothing overlaps with;
 //   results:   two port clocks per result word of the batch; the network reduces over blocks, the
-//   board
-//              over chips.
+//              board over chips.
 // The words on the host link are the same for both and do not affect the choice.
 #include "libgdr/device/partition.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <utility>
 
@@ -23,6 +22,11 @@
 
 namespace gdr {
 namespace {
+
+/// Number of work units that balances the load of a large machine.
+constexpr std::size_t most_pieces = 256;
+/// Smallest number of sources of a slice per block of a board.
+constexpr std::size_t sources_a_block = 512;
 
 constexpr std::size_t round_down(std::size_t n, std::size_t unit) { return n / unit * unit; }
 constexpr std::size_t divide_up(std::size_t a, std::size_t b) {
@@ -140,6 +144,12 @@ std::size_t targets_of_chip(const KernelCost& kernel, const Geometry& geometry,
   return divide_up(divide_up(n, of_block), geometry.chips_per_board) * of_block;
 }
 
+std::size_t source_capacity(ChipPartition partition, unsigned chips, std::uint64_t memory_words,
+                            std::size_t words) {
+  const std::size_t of_chip = memory_words / std::max<std::size_t>(1, words);
+  return partition == ChipPartition::SourcesOverBlocks ? of_chip * chips : of_chip;
+}
+
 std::size_t sources_at_once(const KernelCost& kernel, const Geometry& g, ChipPartition partition,
                             std::size_t output_words) {
   const unsigned chips = g.chips_per_board;
@@ -191,6 +201,44 @@ ChipPartition choose_partition(const KernelCost& kernel, const Geometry& geometr
       predicted_clocks(kernel, geometry, ChipPartition::SourcesOverBlocks, targets, sources);
   return by_sources < by_targets ? ChipPartition::SourcesOverBlocks
                                  : ChipPartition::TargetsOverBlocks;
+}
+
+JobPartition partition_job(const KernelCost& kernel, const Geometry& geometry, Partition wanted,
+                           std::size_t targets, std::size_t sources) {
+  JobPartition partition;
+  partition.partition = choose_partition(kernel, geometry, wanted, targets, sources);
+  // Programs that depend on the position of targets keep the batches of one board.
+  partition.unit = kernel.position_dependent
+                       ? board_slots(kernel, geometry, partition.partition)
+                       : std::size_t{geometry.pes_per_block} * kernel.elements;
+  // With partition=targets every PE computes complete sums.
+  if (!kernel.reducible || kernel.position_dependent || wanted == Partition::TargetsOverBlocks ||
+      targets == 0)
+    return partition;
+  const std::size_t units = (targets + partition.unit - 1) / partition.unit;
+  const std::size_t shortest =
+      sources_a_block * geometry.blocks * geometry.chips_per_board * kernel.group;
+  partition.slices =
+      std::bit_floor(std::max<std::size_t>(1, std::min(most_pieces / units, sources / shortest)));
+  return partition;
+}
+
+IndexRange slice_range(const JobPartition& partition, std::size_t group, std::size_t n,
+                       std::size_t k) {
+  const std::size_t groups = (n + group - 1) / group;
+  const std::size_t each = groups / partition.slices, rest = groups % partition.slices;
+  const auto begin = [&](std::size_t s) {
+    return std::min(n, (s * each + std::min(s, rest)) * group);
+  };
+  return {begin(k), begin(k + 1) - begin(k)};
+}
+
+std::vector<IndexRange> slice_ranges(const JobPartition& partition, std::size_t group,
+                                     std::size_t n) {
+  std::vector<IndexRange> slices;
+  for (std::size_t k = 0; k < partition.slices; ++k)
+    slices.push_back(slice_range(partition, group, n, k));
+  return slices;
 }
 
 }  // namespace gdr

@@ -1,14 +1,18 @@
-// Partition over a board's PEs: different targets in every block (i-parallel), or the same targets
-// in every block and the sources distributed over blocks and chips (j-parallel). Chosen by
-// predicted time.
+// Partition of a job. Over a board's PEs: different targets in every block (i-parallel), or the
+// same targets in every block and the sources distributed over blocks and chips (j-parallel),
+// chosen by predicted time. Over boards and ranks: batches of targets, and slices of sources with
+// partial sums. It depends only on the numbers of targets and sources of the whole job and the
+// geometry, so the bits of the results do not depend on who computes which part.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "emulator/board/command.hpp"
 #include "emulator/isa/geometry.hpp"
 #include "gdr/device.hpp"
+#include "libgdr/device/sources.hpp"
 
 namespace gdr {
 
@@ -37,6 +41,10 @@ std::size_t targets_of_chip(const KernelCost& kernel, const Geometry& geometry,
 /// Largest write to the memories, words, which limits the host memory of a list.
 inline constexpr std::size_t write_words = std::size_t{1} << 21;
 
+/// Number of sources that fit the chips' memories at once, with `words` words per item.
+std::size_t source_capacity(ChipPartition partition, unsigned chips, std::uint64_t memory_words,
+                            std::size_t words);
+
 /// Sources that fit the memories of a board at once; may be 0. `output_words`: words of an output
 /// item in a chip's memory.
 std::size_t sources_at_once(const KernelCost& kernel, const Geometry& geometry,
@@ -52,5 +60,26 @@ double predicted_clocks(const KernelCost& kernel, const Geometry& geometry, Chip
 /// reduced.
 ChipPartition choose_partition(const KernelCost& kernel, const Geometry& geometry, Partition wanted,
                                std::size_t targets, std::size_t sources);
+
+/// Partition of a job.
+struct JobPartition {
+  ChipPartition partition{};
+  std::size_t slices = 1;  ///< number of slices of the sources, a power of two
+  std::size_t unit = 1;    ///< granularity of the distribution of targets
+  friend bool operator==(const JobPartition&, const JobPartition&) = default;
+};
+
+/// Jobs with few targets and many sources are divided into slices, so that many ranks have work and
+/// each needs only a part of the sources: at most 256 work units (a block's targets on a slice),
+/// and at least 512 sources per block and slice, to amortise the overhead. Kernels with results of
+/// reduction "pass" or with outputs are not divided, nor are jobs with
+/// Partition::TargetsOverBlocks. Errors are those of choose_partition.
+JobPartition partition_job(const KernelCost& kernel, const Geometry& geometry, Partition wanted,
+                           std::size_t targets, std::size_t sources);
+
+/// Slice k of n sources: whole groups except the last, of equal length within one group.
+IndexRange slice_range(const JobPartition& cut, std::size_t group, std::size_t n, std::size_t k);
+/// All slices of n sources.
+std::vector<IndexRange> slice_ranges(const JobPartition& cut, std::size_t group, std::size_t n);
 
 }  // namespace gdr

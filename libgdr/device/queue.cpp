@@ -1,12 +1,30 @@
 // The work queue: one mutex for all state, one condition variable for all changes.
 #include "libgdr/device/queue.hpp"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "gdr/error.hpp"
 
 namespace gdr {
+
+ThisProcess::ThisProcess() noexcept : process_(getpid()) {}
+
+bool ThisProcess::is_current() const noexcept { return getpid() == process_; }
+
+unsigned threads_after_fork(unsigned asked) noexcept {
+  static std::atomic<pid_t> first{0};  // process that opened a device first; inherited by children
+  pid_t before = 0;
+  const pid_t now = getpid();
+  first.compare_exchange_strong(before, now);
+  if (before == 0 || before == now) return asked;
+  const bool forked_thread = syscall(SYS_gettid) == now;  // a child starts with this thread only
+  return forked_thread ? 1 : asked;
+}
 
 void WorkQueue::require_open() const {
   if (closed_) throw Error(ErrorCategory::Device, "the device of this job has been closed");

@@ -2,6 +2,8 @@
 // else in a background thread.
 #pragma once
 
+#include <sys/types.h>
+
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -10,9 +12,23 @@
 #include <stop_token>
 #include <thread>
 
-#include "libgdr/device/process.hpp"
-
 namespace gdr {
+
+/// The process that created an object.
+class ThisProcess {
+ public:
+  ThisProcess() noexcept;
+  /// False in a child forked since, which must not use the object.
+  bool is_current() const noexcept;
+
+ private:
+  pid_t process_;
+};
+
+/// The number of host threads for a device opened now, given the requested number (0: chosen by
+/// OpenMP). The first thread of a child forked after its parent opened a device gets one: OpenMP
+/// would wait for ever for the thread team of the parent. New threads of the child get a new team.
+unsigned threads_after_fork(unsigned asked) noexcept;
 
 /// A reusable unit of work with at most one pending submission. The body returns early or throws
 /// Cancelled after a stop request.

@@ -1,4 +1,4 @@
-// Self test of boards: memories (inside the chips: memory_test.hpp), arithmetic and reduction
+// Self test of boards: memories, arithmetic and reduction
 // network, a matrix product. Operands are integers, so expected results are exact in every engine.
 #pragma once
 

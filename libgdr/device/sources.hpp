@@ -1,7 +1,7 @@
-// The sources of a job: their link words on the host, a log of changes, and their placement in the
-// memories of a board's chips.
+// The sources of a job: their link words on the host, with a log of changes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -37,11 +37,31 @@ struct PartialSources {
 class SourceStore {
  public:
   /// Replaces all sources by n in `words`, of `item_words` words each; swaps the storage.
-  void replace(std::size_t n, std::uint32_t item_words, std::vector<std::uint64_t>& words);
+  void replace(std::size_t n, std::uint32_t item_words, std::vector<std::uint64_t>& words) {
+    words_.swap(words);
+    count_ = n;
+    item_words_ = item_words;
+    ++generation_;
+    log_.clear();
+  }
   /// Replaces all sources by n uninitialised ones; returns their storage.
-  std::uint64_t* replace(std::size_t n, std::uint32_t item_words);
+  std::uint64_t* replace(std::size_t n, std::uint32_t item_words) {
+    std::vector<std::uint64_t> words = std::move(words_);
+    words.resize(n * item_words);
+    words.shrink_to_fit();
+    replace(n, item_words, words);
+    return words_.data();
+  }
   /// Overwrites a range of sources.
-  void update(IndexRange range, const std::uint64_t* words);
+  void update(IndexRange range, const std::uint64_t* words) {
+    if (range.count == 0) return;
+    std::copy_n(words, range.count * item_words_, words_.data() + range.first * item_words_);
+    if (log_.size() == longest_log) {
+      ++generation_;
+      log_.clear();
+    }
+    log_.push_back(range);
+  }
 
   std::span<const std::uint64_t> words() const noexcept { return words_; }
   std::size_t count() const noexcept { return count_; }
@@ -50,7 +70,8 @@ class SourceStore {
   const std::vector<IndexRange>& log() const noexcept { return log_; }
 
  private:
-  void note(IndexRange range);
+  /// Largest number of logged changes, after which all sources are sent again.
+  static constexpr std::size_t longest_log = 256;
 
   std::vector<std::uint64_t> words_;
   std::size_t count_ = 0;
@@ -58,24 +79,5 @@ class SourceStore {
   std::uint64_t generation_ = 0;
   std::vector<IndexRange> log_;
 };
-
-/// Sources that are contiguous in the memory of some chips.
-struct Segment {
-  std::uint64_t chips = 0;  ///< mask of the chips
-  std::size_t place = 0;    ///< index of the first item in the chips' memory
-  IndexRange sources;
-};
-
-/// Placement of a range of sources: all of it in every chip, or (j-parallel) an equal part in each
-/// chip and the remainder, one source each, in the first chips.
-std::vector<Segment> place_sources(ChipPartition partition, unsigned chips, IndexRange range);
-
-/// Number of sources that fit the chips' memories at once, with `words` words per item.
-std::size_t source_capacity(ChipPartition partition, unsigned chips, std::uint64_t memory_words,
-                            std::size_t words);
-
-constexpr std::uint64_t all_chips(unsigned chips) {
-  return chips >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << chips) - 1;
-}
 
 }  // namespace gdr

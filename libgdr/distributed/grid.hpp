@@ -30,7 +30,27 @@ struct CyclicDistribution {
     return blocks * block + (whole % parts == of ? rest : 0);
   }
   std::size_t count(std::size_t n) const { return count_of(n, part); }
+
+  // A buffer of vectors of `length` elements, one for each index first .. end - 1, ordered by part.
+  /// Offsets of the parts, and the end.
+  std::vector<std::size_t> offsets(std::size_t first, std::size_t end, std::size_t length) const {
+    std::vector<std::size_t> list{0};
+    for (std::size_t p = 0; p < parts; ++p)
+      list.push_back(list.back() + (count_of(end, p) - count_of(first, p)) * length);
+    return list;
+  }
+  /// Calls visit(index) in the order of the buffer.
+  template <typename Visit>
+  void in_buffer_order(std::size_t first, std::size_t end, const Visit& visit) const {
+    for (std::size_t p = 0; p < parts; ++p)
+      for (std::size_t l = count_of(first, p); l < count_of(end, p); ++l) visit(global_of(l, p));
+  }
 };
+
+/// Doubles as words of a message.
+inline std::uint64_t* message_words(double* numbers) {
+  return reinterpret_cast<std::uint64_t*>(numbers);
+}
 
 /// Rows of the most square grid of so many ranks with at least as many columns.
 constexpr std::size_t most_square_rows(std::size_t ranks) noexcept {

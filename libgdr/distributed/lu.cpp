@@ -16,8 +16,6 @@
 namespace gdr {
 namespace {
 
-std::uint64_t* words(double* numbers) { return reinterpret_cast<std::uint64_t*>(numbers); }
-
 class Factorisation {
  public:
   Factorisation(Grid& grid, std::size_t n, std::size_t columns, double* a,
@@ -114,20 +112,15 @@ class Factorisation {
 
   void gather_panel(std::size_t at, std::size_t width) {
     const std::size_t m = n_ - at, c = x_.columns.local(at);
-    std::vector<std::size_t> offsets = {0};
-    for (std::size_t p = 0; p < x_.rows.parts; ++p)
-      offsets.push_back(offsets.back() +
-                        (x_.rows.count_of(n_, p) - x_.rows.count_of(at, p)) * width);
+    const std::vector<std::size_t> offsets = x_.rows.offsets(at, n_, width);
     double* to = gathered_.data() + offsets[x_.rows.part];
     for (std::size_t l = rows_below(at); l < rows_; ++l)
       for (std::size_t j = 0; j < width; ++j) *to++ = *element(l, c + j);
-    x_.column->start_gather(words(gathered_.data()), offsets)->wait();
-    for (std::size_t p = 0; p < x_.rows.parts; ++p) {
-      const double* from = gathered_.data() + offsets[p];
-      for (std::size_t l = x_.rows.count_of(at, p); l < x_.rows.count_of(n_, p); ++l)
-        for (std::size_t j = 0; j < width; ++j)
-          panel_[x_.rows.global_of(l, p) - at + j * m] = *from++;
-    }
+    x_.column->start_gather(message_words(gathered_.data()), offsets)->wait();
+    const double* from = gathered_.data();
+    x_.rows.in_buffer_order(at, n_, [&](std::size_t row) {
+      for (std::size_t j = 0; j < width; ++j) panel_[row - at + j * m] = *from++;
+    });
   }
 
   /// Exchanges rows in all columns but the panel's; `top_` gets rows at .. at + width - 1 of this
@@ -161,7 +154,7 @@ class Factorisation {
       }
       offsets.push_back(end);
     }
-    x_.column->start_gather(words(gathered_.data()), offsets)->wait();
+    x_.column->start_gather(message_words(gathered_.data()), offsets)->wait();
     top_.resize(width * columns_);
     for (std::size_t k = 0; k < places.size(); ++k) {
       const double* const row = gathered_.data() + slot[number(from[k])];
@@ -238,9 +231,7 @@ std::optional<std::size_t> DistributedMatrices::lu(std::size_t n, std::size_t ex
     dense::require_count(n, std::max<std::size_t>(1, n + extra), "the matrix");
     if (a == nullptr && local_rows(n) * local_columns(n + extra) > 0)
       throw Error(ErrorCategory::Usage, "the matrix is a null pointer");
-    if (pivots.size() < n)
-      throw Error(ErrorCategory::Usage, "the array of pivots has " + std::to_string(pivots.size()) +
-                                            " elements; " + std::to_string(n) + " are needed");
+    dense::require_pivots(pivots.size(), n);
   });
   return Factorisation(x, n, n + extra, a, pivots).run();
 }

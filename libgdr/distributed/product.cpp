@@ -12,8 +12,6 @@
 namespace gdr {
 namespace {
 
-std::uint64_t* words(double* numbers) { return reinterpret_cast<std::uint64_t*>(numbers); }
-
 /// The block of one factor for a step: vectors of `length` elements, gathered from the ranks of a
 /// grid row or column and arranged in the order of the whole matrix.
 class GatheredBlock {
@@ -31,31 +29,23 @@ class GatheredBlock {
     n_ = n;
     length_ = length;
     buffer_.resize(n * length);
-    offsets_.assign(1, 0);
-    for (std::size_t p = 0; p < distribution.parts; ++p)
-      offsets_.push_back(offsets_.back() +
-                         (distribution.count_of(first + n, p) - distribution.count_of(first, p)) *
-                             length);
+    offsets_ = distribution.offsets(first, first + n, length);
     double* to = buffer_.data() + offsets_[distribution.part];
     for (std::size_t l = distribution.count(first); l < distribution.count(first + n);
          ++l, to += length)
       copy(l, to);
-    pending_ = line.start_gather(words(buffer_.data()), offsets_);
+    pending_ = line.start_gather(message_words(buffer_.data()), offsets_);
   }
   /// Waits for the vectors and returns them in the order of the whole matrix.
   const double* wait(const CyclicDistribution& distribution) {
     pending_->wait();
     pending_.reset();
     ordered_.resize(buffer_.size());
-    for (std::size_t p = 0; p < distribution.parts; ++p) {
-      const double* from = buffer_.data() + offsets_[p];
-      for (std::size_t l = distribution.count_of(first_, p);
-           l < distribution.count_of(first_ + n_, p); ++l) {
-        std::copy_n(from, length_,
-                    ordered_.data() + (distribution.global_of(l, p) - first_) * length_);
-        from += length_;
-      }
-    }
+    const double* from = buffer_.data();
+    distribution.in_buffer_order(first_, first_ + n_, [&](std::size_t index) {
+      std::copy_n(from, length_, ordered_.data() + (index - first_) * length_);
+      from += length_;
+    });
     return ordered_.data();
   }
 

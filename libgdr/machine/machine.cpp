@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <optional>
 #include <utility>
 
@@ -185,27 +184,11 @@ void Machine::load(const Kernel& kernel) {
 
 void Machine::set(std::string_view name, double value) {
   const LoadedProgram& p = impl_->program();
-  std::vector<std::string_view> known;
-  for (std::size_t k = 0; k < impl_->param_group.fields.size(); ++k) {
-    const LinkField& field = impl_->param_group.fields[k];
-    known.push_back(field.name);
-    if (field.name != name) continue;
-    std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
-    if (field.type == HostNumber::F32)
-      bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-    if (field.type == HostNumber::I64 || field.type == HostNumber::Raw) {
-      if (!(value >= -0x1p63 && value < 0x1p63) ||
-          value != static_cast<double>(static_cast<std::int64_t>(value)))
-        usage("param \"" + field.name + "\" takes a whole number of 64 bits");
-      bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
-    }
-    std::array<std::uint64_t, 2> record{};
-    put_host_bits(p.params[k], bits, record.data());
-    for (BlockState& block : impl_->chip.blocks)
-      load_param(p.params[k], p.program.elements, block, record.data());
-    return;
-  }
-  usage(unknown_name("param", name, known));
+  const auto [k, bits] = param_bits(impl_->param_group, name, value);
+  std::array<std::uint64_t, 2> record{};
+  put_host_bits(p.params[k], bits, record.data());
+  for (BlockState& block : impl_->chip.blocks)
+    load_param(p.params[k], p.program.elements, block, record.data());
 }
 
 void Machine::sources(std::size_t n, std::span<const NamedInput> arrays) {

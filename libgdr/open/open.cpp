@@ -1,4 +1,3 @@
-#include "libgdr/open/open.hpp"
 
 #include <utility>
 
@@ -6,7 +5,7 @@
 #include "gdr/error.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/device/openers.hpp"
-#include "libgdr/device/process.hpp"
+#include "libgdr/device/queue.hpp"
 #include "libgdr/ranks/ranks.hpp"
 
 namespace gdr {

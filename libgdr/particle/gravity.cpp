@@ -1,7 +1,6 @@
 // Gravity on a device: the kernel "gravity" on arrays of triples.
 #include "gdr/gravity.hpp"
 
-#include <bit>
 #include <cmath>
 #include <initializer_list>
 #include <limits>
@@ -12,8 +11,8 @@
 
 #include "gdr/error.hpp"
 #include "libgdr/device/arrays.hpp"
+#include "libgdr/device/columns.hpp"
 #include "libgdr/device/core.hpp"
-#include "libgdr/device/finite.hpp"
 #include "libgdr/particle/overflow_diagnosis.hpp"
 #include "libgdr/ranks/ranks.hpp"
 
@@ -67,7 +66,7 @@ void check_results(std::size_t n, const double* values, std::size_t each, const 
                    std::initializer_list<NamedPositions> positions) {
   if (values == nullptr) return;
   FiniteTest<double> test;
-  for (std::size_t k = 0; k < each * n; ++k) test.add(std::bit_cast<std::uint64_t>(values[k]));
+  for (std::size_t k = 0; k < each * n; ++k) test.add(values[k]);
   if (test.all_finite()) return;
   for (const NamedPositions& p : positions)
     if (const std::string cause = describe_overflow(p.what, p.position); !cause.empty())

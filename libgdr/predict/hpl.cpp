@@ -1,10 +1,10 @@
 // HPL, simulated step by step: for every node the time until which it is busy.
 //
-// The steps of a node are computed by the library's LU with a clock (libgdr/dense/factor.hpp), but
-// their order and their messages are modelled here. The program to be predicted is HPL, whose
-// panels are distributed and whose row exchanges are not those of DistributedMatrices, and
-// executing the steps of thousands of nodes in one process would take hours. Within a step the
-// parts of the nodes have few different sizes, so costs are computed once for each size.
+// The time of a step on a node comes from the library's LU with a clock (libgdr/dense/factor.hpp).
+// The order of the steps and their messages are modelled here: the program is HPL, whose panels are
+// distributed, unlike those of DistributedMatrices, and one process cannot send the messages of
+// thousands of nodes. Within a step the parts of the nodes have few different sizes, so costs are
+// computed once for each size.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -277,14 +277,13 @@ Prediction predict_hpl(const Machine& machine, const HplJob& job) {
   if (bytes > machine[Key::HostMemory])
     refuse(fmt::format(
         "a matrix of {} rows takes {:.3g} bytes on every node, and {} has {:.3g}; "
-        "the largest that fits well has {} rows",
+        "the largest recommended matrix has {} rows",
         job.n, bytes, machine.name, machine[Key::HostMemory], largest_matrix(machine, job)));
   // Each step simulates a few products, tile by tile, and all nodes.
   const double steps = std::ceil(real(job.n) / real(job.block));
   const double tiles = real(job.n) / real(job.rows) / real(dense::tile_rows);
   if (steps * (real(job.rows * job.columns) + tiles) > 3e7)
-    refuse(
-        fmt::format("blocks of {} make too many steps to simulate; take larger ones", job.block));
+    refuse(fmt::format("blocks of {} need too many steps to simulate; use larger ones", job.block));
   Prediction result = Simulation(machine, job).run();
   result.job = fmt::format("HPL, N = {}, blocks of {}, {} x {} nodes{}", job.n, job.block, job.rows,
                            job.columns, job.look_ahead ? "" : ", without look-ahead");

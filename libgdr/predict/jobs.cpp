@@ -58,7 +58,7 @@ ParticleTime on_grid(const Machine& machine, const KernelShape& kernel, const Pa
   time.network =
       network.all_gather(grid.columns, word * real(part.targets) * kernel.cost.target_words) +
       network.all_gather(grid.rows, word * real(part.sources) * kernel.cost.source_words) +
-      network.reduce_scatter(grid.columns, results);
+      network.all_gather(grid.columns, results);
   // Partial results of other nodes are added.
   if (grid.columns > 1) time.host += 3 * results / memory;
   return time;
@@ -83,7 +83,7 @@ Prediction predict_particles(const Machine& machine, const KernelShape& kernel,
     if (!reducible)
       throw Error(ErrorCategory::Usage,
                   fmt::format("the results of kernel {} cannot be added up, so its sources cannot "
-                              "be divided among nodes; take a grid of {}x1",
+                              "be divided among nodes; use a grid of {}x1",
                               kernel.name, nodes));
     const ParticleTime time = on_grid(machine, kernel, job, tried);
     if (!best || time.seconds() < best->seconds()) best = time;
@@ -108,7 +108,7 @@ Prediction predict_particles(const Machine& machine, const KernelShape& kernel,
       {"chip clocks", static_cast<double>(best->board.clocks.total)},
       {"seconds of the boards", best->board.seconds},
       {"bytes to the boards of a node", static_cast<double>(best->board.bytes_to_board)},
-      {"bytes from them", static_cast<double>(best->board.bytes_from_board)}};
+      {"bytes from the boards of a node", static_cast<double>(best->board.bytes_from_board)}};
   if (nodes > 1) {
     result.details.emplace_back("groups of targets", real(best->grid.rows));
     result.details.emplace_back("groups of sources", real(best->grid.columns));
@@ -160,9 +160,11 @@ Prediction predict_product(const Machine& machine, std::size_t m, std::size_t n,
 
 Prediction predict_lu(const Machine& machine, std::size_t n, std::size_t block, bool overlap) {
   if (machine.nodes() > 1)
-    throw Error(ErrorCategory::Usage, machine.name +
-                                          " has many nodes, and LU is of one; the job hpl is the "
-                                          "factorisation of a matrix that is distributed over all");
+    throw Error(
+        ErrorCategory::Usage,
+        fmt::format("{} has several nodes, but LU runs on one; use the job hpl for a matrix "
+                    "that is distributed over nodes",
+                    machine.name));
   const std::size_t depth =
       dense::network_mapping(machine.geometry()).depth * machine.count(Key::BoardChips);
   if (block == 0) block = dense::panel_columns(n, depth);

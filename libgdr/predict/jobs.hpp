@@ -1,14 +1,102 @@
 // Jobs on a described machine: particles, products of matrices, LU, and HPL on a grid of nodes.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "emulator/board/time_model.hpp"
+#include "gdr/kernel.hpp"
+#include "libgdr/dense/prediction.hpp"
+#include "libgdr/device/partition.hpp"
 #include "libgdr/predict/machine.hpp"
-#include "libgdr/predict/particle_time.hpp"
-#include "libgdr/predict/usage.hpp"
 
 namespace gdr::predict {
+
+enum class Resource : std::size_t { Chip, Ports, LinkWrite, LinkRead, Host, Network, Count };
+inline constexpr std::size_t resource_count = static_cast<std::size_t>(Resource::Count);
+inline std::string_view resource_name(Resource resource) noexcept {
+  constexpr std::array<std::string_view, resource_count> names{
+      "chip", "ports", "link to board", "link to host", "host", "network"};
+  return names[static_cast<std::size_t>(resource)];
+}
+
+/// Busy times of the resources of one node, seconds (for the ports of a chip: of the busier one):
+/// those of the busiest node, for a factorisation the mean of all nodes. Resources work
+/// concurrently, so the sum may exceed the time of the job.
+struct Usage {
+  std::array<double, resource_count> seconds{};
+
+  double& operator[](Resource r) noexcept { return seconds[static_cast<std::size_t>(r)]; }
+  double operator[](Resource r) const noexcept { return seconds[static_cast<std::size_t>(r)]; }
+};
+/// The mean of `nodes` nodes with this total cost.
+inline Usage usage_of(const dense::StepCost& cost, double nodes = 1) noexcept {
+  return {{cost.chip / nodes, cost.ports / nodes, cost.link_write / nodes, cost.link_read / nodes,
+           cost.host / nodes}};
+}
+
+/// A job on a machine.
+struct Prediction {
+  std::string job, machine;
+  double seconds = 0;
+  double flops = 0;  ///< operations by the field's conventions
+  double peak = 0;   ///< flops/s of the machine in the job's precision
+  Usage usage;
+  /// Further figures, name and value, in the order of printing.
+  std::vector<std::pair<std::string, double>> details;
+
+  double gflops() const noexcept { return seconds > 0 ? 1e-9 * flops / seconds : 0; }
+};
+
+/// The properties of a kernel that its time depends on.
+struct KernelShape {
+  Kernel kernel;  ///< kernel whose variables are sent and read
+  std::string name;
+  KernelCost cost;
+  ProgramTiming timing;
+  double flops = 0;  ///< operations per interaction
+
+  double clocks_per_interaction() const noexcept {
+    return static_cast<double>(cost.body_clocks) / (cost.elements * cost.group);
+  }
+};
+
+/// Throws Error (Program) if the kernel does not fit the geometry.
+KernelShape kernel_shape(const Kernel& kernel, const Geometry& geometry);
+
+/// A kernel of which only clocks and operations are known, with the interface of another one. A
+/// pass of its loop computes one source; its sections Start and End take no clocks. Throws Error
+/// (Usage) if a pass would not take whole clocks.
+KernelShape with_clocks(const KernelShape& interface, std::string name, double clocks,
+                        double flops);
+
+/// A run of a kernel, with the partition of a device. The program is resident on the boards; all
+/// sources are sent, as their positions have changed.
+struct ParticleJob {
+  std::size_t targets = 0, sources = 0;
+  Partition partition = Partition::Auto;
+};
+
+/// Time of a run on the boards of one host.
+struct BoardTime {
+  ChipPartition partition{};
+  ChipClocks clocks;                                       ///< clocks of the busiest chip
+  std::uint64_t bytes_to_board = 0, bytes_from_board = 0;  ///< bytes of all boards
+  double seconds = 0;                    ///< time of the slowest board, without the host's work
+  double link_write = 0, link_read = 0;  ///< busy times of the busiest link, seconds
+};
+
+/// The time model applied to the command lists of a run on `boards` boards of `geometry`: the
+/// numbers that Device::statistics returns for it. Throws Error (Usage) for a partition that the
+/// kernel does not allow, Error (Device) if a chip's memory does not hold one source.
+BoardTime particle_time(const KernelShape& kernel, const Geometry& geometry,
+                        const BoardRates& rates, unsigned boards, const ParticleJob& job);
 
 /// Distribution of a particle job over nodes: `rows` groups have different targets, `columns`
 /// groups different sources.

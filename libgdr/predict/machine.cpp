@@ -1,4 +1,4 @@
-// The table of keys, and what a machine is for the models of board and host.
+// The table of keys, and the parameters of the models of board and host.
 #include "libgdr/predict/machine.hpp"
 
 #include <fmt/format.h>
@@ -26,30 +26,30 @@ constexpr std::array<KeyInfo, key_count> keys{{
      "broadcast memory of a block"},
     {Key::ChipPortIn, "chip.port_in", "clocks a word", 1, 1e6, true, "words into a chip"},
     {Key::ChipPortOut, "chip.port_out", "clocks a word", 1, 1e6, true, "words out of a chip"},
-    {Key::ChipPower, "chip.power", "W", 0, 1e6, false, "a chip at work"},
+    {Key::ChipPower, "chip.power", "W", 0, 1e6, false, "a chip in operation"},
     {Key::BoardChips, "board.chips", "", 1, most_chips, true, "chips of a board"},
     {Key::BoardMemory, "board.memory", "bytes", 4096, 1099511627776.0, true, "memory of each chip"},
     {Key::BoardMemoryBandwidth, "board.memory_bandwidth", "bytes/s", 1, 1e18, false,
-     "a chip's memory, both directions together"},
+     "a chip's memory, sum of both directions"},
     {Key::BoardPower, "board.power", "W", 0, 1e6, false, "a board without its chips"},
     {Key::BoardProductShare, "board.product_share", "of peak", 0.001, 1, false,
-     "most that matrix products reach, whatever the model of their steps says"},
+     "upper limit of the rate of matrix products, besides the model of their steps"},
     {Key::LinkWrite, "link.write", "bytes/s", 1, 1e18, false, "host to board"},
     {Key::LinkRead, "link.read", "bytes/s", 1, 1e18, false, "board to host"},
     {Key::HostProduct, "host.product", "flops/s", 1, 1e18, false, "matrix products on the host"},
     {Key::HostMemoryBandwidth, "host.memory_bandwidth", "bytes/s", 1, 1e18, false,
      "the host's memory"},
     {Key::HostCacheLine, "host.cache_line", "bytes", 8, 65536, true,
-     "what an element of a row costs"},
+     "cache line, transferred for each element of a row"},
     {Key::HostMemory, "host.memory", "bytes", 1, 1e18, true, "memory of a node"},
     {Key::HostPower, "host.power", "W", 0, 1e6, false, "a node without its boards"},
-    {Key::NodeBoards, "node.boards", "", 0, 64, true, "boards of a node; 0: the host works alone"},
-    {Key::NetworkNodes, "network.nodes", "", 1, 1048576, true, "nodes"},
+    {Key::NodeBoards, "node.boards", "", 0, 64, true, "boards of a node; 0: the host alone"},
+    {Key::NetworkNodes, "network.nodes", "", 1, 1048576, true, "number of nodes"},
     {Key::NetworkBandwidth, "network.bandwidth", "bytes/s", 1, 1e18, false,
      "a node's messages, each direction"},
-    {Key::NetworkLatency, "network.latency", "s", 0, 10, false, "of a short message"},
+    {Key::NetworkLatency, "network.latency", "s", 0, 10, false, "latency of a short message"},
     {Key::NetworkSegment, "network.segment", "bytes", 1, 1e12, true,
-     "pieces in which long messages are passed on"},
+     "segments in which long messages are forwarded"},
 }};
 
 constexpr bool in_order() {
@@ -65,12 +65,11 @@ std::string_view origin_name(Origin origin) noexcept {
   return origins[static_cast<std::size_t>(origin)];
 }
 
-std::vector<std::string_view> origin_names() { return {origins.begin(), origins.end()}; }
-
 Origin parse_origin(std::string_view name) {
   const auto found = std::ranges::find(origins, name);
   if (found == origins.end())
-    throw Error(ErrorCategory::Usage, unknown_name("origin", name, origin_names()));
+    throw Error(ErrorCategory::Usage,
+                unknown_name("origin", name, {origins.begin(), origins.end()}));
   return static_cast<Origin>(found - origins.begin());
 }
 

@@ -1,5 +1,5 @@
-// A machine that need not exist: chip, board, link, host and network as one table of values, each
-// with its unit, its source and how far that source can be trusted.
+// Described machines: chip, board, link, host and network as one table of values, each with its
+// unit, source and confidence.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace gdr::predict {
 
-/// Every value of a machine that a prediction depends on; machine.cpp says what each is.
+/// The values of a machine (KeyInfo::meaning).
 enum class Key : std::size_t {
   ChipClock,
   ChipBlocks,
@@ -43,16 +43,14 @@ enum class Key : std::size_t {
 };
 inline constexpr std::size_t key_count = static_cast<std::size_t>(Key::Count);
 
-/// Where a value comes from, from the most to the least certain.
+/// Origin of a value, from the most to the least certain.
 enum class Origin { Published, Recalled, Derived, Assumed, Tuned };
 /// "published", "recalled", "derived", "assumed", "tuned".
 std::string_view origin_name(Origin origin) noexcept;
-/// All of them, in order.
-std::vector<std::string_view> origin_names();
-/// Throws Error (Usage) for a name that is none.
+/// Throws Error (Usage) for an unknown name.
 Origin parse_origin(std::string_view name);
 
-/// What a key stands for.
+/// Name, unit, range and meaning of a key.
 struct KeyInfo {
   Key key;
   std::string_view name;  ///< "link.write"
@@ -63,24 +61,25 @@ struct KeyInfo {
 };
 /// The table of keys, in the order of Key.
 const std::array<KeyInfo, key_count>& key_table() noexcept;
-/// The row of a name. Throws Error (Usage) naming the nearest one.
+/// The row of a name. Throws Error (Usage) with the nearest known name.
 const KeyInfo& find_key(std::string_view name);
 
-/// One value of a machine.
+/// A value of a machine.
 struct Quantity {
   double value = 0;
   Origin origin = Origin::Assumed;
   std::string source;
 };
 
-/// A described machine: nodes with boards, joined by a network.
+/// A described machine: nodes with boards, connected by a network.
 struct Machine {
   std::string name, summary;
   std::array<Quantity, key_count> values;
 
   double operator[](Key key) const noexcept { return values[static_cast<std::size_t>(key)].value; }
+  double& value(Key key) noexcept { return values[static_cast<std::size_t>(key)].value; }
   std::size_t count(Key key) const noexcept { return static_cast<std::size_t>((*this)[key]); }
-  /// Replace a value. Throws Error (Usage) naming the key if it is out of its range, not whole, or
+  /// Replaces a value. Throws Error (Usage) naming the key if it is out of its range, not whole, or
   /// not finite.
   void set(Key key, const Quantity& quantity);
   void set(Key key, double value, Origin origin, std::string source) {
@@ -96,21 +95,46 @@ struct Machine {
   std::size_t boards() const noexcept { return count(Key::NodeBoards); }
   /// Chips of the whole machine.
   std::size_t chips() const noexcept { return nodes() * boards() * count(Key::BoardChips); }
-  /// Flops/s of all boards, every PE multiplying and adding in double precision.
+  /// Peak of all boards, flops/s: a multiplication and an addition of doubles per PE in every
+  /// second clock, of floats in every clock.
   double peak_double() const noexcept;
-  /// The same in single precision: twice as many.
   double peak_single() const noexcept { return 2 * peak_double(); }
-  /// Watts of all nodes, the network included in what a node's host takes.
+  /// Power of all nodes, W. That of the network is included in the power of the hosts.
   double power() const noexcept;
 };
 
-/// A machine that the library knows by name.
+/// A value of a named machine that differs from the base machine.
+struct PresetValue {
+  Key key;
+  double value;
+  Origin origin;
+  std::string_view source;
+};
+/// A machine with a name.
 struct Preset {
   std::string_view name, summary;
+  std::vector<PresetValue> values;
 };
-/// All of them; the first is the one that a command takes when none is named.
+/// All named machines; the first one is the default.
 const std::vector<Preset>& presets();
-/// Throws Error (Usage) naming the nearest one.
+/// Throws Error (Usage) with the nearest known name.
 Machine preset(std::string_view name);
+
+/// The machine described by a text: a `base`, one of the presets, and the values that differ from
+/// it, by the groups in the names of the keys:
+///
+///     { "name": "faster link", "base": "board4",
+///       "link": { "write": { "value": 5e9, "unit": "bytes/s", "origin": "assumed",
+///                            "source": "eight lanes of PCI Express 2" } } }
+///
+/// A number alone is a value without a source; it counts as assumed. `// ...` is a comment. Throws
+/// Error (Input) with `FILE:LINE:COLUMN` for invalid JSON, with `FILE: key.path` for other errors.
+Machine parse_machine(std::string_view text, const std::string& file);
+
+/// A preset by name, or the machine in a file if the name has a dot or a slash.
+Machine find_machine(const std::string& name);
+
+/// All values with units, origins and sources, as parse_machine reads them.
+std::string machine_json(const Machine& machine);
 
 }  // namespace gdr::predict

@@ -1,6 +1,4 @@
 // Reading and writing of machine files.
-#include "libgdr/predict/machine_file.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "gdr/error.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/io/atomic_file.hpp"
+#include "libgdr/predict/machine.hpp"
 
 namespace gdr::predict {
 namespace {
@@ -22,6 +21,16 @@ using Json = nlohmann::ordered_json;
               fmt::format("{}: {}{}{}", file, path, path.empty() ? "" : ": ", what));
 }
 
+/// Calls a function; its error gets the file and the path of a key.
+template <typename Function>
+decltype(auto) at(const std::string& file, std::string_view path, const Function& function) {
+  try {
+    return function();
+  } catch (const Error& error) {
+    refuse(file, path, error.what());
+  }
+}
+
 /// `FILE:LINE:COLUMN` of a byte.
 std::string place_of(const std::string& file, std::string_view text, std::size_t byte) {
   const std::string_view before = text.substr(0, std::min(byte, text.size()));
@@ -31,7 +40,7 @@ std::string place_of(const std::string& file, std::string_view text, std::size_t
   return fmt::format("{}:{}:{}", file, line, before.size() - start + 1);
 }
 
-/// JSON lets a key stand twice and the last one count; nobody means that.
+/// Rejects keys that are given twice: JSON would take the last value.
 class OnlyOnce {
  public:
   bool operator()(int, Json::parse_event_t event, Json& parsed) {
@@ -52,22 +61,22 @@ Json parse_json(std::string_view text, const std::string& file) {
   try {
     return Json::parse(text.begin(), text.end(), OnlyOnce{}, true, true);
   } catch (const Json::parse_error& error) {
-    // Its own words name the place once more, in bytes; what follows the last colon is the reason.
+    // The message of the JSON library starts with the location in bytes.
     const std::string_view all = error.what();
     const std::size_t reason = all.find("syntax error");
     const std::size_t byte = error.byte == 0 ? 0 : error.byte - 1;
     throw Error(ErrorCategory::Input,
-                fmt::format("{}: this is no JSON: {}", place_of(file, text, byte),
+                fmt::format("{}: invalid JSON: {}", place_of(file, text, byte),
                             reason == std::string_view::npos ? all : all.substr(reason)));
   } catch (const Json::exception& error) {
     refuse(file, "", error.what());
   } catch (const Error& twice) {
-    refuse(file, twice.what(), "stands there twice");
+    refuse(file, twice.what(), "is given twice");
   }
 }
 
 std::string text_of(const Json& json, const std::string& file, const std::string& path) {
-  if (!json.is_string()) refuse(file, path, "a text in quotes is needed");
+  if (!json.is_string()) refuse(file, path, "a string is needed");
   return json.get<std::string>();
 }
 
@@ -93,12 +102,8 @@ Quantity read_quantity(const Json& json, const KeyInfo& info, const std::string&
         refuse(file, inner,
                fmt::format("\"{}\": the unit of this value is \"{}\"", unit, info.unit));
     } else if (name == "origin") {
-      try {
-        quantity.origin = parse_origin(text_of(item, file, inner));
-      } catch (const Error& error) {
-        if (error.category() != ErrorCategory::Usage) throw;
-        refuse(file, inner, error.what());
-      }
+      const std::string origin = text_of(item, file, inner);
+      quantity.origin = at(file, inner, [&] { return parse_origin(origin); });
     } else if (name == "source") {
       quantity.source = text_of(item, file, inner);
     } else {
@@ -114,22 +119,13 @@ void read_group(Machine& machine, const std::string& group, const Json& json,
   if (!json.is_object()) refuse(file, group, "an object with values is needed");
   for (const auto& [name, item] : json.items()) {
     const std::string path = group + "." + name;
-    const KeyInfo* info = nullptr;
-    try {
-      info = &find_key(path);
-    } catch (const Error& error) {
-      refuse(file, path, error.what());
-    }
-    const Quantity quantity = read_quantity(item, *info, file);
-    try {
-      machine.set(info->key, quantity);
-    } catch (const Error& error) {
-      refuse(file, path, error.what());
-    }
+    const KeyInfo& info = at(file, path, [&]() -> const KeyInfo& { return find_key(path); });
+    const Quantity quantity = read_quantity(item, info, file);
+    at(file, path, [&] { machine.set(info.key, quantity); });
   }
 }
 
-/// What stands before the dot in the names of keys, each once.
+/// The parts of the names of keys before the dot.
 std::vector<std::string_view> groups() {
   std::vector<std::string_view> list;
   for (const KeyInfo& info : key_table()) {
@@ -141,13 +137,9 @@ std::vector<std::string_view> groups() {
 
 Machine read_base(const Json& json, const std::string& file) {
   if (!json.contains("base"))
-    refuse(file, "base", "is not there; name the machine that this one differs from, as board4");
-  try {
-    return preset(text_of(json["base"], file, "base"));
-  } catch (const Error& error) {
-    if (error.category() != ErrorCategory::Usage) throw;
-    refuse(file, "base", error.what());
-  }
+    refuse(file, "base", "is missing; name the machine that this one is derived from, e.g. board4");
+  const std::string base = text_of(json["base"], file, "base");
+  return at(file, "base", [&] { return preset(base); });
 }
 
 }  // namespace

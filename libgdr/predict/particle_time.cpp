@@ -1,5 +1,3 @@
-#include "libgdr/predict/particle_time.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,17 +6,18 @@
 
 #include "emulator/port/loaded_program.hpp"
 #include "gdr/error.hpp"
-#include "libgdr/device/board_run.hpp"
-#include "libgdr/device/job_partition.hpp"
+#include "libgdr/device/core.hpp"
+#include "libgdr/device/partition.hpp"
 #include "libgdr/driver/board_link.hpp"
+#include "libgdr/predict/jobs.hpp"
 
 namespace gdr::predict {
 namespace {
 
-/// Clocks and bytes are counted in 64 bits, and the pieces of the sources that a memory
-/// takes at a time are timed one by one.
-void refuse_beyond_counting(const KernelShape& kernel, const Geometry& geometry,
-                            ChipPartition share, const ParticleJob& job, std::size_t batches) {
+/// Throws Error (Usage) if the clocks exceed 64 bits, or the sources are sent in too many pieces,
+/// which are timed one by one.
+void require_countable(const KernelShape& kernel, const Geometry& geometry, ChipPartition share,
+                       const ParticleJob& job, std::size_t batches) {
   constexpr double most_counts = 4e18, most_pieces = 1e7;
   const KernelCost& k = kernel.cost;
   const double passes = static_cast<double>(batches) * static_cast<double>(job.sources);
@@ -34,7 +33,7 @@ void refuse_beyond_counting(const KernelShape& kernel, const Geometry& geometry,
                             job.targets, job.sources));
 }
 
-/// Adds what a board counted, `times` over.
+/// Adds `times` runs with these counts.
 void add(BoardTime& time, const WorkCounts& counts, std::size_t times) {
   time.clocks += {times * counts.compute_clocks, times * counts.port_in_clocks,
                   times * counts.port_out_clocks, times * counts.chip_clocks};
@@ -43,8 +42,8 @@ void add(BoardTime& time, const WorkCounts& counts, std::size_t times) {
   time.seconds += static_cast<double>(times) * counts.predicted_seconds;
 }
 
-/// All slices of a job for `targets` targets on one board. Batches behind the first one have equal
-/// command lists, of which one is written and counted.
+/// All slices of a job for `targets` targets on one board. All batches but the first one have equal
+/// command lists, of which one is executed.
 BoardTime time_on_board(const DeviceCore& device, const BoardRates& rates,
                         const KernelShape& kernel, JobData& job, ChipPartition share,
                         std::size_t targets) {
@@ -58,7 +57,7 @@ BoardTime time_on_board(const DeviceCore& device, const BoardRates& rates,
     const auto run = [&](std::size_t first, std::size_t n, std::size_t times) {
       if (n == 0 || times == 0) return;
       slot.board->reset_counts();
-      BoardRun(device, slot, job, part, {}).run(first, n);
+      run_on_board(device, slot, job, part, {first, n}, {});
       add(time, slot.board->counts(), times);
     };
     run(0, batch, std::min<std::size_t>(full, 1));
@@ -84,8 +83,8 @@ KernelShape with_clocks(const KernelShape& interface, std::string name, double c
   if (!(pass >= 1) || pass > 1e9 || pass != std::floor(pass))
     throw Error(
         ErrorCategory::Usage,
-        fmt::format("{:g} clocks an interaction: a pass of the loop works on {} targets and "
-                    "takes whole clocks, so this has to be a multiple of {:g}",
+        fmt::format("{:g} clocks per interaction: a pass of the loop computes {} targets in "
+                    "whole clocks, so this has to be a multiple of {:g}",
                     clocks, interface.cost.elements, 1.0 / interface.cost.elements));
   KernelShape shape = interface;
   shape.name = std::move(name);
@@ -105,7 +104,7 @@ BoardTime particle_time(const KernelShape& kernel, const Geometry& geometry,
   if (job.targets == 0) return {};
   const std::size_t slots = board_slots(kernel.cost, geometry, cut.partition);
   const std::size_t batches = (job.targets + slots - 1) / slots;
-  refuse_beyond_counting(kernel, geometry, cut.partition, job, batches);
+  require_countable(kernel, geometry, cut.partition, job, batches);
   if (sources_at_once(kernel.cost, geometry, cut.partition, 0) == 0)
     throw Error(ErrorCategory::Device,
                 fmt::format("the memory of a chip ({} bytes) does not hold one source of kernel "
@@ -128,7 +127,7 @@ BoardTime particle_time(const KernelShape& kernel, const Geometry& geometry,
   BoardTime all;
   for (const auto& [targets, count] : boards_with) {
     const BoardTime one = time_on_board(device, rates, kernel, data, cut.partition, targets);
-    // The board with the most targets is the slowest one, and the last in the map.
+    // The last entry of the map is the board with the most targets, which is the slowest.
     all.clocks = one.clocks;
     all.seconds = std::max(all.seconds, one.seconds);
     all.bytes_to_board += count * one.bytes_to_board;
@@ -136,7 +135,7 @@ BoardTime particle_time(const KernelShape& kernel, const Geometry& geometry,
     all.link_write = one.link_write;
     all.link_read = one.link_read;
   }
-  all.share = cut.partition;
+  all.partition = cut.partition;
   return all;
 }
 

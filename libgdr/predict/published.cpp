@@ -1,11 +1,9 @@
-// The table of published figures. Sources: the particle kernels and the rates of one board are the
-// original authors' (as commonly quoted: clocks, counts and rates agree with one another), HPL and
-// power are those of the press releases of July 2010 and the Little Green500 list of June 2010.
+// The table of published figures. Sources: for the particle kernels and the rates of one board the
+// original authors (as commonly quoted; clocks, counts and rates are consistent), for HPL and power
+// the press releases of July 2010 and the Little Green500 list of June 2010.
 #include "libgdr/predict/published.hpp"
 
 #include <fmt/format.h>
-
-#include <limits>
 
 #include "gdr/kernel.hpp"
 #include "libgdr/predict/jobs.hpp"
@@ -22,8 +20,7 @@ constexpr KnownKernel known_kernels[] = {
     {"gravity and its derivative", "gravity_jerk", 95, 60, 162},
     {"van der Waals", "lennard_jones", 102, 40, 100}};
 
-/// The rate with no end of targets and sources in a memory without end: one batch of many sources,
-/// resident, so that nothing but the loop counts.
+/// The rate of the loop, for unlimited numbers of targets and sources.
 double asymptotic_gflops(const Machine& machine, const KernelShape& kernel) {
   const Geometry g = machine.geometry();
   const std::size_t slots = board_slots(kernel.cost, g, ChipPartition::TargetsOverBlocks);
@@ -32,7 +29,7 @@ double asymptotic_gflops(const Machine& machine, const KernelShape& kernel) {
                                              {slots, sources, Partition::TargetsOverBlocks})
                                    .clocks.total);
   };
-  // The slope: what every further source costs.
+  // Clocks of each further source of a batch.
   constexpr std::size_t many = std::size_t{1} << 20;
   const double each = (clocks(2 * many) - clocks(many)) / static_cast<double>(many);
   return 1e-9 * kernel.flops * static_cast<double>(slots) * g.clock_hz / each;
@@ -47,10 +44,10 @@ KernelFigures figures_of(const Machine& machine, const KernelShape& kernel) {
           rate(small_particles), rate(large_particles)};
 }
 
-/// Values of a machine that were tuned, of those named.
-std::string tuned_among(const Machine& machine, std::initializer_list<Key> keys) {
+/// Names of the tuned values of a machine that its power depends on.
+std::string tuned_powers(const Machine& machine) {
   std::string text;
-  for (const Key key : keys) {
+  for (const Key key : {Key::ChipPower, Key::BoardPower, Key::HostPower}) {
     if (machine.values[static_cast<std::size_t>(key)].origin != Origin::Tuned) continue;
     text +=
         (text.empty() ? "" : ", ") + std::string(key_table()[static_cast<std::size_t>(key)].name);
@@ -92,13 +89,12 @@ PublishedTable published_table() {
   Machine alone = cluster;
   alone.set(Key::NodeBoards, 0, Origin::Published, "the same nodes without their boards");
   HplJob on_hosts = job;
-  on_hosts.block = 256;  // no board whose depth it had to match
+  on_hosts.block = 256;  // not limited by the depth of a board
   on_hosts.n = largest_matrix(alone, on_hosts);
   add(fmt::format("HPL on the hosts alone, N = {}", on_hosts.n), alone, "Tflops", 2.2,
       1e-3 * predict_hpl(alone, on_hosts).gflops(), "Mynavi and PC Watch, July 2010");
-  add("HPL, 64 nodes, for each watt", cluster, "Mflops/W", 815.43, 1e3 * hpl / cluster.power(),
-      "Little Green500 list, June 2010",
-      tuned_among(cluster, {Key::ChipPower, Key::BoardPower, Key::HostPower}));
+  add("HPL, 64 nodes, per watt", cluster, "Mflops/W", 815.43, 1e3 * hpl / cluster.power(),
+      "Little Green500 list, June 2010", tuned_powers(cluster));
   return table;
 }
 

@@ -9,24 +9,23 @@ namespace gdr::predict {
 /// A row of the table.
 struct PublishedFigure {
   std::string what, machine, unit;
-  double published = 0;  ///< 0: nobody published this one; it is a prediction only
-  double predicted = 0;
-  std::string source;  ///< of the published figure
+  double published = 0, predicted = 0;
+  std::string source;  ///< source of the published figure
   std::string tuned;   ///< names of the machine's values that were tuned to fit it; usually none
-  double deviation() const noexcept { return published > 0 ? predicted / published - 1 : 0; }
+  double deviation() const noexcept { return predicted / published - 1; }
 };
 
-/// What a kernel reaches: with no end of particles (the rate of its loop), and for N particles on
-/// one another, transfers and host included.
+/// Rates of a kernel: of its loop, and for the forces of N particles on each other, with transfers
+/// and host.
 struct KernelFigures {
   std::string name;
-  double clocks = 0;                            ///< an interaction
-  double flops = 0;                             ///< counted for one
-  double asymptotic = 0, small = 0, large = 0;  ///< Gflops; N as below
+  double clocks = 0;                            ///< clocks per interaction
+  double flops = 0;                             ///< operations per interaction
+  double asymptotic = 0, small = 0, large = 0;  ///< Gflops of the loop, and for N as below
 };
 inline constexpr std::size_t small_particles = 1024, large_particles = 131072;
 
-/// A published kernel, by its published clocks, and this library's for the same law.
+/// A published kernel with its published clocks, and this library's kernel for the same law.
 struct KernelPair {
   KernelFigures published, ours;
 };
@@ -36,7 +35,7 @@ struct PublishedTable {
   std::vector<KernelPair> kernels;
 };
 
-/// Works out all of it. Takes a second at most.
+/// Computes the table, in about a second.
 PublishedTable published_table();
 
 }  // namespace gdr::predict

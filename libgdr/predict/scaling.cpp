@@ -1,4 +1,3 @@
-// Strong scaling: sizes, and where it ends.
 #include "libgdr/predict/scaling.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +10,24 @@
 namespace gdr::predict {
 namespace {
 
+/// A part of a machine, which is twice as fast if one value is doubled and the other one multiplied
+/// by `factor`.
+struct Part {
+  std::string_view name;
+  Key rate, other;
+  double factor;
+};
+constexpr Part parts[] = {{"chip", Key::ChipClock, Key::BoardMemoryBandwidth, 2},
+                          {"link", Key::LinkWrite, Key::LinkRead, 2},
+                          {"host", Key::HostProduct, Key::HostMemoryBandwidth, 2},
+                          {"network", Key::NetworkBandwidth, Key::NetworkLatency, 0.5}};
+
+bool has_part(const Machine& machine, std::string_view name) noexcept {
+  if (name == "network") return machine.nodes() > 1;
+  return name == "host" || machine.boards() > 0;
+}
+
+/// Chips of a board, boards of a node, and nodes.
 struct Size {
   std::size_t chips, boards, nodes;
 };
@@ -38,16 +55,34 @@ std::vector<Size> sizes_of(const Machine& machine, bool from_nodes) {
 
 Machine part_of(const Machine& machine, const Size& size) {
   Machine part = machine;
-  const auto shrink = [&part](Key key, std::size_t value) {
-    part.values[static_cast<std::size_t>(key)].value = static_cast<double>(value);
-  };
-  shrink(Key::BoardChips, size.chips);
-  shrink(Key::NodeBoards, size.boards);
-  shrink(Key::NetworkNodes, size.nodes);
+  part.value(Key::BoardChips) = static_cast<double>(size.chips);
+  part.value(Key::NodeBoards) = static_cast<double>(size.boards);
+  part.value(Key::NetworkNodes) = static_cast<double>(size.nodes);
   return part;
 }
 
 }  // namespace
+
+std::vector<Gain> gains(const Machine& machine, const JobOn& job, const Prediction& prediction) {
+  std::vector<Gain> list;
+  for (const Part& part : parts) {
+    if (!has_part(machine, part.name)) continue;
+    Machine faster = machine;  // values may exceed the ranges that set() checks
+    faster.value(part.rate) *= 2;
+    faster.value(part.other) *= part.factor;
+    const double seconds = job(faster).seconds;
+    list.push_back({part.name, prediction.seconds > 0 ? 1 - seconds / prediction.seconds : 0.0});
+  }
+  return list;
+}
+
+std::string_view bottleneck(const std::vector<Gain>& gains, const Prediction& prediction) noexcept {
+  const auto most = std::ranges::max_element(gains, {}, &Gain::saved);
+  if (most == gains.end() || most->saved <= 0) return "nothing";
+  const Usage& use = prediction.usage;
+  if (most->part == "chip" && use[Resource::Ports] > use[Resource::Chip]) return "ports";
+  return most->part;
+}
 
 std::vector<ScalingPoint> strong_scaling(const Machine& machine, const JobOn& job,
                                          bool from_nodes) {
@@ -69,7 +104,7 @@ std::vector<ScalingPoint> strong_scaling(const Machine& machine, const JobOn& jo
   for (ScalingPoint& p : points) {
     const ScalingPoint& first = points.front();
     p.speedup = p.prediction.seconds > 0 ? first.prediction.seconds / p.prediction.seconds : 1;
-    // Hosts that work alone are counted by themselves.
+    // Without boards the units are hosts.
     const double units = p.chips > 0
                              ? static_cast<double>(p.chips) / static_cast<double>(first.chips)
                              : static_cast<double>(p.nodes) / static_cast<double>(first.nodes);

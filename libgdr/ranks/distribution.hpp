@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "libgdr/device/job_partition.hpp"
+#include "libgdr/device/partition.hpp"
 #include "libgdr/ranks/collective.hpp"
 
 namespace gdr {

@@ -10,7 +10,7 @@
 
 #include "emulator/host/hash.hpp"
 #include "emulator/host/stopwatch.hpp"
-#include "libgdr/device/statistics_scope.hpp"
+#include "libgdr/device/core.hpp"
 #include "libgdr/ranks/collective.hpp"
 #include "libgdr/ranks/distribution.hpp"
 #include "libgdr/ranks/ranks.hpp"

@@ -9,7 +9,7 @@
 #include "gdr/error.hpp"
 #include "gdr/kernel.hpp"
 #include "libgdr/predict/jobs.hpp"
-#include "libgdr/predict/machine_file.hpp"
+#include "libgdr/predict/machine.hpp"
 
 namespace {
 

@@ -38,7 +38,8 @@ TEST_CASE("the predicted time of a product equals that of the boards") {
     const double before = device.statistics().predicted_seconds;
     product.compute(s.m, s.n, s.k, 1, {a.data(), s.m}, {b.data(), s.k}, 0, {c.data(), s.m});
     const double accounted = device.statistics().predicted_seconds - before;
-    CHECK(product_seconds(geometry, mapping, s.m, s.n, s.k) == Approx(accounted).epsilon(1e-12));
+    CHECK(product_counts(geometry, mapping, s.m, s.n, s.k).predicted_seconds ==
+          Approx(accounted).epsilon(1e-12));
   }
   const BoardMapping of_floats = network_mapping(geometry, ElementFormat::Floats);
   for (const Shape& s : {Shape{256, 60, 256}, {900, 200, 160}, {300, 50, 500}}) {
@@ -49,7 +50,8 @@ TEST_CASE("the predicted time of a product equals that of the boards") {
     const double before = device.statistics().predicted_seconds;
     product.compute(s.m, s.n, s.k, 1, {a.data(), s.m}, {b.data(), s.k}, 0, {c.data(), s.m});
     const double accounted = device.statistics().predicted_seconds - before;
-    CHECK(product_seconds(geometry, of_floats, s.m, s.n, s.k) == Approx(accounted).epsilon(1e-12));
+    CHECK(product_counts(geometry, of_floats, s.m, s.n, s.k).predicted_seconds ==
+          Approx(accounted).epsilon(1e-12));
   }
 }
 
@@ -57,8 +59,8 @@ TEST_CASE("predicted product and LU of one board agree with published rates") {
   const Geometry geometry = board();
   const BoardMapping mapping = network_mapping(geometry);
   CHECK(peak(geometry) == Approx(819.2e9));
-  const double product =
-      2.0 * 51200 * 51200 * 2048 / product_seconds(geometry, mapping, 51200, 51200, 2048);
+  const double product = 2.0 * 51200 * 51200 * 2048 /
+                         product_counts(geometry, mapping, 51200, 51200, 2048).predicted_seconds;
   CHECK(product > 700e9);
   CHECK(product < peak(geometry) * 512 / 544);
   const FactorClock start(geometry);
@@ -105,7 +107,7 @@ TEST_CASE("float products exceed the peak of doubles") {
   const auto rate = [&](ElementFormat format, std::size_t k) {
     constexpr std::size_t n = 51200;
     return 2.0 * n * n * static_cast<double>(k) /
-           product_seconds(geometry, network_mapping(geometry, format), n, n, k);
+           product_counts(geometry, network_mapping(geometry, format), n, n, k).predicted_seconds;
   };
   CHECK(column_clocks(ElementFormat::Doubles) == 544);
   CHECK(column_clocks(ElementFormat::Floats) == 788);

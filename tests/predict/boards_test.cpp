@@ -7,7 +7,7 @@
 #include "gdr/error.hpp"
 #include "gdr/gdr.hpp"
 #include "libgdr/device/names.hpp"
-#include "libgdr/predict/particle_time.hpp"
+#include "libgdr/predict/jobs.hpp"
 #include "support/catch.hpp"
 
 using namespace gdr;

@@ -1,10 +1,11 @@
 // Machine descriptions: presets, files, errors.
+#include "libgdr/predict/machine.hpp"
+
 #include <string>
 
 #include "emulator/board/constants.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/dense/host_model.hpp"
-#include "libgdr/predict/machine_file.hpp"
 #include "support/catch.hpp"
 
 using namespace gdr;
@@ -88,12 +89,12 @@ TEST_CASE("a file overrides values of its base machine") {
 
 TEST_CASE("errors in a machine file are reported with their place") {
   CHECK(begins(refusal("{\n  \"base\": \"board4\",\n  \"link\" 3\n}"), "m.json:3:"));
-  CHECK(begins(refusal(""), "m.json:1:1: this is no JSON"));
+  CHECK(begins(refusal(""), "m.json:1:1: invalid JSON"));
   CHECK(begins(refusal("{\"base\": \"board4\""), "m.json:1:"));
   CHECK(begins(refusal("[1]"), "m.json: a machine is an object"));
-  CHECK(begins(refusal("{}"), "m.json: base: is not there"));
+  CHECK(begins(refusal("{}"), "m.json: base: is missing"));
   CHECK(refusal(R"({"base": "bord4"})").find("did you mean \"board4\"") != std::string::npos);
-  CHECK(begins(refusal(R"({"base": 4})"), "m.json: base: a text"));
+  CHECK(begins(refusal(R"({"base": 4})"), "m.json: base: a string"));
   CHECK(refusal(R"({"base": "board4", "lnk": {}})").find("did you mean \"link\"") !=
         std::string::npos);
   CHECK(
@@ -118,7 +119,7 @@ TEST_CASE("errors in a machine file are reported with their place") {
   CHECK(begins(refusal(R"({"base": "board4", "chip": {"blocks": 1.5}})"),
                "m.json: chip.blocks: chip.blocks = 1.5: a whole number"));
   CHECK(begins(refusal(R"({"base": "board4", "link": {"read": 1, "read": 2}})"),
-               "m.json: read: stands there twice"));
+               "m.json: read: is given twice"));
   CHECK_THROWS_AS(find_machine("no/such/file.json"), Error);
   CHECK_THROWS_AS(find_machine("bord4"), Error);
 }

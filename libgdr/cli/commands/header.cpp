@@ -1,8 +1,7 @@
 // `gdr header`: a C and C++ header from a kernel's declarations.
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/kernels.hpp"
-#include "libgdr/device/c_header.hpp"
-#include "libgdr/device/cpp_header.hpp"
+#include "libgdr/device/headers.hpp"
 
 namespace gdr::cli {
 namespace {

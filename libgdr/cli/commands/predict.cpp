@@ -11,7 +11,7 @@
 #include "libgdr/device/names.hpp"
 #include "libgdr/io/atomic_file.hpp"
 #include "libgdr/predict/jobs.hpp"
-#include "libgdr/predict/machine_file.hpp"
+#include "libgdr/predict/machine.hpp"
 
 namespace gdr::cli {
 namespace {

@@ -17,8 +17,8 @@
 #include "libgdr/cli/table.hpp"
 #include "libgdr/device/core.hpp"
 #include "libgdr/device/names.hpp"
+#include "libgdr/device/openers.hpp"
 #include "libgdr/io/atomic_file.hpp"
-#include "libgdr/open/open.hpp"
 
 namespace gdr::cli {
 namespace {

@@ -1,9 +1,22 @@
+// Selection of host kernels, and those for any machine.
 #include "libgdr/dense/host/kernels.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 
+#include "libgdr/dense/host/loops.hpp"
+
 namespace gdr::dense {
+namespace {
+
+struct Portable {
+  static constexpr Isa isa = Isa::Portable;
+  static constexpr std::size_t width = 2, parts = 2, columns = 4;
+};
+
+}  // namespace
+
+const HostKernels& host_kernels_portable() noexcept { return HostLoops<Portable>::kernels; }
 
 const HostKernels* host_kernels_of(Isa isa) noexcept {
 #if defined(__x86_64__)

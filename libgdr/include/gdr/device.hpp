@@ -191,26 +191,36 @@ class Job {
   /// or of another type, Error (Input) for a NaN or an infinity in a floating-point array, with
   /// name and index.
   void sources(std::size_t n, std::span<const NamedInput> arrays);
-  void sources(std::size_t n, std::initializer_list<NamedInput> arrays);
+  void sources(std::size_t n, std::initializer_list<NamedInput> arrays) {
+    sources(n, std::span(arrays.begin(), arrays.size()));
+  }
   /// Replace n sources from index `first` on; the other sources and the variables without an array
   /// keep their values. Only the range is sent. Errors as above, and Error (Usage) for a range that
   /// exceeds the sources.
   void update_sources(std::size_t first, std::size_t n, std::span<const NamedInput> arrays);
-  void update_sources(std::size_t first, std::size_t n, std::initializer_list<NamedInput> arrays);
+  void update_sources(std::size_t first, std::size_t n, std::initializer_list<NamedInput> arrays) {
+    update_sources(first, n, std::span(arrays.begin(), arrays.size()));
+  }
   /// Set all `ivar`s of n targets.
   void targets(std::size_t n, std::span<const NamedInput> arrays);
-  void targets(std::size_t n, std::initializer_list<NamedInput> arrays);
+  void targets(std::size_t n, std::initializer_list<NamedInput> arrays) {
+    targets(n, std::span(arrays.begin(), arrays.size()));
+  }
 
   /// Compute, and fill the result arrays: an `fvar` has one value for each target, an `ovar` one
   /// for each source. Variables that are not named are not fetched. `name[]` means all elements
   /// name_0, name_1, ... of an array or a list: its array has a row of them for each target, and
   /// its stride is that between elements. Throws Error (Usage) for a wrong name or type.
   void run(std::span<const NamedResult> results);
-  void run(std::initializer_list<NamedResult> results);
+  void run(std::initializer_list<NamedResult> results) {
+    run(std::span(results.begin(), results.size()));
+  }
   /// Compute in the background. The arrays are filled when `wait` (or the next call on this job)
   /// returns; errors are thrown there.
   void start(std::span<const NamedResult> results);
-  void start(std::initializer_list<NamedResult> results);
+  void start(std::initializer_list<NamedResult> results) {
+    start(std::span(results.begin(), results.size()));
+  }
   bool ready() const;
   void wait();
 

@@ -1,11 +1,35 @@
-// Reduction of output items over chips and batches.
-#include "libgdr/device/output_reduction.hpp"
+#include "libgdr/device/reduction.hpp"
 
 #include <algorithm>
 
 #include "emulator/chip/reduction.hpp"
 
 namespace gdr {
+
+SliceReduction::SliceReduction(const Program& program) {
+  const LinkLayout layout = link_layout(program);
+  result_words_ = layout.result_words;
+  for (const LinkLayout::Field& field : layout.results)
+    fields_.push_back(port_field(program.variables[field.variable], field));
+}
+
+void SliceReduction::join(std::size_t slices, std::size_t n, const std::vector<std::uint64_t>& raw,
+                          std::vector<std::uint64_t>& records) const {
+  records.assign(n * result_words_, 0);
+  std::vector<Long> sums(slices);
+  Flags ignored = no_flags;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t f = 0; f < fields_.size(); ++f) {
+      for (std::size_t s = 0; s < slices; ++s) {
+        const std::uint64_t* const word = raw.data() + (s * n + i) * raw_words() + 2 * f;
+        sums[s] = {u128{word[1]} << 64 | word[0]};
+      }
+      const Long sum = reduce_tree(fields_[f].reduce, sums, ignored);
+      put_host_bits(fields_[f], network_to_host(fields_[f], sum),
+                    records.data() + i * result_words_);
+    }
+  }
+}
 
 OutputReduction::OutputReduction(const Program& program) {
   const LinkLayout layout = link_layout(program);

@@ -1,8 +1,5 @@
-// Output items (`ovar`): one value for each source, reduced over all targets.
-//
-// The network reduces over the blocks of a chip. Partial results of chips and batches of targets
-// are reduced here in the order of the targets, by the declared reduction and in the machine's
-// arithmetic, so the bits do not depend on the number of boards.
+// Reduction of partial results on the host, in the machine's arithmetic: of the slices of a job's
+// sources, and of output items (`ovar`, one value for each source, reduced over all targets).
 #pragma once
 
 #include <cstddef>
@@ -15,6 +12,27 @@
 
 namespace gdr {
 
+/// Reduces the partial sums of slices in network format (read_raw), pairwise in the order of the
+/// slices like blocks and chips, and converts once.
+class SliceReduction {
+ public:
+  explicit SliceReduction(const Program& program);
+
+  /// Words of a target's record before conversion.
+  std::size_t raw_words() const noexcept { return 2 * fields_.size(); }
+  /// `raw` holds the records of `n` targets for slice 0, then for slice 1, and so on; `records`
+  /// gets the link records.
+  void join(std::size_t slices, std::size_t n, const std::vector<std::uint64_t>& raw,
+            std::vector<std::uint64_t>& records) const;
+
+ private:
+  std::vector<PortField> fields_;
+  std::size_t result_words_ = 0;
+};
+
+/// Reduces output items. The network reduces over the blocks of a chip; partial results of chips
+/// and batches of targets are reduced here in the order of the targets, by the declared reduction,
+/// so the bits do not depend on the number of boards.
 class OutputReduction {
  public:
   OutputReduction() = default;

@@ -1,0 +1,156 @@
+// Boards of a device, and the accounting of its runs.
+#include "libgdr/device/core.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <thread>
+
+#include "emulator/host/parallel.hpp"
+#include "gdr/error.hpp"
+#include "libgdr/driver/access.hpp"
+
+namespace gdr {
+namespace {
+
+/// Boards work concurrently: clocks and times are maxima over the boards, bytes are sums.
+WorkCounts combined(const std::vector<BoardSlot>& boards) {
+  WorkCounts all;
+  for (const BoardSlot& slot : boards) {
+    const WorkCounts c = slot.board->counts();
+    all.compute_clocks = std::max(all.compute_clocks, c.compute_clocks);
+    all.chip_clocks = std::max(all.chip_clocks, c.chip_clocks);
+    all.predicted_seconds = std::max(all.predicted_seconds, c.predicted_seconds);
+    all.link_write_bytes += c.link_write_bytes;
+    all.link_read_bytes += c.link_read_bytes;
+  }
+  return all;
+}
+
+}  // namespace
+
+void BoardSlot::load_program(const Kernel& kernel, unsigned chips, const std::stop_token& stop) {
+  if (contents.holds(kernel)) return;
+  if (stop.stop_requested()) throw Cancelled();
+  contents.invalidate();
+  const std::vector<std::uint8_t>& object = kernel.object();
+  CommandList load;
+  load.payload.resize((object.size() + 7) / 8);
+  std::memcpy(load.payload.data(), object.data(), object.size());
+  Command& command = load.commands.emplace_back();
+  command.kind = CommandKind::LoadProgram;
+  command.count = object.size();
+  std::vector<std::uint64_t> none;
+  board->execute(load, none, stop);
+  contents.loaded(kernel, chips);
+}
+
+std::vector<BoardSlot*> DeviceCore::usable() {
+  std::vector<BoardSlot*> list;
+  for (BoardSlot& slot : boards)
+    if (!slot.failed) list.push_back(&slot);
+  if (!list.empty()) return list;
+  std::string text = "no board is left: " + boards.back().failure;
+  if (boards.size() > 1)
+    text = "all " + std::to_string(boards.size()) +
+           " boards failed; the last: " + boards.back().failure;
+  throw Error(ErrorCategory::Device, text + "; open the device again");
+}
+
+void DeviceCore::fail(BoardSlot& slot, const std::string& why) {
+  slot.failed = true;
+  slot.failure = why;
+  slot.invalidate();
+  const std::scoped_lock lock(counters);
+  ++statistics.failed_boards;
+}
+
+std::vector<std::size_t> DeviceCore::run_on_boards(const std::vector<BoardSlot*>& slots,
+                                                   bool in_order,
+                                                   const std::function<void(std::size_t)>& work) {
+  std::vector<std::exception_ptr> errors(slots.size());
+  std::vector<std::string> failures(slots.size());
+  const auto run = [&](std::size_t k) noexcept {
+    try {
+      work(k);
+    } catch (const driver::BoardFailure& e) {
+      failures[k] = e.what();
+    } catch (...) {
+      errors[k] = std::current_exception();
+    }
+  };
+  if (slots.front()->board->is_remote() && !in_order) {
+    std::vector<std::thread> others;
+    for (std::size_t k = 1; k < slots.size(); ++k) others.emplace_back([&run, k] { run(k); });
+    run(0);
+    for (std::thread& thread : others) thread.join();
+  } else {
+    for (std::size_t k = 0; k < slots.size() && (k == 0 || !errors[k - 1]); ++k) run(k);
+  }
+  std::vector<std::size_t> failed;
+  for (std::size_t k = 0; k < slots.size(); ++k) {
+    if (failures[k].empty()) continue;
+    fail(*slots[k], failures[k]);
+    failed.push_back(k);
+  }
+  for (const std::exception_ptr& error : errors)
+    if (error) std::rethrow_exception(error);
+  return failed;
+}
+
+void DeviceCore::add_conversion_time(double seconds) {
+  const std::scoped_lock lock(counters);
+  statistics.conversion_seconds += seconds;
+}
+
+StatisticsScope::Totals::Totals(const std::vector<BoardSlot>& boards) {
+  for (const BoardSlot& slot : boards) {
+    const EngineStats stats = slot.board->engine_stats();
+    engine.fast_runs += stats.fast_runs;
+    engine.fallback_runs += stats.fallback_runs;
+    engine.compile_seconds += stats.compile_seconds;
+    if (engine.reason.empty()) engine.reason = stats.reason;
+    const LinkTimes times = slot.board->times();
+    link.transfer_seconds += times.transfer_seconds;
+    link.busy_seconds += times.busy_seconds;
+  }
+}
+
+StatisticsScope::StatisticsScope(DeviceCore& device) : device_(device), before_(device.boards) {
+  for (BoardSlot& slot : device.boards) slot.board->reset_counts();
+}
+
+void StatisticsScope::complete(std::uint64_t interactions, double flops) noexcept {
+  runs_ = 1;
+  interactions_ = interactions;
+  flops_ = flops;
+}
+
+StatisticsScope::~StatisticsScope() {
+  const double spent = timer_.seconds();
+  const WorkCounts counts = combined(device_.boards);
+  const Totals now(device_.boards);
+  const double transfers = now.link.transfer_seconds - before_.link.transfer_seconds;
+  const double busy = now.link.busy_seconds - before_.link.busy_seconds;
+  const std::scoped_lock lock(device_.counters);
+  Statistics& s = device_.statistics;
+  s.conversion_seconds += conversion_seconds_;
+  s.transfer_seconds += transfers;
+  s.board_seconds += busy;
+  s.overlap_seconds += std::max(0.0, conversion_seconds_ + transfers + busy - spent);
+  s.compute_clocks += counts.compute_clocks;
+  s.chip_clocks += counts.chip_clocks;
+  s.bytes_to_board += counts.link_write_bytes;
+  s.bytes_from_board += counts.link_read_bytes;
+  s.predicted_seconds += counts.predicted_seconds;
+  s.host_seconds += spent;
+  s.fast_runs += now.engine.fast_runs - before_.engine.fast_runs;
+  s.fallback_runs += now.engine.fallback_runs - before_.engine.fallback_runs;
+  s.compile_seconds += now.engine.compile_seconds - before_.engine.compile_seconds;
+  s.fallback_reason = now.engine.reason;
+  s.runs += runs_;
+  s.interactions += interactions_;
+  s.flops += flops_;
+}
+
+}  // namespace gdr
