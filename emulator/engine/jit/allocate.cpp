@@ -5,9 +5,9 @@
 namespace gdr::jit {
 namespace {
 
-/// Memory that is used again within so many operations goes to a register if one is free. Of the
-/// library's kernels on the native engine, 8 and 64 make the mean 1.5 % faster than never loading
-/// early; without a limit a few lose up to 8 %.
+/// A memory operand that is used again within this number of operations is loaded into a register
+/// if one is free. On the library's kernels (native engine) 8 and 64 are 1.5 % faster in the mean
+/// than never loading early; without a limit a few kernels lose up to 8 %.
 constexpr std::uint32_t load_within = 64;
 
 /// One class of registers and the values in them.
@@ -36,7 +36,7 @@ class RegisterFile {
   }
   void unpin_all() noexcept { pinned_.assign(pinned_.size(), false); }
 
-  /// A free register that `avoid` does not want, or none.
+  /// A free register, if possible one for which `avoid` is false, or none.
   template <typename Avoid>
   int find_free(Avoid avoid) const noexcept {
     int found = none;
@@ -95,7 +95,7 @@ class Allocator {
     restore();
     made_.body = std::move(out_);
     for (std::size_t n = 0; n < homes_.size(); ++n) {
-      made_.after.push_back(stored(vector(homes_[n]), block_.carried[n].place));
+      made_.after.push_back(move(Op::Store, memory(block_.carried[n].place), vector(homes_[n])));
     }
     return std::move(made_);
   }
@@ -150,25 +150,20 @@ class Allocator {
   }
   Place place_of(ValueId v) { return slot_[v] != no_slot ? spill_place(v) : value(v).place; }
 
-  static Instruction moved(const Location& to, const Location& from) {
+  static Instruction move(Op load_or_store, const Location& to, const Location& from) {
     Instruction i;
-    i.op = Op::Load;
+    i.op = load_or_store;
     i.to = to;
     i.a = from;
     return i;
   }
-  static Instruction stored(const Location& from, Place to) {
-    Instruction i;
-    i.op = Op::Store;
-    i.to = memory(to);
-    i.a = from;
-    return i;
-  }
+  void load(const Location& to, const Location& from) { out_.push_back(move(Op::Load, to, from)); }
+  void store(const Location& from, Place to) { out_.push_back(move(Op::Store, memory(to), from)); }
 
   // --- moving values
   void evict(ValueId v) {
     if (!is_dead(v) && !value(v).in_memory && slot_[v] == no_slot) {
-      out_.push_back(stored(location(v), spill_place(v)));
+      store(location(v), spill_place(v));
     }
     file(v).drop(v);
   }
@@ -198,7 +193,7 @@ class Allocator {
   Location in_any_register(ValueId v) {
     if (!in_register(v)) {
       place_in_register(v);
-      out_.push_back(moved(location(v), memory(place_of(v))));
+      load(location(v), memory(place_of(v)));
     }
     const Location l = location(v);
     file(v).pin(l.number, true);
@@ -251,7 +246,7 @@ class Allocator {
     const Location from = stays ? anywhere(old) : Location{};
     if (stays || !take(o.to, old)) {
       place_in_register(o.to);
-      out_.push_back(moved(location(o.to), from));
+      load(location(o.to), from);
     }
     return location(o.to);
   }
@@ -330,7 +325,7 @@ class Allocator {
     i.to = o.otherwise == no_value ? define(o) : define_over(o, o.otherwise);
   }
 
-  /// Replaces the addend if it dies, else a factor that does; what is in memory may stay there.
+  /// Overwrites the addend if it dies, else a factor that dies. One operand may be in memory.
   void multiply_add(const Operation& o, Instruction& i) {
     ValueId x = o.in[0], y = o.in[1];
     const ValueId z = o.in[2];
@@ -357,7 +352,8 @@ class Allocator {
       i.to = define_over(o, x);
       return;
     }
-    // Nothing dies: the result begins as a copy, of what has to be loaded anyway if possible.
+    // Nothing dies: the result begins as a copy, if possible of an operand that must be loaded
+    // anyway.
     if (in_register(z) && !in_register(x)) std::swap(x, y);
     if (in_register(z) && !in_register(y)) {
       i.form = FmaForm::Form213;
@@ -376,11 +372,11 @@ class Allocator {
   void enter() {
     for (const Carried& c : block_.carried) {
       const int r = vectors_.find_free([](int) { return false; });
-      out_.push_back(moved(vector(r), memory(c.place)));
+      load(vector(r), memory(c.place));
       homes_.push_back(r);
       if (home_[c.out] == RegisterFile::none) home_[c.out] = r;
       if (!uses_[c.in].empty()) vectors_.put(c.in, r);
-      vectors_.pin(r, true);  // taken until all have one
+      vectors_.pin(r, true);  // reserved until all carried values have a register
     }
     vectors_.unpin_all();
   }
@@ -396,7 +392,7 @@ class Allocator {
       const ValueId v = block_.carried[n].out;
       if (vectors_.where(v) != homes_[n]) moves.push_back({v, homes_[n]});
     }
-    // First moves from register to register, as soon as nothing else reads the target.
+    // Register moves first, each as soon as no other move reads its target.
     const auto is_read = [&](int r) {
       return std::any_of(moves.begin(), moves.end(),
                          [&](const Move& m) { return vectors_.where(m.value) == r; });
@@ -409,15 +405,15 @@ class Allocator {
         next =
             std::find_if(moves.begin(), moves.end(), [&](const Move& m) { return !is_read(m.to); });
       }
-      if (next == moves.end()) {  // a cycle: one value goes through memory
+      if (next == moves.end()) {  // a cycle: spill one value
         const ValueId aside = moves.front().value;
-        out_.push_back(stored(location(aside), spill_place(aside)));
+        store(location(aside), spill_place(aside));
         vectors_.drop(aside);
         continue;
       }
       const Location from =
           in_register(next->value) ? location(next->value) : memory(place_of(next->value));
-      out_.push_back(moved(vector(next->to), from));
+      load(vector(next->to), from);
       moves.erase(next);
     }
   }

@@ -15,7 +15,7 @@ struct Location {
 /// Which operand of a fused multiply-add the result replaces.
 enum class FmaForm : std::uint8_t { Form132, Form213, Form231 };
 
-/// An operation with registers: a, b and c as the instruction has them.
+/// An operation with registers; a, b and c in the order of the machine instruction.
 struct Instruction {
   Op op = Op::Load;  ///< Load: any move into a register; Store: any move into memory
   std::uint8_t detail = 0;
@@ -36,11 +36,11 @@ struct RegisterLimits {
 struct SpillArea {
   std::uint8_t base = 0;
   std::int32_t first = 0;
-  std::uint32_t slots = 0;  ///< grows to what the blocks need
+  std::uint32_t slots = 0;  ///< maximum over the blocks so far
 };
 
-/// A block's instructions. Those of a loop: `before` loads what is carried, `body` begins and ends
-/// with the carried values in the same registers, and `after` stores them.
+/// A block's instructions. For a loop, `before` loads the carried values, `body` begins and ends
+/// with them in the same registers, and `after` stores them.
 struct AllocatedBlock {
   std::vector<Instruction> before, body, after;
 };

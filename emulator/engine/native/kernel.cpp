@@ -198,11 +198,11 @@ class Splitter {
         found = true;
       }
     }
-    std::unordered_map<std::uint32_t, std::uint32_t> first_user;
+    std::vector<std::uint32_t> first_user(size_, nobody);
     for (const std::uint32_t n : nodes) {
       for (const Ref r : g_[ref_to(n)].operands()) {
-        const auto [at, is_new] = first_user.try_emplace(node_of(resolve(r)), n);
-        if (!is_new) at->second = std::min(at->second, n);
+        std::uint32_t& user = first_user[node_of(resolve(r))];
+        user = std::min(user, n);
       }
     }
     const auto rank = [&](std::uint32_t n) {
@@ -211,9 +211,7 @@ class Splitter {
       // Shared leaves by kind, operation and key, inputs by their first use, the rest in graph
       // order.
       if (node.op == NodeOp::Input) {
-        const auto user = first_user.find(n);
-        return Tuple(1, user == first_user.end() ? nobody : user->second, owner_[n] == shared,
-                     node.bits);
+        return Tuple(1, first_user[n], owner_[n] == shared, node.bits);
       }
       if (is_leaf(node.op)) {
         return Tuple(0, static_cast<std::uint64_t>(node.kind), static_cast<std::uint64_t>(node.op),
@@ -221,17 +219,12 @@ class Splitter {
       }
       return Tuple(2, n, 0, 0);
     };
-    std::sort(nodes.begin(), nodes.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
+    std::ranges::sort(nodes, {}, rank);
 
     Kernel kernel;
     KernelInstance instance;
-    std::unordered_map<std::uint32_t, Ref> made;
-    const auto copy = [&](Ref r) {
-      if (r == no_ref) return r;
-      const Ref real = resolve(r);
-      return made.at(node_of(real)) ^ (real & 1);
-    };
+    NodeMap made(size_);
+    const auto copy = [&](Ref r) { return r == no_ref ? r : made(resolve(r)); };
     std::unordered_map<std::uint32_t, std::uint32_t> slots;
     for (const std::uint32_t n : nodes) {
       const Node& node = g_[ref_to(n)];
@@ -241,9 +234,9 @@ class Splitter {
         slots[n] = slot;
         kernel.inputs.push_back(key.take);
         instance.inputs.push_back(key);
-        made[n] = kernel.graph.leaf(NodeOp::Input, {key.take, slot, 0});
+        made.set(n, kernel.graph.leaf(NodeOp::Input, {key.take, slot, 0}));
       } else {
-        made[n] = kernel.graph.rebuilt(node, copy(node.a), copy(node.b), copy(node.c));
+        made.set(n, kernel.graph.rebuilt(node, copy(node.a), copy(node.b), copy(node.c)));
       }
     }
     for (const std::size_t r : part.roots) {
@@ -256,7 +249,7 @@ class Splitter {
       kernel.carried.push_back({slots.at(node_of(carried.input)), copy(carried.next)});
     }
     for (const std::uint32_t n : nodes) {
-      if (left_[n]) kernel.left.push_back(made.at(n));
+      if (left_[n]) kernel.left.push_back(made(ref_to(n)));
     }
     kernel.instances.push_back(std::move(instance));
     return kernel;

@@ -170,9 +170,9 @@ void LaneSources::prepare(std::span<const SourceSegment> segments, std::vector<P
     now.push_back({s.memory->contents(), s.address, s.items});
     items += s.items;
   }
+  segments_.assign(segments.begin(), segments.end());
   if (converted_ && now == keys_) return;
   const std::uint32_t group = loaded_.program.group;
-  segments_.assign(segments.begin(), segments.end());
   std::vector<Range> ranges;
   if (!converted_ || !usable_ || keys_.size() != now.size() || items != items_) {
     ranges.push_back({0, items});
@@ -213,7 +213,6 @@ void LaneSources::prepare(std::span<const SourceSegment> segments, std::vector<P
   }
 }
 
-/// Records first .. first + count - 1 of all segments, side by side.
 const std::uint64_t* LaneSources::records(std::uint64_t first, std::uint64_t count,
                                           std::vector<std::uint64_t>& scratch) const {
   const std::uint64_t words = loaded_.layout.source_words;

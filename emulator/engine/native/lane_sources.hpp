@@ -45,6 +45,9 @@ class LaneSources {
     std::uint64_t first = 0, count = 0;
   };
   Range items_of(std::uint64_t first_group, std::uint64_t groups) const noexcept;
+  /// The records of items first .. first + count - 1 of all segments, side by side.
+  const std::uint64_t* records(std::uint64_t first, std::uint64_t count,
+                               std::vector<std::uint64_t>& scratch) const;
   std::size_t bytes() const noexcept { return lanes_.size(); }
   /// Ranges of the words that are compared with targets.
   const SourceWindows& windows() const noexcept { return windows_; }
@@ -63,8 +66,6 @@ class LaneSources {
                    std::vector<Range>& ranges);
   void convert(std::uint64_t first_group, std::uint64_t count);
   void convert_some(std::uint64_t first_group, std::uint64_t count);
-  const std::uint64_t* records(std::uint64_t first, std::uint64_t count,
-                               std::vector<std::uint64_t>& scratch) const;
   void convert_any(const std::uint64_t* records, std::uint64_t items, std::uint64_t groups,
                    std::byte* to);
 

@@ -13,8 +13,7 @@ namespace {
 
 // --- rounding of shorts
 
-/// Whether a value is a short for all uses. (A long that is also stored as a short stays a long for
-/// others.)
+/// Whether a value is a short for all uses. A long that is also stored as a short is not.
 bool is_short(const Node& node) {
   switch (node.op) {
     case NodeOp::Add:
@@ -31,8 +30,8 @@ bool is_short(const Node& node) {
   }
 }
 
-/// Marks the shorts that a reference may stand for, on both sides of a select, if they or the
-/// select are used more than once: one that nothing else is made of is rounded when it is stored.
+/// Marks the shorts that a reference denotes, through selects, if they or a select on the way are
+/// used more than once. A short with a single use is rounded when it is stored.
 void mark_shorts(const Graph& g, Ref r, const std::vector<unsigned>& uses, bool shared,
                  std::vector<bool>& marked) {
   const Node& node = g[r];

@@ -1,4 +1,4 @@
-// Built where there is no code generator for the host: kernels run on the portable path.
+// For builds without a code generator: kernels run on the portable path.
 #include "emulator/engine/native/code.hpp"
 
 namespace gdr::native {

@@ -68,7 +68,7 @@ class Planner {
                                [](const MovedShort& move) { return move.from == NodeOp::Source; });
   }
 
-  /// Element e has at `other` what element 0 has at `first`.
+  /// Records that `other` is to element e as `first` is to element 0.
   void match(unsigned e, StatePlace first, StatePlace other) {
     const auto [at, is_new] = elements_of_[e].try_emplace(first, other);
     if (!is_new && at->second != other) throw Unsupported("elements compute differently");

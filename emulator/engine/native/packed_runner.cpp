@@ -55,7 +55,8 @@ class PackedRunner final : public PassRunner {
     sources_ = std::make_unique<LaneSources>(*compiled.section(Section::Body), loaded);
   }
   void run(const Pass& pass) override {
-    if (!takes(pass) || !run_targets(pass)) blockwise_->run(pass);
+    if (!plan_.usable || !takes_runs(pass) || !takes_transfers(pass) || !run_targets(pass))
+      blockwise_->run(pass);
   }
   void invalidate_chips() noexcept override { blockwise_->invalidate_chips(); }
 
@@ -75,8 +76,8 @@ class PackedRunner final : public PassRunner {
 
   std::size_t raw_words() const noexcept { return 2 * loaded_.results.size(); }
 
-  bool takes(const Pass& pass) const {
-    return plan_.usable && takes_runs(pass) && takes_transfers(pass);
+  bool any_result(Reduce reduce) const {
+    return std::ranges::find(loaded_.results, reduce, &PortField::reduce) != loaded_.results.end();
   }
 
   /// Whether the runs are one results-only loop from Start to End.
@@ -84,8 +85,7 @@ class PackedRunner final : public PassRunner {
     if (!wants_results_only(pass)) return false;
     const PassRun& first = pass.runs.front();
     // Partial sums of integers wrap around in the PEs; the network adds them up with more bits.
-    const bool any_order = std::ranges::none_of(
-        loaded_.results, [](const PortField& field) { return field.reduce == Reduce::Iadd; });
+    const bool any_order = !any_result(Reduce::Iadd);
     return std::ranges::all_of(pass.runs, [&](const PassRun& run) {
       return run.plan.partition == ChipPartition::TargetsOverBlocks
                  ? run.chips == first.chips
@@ -116,10 +116,9 @@ class PackedRunner final : public PassRunner {
     return true;
   }
 
-  /// Collects the sources of all runs. False if chips have different ones, or there are none.
-  bool gather_segments(const Pass& pass) {
-    segments_.clear();
-    std::uint64_t items = 0;
+  /// The sources of all runs; none if chips have different ones.
+  static std::vector<SourceSegment> segments_of(const Pass& pass) {
+    std::vector<SourceSegment> segments;
     for (const PassRun& run : pass.runs) {
       const bool split = run.plan.partition == ChipPartition::SourcesOverBlocks;
       const BoardMemory* first = nullptr;
@@ -127,15 +126,14 @@ class PackedRunner final : public PassRunner {
         if (!takes_part(run.chips, c)) continue;
         const BoardMemory& memory = pass.chips[c].memory;
         if (!split && first != nullptr) {
-          if (memory.contents() != first->contents()) return false;
+          if (memory.contents() != first->contents()) return {};
           continue;
         }
         first = &memory;
-        if (run.plan.items != 0) segments_.push_back({&memory, run.address, run.plan.items});
-        items += run.plan.items;
+        if (run.plan.items != 0) segments.push_back({&memory, run.address, run.plan.items});
       }
     }
-    return items != 0;
+    return segments;
   }
 
   /// Creates the initial PE state; false if PEs differ.
@@ -170,9 +168,7 @@ class PackedRunner final : public PassRunner {
   /// fixed or a result is passed from one block.
   std::uint64_t slices_wanted(const Pass& pass) const {
     const bool joins = pass.runs.front().plan.partition == ChipPartition::SourcesOverBlocks &&
-                       std::ranges::none_of(loaded_.results, [](const PortField& field) {
-                         return field.reduce == Reduce::Pass;
-                       });
+                       !any_result(Reduce::Pass);
     if (!joins) return 1;
     return std::clamp<std::uint64_t>(sources_->item_count() / items_a_slice, 1, max_slices);
   }
@@ -205,28 +201,17 @@ class PackedRunner final : public PassRunner {
     }
   }
 
-  /// A group of sources as it would stand in the broadcast memory.
+  /// A group of sources in the layout of the broadcast memory.
   void take_group(std::uint64_t group, std::uint64_t* to) const {
     const std::size_t item_shorts = loaded_.program.item_shorts,
                       words = loaded_.layout.source_words;
     std::vector<std::uint64_t> scratch;
     const auto [first, count] = sources_->items_of(group, 1);
-    for (std::uint32_t k = 0; k < loaded_.program.group; ++k, to += item_shorts) {
-      std::ranges::copy(loaded_.pad_item, to);
-      if (k >= count) continue;
-      std::uint64_t item = first + k;
-      for (const SourceSegment& s : segments_) {
-        if (item >= s.items) {
-          item -= s.items;
-          continue;
-        }
-        const std::uint64_t* const record =
-            s.memory->view(s.address + item * words, words, scratch);
-        for (const PortField& field : loaded_.sources)
-          port_load(field, {record, words}, 1, {to + field.location.address, item_shorts, 1});
-        break;
-      }
-    }
+    const std::uint64_t* const records = sources_->records(first, count, scratch);
+    for (std::uint32_t k = 0; k < loaded_.program.group; ++k)
+      std::ranges::copy(loaded_.pad_item, to + k * item_shorts);
+    for (const PortField& field : loaded_.sources)
+      port_load(field, {records, words}, count, {to + field.location.address, item_shorts, 1});
   }
 
   /// Whole vectors, of nearly equal size, for load balance.
@@ -249,9 +234,10 @@ class PackedRunner final : public PassRunner {
   }
 
   bool run_targets(const Pass& pass) {
-    if (!gather_segments(pass) || !make_image(pass)) return false;
+    const std::vector<SourceSegment> segments = segments_of(pass);
+    if (segments.empty() || !make_image(pass)) return false;
     std::vector<Phase> phases;
-    sources_->prepare(segments_, phases);
+    sources_->prepare(segments, phases);
     const bool new_sources = !phases.empty();
     if (new_sources) {
       std::uint64_t tasks = 0;
@@ -391,7 +377,6 @@ class PackedRunner final : public PassRunner {
   std::atomic<std::uint64_t>* const runs_;  ///< by section
   const PackedPlan plan_;
   std::unique_ptr<LaneSources> sources_;
-  std::vector<SourceSegment> segments_;
   std::vector<Slice> slices_;
   /// Words of the network by slice and target, if there are several slices.
   std::vector<std::uint64_t> partial_results_;

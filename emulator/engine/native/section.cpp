@@ -227,8 +227,7 @@ class Translator {
                      slot.width == Width::Short ? short_result : std::uint8_t{0});
       case Op::Fmax:
       case Op::Fmin: {
-        // The host's instructions give the second operand where one is NaN: a constant stands
-        // first.
+        // The host's instructions return the second operand if one is NaN: constants go first.
         const bool turned = g_.is_constant(y);
         return g_.op(slot.op == Op::Fmax ? NodeOp::Max : NodeOp::Min, Kind::Number, turned ? y : x,
                      turned ? x : y);

@@ -33,8 +33,8 @@ class LoopCopy {
     return next;
   }
 
-  /// A value for the groups of `delay` passes ago. With `through`, delayed locations stand for the
-  /// values of the previous pass.
+  /// Copies a value, with sources of `delay` passes ago. With `through`, inputs of delayed
+  /// locations are replaced by the values that the previous pass computes for them.
   Ref copy(Graph& to, Ref r, bool through, std::uint32_t delay, Copies& copies) const {
     const std::pair<Ref, std::uint32_t> key{ref_to(node_of(r)), delay};
     if (const auto found = copies.find(key); found != copies.end()) return found->second ^ (r & 1);

@@ -45,7 +45,7 @@ GDR_INLINE std::uint64_t round_to_short(std::uint64_t bits) noexcept {
   return (bits + ((std::uint64_t{1} << (short_shift - 1)) - 1) + odd) >> short_shift;
 }
 
-/// One word as a lane; `lost` gets bits where an integer does not fit beside floats.
+/// One word as a lane; `lost` becomes nonzero if an integer exceeds 32 bits (floats).
 template <Take take, Precision precision>
 GDR_INLINE auto lane_of(std::uint64_t upper, std::uint64_t lower, std::uint64_t& lost) noexcept {
   if constexpr (precision == Precision::Double) {

@@ -9,12 +9,12 @@
 
 namespace gdr::jit {
 
-/// Where instructions go, and the registers that stand for the bases of places.
+/// The destination of instructions, and the registers that hold the base pointers of places.
 struct EmitContext {
   Xbyak::CodeGenerator& generator;
   VectorTarget target;
   std::span<const Xbyak::Reg64> bases;
-  /// The sets of Op::Collect: mask registers, on AVX2 vectors, which values may not have.
+  /// Registers of the sets of Op::Collect: masks, on AVX2 vectors; not used for values.
   std::span<const int> collected;
 };
 
